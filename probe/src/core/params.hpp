@@ -1,0 +1,78 @@
+// Parameters as data: a test, timer or load declares a table of ParamSpec, and the command line, `--help`,
+// `list --json` and the stream's header are all made from it. No second list anywhere.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.hpp"
+
+namespace howlate {
+
+enum class ParamType {
+  flag,      // --dither
+  count,     // non-negative integer
+  integer,   // signed integer
+  real,      // 0.5
+  duration,  // carries a unit: 20us, 1ms, 2s, 250ns, 1min, 1h; held in ns
+  bytes,     // 4KiB, 10MiB, 1GB, 512; held in B
+  rate,      // bytes per second: 10MiB/s; held in B/s
+  percent,   // 50 or 50%; held as a real 0..100
+  cpus,      // 0-3,5 | all
+  choice,    // one of `choices`
+  text,
+};
+
+struct ParamSpec {
+  std::string_view name;  // as on the command line, without dashes: "period"
+  ParamType type;
+  std::string_view fallback;  // default, spelt as on the command line; "" = not set
+  std::string_view unit;      // of the held value: "ns", "B", "B/s", "%", "1" or ""
+  std::string_view choices;   // for choice: "skip|backlog|as-published"
+  std::string_view help;      // one line
+  bool repeated = false;      // may be given several times (all values are kept, in order)
+};
+
+// Parsed and checked values, by name. Asking for a name that no table declared is a programming error (asserted).
+class Params {
+ public:
+  // Reads "--name value", "--name=value" and "--flag". An unknown option is a usage error that names the nearest.
+  // The first `positional` words that are not options are kept in order in positionals().
+  static Result<Params> parse(const std::vector<std::span<const ParamSpec>>& tables,
+                              const std::vector<std::string>& argv, std::size_t positionals = 0);
+
+  [[nodiscard]] bool is_set(std::string_view name) const;  // given, or has a default
+  [[nodiscard]] bool flag(std::string_view name) const;
+  [[nodiscard]] std::int64_t integer(std::string_view name) const;  // count, integer, duration (ns), bytes, rate
+  [[nodiscard]] double real(std::string_view name) const;           // real, percent
+  [[nodiscard]] const std::string& text(std::string_view name) const;  // choice, text, cpus: as given
+  [[nodiscard]] const std::vector<std::string>& texts(std::string_view name) const;  // repeated ones, as given
+  [[nodiscard]] const std::vector<std::string>& positionals() const { return positionals_; }
+  // Every parameter with the value in force, as given or by default, for the stream's header: {"period": "1ms", ...}
+  [[nodiscard]] std::string to_json() const;
+
+ private:
+  struct Value {
+    const ParamSpec* spec = nullptr;
+    bool given = false;
+    std::vector<std::string> texts;
+    std::int64_t integer = 0;
+    double real = 0;
+  };
+  std::map<std::string, Value, std::less<>> values_;
+  std::vector<std::string> positionals_;
+};
+
+// Each reads the whole text or says what is wrong with it and gives an example of a right one.
+Result<std::int64_t> parse_duration_ns(std::string_view text);
+Result<std::int64_t> parse_bytes(std::string_view text);
+Result<std::int64_t> parse_rate(std::string_view text);
+Result<std::int64_t> parse_count(std::string_view text);
+// "0-3,5" -> {0,1,2,3,5}, sorted, without repeats; "all" is left to the caller (empty vector).
+Result<std::vector<int>> parse_cpu_list(std::string_view text);
+
+}  // namespace howlate

@@ -1,0 +1,22 @@
+// One activation as the measuring thread leaves it in its ring: five stores and a word of flags.
+#pragma once
+
+#include <cstdint>
+
+namespace howlate {
+
+enum SampleFlag : std::uint32_t {
+  sample_switched_out = 1U << 0U,  // spinning only: the thread was switched out between release and time stamp
+};
+
+struct Sample {
+  std::int64_t release;          // index n of the release served; 0-based
+  std::int64_t release_ns;       // the release, as an offset from t0
+  std::int64_t latency_ns;       // first user-space time stamp minus release
+  std::int64_t response_ns;      // end of the activation's work minus release; 0 without work
+  std::int64_t overruns_before;  // overruns counted by the measuring thread before this release
+  std::uint32_t dropped_before;  // samples that found the ring full before this one
+  std::uint32_t flags;
+};
+
+}  // namespace howlate

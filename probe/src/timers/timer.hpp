@@ -1,0 +1,78 @@
+// What a way to sleep until a release is to the rest of the probe. ONE FILE in this folder = ONE WAY TO SLEEP.
+//
+// A file `timers/clock-nanosleep.cpp` defines `extern const Timer timer_clock_nanosleep;` and is found by its name: the build
+// lists the folder and generates the table, so a file without its Timer fails at link.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/result.hpp"
+#include "core/ring.hpp"
+#include "core/sample.hpp"
+#include "core/schedule.hpp"
+
+namespace howlate {
+
+enum class LatePolicy { skip, backlog, as_published };
+enum class StopReason { activations, duration, stopped, threshold, failed };
+
+// Called by the loop, outside the time stamps, at the first latency above the threshold.
+using OnThreshold = void (*)(void* context, const Sample& sample);
+
+// Everything that the measuring loop reads and writes. Owned by one measuring thread; the counters are read by others
+// only through the published atomics or after the thread has ended.
+struct LoopContext {
+  // in
+  Schedule schedule;                             // t0, period, dither, windows
+  Ring<Sample>* ring = nullptr;                  // where samples go; never null
+  LatePolicy late_policy = LatePolicy::skip;
+  std::int64_t end_ns = INT64_MAX;               // CLOCK_MONOTONIC: releases at or after it are not due
+  std::int64_t activations_wanted = INT64_MAX;   // the run ends at this many activations (warm-up included)
+  const std::atomic<bool>* stop = nullptr;       // set, then the thread is kicked with kick_signal() until it ends
+  std::int64_t work_iterations = 0;              // calibrated work of each activation; 0 = none
+  std::int64_t threshold_ns = INT64_MAX;
+  bool stop_at_threshold = false;
+  OnThreshold on_threshold = nullptr;
+  void* on_threshold_context = nullptr;
+  std::int64_t warm_up = 0;                      // activations that neither threshold nor maximum sees
+
+  // out: the schedule's own account, kept apart from what the recorder counts
+  std::int64_t releases = 0;      // releases due by the end
+  std::int64_t activations = 0;
+  std::int64_t overruns = 0;
+  std::int64_t dropped = 0;
+  std::int64_t late_starts = 0;
+  std::int64_t early = 0;
+  std::int64_t latency_ns_max = INT64_MIN;  // outside warm-up, so that no drop hides the worst
+  std::int64_t release_at_max = -1;
+  std::int64_t phase_before_ns = 0;  // timers that the kernel repeats: clock reads before and after arming,
+  std::int64_t phase_after_ns = 0;   // as offsets from t0 (zero where the timer is armed for each activation)
+  StopReason stop_reason = StopReason::activations;
+
+  // published while running, for the live line (relaxed; written by the loop once an activation)
+  std::atomic<std::int64_t> live_activations{0};
+  std::atomic<std::int64_t> live_latency_ns_max{INT64_MIN};
+};
+
+struct Timer {
+  std::string_view name;     // "clock_nanosleep": the field's word, as in tables and labels
+  std::string_view summary;  // one line: the calls it makes
+  bool armed_each_activation;        // an absolute or relative time for each activation: dither is possible
+  bool as_published;                 // has the loop that the studies print
+  bool windows = false;              // spins, so it works in windows (half a second in each second)
+  Status (*available)();             // does this kernel have it? asked before anything is started
+  Status (*run)(LoopContext& loop);  // sets up, runs the loop to its end, takes down; called on the measuring thread
+};
+
+// The generated table of this folder, sorted by name, and a look-up whose error names the nearest.
+std::span<const Timer* const> timers();
+Result<const Timer*> find_timer(std::string_view name);
+
+// The signal that interrupts a sleeping measuring thread when it shall stop. Its handler does nothing (no SA_RESTART).
+// Ways to sleep that wait for signals take it into their set.
+int kick_signal();
+
+}  // namespace howlate
