@@ -1,0 +1,142 @@
+"""What a target's probe can do: `howlate-probe list --json`, decoded. There is no second list in Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from howlate.errors import TargetError
+from howlate.model.decode import Table
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An option of a test or load."""
+
+    name: str
+    type: str
+    default: str
+    unit: str
+    choices: tuple[str, ...]
+    help: str
+    repeated: bool
+
+
+@dataclass(frozen=True)
+class TestKind:
+    """A latency test."""
+
+    name: str
+    summary: str
+    needs: str
+    params: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True)
+class TimerKind:
+    """A way to sleep until a release."""
+
+    name: str
+    summary: str
+    dither: bool
+    late_policies: tuple[str, ...]
+    windows: bool
+    available: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class LoadKind:
+    """A load; `target` is the word after the colon."""
+
+    name: str
+    summary: str
+    unit: str
+    target: Parameter
+    params: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True)
+class KnobKind:
+    """One setting of the machine."""
+
+    name: str
+    summary: str
+    values: str
+    available: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """Everything that the probe there can do."""
+
+    probe: str
+    tests: tuple[TestKind, ...]
+    timers: tuple[TimerKind, ...]
+    loads: tuple[LoadKind, ...]
+    knobs: tuple[KnobKind, ...]
+    common: tuple[Parameter, ...]
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any], file: str = "howlate-probe list --json") -> Capabilities:
+        """Lenient to additions (the schema grows by them), strict about what it uses."""
+        table = Table(value, file, "", TargetError)
+        return cls(
+            table.text("probe"),
+            tuple(
+                TestKind(t.text("name"), t.text("summary", ""), t.text("needs", ""), _params(t, "params"))
+                for t in table.tables("tests", required=True)
+            ),
+            tuple(_timer(t) for t in table.tables("timers")),
+            tuple(
+                LoadKind(
+                    t.text("name"),
+                    t.text("summary", ""),
+                    t.text("unit", ""),
+                    _param(t.table("target")),
+                    _params(t, "params"),
+                )
+                for t in table.tables("loads")
+            ),
+            tuple(
+                KnobKind(
+                    t.text("name"),
+                    t.text("summary", ""),
+                    t.text("values", ""),
+                    t.boolean("available", True),
+                    t.text("reason", ""),
+                )
+                for t in table.tables("knobs")
+            ),
+            _params(table, "common"),
+        )
+
+
+def _timer(table: Table) -> TimerKind:
+    policies = tuple(str(p) for p in table.items("late_policies"))
+    return TimerKind(
+        table.text("name"),
+        table.text("summary", ""),
+        table.boolean("dither", False),
+        policies,
+        table.boolean("windows", False),
+        table.boolean("available", True),
+        table.text("reason", ""),
+    )
+
+
+def _param(table: Table) -> Parameter:
+    return Parameter(
+        table.text("name", ""),
+        table.text("type", "text"),
+        table.text("default", ""),
+        table.text("unit", ""),
+        tuple(str(c) for c in table.items("choices")),
+        table.text("help", ""),
+        table.boolean("repeated", False),
+    )
+
+
+def _params(table: Table, name: str) -> tuple[Parameter, ...]:
+    return tuple(_param(t) for t in table.tables(name))

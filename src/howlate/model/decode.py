@@ -1,0 +1,145 @@
+"""Reading values from TOML and JSON strictly: each error is a sentence with the file, the place and the remedy."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from howlate.errors import DamagedError, HowlateError, UsageError
+
+_KIND = {
+    str: "text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "a table",
+}
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The name that was probably meant, or None."""
+    known = sorted(set(names))
+    found = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    if found:
+        return found[0]
+    longer = [n for n in known if len(name) >= 3 and (n.startswith(name) or name.startswith(n))]
+    return longer[0] if longer else None
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """A remedy for an unknown name: the nearest one, else all of them."""
+    known = sorted(set(names))
+    near = nearest(name, known)
+    if near is not None:
+        return f'did you mean "{near}"?'
+    return "known are: " + ", ".join(known) if known else ""
+
+
+def kind_of(value: object) -> str:
+    """The kind of a decoded value, in words."""
+    for kind in (bool, int, float, str, list, dict):
+        if isinstance(value, kind):
+            return _KIND[kind]
+    return "nothing" if value is None else type(value).__name__
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table (TOML) or object (JSON) at a known place of a known file."""
+
+    values: Mapping[str, Any]
+    file: str
+    place: str = ""
+    error: type[HowlateError] = UsageError
+
+    def fail(self, what: str, remedy: str = "") -> HowlateError:
+        """The error to raise about this table."""
+        where = f"{self.file}, {self.place}" if self.place else self.file
+        return self.error(f"{where}: {what}", remedy)
+
+    def only(self, *names: str) -> None:
+        """Refuses keys that are not known here."""
+        for key in self.values:
+            if key not in names:
+                raise self.fail(f'unknown key "{key}"', suggestion(key, names))
+
+    def _typed(self, name: str, kind: type, fallback: Any, required: bool) -> Any:
+        if name not in self.values:
+            if required:
+                raise self.fail(f'the key "{name}" is missing', f"add {name}, {_KIND[kind]}")
+            return fallback
+        value = self.values[name]
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            return float(value)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise self.fail(f'"{name}" must be {_KIND[kind]}, not {kind_of(value)}')
+        return value
+
+    def text(self, name: str, fallback: str | None = None) -> str:
+        return str(self._typed(name, str, fallback, fallback is None))
+
+    def integer(self, name: str, fallback: int | None = None) -> int:
+        return int(self._typed(name, int, fallback, fallback is None))
+
+    def real(self, name: str, fallback: float | None = None) -> float:
+        return float(self._typed(name, float, fallback, fallback is None))
+
+    def boolean(self, name: str, fallback: bool | None = None) -> bool:
+        return bool(self._typed(name, bool, fallback, fallback is None))
+
+    def items(self, name: str, required: bool = False) -> list[Any]:
+        return list(self._typed(name, list, [], required))
+
+    def mapping(self, name: str, required: bool = False) -> dict[str, Any]:
+        return dict(self._typed(name, dict, {}, required))
+
+    def table(self, name: str, required: bool = False) -> Table:
+        place = f"{self.place}.{name}" if self.place else name
+        return Table(self.mapping(name, required), self.file, place, self.error)
+
+    def tables(self, name: str, required: bool = False) -> list[Table]:
+        """A list of tables."""
+        place = f"{self.place}.{name}" if self.place else name
+        found = []
+        for index, value in enumerate(self.items(name, required), 1):
+            if not isinstance(value, dict):
+                raise self.fail(f'each of "{name}" must be a table, not {kind_of(value)}')
+            found.append(Table(value, self.file, f"{place}[{index}]", self.error))
+        return found
+
+
+def read_text(path: Path, error: type[HowlateError]) -> str:
+    """A whole file as text, or one sentence."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise error(f"{path} is not there") from None
+    except UnicodeDecodeError:
+        raise error(f"{path} is not UTF-8 text") from None
+    except OSError as problem:
+        raise error(f"{path} cannot be read ({problem.strerror})") from None
+
+
+def parse_toml(text: str, file: str) -> Table:
+    """A study's or settings' text; syntax errors carry line and column."""
+    try:
+        return Table(tomllib.loads(text), file)
+    except tomllib.TOMLDecodeError as problem:
+        raise UsageError(f"{file} is not TOML: {problem}") from None
+
+
+def parse_json(text: str, file: str, error: type[HowlateError] = DamagedError) -> Table:
+    """A JSON object that howlate or its probe wrote."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise error(f"{file} is not JSON ({problem})") from None
+    if not isinstance(value, dict):
+        raise error(f"{file} holds {kind_of(value)} where an object was expected")
+    return Table(value, file, "", error)
