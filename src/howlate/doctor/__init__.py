@@ -1,0 +1,36 @@
+"""What on a machine will make it late, and how to change it. ONE FILE in this folder = ONE CHECK.
+
+A check is a pure function of captured facts, so it works for this machine, for remote ones and for old runs alike. The folder
+is listed to find them; one that cannot be imported, or is not a check, is an error and never skipped. How to write one:
+docs/how-to/add-a-check.md.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from howlate.doctor._check import Check
+from howlate.model.facts import Facts
+from howlate.model.finding import LEVELS, Aim, Finding
+
+__all__ = ["Aim", "Facts", "Finding", "checks", "examine"]
+
+
+@cache
+def checks() -> tuple[Check, ...]:
+    """Every check of this folder, by name."""
+    found = []
+    for module in pkgutil.iter_modules(__path__):
+        if module.name.startswith("_"):
+            continue
+        found.append(Check.of(importlib.import_module(f"{__name__}.{module.name}")))
+    return tuple(sorted(found, key=lambda check: check.name))
+
+
+def examine(facts: Facts, aim: Aim | None = None) -> tuple[Finding, ...]:
+    """Every check's finding: what makes it late first, by weight, then what is worth knowing, unknown, and in order."""
+    wanted = aim if aim is not None else Aim()
+    findings = [check.finding(facts, wanted) for check in checks()]
+    return tuple(sorted(findings, key=lambda found: (LEVELS.index(found.level), -found.weight, found.check)))

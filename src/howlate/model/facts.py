@@ -1,0 +1,122 @@
+"""What `howlate-probe facts --json` captured of a machine: values by dotted key, and the reason where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from howlate.errors import DamagedError
+
+_REMEDY = "capture the facts again with `howlate probe facts --json`"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Captured facts. The getters return None for what is missing or of another kind than asked for: a check then says
+    "unknown", so one odd file never takes the others down."""
+
+    values: Mapping[str, Any]
+    missing: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @staticmethod
+    def from_json(value: Any) -> Facts:
+        """Decodes the probe's object; DamagedError if it is not one."""
+        if not isinstance(value, dict) or value.get("facts") != 1:
+            raise DamagedError("these are not the facts of a machine", _REMEDY)
+        values, missing = value.get("values"), value.get("missing", {})
+        if not isinstance(values, dict) or not isinstance(missing, dict):
+            raise DamagedError("the facts of this machine have no values", _REMEDY)
+        if not all(isinstance(reason, str) for reason in missing.values()):
+            raise DamagedError("the facts' reasons are not texts", _REMEDY)
+        return Facts(MappingProxyType(dict(values)), MappingProxyType(dict(missing)))
+
+    def to_json(self) -> dict[str, Any]:
+        """The exact inverse of from_json."""
+        return {"facts": 1, "values": dict(self.values), "missing": dict(self.missing)}
+
+    def reason(self, key: str) -> str:
+        """Why there is no usable value under this key."""
+        return self.missing.get(key, "was not captured" if key not in self.values else "is not of the expected kind")
+
+    def text(self, key: str) -> str | None:
+        """A text, stripped."""
+        value = self.values.get(key)
+        return value.strip() if isinstance(value, str) else None
+
+    def integer(self, key: str) -> int | None:
+        """A whole number."""
+        value = self.values.get(key)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def flag(self, key: str) -> bool | None:
+        """True or false."""
+        value = self.values.get(key)
+        return value if isinstance(value, bool) else None
+
+    def table(self, key: str) -> tuple[Mapping[str, Any], ...] | None:
+        """A list of objects."""
+        value = self.values.get(key)
+        if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+            return None
+        return tuple(value)
+
+    def mapping(self, key: str) -> Mapping[str, Any] | None:
+        """An object."""
+        value = self.values.get(key)
+        return value if isinstance(value, dict) else None
+
+    def cpus(self, key: str) -> frozenset[int] | None:
+        """A list of CPUs in the kernel's spelling ("0-3,5"; "" and "(null)" are no CPU)."""
+        text = self.text(key)
+        return None if text is None else parse_cpus(text)
+
+    def config(self, option: str) -> str | None:
+        """The value of a kernel option without CONFIG_: "y", "m", a number; "n" if it is not set; None if unknown."""
+        options = self.mapping("kernel.config")
+        if options is None:
+            return None
+        value = options.get(option)
+        return value if isinstance(value, str) else "n"
+
+    def parameter(self, name: str) -> str | None:
+        """The last value of a parameter of the kernel's command line; "" for a bare word; None if absent or unknown."""
+        found: str | None = None
+        for word in (self.text("kernel.cmdline") or "").split():
+            key, _, value = word.partition("=")
+            if key.replace("-", "_") == name.replace("-", "_"):
+                found = value
+        return found
+
+
+def parse_cpus(text: str) -> frozenset[int] | None:
+    """Reads "0-3,5", with the kernel's strides ("0-7:1/2"); None if it is something else."""
+    cpus: set[int] = set()
+    text = text.strip()
+    if text in ("", "(null)"):
+        return frozenset()
+    for part in text.split(","):
+        span, _, stride = part.partition(":")
+        first, dash, last = span.partition("-")
+        used, _, group = stride.partition("/")
+        try:
+            low, high = int(first), int(last if dash else first)
+            take, step = (int(used), int(group)) if stride else (1, 1)
+        except ValueError:
+            return None
+        if low < 0 or high < low or high > 1 << 16 or step < 1:
+            return None
+        cpus.update(cpu for cpu in range(low, high + 1) if (cpu - low) % step < take)
+    return frozenset(cpus)
+
+
+def format_cpus(cpus: frozenset[int] | set[int]) -> str:
+    """The kernel's spelling of a set of CPUs: "0-3,5"."""
+    spans: list[tuple[int, int]] = []
+    for cpu in sorted(cpus):
+        if spans and spans[-1][1] == cpu - 1:
+            spans[-1] = (spans[-1][0], cpu)
+        else:
+            spans.append((cpu, cpu))
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in spans)
