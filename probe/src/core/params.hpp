@@ -46,6 +46,15 @@ class Params {
                               const std::vector<std::string>& argv, std::size_t positionals = 0);
 
   [[nodiscard]] bool is_set(std::string_view name) const;  // given, or has a default
+  [[nodiscard]] bool given(std::string_view name) const {  // by the user, not by its default
+    const auto found = values_.find(name);
+    return found != values_.end() && found->second.given;
+  }
+  // The value in force where it is not the one given (a random seed, the CPU chosen): only for texts and to_json().
+  void put(std::string_view name, std::string text) {
+    const auto found = values_.find(name);
+    if (found != values_.end()) found->second.texts.assign(1, std::move(text));
+  }
   [[nodiscard]] bool flag(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name) const;  // count, integer, duration (ns), bytes, rate
   [[nodiscard]] double real(std::string_view name) const;           // real, percent

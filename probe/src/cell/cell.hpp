@@ -1,0 +1,68 @@
+// What surrounds every test: the order in which knobs, loads, memory lock, stream, measuring threads and
+// recorder come and go, and the account at the end. A test fills a CellPlan and calls Cell::measure();
+// docs/recorder.md tells the rest.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/params.hpp"
+#include "core/result.hpp"
+#include "sys/root.hpp"
+#include "sys/sched.hpp"
+#include "tests/test.hpp"
+#include "timers/timer.hpp"
+
+namespace howlate {
+
+// One measuring thread: where and how it runs, and what it runs. Filled by the test; `loop`'s schedule, ring,
+// stop and end are the cell's.
+struct Lane {
+  int cpu = -1;  // -1: not pinned
+  SchedPolicy policy;
+  std::int64_t stagger_ns = 0;      // its first release minus the cell's t0
+  std::int64_t timer_slack_ns = 0;  // 0: as found
+  LoopContext loop;                 // late policy, activations wanted, work, warm-up
+  Status (*run)(LoopContext& loop) = nullptr;
+};
+
+enum class RecordMode { stream, memory };
+
+struct CellPlan {
+  std::vector<std::unique_ptr<Lane>> lanes;
+  ScheduleSpec schedule;              // t0 is the cell's to choose
+  std::int64_t first_ns = 1'000'000;  // distance of the first release
+  std::int64_t duration_ns = 0;       // 0: until the activations are done
+  std::int64_t threshold_ns = 0;      // 0: none; else the run ends at the first latency above, exit code 1
+  bool break_trace = false;           // then also mark and stop the kernel's trace
+  std::int64_t deadline_ns = 0;       // 0: none; else samples beyond it are counted
+  bool has_work = false;              // the deadline is the response's
+  RecordMode record = RecordMode::stream;
+};
+
+class Cell {
+ public:
+  Cell(const Test& test, Params params, Root root = {})
+      : test_(test), params_(std::move(params)), root_(std::move(root)) {}
+  Cell(const Cell&) = delete;
+  Cell& operator=(const Cell&) = delete;
+
+  [[nodiscard]] const Test& test() const { return test_; }
+  [[nodiscard]] Params& params() { return params_; }
+  [[nodiscard]] const Root& root() const { return root_; }
+  [[nodiscard]] std::vector<std::string>& warnings() { return warnings_; }
+  void warn(std::string sentence) { warnings_.push_back(std::move(sentence)); }
+
+  // Everything from the knobs to the summary. Called once, after everything has been parsed and checked.
+  Result<ExitCode> measure(CellPlan plan);
+
+ private:
+  const Test& test_;
+  Params params_;
+  Root root_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace howlate

@@ -1,0 +1,86 @@
+#include "sys/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+namespace howlate {
+
+void Fd::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+std::optional<std::string> read_text(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return std::nullopt;
+  std::string text;
+  char buffer[4096];
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) break;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+  if (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+std::optional<std::int64_t> read_integer(const std::string& path) {
+  const auto text = read_text(path);
+  if (!text) return std::nullopt;
+  const std::size_t begin = text->find_first_of("-0123456789");
+  if (begin == std::string::npos) return std::nullopt;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text->data() + begin, text->data() + text->size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  return value;
+}
+
+Status write_text(const std::string& path, std::string_view text) {
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC));
+  if (!fd.valid()) return broken("cannot open " + path + " for writing: " + errno_text(errno));
+  const ssize_t put = ::write(fd.get(), text.data(), text.size());
+  if (put != static_cast<ssize_t>(text.size()))
+    return broken("cannot write " + path + ": " + errno_text(errno));
+  return {};
+}
+
+std::string errno_text(int error) {
+  char buffer[128];
+  return ::strerror_r(error, buffer, sizeof buffer);
+}
+
+Result<AppendFile> AppendFile::create(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!fd.valid())
+    return usage_error("cannot write the stream " + path + ": " + errno_text(errno),
+                       "Give --stream a file in a folder that you may write to");
+  struct stat info {};
+  const bool regular = ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode);
+  return AppendFile(std::move(fd), path, regular);
+}
+
+int AppendFile::append(std::span<const std::byte> bytes, std::size_t piece) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const std::size_t left = bytes.size() - done;
+    const ssize_t put = ::write(fd_.get(), bytes.data() + done, piece == 0 || left < piece ? left : piece);
+    if (put > 0) {
+      done += static_cast<std::size_t>(put);
+    } else if (put == 0 || errno != EINTR) {
+      const int error = put == 0 ? EIO : errno;
+      if (regular_ && ::ftruncate(fd_.get(), size_) == 0) ::lseek(fd_.get(), size_, SEEK_SET);
+      return error;
+    }
+  }
+  size_ += static_cast<std::int64_t>(bytes.size());
+  return 0;
+}
+
+}  // namespace howlate

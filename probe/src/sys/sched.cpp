@@ -1,0 +1,273 @@
+#include "sys/sched.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+
+#include "core/params.hpp"
+#include "sys/file.hpp"
+
+namespace howlate {
+
+namespace {
+
+struct SchedAttr {  // the kernel's struct sched_attr, first version
+  std::uint32_t size;
+  std::uint32_t policy;
+  std::uint64_t flags;
+  std::int32_t nice;
+  std::uint32_t priority;
+  std::uint64_t runtime;
+  std::uint64_t deadline;
+  std::uint64_t period;
+};
+
+struct KindName {
+  SchedKind kind;
+  std::string_view name;
+  std::uint32_t kernel;
+};
+constexpr KindName kinds[] = {
+    {SchedKind::other, "other", 0}, {SchedKind::batch, "batch", 3}, {SchedKind::idle, "idle", 5},
+    {SchedKind::fifo, "fifo", 1},   {SchedKind::rr, "rr", 2},       {SchedKind::deadline, "deadline", 6},
+};
+
+const KindName& of(SchedKind kind) {
+  return *std::find_if(std::begin(kinds), std::end(kinds), [&](const KindName& k) { return k.kind == kind; });
+}
+
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t colon = std::min(text.find(':', at), text.size());
+    words.push_back(text.substr(at, colon - at));
+    at = colon + 1;
+  }
+  return words;
+}
+
+Error bad_policy(std::string_view text, std::string_view why) {
+  return usage_error("'" + std::string(text) + "' is not a scheduling policy: " + std::string(why),
+                     "Write other, fifo:80, rr:80 or deadline:200us:1ms:1ms (runtime, deadline, period)");
+}
+
+Result<SchedPolicy> parse_deadline(std::string_view text, const std::vector<std::string_view>& words) {
+  if (words.size() != 4) return bad_policy(text, "deadline takes a runtime, a deadline and a period");
+  std::int64_t times[3] = {};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto time = parse_duration_ns(words[i + 1]);
+    if (!time) return bad_policy(text, time.error().message);
+    times[i] = *time;
+  }
+  if (times[0] <= 0 || times[0] > times[1] || times[1] > times[2])
+    return bad_policy(text, "it must hold that 0 < runtime <= deadline <= period");
+  return SchedPolicy{SchedKind::deadline, 0, 0, times[0], times[1], times[2]};
+}
+
+bool has_capability(const Root& root, unsigned bit) {
+  const auto status = read_text(root.at("/proc/self/status"));
+  const std::size_t at = status ? status->find("CapEff:") : std::string::npos;
+  if (at == std::string::npos) return false;
+  std::uint64_t mask = 0;
+  const std::size_t digits = status->find_first_not_of(" \t", at + 7);
+  std::from_chars(status->data() + digits, status->data() + status->size(), mask, 16);
+  return ((mask >> bit) & 1U) != 0;
+}
+
+constexpr unsigned cap_sys_nice = 23;
+
+bool right_to_real_time(const SchedPolicy& policy, const Root& root) {
+  if (has_capability(root, cap_sys_nice)) return true;
+  if (policy.kind == SchedKind::deadline) return false;
+  struct rlimit limit {};
+  ::getrlimit(RLIMIT_RTPRIO, &limit);
+  return limit.rlim_cur >= static_cast<rlim_t>(policy.priority);
+}
+
+Error deadline_refused(const SchedPolicy& policy, int error) {
+  const std::string text = policy_text(policy);
+  if (error == EBUSY)
+    return not_possible(
+        "the kernel does not admit " + text + ": the CPUs' bandwidth for SCHED_DEADLINE is not enough",
+        "Ask for a smaller runtime, or end other deadline tasks");
+  if (error == EPERM)
+    return not_possible(
+        "the kernel does not admit " + text + " for a thread that may not run on all CPUs of its root domain",
+        "Run it without taskset and outside a cpuset, or in an exclusive cpuset");
+  return not_possible("the kernel refuses " + text + ": " + errno_text(error),
+                      "Runtime, deadline and period must be between about 1 us and 4 s");
+}
+
+Error refused(const SchedPolicy& policy, int error, const Root& root) {
+  const std::string text = policy_text(policy);
+  if (error == EPERM && !right_to_real_time(policy, root)) {
+    const bool limit = policy.kind != SchedKind::deadline;
+    return not_possible("this user may not have " + text,
+                        std::string("Grant it with 'setcap cap_sys_nice+ep howlate-probe' or as root") +
+                            (limit ? ", or raise 'ulimit -r' (rtprio in /etc/security/limits.conf)" : ""));
+  }
+  if (policy.kind == SchedKind::deadline) return deadline_refused(policy, error);
+  if (error == EPERM)
+    return not_possible(
+        "the kernel refuses " + text +
+            " though the right is there: this control group has no real-time "
+            "bandwidth (CONFIG_RT_GROUP_SCHED)",
+        "Write a runtime to the group's cpu.rt_runtime_us, or move the shell to the root group of 'cpu'");
+  return not_possible("the kernel refuses " + text + ": " + errno_text(error));
+}
+
+}  // namespace
+
+Result<SchedPolicy> parse_policy(std::string_view text) {
+  const auto words = split(text);
+  const auto* found =
+      std::find_if(std::begin(kinds), std::end(kinds), [&](const KindName& k) { return k.name == words[0]; });
+  if (found == std::end(kinds)) return bad_policy(text, "its name is not known");
+  if (found->kind == SchedKind::deadline) return parse_deadline(text, words);
+  SchedPolicy policy{.kind = found->kind};
+  if (!policy.real_time()) {
+    if (words.size() != 1) return bad_policy(text, "it takes no priority");
+    return policy;
+  }
+  if (words.size() != 2) return bad_policy(text, "it takes one priority from 1 to 99");
+  const char* const end = words[1].data() + words[1].size();
+  const auto [stopped, error] = std::from_chars(words[1].data(), end, policy.priority);
+  if (error != std::errc{} || stopped != end || policy.priority < 1 || policy.priority > 99)
+    return bad_policy(text, "its priority is from 1 to 99");
+  return policy;
+}
+
+std::string policy_text(const SchedPolicy& policy) {
+  std::string text(of(policy.kind).name);
+  if (policy.kind == SchedKind::deadline) {
+    for (const std::int64_t time : {policy.runtime_ns, policy.deadline_ns, policy.period_ns})
+      text += ':' + (time % 1000 == 0 ? std::to_string(time / 1000) + "us" : std::to_string(time) + "ns");
+  } else if (policy.real_time()) {
+    text += ':' + std::to_string(policy.priority);
+  }
+  return text;
+}
+
+Status set_policy(const SchedPolicy& policy, const Root& root) {
+  SchedAttr attr{};
+  attr.size = sizeof attr;
+  attr.policy = of(policy.kind).kernel;
+  attr.nice = policy.nice;
+  attr.priority = static_cast<std::uint32_t>(policy.priority);
+  attr.runtime = static_cast<std::uint64_t>(policy.runtime_ns);
+  attr.deadline = static_cast<std::uint64_t>(policy.deadline_ns);
+  attr.period = static_cast<std::uint64_t>(policy.period_ns);
+  if (::syscall(SYS_sched_setattr, 0, &attr, 0) != 0) return refused(policy, errno, root);
+  const auto now = read_policy();
+  if (!now) return now.error();
+  if (!(*now == policy))
+    return broken("asked for " + policy_text(policy) + ", but the kernel says " + policy_text(*now));
+  return {};
+}
+
+Result<SchedPolicy> read_policy() {
+  SchedAttr attr{};
+  if (::syscall(SYS_sched_getattr, 0, &attr, sizeof attr, 0) != 0)
+    return broken("cannot read the scheduling policy: " + errno_text(errno));
+  for (const KindName& kind : kinds) {
+    if (kind.kernel != attr.policy) continue;
+    SchedPolicy policy{.kind = kind.kind, .priority = static_cast<int>(attr.priority)};
+    if (kind.kind == SchedKind::other || kind.kind == SchedKind::batch) policy.nice = attr.nice;
+    if (kind.kind == SchedKind::deadline) {
+      policy.runtime_ns = static_cast<std::int64_t>(attr.runtime);
+      policy.deadline_ns = static_cast<std::int64_t>(attr.deadline);
+      policy.period_ns = static_cast<std::int64_t>(attr.period);
+    }
+    return policy;
+  }
+  return broken("the kernel names a scheduling policy that is not known here: " +
+                std::to_string(attr.policy));
+}
+
+Status may_have_policy(const SchedPolicy& policy, const Root& root) {
+  struct Try {
+    const SchedPolicy& policy;
+    const Root& root;
+    Status status;
+  } attempt{policy, root, {}};
+  const auto body = [](void* context) -> void* {
+    auto& it = *static_cast<Try*>(context);
+    it.status = set_policy(it.policy, it.root);
+    return nullptr;
+  };
+  pthread_t thread{};
+  const int error = ::pthread_create(&thread, nullptr, body, &attempt);
+  if (error != 0) return broken("cannot start a thread: " + errno_text(error));
+  ::pthread_join(thread, nullptr);
+  return attempt.status;
+}
+
+namespace {
+// A set large enough for the machine, whatever its number of CPUs.
+struct CpuSet {
+  explicit CpuSet(int cpus) : bytes(CPU_ALLOC_SIZE(cpus)), set(CPU_ALLOC(static_cast<std::size_t>(cpus))) {
+    CPU_ZERO_S(bytes, set);
+  }
+  CpuSet(const CpuSet&) = delete;
+  CpuSet& operator=(const CpuSet&) = delete;
+  ~CpuSet() { CPU_FREE(set); }
+  std::size_t bytes;
+  cpu_set_t* set;
+};
+constexpr int cpus_max = 8192;
+}  // namespace
+
+Status set_affinity(const std::vector<int>& cpus) {
+  const CpuSet wanted(cpus_max);
+  for (const int cpu : cpus)
+    if (cpu >= 0 && cpu < cpus_max) CPU_SET_S(static_cast<std::size_t>(cpu), wanted.bytes, wanted.set);
+  if (::sched_setaffinity(0, wanted.bytes, wanted.set) != 0)
+    return broken("cannot run on CPU " + cpu_list_text(cpus) + ": " + errno_text(errno));
+  if (read_affinity() != cpus)
+    return broken("asked for CPU " + cpu_list_text(cpus) + ", but the kernel says " +
+                  cpu_list_text(read_affinity()));
+  return {};
+}
+
+std::vector<int> read_affinity() {
+  const CpuSet now(cpus_max);
+  std::vector<int> cpus;
+  if (::sched_getaffinity(0, now.bytes, now.set) != 0) return cpus;
+  for (int cpu = 0; cpu < cpus_max; ++cpu)
+    if (CPU_ISSET_S(static_cast<std::size_t>(cpu), now.bytes, now.set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+std::string cpu_list_text(const std::vector<int>& cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(cpus[i]);
+    if (last > i) text += '-' + std::to_string(cpus[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+Status set_timer_slack(std::int64_t slack_ns) {
+  if (slack_ns == 0) return {};
+  if (::prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(slack_ns), 0, 0, 0) != 0)
+    return broken("cannot set the timer slack: " + errno_text(errno));
+  return {};
+}
+
+std::int64_t read_timer_slack() {
+  return ::prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+}
+
+}  // namespace howlate
