@@ -1,10 +1,12 @@
 // What a load is to the rest of the probe. ONE FILE in this folder = ONE LOAD.
 //
-// A file `loads/memory-alloc.cpp` defines `extern const Load load_memory_alloc;`; the build lists the folder and generates the
-// table. A load runs in a process of its own (`howlate-probe load NAME ...`), executed anew; a test's `--load` starts
-// exactly that command.
+// A file `loads/memory-alloc.cpp` defines `extern const Load load_memory_alloc;`; the build lists the folder
+// and generates the table. A load runs in processes of its own (`howlate-probe load NAME ...`), executed
+// anew; a test's `--load` starts exactly that command. What loads have in common - the supervisor, its
+// workers, the controller - is in `loads/base/`.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -17,24 +19,79 @@
 
 namespace howlate {
 
-// What a load reports of itself about once a second, as running totals since its start. Fixed-size records through a
-// pipe, so that a test can read them without parsing.
+// What a load reports of itself about once a second, as running totals since it was ready. Fixed-size records
+// through a pipe, so that a test can read them without parsing. The first one says that the load is ready.
 struct LoadReport {
-  std::int64_t time_ns;    // CLOCK_MONOTONIC
-  std::int64_t cpu_ns;     // CPU time of all its processes, children that ended included
-  std::int64_t units;      // work done, in the load's own unit (Load::unit): pages, bytes, messages, packets ...
-  std::int64_t restarts;   // rounds begun (hackbench runs), 0 where it has none
+  std::int64_t time_ns;  // CLOCK_MONOTONIC
+  std::int64_t cpu_ns;   // CPU time of all its processes, children that ended included
+  std::int64_t units;  // work done, in the load's own unit (Load::unit): pages, bytes, messages, packets ...
+  std::int64_t restarts;  // rounds begun (hackbench runs), 0 where it has none
+};
+
+// How many worker processes the supervisor starts.
+enum class Spread {
+  none,     // nothing runs
+  one,      // one, free to run on all the CPUs given
+  per_cpu,  // one a CPU given, pinned to it
+};
+
+// What a worker shares with its supervisor. It lies in shared memory, so that nothing is lost when the worker
+// is killed, which is how every worker ends.
+struct alignas(64) WorkerSlot {
+  enum State : int { starting, ready, failed };
+  static constexpr std::size_t figure_count = 640;
+
+  std::atomic<std::int64_t> units{0};
+  std::atomic<std::int64_t> restarts{0};
+  std::atomic<std::int64_t> tree_cpu_ns{
+      0};  // of a worker with children of its own: CPU time of all of them and itself
+  std::atomic<int> state{starting};
+  int code = 0;  // with `failed`: the exit code, the sentence, the remedy
+  std::array<char, 512> message{};
+  std::array<char, 256> remedy{};
+  std::array<char, 512> warning{};  // written before `ready`
+  std::array<std::atomic<std::int64_t>, figure_count>
+      figures{};  // the load's own; their meaning is its file's
+
+  void add_units(std::int64_t many) {
+    units.store(units.load(std::memory_order_relaxed) + many, std::memory_order_relaxed);
+  }
+};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+// What a worker is given.
+struct Worker {
+  const Params& params;   // "target", the load's own and the common ones
+  std::vector<int> cpus;  // the CPUs given, or with Spread::per_cpu the one that is its own
+  WorkerSlot& slot;
+
+  void say_ready() const { slot.state.store(WorkerSlot::ready, std::memory_order_release); }
+  void warn(std::string_view text) const;  // a sentence; before say_ready()
 };
 
 struct Load {
   std::string_view name;     // "memory-alloc"
   std::string_view summary;  // one line
   std::string_view unit;     // of LoadReport::units: "pages", "B", "packets", "iterations"
-  ParamSpec target;          // the word after the colon of NAME:TARGET: percent, rate, count or text
+  ParamSpec target;  // the word after the colon of NAME:TARGET, named "target": percent, rate, count or text
   std::span<const ParamSpec> params;  // its own options beside the common ones (cpus, policy, nice)
+
+  bool held = false;  // the target is a share of the CPUs given, in per cent
+  Spread spread = Spread::one;
+  // Before any worker is started: may it be done here, with these parameters? Null where nothing can be
+  // wrong.
+  Status (*check)(const Params& params, std::size_t workers) = nullptr;
+  // In a worker: sets up, says that it is ready, works until it is killed. Returns only with what went wrong.
+  Status (*work)(Worker& worker) = nullptr;
+  // The load's own results as a JSON object, from what its workers left. Null where it has none.
+  std::string (*results)(std::span<const WorkerSlot> slots) = nullptr;
 };
 
 std::span<const Load* const> loads();
 Result<const Load*> find_load(std::string_view name);
+
+// The options that every load has beside its own, for `list --json`: cpus, policy, nice, duration, json,
+// quiet, report-fd, end-with-parent.
+std::span<const ParamSpec> load_common_params();
 
 }  // namespace howlate

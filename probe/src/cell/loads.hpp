@@ -1,0 +1,76 @@
+// The loads of one cell: started before the measuring process locks its memory, read while it measures,
+// stopped afterwards.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+#include "loads/load.hpp"
+
+namespace howlate {
+
+// What became of one load: an entry of the trailer's "loads" (docs/stream.md).
+struct LoadOutcome {
+  std::string name;                  // "cpu"
+  std::string spec;                  // "cpu:50,nice=10", as given
+  std::string unit;                  // "iterations"
+  std::string target;                // "50", as given or by default
+  std::optional<double> target_cpu;  // share of the CPUs given; none where the target is of another kind
+  std::string cpus;                  // "0-1"
+  std::string policy;                // "other"
+  int nice = 0;
+  double achieved_cpu = 0;  // share of the CPUs given, from mark() (else: ready) to stop()
+  std::int64_t units = 0;   // in the same time
+  std::int64_t duration_ns = 0;
+  std::string results = "{}";  // JSON object: what the load itself reports, over its whole life
+  std::vector<std::string> warnings;
+
+  [[nodiscard]] std::string to_json() const;
+};
+
+class LoadSet {
+ public:
+  // Starts every load as a process of its own, executed anew from /proc/self/exe, and waits until each says
+  // that it is ready. When one cannot, all are ended and its own sentence and exit code are returned. "none"
+  // starts nothing and stands alone. `measuring_cpus` gives cpus=same and cpus=other their meaning. To be
+  // called from the main thread (the kernel ends the loads when the *thread* that started them ends), before
+  // the caller locks its memory.
+  static Result<LoadSet> start(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus);
+
+  LoadSet();
+  LoadSet(LoadSet&& other) noexcept;
+  LoadSet& operator=(LoadSet&& other) noexcept;
+  LoadSet(const LoadSet&) = delete;
+  LoadSet& operator=(const LoadSet&) = delete;
+  ~LoadSet();  // kills what was not stopped, and waits for it
+
+  [[nodiscard]] std::size_t size() const;  // 0 for "none"
+  [[nodiscard]] const std::string& name(std::size_t load) const;
+  [[nodiscard]] const std::string& spec(std::size_t load) const;
+  [[nodiscard]] const std::string& unit(std::size_t load) const;
+  [[nodiscard]] pid_t pid(std::size_t load) const;  // of its supervisor, which leads its process group
+
+  // The newest totals; empties the pipe without blocking.
+  const LoadReport& latest(std::size_t load);
+
+  // The time that counts for achieved_cpu and units begins now. Asks each load for its totals and waits for
+  // them (at most a fifth of a second each).
+  void mark();
+
+  // Ends all loads and says what each did. A load that does not end within its time is killed with its whole
+  // process group, which is a warning in its outcome, as is a load that had ended before.
+  Result<std::vector<LoadOutcome>> stop();
+
+ private:
+  struct Running;
+  std::vector<std::unique_ptr<Running>> running_;
+};
+
+}  // namespace howlate
