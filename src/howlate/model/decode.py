@@ -1,4 +1,4 @@
-"""Reading values from TOML and JSON strictly: each error is a sentence with the file, the place and the remedy."""
+"""Reading TOML and JSON strictly: each error is a sentence with the file, the place and the remedy."""
 
 from __future__ import annotations
 

@@ -16,12 +16,12 @@ class Cell:
     """One point of the matrix, once."""
 
     id: str
-    """Its folder's name: a slug of what differs between cells, a hash of test and parameters, the repetition."""
+    """Its folder's name: a slug of what differs between cells, a hash of test and parameters, repetition."""
     test: str
     parameters: Mapping[str, Value]
     """The probe's options, canonical: `load` is always a tuple (empty for none)."""
     labels: Mapping[str, str]
-    """What tables and charts call it: every axis, and load, period, policy, timer, cpu where they are known."""
+    """What tables and charts call it: every axis; load, period, policy, timer, cpu where known."""
     repetition: int
     """From 1."""
     expected_s: float

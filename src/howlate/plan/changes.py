@@ -1,0 +1,132 @@
+"""What the command line changes in a study: `--set` and `--scale`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from howlate.errors import UsageError
+from howlate.model.decode import kind_of, suggestion
+from howlate.model.study import ORDERS, Order, Study, Value
+from howlate.model.units import format_duration, parse_count, parse_duration_ns
+
+SCALED = ("activations", "duration")
+
+
+def parse_change(text: str) -> tuple[str, tuple[str | bool, ...]]:
+    """`k=v[,v2...]`; values that hold commas are written as a TOML list: k=["0-1,3"]."""
+    name, equals, rest = text.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(f'--set "{text}" has no value', "write --set period=250us or --set load=none,cpu:50")
+    if rest.startswith("["):
+        return name, _toml_values(text, rest)
+    values: list[str] = []
+    for part in rest.split(","):
+        if name == "load" and values and "=" in part:
+            values[-1] += f",{part}"  # an option of the load before it: cpu:50,cpus=1
+        else:
+            values.append(part)
+    if any(not v.strip() for v in values):
+        raise UsageError(
+            f'--set "{text}" has an empty value', "write --set period=250us or --set load=none,cpu:50"
+        )
+    return name, tuple(values)
+
+
+def _toml_values(text: str, rest: str) -> tuple[str | bool, ...]:
+    try:
+        found = tomllib.loads(f"v = {rest}")["v"]
+    except tomllib.TOMLDecodeError as problem:
+        raise UsageError(
+            f'--set "{text}" is not a list: {problem}', 'write --set \'cpus=["0-1","3"]\''
+        ) from None
+    values: list[str | bool] = []
+    for value in found:
+        if not isinstance(value, str | int | float | bool):
+            raise UsageError(f'--set "{text}": a value cannot be {kind_of(value)}', "use text or numbers")
+        values.append(value if isinstance(value, bool) else str(value))
+    if not values:
+        raise UsageError(f'--set "{text}" has no value', "give at least one")
+    return tuple(values)
+
+
+def apply_changes(study: Study, changes: Iterable[tuple[str, tuple[str | bool, ...]]]) -> Study:
+    """The study with settings and axes replaced; several values of one name make an axis of it."""
+    for name, values in changes:
+        study = _apply(study, name, values)
+    return study
+
+
+def _apply(study: Study, name: str, values: tuple[str | bool, ...]) -> Study:
+    if name.startswith("order."):
+        return replace(study, order=_order(study.order, name.removeprefix("order."), values))
+    settings, axes = dict(study.settings), dict(study.axes)
+    if len(set(values)) != len(values):
+        raise UsageError(f"--set {name} names a value twice", "repeat cells with --set order.repetitions=N")
+    if name in axes or len(values) > 1:
+        settings.pop(name, None)
+        axes[name] = tuple(values)
+    else:
+        settings[name] = values[0]
+    return replace(study, settings=settings, axes=axes, exclude=_still_meant(study.exclude, axes))
+
+
+def _order(order: Order, name: str, values: tuple[str | bool, ...]) -> Order:
+    value = str(values[0])
+    if len(values) != 1 or name not in ("kind", "seed", "repetitions"):
+        raise UsageError(f"--set order.{name} cannot be", suggestion(name, ("kind", "seed", "repetitions")))
+    if name == "kind":
+        if value not in ORDERS:
+            raise UsageError(f'"{value}" is not an order', "use blocked, interleaved or random")
+        return replace(order, kind=value)
+    try:
+        number = parse_count(value)
+    except ValueError as problem:
+        raise UsageError(f"--set order.{name}: {problem}") from None
+    if name == "seed":
+        return replace(order, seed=number)
+    if not 1 <= number <= 10_000:
+        raise UsageError(f"{number} repetitions cannot be", "use 1 to 10000")
+    return replace(order, repetitions=number)
+
+
+def _still_meant(
+    exclude: tuple[Mapping[str, tuple[Value, ...]], ...], axes: Mapping[str, tuple[Value, ...]]
+) -> tuple[Mapping[str, tuple[Value, ...]], ...]:
+    """The exclusions that can still meet a cell after an axis was replaced."""
+    kept = []
+    for entry in exclude:
+        rest = {name: tuple(v for v in values if v in axes[name]) for name, values in entry.items()}
+        if all(rest.values()):
+            kept.append(rest)
+    return tuple(kept)
+
+
+def scale_study(study: Study, factor: float, defaults: Mapping[str, str]) -> Study:
+    """Counts (activations, duration) times the factor, one at least; `defaults` are the probe's."""
+    if not 0 < factor <= 1000:
+        raise UsageError(f"--scale {factor:g} cannot be", "use a factor such as 0.1")
+    if factor == 1:
+        return study
+    settings, axes = dict(study.settings), dict(study.axes)
+    if not any(name in settings or name in axes for name in SCALED):
+        settings.update({name: defaults[name] for name in SCALED if defaults.get(name)})
+    for name in SCALED:
+        if name in settings:
+            settings[name] = _scaled(name, settings[name], factor)
+        if name in axes:
+            axes[name] = tuple(_scaled(name, v, factor) for v in axes[name])
+    return replace(study, settings=settings, axes=axes)
+
+
+def _scaled(name: str, value: Value, factor: float) -> str:
+    text = value if isinstance(value, str) else str(value)
+    exact = Fraction(factor).limit_denominator(10**9)
+    try:
+        if name == "duration":
+            return format_duration(max(1000, int(parse_duration_ns(text) * exact) // 1000 * 1000))
+        return str(max(1, int(parse_count(text) * exact)))
+    except ValueError as problem:
+        raise UsageError(f"{name}: {problem}") from None
