@@ -1,0 +1,109 @@
+"""Our median wake-up latency beside cyclictest's: same machine, CPU, priority and period, runs interleaved.
+
+    ./dev bench median_against_cyclictest [--pairs N] [--seconds S] [--cpu C]
+
+Each pair is one run of each, in an order that alternates. Printed: the Hodges-Lehmann ratio of the medians (ours / cyclictest's) with
+its exact 95 % interval. The limit: upper end at most 1.02, half-width at most 0.02; pairs are added, at most to --most, until the
+interval is that narrow. cyclictest runs with --default-system (it leaves cpu_dma_latency alone, as we do), -N (nanoseconds), -h.
+Exit code 0 when the limit is kept, 1 when not, 3 when the machine does not grant SCHED_FIFO.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from howlate.stats.paired import RatioInterval, ratio_interval
+from howlate.store.stream import read_stream
+
+PERIOD_US = 1000
+PRIORITY = 80
+HISTOGRAM_NS = 1_000_000
+UPPER, HALF_WIDTH = 1.02, 0.02
+
+
+def our_median_ns(cpu: int, activations: int) -> float:
+    """Median of one run of `howlate-probe cyclic`, from its samples."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        stream = Path(folder) / "stream"
+        command = [
+            os.environ["HOWLATE_PROBE"],
+            "cyclic",
+            "--timer",
+            "clock_nanosleep",
+            "--period",
+            f"{PERIOD_US}us",
+        ]
+        command += ["--cpus", str(cpu), "--policy", f"fifo:{PRIORITY}", "--activations", str(activations)]
+        subprocess.run([*command, "--quiet", "--stream", str(stream)], check=True)
+        (samples,) = (table for table in read_stream(stream).tables if table.name == "samples")
+        return float(np.median(samples.columns["latency_ns"]))
+
+
+def cyclictest_median_ns(cpu: int, activations: int) -> float:
+    """Median of one run of cyclictest, from its histogram of one bin a nanosecond."""
+    command = [
+        "cyclictest",
+        "--default-system",
+        "-m",
+        "-q",
+        "-N",
+        "-t",
+        "1",
+        "-a",
+        str(cpu),
+        "-p",
+        str(PRIORITY),
+    ]
+    command += ["-i", str(PERIOD_US), "-l", str(activations), "-h", str(HISTOGRAM_NS)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    lines = [line.split() for line in output.splitlines() if line[:1].isdigit()]
+    counts = np.array([[int(value), int(count)] for value, count in lines])
+    cumulated = counts[:, 1].cumsum()
+    return float(counts[np.searchsorted(cumulated, cumulated[-1] / 2), 0])
+
+
+def main() -> int:
+    """Run pairs until the interval is narrow enough; print each pair and the interval."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--most", type=int, default=60)
+    parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--cpu", type=int, default=(os.cpu_count() or 1) - 1)
+    options = parser.parse_args()
+    activations = int(options.seconds * 1e6 / PERIOD_US)
+    ours: list[float] = []
+    theirs: list[float] = []
+    interval: RatioInterval | None = None
+    while len(ours) < options.most:
+        measures = [(ours, our_median_ns), (theirs, cyclictest_median_ns)]
+        for kept, measure in measures if len(ours) % 2 == 0 else reversed(measures):
+            kept.append(measure(options.cpu, activations))
+        print(f"pair {len(ours):3d}: howlate {ours[-1]:9.0f} ns  cyclictest {theirs[-1]:9.0f} ns", flush=True)
+        if len(ours) < options.pairs:
+            continue
+        interval = ratio_interval(ours, theirs)
+        if interval is not None and interval.half_width <= HALF_WIDTH:
+            break
+    if interval is None:
+        print("too few pairs for an interval of 95 %", file=sys.stderr)
+        return 2
+    passed = interval.high <= UPPER and interval.half_width <= HALF_WIDTH
+    print(
+        f"ratio of medians howlate / cyclictest: {interval.ratio:.4f}, {interval.confidence:.1%} interval "
+        f"[{interval.low:.4f}, {interval.high:.4f}], half-width {interval.half_width:.4f}, {interval.pairs} pairs of "
+        f"{activations} activations at {PERIOD_US} us; limit {UPPER} and {HALF_WIDTH}: {'kept' if passed else 'NOT kept'}"
+    )
+    return 0 if passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Pins the Python packages: pyproject.toml's ranges -> requirements.lock and requirements-dev.lock, with hashes.
+set -eu
+root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+cd "$root"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 -m venv "$work/venv"
+"$work/venv/bin/pip" install --quiet pip-tools
+compile=("$work/venv/bin/pip-compile" --quiet --generate-hashes --strip-extras --allow-unsafe --no-header
+  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --upgrade)
+"${compile[@]}" -o requirements.lock pyproject.toml
+"${compile[@]}" --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml

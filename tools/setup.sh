@@ -1,0 +1,159 @@
+# Sourced by ./howlate and ./dev: installs what is missing, makes the virtual environment, builds the probe.
+# Each step leaves a stamp behind itself, written last, so that a step that was cut off is done again and one that is done
+# costs a few file comparisons. Expects $root; sets $built to yes when anything was made.
+# shellcheck shell=bash disable=SC2034
+
+built=no
+: "${root:?}"
+
+# Exit codes of DESIGN.md.
+EXIT_USAGE=2
+EXIT_NOT_POSSIBLE=3
+EXIT_BROKEN=4
+
+say() { printf 'howlate: %s\n' "$*" >&2; }
+die() { # code, sentence ...
+  local code=$1
+  shift
+  say "$*"
+  exit "$code"
+}
+
+# What `./howlate` needs on Debian beyond its essential packages.
+packages_run=(cmake g++ ninja-build python3 python3-venv)
+
+missing_packages() { # package ...: prints those that dpkg does not know as installed
+  local name
+  for name in "$@"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || printf '%s\n' "$name"
+  done
+}
+
+# Names the Debian packages that are missing and installs them: asks first on a terminal, goes on without one.
+# With $install = no it only names them.
+need_packages() { # package ...
+  command -v dpkg-query >/dev/null || {
+    need_commands
+    return
+  }
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  [ ${#missing[@]} -eq 0 ] && return
+  say "these Debian packages are missing: ${missing[*]}"
+  local command="apt-get install --no-install-recommends ${missing[*]}"
+  [ "${install:-yes}" = yes ] || die $EXIT_NOT_POSSIBLE "nothing was installed. To install them: $command"
+  [ "$(id -u)" = 0 ] || die $EXIT_NOT_POSSIBLE "only root can install them. As root: $command"
+  if [ -t 0 ] && [ -t 2 ]; then
+    local answer
+    read -r -p "howlate: install them now? [Y/n] " answer
+    case $answer in [nN]*) die $EXIT_NOT_POSSIBLE "nothing was installed. To install them: $command" ;; esac
+  fi
+  say "installing them (about a minute)"
+  local log=$root/build/apt.log
+  mkdir -p "$root/build"
+  export DEBIAN_FRONTEND=noninteractive
+  # The lists may be absent or old: a first try without an update is quick where they are not.
+  apt-get install -y --no-install-recommends "${missing[@]}" >"$log" 2>&1 ||
+    { apt-get update && apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 ||
+    { tail -n 5 "$log" >&2; die $EXIT_BROKEN "apt-get failed; its output is in $log"; }
+  built=yes
+}
+
+# Elsewhere than on Debian: say which commands are missing, install nothing.
+need_commands() {
+  local name missing=()
+  for name in cmake c++ ninja python3; do command -v "$name" >/dev/null || missing+=("$name"); done
+  [ ${#missing[@]} -eq 0 ] ||
+    die $EXIT_NOT_POSSIBLE "this is not Debian, and these commands are missing: ${missing[*]}. Install them and call again"
+}
+
+# A Python of 3.11 or newer that can make a virtual environment: Debian's own first.
+find_python() {
+  local python
+  for python in /usr/bin/python3 python3 python3.13 python3.12 python3.11; do
+    "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && {
+      printf '%s\n' "$python"
+      return
+    }
+  done
+  die $EXIT_NOT_POSSIBLE "no Python of 3.11 or newer with venv was found. Install python3 and python3-venv of a newer distribution"
+}
+
+# need_venv LOCK: the virtual environment holds what LOCK pins, by hash.
+need_venv() {
+  local lock=$1
+  local stamp
+  stamp=$root/.venv/.$(basename "$lock")
+  # The stamp is a copy of the lock, so that a change of branch is seen whatever the times say.
+  cmp -s "$lock" "$stamp" && [ -x "$root/.venv/bin/python" ] && return
+  if ! "$root/.venv/bin/python" -c '' 2>/dev/null; then
+    local python
+    python=$(find_python) || exit $?
+    say "making the virtual environment"
+    rm -rf "$root/.venv"
+    "$python" -m venv "$root/.venv" || die $EXIT_BROKEN "the virtual environment could not be made in $root/.venv"
+  fi
+  say "installing the Python packages of $(basename "$lock")"
+  "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "$lock" ||
+    die $EXIT_BROKEN "pip could not install $lock; its message stands above"
+  cp "$lock" "$stamp"
+  built=yes
+}
+
+# Is anything that the probe is built from newer than its stamp?
+probe_is_old() { # stamp
+  [ ! -e "$1" ] || [ -n "$(find "$root/probe" \( -type d -o -name '*.[ch]pp' -o -name 'CMakeLists.txt' -o -name '*.in' \) -newer "$1" -print -quit)" ]
+}
+
+# build_probe DIRECTORY TARGET [cmake option ...]
+build_probe() {
+  local directory=$1 target=$2
+  shift 2
+  local log=$directory/build.log
+  mkdir -p "$directory"
+  { cmake -S "$root/probe" -B "$directory" -G Ninja "$@" && cmake --build "$directory" --target "$target"; } >"$log" 2>&1 || {
+    grep -E 'error|Error' "$log" | head -n 10 >&2
+    die $EXIT_BROKEN "the probe could not be built; the compiler's output is in $log"
+  }
+}
+
+need_probe() {
+  local stamp=$root/build/probe/.built
+  probe_is_old "$stamp" || return 0
+  say "building the probe (about a minute)"
+  local started
+  started=$(mktemp)  # sources changed while it builds are newer than this
+  build_probe "$root/build/probe" howlate-probe
+  mv "$started" "$stamp"
+  built=yes
+}
+
+# One launcher at a time builds; the others wait for it.
+with_lock() {
+  if ! { mkdir -p "$root/build" && touch "$root/build/.lock"; } 2>/dev/null; then
+    die $EXIT_NOT_POSSIBLE "$root cannot be written, and howlate builds in place. Clone it to a folder of yours"
+  fi
+  exec 8>>"$root/build/.lock"
+  flock 8
+  "$@"
+  exec 8>&-
+}
+
+# After a build caches are written back and the machine still works: wait (30 s at the most) for a second below 10 % busy.
+wait_until_quiet() {
+  local before after busy total second
+  for second in {1..30}; do
+    read -r -a before </proc/stat
+    sleep 1
+    read -r -a after </proc/stat
+    busy=0 total=0
+    local field
+    for field in 1 2 3 4 5 6 7 8; do
+      total=$((total + after[field] - before[field]))
+      case $field in 4 | 5) ;; *) busy=$((busy + after[field] - before[field])) ;; esac
+    done
+    [ "$total" -gt 0 ] && [ $((100 * busy / total)) -lt 10 ] && return
+    [ "$second" = 1 ] && say "waiting until the machine is quiet"
+  done
+  say "the machine is still busy; measuring all the same"
+}
