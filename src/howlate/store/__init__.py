@@ -1,0 +1,1 @@
+"""Files: the probe's stream, run folders, Parquet, summaries, export. The only place that opens them."""

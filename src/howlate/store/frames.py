@@ -1,0 +1,94 @@
+"""The stream's frames: bytes in, checked payloads out. What a payload means is `stream.py`'s (docs/stream.md)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import BinaryIO
+
+import google_crc32c
+
+MAGIC = b"HOWLATE\x01"
+PAYLOAD_MAX = 16 * 1024 * 1024
+_HEAD = struct.Struct("<IBBHI")
+_CHECKED = 8  # the bytes of the frame's head that the checksum covers
+
+
+class Kind(Enum):
+    """How the reading of a stream ended."""
+
+    WHOLE = "whole"
+    """At the trailer, with nothing behind it."""
+    CUT = "cut"
+    """The file ends inside a frame or without a trailer: the probe did not end by itself."""
+    DAMAGED = "damaged"
+    """A frame is not what it should be; what stands behind it is not read."""
+
+
+@dataclass(frozen=True)
+class End:
+    """Where and why the reading ended: `at` is the offset behind the last whole frame."""
+
+    kind: Kind
+    at: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One frame whose checksum is right; `at` is its own offset."""
+
+    kind: int
+    table: int
+    payload: bytes
+    at: int
+
+
+HEADER, BATCH, TRAILER = 1, 2, 3
+
+
+def crc32c(data: bytes, seed: int = 0) -> int:
+    """CRC32C (Castagnoli) of `data`, going on from `seed`."""
+    return int(google_crc32c.extend(seed, data))
+
+
+def encode_frame(kind: int, table: int, payload: bytes) -> bytes:
+    """One frame as it stands in the file."""
+    if len(payload) > PAYLOAD_MAX:
+        raise ValueError(f"a payload of {len(payload)} bytes is more than the {PAYLOAD_MAX} of a frame")
+    head = _HEAD.pack(len(payload), kind, 0, table, 0)[:_CHECKED]
+    return head + struct.pack("<I", crc32c(payload, crc32c(head))) + payload
+
+
+def read_frames(file: BinaryIO) -> Iterator[Frame | End]:
+    """Every whole frame behind the magic, in order, then one End (never WHOLE: only the reader of trailers knows that).
+
+    Holds one frame at a time. OSErrors of the file are the caller's.
+    """
+    at = len(MAGIC)
+    while True:
+        head = file.read(_HEAD.size)
+        if not head:
+            yield End(Kind.CUT, at, "the file ends here without a trailer")
+            return
+        if len(head) < _HEAD.size:
+            yield End(Kind.CUT, at, f"the file ends {len(head)} bytes into the head of a frame")
+            return
+        length, kind, zero, table, crc = _HEAD.unpack(head)
+        if length > PAYLOAD_MAX:
+            yield End(Kind.DAMAGED, at, f"a frame claims {length} bytes, more than the {PAYLOAD_MAX} allowed")
+            return
+        payload = file.read(length)
+        if len(payload) < length:
+            yield End(Kind.CUT, at, f"the file ends after {len(payload)} of {length} bytes of a frame")
+            return
+        if crc32c(payload, crc32c(head[:_CHECKED])) != crc:
+            yield End(Kind.DAMAGED, at, "a frame's checksum is wrong")
+            return
+        if zero != 0:
+            yield End(Kind.DAMAGED, at, "a frame's reserved byte is not zero")
+            return
+        yield Frame(kind, table, payload, at)
+        at += _HEAD.size + length
