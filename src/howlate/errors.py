@@ -45,3 +45,7 @@ class TargetError(HowlateError):
 
 class DamagedError(HowlateError):
     """A file of ours that is not what it should be."""
+
+
+class StorageError(HowlateError):
+    """A file of ours could not be written."""

@@ -1,50 +1,110 @@
-"""Binned data of one cell: everything that a chart draws (`bins.json`), made by stats from samples, drawn by charts.
+"""Binned data of one cell: everything that a chart draws (`bins.json`), made by stats from samples, drawn by
+charts.
 
 All in nanoseconds and seconds; arrays are tuples so that a chart cannot change what the next one draws.
+`CellBins.from_json(value)` and `to_json()` are exact inverses.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from howlate.errors import DamagedError
+from howlate.model.decode import Table, kind_of
+
+SCHEMA = 1
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """Log-linear bins (7 mantissa bits: within 0.8 %), lowest first, empty bins left out. Nothing is lost: counts sum to n."""
+    """Log-linear bins (7 mantissa bits: within 0.8 %), lowest first, empty bins left out. Nothing is lost:
+    counts sum to n."""
 
     lower_ns: tuple[int, ...]
     upper_ns: tuple[int, ...]  # exclusive
     counts: tuple[int, ...]
 
+    def to_json(self) -> dict[str, Any]:
+        return _lists(self)
+
+    @classmethod
+    def from_table(cls, table: Table) -> Histogram:
+        found = cls(_integers(table, "lower_ns"), _integers(table, "upper_ns"), _integers(table, "counts"))
+        _same_length(table, found.lower_ns, found.upper_ns, found.counts)
+        return found
+
 
 @dataclass(frozen=True)
 class TimeBlocks:
-    """Latency against time: a block a pixel column, so that no picture hides the worst."""
+    """Latency against time: a block a pixel column, so that no picture hides the worst.
+
+    Blocks without a sample (a stall, a spinning task's gap) are left out: `start_s` says where each one is.
+    """
 
     start_s: tuple[float, ...]
     width_s: float
     counts: tuple[int, ...]
     median_ns: tuple[int, ...]
     p99_ns: tuple[int, ...]
+    """The order statistic of rank ceil(0.99 n), also where a block holds few samples (then it is the
+    maximum)."""
     max_ns: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return _lists(self)
+
+    @classmethod
+    def from_table(cls, table: Table) -> TimeBlocks:
+        found = cls(
+            start_s=_reals(table, "start_s"),
+            width_s=table.real("width_s"),
+            counts=_integers(table, "counts"),
+            median_ns=_integers(table, "median_ns"),
+            p99_ns=_integers(table, "p99_ns"),
+            max_ns=_integers(table, "max_ns"),
+        )
+        _same_length(table, found.start_s, found.counts, found.median_ns, found.p99_ns, found.max_ns)
+        return found
 
 
 @dataclass(frozen=True)
 class Tail:
-    """The empirical tail: share of samples greater than latency_ns, at distinct values (thinned where samples are many,
-    never the last hundred)."""
+    """The empirical tail: share of samples greater than latency_ns, at distinct values (thinned where samples
+    are many, never the last hundred)."""
 
     latency_ns: tuple[int, ...]
     share_beyond: tuple[float, ...]
 
+    def to_json(self) -> dict[str, Any]:
+        return _lists(self)
+
+    @classmethod
+    def from_table(cls, table: Table) -> Tail:
+        found = cls(_integers(table, "latency_ns"), _reals(table, "share_beyond"))
+        _same_length(table, found.latency_ns, found.share_beyond)
+        return found
+
 
 @dataclass(frozen=True)
 class LoadCourse:
-    """One line of the picture of the load, once a second: busy share of a CPU, its steal, or a load's achieved share."""
+    """One line of the picture of the load, once a second: busy share of a CPU, its steal, or a load's
+    achieved share."""
 
     name: str  # "cpu 0 busy", "cpu 0 steal", "memory-alloc"
     time_s: tuple[float, ...]
     share: tuple[float, ...]  # 0..1
+
+    def to_json(self) -> dict[str, Any]:
+        return _lists(self)
+
+    @classmethod
+    def from_table(cls, table: Table) -> LoadCourse:
+        found = cls(table.text("name"), _reals(table, "time_s"), _reals(table, "share"))
+        _same_length(table, found.time_s, found.share)
+        return found
 
 
 @dataclass(frozen=True)
@@ -56,3 +116,53 @@ class CellBins:
     blocks: TimeBlocks
     tail: Tail
     loads: tuple[LoadCourse, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The text of bins.json, as a value."""
+        return {
+            "schema": SCHEMA,
+            "column": self.column,
+            "histogram": self.histogram.to_json(),
+            "blocks": self.blocks.to_json(),
+            "tail": self.tail.to_json(),
+            "loads": [course.to_json() for course in self.loads],
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any], file: str = "bins.json") -> CellBins:
+        """The bins of such a value; DamagedError names file, place and what is wrong there."""
+        table = Table(value, file, "", DamagedError)
+        if table.integer("schema") != SCHEMA:
+            raise table.fail(f"schema {value['schema']} is not known to this howlate", "use a newer howlate")
+        return cls(
+            column=table.text("column"),
+            histogram=Histogram.from_table(table.table("histogram", required=True)),
+            blocks=TimeBlocks.from_table(table.table("blocks", required=True)),
+            tail=Tail.from_table(table.table("tail", required=True)),
+            loads=tuple(LoadCourse.from_table(course) for course in table.tables("loads", required=True)),
+        )
+
+
+def _lists(value: object) -> dict[str, Any]:
+    return {name: list(part) if isinstance(part, tuple) else part for name, part in vars(value).items()}
+
+
+def _integers(table: Table, name: str) -> tuple[int, ...]:
+    found = table.items(name, required=True)
+    for value in found:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise table.fail(f'each of "{name}" must be a whole number, not {kind_of(value)}')
+    return tuple(found)
+
+
+def _reals(table: Table, name: str) -> tuple[float, ...]:
+    found = table.items(name, required=True)
+    for value in found:
+        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+            raise table.fail(f'each of "{name}" must be a number, not {kind_of(value)}')
+    return tuple(float(value) for value in found)
+
+
+def _same_length(table: Table, *columns: tuple[float, ...]) -> None:
+    if len({len(column) for column in columns}) > 1:
+        raise table.fail("the lists are not equally long")

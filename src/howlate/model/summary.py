@@ -1,13 +1,21 @@
 """What is said of one measured cell: `summary.json`, the entries of `show --json` (DESIGN.md, Contracts).
 
 Decoding and encoding live beside the types: `CellSummary.from_json(value)` and `to_json()`, exact inverses.
+Keys that a newer howlate added are left alone (the schema grows by additions); keys that are missing or of
+another type are refused.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from howlate.errors import DamagedError
+from howlate.model.decode import Table, kind_of
+
+SCHEMA = 1
 QUANTILES: tuple[str, ...] = ("0.5", "0.99", "0.999", "0.9999", "0.99999")
 
 
@@ -23,6 +31,17 @@ class Accounting:
     early: int
     warm_up: int
     late_policy: str
+
+    def to_json(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+    @classmethod
+    def from_table(cls, table: Table) -> Accounting:
+        counts = {name: table.integer(name) for name in _COUNTS}
+        return cls(**counts, late_policy=table.text("late_policy"))
+
+
+_COUNTS = ("releases", "recorded", "overruns", "dropped", "late_starts", "early", "warm_up")
 
 
 @dataclass(frozen=True)
@@ -41,6 +60,23 @@ class ColumnSummary:
     max_at_s: float | None
     """The release of the maximum, in seconds after t0."""
 
+    def to_json(self) -> dict[str, Any]:
+        return {**vars(self), "quantiles": dict(self.quantiles)}
+
+    @classmethod
+    def from_table(cls, table: Table) -> ColumnSummary:
+        quantiles = table.table("quantiles", required=True)
+        return cls(
+            count=table.integer("count"),
+            min=_integer(table, "min"),
+            mean=_real(table, "mean"),
+            max=_integer(table, "max"),
+            stddev=_real(table, "stddev"),
+            period_exceeded=_integer(table, "period_exceeded"),
+            quantiles={name: _integer(quantiles, name) for name in quantiles.values},
+            max_at_s=_real(table, "max_at_s"),
+        )
+
 
 @dataclass(frozen=True)
 class LoadSummary:
@@ -50,6 +86,18 @@ class LoadSummary:
     target_cpu: float | None
     achieved_cpu: float | None
     results: dict[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        return {**vars(self), "results": dict(self.results)}
+
+    @classmethod
+    def from_table(cls, table: Table) -> LoadSummary:
+        return cls(
+            table.text("name"),
+            _real(table, "target_cpu"),
+            _real(table, "achieved_cpu"),
+            table.mapping("results", required=True),
+        )
 
 
 @dataclass(frozen=True)
@@ -67,4 +115,72 @@ class CellSummary:
     outcomes: dict[str, int] = field(default_factory=dict)
     loads: tuple[LoadSummary, ...] = ()
     warnings: tuple[str, ...] = ()
-    """Sentences. A cell with `valid` false has the failed checks here."""
+    """Sentences. A cell with `valid` false has the failed checks here, first."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry of `show --json`."""
+        return {
+            "id": self.id,
+            "test": self.test,
+            "labels": dict(self.labels),
+            "accounting": self.accounting.to_json(),
+            "stop_reason": self.stop_reason,
+            "clocksource": dict(self.clocksource),
+            "valid": self.valid,
+            "columns": {name: column.to_json() for name, column in self.columns.items()},
+            "outcomes": dict(self.outcomes),
+            "loads": [load.to_json() for load in self.loads],
+            "warnings": list(self.warnings),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any], file: str = "summary.json") -> CellSummary:
+        """The cell of such an entry; DamagedError names file, place and what is wrong there."""
+        table = Table(value, file, "", DamagedError)
+        if table.integer("schema", SCHEMA) != SCHEMA:
+            raise table.fail(f"schema {value['schema']} is not known to this howlate", "use a newer howlate")
+        columns = table.table("columns", required=True)
+        return cls(
+            id=table.text("id"),
+            test=table.text("test"),
+            labels=_texts(table.table("labels", required=True)),
+            accounting=Accounting.from_table(table.table("accounting", required=True)),
+            stop_reason=table.text("stop_reason"),
+            clocksource=_texts(table.table("clocksource", required=True)),
+            valid=table.boolean("valid"),
+            columns={n: ColumnSummary.from_table(columns.table(n, required=True)) for n in columns.values},
+            outcomes=_counts(table.table("outcomes", required=True)),
+            loads=tuple(LoadSummary.from_table(load) for load in table.tables("loads", required=True)),
+            warnings=_sentences(table),
+        )
+
+
+def _integer(table: Table, name: str) -> int | None:
+    if name in table.values and table.values[name] is None:
+        return None
+    return table.integer(name)
+
+
+def _real(table: Table, name: str) -> float | None:
+    if name in table.values and table.values[name] is None:
+        return None
+    value = table.real(name)
+    if not math.isfinite(value):
+        raise table.fail(f'"{name}" is no number')
+    return value
+
+
+def _texts(table: Table) -> dict[str, str]:
+    return {name: table.text(name) for name in table.values}
+
+
+def _counts(table: Table) -> dict[str, int]:
+    return {name: table.integer(name) for name in table.values}
+
+
+def _sentences(table: Table) -> tuple[str, ...]:
+    found = table.items("warnings", required=True)
+    for value in found:
+        if not isinstance(value, str):
+            raise table.fail(f'each of "warnings" must be text, not {kind_of(value)}')
+    return tuple(found)

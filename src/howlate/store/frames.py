@@ -1,4 +1,5 @@
-"""The stream's frames: bytes in, checked payloads out. What a payload means is `stream.py`'s (docs/stream.md)."""
+"""The stream's frames: bytes in, checked payloads out. What a payload means is `stream.py`'s
+(docs/stream.md)."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import google_crc32c
 
 MAGIC = b"HOWLATE\x01"
 PAYLOAD_MAX = 16 * 1024 * 1024
+NO_TRAILER = "the file ends here without a trailer"
 _HEAD = struct.Struct("<IBBHI")
 _CHECKED = 8  # the bytes of the frame's head that the checksum covers
 
@@ -63,7 +65,8 @@ def encode_frame(kind: int, table: int, payload: bytes) -> bytes:
 
 
 def read_frames(file: BinaryIO) -> Iterator[Frame | End]:
-    """Every whole frame behind the magic, in order, then one End (never WHOLE: only the reader of trailers knows that).
+    """Every whole frame behind the magic, in order, then one End (never WHOLE: only the reader of trailers
+    knows that).
 
     Holds one frame at a time. OSErrors of the file are the caller's.
     """
@@ -71,7 +74,7 @@ def read_frames(file: BinaryIO) -> Iterator[Frame | End]:
     while True:
         head = file.read(_HEAD.size)
         if not head:
-            yield End(Kind.CUT, at, "the file ends here without a trailer")
+            yield End(Kind.CUT, at, NO_TRAILER)
             return
         if len(head) < _HEAD.size:
             yield End(Kind.CUT, at, f"the file ends {len(head)} bytes into the head of a frame")

@@ -1,16 +1,15 @@
 """The probe's stream, decoded and encoded (docs/stream.md).
 
-Strict: every frame's checksum, sizes and totals are checked. Tolerant: a stream that was cut or altered gives its whole
-frames up to that place, and `StreamReader.end` says where and why it stopped. Bounded: one frame is in memory at a time.
-Nothing but DamagedError is raised for what a file may hold.
+Strict: every frame's checksum, sizes and totals are checked. Tolerant: a stream that was cut or altered gives
+its whole frames up to that place, and `StreamReader.end` says where and why it stopped. Bounded: one frame is
+in memory at a time. Nothing but DamagedError is raised for what a file may hold.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +23,7 @@ from howlate.store.frames import (
     BATCH,
     HEADER,
     MAGIC,
+    NO_TRAILER,
     PAYLOAD_MAX,
     TRAILER,
     End,
@@ -59,7 +59,8 @@ class Table:
     name: str
     columns: tuple[Column, ...]
     cpu: int | None = None
-    """The CPU that the thread was pinned to; None (or -1 in the stream) where it is not pinned or the table is no thread's."""
+    """The CPU that the thread was pinned to; None (or -1 in the stream) where it is not pinned or the table
+    is no thread's."""
     thread: int | None = None
 
     def row_bytes(self) -> int:
@@ -112,7 +113,8 @@ class StreamReader:
     """
 
     def __init__(self, file: BinaryIO, name: str = "the stream") -> None:
-        """Reads magic and header; DamagedError if there is no whole header (then there is nothing to be had)."""
+        """Reads magic and header; DamagedError if there is no whole header (then there is nothing to be
+        had)."""
         self._file = file
         self._name = name
         self.trailer: Mapping[str, Any] | None = None
@@ -143,7 +145,8 @@ class StreamReader:
         self._file.close()
 
     def batches(self) -> Iterator[Batch]:
-        """Every whole batch up to the trailer, the cut or the damage; afterwards `end` (and `trailer`) are set."""
+        """Every whole batch up to the trailer, the cut or the damage; afterwards `end` (and `trailer`) are
+        set."""
         rows: dict[int, int] = {}
         try:
             for item in self._frames:
@@ -185,7 +188,7 @@ class StreamReader:
         return header
 
     def _damaged(self, what: str) -> DamagedError:
-        return DamagedError(f"{self._name} {what}", "measure this cell again; nothing can be read from this file")
+        return DamagedError(f"{self._name} {what}", "measure this cell again: nothing of it can be read")
 
     def _take_trailer(self, frame: Frame) -> None:
         value = _json_object(frame.payload)
@@ -194,11 +197,10 @@ class StreamReader:
             return
         self.trailer = value
         behind = next(self._frames)
-        if isinstance(behind, End) and behind.kind is Kind.CUT and "without a trailer" in behind.reason:
+        if isinstance(behind, End) and behind.reason == NO_TRAILER:
             self.end = End(Kind.WHOLE, behind.at, "whole")
-            return
-        at = behind.at
-        self.end = End(Kind.DAMAGED, at, "something stands behind the trailer")
+        else:
+            self.end = End(Kind.DAMAGED, behind.at, "something stands behind the trailer")
 
     def _batch(self, frame: Frame, rows_before: int) -> Batch | str:
         """The batch, or the sentence that says why it is none."""
@@ -218,7 +220,7 @@ class StreamReader:
             return f"a batch of {rows} rows of {table.name} that is {len(frame.payload)} bytes long"
         account = Totals(*totals)
         if account.rows_total != rows_before + rows:
-            return f"rows are missing in table {table.id}: {rows_before} + {rows} are not {account.rows_total}"
+            return f"rows are missing in table {table.id}: {rows_before} + {rows} is not {account.rows_total}"
         return Batch(table, rows, account, _columns(table, rows, frame.payload))
 
 
@@ -239,7 +241,13 @@ class StreamWriter:
         file.write(MAGIC + encode_frame(HEADER, 0, _json_bytes(header)))
 
     def batch(
-        self, table_id: int, columns: Mapping[str, npt.ArrayLike], *, releases: int = 0, overruns: int = 0, dropped: int = 0
+        self,
+        table_id: int,
+        columns: Mapping[str, npt.ArrayLike],
+        *,
+        releases: int = 0,
+        overruns: int = 0,
+        dropped: int = 0,
     ) -> None:
         """One batch: every column of the table, equally long; the totals are those up to its last row."""
         table = self.header.table(table_id)
@@ -329,8 +337,10 @@ def _decode_table(entry: Any) -> Table | str:
         return f"table {name:.40} has no columns"
     decoded: list[Column] = []
     for column in columns:
-        if not isinstance(column, dict) or not isinstance(column.get("name"), str) or column.get("type") not in TYPES:
-            return f"a column of table {name:.40} has no name or no known type"
+        if not isinstance(column, dict) or not isinstance(column.get("name"), str):
+            return f"a column of table {name:.40} has no name"
+        if not isinstance(column.get("type"), str) or column["type"] not in TYPES:
+            return f"a column of table {name:.40} is of no known type"
         decoded.append(Column(column["name"], column["type"], str(column.get("help", ""))))
     if len({column.name for column in decoded}) != len(decoded):
         return f"two columns of table {name:.40} have one name"
@@ -346,7 +356,8 @@ def _number(value: int | None) -> int | None:
 
 def _batch_bytes(table: Table, rows: int) -> int:
     return _BATCH_HEAD.size + sum(
-        rows * width + -(rows * width) % 8 for width in (TYPES[column.type].itemsize for column in table.columns)
+        rows * width + -(rows * width) % 8
+        for width in (TYPES[column.type].itemsize for column in table.columns)
     )
 
 
@@ -363,16 +374,3 @@ def _columns(table: Table, rows: int, payload: bytes) -> dict[str, npt.NDArray[A
 def rows_of_a_batch(table: Table) -> int:
     """The most rows of this table that a frame holds."""
     return (PAYLOAD_MAX - _BATCH_HEAD.size - 8 * len(table.columns)) // table.row_bytes()
-
-
-def file_size(path: Path) -> int:
-    """Bytes of a file; 0 if it is not there."""
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
-
-
-def column_names(columns: Sequence[Column]) -> tuple[str, ...]:
-    """The names, in order."""
-    return tuple(column.name for column in columns)

@@ -1,0 +1,83 @@
+"""Writing files so that a crash leaves the old one or the new one, and saying in a sentence what went
+wrong."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from howlate.errors import DamagedError, StorageError
+from howlate.model.decode import parse_json, read_text
+
+MEASURE_AGAIN = "measure it again with `howlate run` and the same --out"
+
+
+@contextmanager
+def written_beside(path: Path) -> Iterator[Path]:
+    """Gives a name beside `path` to write to; at the end it is synced and renamed to `path`, on an error
+    removed."""
+    beside = path.with_name(f".{path.name}.new")
+    with storing(path):
+        try:
+            yield beside
+            sync(beside)
+            beside.rename(path)
+            sync(path.parent)
+        except BaseException:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def storing(path: Path) -> Iterator[None]:
+    """Turns an OSError inside into a StorageError about `path`."""
+    try:
+        yield
+    except OSError as error:
+        raise storage_error(path, error.errno, error.strerror or str(error)) from None
+
+
+def storage_error(path: Path, number: int | None, text: str) -> StorageError:
+    """What is told of a file that could not be written."""
+    remedy = {
+        errno.ENOSPC: "make room there, or choose another place with --out",
+        errno.EDQUOT: "make room in your quota, or choose another place with --out",
+        errno.EACCES: "choose a place that you may write to with --out",
+        errno.EPERM: "choose a place that you may write to with --out",
+        errno.EROFS: "choose a place that can be written to with --out",
+    }.get(number or 0, "choose another place with --out")
+    return StorageError(f"{path} could not be written: {text}", remedy)
+
+
+def sync(path: Path) -> None:
+    """fsync of a file or folder."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_text(path: Path, text: str) -> None:
+    """A whole text file."""
+    with written_beside(path) as beside:
+        beside.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: Mapping[str, Any], indent: int | None = 1) -> None:
+    """A whole JSON file; the values must be JSON's (no NaN)."""
+    write_text(path, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent) + "\n")
+
+
+def read_json(path: Path, remedy: str = MEASURE_AGAIN) -> dict[str, Any]:
+    """A JSON object of ours; DamagedError if it is not there or not that."""
+    try:
+        return dict(parse_json(read_text(path, DamagedError), str(path)).values)
+    except DamagedError as error:
+        raise DamagedError(error.message, error.remedy or remedy) from None

@@ -1,0 +1,161 @@
+"""Run folders (docs/run-folder.md): create, open, cells that are whole, cells in the making.
+
+A crash at any moment leaves whole cells whole: a cell is made in `cells/.<id>.part/` and renamed when its
+summary stands.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from howlate.errors import DamagedError, UsageError
+from howlate.model.bins import CellBins
+from howlate.model.run import Run
+from howlate.model.summary import SCHEMA, CellSummary
+from howlate.store.files import read_json, storing, sync, write_json, write_text
+
+RUN, SUMMARY, BINS, CELL, ERROR = "run.json", "summary.json", "bins.json", "cell.json", "error.json"
+SAMPLES, CPUS, LOADS = "samples.parquet", "cpus.parquet", "loads.parquet"
+STREAM = "stream"
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:,=@%+-]{0,199}")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """One run's folder. All paths of its files come from here."""
+
+    path: Path
+
+    @classmethod
+    def create(cls, path: Path, run: Run) -> RunFolder:
+        """A new run folder (the folder itself may be there, empty); UsageError if something stands there
+        already."""
+        folder = cls(path)
+        with storing(path):
+            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+                raise UsageError(f"{path} is there already", "choose another --out, or go on with that run")
+            folder.cells_path.mkdir(parents=True, exist_ok=True)
+        folder.write_run(run)
+        return folder
+
+    @classmethod
+    def open(cls, path: Path) -> RunFolder:
+        """An existing run folder; UsageError if there is none at all, DamagedError if it is not readable as
+        one."""
+        if not path.exists():
+            raise UsageError(f"{path} is not there", "name a run folder; `howlate check` makes one")
+        if not path.is_dir() or not (path / RUN).is_file():
+            raise DamagedError(f"{path} has no {RUN}", "name the folder that holds run.json")
+        folder = cls(path)
+        folder.read_run()
+        return folder
+
+    @property
+    def cells_path(self) -> Path:
+        return self.path / "cells"
+
+    def cell_path(self, cell_id: str) -> Path:
+        """Where a whole cell stands; UsageError for an id that is no name of a folder."""
+        return self.cells_path / _checked(cell_id)
+
+    def part_path(self, cell_id: str) -> Path:
+        """Where a cell is made."""
+        return self.cells_path / f".{_checked(cell_id)}.part"
+
+    def read_run(self) -> Run:
+        """run.json."""
+        file = self.path / RUN
+        read_json(file, "restore it from a copy, or measure again into another folder")
+        return Run.from_text(file.read_text(encoding="utf-8"), str(file))
+
+    def write_run(self, run: Run) -> None:
+        """Replaces run.json."""
+        write_text(self.path / RUN, run.to_text())
+
+    def start_cell(self, cell_id: str) -> Path:
+        """An empty `.part` folder for this cell; what an earlier attempt left there is removed."""
+        part = self.part_path(cell_id)
+        with storing(part):
+            if part.exists():
+                shutil.rmtree(part)
+            part.mkdir(parents=True)
+        return part
+
+    def finish_cell(self, cell_id: str) -> Path:
+        """Renames a `.part` folder that has its summary: from now on the cell is whole."""
+        part, whole = self.part_path(cell_id), self.cell_path(cell_id)
+        if not (part / SUMMARY).is_file():
+            raise DamagedError(f"cell {cell_id} has no {SUMMARY} yet", "measure it again")
+        with storing(whole):
+            sync(part)
+            part.rename(whole)
+            sync(self.cells_path)
+        return whole
+
+    def fail_cell(self, cell_id: str, error: Mapping[str, Any]) -> None:
+        """Leaves error.json beside what a failed cell has (its stream above all); it is repeated by the next
+        run."""
+        part = self.part_path(cell_id)
+        with storing(part):
+            part.mkdir(parents=True, exist_ok=True)
+        write_json(part / ERROR, error)
+
+    def is_whole(self, cell_id: str) -> bool:
+        """A cell is whole when its summary stands in the folder of its final name."""
+        return (self.cell_path(cell_id) / SUMMARY).is_file()
+
+    def whole_cells(self) -> list[str]:
+        """Ids of whole cells, in the order of the plan; cells that the plan does not have come last,
+        sorted."""
+        with_summary = {file.parent.name for file in self.cells_path.glob(f"*/{SUMMARY}")}
+        found = {name for name in with_summary if _ID.fullmatch(name)}
+        planned = [cell.id for cell in self.read_run().plan.cells if cell.id in found]
+        return planned + sorted(found - set(planned))
+
+    def failed_cells(self) -> dict[str, dict[str, Any]]:
+        """What error.json says of each cell that failed and is not whole since."""
+        return {
+            file.parent.name[1 : -len(".part")]: read_json(file)
+            for file in sorted(self.cells_path.glob(f".*.part/{ERROR}"))
+            if not (self.cells_path / file.parent.name[1 : -len(".part")] / SUMMARY).is_file()
+        }
+
+    def summary(self, cell_id: str) -> CellSummary:
+        """The summary of a whole cell."""
+        file = self.cell_path(cell_id) / SUMMARY
+        return CellSummary.from_json(read_json(file), str(file))
+
+    def summaries(self) -> list[CellSummary]:
+        """All whole cells' summaries, in the order of the plan."""
+        return [self.summary(cell_id) for cell_id in self.whole_cells()]
+
+    def bins(self, cell_id: str) -> CellBins:
+        """The bins of a whole cell; made again from its samples where bins.json is missing or not
+        readable."""
+        file = self.cell_path(cell_id) / BINS
+        try:
+            return CellBins.from_json(read_json(file), str(file))
+        except DamagedError:
+            from howlate.store.summarise import make_bins  # needs duckdb, which show does not
+
+            return make_bins(file.parent)
+
+    def cell(self, cell_id: str) -> dict[str, Any]:
+        """cell.json: the stream's header and trailer, and how the stream ended."""
+        return read_json(self.cell_path(cell_id) / CELL)
+
+
+def write_summary(folder: Path, summary: CellSummary) -> None:
+    """summary.json of a cell's folder, in the form of `show --json`'s entries."""
+    write_json(folder / SUMMARY, {"schema": SCHEMA, **summary.to_json()})
+
+
+def _checked(cell_id: str) -> str:
+    if not _ID.fullmatch(cell_id):
+        raise UsageError(f'"{cell_id:.80}" is no id of a cell', "`howlate show RUN` lists the cells")
+    return cell_id
