@@ -1,7 +1,9 @@
-// Knobs: settings that change the machine for everyone. Off unless asked for; journaled, applied, read back, recorded, restored.
+// Knobs: settings that change the machine for everyone. Off unless asked for; journaled, applied, read back,
+// recorded, restored.
 //
-// A knob counts as applied only if what is read afterwards equals what was wanted; else everything applied so far is undone and
-// the caller gets an Error. What a killed probe leaves behind is undone by restore_command() (sys/journal.hpp).
+// A knob counts as applied only if what is read afterwards equals what was wanted; else everything applied so
+// far is undone and the caller gets an Error. What a killed probe leaves behind is undone by
+// restore_command() (sys/journal.hpp).
 #pragma once
 
 #include <memory>
@@ -27,7 +29,8 @@ struct Knob {
   std::string_view summary;  // one line
   std::string_view values;   // "off | microseconds a period"
   Status (*availability)(const KnobContext& context);
-  Result<std::vector<Setting>> (*plan)(const KnobContext& context, std::string_view value);  // changes nothing
+  Result<std::vector<Setting>> (*plan)(const KnobContext& context,
+                                       std::string_view value);  // changes nothing
 
   // Can it be set here and now? The error says why not and how to grant it.
   [[nodiscard]] Status available() const { return availability(KnobContext{}); }
@@ -48,8 +51,8 @@ class KnobSet {
   // Each spec is NAME=VALUE. All or nothing: at the first that fails, those before it are undone.
   static Result<KnobSet> apply(const std::vector<std::string>& specs, const KnobContext& context = {});
 
-  // Undoes everything now (at most once; the destructor does it otherwise). An error names what could not be undone; it stays
-  // in the journal.
+  // Undoes everything now (at most once; the destructor does it otherwise). An error names what could not be
+  // undone; it stays in the journal.
   Status restore();
 
   // [{"name", "wanted", "settings": [{"path", "before", "wanted", "read_back", "refused", "restored"}]}]
@@ -64,8 +67,9 @@ class KnobSet {
 // `howlate-probe restore`: undo what killed probes left behind, this boot's only.
 ExitCode restore_command();
 
-// `howlate-probe hold --knob NAME=VALUE ... [--cpus LIST] [--duration T]`: hold knobs until SIGTERM, SIGINT or the duration;
-// argv without the word "hold". Prints one JSON line when they are in force and one when they are restored.
+// `howlate-probe hold --knob NAME=VALUE ... [--cpus LIST] [--duration T]`: hold knobs until SIGTERM, SIGINT
+// or the duration; argv without the word "hold". Prints one JSON line when they are in force and one when
+// they are restored.
 ExitCode hold_command(const std::vector<std::string>& argv);
 
 }  // namespace howlate

@@ -14,6 +14,7 @@
 
 #include "core/params.hpp"
 #include "sys/file.hpp"
+#include "sys/rights.hpp"
 
 namespace howlate {
 
@@ -72,20 +73,8 @@ Result<SchedPolicy> parse_deadline(std::string_view text, const std::vector<std:
   return SchedPolicy{SchedKind::deadline, 0, 0, times[0], times[1], times[2]};
 }
 
-bool has_capability(const Root& root, unsigned bit) {
-  const auto status = read_text(root.at("/proc/self/status"));
-  const std::size_t at = status ? status->find("CapEff:") : std::string::npos;
-  if (at == std::string::npos) return false;
-  std::uint64_t mask = 0;
-  const std::size_t digits = status->find_first_not_of(" \t", at + 7);
-  std::from_chars(status->data() + digits, status->data() + status->size(), mask, 16);
-  return ((mask >> bit) & 1U) != 0;
-}
-
-constexpr unsigned cap_sys_nice = 23;
-
 bool right_to_real_time(const SchedPolicy& policy, const Root& root) {
-  if (has_capability(root, cap_sys_nice)) return true;
+  if (has_capability(root, Capability::sys_nice)) return true;
   if (policy.kind == SchedKind::deadline) return false;
   struct rlimit limit {};
   ::getrlimit(RLIMIT_RTPRIO, &limit);

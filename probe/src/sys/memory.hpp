@@ -1,0 +1,66 @@
+// Memory that a measuring thread may touch without a page fault: mapped, touched, locked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "core/result.hpp"
+#include "sys/root.hpp"
+
+namespace howlate {
+
+// Pages of zeros that have been touched; given back at the end.
+class TouchedPages {
+ public:
+  TouchedPages() = default;
+  static Result<TouchedPages> make(std::size_t bytes);
+  TouchedPages(TouchedPages&& other) noexcept
+      : at_(std::exchange(other.at_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  TouchedPages& operator=(TouchedPages&& other) noexcept {
+    std::swap(at_, other.at_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  TouchedPages(const TouchedPages&) = delete;
+  TouchedPages& operator=(const TouchedPages&) = delete;
+  ~TouchedPages();
+
+  // As many T as fit. T must be happy to begin as zeros.
+  template <class T>
+  [[nodiscard]] std::span<T> as() const {
+    return {static_cast<T*>(at_), bytes_ / sizeof(T)};
+  }
+
+ private:
+  void* at_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// mlockall for as long as it lives. Where the lock is limited (RLIMIT_MEMLOCK) only what is mapped now is
+// locked: a lock of the future would make later allocations fail.
+class MemoryLock {
+ public:
+  static MemoryLock take(const Root& root = {});
+  MemoryLock(MemoryLock&& other) noexcept
+      : scope_(std::exchange(other.scope_, "none")), why_(std::move(other.why_)) {}
+  MemoryLock& operator=(MemoryLock&&) = delete;
+  MemoryLock(const MemoryLock&) = delete;
+  MemoryLock& operator=(const MemoryLock&) = delete;
+  ~MemoryLock();
+
+  [[nodiscard]] std::string_view scope() const { return scope_; }    // "all", "present" or "none"
+  [[nodiscard]] const std::string& why_not() const { return why_; }  // a sentence where it is "none"
+
+ private:
+  MemoryLock(std::string_view scope, std::string why) : scope_(scope), why_(std::move(why)) {}
+  std::string_view scope_;
+  std::string why_;
+};
+
+// Bytes that can be had without swapping (MemAvailable), 0 = unknown.
+std::int64_t memory_available(const Root& root);
+
+}  // namespace howlate

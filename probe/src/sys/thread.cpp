@@ -1,0 +1,121 @@
+#include "sys/thread.hpp"
+
+#include <sys/resource.h>
+
+#include <charconv>
+#include <condition_variable>
+#include <mutex>
+
+#include "sys/file.hpp"
+
+namespace howlate {
+
+namespace {
+
+constexpr std::size_t stack_bytes = 512U << 10U;
+constexpr std::size_t stack_touched = 64U << 10U;
+
+struct Launch {
+  ThreadSpec spec;
+  std::function<void()> body;
+  Root root;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool ready = false;
+  Status status;
+  ThreadInForce in_force;
+};
+
+[[gnu::noinline]] void touch_stack() {
+  char pages[stack_touched];
+  for (std::size_t at = 0; at < sizeof pages; at += 4096) __atomic_store_n(&pages[at], 0, __ATOMIC_RELAXED);
+}
+
+Status become(const ThreadSpec& spec, const Root& root) {
+  touch_stack();
+  if (!spec.cpus.empty())
+    if (const Status status = set_affinity(spec.cpus); !status) return status;
+  if (const Status status = set_timer_slack(spec.timer_slack_ns); !status) return status;
+  return set_policy(spec.policy, root);
+}
+
+void* run_thread(void* context) {
+  const std::shared_ptr<Launch> launch = *static_cast<std::shared_ptr<Launch>*>(context);
+  const Status status = become(launch->spec, launch->root);
+  std::function<void()> body;
+  {
+    const std::lock_guard lock(launch->mutex);
+    launch->status = status;
+    const auto policy = read_policy();
+    launch->in_force = {read_affinity(), policy ? *policy : SchedPolicy{}, read_timer_slack()};
+    body = std::move(launch->body);
+    launch->ready = true;
+    launch->changed.notify_one();
+  }
+  if (status) body();
+  return nullptr;
+}
+
+}  // namespace
+
+Result<RtThread> RtThread::start(const ThreadSpec& spec, std::function<void()> body, const Root& root) {
+  auto launch = std::make_shared<Launch>();
+  launch->spec = spec;
+  launch->body = std::move(body);
+  launch->root = root;
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, stack_bytes);
+  RtThread thread;
+  // The thread copies the pointer before it says that it is ready, and we wait for that.
+  const int error = ::pthread_create(&thread.thread_, &attributes, run_thread, &launch);
+  ::pthread_attr_destroy(&attributes);
+  if (error != 0) return broken("cannot start a thread: " + errno_text(error));
+  thread.running_ = true;
+  std::unique_lock lock(launch->mutex);
+  launch->changed.wait(lock, [&] { return launch->ready; });
+  thread.in_force_ = launch->in_force;
+  if (!launch->status) return launch->status.error();
+  return thread;
+}
+
+RtThread& RtThread::operator=(RtThread&& other) noexcept {
+  join();
+  thread_ = other.thread_;
+  running_ = std::exchange(other.running_, false);
+  in_force_ = std::move(other.in_force_);
+  return *this;
+}
+
+void RtThread::join() {
+  if (running_) ::pthread_join(thread_, nullptr);
+  running_ = false;
+}
+
+namespace {
+std::int64_t read_migrations(const Root& root) {
+  const auto text = read_text(root.at("/proc/thread-self/sched"));
+  const std::size_t at = text ? text->find("nr_migrations") : std::string::npos;
+  const std::size_t digits = at == std::string::npos ? at : text->find_first_of("0123456789", at);
+  if (digits == std::string::npos) return -1;
+  std::int64_t value = -1;
+  std::from_chars(text->data() + digits, text->data() + text->size(), value);
+  return value;
+}
+}  // namespace
+
+ThreadCounters read_thread_counters(const Root& root) {
+  struct rusage usage {};
+  ::getrusage(RUSAGE_THREAD, &usage);
+  return {usage.ru_minflt, usage.ru_majflt, usage.ru_nvcsw, usage.ru_nivcsw, read_migrations(root)};
+}
+
+ThreadCounters operator-(const ThreadCounters& after, const ThreadCounters& before) {
+  const bool known = after.migrations >= 0 && before.migrations >= 0;
+  return {after.minor_faults - before.minor_faults, after.major_faults - before.major_faults,
+          after.voluntary_switches - before.voluntary_switches,
+          after.involuntary_switches - before.involuntary_switches,
+          known ? after.migrations - before.migrations : -1};
+}
+
+}  // namespace howlate

@@ -1,0 +1,72 @@
+// The one way to make a thread whose scheduling matters, and what the kernel counted of a thread.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/result.hpp"
+#include "sys/root.hpp"
+#include "sys/sched.hpp"
+
+namespace howlate {
+
+struct ThreadSpec {
+  std::vector<int> cpus;  // where it may run; empty: as its creator
+  SchedPolicy policy;
+  std::int64_t timer_slack_ns = 0;  // 0: as found
+};
+
+// What was read back, on the thread itself.
+struct ThreadInForce {
+  std::vector<int> cpus;
+  SchedPolicy policy;
+  std::int64_t timer_slack_ns = 0;
+};
+
+// A thread with a touched stack, made as the spec says before its body begins. Joined at the end.
+class RtThread {
+ public:
+  RtThread() = default;
+  // Returns when the thread is as it was asked to be and about to enter `body`; else with the reason, and no
+  // thread is left.
+  static Result<RtThread> start(const ThreadSpec& spec, std::function<void()> body, const Root& root = {});
+  RtThread(RtThread&& other) noexcept
+      : thread_(other.thread_),
+        running_(std::exchange(other.running_, false)),
+        in_force_(std::move(other.in_force_)) {}
+  RtThread& operator=(RtThread&& other) noexcept;
+  RtThread(const RtThread&) = delete;
+  RtThread& operator=(const RtThread&) = delete;
+  ~RtThread() { join(); }
+
+  void join();
+  void kick(int signal) const {
+    if (running_) ::pthread_kill(thread_, signal);
+  }
+  [[nodiscard]] const ThreadInForce& in_force() const { return in_force_; }
+
+ private:
+  pthread_t thread_{};
+  bool running_ = false;
+  ThreadInForce in_force_;
+};
+
+// What the kernel has counted of the calling thread so far.
+struct ThreadCounters {
+  std::int64_t minor_faults = 0;
+  std::int64_t major_faults = 0;
+  std::int64_t voluntary_switches = 0;
+  std::int64_t involuntary_switches = 0;
+  std::int64_t migrations = -1;  // -1: this kernel does not say (no /proc/thread-self/sched)
+};
+ThreadCounters read_thread_counters(const Root& root);
+// after - before; unknown stays unknown.
+ThreadCounters operator-(const ThreadCounters& after, const ThreadCounters& before);
+
+}  // namespace howlate
