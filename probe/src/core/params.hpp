@@ -14,7 +14,7 @@
 namespace howlate {
 
 enum class ParamType {
-  flag,      // --dither
+  flag,      // --dither, or --dither=false
   count,     // non-negative integer
   integer,   // signed integer
   real,      // 0.5
@@ -32,7 +32,7 @@ struct ParamSpec {
   ParamType type;
   std::string_view fallback;  // default, spelt as on the command line; "" = not set
   std::string_view unit;      // of the held value: "ns", "B", "B/s", "%", "1" or ""
-  std::string_view choices;   // for choice: "skip|backlog|as-published"
+  std::string_view choices;   // for choice: "skip|backlog|as-published"; for cpus: words beside a list ("all" always is)
   std::string_view help;      // one line
   bool repeated = false;      // may be given several times (all values are kept, in order)
 };
@@ -46,22 +46,17 @@ class Params {
                               const std::vector<std::string>& argv, std::size_t positionals = 0);
 
   [[nodiscard]] bool is_set(std::string_view name) const;  // given, or has a default
-  [[nodiscard]] bool given(std::string_view name) const {  // by the user, not by its default
-    const auto found = values_.find(name);
-    return found != values_.end() && found->second.given;
-  }
+  [[nodiscard]] bool given(std::string_view name) const;   // on the command line
   // The value in force where it is not the one given (a random seed, the CPU chosen): only for texts and to_json().
-  void put(std::string_view name, std::string text) {
-    const auto found = values_.find(name);
-    if (found != values_.end()) found->second.texts.assign(1, std::move(text));
-  }
+  void put(std::string_view name, std::string text);
   [[nodiscard]] bool flag(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name) const;  // count, integer, duration (ns), bytes, rate
   [[nodiscard]] double real(std::string_view name) const;           // real, percent
   [[nodiscard]] const std::string& text(std::string_view name) const;  // choice, text, cpus: as given
   [[nodiscard]] const std::vector<std::string>& texts(std::string_view name) const;  // repeated ones, as given
   [[nodiscard]] const std::vector<std::string>& positionals() const { return positionals_; }
-  // Every parameter with the value in force, as given or by default, for the stream's header: {"period": "1ms", ...}
+  // Every parameter that is set with the value in force, spelt as given or by default, for the stream's header:
+  // {"period": "1ms", "dither": true, "load": ["cpu:50"], ...} - flags as booleans, repeated ones as arrays.
   [[nodiscard]] std::string to_json() const;
 
  private:
@@ -72,6 +67,9 @@ class Params {
     std::int64_t integer = 0;
     double real = 0;
   };
+  friend class ParamsReader;
+  [[nodiscard]] const Value& at(std::string_view name) const;
+
   std::map<std::string, Value, std::less<>> values_;
   std::vector<std::string> positionals_;
 };

@@ -47,8 +47,9 @@ class Schedule {
     mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebULL;
     mixed ^= mixed >> 31U;
     // period/2 plus a part of the period in steps of 2^-32: exact in 64 bits up to a period of 2^31 ns, else scaled
+    __extension__ using Wide = unsigned __int128;
     const auto part = static_cast<std::int64_t>(
-        (static_cast<unsigned __int128>(static_cast<std::uint64_t>(spec_.period_ns)) * (mixed >> 32U)) >> 32U);
+        (static_cast<Wide>(static_cast<std::uint64_t>(spec_.period_ns)) * (mixed >> 32U)) >> 32U);
     return spec_.period_ns / 2 + part;
   }
 

@@ -14,7 +14,17 @@
 
 namespace howlate {
 
+inline constexpr std::array<char, 8> stream_magic = {'H', 'O', 'W', 'L', 'A', 'T', 'E', 1};
+inline constexpr std::size_t frame_head_bytes = 12;
+inline constexpr std::size_t batch_head_bytes = 40;
+inline constexpr std::size_t max_payload_bytes = std::size_t{16} << 20U;
+
+enum class FrameKind : std::uint8_t { header = 1, batch = 2, trailer = 3 };
 enum class ColumnType : std::uint8_t { i64, i32, u8 };
+
+std::size_t column_width(ColumnType type);
+std::size_t column_bytes(ColumnType type, std::size_t rows);  // padding included
+std::string_view column_type_name(ColumnType type);           // "i64"
 
 struct ColumnSpec {
   std::string_view name;  // carries its unit: "latency_ns"
@@ -31,7 +41,8 @@ struct Totals {
   [[nodiscard]] bool balanced() const { return releases == recorded + overruns + dropped; }
 };
 
-// Appends frames to `out`. A column is given as its rows in 64 bits and is narrowed to its type.
+// Appends frames to `out`; allocates only where `out` must grow. A column is given as its rows in 64 bits and is narrowed to
+// its type (the caller keeps its values within it). A payload above max_payload_bytes aborts: rows in batches are bounded.
 class StreamEncoder {
  public:
   static void magic(std::vector<std::byte>& out);
@@ -42,6 +53,9 @@ class StreamEncoder {
                     std::span<const ColumnType> types, std::span<const std::span<const std::int64_t>> columns);
 };
 
+// CRC32C of `bytes`, continued from `seed` (the CRC of what came before). The portable one is what processors without an
+// instruction for it run.
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t seed = 0);
+std::uint32_t crc32c_portable(std::span<const std::byte> bytes, std::uint32_t seed = 0);
 
 }  // namespace howlate

@@ -85,6 +85,7 @@ struct Load {
   Status (*work)(Worker& worker) = nullptr;
   // The load's own results as a JSON object, from what its workers left. Null where it has none.
   std::string (*results)(std::span<const WorkerSlot> slots) = nullptr;
+  std::string_view example = {};      // a whole command that ends its --help; made from the target's default if empty
 };
 
 std::span<const Load* const> loads();

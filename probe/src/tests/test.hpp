@@ -21,6 +21,7 @@ struct Test {
   std::span<const ColumnSpec> columns;  // of its table "samples"
   std::string_view needs;               // what it needs, as one sentence, or ""
   Result<ExitCode> (*run)(Cell& cell);
+  std::string_view example = {};  // a whole command that ends its --help
 };
 
 std::span<const Test* const> tests();

@@ -1,0 +1,152 @@
+#include "cell/list.hpp"
+
+#include <cstdio>
+
+#include "cell/run.hpp"
+#include "core/help.hpp"
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "core/version.hpp"
+#include "sys/knobs.hpp"
+#include "timers/timer.hpp"
+
+namespace howlate {
+
+namespace {
+
+void write_available(JsonWriter& json, const Status& status) {
+  json.member("available", status.ok()).member("reason", status.ok() ? std::string() : sentence(status.error()));
+}
+
+void write_test(JsonWriter& json, const Test& test) {
+  json.begin_object().member("name", test.name).member("summary", test.summary).member("needs", test.needs);
+  json.key("params");
+  write_params(json, test.params);
+  json.key("columns").begin_array();
+  for (const ColumnSpec& column : test.columns) {
+    json.begin_object().member("name", column.name).member("type", column_type_name(column.type));
+    json.member("help", column.help).end_object();
+  }
+  json.end_array().end_object();
+}
+
+void write_timer(JsonWriter& json, const Timer& timer) {
+  json.begin_object().member("name", timer.name).member("summary", timer.summary);
+  json.member("dither", timer.armed_each_activation).key("late_policies").begin_array().value("skip").value("backlog");
+  if (timer.as_published) json.value("as-published");
+  json.end_array().member("windows", timer.windows);
+  write_available(json, timer.available());
+  json.end_object();
+}
+
+void write_load(JsonWriter& json, const Load& load) {
+  json.begin_object().member("name", load.name).member("summary", load.summary).member("unit", load.unit);
+  json.key("target");
+  write_param(json, load.target);
+  json.key("params");
+  write_params(json, load.params);
+  json.end_object();
+}
+
+void write_knob(JsonWriter& json, const Knob& knob) {
+  json.begin_object().member("name", knob.name).member("summary", knob.summary).member("values", knob.values);
+  write_available(json, knob.available());
+  json.end_object();
+}
+
+template <class Table, class Write>
+void write_table(JsonWriter& json, std::string_view name, Table table, Write write) {
+  json.key(name).begin_array();
+  for (const auto* one : table) write(json, *one);
+  json.end_array();
+}
+
+std::string line(std::string_view name, std::string_view summary) {
+  std::string text = "  " + std::string(name);
+  text.resize(text.size() < 26 ? 26 : text.size() + 2, ' ');
+  return text + std::string(summary) + "\n";
+}
+
+template <class Table>
+std::string lines(std::string_view title, Table table) {
+  std::string text = std::string(title) + "\n";
+  for (const auto* one : table) {
+    std::string summary(one->summary);
+    if constexpr (requires { one->available(); }) {
+      if (const Status status = one->available(); !status) summary += " (not here: " + status.error().message + ")";
+    }
+    text += line(one->name, summary);
+  }
+  if (table.empty()) text += "  (none in this build)\n";
+  return text;
+}
+
+std::string list_text() {
+  return lines("Tests", tests()) + "\n" + lines("Ways to sleep (--timer)", timers()) + "\n" + lines("Loads (--load)", loads()) +
+         "\n" + lines("Knobs (--knob)", knobs());
+}
+
+constexpr ParamSpec list_params[] = {{"json", ParamType::flag, "", "", "", "as JSON, with all parameters"}};
+
+}  // namespace
+
+std::string list_json() {
+  JsonWriter json;
+  json.begin_object().member("probe", version());
+  write_table(json, "tests", tests(), write_test);
+  write_table(json, "timers", timers(), write_timer);
+  write_table(json, "loads", loads(), write_load);
+  write_table(json, "knobs", knobs(), write_knob);
+  json.key("common");
+  write_params(json, common_params());
+  json.key("load_common");
+  write_params(json, load_common_params());
+  json.end_object();
+  return json.take();
+}
+
+ExitCode list_command(const std::vector<std::string>& argv) {
+  if (asks_for_help(argv)) {
+    const std::string page = help_text({"howlate-probe list [--json]", "Tests, ways to sleep, loads and knobs of this probe.", "",
+                                        {{"Options", list_params}}, "howlate-probe list --json"});
+    std::fputs(page.c_str(), stdout);
+    return ExitCode::done;
+  }
+  const Result<Params> params = Params::parse({list_params}, argv);
+  if (!params) {
+    std::fprintf(stderr, "howlate-probe: %s\n", sentence(params.error()).c_str());
+    return params.error().code;
+  }
+  const std::string text = params->flag("json") ? list_json() + "\n" : list_text();
+  std::fputs(text.c_str(), stdout);
+  return ExitCode::done;
+}
+
+std::string test_help(const Test& test) {
+  const std::string command = "howlate-probe " + std::string(test.name);
+  return help_text({command + " [options]", std::string(test.summary), test.needs.empty() ? "" : "Needs: " + std::string(test.needs),
+                    {{"Options", test.params}, {"Options of every test", common_params()}},
+                    test.example.empty() ? command : std::string(test.example)});
+}
+
+std::string load_help(const Load& load) {
+  const std::string command = "howlate-probe load " + std::string(load.name);
+  const std::string notes = load.target.name.empty()
+                                ? ""
+                                : "TARGET (" + std::string(param_type_name(load.target.type)) + "): " + std::string(load.target.help);
+  const std::string with_target = load.target.fallback.empty() ? command : command + ":" + std::string(load.target.fallback);
+  return help_text({command + (load.target.name.empty() ? "" : "[:TARGET]") + " [options]", std::string(load.summary), notes,
+                    {{"Options", load.params}, {"Options of every load", load_common_params()}},
+                    load.example.empty() ? with_target + " --duration 10s" : std::string(load.example)});
+}
+
+std::string probe_help() {
+  return "usage: howlate-probe <test> [options]\n"
+         "       howlate-probe load <NAME[:TARGET]> [options]\n"
+         "       howlate-probe list [--json] | facts [--json] | restore | --version | --help\n\n"
+         "Measures how late this machine answers. Each test and load has its own --help.\n\n" +
+         lines("Tests", tests()) + "\n" + lines("Loads", loads()) +
+         "\nExample\n  howlate-probe cyclic --period 1ms --activations 10000 --load cpu:50\n";
+}
+
+}  // namespace howlate
