@@ -1,0 +1,30 @@
+"""Machines that measure. ONE FILE in this folder = ONE BACKEND with `SUMMARY` and `open_target(argument)`.
+
+`--target NAME[:ARGUMENT]` opens the backend of that name; the folder is listed to find it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from howlate.errors import UsageError
+from howlate.model.decode import suggestion
+from howlate.targets._target import Outcome, Progress, Target, arguments
+
+__all__ = ["Outcome", "Progress", "Target", "arguments", "names", "open_target"]
+
+
+def names() -> list[str]:
+    """All backends."""
+    return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+
+
+def open_target(text: str) -> Target:
+    """The target that `--target` names; the nearest name in the error."""
+    name, _, argument = text.partition(":")
+    if name not in names():
+        raise UsageError(f'the target "{name}" is not known', suggestion(name, names()))
+    backend = importlib.import_module(f"{__name__}.{name}")
+    target: Target = backend.open_target(argument)
+    return target

@@ -1,0 +1,180 @@
+"""This machine: the probe as a child that ends with howlate, however that dies."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from howlate.errors import DamagedError, ExitCode, HowlateError, TargetError, UsageError
+from howlate.model.capabilities import Capabilities
+from howlate.model.decode import parse_json
+from howlate.model.plan import Cell
+from howlate.places import probe_path
+from howlate.targets._target import Outcome, Progress, arguments
+
+SUMMARY = "this machine"
+ASK_S = 60.0
+"""`list` and `facts` answer within this, or something is broken."""
+SILENT_S = 120.0
+"""The probe writes a line a second; one that writes none for so long hangs."""
+STOP_S = 30.0
+"""A probe that was asked to stop restores knobs, ends loads and completes its stream within this."""
+
+
+def open_target(argument: str) -> LocalTarget:
+    """`local`; there is only one, so it takes no argument."""
+    if argument:
+        raise UsageError(f'the target local takes no argument ("{argument}")', "write --target local")
+    return LocalTarget(probe_path())
+
+
+class LocalTarget:
+    """Runs the probe that was built for this machine."""
+
+    def __init__(self, probe: Path, silent_s: float = SILENT_S, stop_s: float = STOP_S) -> None:
+        self._probe = probe
+        self._silent_s = silent_s
+        self._stop_s = stop_s
+
+    @property
+    def name(self) -> str:
+        return "local"
+
+    def facts(self) -> dict[str, Any]:
+        return self._ask("facts")
+
+    def capabilities(self) -> Capabilities:
+        return Capabilities.from_json(self._ask("list"))
+
+    def _ask(self, what: str) -> dict[str, Any]:
+        try:
+            done = subprocess.run(
+                [str(self._probe), what, "--json"],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=ASK_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise TargetError(f"`howlate-probe {what}` gave no answer within {ASK_S:g} s") from None
+        except OSError as problem:
+            raise _not_started(self._probe, problem) from None
+        if done.returncode != 0:
+            raise TargetError(f"`howlate-probe {what}` failed: {_sentence(done.stderr, done.returncode)}")
+        text = done.stdout.decode("utf-8", "replace")
+        try:
+            return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
+        except DamagedError as problem:
+            raise TargetError(problem.message) from None
+
+    def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
+        argv = [str(self._probe), *arguments(cell), f"--stream={stream}"]
+        argv += ["--progress", "--quiet", "--end-with-parent"]
+        with tempfile.TemporaryFile() as errors:
+            try:
+                # A process group of its own: Ctrl-C reaches howlate alone, which passes it on once.
+                probe = subprocess.Popen(
+                    argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, process_group=0
+                )
+            except OSError as problem:
+                raise _not_started(self._probe, problem) from None
+            with self._ended(probe):
+                assert probe.stdout is not None
+                self._follow(probe.stdout, on_progress)
+                status = self._wait(probe)
+            errors.seek(0)
+            return _outcome(status, errors.read())
+
+    @contextlib.contextmanager
+    def _ended(self, probe: subprocess.Popen[bytes]) -> Iterator[None]:
+        """Whatever happens inside, the probe is asked to stop once, waited for, then killed."""
+        try:
+            yield
+        except BaseException:
+            if probe.poll() is None:
+                probe.send_signal(signal.SIGINT)
+            try:
+                probe.wait(self._stop_s)
+            except (subprocess.TimeoutExpired, KeyboardInterrupt):
+                probe.kill()
+                probe.wait()
+            raise
+        finally:
+            if probe.stdout is not None:
+                probe.stdout.close()
+
+    def _wait(self, probe: subprocess.Popen[bytes]) -> int:
+        """It closed its output, so it is about to end."""
+        try:
+            return probe.wait(self._stop_s)
+        except subprocess.TimeoutExpired:
+            raise TargetError(
+                "the probe did not end after its last line", "see whether this repeats"
+            ) from None
+
+    def _follow(self, output: IO[bytes], on_progress: Callable[[Progress], None]) -> None:
+        """Reads progress lines until the probe closes its output."""
+        rest = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(output, selectors.EVENT_READ)
+            heard = time.monotonic()
+            while True:
+                if selector.select(max(0.0, heard + self._silent_s - time.monotonic())):
+                    data = os.read(output.fileno(), 65536)
+                    if not data:
+                        return
+                    heard = time.monotonic()
+                    *lines, rest = (rest + data).split(b"\n")
+                    for line in lines:
+                        progress = parse_progress(line)
+                        if progress is not None:
+                            on_progress(progress)
+                elif time.monotonic() - heard >= self._silent_s:
+                    raise TargetError(
+                        f"the probe has said nothing for {self._silent_s:g} s, so it was stopped",
+                        "see whether a real-time task holds all CPUs (`howlate doctor`)",
+                    )
+
+
+def parse_progress(line: bytes) -> Progress | None:
+    """`progress <activations> <elapsed_ns> <latency_ns_max>`, or None for any other line."""
+    words = line.split()
+    if len(words) != 4 or words[0] != b"progress":
+        return None
+    try:
+        activations, elapsed_ns, latency_ns_max = (int(w) for w in words[1:])
+    except ValueError:
+        return None
+    return Progress(activations, elapsed_ns / 1e9, latency_ns_max)
+
+
+def _outcome(status: int, errors: bytes) -> Outcome:
+    if status in (ExitCode.DONE, ExitCode.FAILED):
+        return Outcome(ExitCode(status))
+    if status in (ExitCode.USAGE, ExitCode.NOT_POSSIBLE):
+        return Outcome(ExitCode(status), _sentence(errors, status))
+    return Outcome(ExitCode.BROKEN, _sentence(errors, status))
+
+
+def _sentence(errors: bytes, status: int) -> str:
+    """The probe's last words, or what is known without them."""
+    lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
+    ours = [line.removeprefix("howlate-probe: ") for line in lines if line.startswith("howlate-probe: ")]
+    if ours or lines:
+        return (ours or lines)[-1]
+    if status < 0:
+        with contextlib.suppress(ValueError):
+            return f"the probe was ended by {signal.Signals(-status).name}"
+    return f"the probe ended with exit code {status} and said nothing"
+
+
+def _not_started(probe: Path, problem: OSError) -> HowlateError:
+    return TargetError(f"{probe} could not be started: {problem.strerror}", "let ./howlate build it again")
