@@ -1,0 +1,221 @@
+// What the caller may do, and what its cgroups leave it.
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <optional>
+
+#include "sys/facts_list.hpp"
+
+namespace howlate {
+namespace {
+
+// "unlimited" is -1.
+Result<long long> soft_limit(const Tree& tree, std::string_view name) {
+  const auto limits = tree.read("/proc/self/limits");
+  if (!limits) return limits.error();
+  for (const std::string& line : parts_of(*limits, '\n')) {
+    if (!line.starts_with(name)) continue;
+    const auto words = parts_of(std::string_view(line).substr(name.size()), ' ');
+    if (words.empty()) break;
+    if (words[0] == "unlimited") return -1LL;
+    return to_integer(words[0]);
+  }
+  return broken("/proc/self/limits: no line '" + std::string(name) + "'");
+}
+
+Result<std::string> status_line(const Tree& tree, std::string_view name) {
+  const auto status = tree.read("/proc/self/status");
+  if (!status) return status.error();
+  for (const std::string& line : parts_of(*status, '\n')) {
+    if (line.starts_with(name)) return trimmed(std::string_view(line).substr(name.size()));
+  }
+  return broken("/proc/self/status: no line '" + std::string(name) + "'");
+}
+
+void gather_rights(const Tree& tree, FactList& facts) {
+  facts.text_of("caller.cpus_allowed", status_line(tree, "Cpus_allowed_list:"));
+  facts.integer_of("caller.limit_rtprio", soft_limit(tree, "Max realtime priority"));
+  facts.integer_of("caller.limit_memlock", soft_limit(tree, "Max locked memory"));
+  const auto capabilities = status_line(tree, "CapEff:");
+  unsigned long long bits = 0;
+  for (const char digit : capabilities ? *capabilities : std::string()) {
+    const auto value = std::string_view("0123456789abcdef").find(digit);
+    bits = (bits << 4U) | (value == std::string_view::npos ? 0U : value);
+  }
+  for (const auto& [key, bit] :
+       {std::pair{"caller.cap_sys_nice", 23U}, {"caller.cap_ipc_lock", 14U}, {"caller.cap_sys_admin", 21U}}) {
+    capabilities ? facts.flag(key, ((bits >> bit) & 1U) != 0)
+                 : facts.missing(key, capabilities.error().message);
+  }
+}
+
+struct Mount {
+  std::string point;
+  std::string root;  // which part of the hierarchy is mounted there
+  bool unified = false;
+  std::vector<std::string> controllers;
+};
+
+// /proc/self/mountinfo: ... root point options ... - type source super-options
+std::vector<Mount> cgroup_mounts(const Tree& tree) {
+  std::vector<Mount> out;
+  const auto text = tree.read("/proc/self/mountinfo");
+  for (const std::string& line : text ? parts_of(*text, '\n') : std::vector<std::string>{}) {
+    const auto words = parts_of(line, ' ');
+    const auto dash = std::find(words.begin(), words.end(), "-");
+    if (words.size() < 6 || words.end() - dash < 4) continue;
+    if (*(dash + 1) == "cgroup2") out.push_back({words[4], words[3], true, {}});
+    if (*(dash + 1) == "cgroup") out.push_back({words[4], words[3], false, parts_of(*(dash + 3), ',')});
+  }
+  return out;
+}
+
+// The folders of the caller's cgroup and of its ancestors, nearest first, in the hierarchy that has the
+// controller. Only the way up is kept: a cgroup's path may carry names that are nobody's business.
+class Cgroups {
+ public:
+  explicit Cgroups(const Tree& tree) : tree_(tree), mounts_(cgroup_mounts(tree)) {
+    const auto text = tree.read("/proc/self/cgroup");
+    readable_ = text.ok();
+    lines_ = text ? parts_of(*text, '\n') : std::vector<std::string>{};
+  }
+  [[nodiscard]] bool readable() const { return readable_; }
+
+  // "hybrid" has controllers in both.
+  [[nodiscard]] std::string version() const {
+    const bool unified =
+        std::any_of(mounts_.begin(), mounts_.end(), [](const Mount& mount) { return mount.unified; });
+    const bool legacy =
+        std::any_of(mounts_.begin(), mounts_.end(), [](const Mount& mount) { return !mount.unified; });
+    return unified && legacy ? "hybrid" : unified ? "v2" : legacy ? "v1" : "none";
+  }
+  [[nodiscard]] std::vector<std::string> way_up(std::string_view controller, bool unified) const {
+    for (const Mount& mount : mounts_) {
+      if (mount.unified != unified) continue;
+      const auto& names = mount.controllers;
+      if (!unified && std::find(names.begin(), names.end(), controller) == names.end()) continue;
+      return folders(mount, path_in(controller, unified));
+    }
+    return {};
+  }
+
+ private:
+  // /proc/self/cgroup: id:controllers:path; the unified hierarchy's is 0::path.
+  [[nodiscard]] std::string path_in(std::string_view controller, bool unified) const {
+    for (const std::string& line : lines_) {
+      const auto first = line.find(':');
+      const auto second = first == std::string::npos ? first : line.find(':', first + 1);
+      if (second == std::string::npos) continue;
+      const auto names = parts_of(std::string_view(line).substr(first + 1, second - first - 1), ',');
+      const bool here =
+          unified ? names.empty() : std::find(names.begin(), names.end(), controller) != names.end();
+      if (here) return line.substr(second + 1);
+    }
+    return "/";
+  }
+  [[nodiscard]] std::vector<std::string> folders(const Mount& mount, std::string path) const {
+    if (mount.root != "/" && path.starts_with(mount.root)) path = path.substr(mount.root.size());
+    if (!path.starts_with('/') || path.find("/..") != std::string::npos) path = "/";
+    std::vector<std::string> out;
+    while (path != "/" && !path.empty()) {
+      if (tree_.exists(mount.point + path)) out.push_back(mount.point + path);
+      path = path.substr(0, path.rfind('/'));
+    }
+    out.push_back(mount.point);
+    return out;
+  }
+
+  const Tree& tree_;
+  std::vector<Mount> mounts_;
+  std::vector<std::string> lines_;
+  bool readable_ = false;
+};
+
+struct Quota {
+  long long quota_us;
+  long long period_us;
+};
+
+std::optional<Quota> unified_quota(const Tree& tree, const std::string& folder) {
+  const auto text = tree.read_text(folder + "/cpu.max");
+  const auto words = text ? parts_of(*text, ' ') : std::vector<std::string>{};
+  if (words.size() != 2 || words[0] == "max") return {};
+  const auto quota = to_integer(words[0]);
+  const auto period = to_integer(words[1]);
+  if (!quota || !period || *period <= 0) return {};
+  return Quota{*quota, *period};
+}
+
+std::optional<Quota> legacy_quota(const Tree& tree, const std::string& folder) {
+  const auto quota = tree.read_integer(folder + "/cpu.cfs_quota_us");
+  const auto period = tree.read_integer(folder + "/cpu.cfs_period_us");
+  if (!quota || !period || *quota < 0 || *period <= 0) return {};
+  return Quota{*quota, *period};
+}
+
+// The tightest of the caller's cgroup and its ancestors; -1 where none has one.
+void gather_quota(const Tree& tree, const Cgroups& cgroups, FactList& facts) {
+  std::optional<Quota> tightest;
+  const auto tighten = [&](const std::optional<Quota>& found) {
+    if (found &&
+        (!tightest || found->quota_us * tightest->period_us < tightest->quota_us * found->period_us)) {
+      tightest = found;
+    }
+  };
+  for (const std::string& folder : cgroups.way_up("cpu", true)) tighten(unified_quota(tree, folder));
+  for (const std::string& folder : cgroups.way_up("cpu", false)) tighten(legacy_quota(tree, folder));
+  facts.integer("cgroup.cpu_quota_us", tightest ? tightest->quota_us : -1);
+  facts.integer("cgroup.cpu_period_us", tightest ? tightest->period_us : -1);
+}
+
+// Of the caller's own cgroup (v1 only): the share that RT_GROUP_SCHED leaves its real-time tasks.
+void gather_real_time_share(const Tree& tree, const Cgroups& cgroups, FactList& facts) {
+  const auto way = cgroups.way_up("cpu", false);
+  const auto runtime = way.empty()
+                           ? Result<long long>(not_possible("there is no cgroup v1 with the cpu controller"))
+                           : tree.read_integer(way.front() + "/cpu.rt_runtime_us");
+  runtime
+      ? facts.integer("cgroup.rt_runtime_us", *runtime)
+      : facts.missing("cgroup.rt_runtime_us",
+                      way.empty() ? runtime.error().message : "the cpu controller has no cpu.rt_runtime_us");
+}
+
+void gather_cpuset(const Tree& tree, const Cgroups& cgroups, FactList& facts) {
+  for (const bool unified : {true, false}) {
+    const auto way = cgroups.way_up("cpuset", unified);
+    for (const std::string& folder : way) {
+      const auto cpus =
+          tree.read_text(folder + (unified ? "/cpuset.cpus.effective" : "/cpuset.effective_cpus"));
+      if (!cpus) continue;
+      facts.text("cgroup.cpuset", *cpus);
+      const auto partition = tree.read_text(folder + "/cpuset.cpus.partition");
+      const auto exclusive = tree.read_integer(folder + "/cpuset.cpu_exclusive");
+      facts.text("cgroup.partition", partition                      ? *partition
+                                     : exclusive && *exclusive != 0 ? "exclusive"
+                                                                    : "member");
+      return;
+    }
+  }
+  for (const auto key : {"cgroup.cpuset", "cgroup.partition"})
+    facts.missing(key, "no cpuset controller is in force");
+}
+
+}  // namespace
+
+void gather_caller(const Tree& tree, FactList& facts) {
+  gather_rights(tree, facts);
+  const Cgroups cgroups(tree);
+  if (!cgroups.readable()) {
+    for (const auto key : {"cgroup.version", "cgroup.cpu_quota_us", "cgroup.cpu_period_us",
+                           "cgroup.rt_runtime_us", "cgroup.cpuset", "cgroup.partition"}) {
+      facts.missing(key, "/proc/self/cgroup cannot be read");
+    }
+    return;
+  }
+  facts.text("cgroup.version", cgroups.version());
+  gather_quota(tree, cgroups, facts);
+  gather_real_time_share(tree, cgroups, facts);
+  gather_cpuset(tree, cgroups, facts);
+}
+
+}  // namespace howlate

@@ -1,0 +1,132 @@
+// The other tasks: who runs under a real-time policy, and which services that change the machine are about.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "sys/facts_list.hpp"
+
+namespace howlate {
+namespace {
+
+constexpr long long kKernelThread = 0x00200000;  // PF_KTHREAD in a task's flags
+constexpr std::size_t kMostRows = 4096;
+
+// Services that move interrupts, change frequencies, or run on their own real-time priorities.
+constexpr std::array<std::string_view, 14> kServices = {
+    "irqbalance", "tuned", "thermald", "tlp",          "power-profiles-", "auto-cpufreq", "multipathd",
+    "ksmtuned",   "numad", "corosync", "rtkit-daemon", "chronyd",         "ptp4l",        "phc2sys"};
+
+struct TaskStat {
+  std::string name;
+  long long flags = 0;
+  long long priority = 0;
+  long long policy = 0;
+};
+
+// /proc/PID/stat: the name stands in parentheses and may hold any character, so fields count from the last
+// ')'.
+Result<TaskStat> parse_stat(std::string_view text) {
+  const auto open = text.find('(');
+  const auto close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) {
+    return broken("not the stat of a task");
+  }
+  const auto fields = parts_of(text.substr(close + 1), ' ');  // fields[0] is field 3, the state
+  if (fields.size() < 39) return broken("not the whole stat of a task");
+  TaskStat out;
+  out.name = std::string(text.substr(open + 1, close - open - 1));
+  const auto flags = to_integer(fields[6]);
+  const auto priority = to_integer(fields[37]);
+  const auto policy = to_integer(fields[38]);
+  if (!flags || !priority || !policy) return broken("not the stat of a task");
+  out.flags = *flags;
+  out.priority = *priority;
+  out.policy = *policy;
+  return out;
+}
+
+std::string_view policy_name(long long policy) {
+  constexpr std::array<std::string_view, 8> names = {"other", "fifo", "rr",       "batch",
+                                                     "iso",   "idle", "deadline", "ext"};
+  return policy >= 0 && policy < static_cast<long long>(names.size())
+             ? names[static_cast<std::size_t>(policy)]
+             : "?";
+}
+
+std::string allowed_cpus(const Tree& tree, const std::string& task) {
+  const auto status = tree.read(task + "/status");
+  if (!status) return "null";
+  for (const std::string& line : parts_of(*status, '\n')) {
+    if (line.starts_with("Cpus_allowed_list:"))
+      return json_string(trimmed(std::string_view(line).substr(18)));
+  }
+  return "null";
+}
+
+class TaskScan {
+ public:
+  explicit TaskScan(const Tree& tree) : tree_(tree), self_(tree.is_machine() ? ::getpid() : -1) {}
+
+  void run() {
+    for (const int pid : tree_.numbered("/proc", "")) {
+      if (pid == self_) continue;
+      const std::string process = "/proc/" + std::to_string(pid);
+      const std::vector<int> threads = tree_.numbered(process + "/task", "");
+      if (threads.empty()) task(process, pid == 0);
+      for (const int tid : threads) task(process + "/task/" + std::to_string(tid), tid == pid);
+    }
+  }
+  [[nodiscard]] long long seen() const { return seen_; }
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  [[nodiscard]] const std::set<std::string>& services() const { return services_; }
+
+ private:
+  void task(const std::string& path, bool leader) {
+    const auto text = tree_.read(path + "/stat");
+    if (!text) return;  // ended meanwhile
+    const auto stat = parse_stat(*text);
+    if (!stat) return;
+    ++seen_;
+    if (leader && std::find(kServices.begin(), kServices.end(), stat->name) != kServices.end()) {
+      services_.insert(stat->name);
+    }
+    const bool real_time = stat->policy == 1 || stat->policy == 2 || stat->policy == 6;
+    if (!real_time || rows_.size() >= kMostRows) return;
+    rows_.push_back(Row()
+                        .text("name", without_addresses(stat->name))
+                        .text("policy", policy_name(stat->policy))
+                        .integer("priority", stat->priority)
+                        .flag("kernel", (stat->flags & kKernelThread) != 0)
+                        .json("cpus", allowed_cpus(tree_, path)));
+  }
+
+  const Tree& tree_;
+  int self_;
+  long long seen_ = 0;
+  std::vector<Row> rows_;
+  std::set<std::string> services_;
+};
+
+}  // namespace
+
+void gather_tasks(const Tree& tree, FactList& facts) {
+  TaskScan scan(tree);
+  scan.run();
+  if (scan.seen() == 0) {
+    for (const auto key : {"tasks.real_time", "tasks.services", "tasks.seen"}) {
+      facts.missing(key, "no task is to be seen in /proc");
+    }
+    return;
+  }
+  facts.json("tasks.real_time", table_json(scan.rows()));
+  facts.integer("tasks.seen", scan.seen());
+  JsonWriter json;
+  json.begin_array();
+  for (const std::string& name : scan.services()) json.value(name);
+  json.end_array();
+  facts.json("tasks.services", json.take());
+}
+
+}  // namespace howlate
