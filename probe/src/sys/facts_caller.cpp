@@ -190,9 +190,9 @@ void gather_cpuset(const Tree& tree, const Cgroups& cgroups, FactList& facts) {
       facts.text("cgroup.cpuset", *cpus);
       const auto partition = tree.read_text(folder + "/cpuset.cpus.partition");
       const auto exclusive = tree.read_integer(folder + "/cpuset.cpu_exclusive");
-      facts.text("cgroup.partition", partition                      ? *partition
-                                     : exclusive && *exclusive != 0 ? "exclusive"
-                                                                    : "member");
+      facts.text("cgroup.partition", partition                                              ? *partition
+                                     : folder != way.back() && exclusive && *exclusive != 0 ? "exclusive"
+                                                                                            : "member");
       return;
     }
   }
