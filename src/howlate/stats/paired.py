@@ -1,9 +1,9 @@
 """Two settings compared by interleaved pairs of runs: the Hodges-Lehmann ratio and its exact interval.
 
-The logarithms of the pairs' ratios are taken to be symmetric about the true one. The estimate is the median of their Walsh
-averages; the interval inverts Wilcoxon's signed-rank test with its exact distribution (Hollander & Wolfe, Nonparametric
-Statistical Methods, section 3.2). Interleaved pairs keep 94.5-97 % where tests on samples find a difference always
-(docs/statistics.md).
+The logarithms of the pairs' ratios are taken to be symmetric about the true one. The estimate is the median
+of their Walsh averages; the interval inverts Wilcoxon's signed-rank test with its exact distribution
+(Hollander & Wolfe, Nonparametric Statistical Methods, section 3.2). Interleaved pairs keep 94.5-97 % where
+tests on samples find a difference always (docs/statistics.md).
 """
 
 from __future__ import annotations

@@ -1,11 +1,42 @@
 """From the probe's stream to a cell's Parquet files and cell.json. Bounded memory, whatever the stream's
-length."""
+length.
+
+Rows are gathered into pieces of 64 MiB, written as Parquet a table each, and joined at the end: threads one
+after the other, each in the order of its releases, so that delta encoding finds the regular differences.
+"""
 
 from __future__ import annotations
 
+import re
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import duckdb
+import numpy as np
+
+from howlate.errors import DamagedError
+from howlate.store.audit import TableAudit
+from howlate.store.duck import PARQUET, connection, quoted, scan, writing
+from howlate.store.files import storing, write_json, written_beside
 from howlate.store.frames import End
+from howlate.store.run_folder import CELL
+from howlate.store.stream import Batch, StreamReader, Table
+
+ACTIVATIONS = "samples"
+PIECE_BYTES = 64 * 1024 * 1024
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_SQL_TYPE = {"i64": "BIGINT", "i32": "INTEGER", "u8": "UTINYINT"}
+_ALWAYS = {
+    "samples": {
+        "release": "i64",
+        "release_ns": "i64",
+        "latency_ns": "i64",
+        "response_ns": "i64",
+        "flags": "u8",
+    },
+}
 
 
 def ingest(stream: Path, folder: Path) -> End:
@@ -15,4 +46,149 @@ def ingest(stream: Path, folder: Path) -> End:
     Returns how the stream ended: a cut or altered one gives its whole batches, and summarise() calls the cell
     invalid. DamagedError where there is not even a header; StorageError where the folder cannot be written.
     """
-    raise NotImplementedError
+    pieces = folder / ".pieces"
+    with storing(folder):
+        shutil.rmtree(pieces, ignore_errors=True)
+        pieces.mkdir(parents=True)
+    try:
+        with StreamReader.open(stream) as reader, connection(pieces) as database, writing(folder):
+            _check_names(reader.header.tables, stream)
+            audits = {
+                table.id: TableAudit(table) for table in reader.header.tables if table.name == ACTIVATIONS
+            }
+            written = _write_pieces(reader, database, pieces, audits)
+            assert reader.end is not None
+            for name in sorted({table.name for table in reader.header.tables} | {ACTIVATIONS}):
+                tables = [table for table in reader.header.tables if table.name == name]
+                _join(database, folder / f"{name}.parquet", name, tables, written)
+            write_json(folder / CELL, _cell(reader, audits))
+            return reader.end
+    finally:
+        shutil.rmtree(pieces, ignore_errors=True)
+
+
+def _check_names(tables: tuple[Table, ...], stream: Path) -> None:
+    for table in tables:
+        for name in (table.name, *(column.name for column in table.columns)):
+            if not _NAME.fullmatch(name):
+                raise DamagedError(
+                    f'{stream} has a table or column of the name "{name:.40}"', "measure this cell again"
+                )
+
+
+def _write_pieces(
+    reader: StreamReader, database: duckdb.DuckDBPyConnection, pieces: Path, audits: Mapping[int, TableAudit]
+) -> dict[int, list[Path]]:
+    """Writes every batch into pieces; returns the pieces of each table, in order."""
+    waiting: dict[int, list[Batch]] = {}
+    size = 0
+    written: dict[int, list[Path]] = {table.id: [] for table in reader.header.tables}
+
+    def flush() -> None:
+        for number, batches in waiting.items():
+            path = pieces / f"{number}-{len(written[number])}.parquet"
+            _write_piece(database, path, batches)
+            written[number].append(path)
+        waiting.clear()
+
+    for batch in reader.batches():
+        number = batch.table.id
+        if number in audits:
+            audits[number].add(batch)
+        if batch.rows == 0:
+            continue
+        waiting.setdefault(number, []).append(batch)
+        size += batch.rows * batch.table.row_bytes()
+        if size >= PIECE_BYTES:
+            flush()
+            size = 0
+    flush()
+    return written
+
+
+def _write_piece(database: duckdb.DuckDBPyConnection, path: Path, batches: list[Batch]) -> None:
+    names = [column.name for column in batches[0].table.columns]
+    piece = {name: np.concatenate([batch.columns[name] for batch in batches]) for name in names}
+    database.register("piece", piece)
+    try:
+        database.execute(f"COPY (SELECT * FROM piece) TO {quoted(path)} (FORMAT parquet, COMPRESSION snappy)")
+    finally:
+        database.unregister("piece")
+
+
+def _join(
+    database: duckdb.DuckDBPyConnection,
+    target: Path,
+    name: str,
+    tables: list[Table],
+    written: Mapping[int, list[Path]],
+) -> None:
+    """One Parquet file of all tables of this name, thread by thread."""
+    always = _ALWAYS.get(name, {})
+    columns = dict(always)
+    for table in tables:
+        columns |= {column.name: column.type for column in table.columns}
+    parts = []
+    for table in sorted(tables, key=lambda table: (table.thread or 0, table.id)):
+        if written[table.id]:
+            has = {column.name for column in table.columns}
+            chosen = [_chosen(column, kind, column in has) for column, kind in columns.items()]
+            parts.append(f"SELECT {_owner(name, table)}{', '.join(chosen)} FROM {scan(*written[table.id])}")
+    if not parts:
+        chosen = [_chosen(column, kind, False) for column, kind in columns.items()]
+        parts.append(f"SELECT {_owner(name, None)}{', '.join(chosen)} LIMIT 0")
+    with written_beside(target) as beside:
+        database.execute(f"COPY ({' UNION ALL '.join(parts)}) TO {quoted(beside)} {PARQUET}")
+
+
+def _chosen(column: str, kind: str, there: bool) -> str:
+    return f'{f"{chr(34)}{column}{chr(34)}" if there else 0}::{_SQL_TYPE[kind]} AS "{column}"'
+
+
+def _owner(name: str, table: Table | None) -> str:
+    """Whose rows they are, for tables of activations."""
+    if name != ACTIVATIONS:
+        return ""
+    thread = table.thread if table is not None and table.thread is not None else 0
+    cpu = table.cpu if table is not None and table.cpu is not None else -1
+    return f"{thread}::INTEGER AS thread, {cpu}::INTEGER AS cpu, "
+
+
+def _cell(reader: StreamReader, audits: Mapping[int, TableAudit]) -> dict[str, Any]:
+    """cell.json: everything that the stream held besides rows, and what the check of its rows found."""
+    assert reader.end is not None
+    claims = _claims(reader.trailer)
+    accounts, problems = [], []
+    for number, audit in audits.items():
+        claimed = claims.get(number)
+        if reader.trailer is not None and claimed is None:
+            problems.append(f"the trailer has no account of table {number}")
+        accounts.append(
+            {
+                "table": number,
+                "thread": audit.table.thread or 0,
+                "cpu": -1 if audit.table.cpu is None else audit.table.cpu,
+                **audit.account(claimed),
+            }
+        )
+        problems += audit.problems(claimed)
+    end = reader.end
+    return {
+        "schema": 1,
+        "header": dict(reader.header.raw),
+        "trailer": None if reader.trailer is None else dict(reader.trailer),
+        "end": {"kind": end.kind.value, "at": end.at, "reason": end.reason},
+        "accounting": accounts,
+        "problems": problems,
+    }
+
+
+def _claims(trailer: Mapping[str, Any] | None) -> dict[int, Mapping[str, Any]]:
+    entries = trailer.get("accounting") if trailer is not None else None
+    if not isinstance(entries, list):
+        return {}
+    return {
+        entry["table"]: entry
+        for entry in entries
+        if isinstance(entry, dict) and isinstance(entry.get("table"), int)
+    }

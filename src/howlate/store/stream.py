@@ -290,6 +290,7 @@ def _json_object(payload: bytes) -> dict[str, Any] | str:
     """The JSON object, or what it is instead."""
     try:
         value = json.loads(payload.decode("utf-8"), parse_constant=_refuse_constant)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # 1e999 and lone surrogates fail here
     except (ValueError, RecursionError):
         return "no JSON"
     return value if isinstance(value, dict) else "no JSON object"

@@ -1,0 +1,145 @@
+"""Whether a cell may be used for a statement, and what else its reader must know (STATISTICS: "Valid?").
+
+Pure: from what the probe wrote of the cell. A failed check makes the cell invalid; a warning leaves it valid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+LOAD_POINTS = 0.03
+"""A load that missed its target by more than this share of its CPUs is named."""
+
+
+@dataclass(frozen=True)
+class ThreadAccount:
+    """What is looked at of one measuring thread."""
+
+    name: str
+    dropped: int = 0
+    minor_faults: int = 0
+    major_faults: int = 0
+    involuntary_switches: int = 0
+    migrations: int = 0
+
+
+@dataclass(frozen=True)
+class LoadRecord:
+    """What is looked at of one load."""
+
+    name: str
+    target_cpu: float | None
+    achieved_cpu: float | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CellRecord:
+    """What is looked at of one cell."""
+
+    samples: int
+    """Outside warm-up."""
+    end: str = "whole"
+    """How the stream ended: whole, cut, damaged."""
+    end_reason: str = ""
+    stop_reason: str = "activations"
+    account_problems: tuple[str, ...] = ()
+    threads: tuple[ThreadAccount, ...] = ()
+    clocksource_before: str = ""
+    clocksource_after: str = ""
+    realtime: bool = False
+    """Measured under SCHED_FIFO, SCHED_RR or SCHED_DEADLINE."""
+    pinned: bool = True
+    steal_ns: int = 0
+    smi_count: int | None = None
+    """System management interrupts while it was measured; None where they cannot be counted."""
+    duration_ns: int = 0
+    cpus: int = 1
+    """CPUs that `steal_ns` is summed over."""
+    as_published: bool = False
+    loads: tuple[LoadRecord, ...] = ()
+    probe_warnings: tuple[str, ...] = field(default=())
+
+
+def failures(cell: CellRecord) -> list[str]:
+    """Why the cell is not valid: one sentence a failed check; empty if it is."""
+    found = []
+    if cell.end == "cut":
+        found.append(
+            f"the probe did not end by itself ({cell.end_reason}): "
+            "what follows is up to the last whole batch."
+        )
+    elif cell.end != "whole":
+        found.append(f"the stream is damaged ({cell.end_reason}): what follows is up to the damage.")
+    if cell.stop_reason == "failed":
+        found.append("the measuring thread failed before its end.")
+    found += [f"{_sentence(problem)}" for problem in cell.account_problems]
+    if cell.samples == 0:
+        found.append("there is no sample outside warm-up.")
+    dropped = sum(thread.dropped for thread in cell.threads)
+    if dropped:
+        found.append(
+            f"incomplete: {_many(dropped, 'sample')} dropped because the recorder could not keep up."
+        )
+    for thread in cell.threads:
+        if thread.minor_faults or thread.major_faults:
+            found.append(
+                f"{thread.name} took {_many(thread.minor_faults, 'minor')} and "
+                f"{_many(thread.major_faults, 'major')} page faults while it measured."
+            )
+    if cell.clocksource_before != cell.clocksource_after:
+        found.append(
+            f"the clock source changed from {cell.clocksource_before or 'unknown'} to "
+            f"{cell.clocksource_after or 'unknown'} while it was measured."
+        )
+    return found
+
+
+def warnings(cell: CellRecord) -> list[str]:
+    """What a reader must know of a cell that may yet be valid: one sentence each."""
+    found = []
+    if cell.steal_ns > 0:
+        share = (
+            100 * cell.steal_ns / (cell.duration_ns * cell.cpus) if cell.duration_ns and cell.cpus else 0.0
+        )
+        found.append(
+            f"virtualisation: the hypervisor took {cell.steal_ns / 1e6:.1f} ms ({share:.2g} % of the "
+            "CPUs' time); its share of the latencies cannot be told apart."
+        )
+    if cell.smi_count:
+        found.append(f"{_many(cell.smi_count, 'system management interrupt')} came while it was measured.")
+    for thread in cell.threads:
+        if cell.realtime and thread.involuntary_switches:
+            found.append(
+                f"{thread.name} was switched out {_many(thread.involuntary_switches, 'time')} against "
+                "its will: something of its priority or above ran, or real-time throttling."
+            )
+        if cell.pinned and thread.migrations:
+            found.append(f"{thread.name} migrated {_many(thread.migrations, 'time')} although it was pinned.")
+    if cell.as_published:
+        found.append(
+            "the loop that the studies print never finds back after a stall: latencies after one are too "
+            "large by the time that was lost."
+        )
+    for load in cell.loads:
+        if (
+            load.target_cpu is not None
+            and load.achieved_cpu is not None
+            and abs(load.target_cpu - load.achieved_cpu) > LOAD_POINTS
+        ):
+            found.append(
+                f"the load {load.name} achieved {100 * load.achieved_cpu:.0f} % of its CPUs, "
+                f"{100 * load.target_cpu:.0f} % were asked for."
+            )
+        found += [_sentence(f"the load {load.name}: {text}") for text in load.warnings]
+    return found + [_sentence(text) for text in cell.probe_warnings]
+
+
+def _many(count: int, of_what: str) -> str:
+    plural = "" if count == 1 or of_what in ("minor", "major") else "s"
+    return f"{count:,} {of_what}{plural}"
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else text + "."

@@ -1,0 +1,162 @@
+"""cell.json, decoded: what a summary needs of the stream's header and trailer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from howlate.errors import DamagedError
+from howlate.model.decode import Table
+from howlate.model.summary import Accounting, LoadSummary
+from howlate.model.units import parse_cpus, parse_duration_ns
+from howlate.stats.valid import CellRecord, LoadRecord, ThreadAccount
+from howlate.store.audit import COUNTS
+from howlate.store.files import read_json
+from howlate.store.run_folder import CELL
+
+REALTIME = ("fifo", "rr", "deadline")
+
+
+@dataclass(frozen=True)
+class CellFile:
+    """cell.json of one cell's folder."""
+
+    table: Table
+    header: Table
+    trailer: Table
+
+    @classmethod
+    def read(cls, folder: Path) -> CellFile:
+        """DamagedError where it is missing or not what ingest() writes."""
+        path = folder / CELL
+        table = Table(read_json(path), str(path), "", DamagedError)
+        if table.integer("schema") != 1:
+            raise table.fail("its schema is not known to this howlate", "use a newer howlate")
+        trailer = table.values.get("trailer")
+        empty = Table({}, str(path), "trailer", DamagedError)
+        return cls(
+            table, table.table("header", required=True), empty if trailer is None else table.table("trailer")
+        )
+
+    @property
+    def test(self) -> str:
+        return self.header.text("test")
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return self.header.mapping("parameters")
+
+    def period_ns(self) -> int | None:
+        """The period in force; None for a test without one."""
+        text = self.parameters.get("period")
+        try:
+            return parse_duration_ns(text) if isinstance(text, str) and text else None
+        except ValueError as error:
+            raise self.header.fail(f"its period is not one: {error}") from None
+
+    def accounting(self) -> Accounting:
+        """Summed over the measuring threads."""
+        entries = self.table.tables("accounting", required=True)
+        sums = {name: sum(entry.integer(name) for entry in entries) for name in COUNTS}
+        return Accounting(**sums, late_policy=str(self.parameters.get("late-policy", "")))
+
+    def stop_reason(self) -> str:
+        """The trailer's; "killed" where the probe did not live to write one."""
+        return self.trailer.text("stop_reason", "killed")
+
+    def clocksource(self) -> dict[str, str]:
+        """Before and after; "unknown" where the probe did not live to say."""
+        source = self.trailer.table("clocksource")
+        facts = self.header.table("facts").values.get("clocksource")
+        before = str(facts) if isinstance(facts, str) and facts else "unknown"
+        return {"before": source.text("before", before), "after": source.text("after", "unknown")}
+
+    def loads(self) -> tuple[LoadSummary, ...]:
+        return tuple(
+            LoadSummary(
+                load.text("name"),
+                _share(load, "target_cpu"),
+                _share(load, "achieved_cpu"),
+                {"unit": load.text("unit", ""), "units": load.integer("units", 0), **load.mapping("results")},
+            )
+            for load in self.trailer.tables("loads")
+        )
+
+    def load_cpus(self) -> list[tuple[str, int]]:
+        """Name of each load, in the order of the stream's index, and how many CPUs it was given."""
+        found = []
+        for load in self.trailer.tables("loads"):
+            try:
+                cpus = len(parse_cpus(load.text("cpus", "")))
+            except ValueError:
+                cpus = 1
+            found.append((load.text("name"), cpus))
+        return found
+
+    def record(self, samples: int, cpus: int) -> CellRecord:
+        """What is looked at to say whether the cell is valid."""
+        end = self.table.table("end", required=True)
+        whole = end.text("kind") == "whole"
+        clocksource = self.clocksource()
+        if not whole:
+            clocksource = dict.fromkeys(clocksource, clocksource["before"])  # nothing is known of a change
+        return CellRecord(
+            samples=samples,
+            end=end.text("kind"),
+            end_reason=end.text("reason"),
+            stop_reason=self.stop_reason(),
+            account_problems=tuple(str(problem) for problem in self.table.items("problems", required=True)),
+            threads=tuple(_thread(entry) for entry in self.table.tables("accounting", required=True)),
+            clocksource_before=clocksource["before"],
+            clocksource_after=clocksource["after"],
+            realtime=self._policy().startswith(REALTIME),
+            pinned=all(entry.integer("cpu") >= 0 for entry in self.table.tables("accounting")),
+            steal_ns=self.trailer.integer("steal_ns", 0),
+            smi_count=self._smi(),
+            duration_ns=self.trailer.integer("duration_ns", 0),
+            cpus=max(cpus, 1),
+            as_published=self.parameters.get("late-policy") == "as-published",
+            loads=tuple(_load(load) for load in self.trailer.tables("loads")),
+            probe_warnings=tuple(str(text) for text in self.trailer.items("warnings")),
+        )
+
+    def _policy(self) -> str:
+        """The measuring policy in force, in small letters; what was asked for where that is not told."""
+        for source in (self.header.mapping("in_force"), self.parameters):
+            if isinstance(source.get("policy"), str):
+                return str(source["policy"]).lower().removeprefix("sched_")
+        return ""
+
+    def _smi(self) -> int | None:
+        smi = self.trailer.mapping("smi")
+        before, after = smi.get("before"), smi.get("after")
+        return after - before if isinstance(before, int) and isinstance(after, int) else None
+
+
+def _thread(entry: Table) -> ThreadAccount:
+    cpu = entry.integer("cpu")
+    return ThreadAccount(
+        name=f"the measuring thread on CPU {cpu}"
+        if cpu >= 0
+        else f"measuring thread {entry.integer('thread')}",
+        dropped=entry.integer("dropped"),
+        minor_faults=entry.integer("minor_faults"),
+        major_faults=entry.integer("major_faults"),
+        involuntary_switches=entry.integer("involuntary_switches"),
+        migrations=entry.integer("migrations"),
+    )
+
+
+def _load(load: Table) -> LoadRecord:
+    return LoadRecord(
+        load.text("spec", load.text("name")),
+        _share(load, "target_cpu"),
+        _share(load, "achieved_cpu"),
+        tuple(str(text) for text in load.items("warnings")),
+    )
+
+
+def _share(load: Table, name: str) -> float | None:
+    return None if load.values.get(name) is None else load.real(name)

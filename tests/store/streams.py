@@ -1,0 +1,143 @@
+"""Streams made for tests: a thread's activations with what surrounds them, balanced unless a test unbalances
+them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from howlate.store.stream import StreamWriter
+
+SAMPLE_COLUMNS = [
+    {"name": "release", "type": "i64", "help": "index of the release"},
+    {"name": "release_ns", "type": "i64", "help": "the release, as an offset from t0"},
+    {"name": "latency_ns", "type": "i64", "help": "wake-up latency"},
+    {"name": "response_ns", "type": "i64", "help": "response time"},
+    {"name": "flags", "type": "u8", "help": "bit 0: warm-up"},
+]
+CPU_COLUMNS = [
+    {"name": "time_ns", "type": "i64"},
+    {"name": "cpu", "type": "i32"},
+    {"name": "busy_permille", "type": "i32"},
+    {"name": "steal_permille", "type": "i32"},
+    {"name": "frequency_khz", "type": "i64"},
+    {"name": "smi_count", "type": "i64"},
+]
+LOAD_COLUMNS = [
+    {"name": "time_ns", "type": "i64"},
+    {"name": "load", "type": "i32"},
+    {"name": "cpu_ns", "type": "i64"},
+    {"name": "units", "type": "i64"},
+]
+SECOND = 10**9
+
+
+def header(threads: int = 1, **changes: Any) -> dict[str, Any]:
+    """The header of `threads` measuring threads on CPUs 0, 1, ...; then tables `cpus` and `loads`."""
+    tables = [
+        {"id": n, "name": "samples", "cpu": n, "thread": n, "columns": SAMPLE_COLUMNS} for n in range(threads)
+    ]
+    tables.append({"id": threads, "name": "cpus", "columns": CPU_COLUMNS})
+    tables.append({"id": threads + 1, "name": "loads", "columns": LOAD_COLUMNS})
+    return {
+        "stream": 1,
+        "probe": "0.1.0",
+        "test": "cyclic",
+        "boot_id": "b",
+        "parameters": {"period": "1ms", "late-policy": "skip", "policy": "fifo:80"},
+        "in_force": {"policy": "fifo:80"},
+        "facts": {"kernel": "6.1", "clocksource": "tsc"},
+        "t0_ns": 5_000,
+        "tables": tables,
+        **changes,
+    }
+
+
+def account(table: int, latencies: Sequence[int], releases: Sequence[int], **changes: int) -> dict[str, int]:
+    """The measuring thread's own account of these rows: what is missing between the releases are overruns."""
+    due = (max(releases) + 1) if len(releases) else 0
+    best = int(np.argmax(latencies)) if len(latencies) else -1
+    return {
+        "table": table,
+        "cpu": table,
+        "releases": due,
+        "recorded": len(releases),
+        "overruns": due - len(releases),
+        "dropped": 0,
+        "late_starts": 0,
+        "early": 0,
+        "warm_up": 0,
+        "latency_ns_max": int(latencies[best]) if best >= 0 else -(2**63),
+        "release_at_max": int(releases[best]) if best >= 0 else -1,
+        "minor_faults": 0,
+        "major_faults": 0,
+        "involuntary_switches": 0,
+        "voluntary_switches": len(releases),
+        "migrations": 0,
+        "phase_before_ns": 0,
+        "phase_after_ns": 0,
+        **changes,
+    }
+
+
+def trailer(accounts: Sequence[dict[str, int]], **changes: Any) -> dict[str, Any]:
+    """A trailer in which nothing is wrong."""
+    return {
+        "stop_reason": "activations",
+        "accounting": list(accounts),
+        "clocksource": {"before": "tsc", "after": "tsc"},
+        "smi": {"before": None, "after": None},
+        "steal_ns": 0,
+        "duration_ns": SECOND,
+        "loads": [],
+        "warnings": [],
+        **changes,
+    }
+
+
+def rows(latencies: Sequence[int], releases: Sequence[int], warm_up: int = 0) -> dict[str, Any]:
+    """Columns of the table `samples`; the first `warm_up` rows are flagged."""
+    n = len(latencies)
+    release = np.asarray(releases, np.int64)
+    return {
+        "release": release,
+        "release_ns": release * 1_000_000,
+        "latency_ns": np.asarray(latencies, np.int64),
+        "response_ns": np.zeros(n, np.int64),
+        "flags": (np.arange(n) < warm_up).astype(np.uint8),
+    }
+
+
+def stream(
+    latencies: Sequence[int],
+    releases: Sequence[int] | None = None,
+    *,
+    batch_rows: int = 100,
+    header_changes: dict[str, Any] | None = None,
+    account_changes: dict[str, int] | None = None,
+    trailer_changes: dict[str, Any] | None = None,
+    warm_up: int = 0,
+) -> bytes:
+    """A whole stream of one thread; missing releases are overruns."""
+    if releases is None:
+        releases = list(range(len(latencies)))
+    out = io.BytesIO()
+    writer = StreamWriter(out, header(**(header_changes or {})))
+    for start in range(0, len(latencies), batch_rows):
+        part = slice(start, start + batch_rows)
+        table = rows(latencies[part], releases[part], max(0, warm_up - start))
+        last = releases[part][-1]
+        total = min(start + batch_rows, len(latencies))
+        writer.batch(0, table, releases=last + 1, overruns=last + 1 - total)
+    cold = min(warm_up, len(latencies))
+    own = account(0, latencies[cold:], releases[cold:]) | {
+        "recorded": len(latencies),
+        "releases": releases[-1] + 1 if len(latencies) else 0,
+        "overruns": releases[-1] + 1 - len(latencies) if len(latencies) else 0,
+        "warm_up": cold,
+    }
+    writer.trailer(trailer([own | (account_changes or {})], **(trailer_changes or {})))
+    return out.getvalue()
