@@ -5,12 +5,13 @@
 
 namespace howlate {
 
-// Release n is due at t0 + n * period, or, with dither, at t0 plus the sum of n gaps period * U[0.5, 1.5) drawn from `seed`
-// (splitmix64, so that any reader can draw them again), or, with windows, with `window_off_ns` left out after each
-// `window_on_ns` of schedule (a spinning task works half a second in each second).
+// Release n is due at t0 + n * period, or, with dither, at t0 plus the sum of n gaps period * U[0.5, 1.5)
+// drawn from `seed` (splitmix64, so that any reader can draw them again), or, with windows, with
+// `window_off_ns` left out after each `window_on_ns` of schedule (a spinning task works half a second in each
+// second). An instant beyond 64 bits is INT64_MAX, which is never due.
 struct ScheduleSpec {
   std::int64_t t0_ns = 0;      // CLOCK_MONOTONIC
-  std::int64_t period_ns = 0;  // > 0
+  std::int64_t period_ns = 0;  // > 0; with dither > 1
   bool dither = false;
   std::uint64_t seed = 0;
   std::int64_t window_on_ns = 0;  // 0 = no windows
@@ -21,7 +22,10 @@ class Schedule {
  public:
   Schedule() = default;
   explicit Schedule(const ScheduleSpec& spec)
-      : spec_(spec), release_ns_(spec.t0_ns), window_end_ns_(spec.t0_ns + spec.window_on_ns), state_(spec.seed) {}
+      : spec_(spec),
+        release_ns_(spec.t0_ns),
+        window_end_ns_(later(spec.t0_ns, spec.window_on_ns)),
+        state_(spec.seed) {}
 
   // The oldest release that has not been passed over with advance().
   [[nodiscard]] std::int64_t index() const { return index_; }
@@ -31,26 +35,62 @@ class Schedule {
 
   void advance() {
     ++index_;
-    release_ns_ += gap_ns();
-    if (spec_.window_on_ns != 0 && release_ns_ >= window_end_ns_) {
-      release_ns_ += spec_.window_off_ns;
-      window_end_ns_ += spec_.window_on_ns + spec_.window_off_ns;
+    release_ns_ = later(release_ns_, spec_.dither ? drawn_gap_ns() : spec_.period_ns);
+    if (spec_.window_on_ns != 0) [[unlikely]]
+      leave_out_windows();
+  }
+
+  // Passes every release at or before `instant_ns` and says how many there were.
+  std::int64_t pass(std::int64_t instant_ns) {
+    if (instant_ns == INT64_MAX) --instant_ns;
+    const std::int64_t first = index_;
+    if (even() && release_ns_ <= instant_ns) {
+      const std::int64_t all_but_last = (instant_ns - release_ns_) / spec_.period_ns;
+      index_ += all_but_last;
+      release_ns_ += all_but_last * spec_.period_ns;
     }
+    while (release_ns_ <= instant_ns) advance();
+    return index_ - first;
+  }
+
+  // How many releases of the whole schedule are due at or before `instant_ns`: from the start, whatever was
+  // passed.
+  [[nodiscard]] std::int64_t due_by(std::int64_t instant_ns) const {
+    if (instant_ns == INT64_MAX) --instant_ns;
+    if (instant_ns < spec_.t0_ns) return 0;
+    if (even()) return (instant_ns - spec_.t0_ns) / spec_.period_ns + 1;
+    Schedule walk(spec_);
+    while (walk.release_ns() <= instant_ns) walk.advance();
+    return walk.index();
   }
 
  private:
-  [[nodiscard]] std::int64_t gap_ns() {
-    if (!spec_.dither) return spec_.period_ns;
+  [[nodiscard]] bool even() const { return !spec_.dither && spec_.window_on_ns == 0; }
+
+  [[nodiscard]] static std::int64_t later(std::int64_t instant_ns, std::int64_t by_ns) {
+    std::int64_t sum = 0;
+    return __builtin_add_overflow(instant_ns, by_ns, &sum) ? INT64_MAX : sum;
+  }
+
+  [[nodiscard]] std::int64_t drawn_gap_ns() {
     state_ += 0x9e3779b97f4a7c15ULL;
     std::uint64_t mixed = state_;
     mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9ULL;
     mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebULL;
     mixed ^= mixed >> 31U;
-    // period/2 plus a part of the period in steps of 2^-32: exact in 64 bits up to a period of 2^31 ns, else scaled
-    __extension__ using Wide = unsigned __int128;
-    const auto part = static_cast<std::int64_t>(
-        (static_cast<Wide>(static_cast<std::uint64_t>(spec_.period_ns)) * (mixed >> 32U)) >> 32U);
-    return spec_.period_ns / 2 + part;
+    // Half the period plus a part of it in steps of 2^-32: floor(period * fraction / 2^32), in two halves so
+    // that it is exact in 64 bits.
+    const auto period = static_cast<std::uint64_t>(spec_.period_ns);
+    const std::uint64_t fraction = mixed >> 32U;
+    const std::uint64_t part = (period >> 32U) * fraction + (((period & 0xffffffffU) * fraction) >> 32U);
+    return spec_.period_ns / 2 + static_cast<std::int64_t>(part);
+  }
+
+  void leave_out_windows() {
+    while (release_ns_ >= window_end_ns_ && release_ns_ != INT64_MAX) {
+      release_ns_ = later(release_ns_, spec_.window_off_ns);
+      window_end_ns_ = later(window_end_ns_, later(spec_.window_on_ns, spec_.window_off_ns));
+    }
   }
 
   ScheduleSpec spec_;

@@ -1,7 +1,8 @@
-// What a way to sleep until a release is to the rest of the probe. ONE FILE in this folder = ONE WAY TO SLEEP.
+// What a way to sleep until a release is to the rest of the probe. ONE FILE in this folder = ONE WAY TO
+// SLEEP.
 //
-// A file `timers/clock-nanosleep.cpp` defines `extern const Timer timer_clock_nanosleep;` and is found by its name: the build
-// lists the folder and generates the table, so a file without its Timer fails at link.
+// A file `timers/clock-nanosleep.cpp` defines `extern const Timer timer_clock_nanosleep;` and is found by its
+// name: the build lists the folder and generates the table, so a file without its Timer fails at link.
 #pragma once
 
 #include <atomic>
@@ -22,25 +23,26 @@ enum class StopReason { activations, duration, stopped, threshold, failed };
 // Called by the loop, outside the time stamps, at the first latency above the threshold.
 using OnThreshold = void (*)(void* context, const Sample& sample);
 
-// Everything that the measuring loop reads and writes. Owned by one measuring thread; the counters are read by others
-// only through the published atomics or after the thread has ended.
+// Everything that the measuring loop reads and writes. Owned by one measuring thread; the counters are read
+// by others only through the published atomics or after the thread has ended.
 struct LoopContext {
   // in
-  Schedule schedule;                             // t0, period, dither, windows
-  Ring<Sample>* ring = nullptr;                  // where samples go; never null
+  Schedule schedule;             // t0, period, dither, windows
+  Ring<Sample>* ring = nullptr;  // where samples go; never null
   LatePolicy late_policy = LatePolicy::skip;
-  std::int64_t end_ns = INT64_MAX;               // CLOCK_MONOTONIC: releases at or after it are not due
-  std::int64_t activations_wanted = INT64_MAX;   // the run ends at this many activations (warm-up included)
-  const std::atomic<bool>* stop = nullptr;       // set, then the thread is kicked with kick_signal() until it ends
-  std::int64_t work_iterations = 0;              // calibrated work of each activation; 0 = none
+  std::int64_t end_ns = INT64_MAX;              // CLOCK_MONOTONIC: releases at or after it are not due
+  std::int64_t activations_wanted = INT64_MAX;  // the run ends at this many activations (warm-up included)
+  const std::atomic<bool>* stop =
+      nullptr;  // never null; set, then the thread is kicked with kick_signal() until it ends
+  std::int64_t work_iterations = 0;  // calibrated work of each activation; 0 = none
   std::int64_t threshold_ns = INT64_MAX;
   bool stop_at_threshold = false;
   OnThreshold on_threshold = nullptr;
   void* on_threshold_context = nullptr;
-  std::int64_t warm_up = 0;                      // activations that neither threshold nor maximum sees
+  std::int64_t warm_up = 0;  // activations that neither threshold nor maximum sees
 
   // out: the schedule's own account, kept apart from what the recorder counts
-  std::int64_t releases = 0;      // releases due by the end
+  std::int64_t releases = 0;  // releases due by the end
   std::int64_t activations = 0;
   std::int64_t overruns = 0;
   std::int64_t dropped = 0;
@@ -48,8 +50,11 @@ struct LoopContext {
   std::int64_t early = 0;
   std::int64_t latency_ns_max = INT64_MIN;  // outside warm-up, so that no drop hides the worst
   std::int64_t release_at_max = -1;
-  std::int64_t phase_before_ns = 0;  // timers that the kernel repeats: clock reads before and after arming,
-  std::int64_t phase_after_ns = 0;   // as offsets from t0 (zero where the timer is armed for each activation)
+  // Timers that the kernel repeats: their expiries come between these two after the releases, by clock reads
+  // just before and after arming (zero where the timer is armed for each activation).
+  std::int64_t phase_before_ns = 0;
+  std::int64_t phase_after_ns = 0;
+  std::int64_t ended_ns = 0;  // the instant up to which releases were due, as an offset from t0
   StopReason stop_reason = StopReason::activations;
 
   // published while running, for the live line (relaxed; written by the loop once an activation)
@@ -58,21 +63,44 @@ struct LoopContext {
 };
 
 struct Timer {
-  std::string_view name;     // "clock_nanosleep": the field's word, as in tables and labels
-  std::string_view summary;  // one line: the calls it makes
-  bool armed_each_activation;        // an absolute or relative time for each activation: dither is possible
-  bool as_published;                 // has the loop that the studies print
-  bool windows = false;              // spins, so it works in windows (half a second in each second)
-  Status (*available)();             // does this kernel have it? asked before anything is started
-  Status (*run)(LoopContext& loop);  // sets up, runs the loop to its end, takes down; called on the measuring thread
+  std::string_view name;            // "clock_nanosleep": the field's word, as in tables and labels
+  std::string_view summary;         // one line: the calls it makes
+  bool armed_each_activation;       // an absolute or relative time for each activation: dither is possible
+  bool as_published;                // has the loop that the studies print
+  bool windows = false;             // spins, so it works in windows (half a second in each second)
+  bool one_thread = false;          // the timer belongs to the process: one measuring thread only
+  std::int64_t period_step_ns = 1;  // the period must be a multiple of this
+  Status (*available)();            // does this kernel have it? asked before anything is started
+  Status (*run)(
+      LoopContext& loop);  // sets up, runs the loop to its end, takes down; called on the measuring thread
 };
 
 // The generated table of this folder, sorted by name, and a look-up whose error names the nearest.
 std::span<const Timer* const> timers();
 Result<const Timer*> find_timer(std::string_view name);
 
-// The signal that interrupts a sleeping measuring thread when it shall stop. Its handler does nothing (no SA_RESTART).
-// Ways to sleep that wait for signals take it into their set.
+// A spinning task works for this long in each second (ScheduleSpec::window_on_ns; the rest is window_off_ns).
+inline constexpr std::int64_t spin_window_ns = 500'000'000;
+
+// The late policies that this way to sleep has: "skip", "backlog" and perhaps "as-published".
+std::span<const std::string_view> late_policies(const Timer& timer);
+std::string_view late_policy_name(LatePolicy policy);
+Result<LatePolicy> parse_late_policy(std::string_view text);
+
+// Whether the timer can do what is asked: a sentence and a remedy where it cannot. To be asked before
+// anything is started; it does not ask whether the kernel has the timer (available()).
+struct TimerUse {
+  LatePolicy late_policy = LatePolicy::skip;
+  bool dither = false;
+  int threads = 1;
+  std::int64_t period_ns = 0;
+};
+Status check_timer_use(const Timer& timer, const TimerUse& use);
+
+// The signal that interrupts a sleeping measuring thread when it shall stop. Its handler does nothing (no
+// SA_RESTART). Ways to sleep that wait for signals take it into their set; the others unblock it while they
+// run. One kick can be lost (it comes just before the thread goes to sleep): repeat it every few milliseconds
+// until the thread has ended.
 int kick_signal();
 
 }  // namespace howlate

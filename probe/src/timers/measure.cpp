@@ -1,0 +1,28 @@
+#include "timers/measure.hpp"
+
+#include <algorithm>
+
+namespace howlate {
+
+bool note_maximum(LoopContext& loop, const Sample& sample) {
+  const bool first_above = sample.latency_ns > loop.threshold_ns && loop.latency_ns_max <= loop.threshold_ns;
+  loop.latency_ns_max = sample.latency_ns;
+  loop.release_at_max = sample.release;
+  loop.live_latency_ns_max.store(sample.latency_ns, std::memory_order_relaxed);
+  if (!first_above) return false;
+  if (loop.on_threshold != nullptr) loop.on_threshold(loop.on_threshold_context, sample);
+  return loop.stop_at_threshold;
+}
+
+void close_account(LoopContext& loop, Schedule& schedule, std::int64_t now_ns, StopReason reason) {
+  const std::int64_t ended_ns = reason == StopReason::duration ? loop.end_ns : std::min(now_ns, loop.end_ns);
+  const std::int64_t due_ns =
+      ended_ns == loop.end_ns ? ended_ns - 1 : ended_ns;  // a release at the end is not due
+  loop.overruns += schedule.pass(due_ns);
+  loop.releases = schedule.due_by(due_ns);
+  loop.ended_ns = ended_ns - schedule.spec().t0_ns;
+  loop.stop_reason = reason;
+  loop.schedule = schedule;
+}
+
+}  // namespace howlate

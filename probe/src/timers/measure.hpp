@@ -1,0 +1,99 @@
+// The measuring loop: wait, clock, subtract, record. One straight loop for each way to sleep and late policy,
+// with no virtual call, allocation, lock or log in it. What it counts: docs/timers.md.
+//
+// A Sleep (timers/sleep.hpp) has
+//   std::int64_t wait(release_ns)   sleeps once, not at all if the release has passed, and gives the first
+//   time stamp
+//                                   after it (CLOCK_MONOTONIC); may come back early
+//   bool early(release_ns, now_ns)  whether that wake-up was not the one waited for
+//   std::int64_t now(); void work(iterations); std::uint32_t flags(); int error;
+#pragma once
+
+#include <cstdint>
+
+#include "timers/timer.hpp"
+
+namespace howlate {
+
+// A new maximum outside the warm-up: kept, published, held against the threshold. True when the run shall end
+// for it.
+[[gnu::cold]] bool note_maximum(LoopContext& loop, const Sample& sample);
+
+// Closes the account at `now_ns`: releases due by then and not served are overruns. How many releases there
+// were comes from the clock and the whole schedule alone, so that `releases = activations + overruns` can be
+// wrong.
+[[gnu::cold]] void close_account(LoopContext& loop, Schedule& schedule, std::int64_t now_ns,
+                                 StopReason reason);
+
+inline bool stopped(const LoopContext& loop) {
+  return loop.stop->load(std::memory_order_relaxed);
+}
+
+// Waits for the release as often as it takes. False when the run was stopped, or the sleep failed, before it
+// came.
+template <class Sleep>
+inline bool wait_until(LoopContext& loop, Sleep& sleep, std::int64_t release, std::int64_t& now) {
+  for (now = sleep.wait(release); sleep.early(release, now); now = sleep.wait(release)) {
+    if (stopped(loop) || sleep.error != 0) return false;
+    ++loop.early;
+  }
+  return true;
+}
+
+template <LatePolicy policy, class Sleep>
+void measure(LoopContext& loop, Sleep& sleep) {
+  Schedule schedule = loop.schedule;
+  StopReason reason = StopReason::activations;
+  std::int64_t now = sleep.now();
+  std::int64_t activations = 0;
+  std::int64_t overruns = 0;
+  while (activations < loop.activations_wanted) {
+    const std::int64_t release = schedule.release_ns();
+    reason = StopReason::stopped;
+    if (stopped(loop)) break;
+    reason = StopReason::duration;
+    if (release >= loop.end_ns || (policy != LatePolicy::skip && now >= loop.end_ns)) break;
+    reason = StopReason::activations;
+    if (policy == LatePolicy::backlog && release <= now) {  // passed while an earlier one was served
+      ++loop.late_starts;
+      now = sleep.now();
+    } else if (!wait_until(loop, sleep, release, now)) [[unlikely]] {
+      reason = StopReason::stopped;
+      break;
+    }
+    Sample sample{schedule.index(), schedule.offset_ns(),
+                  now - release,    0,
+                  overruns,         static_cast<std::uint32_t>(loop.dropped),
+                  sleep.flags()};
+    if (loop.work_iterations != 0) {
+      sleep.work(loop.work_iterations);
+      now = sleep.now();
+      sample.response_ns = now - release;
+    }
+    if (!loop.ring->push(sample)) [[unlikely]]
+      ++loop.dropped;
+    schedule.advance();
+    loop.live_activations.store(++activations, std::memory_order_relaxed);
+    if (sample.latency_ns > loop.latency_ns_max && activations > loop.warm_up) [[unlikely]] {
+      reason = StopReason::threshold;
+      if (note_maximum(loop, Sample(sample))) break;
+      reason = StopReason::activations;
+      now = sleep.now();
+    }
+    if constexpr (policy == LatePolicy::skip)
+      for (; schedule.release_ns() <= now && schedule.release_ns() < loop.end_ns; now = sleep.now())
+        overruns +=
+            schedule.pass(now < loop.end_ns ? now : loop.end_ns - 1);  // passing many takes time itself
+  }
+  loop.activations = activations;
+  loop.overruns = overruns;
+  close_account(loop, schedule, sleep.now(), sleep.error != 0 ? StopReason::failed : reason);
+}
+
+template <class Sleep>
+void measure(LoopContext& loop, Sleep& sleep) {
+  if (loop.late_policy == LatePolicy::backlog) return measure<LatePolicy::backlog>(loop, sleep);
+  measure<LatePolicy::skip>(loop, sleep);
+}
+
+}  // namespace howlate

@@ -1,0 +1,104 @@
+#include "timers/timer.hpp"
+
+#include <signal.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/text.hpp"
+
+namespace howlate {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> policy_names = {"skip", "backlog", "as-published"};
+constexpr std::int64_t longest_period_ns = 3'600'000'000'000;
+
+std::string quoted(std::string_view name) {
+  return "'" + std::string(name) + "'";
+}
+
+// The names of the timers for which `wanted` holds, for a remedy.
+template <class Wanted>
+std::string names_of(Wanted wanted) {
+  std::vector<std::string_view> names;
+  for (const Timer* timer : timers())
+    if (wanted(*timer)) names.push_back(timer->name);
+  return join(names, ", ");
+}
+
+Status check_period(const Timer& timer, std::int64_t period_ns) {
+  const std::string period = "a period of " + spell_duration_ns(period_ns);
+  if (period_ns < 1000 || period_ns > longest_period_ns)
+    return usage_error(period + " cannot be measured", "choose a period between 1us and 1h");
+  if (period_ns % timer.period_step_ns != 0) {
+    const std::int64_t whole = period_ns - period_ns % timer.period_step_ns;
+    return usage_error(quoted(timer.name) + " cannot keep " + period + ": its periods are multiples of " +
+                           spell_duration_ns(timer.period_step_ns),
+                       "choose " + spell_duration_ns(whole) + " or another timer");
+  }
+  if (timer.windows && period_ns > spin_window_ns)
+    return usage_error(quoted(timer.name) + " spins for " + spell_duration_ns(spin_window_ns) +
+                           " in each second, and " + period + " is longer",
+                       "choose a period of at most " + spell_duration_ns(spin_window_ns));
+  return {};
+}
+
+}  // namespace
+
+Result<const Timer*> find_timer(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Timer* timer : timers()) {
+    if (timer->name == name) return timer;
+    names.push_back(timer->name);
+  }
+  return unknown_name("timer", name, names);
+}
+
+std::span<const std::string_view> late_policies(const Timer& timer) {
+  return std::span(policy_names).first(timer.as_published ? 3 : 2);
+}
+
+std::string_view late_policy_name(LatePolicy policy) {
+  return policy_names[static_cast<std::size_t>(policy)];
+}
+
+Result<LatePolicy> parse_late_policy(std::string_view text) {
+  for (const LatePolicy policy : {LatePolicy::skip, LatePolicy::backlog, LatePolicy::as_published})
+    if (late_policy_name(policy) == text) return policy;
+  return unknown_name("late policy", text, policy_names);
+}
+
+Status check_timer_use(const Timer& timer, const TimerUse& use) {
+  if (Status period = check_period(timer, use.period_ns); !period) return period;
+  if (use.late_policy == LatePolicy::as_published && !timer.as_published)
+    return usage_error("the published loop is not one of " + quoted(timer.name) + "'s",
+                       "choose --late-policy skip or backlog, or the timer " +
+                           names_of([](const Timer& other) { return other.as_published; }));
+  if (use.dither && !timer.armed_each_activation)
+    return usage_error(
+        "the kernel repeats " + quoted(timer.name) + " by itself, so its releases cannot be dithered",
+        "leave out --dither, or choose a timer that is armed for each activation: " +
+            names_of([](const Timer& other) { return other.armed_each_activation; }));
+  if (use.threads > 1 && timer.one_thread)
+    return usage_error(quoted(timer.name) +
+                           " belongs to the whole process and can wake one thread only, not " +
+                           std::to_string(use.threads),
+                       "measure on one CPU, or choose another timer: " +
+                           names_of([](const Timer& other) { return !other.one_thread; }));
+  return {};
+}
+
+int kick_signal() {
+  static const int installed = [] {
+    const int number = SIGRTMIN + 1;
+    struct sigaction action = {};
+    action.sa_handler = [](int) {};
+    sigaction(number, &action, nullptr);  // no SA_RESTART: the kick shall interrupt
+    return number;
+  }();
+  return installed;
+}
+
+}  // namespace howlate
