@@ -6,7 +6,8 @@
 namespace howlate {
 
 enum SampleFlag : std::uint32_t {
-  sample_switched_out = 1U << 0U,  // spinning only: the thread was switched out between release and time stamp
+  sample_switched_out =
+      1U << 0U,  // spinning only: the thread was switched out between release and time stamp
 };
 
 struct Sample {

@@ -43,7 +43,7 @@ Status run(LoopContext& loop) {
 
 }  // namespace
 
-const Timer timer_clock_nanosleep_relative = {
+extern const Timer timer_clock_nanosleep_relative = {
     .name = "clock_nanosleep-relative",
     .summary = "clock_nanosleep() for what is left until the release",
     .armed_each_activation = true,

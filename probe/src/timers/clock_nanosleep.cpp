@@ -41,7 +41,7 @@ Status run(LoopContext& loop) {
 
 }  // namespace
 
-const Timer timer_clock_nanosleep = {
+extern const Timer timer_clock_nanosleep = {
     .name = "clock_nanosleep",
     .summary = "clock_nanosleep() until an absolute time",
     .armed_each_activation = true,

@@ -54,7 +54,7 @@ Status run(LoopContext& loop) {
 
 }  // namespace
 
-const Timer timer_epoll_pwait2 = {
+extern const Timer timer_epoll_pwait2 = {
     .name = "epoll_pwait2",
     .summary = "epoll_pwait2() on an empty set, with the time left as its time-out",
     .armed_each_activation = true,

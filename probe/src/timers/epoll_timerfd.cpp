@@ -52,7 +52,7 @@ Status run(LoopContext& loop) {
 
 }  // namespace
 
-const Timer timer_epoll_timerfd = {
+extern const Timer timer_epoll_timerfd = {
     .name = "epoll_timerfd",
     .summary = "epoll_pwait() on a timerfd that is armed with an absolute time",
     .armed_each_activation = true,

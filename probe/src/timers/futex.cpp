@@ -45,7 +45,7 @@ Status run(LoopContext& loop) {
 
 }  // namespace
 
-const Timer timer_futex = {
+extern const Timer timer_futex = {
     .name = "futex",
     .summary = "futex() wait until an absolute time-out",
     .armed_each_activation = true,

@@ -41,7 +41,7 @@ Status run(LoopContext& loop) {
 
 }  // namespace
 
-const Timer timer_ppoll = {
+extern const Timer timer_ppoll = {
     .name = "ppoll",
     .summary = "ppoll() of nothing, with the time left as its time-out",
     .armed_each_activation = true,

@@ -121,7 +121,7 @@ Status run(LoopContext& loop) {
 
 }  // namespace
 
-const Timer timer_setitimer = {
+extern const Timer timer_setitimer = {
     .name = "setitimer",
     .summary = "setitimer(ITIMER_REAL), repeated by the kernel, and sigwait()",
     .armed_each_activation = false,

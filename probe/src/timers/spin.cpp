@@ -82,7 +82,7 @@ Status run(LoopContext& loop) {
 
 }  // namespace
 
-const Timer timer_spin = {
+extern const Timer timer_spin = {
     .name = "spin",
     .summary = "reads the clock until the release has come, half a second in each second",
     .armed_each_activation = true,

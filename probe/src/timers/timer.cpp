@@ -47,15 +47,6 @@ Status check_period(const Timer& timer, std::int64_t period_ns) {
 
 }  // namespace
 
-Result<const Timer*> find_timer(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const Timer* timer : timers()) {
-    if (timer->name == name) return timer;
-    names.push_back(timer->name);
-  }
-  return unknown_name("timer", name, names);
-}
-
 std::span<const std::string_view> late_policies(const Timer& timer) {
   return std::span(policy_names).first(timer.as_published ? 3 : 2);
 }

@@ -74,7 +74,7 @@ Status run(LoopContext& loop) {
 
 }  // namespace
 
-const Timer timer_timer_create = {
+extern const Timer timer_timer_create = {
     .name = "timer_create",
     .summary = "timer_settime() with an absolute time on a timer_create() timer, and sigwait()",
     .armed_each_activation = true,

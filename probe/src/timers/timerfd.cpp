@@ -35,7 +35,7 @@ Status run(LoopContext& loop) {
 
 }  // namespace
 
-const Timer timer_timerfd = {
+extern const Timer timer_timerfd = {
     .name = "timerfd",
     .summary = "timerfd_settime() with an absolute time, and a blocking read()",
     .armed_each_activation = true,
