@@ -13,7 +13,7 @@ from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities, TestKind
 from howlate.model.plan import Cell, Plan
 from howlate.model.study import Order, Study, Value, spell
-from howlate.model.units import parse_count, parse_duration_ns
+from howlate.model.units import parse_count, parse_cpus, parse_duration_ns
 from howlate.plan.check import canonical, check_together, find_test, find_timer, parameters_of
 
 MOST_CELLS = 10_000
@@ -165,28 +165,57 @@ def _repeated(cell: Cell, repetition: int) -> Cell:
     )
 
 
+MOST_LANES = 64
+"""Assumed where a study says "all" and the number of CPUs is the target's to know."""
+STREAM_ROW_BYTES = 40
+"""Of a sample in the stream, with its share of the framing."""
+
+
+def expected_stream_bytes(cell: Cell, capabilities: Capabilities) -> int:
+    """How much the probe will write at most, roughly: every measuring CPU's activations."""
+    test = find_test(cell.test, capabilities)
+    seconds, activations = _ends(cell.parameters, test, capabilities)
+    text = _reader(cell.parameters, test)
+    period_ns = parse_duration_ns(text("period")) if text("period") else 1_000_000
+    rows = min(activations, seconds * 1e9 / max(1, period_ns))
+    cpus = text("cpus") or text("cpu") or "0"
+    try:
+        lanes = len(parse_cpus(cpus))
+    except ValueError:
+        lanes = MOST_LANES
+    return int(rows * lanes * STREAM_ROW_BYTES) + 1_000_000
+
+
 def expected_seconds(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> float:
     """Duration, or activations times period, whichever ends first, and the work around it."""
-    known = parameters_of(test, capabilities)
+    seconds, _ = _ends(parameters, test, capabilities)
+    return seconds + OVERHEAD_S
 
-    def text(name: str) -> str:
-        if name in parameters:
-            return spell(parameters[name])
-        return known[name].default if name in known else ""
 
-    ends: list[float] = []
-    if text("duration") not in ("", "0", "0ns"):
-        ends.append(parse_duration_ns(text("duration")) / 1e9)
+def _reader(parameters: Mapping[str, Value], test: TestKind) -> Callable[[str], str]:
+    defaults = {p.name: p.default for p in test.params}
+    return lambda name: spell(parameters[name]) if name in parameters else defaults.get(name, "")
+
+
+def _ends(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> tuple[float, float]:
+    """After how many seconds and activations a cell ends; refuses one that never would."""
+    text = _reader(parameters, test)
+    seconds = activations = float("inf")
+    if text("duration") and parse_duration_ns(text("duration")) > 0:
+        seconds = parse_duration_ns(text("duration")) / 1e9
     if text("period"):
         period_ns = parse_duration_ns(text("period"))
         if period_ns <= 0:
             raise UsageError("a period of no length cannot be", "write a period like 1ms")
         if text("activations") not in ("", "0"):
+            activations = parse_count(text("activations"))
             timer = find_timer(text("timer"), capabilities) if text("timer") and capabilities.timers else None
             slower = 2 if timer is not None and timer.windows else 1
-            ends.append(parse_count(text("activations")) * period_ns * slower / 1e9)
-    if not ends and {"duration", "activations"} & known.keys():
-        raise UsageError(
-            "neither activations nor a duration is set, so a cell would never end", "set one of them"
-        )
-    return (min(ends) if ends else 0.0) + OVERHEAD_S
+            seconds = min(seconds, activations * period_ns * slower / 1e9)
+    if seconds == float("inf"):
+        if {"duration", "activations"} & {p.name for p in test.params}:
+            raise UsageError(
+                "neither activations nor a duration is set, so a cell would never end", "set one"
+            )
+        seconds = 0.0
+    return seconds, activations

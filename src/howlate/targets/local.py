@@ -178,3 +178,18 @@ def _sentence(errors: bytes, status: int) -> str:
 
 def _not_started(probe: Path, problem: OSError) -> HowlateError:
     return TargetError(f"{probe} could not be started: {problem.strerror}", "let ./howlate build it again")
+
+
+def restore_knobs(probe: Path) -> str:
+    """`howlate-probe restore`: undoes what a killed probe left changed in this boot; its own words."""
+    try:
+        done = subprocess.run(
+            [str(probe), "restore"], stdin=subprocess.DEVNULL, capture_output=True, timeout=ASK_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise TargetError(f"`howlate-probe restore` gave no answer within {ASK_S:g} s") from None
+    except OSError as problem:
+        raise _not_started(probe, problem) from None
+    if done.returncode != 0:
+        raise TargetError(f"knobs were not restored: {_sentence(done.stderr, done.returncode)}")
+    return done.stdout.decode("utf-8", "replace").strip() or "nothing was left to restore"

@@ -1,0 +1,101 @@
+"""The command `howlate`: runs a subcommand and turns whatever goes wrong into a sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from types import FrameType
+
+from howlate.errors import ExitCode, HowlateError
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Never lets a traceback out; returns the documented exit code."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays in force
+            signal.signal(number, _interrupt)
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        return _reader_went_away()
+    except KeyboardInterrupt:
+        return _say("interrupted", "", ExitCode.INCONCLUSIVE)
+    except HowlateError as problem:
+        return _say(problem.message, problem.remedy, problem.exit_code)
+    except Exception as problem:
+        return _unexpected(problem)
+
+
+def _run(argv: list[str] | None) -> int:
+    import click
+
+    from howlate.cli import howlate
+
+    try:
+        result = howlate.main(args=argv, prog_name="howlate", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as problem:
+        click.echo(problem.format_message())
+        return ExitCode.USAGE
+    except click.ClickException as problem:
+        command = (
+            problem.ctx.command_path if isinstance(problem, click.UsageError) and problem.ctx else "howlate"
+        )
+        message = problem.format_message().rstrip(".").replace("\n", " ")
+        return _say(message[:1].lower() + message[1:], f"`{command} --help` shows how", ExitCode.USAGE)
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    return int(result) if isinstance(result, int) else ExitCode.DONE
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """SIGTERM and SIGHUP end as Ctrl-C does: in order."""
+    raise KeyboardInterrupt
+
+
+def _say(message: str, remedy: str, code: ExitCode) -> int:
+    text = f"howlate: {message.rstrip('.')}."
+    if remedy:
+        text += f" {remedy[:1].upper()}{remedy[1:].rstrip('.?')}{'?' if remedy.endswith('?') else '.'}"
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        _quieten(sys.stderr.fileno())
+    return code
+
+
+def _unexpected(problem: Exception) -> int:
+    """A fault of howlate itself: one sentence, and the traceback in a file for whoever mends it."""
+    text = "".join(traceback.format_exception(problem))
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="howlate-fault-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(text)
+        where = f"what led to it is in {file.name}"
+    except OSError:
+        where = "what led to it could not be written to a file"
+    what = str(problem).splitlines()[0] if str(problem) else ""
+    sentence = f"a fault of howlate's own ({type(problem).__name__}{': ' if what else ''}{what}); {where}"
+    return _say(sentence, "please report it with that file", ExitCode.BROKEN)
+
+
+def _reader_went_away() -> int:
+    """`howlate show RUN | head` is no error."""
+    _quieten(sys.stdout.fileno())
+    return ExitCode.DONE
+
+
+def _quieten(descriptor: int) -> None:
+    """So that the interpreter's last flush does not complain."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

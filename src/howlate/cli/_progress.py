@@ -1,0 +1,86 @@
+"""Tells how far a run is: on a terminal one line, drawn at most once a second; elsewhere plain lines."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+import time
+from typing import TextIO
+
+from howlate.errors import ExitCode
+from howlate.execute import Failure
+from howlate.model.plan import Cell
+from howlate.model.study import spell
+from howlate.model.summary import CellSummary
+from howlate.targets import Progress
+
+
+def clock(seconds: float) -> str:
+    """Time left for people: "0:34", "1:02:03"."""
+    whole = max(0, round(seconds))
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def latency(ns: int) -> str:
+    """A latency for a line of progress."""
+    return f"{ns / 1000:.1f} us" if ns < 10_000_000 else f"{ns / 1e6:.1f} ms"
+
+
+def name_of(cell: Cell, axes: tuple[str, ...]) -> str:
+    """A cell by its axes: "cpu:100", "timer timerfd, load none"."""
+    if axes == ("load",) or not axes:
+        text = cell.labels.get("load", cell.id)
+    else:
+        text = ", ".join(f"{axis} {spell(cell.labels[axis])}" for axis in axes if axis in cell.labels)
+    return text if cell.repetition == 1 else f"{text} ({cell.repetition})"
+
+
+class ProgressLine:
+    """A listener for people."""
+
+    def __init__(self, axes: tuple[str, ...], stream: TextIO | None = None) -> None:
+        self._axes = axes
+        self._stream = stream if stream is not None else sys.stderr
+        self._live = self._stream.isatty()
+        self._drawn = float("-inf")
+        self._head = ""
+
+    def starts(self, cell: Cell, number: int, of: int, left_s: float) -> None:
+        self._head = f"{number} of {of}  {name_of(cell, self._axes)}"
+        if self._live:
+            self._draw(f"{self._head}  time left {clock(left_s)}")
+        else:
+            self._line(f"{self._head}  time left {clock(left_s)}")
+
+    def progress(self, cell: Cell, progress: Progress, left_s: float) -> None:
+        if self._live and time.monotonic() - self._drawn >= 1:
+            seen = f"  largest seen {latency(progress.latency_ns_max)}" if progress.latency_ns_max > 0 else ""
+            self._draw(f"{self._head}  {progress.activations:,} activations{seen}  time left {clock(left_s)}")
+
+    def whole(self, cell: Cell, summary: CellSummary) -> None:
+        if not summary.valid:
+            self._line(f"{name_of(cell, self._axes)}: not valid: {'; '.join(summary.warnings[:1])}")
+
+    def failed(self, failure: Failure) -> None:
+        here = failure.exit_code is ExitCode.NOT_POSSIBLE
+        what = "not possible here" if here else "failed"
+        self._line(f"{name_of(failure.cell, self._axes)}: {what}: {failure.message}")
+
+    def close(self) -> None:
+        """Takes the live line away."""
+        if self._live:
+            self._write("\r\x1b[K")
+
+    def _draw(self, text: str) -> None:
+        self._drawn = time.monotonic()
+        self._write(f"\r{text[: shutil.get_terminal_size().columns - 1]}\x1b[K")
+
+    def _line(self, text: str) -> None:
+        self._write(f"\r\x1b[K{text}\n" if self._live else f"{text}\n")
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError):  # a terminal that went away does not end a measurement
+            self._stream.write(text)
+            self._stream.flush()

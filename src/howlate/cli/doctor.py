@@ -1,0 +1,53 @@
+"""Say what on this machine will make it late, and how to change it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(epilog="Example: howlate doctor --run runs/20260102T030405-check --json")
+@click.option(
+    "--run", type=click.Path(path_type=Path), metavar="RUN", help="The machine of this run, as it was then."
+)
+@click.option("--target", default="local", show_default=True, metavar="T", help="The machine to look at.")
+@click.option("--all", "everything", is_flag=True, help="Also what is in order or could not be found out.")
+@click.option(
+    "--restore", is_flag=True, help="Undo the knobs that a killed probe left changed (in this boot)."
+)
+@click.option("--json", "as_json", is_flag=True, help="All findings as JSON.")
+def command(run: Path | None, target: str, everything: bool, restore: bool, as_json: bool) -> int:
+    """Examine this machine: what it found, why it matters for lateness, how to change it."""
+    if restore:
+        from howlate.places import probe_path
+        from howlate.targets.local import restore_knobs
+
+        click.echo(restore_knobs(probe_path()))
+        return 0
+    import json
+
+    from howlate import doctor
+    from howlate.model.facts import Facts
+    from howlate.model.finding import LEVELS
+    from howlate.store.run_folder import RunFolder
+    from howlate.targets import open_target
+
+    captured = RunFolder.open(run).read_run().facts if run is not None else open_target(target).facts()
+    findings = doctor.examine(Facts.from_json(dict(captured)))
+    if as_json:
+        value = {"schema": 1, "findings": [f.to_json() for f in findings]}
+        click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+        return 0
+    from rich.console import Console
+
+    from howlate.report.terminal import print_findings
+
+    levels = LEVELS if everything else ("late", "note")
+    shown = print_findings(Console(highlight=False), findings, levels=levels)
+    rest = len(findings) - shown
+    if rest:
+        click.echo(
+            f"\n{rest} of {len(findings)} checks found nothing to say or could not look: --all shows them."
+        )
+    return 0

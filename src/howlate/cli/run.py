@@ -1,0 +1,47 @@
+"""Run a study's matrix on this machine or another; goes on where it stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(epilog="Example: howlate run timers --set load=none --scale 0.1 --out /tmp/timers")
+@click.argument("study", metavar="STUDY")
+@click.option("--target", default="local", show_default=True, metavar="T", help="The machine that measures.")
+@click.option(
+    "--set", "changes", multiple=True, metavar="K=V[,V...]", help="Replace a setting or an axis of the study."
+)
+@click.option("--scale", type=float, default=1.0, metavar="F", help="Multiply activations and durations.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="The run folder: new, or one to go on with."
+)
+@click.option(
+    "--resume", is_flag=True, help="Go on with the newest unfinished run of this study below runs/."
+)
+@click.option("--dry-run", is_flag=True, help="Show the plan and its time; measure nothing.")
+@click.option("--most-cells", type=int, default=10_000, show_default=True, help="Refuse a larger matrix.")
+@click.option("--json", "as_json", is_flag=True, help="The tables as JSON.")
+def command(
+    study: str,
+    target: str,
+    changes: tuple[str, ...],
+    scale: float,
+    out: Path | None,
+    resume: bool,
+    dry_run: bool,
+    most_cells: int,
+    as_json: bool,
+) -> int:
+    """Run STUDY: the id of a built-in one (`howlate studies`) or a TOML file.
+
+    Its cells are measured one after the other into a run folder. One that fails is kept apart and the others go on;
+    called again with the same --out, whole cells are skipped and failed ones repeated.
+    """
+    from howlate.cli._measure import measure
+    from howlate.session import Asked, find_study
+    from howlate.targets import open_target
+
+    asked = Asked(find_study(study), changes, scale, most_cells)
+    return measure(asked, open_target(target), out, resume, dry_run, as_json)

@@ -1,0 +1,45 @@
+"""List the studies that can be run, or show one."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.group(invoke_without_command=True, epilog="Example: howlate studies show timers")
+@click.option("--json", "as_json", is_flag=True, help="The list as JSON.")
+@click.pass_context
+def command(context: click.Context, as_json: bool) -> int:
+    """List the studies that come with howlate; `show ID` prints one as it stands."""
+    if context.invoked_subcommand is not None:
+        return 0
+    import json
+
+    from howlate.model.study import read_study
+    from howlate.session import studies
+
+    found = [read_study(path) for path in studies().values()]
+    if as_json:
+        rows = [{"id": s.id, "title": s.title, "question": s.question, "test": s.test} for s in found]
+        click.echo(json.dumps({"schema": 1, "studies": rows}, indent=1, ensure_ascii=False))
+        return 0
+    width = max((len(s.id) for s in found), default=0)
+    for study in found:
+        click.echo(f"{study.id:<{width}}  {study.title}")
+    return 0
+
+
+@command.command("show", epilog="Example: howlate studies show check")
+@click.argument("study", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, defaults filled in.")
+def show(study: str, as_json: bool) -> int:
+    """Print the study ID (or a TOML file), as it stands; it is checked before."""
+    import json
+
+    from howlate.session import find_study, study_text
+
+    found = find_study(study)
+    if as_json:
+        click.echo(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
+    else:
+        click.echo(study_text(study), nl=False)
+    return 0

@@ -1,0 +1,274 @@
+"""From a study to a run folder that is ready to be measured into: a new one, or one that goes on."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import howlate
+from howlate import doctor
+from howlate.errors import ExitCode, HowlateError, UsageError
+from howlate.execute import Failure, Tally, stream_place
+from howlate.model.capabilities import Capabilities
+from howlate.model.decode import read_text, suggestion
+from howlate.model.facts import Facts
+from howlate.model.finding import Aim
+from howlate.model.plan import Cell, Plan
+from howlate.model.run import Run
+from howlate.model.study import Study, Value, read_study, spell
+from howlate.model.units import parse_count, parse_cpus
+from howlate.places import RUNS, STUDIES
+from howlate.plan import (
+    MOST_CELLS,
+    apply_changes,
+    expected_stream_bytes,
+    make_plan,
+    parse_change,
+    same_plan,
+    scale_study,
+    still_to_measure,
+)
+from howlate.plan.check import find_test
+from howlate.store.run_folder import RUN, RunFolder
+from howlate.targets import Outcome, Target
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line asks for."""
+
+    study: Study
+    changes: tuple[str, ...] = ()
+    """`--set`, as given."""
+    scale: float = 1.0
+    most_cells: int = MOST_CELLS
+    without_rights: bool = False
+    """Where a real-time policy is not permitted, measure under SCHED_OTHER and say so."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A plan that was checked against its target, and the run that it makes."""
+
+    run: Run
+    can: Capabilities
+    target: Target
+
+
+@dataclass(frozen=True)
+class Session:
+    """A run folder, and the cells that are still to be measured into it."""
+
+    folder: RunFolder
+    run: Run
+    cells: tuple[Cell, ...]
+
+
+def studies(folder: Path = STUDIES) -> dict[str, Path]:
+    """The studies that come with howlate, by id."""
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+def find_study(text: str, folder: Path = STUDIES) -> Study:
+    """A study by its id or its file."""
+    if text.endswith(".toml") or "/" in text:
+        return read_study(Path(text))
+    known = studies(folder)
+    if text not in known:
+        remedy = suggestion(text, known)
+        raise UsageError(
+            f'the study "{text}" is not known', f"{remedy} or name a file that ends in .toml".lstrip()
+        )
+    return read_study(known[text])
+
+
+def prepare(asked: Asked, target: Target) -> Prepared:
+    """Asks the target what it is and can do, and makes the plan; nothing is written and nothing measured."""
+    can = target.capabilities()
+    study = apply_changes(asked.study, [parse_change(text) for text in asked.changes])
+    defaults = {p.name: p.default for p in find_test(study.test, can).params}
+    study = scale_study(study, asked.scale, defaults)
+    captured = target.facts()
+    facts = Facts.from_json(captured)
+    warnings = list(_scaled(asked.scale))
+    if asked.without_rights:
+        study, lacking = permitted(study, target, can)
+        warnings.extend(lacking)
+    kernel = facts.text("kernel.release") or "unknown"
+    plan = make_plan(study, can, {"kernel": kernel}, asked.most_cells)
+    now = time.gmtime()
+    places = {stream_place(expected_stream_bytes(cell, can)) for cell in plan.cells}
+    run = Run(
+        id=f"{time.strftime('%Y%m%dT%H%M%S', now)}-{study.id}",
+        started=time.strftime("%Y-%m-%dT%H:%M:%SZ", now),
+        study=study,
+        plan=plan,
+        target=target.name,
+        facts=captured,
+        findings=tuple(f.to_json() for f in doctor.examine(facts, aim_of(plan, defaults))),
+        knobs=_knobs(plan),
+        versions={"howlate": howlate.__version__, "probe": can.probe},
+        changes=dict(text.split("=", 1) for text in asked.changes),
+        scale=asked.scale,
+        stream_place=" and ".join(sorted(places, reverse=True)),
+        warnings=tuple(warnings),
+    )
+    return Prepared(run, can, target)
+
+
+def permitted(study: Study, target: Target, can: Capabilities) -> tuple[Study, tuple[str, ...]]:
+    """The study under a policy that this caller may have: its own if a single activation under it succeeds.
+
+    Only a trial tells: rights come from capabilities, limits, cgroups and security modules.
+    """
+    if "policy" not in study.settings or spell(study.settings["policy"]) == "other":
+        return study, ()
+    outcome = _trial(study, target, can)
+    if outcome.exit_code is not ExitCode.NOT_POSSIBLE:
+        return study, ()
+    other = replace(study, settings={**study.settings, "policy": "other"})
+    if not _trial(other, target, can).measured:
+        return study, ()
+    policy = spell(study.settings["policy"])
+    return other, (f"measured under SCHED_OTHER, because {policy} is not permitted here: {outcome.message}",)
+
+
+def _trial(study: Study, target: Target, can: Capabilities) -> Outcome:
+    cell = next((c for c in make_plan(study, can).cells if not c.impossible), None)
+    if cell is None:
+        return Outcome(ExitCode.DONE)
+    left_out = ("load", "duration", "warm-up")
+    parameters = {name: value for name, value in cell.parameters.items() if name not in left_out}
+    with tempfile.TemporaryDirectory(prefix="howlate-trial-") as folder:
+        trial = replace(cell, parameters={**parameters, "activations": "1"})
+        return target.run_cell(trial, Path(folder) / "stream", lambda _: None)
+
+
+def _scaled(scale: float) -> tuple[str, ...]:
+    if scale == 1:
+        return ()
+    return (f"activations and durations are {scale:g} times the study's (--scale)",)
+
+
+def _knobs(plan: Plan) -> dict[str, Any]:
+    wanted: dict[str, Any] = {}
+    for cell in plan.cells:
+        values = cell.parameters.get("knob", ())
+        for text in values if isinstance(values, tuple) else ():
+            name, _, value = text.partition("=")
+            wanted.setdefault(name, value)
+    return wanted
+
+
+def aim_of(plan: Plan, defaults: Mapping[str, str]) -> Aim:
+    """The measuring task that the doctor judges: the first cell's."""
+    parameters = plan.cells[0].parameters if plan.cells else {}
+
+    def text(name: str) -> str:
+        value: Value = parameters.get(name, defaults.get(name, ""))
+        return spell(value)
+
+    policy, _, priority = text("policy").partition(":")
+    try:
+        cpus = parse_cpus(text("cpus") or text("cpu"))
+    except ValueError:
+        cpus = ()
+    try:
+        level = parse_count(priority)
+    except ValueError:
+        level = 80 if policy in ("", "fifo", "rr") else 0
+    return Aim(cpus, policy or "fifo", level)
+
+
+def begin(prepared: Prepared, out: Path | None) -> Session:
+    """A new run folder, or the one that stands at `out` if it holds the same plan."""
+    run = prepared.run
+    if out is not None and (out / RUN).exists():
+        return _go_on(prepared, RunFolder.open(out))
+    path = out if out is not None else _new_name(run.id)
+    folder = RunFolder.create(path, run)
+    return Session(folder, run, still_to_measure(run.plan, ()))
+
+
+def _new_name(run_id: str) -> Path:
+    path, number = RUNS / run_id, 2
+    while path.exists():
+        path, number = RUNS / f"{run_id}-{number}", number + 1
+    return path
+
+
+def _go_on(prepared: Prepared, folder: RunFolder) -> Session:
+    before, now = folder.read_run(), prepared.run
+    remedy = "choose another --out, or call it as before"
+    if before.study.id != now.study.id or not same_plan(before.plan, now.plan):
+        raise UsageError(f"{folder.path} holds another plan ({_described(before)})", remedy)
+    if before.target != now.target:
+        raise UsageError(f"{folder.path} was measured on the target {before.target}", remedy)
+    was, is_now = (Facts.from_json(dict(r.facts)).text("kernel.release") for r in (before, now))
+    if was != is_now:
+        raise UsageError(
+            f"{folder.path} was measured under the kernel {was}, this is {is_now}", "choose another --out"
+        )
+    whole = folder.whole_cells()
+    cells = still_to_measure(now.plan, whole)
+    if not cells:
+        return Session(folder, before, ())
+    warnings = [*before.warnings, f"gone on at {now.started} with {len(whole)} cells whole"]
+    if before.versions != now.versions:
+        warnings.append(f"begun with {_versions(before)}, gone on with {_versions(now)}")
+    run = replace(before, plan=now.plan, warnings=tuple(warnings))
+    folder.write_run(run)
+    return Session(folder, run, cells)
+
+
+def _versions(run: Run) -> str:
+    return ", ".join(f"{name} {version}" for name, version in run.versions.items())
+
+
+def _described(run: Run) -> str:
+    changes = " ".join(f"--set {k}={v}" for k, v in run.changes.items())
+    scale = f"--scale {run.scale:g}" if run.scale != 1 else ""
+    return " ".join(word for word in (f"study {run.study.id}", changes, scale) if word)
+
+
+def newest_unfinished(study_id: str, runs: Path = RUNS) -> Path:
+    """The newest run of the study below `runs` that is not whole."""
+    for path in sorted((p.parent for p in runs.glob(f"*/{RUN}")), key=os.path.getmtime, reverse=True):
+        try:
+            folder = RunFolder.open(path)
+            run = folder.read_run()
+            if run.study.id == study_id and still_to_measure(run.plan, folder.whole_cells()):
+                return path
+        except HowlateError:
+            continue
+    raise UsageError(
+        f"there is no unfinished run of {study_id} below {runs}/", "leave out --resume, or give --out DIR"
+    )
+
+
+def study_text(text: str, folder: Path = STUDIES) -> str:
+    """The TOML of a study that `find_study` finds."""
+    return read_text(studies(folder).get(text) or Path(text), UsageError)
+
+
+def reopen(folder: RunFolder) -> tuple[Session, Tally]:
+    """A run as it stands: what is missing, and what is known of the cells that failed."""
+    run = folder.read_run()
+    whole, failed = set(folder.whole_cells()), folder.failed_cells()
+    failures = []
+    for cell in run.plan.cells:
+        if cell.impossible:
+            failures.append(Failure(cell, ExitCode.NOT_POSSIBLE, cell.impossible))
+        elif cell.id not in whole:
+            error = failed.get(cell.id, {"exit_code": ExitCode.INCONCLUSIVE, "message": "not measured yet"})
+            code = error.get("exit_code", ExitCode.BROKEN)
+            known = isinstance(code, int) and code in set(ExitCode)
+            failures.append(
+                Failure(cell, ExitCode(code) if known else ExitCode.BROKEN, str(error.get("message", "")))
+            )
+    return Session(folder, run, still_to_measure(run.plan, whole)), Tally(len(whole), tuple(failures))
