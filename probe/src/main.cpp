@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cell/check_stream.hpp"
 #include "cell/list.hpp"
 #include "cell/run.hpp"
 #include "core/help.hpp"
@@ -15,7 +16,7 @@
 namespace howlate {
 namespace {
 
-constexpr std::string_view commands[] = {"load", "list", "facts", "restore", "hold"};
+constexpr std::string_view commands[] = {"load", "list", "facts", "restore", "hold", "check-stream"};
 
 ExitCode complain(const Error& error) {
   std::fprintf(stderr, "howlate-probe: %s\n", sentence(error).c_str());
@@ -69,6 +70,7 @@ ExitCode dispatch(const std::vector<std::string>& words) {
   if (first == "list") return list_command(rest);
   if (first == "facts") return facts_command(rest);
   if (first == "restore") return restore(rest);
+  if (first == "check-stream") return check_stream_command(rest);
   if (first == "hold") return hold_command(rest);
   return test(first, rest);
 }

@@ -143,7 +143,8 @@ std::string load_help(const Load& load) {
 std::string probe_help() {
   return "usage: howlate-probe <test> [options]\n"
          "       howlate-probe load <NAME[:TARGET]> [options]\n"
-         "       howlate-probe list [--json] | facts [--json] | restore | --version | --help\n\n"
+         "       howlate-probe list [--json] | facts [--json] | check-stream FILE\n"
+         "       howlate-probe hold --knob NAME=VALUE | restore | --version | --help\n\n"
          "Measures how late this machine answers. Each test and load has its own --help.\n\n" +
          lines("Tests", tests()) + "\n" + lines("Loads", loads()) +
          "\nExample\n  howlate-probe cyclic --period 1ms --activations 10000 --load cpu:50\n";

@@ -77,6 +77,12 @@ std::size_t column_width(ColumnType type) {
 
 std::size_t column_bytes(ColumnType type, std::size_t rows) { return (column_width(type) * rows + 7) / 8 * 8; }
 
+std::size_t batch_bytes(std::span<const ColumnType> types, std::size_t rows) {
+  std::size_t bytes = batch_head_bytes;
+  for (const ColumnType type : types) bytes += column_bytes(type, rows);
+  return bytes;
+}
+
 std::string_view column_type_name(ColumnType type) {
   switch (type) {
     case ColumnType::i64: return "i64";

@@ -24,7 +24,8 @@ enum class ColumnType : std::uint8_t { i64, i32, u8 };
 
 std::size_t column_width(ColumnType type);
 std::size_t column_bytes(ColumnType type, std::size_t rows);  // padding included
-std::string_view column_type_name(ColumnType type);           // "i64"
+std::size_t batch_bytes(std::span<const ColumnType> types, std::size_t rows);  // the payload of a batch
+std::string_view column_type_name(ColumnType type);                            // "i64"
 
 struct ColumnSpec {
   std::string_view name;  // carries its unit: "latency_ns"

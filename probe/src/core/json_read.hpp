@@ -1,0 +1,38 @@
+// Reading JSON that may have been altered: the texts of a stream. Strict, with a bounded depth; keeps numbers as their text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/result.hpp"
+
+namespace howlate {
+
+class JsonValue {
+ public:
+  enum class Kind { null, boolean, number, string, array, object };
+
+  // The whole text is one value, or an Error (broken) that says at which byte it is not.
+  static Result<JsonValue> parse(std::string_view text);
+
+  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] std::string_view text() const { return text_; }  // of a string (unescaped) or a number (as written)
+  [[nodiscard]] bool truth() const { return text_ == "true"; }
+  [[nodiscard]] std::optional<std::int64_t> integer() const;  // nothing where it is not a whole number of 64 bits
+  [[nodiscard]] const std::vector<JsonValue>& items() const { return items_; }  // of an array or object, in order
+  [[nodiscard]] const std::vector<std::string>& keys() const { return keys_; }  // of an object, beside items()
+  [[nodiscard]] const JsonValue* find(std::string_view key) const;              // null where it is not there
+
+ private:
+  friend class JsonReader;
+  Kind kind_ = Kind::null;
+  std::string text_;
+  std::vector<std::string> keys_;
+  std::vector<JsonValue> items_;
+};
+
+}  // namespace howlate
