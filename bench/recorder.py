@@ -1,0 +1,75 @@
+"""Does the recorder keep up? Periods of 20 us, on one CPU and on all, without load and under heavy ones.
+
+    ./dev bench recorder [--seconds 60]
+
+Printed for each cell: releases, the share that was recorded, what was dropped, and the probe's memory a quarter of the way through
+and at its end. The limits: nothing is dropped; without load at least 99 % of the releases are recorded; memory does not
+grow by more than 1 MiB between the two. Exit code 0 or 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from howlate.store.stream import read_trailer
+
+LOADS = ("none", "cpu:100", "hackbench:40")
+RECORDED_SHARE = 0.99
+GROWTH_KIB = 1024
+
+
+def resident_kib(pid: int) -> int:
+    """Memory of one process now."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    return 0
+
+
+def cell(probe: str, cpus: str, load: str, seconds: int) -> bool:
+    """Measure one cell; print its line; were the limits kept?"""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        stream = Path(folder) / "stream"
+        command = [probe, "cyclic", "--period", "20us", "--duration", f"{seconds}s", "--cpus", cpus, "--progress"]
+        command += ["--quiet", "--stream", str(stream), *([] if load == "none" else ["--load", load])]
+        memory: list[int] = []
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith("progress ") and int(line.split()[2]) > seconds * 250_000_000:
+                    memory.append(resident_kib(process.pid))
+        if process.returncode != 0 or len(memory) < 2:
+            print(f"cpus {cpus:4} load {load:13} ended with exit code {process.returncode}")
+            return False
+        accounts = read_trailer(stream)["accounting"]
+    releases, recorded, overruns, dropped = (
+        sum(account[name] for account in accounts) for name in ("releases", "recorded", "overruns", "dropped")
+    )
+    share, growth = recorded / releases, memory[-1] - memory[0]
+    print(
+        f"cpus {cpus:4} load {load:13} releases {releases:9d} recorded {share:8.3%} overruns {overruns:8d} "
+        f"dropped {dropped:6d} memory {memory[0]} -> {memory[-1]} KiB",
+        flush=True,
+    )
+    return dropped == 0 and (load != "none" or share >= RECORDED_SHARE) and growth <= GROWTH_KIB
+
+
+def main() -> int:
+    """All cells."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=60)
+    seconds = parser.parse_args().seconds
+    probe = os.environ["HOWLATE_PROBE"]
+    one = str((os.cpu_count() or 1) - 1)
+    kept = [cell(probe, cpus, load, seconds) for cpus in (one, "all") for load in LOADS]
+    print("limits kept" if all(kept) else "limits NOT kept")
+    return 0 if all(kept) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
