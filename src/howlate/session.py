@@ -82,7 +82,10 @@ def find_study(text: str, folder: Path = STUDIES) -> Study:
     if text not in known:
         remedy = suggestion(text, known)
         raise UsageError(
-            f'the study "{text}" is not known', f"{remedy} or name a file that ends in .toml".lstrip()
+            f'the study "{text}" is not known',
+            f"{remedy.removesuffix('?')}? Or name a file that ends in .toml"
+            if remedy.endswith("?")
+            else f"{remedy}; or name a file that ends in .toml",
         )
     return read_study(known[text])
 

@@ -1,7 +1,7 @@
 """The command line. ONE FILE in this folder = ONE SUBCOMMAND: its `command`, under the file's name.
 
-Only the file of the subcommand that is called is imported, and it imports what it needs when it runs. The first
-line of a file's docstring is what `howlate --help` says of it.
+Only the file of the subcommand that is called is imported, and it imports what it needs when it runs. The
+first line of a file's docstring is what `howlate --help` says of it.
 """
 
 from __future__ import annotations

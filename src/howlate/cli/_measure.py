@@ -85,7 +85,7 @@ def tell(session: Session, tally: Tally, as_json: bool) -> None:
     report = session.folder.path / "report.html"
     summaries = session.folder.summaries()
     if summaries:
-        write_report([session.folder], report)
+        write_report(session.folder.path, report)
     if as_json:
         from howlate.report.terminal import show_json
 

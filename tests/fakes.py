@@ -1,0 +1,176 @@
+"""A target without a machine: it writes real streams and answers as a probe would; and the list that it answers with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from store.streams import stream as made_stream
+
+from howlate.errors import ExitCode
+from howlate.model.capabilities import Capabilities
+from howlate.model.plan import Cell
+from howlate.model.study import Study
+from howlate.targets import Outcome, Progress
+
+
+def param(
+    name: str, kind: str, default: str = "", choices: tuple[str, ...] = (), repeated: bool = False
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "type": kind,
+        "default": default,
+        "unit": "",
+        "choices": list(choices),
+        "help": f"the {name}",
+        "repeated": repeated,
+    }
+
+
+def timer(name: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "summary": name,
+        "dither": True,
+        "late_policies": ["skip", "backlog"],
+        "windows": False,
+        "available": True,
+        "reason": "",
+        **changes,
+    }
+
+
+LIST: dict[str, Any] = {
+    "probe": "0.1.0",
+    "tests": [
+        {
+            "name": "cyclic",
+            "summary": "wake-up latency of a periodic task",
+            "needs": "",
+            "params": [
+                param("timer", "text", "clock_nanosleep"),
+                param("period", "duration", "1ms"),
+                param("activations", "count"),
+                param("duration", "duration", "10s"),
+                param("policy", "text", "fifo:80"),
+                param("late-policy", "choice", "skip", ("skip", "backlog", "as-published")),
+                param("dither", "flag"),
+                param("seed", "count", "1"),
+                param("cpus", "cpus", "0"),
+                param("work", "duration"),
+            ],
+            "columns": [],
+        }
+    ],
+    "timers": [
+        timer("clock_nanosleep"),
+        timer("setitimer", dither=False, late_policies=["skip", "as-published"]),
+        timer("spin", windows=True),
+        timer("io_uring", available=False, reason="this kernel has no io_uring"),
+    ],
+    "loads": [
+        {
+            "name": "cpu",
+            "summary": "arithmetic",
+            "unit": "iterations",
+            "target": param("target", "percent", "100"),
+            "params": [],
+        },
+        {
+            "name": "disk",
+            "summary": "writes",
+            "unit": "B",
+            "target": param("target", "rate", "10MiB/s"),
+            "params": [param("size", "bytes", "64MiB")],
+        },
+    ],
+    "knobs": [
+        {"name": "cpu_dma_latency", "summary": "", "values": "us", "available": True, "reason": ""},
+        {
+            "name": "governor",
+            "summary": "",
+            "values": "",
+            "available": False,
+            "reason": "there is no cpufreq",
+        },
+    ],
+    "common": [
+        param("stream", "text"),
+        param("load", "text", repeated=True),
+        param("knob", "text", repeated=True),
+        param("quiet", "flag"),
+    ],
+}
+FACTS: dict[str, Any] = {
+    "facts": 1,
+    "values": {"kernel.release": "6.1.0-test", "kernel.boot_id": "b"},
+    "missing": {},
+}
+
+
+def capabilities() -> Capabilities:
+    return Capabilities.from_json(LIST)
+
+
+def study(
+    settings: Mapping[str, Any] | None = None, axes: Mapping[str, Any] | None = None, **changes: Any
+) -> Study:
+    """A study of `cyclic` for the list above."""
+    return Study(
+        id=changes.pop("id", "made"),
+        title="made",
+        question="?",
+        test="cyclic",
+        settings={"activations": "100"} if settings is None else settings,
+        axes={"load": ("none", "cpu:50")} if axes is None else axes,
+        **changes,
+    )
+
+
+class FakeTarget:
+    """Measures nothing, writes a whole stream. `behaviours` by load label: what happens instead, as often as it is listed."""
+
+    def __init__(self, behaviours: Mapping[str, list[str]] | None = None) -> None:
+        self.behaviours = {load: list(which) for load, which in (behaviours or {}).items()}
+        self.measured: list[str] = []
+
+    @property
+    def name(self) -> str:
+        return "fake"
+
+    def facts(self) -> dict[str, Any]:
+        return FACTS
+
+    def capabilities(self) -> Capabilities:
+        return capabilities()
+
+    def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
+        self.measured.append(cell.id)
+        known = {p["name"] for p in LIST["tests"][0]["params"]} | {"load", "knob"}
+        unknown = [name for name in cell.parameters if name not in known]
+        if unknown:
+            return Outcome(ExitCode.USAGE, f"unknown option --{unknown[0]}")
+        whole = made_stream([1000 + n for n in range(int(str(cell.parameters.get("activations", "100"))))])
+        what = (self.behaviours.get(cell.labels.get("load", ""), []) or ["whole"]).pop(0)
+        if what == "broken":
+            stream.write_bytes(whole[: len(whole) // 2])
+            return Outcome(ExitCode.BROKEN, "the probe was ended by SIGKILL")
+        if what == "impossible":
+            return Outcome(ExitCode.NOT_POSSIBLE, "SCHED_FIFO is not permitted here")
+        if what == "garbage":
+            stream.write_bytes(b"not a stream")
+            return Outcome(ExitCode.DONE)
+        if what == "full":
+            raise OSError(28, "No space left on device")
+        stream.write_bytes(whole)
+        try:
+            on_progress(Progress(50, 0.05, 1049))
+            if what == "interrupt":
+                raise KeyboardInterrupt
+            on_progress(Progress(100, 0.1, 1099))
+        except KeyboardInterrupt:
+            stream.write_bytes(made_stream([1000] * 50, trailer_changes={"stop_reason": "stopped"}))
+            raise
+        return Outcome(ExitCode.DONE)
