@@ -55,7 +55,12 @@ class KnobSet {
   // undone; it stays in the journal.
   Status restore();
 
-  // [{"name", "wanted", "settings": [{"path", "before", "wanted", "read_back", "refused", "restored"}]}]
+  // Moves the calling thread (cgroup v1; the whole process with v2) into the CPUs of the knob `cpuset`;
+  // nothing without it.
+  [[nodiscard]] Status enter_cpuset() const;
+
+  // [{"name", "wanted", "settings": [{"path", "before", "wanted", "read_back", "refused", "changed",
+  // "restored"}]}]
   [[nodiscard]] std::string to_json() const;
   [[nodiscard]] bool empty() const;
 

@@ -1,0 +1,237 @@
+#include "sys/journal.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+namespace howlate {
+namespace {
+
+constexpr std::string_view kMagic = "howlate-journal-1";
+constexpr std::string_view kKinds[] = {"file", "folder", "held"};
+
+// Values may hold anything; a line holds no newline and a field no tab.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char letter : text) {
+    if (letter == '\\') {
+      out += "\\\\";
+    } else if (letter == '\n') {
+      out += "\\n";
+    } else if (letter == '\t') {
+      out += "\\t";
+    } else {
+      out += letter;
+    }
+  }
+  return out;
+}
+
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\\' || at + 1 == text.size()) {
+      out += text[at];
+      continue;
+    }
+    const char next = text[++at];
+    out += next == 'n' ? '\n' : next == 't' ? '\t' : next;
+  }
+  return out;
+}
+
+// Empty fields count, unlike in parts_of().
+std::vector<std::string> fields_of(std::string_view line) {
+  std::vector<std::string> out;
+  for (;;) {
+    const auto tab = line.find('\t');
+    out.push_back(unescaped(line.substr(0, tab)));
+    if (tab == std::string_view::npos) return out;
+    line.remove_prefix(tab + 1);
+  }
+}
+
+// Field 22 of /proc/PID/stat and the state; a zombie is dead.
+Result<long long> start_ticks(long long pid) {
+  const auto text = Tree().read("/proc/" + std::to_string(pid) + "/stat");
+  if (!text) return text.error();
+  const auto close = text->rfind(')');
+  const auto fields =
+      parts_of(std::string_view(*text).substr(close == std::string::npos ? 0 : close + 1), ' ');
+  if (fields.size() < 20) return broken("not the stat of a process");
+  if (fields[0] == "Z" || fields[0] == "X") return not_possible("it has ended");
+  return to_integer(fields[19]);
+}
+
+Status write_whole(int fd, std::string_view text, const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t many = ::write(fd, text.data(), text.size());
+    if (many < 0 && errno == EINTR) continue;
+    if (many < 0)
+      return broken("the journal " + path + " cannot be written: " + errno_text(errno), "make room there");
+    text.remove_prefix(static_cast<std::size_t>(many));
+  }
+  if (::fsync(fd) != 0 && errno != EINVAL) {
+    return broken("the journal " + path + " cannot be synced: " + errno_text(errno),
+                  "choose another HOWLATE_STATE_DIR");
+  }
+  return {};
+}
+
+Status usable_folder(const std::string& folder) {
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return not_possible(
+        "the folder " + folder + " for the journal of knobs cannot be made: " + errno_text(errno),
+        "set HOWLATE_STATE_DIR to a folder that can be written");
+  }
+  struct stat found {};
+  if (::lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() ||
+      ::access(folder.c_str(), W_OK) != 0) {
+    return not_possible(folder + " is not a folder of the caller's that can be written",
+                        "set HOWLATE_STATE_DIR to one that is");
+  }
+  return {};
+}
+
+Result<JournalFile> parse_journal(const std::string& path) {
+  const auto text = Tree().read(path);
+  if (!text) return text.error();
+  JournalFile out;
+  out.path = path;
+  std::string_view rest = *text;
+  bool first = true;
+  for (auto end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
+    const auto fields = fields_of(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+    if (first) {
+      const auto pid = to_integer(fields.size() > 2 ? fields[2] : "");
+      const auto ticks = to_integer(fields.size() > 3 ? fields[3] : "");
+      if (fields.size() != 5 || fields[0] != kMagic || !pid || !ticks)
+        return broken(path + " is no journal of knobs");
+      out.owner = {fields[1], *pid, *ticks, fields[4]};
+      first = false;
+      continue;
+    }
+    const auto form = form_of(fields.size() == 5 ? fields[1] : "");
+    if (!form) return broken(path + " has a line that is none of a journal");
+    Setting setting;
+    setting.kind = fields[0] == kKinds[1] ? SettingKind::folder : SettingKind::file;
+    setting.form = *form;
+    setting.path = fields[2];
+    setting.before = fields[3];
+    setting.wanted = fields[4];
+    setting.changed = true;
+    out.settings.push_back(std::move(setting));
+  }
+  if (first) return broken(path + " has no whole first line");
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> state_folder() {
+  if (const char* wanted = ::getenv("HOWLATE_STATE_DIR"); wanted != nullptr && *wanted != '\0') {
+    const Status status = usable_folder(wanted);
+    if (!status) return status.error();
+    return std::string(wanted);
+  }
+  std::vector<std::string> candidates;
+  if (::geteuid() == 0) candidates.emplace_back("/run/howlate");
+  if (const char* runtime = ::getenv("XDG_RUNTIME_DIR");
+      runtime != nullptr && *runtime != '\0' && ::geteuid() != 0) {
+    candidates.push_back(std::string(runtime) + "/howlate");
+  }
+  candidates.push_back("/tmp/howlate-" + std::to_string(::geteuid()));
+  Status status;
+  for (const std::string& folder : candidates) {
+    status = usable_folder(folder);
+    if (status) return folder;
+  }
+  return status.error();
+}
+
+Result<StateLock> StateLock::take(const std::string& folder) {
+  const std::string path = folder + "/lock";
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.valid()) return broken("the lock " + path + " cannot be opened: " + errno_text(errno));
+  while (::flock(fd.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return broken("the lock " + path + " cannot be taken: " + errno_text(errno));
+  }
+  return StateLock(std::move(fd));
+}
+
+Result<Journal> Journal::create(const std::string& folder, const std::string& root) {
+  const std::string boot = this_boot();
+  const auto ticks = start_ticks(::getpid());
+  if (boot.empty() || !ticks) {
+    return not_possible(
+        "knobs need /proc: without this boot's id what a killed probe left cannot be told from another "
+        "boot's",
+        "mount /proc");
+  }
+  const std::string name = "knobs-" + std::to_string(::getpid()) + "-" + std::to_string(*ticks);
+  std::string path = folder + "/" + name + ".journal";
+  for (int turn = 1;; ++turn) {  // a process may hold several sets
+    Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
+    if (!fd.valid() && errno == EEXIST) {
+      path = folder + "/" + name + "-" + std::to_string(turn) + ".journal";
+      continue;
+    }
+    if (!fd.valid()) return broken("the journal " + path + " cannot be made: " + errno_text(errno));
+    std::string line(kMagic);
+    line += "\t" + boot + "\t" + std::to_string(::getpid()) + "\t" + std::to_string(*ticks) + "\t" +
+            escaped(root) + "\n";
+    Journal journal(std::move(fd), path);
+    Status status = write_whole(journal.fd_.get(), line, path);
+    if (!status) return status.error();
+    const Fd parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (parent.valid()) (void)::fsync(parent.get());
+    return journal;
+  }
+}
+
+Status Journal::append(const Setting& setting) {
+  std::string line(kKinds[static_cast<std::size_t>(setting.kind)]);
+  line += "\t" + std::string(form_name(setting.form)) + "\t" + escaped(setting.path) + "\t" +
+          escaped(setting.before) + "\t" + escaped(setting.wanted) + "\n";
+  return write_whole(fd_.get(), line, path_);
+}
+
+Status Journal::remove() {
+  fd_.reset();
+  if (::unlink(path_.c_str()) != 0 && errno != ENOENT) {
+    return broken("the journal " + path_ + " cannot be removed: " + errno_text(errno));
+  }
+  return {};
+}
+
+std::vector<JournalFile> read_journals(const std::string& folder) {
+  std::vector<JournalFile> out;
+  for (const std::string& name : Tree().list(folder)) {
+    if (!name.starts_with("knobs-") || !name.ends_with(".journal")) continue;
+    auto journal = parse_journal(folder + "/" + name);
+    if (journal) {
+      out.push_back(std::move(*journal));
+    } else {  // killed before its first line was whole: nothing was changed then
+      out.push_back({folder + "/" + name, {}, {}});
+    }
+  }
+  return out;
+}
+
+bool owner_lives(const JournalOwner& owner) {
+  if (owner.boot_id != this_boot()) return false;
+  const auto ticks = start_ticks(owner.pid);
+  return ticks && *ticks == owner.start_ticks;
+}
+
+std::string this_boot() {
+  const auto text = Tree().read_text("/proc/sys/kernel/random/boot_id");
+  return text ? *text : "";
+}
+
+}  // namespace howlate
