@@ -4,7 +4,6 @@
 #include "cell/run.hpp"
 #include "loads/command.hpp"
 #include "loads/load.hpp"
-#include "sys/knobs.hpp"
 
 namespace howlate {
 
@@ -19,8 +18,5 @@ __attribute__((weak)) ExitCode run_test(const Test& /*test*/, const std::vector<
 __attribute__((weak)) std::span<const ParamSpec> common_params() { return {}; }
 __attribute__((weak)) std::span<const ParamSpec> load_common_params() { return {}; }
 __attribute__((weak)) ExitCode run_load_command(const std::vector<std::string>& /*argv*/) { return absent("loads"); }
-__attribute__((weak)) std::span<const Knob* const> knobs() { return {}; }
-__attribute__((weak)) ExitCode restore_command() { return absent("knobs"); }
-__attribute__((weak)) ExitCode hold_command(const std::vector<std::string>& /*argv*/) { return absent("knobs"); }
 
 }  // namespace howlate

@@ -21,7 +21,9 @@ Error unreadable(std::string_view path, int error) {
   std::string message = std::string(path) + ": " + std::strerror(error);
   const auto code = error == EACCES || error == EPERM ? ExitCode::not_possible : ExitCode::broken;
   return {error == ENOENT ? ExitCode::not_possible : code, std::move(message),
-          error == EACCES || error == EPERM ? "run as root" : ""};
+          error == EINVAL                     ? "the kernel does not take this value as things are"
+          : error == EACCES || error == EPERM ? "run as root"
+                                              : ""};
 }
 
 }  // namespace

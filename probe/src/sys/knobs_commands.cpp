@@ -1,5 +1,6 @@
 // `howlate-probe restore` and `howlate-probe hold`.
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>

@@ -22,9 +22,10 @@ Status file_available(const KnobContext& context, const std::string& path, std::
   if (!tree.exists(path)) return not_possible(std::string(without) + " (" + path + " is not there)");
   if (::access(tree.at(path).c_str(), W_OK) == 0) return {};
   const int error = errno;
-  return not_possible(
-      path + " may not be written: " + errno_text(error),
-      error == EROFS ? "it is mounted read-only here, as in a container: set it on the host" : "run as root");
+  return not_possible(path + " may not be written: " + errno_text(error),
+                      error == EROFS ? "it is mounted read-only here, as in a container: set it on the host"
+                      : ::geteuid() == 0 ? "the kernel does not let it be changed here"
+                                         : "run as root");
 }
 
 Result<bool> on_or_off(std::string_view name, std::string_view value) {
