@@ -1,0 +1,218 @@
+"""1e8 samples in the run folder's format: how long statistics and report take, and with how much memory.
+
+Makes one whole cell with the same writer that a measured cell goes through (lognormal body, rare bursts, period 1 ms with
+dither), then, each in a process of its own: reads every column (what nobody can undercut), makes summary and bins, makes the
+report, shows the summary. Prints wall time, peak memory and the ratio to reading. Exit code 1 if a promised limit is
+exceeded: statistics and report 10 s and 1 GB, show 1 s.
+
+    python bench/hundred_million.py [--samples N] [--keep DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+from howlate.model.plan import Cell, Plan  # noqa: E402
+from howlate.model.run import Run  # noqa: E402
+from howlate.model.study import Study  # noqa: E402
+from howlate.store.ingest import ingest  # noqa: E402
+from howlate.store.run_folder import RunFolder  # noqa: E402
+from howlate.store.stream import StreamWriter  # noqa: E402
+from howlate.store.summarise import summarise  # noqa: E402
+
+CELL = "load=none"
+LABELS = {"load": "none", "period": "1ms", "policy": "fifo:80", "timer": "clock_nanosleep", "cpu": "1"}
+PERIOD_NS = 1_000_000
+BATCH_ROWS = 200_000
+SECONDS_MAX, BYTES_MAX, SHOW_SECONDS_MAX = 10.0, 1_000_000_000, 1.0
+COLUMNS = [
+    {"name": "release", "type": "i64"},
+    {"name": "release_ns", "type": "i64"},
+    {"name": "latency_ns", "type": "i64"},
+    {"name": "response_ns", "type": "i64"},
+    {"name": "flags", "type": "u8"},
+]
+CPU_COLUMNS = [
+    {"name": "time_ns", "type": "i64"},
+    {"name": "cpu", "type": "i32"},
+    {"name": "busy_permille", "type": "i32"},
+    {"name": "steal_permille", "type": "i32"},
+]
+
+
+def latencies(random: np.random.Generator, n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """A lognormal body about 4 us with a slow drift's width, one in 3,000 in a second mode, bursts of up to 30 ms."""
+    body = 1_200 + random.lognormal(8.0, 0.3, n)
+    second = random.random(n) < 1 / 3_000
+    body[second] += random.lognormal(10.5, 0.6, int(second.sum()))
+    for start in np.flatnonzero(random.random(n) < 2e-6):
+        length = int(random.integers(1, 40))
+        body[start : start + length] += np.linspace(random.uniform(1e5, 3e7), 0, length)[: n - start]
+    return body.astype(np.int64)
+
+
+def write_stream(path: Path, samples: int) -> None:
+    """The stream of one thread, and a row a CPU every thousand seconds."""
+    random = np.random.default_rng(20260101)
+    header = {
+        "stream": 1,
+        "probe": "benchmark",
+        "test": "cyclic",
+        "parameters": {"period": "1ms", "late-policy": "backlog", "dither": "true"},
+        "in_force": {"policy": "fifo:80"},
+        "facts": {},
+        "t0_ns": 0,
+        "tables": [
+            {"id": 0, "name": "samples", "cpu": 1, "thread": 0, "columns": COLUMNS},
+            {"id": 1, "name": "cpus", "columns": CPU_COLUMNS},
+        ],
+    }
+    most, at, now = -1, -1, 0
+    with path.open("wb") as file:
+        writer = StreamWriter(file, header)
+        for start in range(0, samples, BATCH_ROWS):
+            n = min(BATCH_ROWS, samples - start)
+            release = np.arange(start, start + n, dtype=np.int64)
+            gaps = random.integers(PERIOD_NS // 2, PERIOD_NS * 3 // 2, n)
+            release_ns = now + np.cumsum(gaps) - gaps[0]
+            now = int(release_ns[-1]) + PERIOD_NS
+            latency = latencies(random, n)
+            if int(latency.max()) > most:
+                most, at = int(latency.max()), start + int(latency.argmax())
+            zeros = np.zeros(n, np.int64)
+            columns = {"release": release, "release_ns": release_ns, "latency_ns": latency}
+            writer.batch(0, columns | {"response_ns": zeros, "flags": zeros}, releases=start + n)
+        seconds = np.arange(0, now // 10**9, 1_000)
+        cpus = {"time_ns": seconds * 10**9, "cpu": seconds * 0, "busy_permille": seconds % 1000}
+        writer.batch(1, cpus | {"steal_permille": seconds * 0})
+        own = {"table": 0, "cpu": 1, "releases": samples, "recorded": samples}
+        own |= {"latency_ns_max": most, "release_at_max": at}
+        writer.trailer(
+            {
+                "stop_reason": "activations",
+                "accounting": [own],
+                "clocksource": {"before": "tsc", "after": "tsc"},
+                "duration_ns": now,
+            }
+        )
+
+
+def make_run(path: Path, samples: int) -> None:
+    """A run folder with one whole cell but its summary."""
+    cell = Cell(CELL, "cyclic", {"load": ("none",)}, LABELS, 1, samples / 1000)
+    study = Study("hundred-million", "benchmark", "how long does it take?", "cyclic")
+    run = Run("benchmark", "2026-01-01T00:00:00Z", study, Plan((cell,)), "local")
+    folder = RunFolder.create(path, run)
+    part = folder.start_cell(CELL)
+    stream = part / "stream"
+    write_stream(stream, samples)
+    print(f"stream         {stream.stat().st_size / samples:6.2f} bytes a sample")
+    begun = time.monotonic()
+    ingest(stream, part)
+    size = (part / "samples.parquet").stat().st_size
+    print(
+        f"stored         {size / samples:6.2f} bytes a sample, made in {time.monotonic() - begun:.1f} s",
+        flush=True,
+    )
+    stream.unlink()
+    summarise(part, CELL, LABELS)
+    folder.finish_cell(CELL)
+
+
+def step(name: str, run: Path) -> None:
+    """One measured step, in this process."""
+    folder = RunFolder(run)
+    cell = folder.cell_path(CELL)
+    if name == "read":
+        from howlate.store.duck import connection, scan
+
+        with connection(run) as database:
+            columns = [column["name"] for column in COLUMNS] + ["thread", "cpu"]
+            sums = ", ".join(f"sum({column})" for column in columns)
+            database.execute(f"SELECT {sums} FROM {scan(cell / 'samples.parquet')}").fetchall()
+    elif name == "statistics":
+        summarise(cell, CELL, LABELS)
+    elif name == "report":
+        from howlate.__main__ import main as howlate
+
+        sys.argv = ["howlate", "report", str(run), "-o", str(run / "report.html")]
+        howlate()
+    elif name == "show":
+        from howlate.__main__ import main as howlate
+
+        sys.argv = ["howlate", "show", str(run), "--json"]
+        howlate()
+
+
+def measured(name: str, run: Path) -> tuple[float, int]:
+    """Wall seconds and peak bytes of one step in a fresh process."""
+    begun = time.monotonic()
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            [sys.executable, __file__, "--step", name, str(run)], stdout=subprocess.DEVNULL, stderr=errors
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - begun
+        if os.waitstatus_to_exitcode(status) != 0:
+            errors.seek(0)
+            raise SystemExit(f"the step {name} failed:\n{errors.read().decode(errors='replace')}")
+    return seconds, usage.ru_maxrss * 1024
+
+
+@contextmanager
+def place(keep: Path | None) -> Iterator[Path]:
+    """A folder for the run, removed unless it is to be kept."""
+    if keep is not None:
+        yield keep
+        return
+    with tempfile.TemporaryDirectory(
+        prefix="howlate-bench-", dir=os.environ.get("TMPDIR", "/var/tmp")
+    ) as name:
+        yield Path(name) / "run"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--samples", type=lambda text: int(float(text)), default=100_000_000)
+    parser.add_argument("--keep", type=Path, help="make (or reuse) the run there and leave it")
+    parser.add_argument("--step", nargs=2, metavar=("NAME", "RUN"), help=argparse.SUPPRESS)
+    wanted = parser.parse_args()
+    if wanted.step:
+        step(wanted.step[0], Path(wanted.step[1]))
+        return 0
+    with place(wanted.keep) as run:
+        if not (run / "run.json").exists():
+            make_run(run, wanted.samples)
+        found = {name: measured(name, run) for name in ("read", "statistics", "report", "show")}
+    for name, (seconds, peak) in found.items():
+        print(f"{name:12} {seconds:6.2f} s  {peak / 1e6:6.0f} MB")
+    both = found["statistics"][0] + found["report"][0]
+    peak = max(found["statistics"][1], found["report"][1])
+    print(
+        f"statistics and report: {both:.2f} s (at most {SECONDS_MAX:.0f}), {peak / 1e6:.0f} MB (at most 1000),"
+    )
+    print(
+        f"{both / found['read'][0]:.1f} times merely reading the file; show {found['show'][0]:.2f} s (at most 1)"
+    )
+    kept = both <= SECONDS_MAX and peak <= BYTES_MAX and found["show"][0] <= SHOW_SECONDS_MAX
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
