@@ -1,9 +1,9 @@
 """1e8 samples in the run folder's format: how long statistics and report take, and with how much memory.
 
-Makes one whole cell with the same writer that a measured cell goes through (lognormal body, rare bursts, period 1 ms with
-dither), then, each in a process of its own: reads every column (what nobody can undercut), makes summary and bins, makes the
-report, shows the summary. Prints wall time, peak memory and the ratio to reading. Exit code 1 if a promised limit is
-exceeded: statistics and report 10 s and 1 GB, show 1 s.
+Makes one whole cell with the same writer that a measured cell goes through (lognormal body, rare bursts,
+period 1 ms with dither), then, each in a process of its own: reads every column (what nobody can undercut),
+makes summary and bins, makes the report, shows the summary. Prints wall time, peak memory and the ratio to
+reading. Exit code 1 if a promised limit is exceeded: statistics and report 10 s and 1 GB, show 1 s.
 
     python bench/hundred_million.py [--samples N] [--keep DIR]
 """
@@ -55,7 +55,8 @@ CPU_COLUMNS = [
 
 
 def latencies(random: np.random.Generator, n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """A lognormal body about 4 us with a slow drift's width, one in 3,000 in a second mode, bursts of up to 30 ms."""
+    """A lognormal body about 4 us with a slow drift's width, one in 3,000 in a second mode, bursts of up to
+    30 ms."""
     body = 1_200 + random.lognormal(8.0, 0.3, n)
     second = random.random(n) < 1 / 3_000
     body[second] += random.lognormal(10.5, 0.6, int(second.sum()))
@@ -120,21 +121,17 @@ def make_run(path: Path, samples: int) -> None:
     part = folder.start_cell(CELL)
     stream = part / "stream"
     write_stream(stream, samples)
-    print(f"stream         {stream.stat().st_size / samples:6.2f} bytes a sample")
-    begun = time.monotonic()
     ingest(stream, part)
-    size = (part / "samples.parquet").stat().st_size
-    print(
-        f"stored         {size / samples:6.2f} bytes a sample, made in {time.monotonic() - begun:.1f} s",
-        flush=True,
-    )
     stream.unlink()
     summarise(part, CELL, LABELS)
     folder.finish_cell(CELL)
 
 
-def step(name: str, run: Path) -> None:
+def step(name: str, run: Path, samples: int) -> None:
     """One measured step, in this process."""
+    if name == "make":
+        make_run(run, samples)
+        return
     folder = RunFolder(run)
     cell = folder.cell_path(CELL)
     if name == "read":
@@ -158,19 +155,25 @@ def step(name: str, run: Path) -> None:
         howlate()
 
 
-def measured(name: str, run: Path) -> tuple[float, int]:
-    """Wall seconds and peak bytes of one step in a fresh process."""
-    begun = time.monotonic()
+def memory_peak() -> int:
+    """The most bytes that this process had in memory since it was executed."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) * 1024
+
+
+def measured(name: str, run: Path, samples: int = 0) -> tuple[float, float, int]:
+    """Wall seconds, CPU seconds and peak bytes of one step in a fresh process."""
+    command = [sys.executable, __file__, "--samples", str(samples), "--step", name, str(run)]
     with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(
-            [sys.executable, __file__, "--step", name, str(run)], stdout=subprocess.DEVNULL, stderr=errors
-        )
+        begun = time.monotonic()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.monotonic() - begun
-        if os.waitstatus_to_exitcode(status) != 0:
-            errors.seek(0)
-            raise SystemExit(f"the step {name} failed:\n{errors.read().decode(errors='replace')}")
-    return seconds, usage.ru_maxrss * 1024
+        errors.seek(0)
+        told = errors.read().decode(errors="replace")
+    if os.waitstatus_to_exitcode(status) != 0 or "peak " not in told:
+        raise SystemExit(f"the step {name} failed:\n{told}")
+    return seconds, usage.ru_utime + usage.ru_stime, int(told.rsplit("peak ", 1)[1])
 
 
 @contextmanager
@@ -194,23 +197,30 @@ def main() -> int:
     parser.add_argument("--step", nargs=2, metavar=("NAME", "RUN"), help=argparse.SUPPRESS)
     wanted = parser.parse_args()
     if wanted.step:
-        step(wanted.step[0], Path(wanted.step[1]))
+        try:
+            step(wanted.step[0], Path(wanted.step[1]), wanted.samples)
+        finally:
+            print(f"peak {memory_peak()}", file=sys.stderr)
         return 0
     with place(wanted.keep) as run:
-        if not (run / "run.json").exists():
-            make_run(run, wanted.samples)
-        found = {name: measured(name, run) for name in ("read", "statistics", "report", "show")}
-    for name, (seconds, peak) in found.items():
-        print(f"{name:12} {seconds:6.2f} s  {peak / 1e6:6.0f} MB")
+        steps = ("read", "statistics", "report", "show")
+        made = run / "run.json"
+        found = {
+            name: measured(name, run, wanted.samples) for name in (() if made.exists() else ("make",)) + steps
+        }
+        stored = (run / "cells" / CELL / "samples.parquet").stat().st_size
+    print(f"{stored / wanted.samples:.2f} bytes a sample")
+    for name, (seconds, cpu, peak) in found.items():
+        print(f"{name:12} {seconds:6.2f} s  {cpu:6.2f} s CPU  {peak / 1e6:6.0f} MB")
     both = found["statistics"][0] + found["report"][0]
-    peak = max(found["statistics"][1], found["report"][1])
+    most = max(found["statistics"][2], found["report"][2])
+    show, read = found["show"][0], found["read"][0]
     print(
-        f"statistics and report: {both:.2f} s (at most {SECONDS_MAX:.0f}), {peak / 1e6:.0f} MB (at most 1000),"
+        f"statistics and report: {both:.2f} s (at most {SECONDS_MAX:.0f}), {most / 1e6:.0f} MB (at most 1000)"
     )
-    print(
-        f"{both / found['read'][0]:.1f} times merely reading the file; show {found['show'][0]:.2f} s (at most 1)"
-    )
-    kept = both <= SECONDS_MAX and peak <= BYTES_MAX and found["show"][0] <= SHOW_SECONDS_MAX
+    print(f"that is {both / read:.1f} times merely reading the file")
+    print(f"show: {show:.2f} s (at most {SHOW_SECONDS_MAX:.0f})")
+    kept = both <= SECONDS_MAX and most <= BYTES_MAX and show <= SHOW_SECONDS_MAX
     return 0 if kept else 1
 
 

@@ -107,7 +107,7 @@ class _Samples:
 
     def bins(self, counts: ValueCounts, courses: tuple[LoadCourse, ...]) -> CellBins:
         """Everything that the charts draw."""
-        last = self.database.execute(f"SELECT max(release_ns) FROM {self.counted}").fetchone()
+        last = self.database.execute(f"SELECT max(release_ns) FROM {scan(self.folder / SAMPLES)}").fetchone()
         width = block_width_ns(int(last[0]) + 1 if last is not None and last[0] is not None else 1)
         # bit length less 8, at least 0: it leaves 7 mantissa bits behind the leading one
         shift = f"greatest(0, floor(log2(greatest(abs({LATENCY}::DOUBLE), 1)))::INTEGER - {MANTISSA_BITS})"
