@@ -2,12 +2,15 @@
 
 Two kinds, both read by report/page.js:
 
-    intervals  {"kind": "intervals", "base": b, "unit": u, "low": VLQ, "size": VLQ, "series": [{"name", "kind", "values": VLQ}]}
+    intervals  {"kind": "intervals", "base": b, "unit": u, "low": VLQ, "size": VLQ,
+                "series": [{"name", "kind", "values": VLQ}]}
                interval i covers b + u * low[i] to b + u * (low[i] + size[i]) of the x axis
     points     {"kind": "points", "series": [{"name", "total", "x": VLQ, "y": VLQ, ...}]}
 
-VLQ: the differences of the whole numbers, each in base 64 with 5 bits a digit, lowest first, bit 5 of a digit: more follow;
-the lowest bit of the number is its sign. It is half the size of JSON's decimals, so that 40 cells fit into one page.
+VLQ: the differences of the whole numbers, each in base 64 with 5 bits a digit, lowest first, bit 5 of a
+digit: more follow;
+the lowest bit of the number is its sign. It is half the size of JSON's decimals, so that 40 cells fit into
+one page.
 """
 
 from __future__ import annotations

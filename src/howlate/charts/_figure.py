@@ -45,7 +45,8 @@ class Note:
 
 @dataclass(frozen=True)
 class Picture:
-    """The drawing of one panel: what lies on the plane (zoomed), and the frame around it (ticks, which zoom redraws)."""
+    """The drawing of one panel: what lies on the plane (zoomed), and the frame around it (ticks, which zoom
+    redraws)."""
 
     x: Scale
     y_ticks: Sequence[tuple[float, str]]

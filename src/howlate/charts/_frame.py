@@ -1,7 +1,9 @@
 """The frame around every picture: grid, ticks with their units, direct labels, title and description.
 
-The frame is an SVG without a viewBox, as wide as its place: text keeps its size on every screen. The picture lies in a plane
-inside, stretched and clipped by its own viewBox, with strokes that do not scale. Zooming is a change of that viewBox, of
+The frame is an SVG without a viewBox, as wide as its place: text keeps its size on every screen. The picture
+lies in a plane
+inside, stretched and clipped by its own viewBox, with strokes that do not scale. Zooming is a change of that
+viewBox, of
 the ticks and of the places of the labels; no picture has to be drawn again for it.
 """
 
@@ -19,11 +21,21 @@ def frame(panel: Panel, ident: str) -> str:
     picture = panel.picture
     return el(
         "svg",
-        {"class": "frame", "role": "img", "aria-labelledby": f"{ident}-t {ident}-d", "width": "100%", "height": panel.height},
+        {
+            "class": "frame",
+            "role": "img",
+            "aria-labelledby": f"{ident}-t {ident}-d",
+            "width": "100%",
+            "height": panel.height,
+        },
         el("title", {"id": f"{ident}-t"}, words(panel.label)),
         el("desc", {"id": f"{ident}-d"}, words(panel.summary)),
         el("g", {"class": "y"}, *(_y_tick(share, text) for share, text in picture.y_ticks)),
-        el("g", {"class": "x"}, *(_x_tick(i, share, text) for i, (share, text) in enumerate(picture.x.ticks(TICKS_ABOUT)))),
+        el(
+            "g",
+            {"class": "x"},
+            *(_x_tick(i, share, text) for i, (share, text) in enumerate(picture.x.ticks(TICKS_ABOUT))),
+        ),
         el(
             "svg",
             {
@@ -57,14 +69,27 @@ def _x_tick(i: int, share: float, text: str) -> str:
 def _note(note: Note) -> str:
     inside: list[str] = []
     if note.marker:
-        inside.append(el("path", {"class": f"marker {note.marker} {note.classes}", "d": MARKERS[note.marker]}))
+        inside.append(
+            el("path", {"class": f"marker {note.marker} {note.classes}", "d": MARKERS[note.marker]})
+        )
     if note.text:
         left = note.x > 0.6
+        gap = 0 if not note.marker else -9 if left else 9
         inside.append(
-            el("text", {"x": -9 if left else 9, "dy": "0.35em", "class": "left" if left else "right"}, words(note.text))
+            el(
+                "text",
+                {"x": gap, "dy": "0.35em", "class": "left" if left else "right"},
+                words(note.text),
+            )
         )
     return el(
         "svg",
-        {"class": "note", "x": percent(note.x), "y": percent(1 - note.y), "data-at": f"{note.x:.6f}", "overflow": "visible"},
+        {
+            "class": "note",
+            "x": percent(note.x),
+            "y": percent(1 - note.y),
+            "data-at": f"{note.x:.6f}",
+            "overflow": "visible",
+        },
         *inside,
     )

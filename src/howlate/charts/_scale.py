@@ -1,4 +1,5 @@
-"""Scales and ticks. The page's script (report/page.js) computes the same ticks for a zoomed axis; a browser test compares them."""
+"""Scales and ticks. The page's script (report/page.js) computes the same ticks for a zoomed axis; a browser
+test compares them."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ class Scale:
 
     def ticks(self, about: int) -> tuple[tuple[float, str], ...]:
         """Places (shares) and texts of about so many ticks."""
-        values = log_ticks(self.low, self.high, about) if self.log else linear_ticks(self.low, self.high, about)
+        values = (
+            log_ticks(self.low, self.high, about) if self.log else linear_ticks(self.low, self.high, about)
+        )
         return tuple((self.at(v), text_of(v, self.kind, self.high)) for v in values)
 
 
@@ -42,7 +45,8 @@ def linear_ticks(low: float, high: float, about: int) -> list[float]:
 
 
 def log_ticks(low: float, high: float, about: int) -> list[float]:
-    """Powers of ten, with 2 and 5 between where there is room, every n-th where there is not; linear within less than a decade."""
+    """Powers of ten, with 2 and 5 between where there is room, every n-th where there is not; linear within
+    less than a decade."""
     decades = math.log10(high / low)
     if decades < 0.9:
         return linear_ticks(low, high, about)
@@ -103,7 +107,8 @@ def count_tick(value: float) -> str:
 
 
 def spread(low: float, high: float, kind: Kind, room: float = 0.03) -> Scale:
-    """A scale around values > 0: logarithmic where they span more than a factor of 8, with a little room at both ends."""
+    """A scale around values > 0: logarithmic where they span more than a factor of 8, with a little room at
+    both ends."""
     low, high = max(1.0, low), max(1.0, high, low)
     if high / low > 8:
         factor = (high / low) ** room

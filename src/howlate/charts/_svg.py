@@ -41,7 +41,8 @@ def percent(share: float) -> str:
 
 
 def step_path(index: Sequence[int], y: Sequence[int]) -> str:
-    """A staircase: value y[i] over [index[i], index[i] + 1); runs of blocks that are not there are left open."""
+    """A staircase: value y[i] over [index[i], index[i] + 1); runs of blocks that are not there are left
+    open."""
     out: list[str] = []
     at_y = run = 0
     expected: int | None = None

@@ -8,7 +8,8 @@ from howlate.charts._scale import NARROW_SPACE
 
 
 def time_text(ns: float, micro: str = "µs", space: str = NARROW_SPACE) -> str:
-    """A time in the unit that reads best, with three significant digits, never fewer than its whole digits."""
+    """A time in the unit that reads best, with three significant digits, never fewer than its whole
+    digits."""
     for unit, size in (("s", 1e9), ("ms", 1e6), (micro, 1e3)):
         if abs(ns) >= size * 0.9995:
             return f"{significant(ns / size)}{space}{unit}"
@@ -33,7 +34,9 @@ def one_in(times: float) -> str:
     power = round(math.log10(times)) if times > 0 else 0
     if power >= 5 and math.isclose(times, 10.0**power, rel_tol=1e-9):
         return f"1 in 10{str(power).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
-    return f"1 in {grouped(round(times))}" if times >= 10 else f"1 in {significant(times, 2).removesuffix('.0')}"
+    return (
+        f"1 in {grouped(round(times))}" if times >= 10 else f"1 in {significant(times, 2).removesuffix('.0')}"
+    )
 
 
 def seconds_text(seconds: float, space: str = NARROW_SPACE) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from statistics import fmean
 
 from howlate.charts._data import pack
@@ -14,7 +16,8 @@ from howlate.charts._words import seconds_text
 from howlate.model.bins import LoadCourse
 
 WIDTH = 1000.0
-HEIGHT = 96
+HEIGHT = 76
+OWN = "the load's own share"
 LINES = 4
 """More CPUs than this are drawn as their mean and their largest."""
 POINTS = 240
@@ -24,6 +27,8 @@ POINTS = 240
 def draw(subjects: Sequence[Subject]) -> Figure | str | None:
     drawn = [(s, gather(s.bins.loads)) for s in subjects if s.bins is not None and s.bins.loads]
     drawn = [(s, courses) for s, courses in drawn if courses]
+    if all(len([c for c in courses if not of_machine(c)]) <= 1 for _, courses in drawn):
+        drawn = [(s, [c if of_machine(c) else replace(c, name=OWN) for c in courses]) for s, courses in drawn]
     if not drawn:
         return "No course of the load was recorded in these cells."
     end = max(c.time_s[-1] for _, courses in drawn for c in courses)
@@ -34,13 +39,19 @@ def draw(subjects: Sequence[Subject]) -> Figure | str | None:
     return Figure(
         name="achieved",
         title="Load achieved",
-        reading="What the machine was doing meanwhile, once a second: the busy share of the CPUs, the share that a hypervisor "
+        reading="What the machine was doing meanwhile, once a second: the busy share of the CPUs, the share "
+        "that a hypervisor "
         "took away (steal), and what each load got of the CPUs given to it.",
         x_title="Time since the first release",
         y_title="Share of the CPU time",
         panels=tuple(_panel(s, courses, x, y, classes) for s, courses in drawn),
         keys=tuple(Key(classes[name], name) for name in names),
     )
+
+
+def of_machine(course: LoadCourse) -> bool:
+    """A course of the CPUs, in contrast to one of a load."""
+    return re.search(r"\b(busy|steal)\b", course.name) is not None
 
 
 def style(name: str, names: Sequence[str]) -> str:
@@ -61,10 +72,14 @@ def gather(loads: Sequence[LoadCourse]) -> list[LoadCourse]:
             continue
         length = min(len(c.time_s) for c in same)
         rows = [[c.share[i] for c in same] for i in range(length)]
-        joined = [LoadCourse(f"{kind}, largest of {len(same)} CPUs", same[0].time_s[:length], tuple(map(max, rows)))]
+        joined = [
+            LoadCourse(f"{kind}, largest of {len(same)} CPUs", same[0].time_s[:length], tuple(map(max, rows)))
+        ]
         if kind == "busy":
             joined.append(
-                LoadCourse(f"{kind}, mean of {len(same)} CPUs", same[0].time_s[:length], tuple(map(fmean, rows)))
+                LoadCourse(
+                    f"{kind}, mean of {len(same)} CPUs", same[0].time_s[:length], tuple(map(fmean, rows))
+                )
             )
         courses = joined + [c for c in courses if c not in same]
     return courses
@@ -91,7 +106,9 @@ def edges(course: LoadCourse) -> list[float]:
     return [max(0.0, times[0] - step), *times]
 
 
-def _panel(subject: Subject, courses: Sequence[LoadCourse], x: Scale, y: Scale, classes: dict[str, str]) -> Panel:
+def _panel(
+    subject: Subject, courses: Sequence[LoadCourse], x: Scale, y: Scale, classes: dict[str, str]
+) -> Panel:
     plane = 2 * HEIGHT
     marks: list[str] = []
     for course in courses:
@@ -121,13 +138,13 @@ def _panel(subject: Subject, courses: Sequence[LoadCourse], x: Scale, y: Scale, 
             "base": 0,
             "unit": 0.001,
             "low": pack(rounded[:-1]),
-            "size": pack(b - a for a, b in zip(rounded, rounded[1:], strict=False)),
+            "size": pack(b - a for a, b in pairwise(rounded)),
             "series": [
                 {
                     "name": c.name,
                     "kind": "permille",
                     "key": classes[c.name],
-                    "values": pack(round(1000 * _share_at(c, (a + b) / 2)) for a, b in zip(grid, grid[1:], strict=False)),
+                    "values": pack(round(1000 * _share_at(c, (a + b) / 2)) for a, b in pairwise(grid)),
                 }
                 for c in courses
             ],
@@ -137,7 +154,9 @@ def _panel(subject: Subject, courses: Sequence[LoadCourse], x: Scale, y: Scale, 
 
 
 def _share_at(course: LoadCourse, time_s: float) -> float:
-    return next((s for t, s in zip(course.time_s, course.share, strict=True) if t >= time_s), course.share[-1])
+    return next(
+        (s for t, s in zip(course.time_s, course.share, strict=True) if t >= time_s), course.share[-1]
+    )
 
 
 def _said(subject: Subject) -> list[str]:

@@ -1,4 +1,5 @@
-"""Latency against time: maximum, p99 and median of each block of a pixel's width, so that no picture hides the worst."""
+"""Latency against time: maximum, p99 and median of each block of a pixel's width, so that no picture hides
+the worst."""
 
 from __future__ import annotations
 
@@ -6,12 +7,13 @@ from collections.abc import Sequence
 
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
-from howlate.charts._scale import Scale, spread, time_tick
+from howlate.charts._scale import Scale, spread
 from howlate.charts._svg import area_path, el, number, step_path
 from howlate.charts._words import seconds_text, time_text
 from howlate.model.bins import CellBins, TimeBlocks
 
 WIDTH = 1000.0
+FEW = " Where a block has fewer than 100 wake-ups, its p99 is its largest and hidden behind it."
 KEYS = (
     Key("c-max", "largest of the block", "area"),
     Key("c-p99", "99 % of the block below"),
@@ -26,14 +28,19 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     end = max(b.blocks.start_s[-1] + b.blocks.width_s for _, b in drawn)
     x = Scale(0.0, end, False, "s")
     y = spread(
-        min(min(b.blocks.median_ns) for _, b in drawn), max(max(b.blocks.max_ns) for _, b in drawn), "ns", 0.08
+        min(min(b.blocks.median_ns) for _, b in drawn),
+        max(max(b.blocks.max_ns) for _, b in drawn),
+        "ns",
+        0.08,
     )
     height = 128 if len(drawn) <= 8 else 84
     return Figure(
         name="course",
         title="Latency over time",
-        reading="Time is cut into blocks about one pixel wide. The filled edge is the largest latency of each block, so the "
-        "picture cannot hide the worst; a gap is time without a wake-up. All panels share both axes.",
+        reading="Time is cut into blocks about one pixel wide. The filled edge is the largest latency of "
+        "each block, so the "
+        "picture cannot hide the worst; a gap is time without a wake-up. All panels share both axes."
+        + (FEW if any(max(b.blocks.counts) < 100 for _, b in drawn) else ""),
         x_title="Time since the first release",
         y_title="Wake-up latency",
         panels=tuple(_panel(s, b, x, y, height) for s, b in drawn),
@@ -57,23 +64,25 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int) ->
     marks = el(
         "g",
         {"transform": f"translate({number(shift)}) scale({scale:.6g},1)"},
-        el("path", {"class": "area c-max", "d": area_path(index, ys(blocks.max_ns), plane)}),
         el("path", {"class": "line c-p99", "d": step_path(index, ys(blocks.p99_ns))}),
+        el("path", {"class": "area c-max", "d": area_path(index, ys(blocks.max_ns), plane)}),
         el("path", {"class": "line c-median", "d": step_path(index, ys(blocks.median_ns))}),
     )
     return Panel(
         label=subject.label,
-        aside=f"{seconds_text(blocks.width_s * (index[-1] + 1))} in blocks of {time_text(blocks.width_s * 1e9)}",
+        aside=f"{seconds_text(blocks.width_s * (index[-1] + 1))} in blocks of "
+        f"{time_text(blocks.width_s * 1e9)}",
         picture=Picture(
             x=x,
-            y_ticks=[(share, text) for share, text in y.ticks(3)],
+            y_ticks=[(share, text) for share, text in y.ticks(5)],
             marks=marks,
             width=WIDTH,
             height=plane,
             notes=(Note(x.at(middle), y.at(largest), f"max {time_text(largest)}", "circle", "c-max"),),
         ),
         height=height,
-        summary=f"Latency over {seconds_text(x.high)}: the largest, {time_text(largest)}, was seen after {seconds_text(middle)}.",
+        summary=f"Latency over {seconds_text(x.high)}: the largest, {time_text(largest)}, was seen after "
+        f"{seconds_text(middle)}.",
         data={
             "kind": "intervals",
             "base": blocks.start_s[0] - index[0] * blocks.width_s,

@@ -1,4 +1,5 @@
-"""How often which latency: counts on a logarithmic axis, so that a single late wake-up is as visible as a million."""
+"""How often which latency: counts on a logarithmic axis, so that a single late wake-up is as visible as a
+million."""
 
 from __future__ import annotations
 
@@ -15,13 +16,22 @@ from howlate.model.bins import CellBins, Histogram
 FLOOR = 0.6
 """The count at the bottom of the axis: below 1, so that a bin with one sample has a height."""
 WIDTH = 1000.0
+FINEST = 5
+"""Finer than this, the equal bins would be hardly wider than the data's own (at most 0.8 %), and their counts
+ragged."""
+NATIVE = 7
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
     drawn = [(s, s.bins) for s in subjects if s.bins is not None and s.bins.histogram.counts]
     if not drawn:
         return None
-    x = spread(min(b.histogram.lower_ns[0] for _, b in drawn), max(b.histogram.upper_ns[-1] for _, b in drawn), "ns", 0.02)
+    x = spread(
+        min(b.histogram.lower_ns[0] for _, b in drawn),
+        max(b.histogram.upper_ns[-1] for _, b in drawn),
+        "ns",
+        0.02,
+    )
     bits = _bits(x)
     merged = [merge(b.histogram, bits) for _, b in drawn]
     y = Scale(FLOOR, max(max(h.counts) for h in merged) * 1.4, True, "count")
@@ -29,38 +39,57 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     return Figure(
         name="histogram",
         title="How often which latency",
-        reading="Each bar counts the wake-ups that were so late. The count is logarithmic: the thinnest bar at the "
+        reading="Each bar counts the wake-ups that were so late. The count is logarithmic: the thinnest bar "
+        "at the "
         "bottom is a single wake-up, and nothing is left out. All panels share both axes.",
         x_title="Wake-up latency",
         y_title="Wake-ups per bin",
-        panels=tuple(
-            _panel(s, b, h, x, y, height, bits) for (s, b), h in zip(drawn, merged, strict=True)
-        ),
+        panels=tuple(_panel(s, b, h, x, y, height, bits) for (s, b), h in zip(drawn, merged, strict=True)),
     )
 
 
 def _bits(x: Scale) -> int:
-    """Bins per octave, as a power of two: so many that a bar is a few pixels wide, as fine as the data where one zooms in."""
+    """Bins per octave, as a power of two, so that a bar is some pixels wide; NATIVE where the data are
+    coarser."""
     octaves = max(0.5, math.log2(x.high / max(1.0, x.low)))
-    return max(3, min(7, round(math.log2(300 / octaves))))
+    bits = max(3, round(math.log2(260 / octaves)))
+    return bits if bits <= FINEST else NATIVE
 
 
 def merge(histogram: Histogram, bits: int) -> Histogram:
-    """Fewer bins, 2^bits an octave, whose edges are edges of the given ones; counts add up, no sample is lost."""
+    """Bins of equal width on a logarithmic axis, 2^bits an octave; their edges are the nearest edges of the
+    given bins,
+    so counts add up and no sample is lost or split. NATIVE: as they are."""
+    if bits == NATIVE:
+        return histogram
     lower: list[int] = []
     upper: list[int] = []
     counts: list[int] = []
+    place = None
     for low, high, count in zip(histogram.lower_ns, histogram.upper_ns, histogram.counts, strict=True):
-        size = 1 << max(0, low.bit_length() - 1 - bits)
-        start = low // size * size
-        if lower and start < upper[-1]:
+        here = place_of(low, high, bits)
+        if here == place:
             upper[-1] = max(upper[-1], high)
             counts[-1] += count
         else:
-            lower.append(start)
-            upper.append(max(start + size, high))
+            lower.append(max(min(low, edge(here, bits)), upper[-1] if upper else -(1 << 62)))
+            upper.append(max(high, edge(here + 1, bits)))
             counts.append(count)
+        place = here
     return Histogram(tuple(lower), tuple(upper), tuple(counts))
+
+
+def place_of(low: int, high: int, bits: int) -> int:
+    """In which of the equal bins the middle of a given one lies."""
+    return math.floor(math.log2(max(1.0, (low + high) / 2)) * (1 << bits))
+
+
+def edge(place: int, bits: int) -> int:
+    """The edge between given bins that is nearest to where an equal bin begins."""
+    wanted = 2.0 ** (place / (1 << bits))
+    size = 1 << max(0, int(wanted).bit_length() - 8)
+    low = int(wanted) // size * size
+    return low if low + size / 2 >= wanted else low + size
 
 
 def _panel(
@@ -72,7 +101,10 @@ def _panel(
     column = subject.summary.columns.get(bins.column)
     if column is not None and column.max is not None:
         largest = column.max
-    notes = [Note(x.at(largest), y.at(FLOOR) + 0.1, f"max {time_text(largest)}", "down", "c-max")]
+    notes = [
+        Note(x.at(largest), y.at(1) + 0.06, "", "down", "c-max"),
+        Note(x.at(largest), 0.42, f"max {time_text(largest)}"),
+    ]
     return Panel(
         label=subject.label,
         aside=f"{grouped(total)} wake-ups",
@@ -85,7 +117,8 @@ def _panel(
             notes=notes,
         ),
         height=height,
-        summary=f"Histogram of {total} wake-ups from {time_text(native.lower_ns[0])} to {time_text(largest)}.",
+        summary=f"Histogram of {total} wake-ups from {time_text(native.lower_ns[0])} to "
+        f"{time_text(largest)}.",
         data={
             "kind": "intervals",
             "base": 0,

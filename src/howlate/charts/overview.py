@@ -12,12 +12,18 @@ from howlate.charts._words import time_text
 from howlate.model.summary import ColumnSummary
 
 WIDTH = 1000.0
-ROW = 40
-STATISTICS = (("0.5", "median", "plus", "c-median"), ("0.99", "p99", "square", "c-p99"), ("0.999", "p99.9", "diamond", "c-p999"))
+ROW = 46
+STATISTICS = (
+    ("0.5", "median", "plus", "c-median"),
+    ("0.99", "p99", "square", "c-p99"),
+    ("0.999", "p99.9", "diamond", "c-p999"),
+)
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
-    rows = [(s, column) for s in subjects if (column := main_column(s)) is not None and column.max is not None]
+    rows = [
+        (s, column) for s in subjects if (column := main_column(s)) is not None and column.max is not None
+    ]
     if not rows:
         return None
     values = [v for _, column in rows for _, v, _, _ in dots(column)]
@@ -27,12 +33,14 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     notes: list[Note] = []
     series: list[dict[str, object]] = []
     for i, (subject, column) in enumerate(rows):
-        y = 1 - (ROW * i + 27) / height
+        y = 1 - (ROW * i + 32) / height
         found = dots(column)
         places = [x.at(v) for _, v, _, _ in found]
         at = f"{height * (1 - y):g}"
-        marks.append(el("path", {"class": "span", "d": f"M{min(places) * WIDTH:.1f},{at}H{max(places) * WIDTH:.1f}"}))
-        notes.append(Note(0, 1 - (ROW * i + 9) / height, subject.label, "", "row"))
+        marks.append(
+            el("path", {"class": "span", "d": f"M{min(places) * WIDTH:.1f},{at}H{max(places) * WIDTH:.1f}"})
+        )
+        notes.append(Note(0, 1 - (ROW * i + 12) / height, subject.label, "", "row"))
         for name, value, marker, classes in found:
             said = f"{time_text(value)}" if name == "largest" else ""
             notes.append(Note(x.at(value), y, said, marker, classes))
@@ -56,12 +64,16 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     return Figure(
         name="overview",
         title="At a glance",
-        reading="One line a cell, from the median to the largest latency seen. A mark is missing where fewer than ten samples "
+        reading="One line a cell, from the median to the largest latency seen. A mark is missing where "
+        "fewer than ten samples "
         "lie beyond it.",
         x_title="Wake-up latency",
         y_title="",
         panels=(panel,),
-        keys=(*(Key(classes, name, marker) for _, name, marker, classes in STATISTICS), Key("c-max", "largest seen", "circle")),
+        keys=(
+            *(Key(classes, name, marker) for _, name, marker, classes in STATISTICS),
+            Key("c-max", "largest seen", "circle"),
+        ),
     )
 
 

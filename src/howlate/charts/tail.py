@@ -1,4 +1,5 @@
-"""The empirical tail: how rare are wake-ups later than x, both axes logarithmic; several cells in one plot."""
+"""The empirical tail: how rare are wake-ups later than x, both axes logarithmic; several cells in one
+plot."""
 
 from __future__ import annotations
 
@@ -24,14 +25,18 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     if not drawn:
         return None
     total = max(sum(b.histogram.counts) for _, b in drawn)
-    x = spread(min(b.tail.latency_ns[0] for _, b in drawn), max(b.tail.latency_ns[-1] for _, b in drawn), "ns", 0.02)
+    x = spread(
+        min(b.tail.latency_ns[0] for _, b in drawn), max(b.tail.latency_ns[-1] for _, b in drawn), "ns", 0.02
+    )
     y = Scale(0.6 / total, 1.0, True, "share")
     groups = [drawn[i : i + TOGETHER] for i in range(0, len(drawn), TOGETHER)]
     return Figure(
         name="tail",
         title="How rare is how late",
-        reading="Read across: at a latency x, the line tells what share of the wake-ups was later than x. Each line ends at "
-        "the largest latency seen; what lies beyond the end was not measured, which is not the same as impossible.",
+        reading="Read across: at a latency x, the line tells what share of the wake-ups was later than x. "
+        "Each line ends at "
+        "the largest latency seen; what lies beyond the end was not measured, which is not the same as "
+        "impossible.",
         x_title="Wake-up latency",
         y_title="Share of wake-ups that were later",
         panels=tuple(_panel(group, x, y, i, len(groups)) for i, group in enumerate(groups)),
@@ -67,15 +72,19 @@ def _panel(group: Sequence[tuple[Subject, CellBins]], x: Scale, y: Scale, part: 
         label="All cells" if parts == 1 else f"Cells {part * TOGETHER + 1} to {part * TOGETHER + len(group)}",
         picture=Picture(
             x=x,
-            y_ticks=[(y.at(v), one_in(1 / v) if v < 1 else "all") for v in log_ticks(y.low, y.high, 8)
-                     if abs(round(1 / v) * v - 1) < 1e-6],
+            y_ticks=[
+                (y.at(v), one_in(1 / v) if v < 1 else "all")
+                for v in log_ticks(y.low, y.high, 8)
+                if abs(round(1 / v) * v - 1) < 1e-6
+            ],
             marks="".join(marks),
             width=WIDTH,
             height=2.0 * HEIGHT,
             notes=notes,
         ),
         height=HEIGHT,
-        summary=f"Tails of {len(group)} cells; the latest wake-up, {time_text(worst[1].tail.latency_ns[-1])}, "
+        summary=f"Tails of {len(group)} cells; the latest wake-up, "
+        f"{time_text(worst[1].tail.latency_ns[-1])}, "
         f"was seen under {worst[0].label}.",
         data={"kind": "points", "y": {"low": y.low, "high": y.high, "log": True}, "series": series},
         link="latency",
@@ -85,11 +94,15 @@ def _panel(group: Sequence[tuple[Subject, CellBins]], x: Scale, y: Scale, part: 
 def tail_points(bins: CellBins) -> list[tuple[int, int, int]]:
     """(latency, samples later than it, samples); the maximum is the last."""
     total = sum(bins.histogram.counts)
-    return [(v, round(s * total), total) for v, s in zip(bins.tail.latency_ns, bins.tail.share_beyond, strict=True)]
+    return [
+        (v, round(s * total), total)
+        for v, s in zip(bins.tail.latency_ns, bins.tail.share_beyond, strict=True)
+    ]
 
 
 def thin(points: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """At most KEPT points: the last third of that as they are, the rest evenly, the first and the last always."""
+    """At most KEPT points: the last third of that as they are, the rest evenly, the first and the last
+    always."""
     if len(points) <= KEPT:
         return list(points)
     rare = KEPT // 3
@@ -115,8 +128,11 @@ def staircase(points: Sequence[tuple[int, int, int]], x: Scale, y: Scale) -> str
     return "".join(out).replace(".0", "")
 
 
-def _markers(points: Sequence[tuple[int, int, int]], x: Scale, y: Scale, marker: str, classes: str) -> list[Note]:
-    """A marker where the line crosses each power of ten, and one at the maximum: lines differ without colour."""
+def _markers(
+    points: Sequence[tuple[int, int, int]], x: Scale, y: Scale, marker: str, classes: str
+) -> list[Note]:
+    """A marker where the line crosses each power of ten, and one at the maximum: lines differ without
+    colour."""
     notes: list[Note] = []
     wanted = 0.1
     before = points[0][2]
