@@ -1,8 +1,8 @@
 // cpu: arithmetic for ever, held at a share of each CPU given.
 //
-// Integer and floating-point operations in registers; no memory but a few words of stack, no call into the kernel but the
-// clocks that hold the target and the sleep. Disturbs: competes for the CPU; keeps it out of idle states; a period of about
-// 10 ms (target / 100 of it busy).
+// Integer and floating-point operations in registers; no memory but a few words of stack, no call into the
+// kernel but the clocks that hold the target and the sleep. Disturbs: competes for the CPU; keeps it out of
+// idle states; a period of about 10 ms (target / 100 of it busy).
 #include "loads/base/held.hpp"
 #include "loads/load.hpp"
 

@@ -1,9 +1,9 @@
-// memory-access: update a volatile counter, sleep so that the CPU load stays at the target, repeat (the memory access load of
-// toshiba-mem-2010).
+// memory-access: update a volatile counter, sleep so that the CPU load stays at the target, repeat (the
+// memory access load of toshiba-mem-2010).
 //
-// As published the counter is one word, so it stays in the nearest cache. With --working-set the update goes through a buffer
-// of that size, each time to a line drawn at random (2^38 bytes at most), which prefetchers cannot guess.
-// Disturbs: the CPU; with a working set also caches and memory bus.
+// As published the counter is one word, so it stays in the nearest cache. With --working-set the update goes
+// through a buffer of that size, each time to a line drawn at random (2^38 bytes at most), which prefetchers
+// cannot guess. Disturbs: the CPU; with a working set also caches and memory bus.
 #include <sys/mman.h>
 
 #include <cstring>
@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t line_bytes = 64;
 
 constexpr ParamSpec options[] = {
-    {"working-set", ParamType::bytes, "0", "B", "", "update through a buffer of this size, 0 = the one published counter"},
+    {"working-set", ParamType::bytes, "0", "B", "",
+     "update through a buffer of this size, 0 = the one published counter"},
 };
 
 Status check(const Params& params, std::size_t workers) {

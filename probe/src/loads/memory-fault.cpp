@@ -1,10 +1,10 @@
-// memory-fault: map a region without any access, write to every page, take SIGSEGV for each, make the page writable in the
-// handler, sleep so that the CPU load stays at the target, unmap, repeat (the allocation load with protection faults of
-// toshiba-mem-2010).
+// memory-fault: map a region without any access, write to every page, take SIGSEGV for each, make the page
+// writable in the handler, sleep so that the CPU load stays at the target, unmap, repeat (the allocation load
+// with protection faults of toshiba-mem-2010).
 //
-// Pages are written in ascending order, so that those already writable form one area and the others one: the number of areas
-// stays at two and vm.max_map_count is never near. Disturbs: as memory-alloc, and signal delivery, mprotect and two
-// exceptions a page.
+// Pages are written in ascending order, so that those already writable form one area and the others one: the
+// number of areas stays at two and vm.max_map_count is never near. Disturbs: as memory-alloc, and signal
+// delivery, mprotect and two exceptions a page.
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -61,7 +61,8 @@ Status work(Worker& worker) {
 extern const Load load_memory_fault;
 const Load load_memory_fault = {
     .name = "memory-fault",
-    .summary = "map a region with PROT_NONE, take SIGSEGV at every page, make it writable, sleep, unmap, repeat",
+    .summary =
+        "map a region with PROT_NONE, take SIGSEGV at every page, make it writable, sleep, unmap, repeat",
     .unit = "pages",
     .target = {"target", ParamType::percent, "50", "%", "", "busy share of each CPU given"},
     .params = std::span(&region_param, 1),

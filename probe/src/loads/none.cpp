@@ -8,7 +8,7 @@ const Load load_none = {
     .name = "none",
     .summary = "nothing: the machine as it is",
     .unit = "",
-    .target = {"target", ParamType::text, "", "", "", "takes none"},
+    .target = {},
     .params = {},
     .spread = Spread::none,
 };

@@ -24,18 +24,18 @@ std::int64_t HeldController::sleep_until(std::int64_t wall_ns, std::int64_t cpu_
   if (target_ >= 1.0) return 0;
   if (target_ <= 0.0) return never;
   // The CPU time that should have been used by now, less what was.
-  auto owed_ns = static_cast<std::int64_t>(std::llround(target_ * static_cast<double>(wall_ns))) - cpu_ns - forgiven_ns_;
+  auto owed_ns =
+      static_cast<std::int64_t>(std::llround(target_ * static_cast<double>(wall_ns))) - cpu_ns - forgiven_ns_;
   if (owed_ns > debt_max_ns_) {
     forgiven_ns_ += owed_ns - debt_max_ns_;
     owed_ns = debt_max_ns_;
   }
   // While it runs for target * grain its due grows by target of that: this is how far ahead it then is.
-  const auto lead_ns =
-      static_cast<std::int64_t>(target_ * (1.0 - target_) * static_cast<double>(grain_ns_));
+  const auto lead_ns = static_cast<std::int64_t>(target_ * (1.0 - target_) * static_cast<double>(grain_ns_));
   const std::int64_t ahead_ns = -owed_ns;
   if (ahead_ns <= 0 || ahead_ns < lead_ns) return 0;
-  return std::max(wall_ns + 1, static_cast<std::int64_t>(std::llround(
-                                   static_cast<double>(cpu_ns + forgiven_ns_) / target_)));
+  return std::max(wall_ns + 1, static_cast<std::int64_t>(
+                                   std::llround(static_cast<double>(cpu_ns + forgiven_ns_) / target_)));
 }
 
 void BatchSize::took(std::int64_t cpu_ns) {
@@ -53,15 +53,21 @@ void BatchSize::took(std::int64_t cpu_ns) {
 
 HeldClock::HeldClock() : wall_origin_ns_(monotonic_now_ns()), cpu_origin_ns_(process_cpu_ns()) {}
 
-std::int64_t HeldClock::wall_ns() const { return monotonic_now_ns() - wall_origin_ns_; }
-std::int64_t HeldClock::cpu_ns() const { return process_cpu_ns() - cpu_origin_ns_; }
+std::int64_t HeldClock::wall_ns() const {
+  return monotonic_now_ns() - wall_origin_ns_;
+}
+std::int64_t HeldClock::cpu_ns() const {
+  return process_cpu_ns() - cpu_origin_ns_;
+}
 
 void HeldClock::sleep_until(std::int64_t wall_ns) const {
   if (wall_ns == HeldController::never) {
     for (;;) ::pause();
   }
   const std::int64_t until_ns = wall_origin_ns_ + wall_ns;
-  const struct timespec until {static_cast<time_t>(until_ns / 1'000'000'000), static_cast<long>(until_ns % 1'000'000'000)};
+  const struct timespec until {
+    static_cast<time_t>(until_ns / 1'000'000'000), static_cast<long>(until_ns % 1'000'000'000)
+  };
   while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
   }
 }

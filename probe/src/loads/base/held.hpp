@@ -7,21 +7,21 @@
 
 namespace howlate {
 
-// Decides after each piece of work whether to go on or to sleep, so that cpu time / wall time follows the target. Pure: it
-// reads no clock.
+// Decides after each piece of work whether to go on or to sleep, so that cpu time / wall time follows the
+// target. Pure: it reads no clock.
 //
-// The share is held over the whole life of the load, not over a window: what another task (or the hypervisor) took away is
-// made up for later. The debt is bounded, so that a worker that was stopped for an hour does not then run for half of one,
-// and the bound is counted in `forgiven_ns`.
+// The share is held over the whole life of the load, not over a window: what another task (or the hypervisor)
+// took away is made up for later. The debt is bounded, so that a worker that was stopped for an hour does not
+// then run for half of one, and the bound is counted in `forgiven_ns`.
 class HeldController {
  public:
-  // `target` is 0..1. With a grain a worker runs for target * grain and then sleeps for the rest of it; without one it sleeps
-  // as soon as it is ahead.
+  // `target` is 0..1. With a grain a worker runs for target * grain and then sleeps for the rest of it;
+  // without one it sleeps as soon as it is ahead.
   HeldController(double target, std::int64_t grain_ns, std::int64_t debt_max_ns = 1'000'000'000)
       : target_(target), grain_ns_(grain_ns), debt_max_ns_(debt_max_ns) {}
 
-  // What to do at `wall_ns` with `cpu_ns` used, both since the worker began: 0 = work on; else the wall time, on the same
-  // scale, until which to sleep. `never` = for ever.
+  // What to do at `wall_ns` with `cpu_ns` used, both since the worker began: 0 = work on; else the wall time,
+  // on the same scale, until which to sleep. `never` = for ever.
   std::int64_t sleep_until(std::int64_t wall_ns, std::int64_t cpu_ns);
 
   [[nodiscard]] std::int64_t forgiven_ns() const { return forgiven_ns_; }
@@ -35,7 +35,8 @@ class HeldController {
   std::int64_t forgiven_ns_ = 0;  // CPU time owed that will not be made up for
 };
 
-// How many units to do between two looks at the clocks, so that a look comes about every `wanted_ns` of CPU time.
+// How many units to do between two looks at the clocks, so that a look comes about every `wanted_ns` of CPU
+// time.
 class BatchSize {
  public:
   explicit BatchSize(std::int64_t wanted_ns, std::int64_t most) : wanted_ns_(wanted_ns), most_(most) {}
@@ -61,7 +62,8 @@ class HeldClock {
   std::int64_t cpu_origin_ns_;
 };
 
-// For ever: do(n) units of work in batches of about 100 us, at the share that the worker's parameter "target" asks for.
+// For ever: do(n) units of work in batches of about 100 us, at the share that the worker's parameter "target"
+// asks for.
 template <class Do>
 [[noreturn]] void hold(Worker& worker, Do&& work) {
   HeldController controller(worker.params.real("target") / 100.0, 10'000'000);

@@ -25,11 +25,14 @@ std::int64_t available_bytes_now() {
   return static_cast<std::int64_t>(::sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::int64_t>(page_bytes());
 }
 
-std::string mib(std::int64_t bytes) { return std::to_string(bytes / (1024 * 1024)) + " MiB"; }
+std::string mib(std::int64_t bytes) {
+  return std::to_string(bytes / (1024 * 1024)) + " MiB";
+}
 
 }  // namespace
 
-const ParamSpec region_param = {"size", ParamType::bytes, "16MiB", "B", "", "the region that each worker maps"};
+const ParamSpec region_param = {
+    "size", ParamType::bytes, "16MiB", "B", "", "the region that each worker maps"};
 
 std::size_t page_bytes() {
   static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -40,7 +43,8 @@ Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view op
   return check_memory(bytes, workers, option, available_bytes_now());
 }
 
-Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view option, std::int64_t available_bytes) {
+Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view option,
+                    std::int64_t available_bytes) {
   const std::string name(option);
   if (bytes < static_cast<std::int64_t>(page_bytes()))
     return usage_error("--" + name + " is less than a page of memory",
@@ -48,8 +52,9 @@ Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view op
   const double wanted = static_cast<double>(bytes) * static_cast<double>(workers);
   const auto limit = static_cast<std::int64_t>(memory_share_max * static_cast<double>(available_bytes));
   if (wanted > static_cast<double>(limit))
-    return not_possible(std::to_string(workers) + " workers with " + mib(bytes) + " each would take more than half of the " +
-                            mib(available_bytes) + " of memory that are available",
+    return not_possible(std::to_string(workers) + " workers with " + mib(bytes) +
+                            " each would take more than half of the " + mib(available_bytes) +
+                            " of memory that are available",
                         "choose a smaller --" + name + " or fewer CPUs");
   return {};
 }
@@ -57,10 +62,11 @@ Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view op
 Result<Mapping> Mapping::map(std::size_t bytes, int protection) {
   void* start = ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED)
-    return not_possible("the kernel refuses to map a region of " + mib(static_cast<std::int64_t>(bytes)) + ": " +
-                            errno_text(errno),
+    return not_possible("the kernel refuses to map a region of " + mib(static_cast<std::int64_t>(bytes)) +
+                            ": " + errno_text(errno),
                         "choose a smaller --size");
-  ::madvise(start, bytes, MADV_NOHUGEPAGE);  // EINVAL where the kernel has no huge pages: then there is nothing to avoid
+  ::madvise(start, bytes,
+            MADV_NOHUGEPAGE);  // EINVAL where the kernel has no huge pages: then there is nothing to avoid
   return Mapping(static_cast<std::byte*>(start), bytes);
 }
 
