@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/params.hpp"
@@ -24,6 +25,7 @@ struct Lane {
   SchedPolicy policy;
   std::int64_t stagger_ns = 0;      // its first release minus the cell's t0
   std::int64_t timer_slack_ns = 0;  // 0: as found
+  std::int64_t work_ns = 0;         // of each activation, calibrated on the thread itself; 0 = none
   LoopContext loop;                 // late policy, activations wanted, work, warm-up
   Status (*run)(LoopContext& loop) = nullptr;
 };
@@ -32,6 +34,8 @@ enum class RecordMode { stream, memory };
 
 struct CellPlan {
   std::vector<std::unique_ptr<Lane>> lanes;
+  std::vector<std::pair<std::string, std::string>>
+      labels;                         // {"timer", "clock_nanosleep"}, ...: what tells this cell from others
   ScheduleSpec schedule;              // t0 is the cell's to choose
   std::int64_t first_ns = 1'000'000;  // distance of the first release
   std::int64_t duration_ns = 0;       // 0: until the activations are done

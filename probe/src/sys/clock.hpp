@@ -16,6 +16,13 @@ inline std::int64_t monotonic_now_ns() {
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
+// Sleeps until then, whatever signals come.
+inline void sleep_until_ns(std::int64_t until_ns) {
+  const struct timespec until { until_ns / 1'000'000'000, until_ns % 1'000'000'000 };
+  while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) != 0) {
+  }
+}
+
 // The kernel's current clock source ("tsc"), or "unknown".
 std::string clock_source(const Root& root);
 

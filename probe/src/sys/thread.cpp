@@ -104,10 +104,16 @@ std::int64_t read_migrations(const Root& root) {
 }
 }  // namespace
 
-ThreadCounters read_thread_counters(const Root& root) {
+ThreadCounters read_thread_usage() {
   struct rusage usage {};
   ::getrusage(RUSAGE_THREAD, &usage);
-  return {usage.ru_minflt, usage.ru_majflt, usage.ru_nvcsw, usage.ru_nivcsw, read_migrations(root)};
+  return {usage.ru_minflt, usage.ru_majflt, usage.ru_nvcsw, usage.ru_nivcsw, -1};
+}
+
+ThreadCounters read_thread_counters(const Root& root) {
+  ThreadCounters counters = read_thread_usage();
+  counters.migrations = read_migrations(root);
+  return counters;
 }
 
 ThreadCounters operator-(const ThreadCounters& after, const ThreadCounters& before) {

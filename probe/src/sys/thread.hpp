@@ -66,6 +66,7 @@ struct ThreadCounters {
   std::int64_t migrations = -1;  // -1: this kernel does not say (no /proc/thread-self/sched)
 };
 ThreadCounters read_thread_counters(const Root& root);
+ThreadCounters read_thread_usage();  // without the migrations: one system call, no file
 // after - before; unknown stays unknown.
 ThreadCounters operator-(const ThreadCounters& after, const ThreadCounters& before);
 

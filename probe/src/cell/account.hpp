@@ -1,0 +1,65 @@
+// The account of a cell: what each measuring thread counted, held against what the recorder counted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cell/cell.hpp"
+#include "cell/loads.hpp"
+#include "cell/table.hpp"
+#include "cell/tally.hpp"
+#include "sys/thread.hpp"
+
+namespace howlate {
+
+// One entry of the trailer's "accounting" (docs/stream.md): the measuring thread's own numbers.
+struct LaneAccount {
+  int table = 0;
+  int cpu = -1;
+  std::int64_t releases = 0;
+  std::int64_t recorded = 0;
+  std::int64_t overruns = 0;
+  std::int64_t dropped = 0;
+  std::int64_t late_starts = 0;
+  std::int64_t early = 0;
+  std::int64_t warm_up = 0;
+  std::int64_t latency_ns_max = 0;
+  std::int64_t release_at_max = -1;
+  std::int64_t deadline_misses = 0;
+  ThreadCounters counters;
+  std::int64_t phase_before_ns = 0;
+  std::int64_t phase_after_ns = 0;
+};
+
+// Rows that the recorder took out of the ring but could not write (`lost`) are dropped ones.
+LaneAccount make_account(int table, const Lane& lane, const ThreadCounters& counters, const Tally& tally,
+                         std::int64_t lost);
+
+// What does not agree, a sentence each; none when everything does.
+std::vector<std::string> check_account(const LaneAccount& account, const Tally& tally,
+                                       const TableWriter& table);
+
+std::string_view stop_reason_name(StopReason reason);
+// Of all lanes: the one that says most (failed, threshold, stopped, duration, activations).
+StopReason join_reasons(const std::vector<StopReason>& reasons);
+
+// Everything known at the end of a cell.
+struct CellOutcome {
+  StopReason reason = StopReason::activations;
+  std::vector<LaneAccount> accounts;
+  std::string clock_source_before;
+  std::string clock_source_after;
+  std::optional<std::int64_t> smi_before;
+  std::optional<std::int64_t> smi_after;
+  std::int64_t steal_ns = 0;
+  std::int64_t duration_ns = 0;
+  std::vector<LoadOutcome> loads;
+  bool balanced = true;  // the accounts agree
+
+  [[nodiscard]] bool valid() const { return balanced && clock_source_before == clock_source_after; }
+};
+
+}  // namespace howlate

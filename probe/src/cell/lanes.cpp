@@ -1,0 +1,144 @@
+#include "cell/lanes.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "sys/clock.hpp"
+#include "timers/work.hpp"
+
+namespace howlate {
+
+Result<Bell> Bell::make() {
+  Fd fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!fd.valid()) return broken("cannot have an eventfd: " + errno_text(errno));
+  return Bell(std::move(fd));
+}
+
+void Bell::ring() const {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t put = ::write(fd_.get(), &one, sizeof one);
+}
+
+bool Bell::wait(const Fd& other, std::int64_t until_ns) const {
+  const std::int64_t left_ns = std::max<std::int64_t>(until_ns - monotonic_now_ns(), 0);
+  const struct timespec left { left_ns / 1'000'000'000, left_ns % 1'000'000'000 };
+  struct pollfd fds[] = {{fd_.get(), POLLIN, 0}, {other.get(), POLLIN, 0}};
+  if (::ppoll(fds, 2, &left, nullptr) <= 0) return false;
+  std::uint64_t rung = 0;
+  return ::read(fd_.get(), &rung, sizeof rung) == static_cast<ssize_t>(sizeof rung);
+}
+
+Lanes::~Lanes() {
+  int expected = closed;
+  gate_.compare_exchange_strong(expected, home, std::memory_order_release);
+  gate_.notify_all();
+  stop();
+  while (!ended()) {
+    kick();
+    ::usleep(1000);
+  }
+  join();
+}
+
+Status Lanes::make(std::vector<std::unique_ptr<Lane>>& lanes, std::size_t samples) {
+  for (auto& lane : lanes) {
+    auto pages = TouchedPages::make(samples * sizeof(Sample));
+    if (!pages) return pages.error();
+    runs_.push_back(std::make_unique<LaneRun>(*lane, std::move(*pages)));
+    runs_.back()->ended.store(true, std::memory_order_relaxed);  // until its thread is there
+  }
+  return {};
+}
+
+Status Lanes::start(const std::vector<int>& allowed) {
+  for (auto& run : runs_) {
+    Lane& lane = run->lane;
+    const ThreadSpec spec{lane.cpu < 0 ? allowed : std::vector<int>{lane.cpu}, lane.policy,
+                          lane.timer_slack_ns};
+    run->ended.store(false, std::memory_order_relaxed);
+    auto thread = RtThread::start(
+        spec, [this, &one = *run] { body(one); }, root_);
+    if (!thread) {
+      run->ended.store(true, std::memory_order_relaxed);
+      return thread.error();
+    }
+    run->thread = std::move(*thread);
+  }
+  for (std::size_t there = 0; (there = at_gate_.load(std::memory_order_acquire)) != runs_.size();)
+    at_gate_.wait(there, std::memory_order_acquire);
+  return {};
+}
+
+void Lanes::body(LaneRun& run) {
+  LoopContext& loop = run.lane.loop;
+  if (run.lane.work_ns != 0) loop.work_iterations = work_iterations(run.lane.work_ns, measure_work_speed());
+  ThreadCounters before = read_thread_counters(root_);
+  at_gate_.fetch_add(1, std::memory_order_release);
+  at_gate_.notify_all();
+  gate_.wait(closed, std::memory_order_acquire);
+  if (gate_.load(std::memory_order_acquire) == opened) {
+    const std::int64_t migrations = before.migrations;
+    before = read_thread_usage();
+    before.migrations = migrations;
+    run.status = run.lane.run(loop);
+    run.counters = read_thread_counters(root_) - before;
+    if (!run.status) loop.stop_reason = StopReason::failed;
+  }
+  run.ended.store(true, std::memory_order_release);
+  bell_.ring();
+}
+
+void Lanes::open(const CellPlan& plan, std::int64_t t0_ns) {
+  for (auto& run : runs_) {
+    LoopContext& loop = run->lane.loop;
+    ScheduleSpec schedule = plan.schedule;
+    schedule.t0_ns = t0_ns + run->lane.stagger_ns;
+    loop.schedule = Schedule(schedule);
+    loop.ring = &run->ring;
+    loop.stop = &stop_;
+    if (plan.duration_ns != 0) loop.end_ns = t0_ns + plan.duration_ns;
+  }
+  gate_.store(opened, std::memory_order_release);
+  gate_.notify_all();
+}
+
+void Lanes::kick() const {
+  for (const auto& run : runs_)
+    if (!run->ended.load(std::memory_order_acquire)) run->thread.kick(kick_signal());
+}
+
+bool Lanes::ended() const {
+  return std::all_of(runs_.begin(), runs_.end(),
+                     [](const auto& run) { return run->ended.load(std::memory_order_acquire); });
+}
+
+bool Lanes::one_has_ended_early() const {
+  return std::any_of(runs_.begin(), runs_.end(), [](const auto& run) {
+    if (!run->ended.load(std::memory_order_acquire)) return false;
+    const StopReason reason = run->lane.loop.stop_reason;
+    return reason == StopReason::threshold || reason == StopReason::failed;
+  });
+}
+
+void Lanes::join() {
+  for (auto& run : runs_) run->thread.join();
+}
+
+std::int64_t Lanes::activations() const {
+  std::int64_t sum = 0;
+  for (const auto& run : runs_) sum += run->lane.loop.live_activations.load(std::memory_order_relaxed);
+  return sum;
+}
+
+std::int64_t Lanes::latency_ns_max() const {
+  std::int64_t max = INT64_MIN;
+  for (const auto& run : runs_)
+    max = std::max(max, run->lane.loop.live_latency_ns_max.load(std::memory_order_relaxed));
+  return max == INT64_MIN ? 0 : max;
+}
+
+}  // namespace howlate

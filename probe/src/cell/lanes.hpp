@@ -1,0 +1,84 @@
+// The measuring threads of a cell: made, held at a gate until t0 is known, kicked when they shall stop.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cell/cell.hpp"
+#include "core/ring.hpp"
+#include "sys/file.hpp"
+#include "sys/memory.hpp"
+#include "sys/thread.hpp"
+
+namespace howlate {
+
+// Something happened that the main thread waits for; can be told from any thread.
+class Bell {
+ public:
+  static Result<Bell> make();
+  void ring() const;
+  // Until it rings, `other` becomes readable or the time has passed (CLOCK_MONOTONIC). True when it rang.
+  [[nodiscard]] bool wait(const Fd& other, std::int64_t until_ns) const;
+
+ private:
+  explicit Bell(Fd fd) : fd_(std::move(fd)) {}
+  Fd fd_;
+};
+
+// One lane while it runs. The ring's storage is touched before; the thread waits at the gate.
+struct LaneRun {
+  Lane& lane;
+  TouchedPages pages;
+  Ring<Sample> ring;
+  RtThread thread;
+  Status status;            // of Lane::run
+  ThreadCounters counters;  // of the measured part
+  std::atomic<bool> ended{false};
+
+  LaneRun(Lane& of, TouchedPages storage) : lane(of), pages(std::move(storage)), ring(pages.as<Sample>()) {}
+};
+
+class Lanes {
+ public:
+  Lanes(const Root& root, Bell& bell) : root_(root), bell_(bell) {}
+  Lanes(const Lanes&) = delete;
+  Lanes& operator=(const Lanes&) = delete;
+  ~Lanes();  // whatever waits at the gate goes home
+
+  // Rings of `samples` each (a power of two), touched.
+  Status make(std::vector<std::unique_ptr<Lane>>& lanes, std::size_t samples);
+  // Makes the threads, as their lanes say; on return all wait at the gate. `allowed` is where an unpinned one
+  // may run.
+  Status start(const std::vector<int>& allowed);
+
+  // The first release is at t0; the gate opens.
+  void open(const CellPlan& plan, std::int64_t t0_ns);
+  // Every lane shall end; kick() is to be repeated until ended().
+  void stop() { stop_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool stopping() const { return stop_.load(std::memory_order_relaxed); }
+  void kick() const;
+  [[nodiscard]] bool ended() const;
+  [[nodiscard]] bool one_has_ended_early()
+      const;  // with its threshold or a failure: the others shall stop too
+  void join();
+
+  [[nodiscard]] const std::vector<std::unique_ptr<LaneRun>>& runs() const { return runs_; }
+  [[nodiscard]] std::int64_t activations() const;     // so far, of all lanes
+  [[nodiscard]] std::int64_t latency_ns_max() const;  // so far, of all lanes; 0 before the first
+
+ private:
+  enum Gate : int { closed, opened, home };
+  void body(LaneRun& run);
+
+  Root root_;
+  Bell& bell_;
+  std::vector<std::unique_ptr<LaneRun>> runs_;
+  std::atomic<int> gate_{closed};
+  std::atomic<std::size_t> at_gate_{0};
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace howlate

@@ -1,0 +1,175 @@
+#include "cell/recorder.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "core/stream.hpp"
+#include "sys/clock.hpp"
+
+namespace howlate {
+
+namespace {
+
+enum Phase : int { waiting, recording, finishing };
+
+constexpr std::int64_t ring_ns = 10'000'000'000;
+constexpr std::size_t ring_samples_min = 1024;
+constexpr std::size_t rings_bytes_max = std::size_t{1} << 30U;  // of all threads together, in stream mode
+
+// The policy of the measuring threads that the recorder must stay below.
+SchedPolicy policy_below(const std::vector<std::unique_ptr<Lane>>& lanes) {
+  int lowest = 99;
+  for (const auto& lane : lanes) {
+    if (!lane->policy.real_time()) return {};
+    if (lane->policy.kind != SchedKind::deadline) lowest = std::min(lowest, lane->policy.priority);
+  }
+  if (lowest == 99 && lanes.front()->policy.kind == SchedKind::deadline) lowest = 80;
+  return {.kind = SchedKind::fifo, .priority = std::max(lowest - 1, 1)};
+}
+
+// Releases until the run's end, with room for what dither does to their number.
+double expected_samples(const CellPlan& plan) {
+  double many = plan.duration_ns == 0
+                    ? INFINITY
+                    : static_cast<double>(plan.duration_ns) / static_cast<double>(plan.schedule.period_ns);
+  if (plan.schedule.dither) many += 10 * std::sqrt(many) + 16;
+  for (const auto& lane : plan.lanes)
+    many = std::min(many, static_cast<double>(lane->loop.activations_wanted));
+  return many + 1;
+}
+
+}  // namespace
+
+RecorderPlace choose_recorder_place(const std::vector<std::unique_ptr<Lane>>& lanes,
+                                    const std::vector<int>& allowed, const std::vector<int>& measuring) {
+  RecorderPlace place{allowed, true, policy_below(lanes)};
+  for (const int cpu : allowed) {
+    if (std::find(measuring.begin(), measuring.end(), cpu) != measuring.end()) continue;
+    place.cpus = {cpu};
+    place.in_gaps = false;
+    break;
+  }
+  return place;
+}
+
+Result<std::size_t> choose_ring_samples(const CellPlan& plan, std::int64_t memory_available) {
+  const std::size_t threads = plan.lanes.size();
+  if (plan.record == RecordMode::memory) {
+    const double bytes = std::exp2(std::ceil(std::log2(expected_samples(plan)))) * sizeof(Sample) *
+                         static_cast<double>(threads);
+    if (bytes > 0.8 * static_cast<double>(memory_available))
+      return not_possible(
+          "--record memory needs " + std::to_string(static_cast<std::int64_t>(bytes / 1048576)) +
+              " MiB for the whole run, and " + std::to_string(memory_available >> 20) + " MiB are available",
+          "Measure for a shorter time or with a longer period, or leave it at --record stream");
+    return std::bit_ceil(static_cast<std::size_t>(expected_samples(plan)));
+  }
+  const auto wanted = static_cast<std::size_t>(ring_ns / plan.schedule.period_ns + 1);
+  const std::size_t bound = std::bit_floor(rings_bytes_max / sizeof(Sample) / threads);
+  return std::min(std::bit_ceil(std::max(wanted, ring_samples_min)), bound);
+}
+
+Recorder::Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, Lanes& lanes,
+                   SystemSampler& sampler, Sink& sink, Bell& bell)
+    : plan_(plan), lanes_(lanes), sampler_(sampler), sink_(sink), bell_(bell) {
+  for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
+    const TallySpec tally{plan.schedule.period_ns, plan.lanes[lane]->loop.warm_up, plan.deadline_ns,
+                          plan.has_work};
+    lanes_record_.push_back(
+        {TableWriter(static_cast<std::uint16_t>(lane), columns, batch_rows), Tally(tally)});
+  }
+  opening_.reserve(std::size_t{64} << 10U);
+}
+
+Status Recorder::start(const RecorderPlace& place, const Root& root) {
+  if (place.in_gaps) sink_.write_in_pieces_of(gap_write_bytes);
+  ThreadSpec spec{place.cpus, place.policy, 0};
+  auto thread = RtThread::start(
+      spec, [this] { body(); }, root);
+  if (!thread && place.policy.real_time()) {
+    not_had_ = thread.error().message;
+    spec.policy = {};
+    thread = RtThread::start(
+        spec, [this] { body(); }, root);
+  }
+  if (!thread) return thread.error();
+  thread_ = std::move(*thread);
+  return {};
+}
+
+void Recorder::begin(std::function<std::string(std::int64_t)> header) {
+  header_ = std::move(header);
+  phase_.store(recording, std::memory_order_release);
+  phase_.notify_all();
+}
+
+void Recorder::finish() {
+  phase_.store(finishing, std::memory_order_release);
+  phase_.notify_all();
+  thread_.join();
+}
+
+void Recorder::body() {
+  phase_.wait(waiting, std::memory_order_acquire);
+  if (!header_) return;  // the cell ended before it began
+  open();
+  std::int64_t wake = monotonic_now_ns();
+  while (phase_.load(std::memory_order_acquire) != finishing) {
+    wake = std::max(wake + wake_ns, monotonic_now_ns());
+    sleep_until_ns(wake);
+    if (plan_.record == RecordMode::stream) drain_all();
+    sampler_.tick(monotonic_now_ns());
+    if (plan_.record == RecordMode::stream) sampler_.flush(sink_);
+  }
+  sampler_.end(monotonic_now_ns());
+  drain_all();
+  sampler_.flush(sink_);
+}
+
+void Recorder::open() {
+  const std::int64_t now_ns = monotonic_now_ns();
+  const std::int64_t t0_ns = now_ns + plan_.first_ns;
+  lanes_.open(plan_, t0_ns);
+  t0_ns_.store(t0_ns, std::memory_order_release);
+  StreamEncoder::magic(opening_);
+  StreamEncoder::header(opening_, header_(t0_ns));
+  if (!sink_.put(opening_)) {
+    failed_.store(true, std::memory_order_release);
+    bell_.ring();
+  }
+  sampler_.begin(t0_ns, now_ns);
+}
+
+void Recorder::drain_all() {
+  for (std::size_t lane = 0; lane < lanes_record_.size(); ++lane) drain(lane);
+}
+
+void Recorder::drain(std::size_t lane) {
+  LaneRun& run = *lanes_.runs()[lane];
+  LaneRecord& record = lanes_record_[lane];
+  const std::int64_t stagger_ns = run.lane.stagger_ns;
+  // No more than what was there at the start: a lane that is quicker than we are must not hold us here.
+  for (std::size_t left = run.ring.capacity(); left > 0;) {
+    const std::span<const Sample> all = run.ring.peek();
+    if (all.empty()) break;
+    const auto found = all.first(std::min({all.size(), left, batch_rows - record.table.rows()}));
+    for (const Sample& sample : found) {
+      const std::int64_t flags = record.tally.add(sample);
+      record.table.add(
+          {sample.release, sample.release_ns + stagger_ns, sample.latency_ns, sample.response_ns, flags});
+    }
+    run.ring.pop(found.size());
+    left -= found.size();
+    if (record.table.full()) flush(record);
+  }
+  flush(record);
+}
+
+void Recorder::flush(LaneRecord& record) {
+  if (record.table.flush(sink_, record.tally.totals())) return;
+  if (failed_.exchange(true, std::memory_order_acq_rel)) return;
+  bell_.ring();
+}
+
+}  // namespace howlate

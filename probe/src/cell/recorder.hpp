@@ -1,0 +1,91 @@
+// The recorder: one thread that takes samples out of the measuring threads' rings and appends them to the
+// stream, and samples the machine once a second. docs/recorder.md says where and how it runs, and why.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cell/cell.hpp"
+#include "cell/lanes.hpp"
+#include "cell/sampler.hpp"
+#include "cell/sink.hpp"
+#include "cell/table.hpp"
+#include "cell/tally.hpp"
+
+namespace howlate {
+
+// Where and how the recorder shall run.
+struct RecorderPlace {
+  std::vector<int> cpus;  // one where no thread measures, or all
+  bool in_gaps = false;   // all CPUs measure: it runs unpinned between activations and writes in small pieces
+  SchedPolicy policy;     // one below the lowest measuring priority; other where a measuring thread is other
+};
+RecorderPlace choose_recorder_place(const std::vector<std::unique_ptr<Lane>>& lanes,
+                                    const std::vector<int>& allowed, const std::vector<int>& measuring);
+
+// How many samples a ring holds: a power of two. Ten seconds of releases, in stream mode no more than the
+// bound on memory allows; the whole run in memory mode, or the sentence that says why not.
+Result<std::size_t> choose_ring_samples(const CellPlan& plan, std::int64_t memory_available);
+
+class Recorder {
+ public:
+  static constexpr std::int64_t wake_ns = 50'000'000;
+  static constexpr std::size_t batch_rows = 4096;
+  static constexpr std::size_t gap_write_bytes = 4096;
+
+  Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, Lanes& lanes, SystemSampler& sampler,
+           Sink& sink, Bell& bell);
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+  ~Recorder() { finish(); }
+
+  // Makes the thread, which waits for begin(). A policy that cannot be had becomes `other`, with the sentence
+  // in not_had().
+  Status start(const RecorderPlace& place, const Root& root);
+  // Chooses t0, opens the lanes' gate, writes the magic and the header. `header` makes the JSON with t0 in
+  // it.
+  void begin(std::function<std::string(std::int64_t t0_ns)> header);
+  // Takes what is left and ends. After the lanes have.
+  void finish();
+
+  [[nodiscard]] const ThreadInForce& in_force() const { return thread_.in_force(); }
+  [[nodiscard]] const std::string& not_had() const { return not_had_; }
+  [[nodiscard]] std::int64_t t0_ns() const {
+    return t0_ns_.load(std::memory_order_acquire);
+  }  // 0: not yet chosen
+  [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire); }
+  [[nodiscard]] const Tally& tally(std::size_t lane) const { return lanes_record_[lane].tally; }
+  [[nodiscard]] const TableWriter& table(std::size_t lane) const { return lanes_record_[lane].table; }
+
+ private:
+  struct LaneRecord {
+    TableWriter table;
+    Tally tally;
+  };
+
+  void body();
+  void open();
+  void drain(std::size_t lane);
+  void drain_all();
+  void flush(LaneRecord& record);
+
+  const CellPlan& plan_;
+  Lanes& lanes_;
+  SystemSampler& sampler_;
+  Sink& sink_;
+  Bell& bell_;
+  std::vector<LaneRecord> lanes_record_;
+  std::function<std::string(std::int64_t)> header_;
+  std::vector<std::byte> opening_;
+  std::string not_had_;
+  std::atomic<int> phase_{0};
+  std::atomic<std::int64_t> t0_ns_{0};
+  std::atomic<bool> failed_{false};
+  RtThread thread_;
+};
+
+}  // namespace howlate

@@ -1,0 +1,50 @@
+#include "cell/run.hpp"
+
+#include <signal.h>
+
+#include <cstdio>
+
+#include "cell/cell.hpp"
+#include "core/text.hpp"
+#include "sys/process.hpp"
+
+namespace howlate {
+
+namespace {
+
+constexpr ParamSpec common[] = {
+    {"stream", ParamType::text, "", "", "", "append the raw stream to this file (docs/stream.md)"},
+    {"json", ParamType::flag, "", "", "", "the summary as JSON on standard output"},
+    {"quiet", ParamType::flag, "", "", "", "no live line, no summary"},
+    {"progress", ParamType::flag, "", "", "",
+     "a line a second on standard output: progress ACTIVATIONS ELAPSED_NS LATENCY_NS_MAX"},
+    {"record", ParamType::choice, "stream", "", "stream|memory",
+     "write samples on the way, or keep all in memory until the end"},
+    {"load", ParamType::text, "", "", "", "start this load first: NAME[:TARGET][,option=value...]", true},
+    {"knob", ParamType::text, "", "", "", "set this knob for the time of the test: NAME=VALUE", true},
+    {"end-with-parent", ParamType::flag, "", "", "", "stop when the parent ends, however it dies"},
+};
+
+Result<ExitCode> run(const Test& test, const std::vector<std::string>& argv) {
+  auto params = Params::parse({test.params, common_params()}, argv);
+  if (!params) return params.error();
+  if (params->flag("end-with-parent"))
+    if (const Status status = end_with_parent(SIGTERM); !status) return status.error();
+  Cell cell(test, std::move(*params));
+  return test.run(cell);
+}
+
+}  // namespace
+
+std::span<const ParamSpec> common_params() {
+  return common;
+}
+
+ExitCode run_test(const Test& test, const std::vector<std::string>& argv) {
+  const auto result = run(test, argv);
+  if (result) return *result;
+  std::fprintf(stderr, "howlate-probe: %s\n", sentence(result.error()).c_str());
+  return result.error().code;
+}
+
+}  // namespace howlate

@@ -1,0 +1,59 @@
+// What the machine and the loads did, once a second, as rows of the tables `cpus` and `loads`. Run by the
+// recorder's thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cell/loads.hpp"
+#include "cell/sink.hpp"
+#include "cell/table.hpp"
+#include "sys/cpus.hpp"
+#include "sys/root.hpp"
+
+namespace howlate {
+
+std::span<const ColumnSpec> cpus_columns();
+std::span<const ColumnSpec> loads_columns();
+
+struct SamplerSpec {
+  Root root;
+  std::vector<int> measuring_cpus;  // their SMI count is not read in between: that would interrupt them
+  std::uint16_t first_table = 0;    // `cpus`; `loads` is the next
+  std::size_t rows_max = 0;         // that can be kept before they are written
+};
+
+class SystemSampler {
+ public:
+  SystemSampler(const SamplerSpec& spec, LoadSet& loads);
+
+  void begin(std::int64_t t0_ns, std::int64_t now_ns);
+  // Samples when a second has passed since the last time; the rest of a second at the end.
+  void tick(std::int64_t now_ns);
+  void end(std::int64_t now_ns);
+  void flush(Sink& sink);
+
+  [[nodiscard]] std::int64_t steal_ns() const {
+    return steal_ns_;
+  }  // of the measuring CPUs, from begin() to end()
+  [[nodiscard]] std::int64_t lost() const { return missed_ + cpus_.lost() + loads_table_.lost(); }
+  [[nodiscard]] const TableWriter& cpus() const { return cpus_; }
+  [[nodiscard]] const TableWriter& loads() const { return loads_table_; }
+
+ private:
+  void sample(std::int64_t now_ns);
+  void add_cpu(std::int64_t now_ns, const CpuTimes& before, const CpuTimes& now);
+
+  SamplerSpec spec_;
+  LoadSet& loads_;
+  SmiCounter smi_;
+  TableWriter cpus_;
+  TableWriter loads_table_;
+  std::vector<CpuTimes> last_;
+  std::int64_t t0_ns_ = 0;
+  std::int64_t last_ns_ = 0;
+  std::int64_t steal_ns_ = 0;
+  std::int64_t missed_ = 0;  // rows that found the table full
+};
+
+}  // namespace howlate

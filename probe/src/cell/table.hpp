@@ -1,0 +1,45 @@
+// Rows of one of the stream's tables, gathered by column and written as a batch. All memory is had at the
+// start.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "cell/sink.hpp"
+#include "core/stream.hpp"
+
+namespace howlate {
+
+class TableWriter {
+ public:
+  TableWriter(std::uint16_t id, std::span<const ColumnSpec> columns, std::size_t rows_max);
+
+  [[nodiscard]] bool full() const { return rows_ == rows_max_; }
+  [[nodiscard]] std::size_t rows() const { return rows_; }  // gathered, not yet written
+  // One value a column. Not to be called when full().
+  void add(std::initializer_list<std::int64_t> row);
+
+  // Writes what has been gathered as one batch. Rows that could not be kept are lost(), the others kept().
+  // `account` is that of the last row; its `recorded` is filled in here. False when the batch was not kept.
+  bool flush(Sink& sink, Totals account = {});
+
+  [[nodiscard]] std::uint16_t id() const { return id_; }
+  [[nodiscard]] std::int64_t kept() const { return kept_; }
+  [[nodiscard]] std::int64_t lost() const { return lost_; }
+
+ private:
+  std::uint16_t id_;
+  std::size_t rows_max_;
+  std::size_t rows_ = 0;
+  std::int64_t kept_ = 0;
+  std::int64_t lost_ = 0;
+  std::vector<ColumnType> types_;
+  std::vector<std::vector<std::int64_t>> columns_;
+  std::vector<std::span<const std::int64_t>> spans_;
+  std::vector<std::byte> frame_;
+};
+
+}  // namespace howlate

@@ -1,0 +1,263 @@
+// cyclic: the wake-up latency of a periodic task.
+//
+// From: the instant of the release (t0 + n * period, or with dither), as the schedule has it. To: the first
+// time stamp that the measuring thread takes in user space after its way to sleep has returned
+// (CLOCK_MONOTONIC). Included: the timer, its interrupt, the wake-up, the switch to the thread, the return to
+// user space, and the clock read itself. With --work also the response: from the release to the end of the
+// activation's work. Its own cost: one clock read, one wait and five stores an activation. It disturbs the
+// machine by its thread's CPU time, and by a recorder on another CPU (docs/recorder.md). docs/tests/cyclic.md
+// tells what the numbers mean.
+#include <algorithm>
+#include <charconv>
+
+#include "cell/cell.hpp"
+#include "core/text.hpp"
+#include "sys/cpus.hpp"
+#include "sys/random.hpp"
+#include "tests/test.hpp"
+#include "timers/timer.hpp"
+
+namespace howlate {
+
+namespace {
+
+constexpr std::int64_t period_ns_min = 20'000;
+constexpr std::int64_t period_ns_max = 3'600'000'000'000;
+constexpr std::int64_t window_ns = 500'000'000;  // a spinning task works half a second in each second
+constexpr std::int64_t activations_max = 1'000'000'000'000;
+
+constexpr ParamSpec params[] = {
+    {"timer", ParamType::text, "clock_nanosleep", "", "", "the way to sleep (howlate-probe list names them)"},
+    {"period", ParamType::duration, "1ms", "ns", "", "distance between two releases, from 20us"},
+    {"activations", ParamType::count, "", "1", "", "end after so many activations, warm-up included"},
+    {"duration", ParamType::duration, "", "ns", "", "end after this time (10s if neither is given)"},
+    {"first", ParamType::duration, "1000us", "ns", "", "distance of the first release from the start"},
+    {"late-policy", ParamType::choice, "skip", "", "skip|backlog|as-published",
+     "what follows a late activation"},
+    {"dither", ParamType::flag, "", "", "", "draw each gap from 0.5 to 1.5 periods"},
+    {"seed", ParamType::count, "", "1", "", "of the dither; by default a random one, which is recorded"},
+    {"warm-up", ParamType::count, "0", "1", "",
+     "first activations that are counted but outside the statistics"},
+    {"cpus", ParamType::cpus, "", "", "", "one measuring thread on each; by default the highest CPU allowed"},
+    {"policy", ParamType::text, "fifo:80", "", "", "other, fifo:P, rr:P or deadline:RUNTIME:DEADLINE:PERIOD"},
+    {"priorities", ParamType::text, "", "", "", "of the threads, in the order of their CPUs: 80,79"},
+    {"stagger", ParamType::duration, "0ns", "ns", "", "thread k is released k times this later"},
+    {"work", ParamType::duration, "0ns", "ns", "",
+     "work of each activation (calibrated on the thread's CPU)"},
+    {"deadline", ParamType::duration, "", "ns", "",
+     "count latencies, or responses where there is work, beyond it"},
+    {"threshold", ParamType::duration, "", "ns", "", "end at the first latency above it, with exit code 1"},
+    {"break-trace", ParamType::flag, "", "", "", "at the threshold mark the kernel's trace and stop it"},
+    {"timer-slack", ParamType::duration, "", "ns", "", "of the measuring threads; by default left as it is"},
+    {"occupy-all", ParamType::flag, "", "", "", "let a spinning timer take every CPU"},
+};
+
+constexpr ColumnSpec columns[] = {
+    {"release", ColumnType::i64, "index of the release served"},
+    {"release_ns", ColumnType::i64, "the release, as an offset from t0"},
+    {"latency_ns", ColumnType::i64, "first user-space time stamp minus release"},
+    {"response_ns", ColumnType::i64, "end of the activation's work minus release; 0 without work"},
+    {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: switched out before this time stamp (spinning)"},
+};
+
+// What each thread is like; the lanes are made of it.
+struct Threads {
+  std::vector<int> cpus;  // {-1}: one thread, not pinned
+  std::vector<SchedPolicy> policies;
+};
+
+std::int64_t or_zero(const Params& params_in, std::string_view name) {
+  return params_in.is_set(name) ? params_in.integer(name) : 0;
+}
+
+Status check_times(const Params& in) {
+  const std::int64_t period_ns = in.integer("period");
+  if (period_ns < period_ns_min || period_ns > period_ns_max)
+    return usage_error("a period of " + in.text("period") + " is not possible",
+                       "Choose --period from 20us to 1h");
+  for (const std::string_view name : {"activations", "duration", "threshold", "deadline"})
+    if (in.is_set(name) && in.integer(name) <= 0)
+      return usage_error("--" + std::string(name) + " must be more than 0");
+  if (in.is_set("activations") && in.integer("activations") > activations_max)
+    return usage_error("--activations can be at most 1000000000000");
+  if (in.flag("break-trace") && !in.is_set("threshold"))
+    return usage_error("--break-trace needs to know at what latency",
+                       "Give --threshold too, such as --threshold 100us");
+  if (in.is_set("seed") && !in.flag("dither"))
+    return usage_error("--seed is the dither's, and there is none", "Give --dither too, or leave --seed out");
+  return {};
+}
+
+Result<std::vector<int>> choose_cpus(const Cell& cell, const Params& in) {
+  const std::vector<int> allowed = read_affinity();
+  if (allowed.empty()) return broken("cannot tell on which CPUs this process may run");
+  if (!in.is_set("cpus")) return std::vector<int>{allowed.back()};
+  if (in.text("cpus") == "all") return allowed;
+  auto wanted = parse_cpu_list(in.text("cpus"));
+  if (!wanted) return wanted.error();
+  const std::vector<int> online = online_cpus(cell.root());
+  for (const int cpu : *wanted) {
+    if (!online.empty() && std::find(online.begin(), online.end(), cpu) == online.end())
+      return usage_error(
+          "CPU " + std::to_string(cpu) + " is not there: this machine has " + cpu_list_text(online),
+          "Choose --cpus from " + cpu_list_text(allowed));
+    if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end())
+      return not_possible(
+          "this process may not run on CPU " + std::to_string(cpu) + ", only on " + cpu_list_text(allowed),
+          "Choose --cpus from " + cpu_list_text(allowed) + ", or start it outside the cpuset or taskset");
+  }
+  return wanted;
+}
+
+// The policy asked for; if none was asked for and the right to the default one lacks, OTHER with a warning.
+Result<SchedPolicy> choose_policy(Cell& cell) {
+  Params& in = cell.params();
+  const auto wanted = parse_policy(in.text("policy"));
+  if (!wanted) return wanted.error();
+  if (wanted->kind == SchedKind::batch || wanted->kind == SchedKind::idle)
+    return usage_error("--policy " + in.text("policy") + " is not one that is measured",
+                       "Choose other, fifo:P, rr:P or deadline:...");
+  const Status may = may_have_policy(*wanted, cell.root());
+  if (may) return *wanted;
+  if (in.given("policy") || may.error().code != ExitCode::not_possible) return may.error();
+  cell.warn("measured as SCHED_OTHER, which any task can delay: " + may.error().message + "; " +
+            may.error().remedy);
+  in.put("policy", "other");
+  return SchedPolicy{};
+}
+
+Result<std::vector<SchedPolicy>> choose_priorities(const Params& in, const SchedPolicy& policy,
+                                                   std::size_t threads) {
+  std::vector<SchedPolicy> policies(threads, policy);
+  if (!in.is_set("priorities")) return policies;
+  const Error wrong =
+      usage_error("--priorities takes one priority from 1 to 99 for each of the " + std::to_string(threads) +
+                      " threads, not '" + in.text("priorities") + "'",
+                  "Write them with commas, such as --priorities 80,79");
+  if (policy.kind != SchedKind::fifo && policy.kind != SchedKind::rr)
+    return usage_error("--priorities needs --policy fifo:P or rr:P, not " + policy_text(policy));
+  const auto words = split(in.text("priorities"), ',');
+  if (words.size() != threads) return wrong;
+  for (std::size_t i = 0; i < threads; ++i) {
+    const char* const end = words[i].data() + words[i].size();
+    const auto [stopped, error] = std::from_chars(words[i].data(), end, policies[i].priority);
+    if (error != std::errc{} || stopped != end || policies[i].priority < 1 || policies[i].priority > 99)
+      return wrong;
+  }
+  return policies;
+}
+
+Result<Threads> choose_threads(Cell& cell) {
+  Params& in = cell.params();
+  auto cpus = choose_cpus(cell, in);
+  if (!cpus) return cpus.error();
+  const auto policy = choose_policy(cell);
+  if (!policy) return policy.error();
+  if (policy->kind == SchedKind::deadline) {
+    if (in.given("cpus"))
+      return not_possible("the kernel does not pin a deadline task to a CPU without an exclusive cpuset",
+                          "Leave --cpus out: it then runs unpinned, with its migrations counted");
+    cpus = std::vector<int>{-1};
+  }
+  auto policies = choose_priorities(in, *policy, cpus->size());
+  if (!policies) return policies.error();
+  for (const SchedPolicy& one : *policies)
+    if (const Status may = may_have_policy(one, cell.root()); !may) return may.error();
+  in.put("cpus", cpus->front() < 0 ? "unpinned" : cpu_list_text(*cpus));
+  return Threads{std::move(*cpus), std::move(*policies)};
+}
+
+Result<const Timer*> choose_timer(const Params& in, const Threads& threads, LatePolicy late_policy) {
+  const auto timer = find_timer(in.text("timer"));
+  if (!timer) return timer.error();
+  const Timer& chosen = **timer;
+  const TimerUse use{late_policy, in.flag("dither"), static_cast<int>(threads.cpus.size()),
+                     in.integer("period")};
+  if (const Status fits = check_timer_use(chosen, use); !fits) return fits.error();
+  if (const Status there = chosen.available(); !there) return there.error();
+  if (chosen.windows && threads.cpus.size() == read_affinity().size() && !in.flag("occupy-all"))
+    return usage_error("a spinning timer on every CPU leaves none for anything else",
+                       "Leave one CPU out of --cpus, or give --occupy-all");
+  return timer;
+}
+
+void fill_schedule(Params& in, const Timer& timer, CellPlan& plan) {
+  plan.schedule.period_ns = in.integer("period");
+  plan.schedule.dither = in.flag("dither");
+  if (plan.schedule.dither) {
+    const std::int64_t seed = in.is_set("seed") ? in.integer("seed") : random_seed();
+    plan.schedule.seed = static_cast<std::uint64_t>(seed);
+    in.put("seed", std::to_string(seed));
+  }
+  if (timer.windows) plan.schedule.window_on_ns = plan.schedule.window_off_ns = window_ns;
+  plan.first_ns = in.integer("first");
+  plan.duration_ns = or_zero(in, "duration");
+  if (!in.is_set("activations") && !in.is_set("duration")) {
+    plan.duration_ns = 10'000'000'000;
+    in.put("duration", "10s");
+  }
+}
+
+std::unique_ptr<Lane> make_lane(const Params& in, const Timer& timer, LatePolicy late_policy,
+                                const Threads& threads, std::size_t index) {
+  auto lane = std::make_unique<Lane>();
+  lane->cpu = threads.cpus[index];
+  lane->policy = threads.policies[index];
+  lane->stagger_ns = static_cast<std::int64_t>(index) * in.integer("stagger");
+  lane->timer_slack_ns = or_zero(in, "timer-slack");
+  lane->work_ns = in.integer("work");
+  lane->run = timer.run;
+  lane->loop.late_policy = late_policy;
+  lane->loop.warm_up = in.integer("warm-up");
+  if (in.is_set("activations")) lane->loop.activations_wanted = in.integer("activations");
+  return lane;
+}
+
+void fill_labels(const Params& in, const Threads& threads, CellPlan& plan) {
+  std::vector<std::string> loads = in.texts("load");
+  if (loads.empty()) loads = {"none"};
+  plan.labels = {{"timer", in.text("timer")},
+                 {"period", in.text("period")},
+                 {"policy", in.text("policy")},
+                 {"cpu", threads.cpus.front() < 0 ? "unpinned" : cpu_list_text(threads.cpus)},
+                 {"load", join(loads, "+")}};
+}
+
+Result<ExitCode> run(Cell& cell) {
+  Params& in = cell.params();
+  if (const Status times = check_times(in); !times) return times.error();
+  const auto late_policy = parse_late_policy(in.text("late-policy"));
+  if (!late_policy) return late_policy.error();
+  const auto threads = choose_threads(cell);
+  if (!threads) return threads.error();
+  const auto timer = choose_timer(in, *threads, *late_policy);
+  if (!timer) return timer.error();
+
+  CellPlan plan;
+  fill_schedule(in, **timer, plan);
+  for (std::size_t i = 0; i < threads->cpus.size(); ++i)
+    plan.lanes.push_back(make_lane(in, **timer, *late_policy, *threads, i));
+  plan.threshold_ns = or_zero(in, "threshold");
+  plan.break_trace = in.flag("break-trace");
+  plan.deadline_ns = or_zero(in, "deadline");
+  plan.has_work = in.integer("work") != 0;
+  plan.record = in.text("record") == "memory" ? RecordMode::memory : RecordMode::stream;
+  fill_labels(in, *threads, plan);
+  return cell.measure(std::move(plan));
+}
+
+}  // namespace
+
+extern const Test test_cyclic;
+const Test test_cyclic = {
+    .name = "cyclic",
+    .summary = "wake-up latency of a periodic task",
+    .params = params,
+    .columns = columns,
+    .needs =
+        "for fifo, rr and deadline the right to real-time scheduling (CAP_SYS_NICE or ulimit -r); it "
+        "measures as other without",
+    .run = run,
+};
+
+}  // namespace howlate
