@@ -65,14 +65,17 @@ Result<std::int64_t> scaled(std::string_view text, std::string_view whole, std::
     value = value * 10 + (digit - '0');
     if (value * scale > INT64_MAX) return wrong(text, kind, "it is too large");
   }
-  value *= scale;
-  Wide part = scale;
   while (fraction.ends_with('0')) fraction.remove_suffix(1);
+  const Error finer = wrong(text, kind, "it is finer than " + std::string(kind.smallest));
+  if (fraction.size() > 18) return finer;
+  Wide part = 0;
+  Wide parts = 1;
   for (const char digit : fraction) {
-    if (part % 10 != 0) return wrong(text, kind, "it is finer than " + std::string(kind.smallest));
-    part /= 10;
-    value += part * (digit - '0');
+    part = part * 10 + (digit - '0');
+    parts *= 10;
   }
+  if (part * scale % parts != 0) return finer;
+  value = value * scale + part * scale / parts;
   if (value > INT64_MAX) return wrong(text, kind, "it is too large");
   return static_cast<std::int64_t>(value);
 }

@@ -4,13 +4,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 
 namespace howlate {
 
-// The producer (a measuring thread) never waits: push() on a full ring returns false and the caller counts the drop.
-// The consumer (the recorder) takes whole runs of items. Storage is given from outside, touched and locked by its owner;
-// its size must be a power of two.
+// The producer (a measuring thread) never waits: push() on a full ring returns false and the caller counts
+// the drop. The consumer (the recorder) takes whole runs of items. Storage is given from outside, touched and
+// locked by its owner; its size must be a power of two.
 template <class T>
 class Ring {
  public:
@@ -18,13 +19,17 @@ class Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
-  bool push(const T& item) {
+  bool push(const T& item) { return emplace(item); }
+
+  // Makes the item in its place from its fields, which spares the copy.
+  template <class... Fields>
+  bool emplace(const Fields&... fields) {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
-    if (head - tail_cached_ == storage_.size()) {
-      tail_cached_ = tail_.load(std::memory_order_acquire);
-      if (head - tail_cached_ == storage_.size()) return false;
+    if (head == full_at_) [[unlikely]] {
+      full_at_ = tail_.load(std::memory_order_acquire) + storage_.size();
+      if (head == full_at_) return false;
     }
-    storage_[head & mask_] = item;
+    new (&storage_[head & mask_]) T{fields...};
     head_.store(head + 1, std::memory_order_release);
     return true;
   }
@@ -46,7 +51,8 @@ class Ring {
   std::span<T> storage_;
   std::uint64_t mask_;
   alignas(64) std::atomic<std::uint64_t> head_{0};
-  std::uint64_t tail_cached_ = 0;  // the producer's last look at tail_
+  std::uint64_t full_at_ =
+      storage_.size();  // the head at which the ring is full, by the producer's last look at tail_
   alignas(64) std::atomic<std::uint64_t> tail_{0};
 };
 

@@ -25,7 +25,8 @@ class Schedule {
       : spec_(spec),
         release_ns_(spec.t0_ns),
         window_end_ns_(later(spec.t0_ns, spec.window_on_ns)),
-        state_(spec.seed) {}
+        state_(spec.seed),
+        even_(!spec.dither && spec.window_on_ns == 0) {}
 
   // The oldest release that has not been passed over with advance().
   [[nodiscard]] std::int64_t index() const { return index_; }
@@ -35,16 +36,17 @@ class Schedule {
 
   void advance() {
     ++index_;
-    release_ns_ = later(release_ns_, spec_.dither ? drawn_gap_ns() : spec_.period_ns);
-    if (spec_.window_on_ns != 0) [[unlikely]]
-      leave_out_windows();
+    if (even_) [[likely]]
+      release_ns_ = later(release_ns_, spec_.period_ns);
+    else
+      advance_unevenly();
   }
 
   // Passes every release at or before `instant_ns` and says how many there were.
   std::int64_t pass(std::int64_t instant_ns) {
     if (instant_ns == INT64_MAX) --instant_ns;
     const std::int64_t first = index_;
-    if (even() && release_ns_ <= instant_ns) {
+    if (even_ && release_ns_ <= instant_ns) {
       const std::int64_t all_but_last = (instant_ns - release_ns_) / spec_.period_ns;
       index_ += all_but_last;
       release_ns_ += all_but_last * spec_.period_ns;
@@ -58,15 +60,13 @@ class Schedule {
   [[nodiscard]] std::int64_t due_by(std::int64_t instant_ns) const {
     if (instant_ns == INT64_MAX) --instant_ns;
     if (instant_ns < spec_.t0_ns) return 0;
-    if (even()) return (instant_ns - spec_.t0_ns) / spec_.period_ns + 1;
+    if (even_) return (instant_ns - spec_.t0_ns) / spec_.period_ns + 1;
     Schedule walk(spec_);
     while (walk.release_ns() <= instant_ns) walk.advance();
     return walk.index();
   }
 
  private:
-  [[nodiscard]] bool even() const { return !spec_.dither && spec_.window_on_ns == 0; }
-
   [[nodiscard]] static std::int64_t later(std::int64_t instant_ns, std::int64_t by_ns) {
     std::int64_t sum = 0;
     return __builtin_add_overflow(instant_ns, by_ns, &sum) ? INT64_MAX : sum;
@@ -86,7 +86,9 @@ class Schedule {
     return spec_.period_ns / 2 + static_cast<std::int64_t>(part);
   }
 
-  void leave_out_windows() {
+  void advance_unevenly() {
+    release_ns_ = later(release_ns_, spec_.dither ? drawn_gap_ns() : spec_.period_ns);
+    if (spec_.window_on_ns == 0) return;
     while (release_ns_ >= window_end_ns_ && release_ns_ != INT64_MAX) {
       release_ns_ = later(release_ns_, spec_.window_off_ns);
       window_end_ns_ = later(window_end_ns_, later(spec_.window_on_ns, spec_.window_off_ns));
@@ -98,6 +100,7 @@ class Schedule {
   std::int64_t release_ns_ = 0;
   std::int64_t window_end_ns_ = 0;
   std::uint64_t state_ = 0;
+  bool even_ = true;  // neither dither nor windows
 };
 
 }  // namespace howlate

@@ -158,6 +158,7 @@ StreamReport check_stream(std::span<const std::byte> bytes) {
   StreamReport report;
   report.bytes = bytes.size();
   FrameReader reader(bytes);
+  report.whole_bytes = reader.offset();
   while (const std::optional<Frame> frame = reader.next()) {
     if (const std::string why = read_frame(*frame, report); !why.empty()) {
       report.end = StreamEnd::damaged;

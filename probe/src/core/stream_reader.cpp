@@ -86,6 +86,7 @@ std::optional<Frame> FrameReader::whole_frame(std::size_t length) {
 std::optional<Frame> FrameReader::next() {
   if (stopped_) return std::nullopt;
   const std::size_t left = bytes_.size() - at_;
+  if (left == 0 && !header_seen_) return stop(StreamEnd::cut, "the stream is cut before its header");
   if (left == 0) return stop(trailer_seen_ ? StreamEnd::trailer : StreamEnd::no_trailer, "");
   if (left < frame_head_bytes) return stop(StreamEnd::cut, "the stream is cut within the head of the frame" + at_byte(at_));
   const std::size_t length = load<std::uint32_t>(bytes_, at_);

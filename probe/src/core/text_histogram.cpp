@@ -11,7 +11,6 @@ namespace howlate {
 namespace {
 
 constexpr std::size_t row_limit = 22;
-constexpr std::size_t label_width = 11;
 
 struct Row {
   std::string from;
@@ -56,7 +55,11 @@ std::string text_histogram(const Histogram& histogram, std::size_t width, bool u
   if (histogram.count() == 0) return "";
   const std::vector<Row> rows = rows_of(histogram);
   std::uint64_t greatest = 0;
-  for (const Row& row : rows) greatest = std::max(greatest, row.count);
+  std::size_t label_width = 9;
+  for (const Row& row : rows) {
+    greatest = std::max(greatest, row.count);
+    label_width = std::max({label_width, row.from.size(), row.to.size()});
+  }
   const std::size_t count_width = std::max<std::size_t>(7, std::to_string(greatest).size());
   const std::size_t used = 2 * label_width + 3 + count_width + 4;
   const std::size_t room = width > used + 10 ? width - used : 10;

@@ -64,8 +64,9 @@ struct Worker {
   const Params& params;   // "target", the load's own and the common ones
   std::vector<int> cpus;  // the CPUs given, or with Spread::per_cpu the one that is its own
   WorkerSlot& slot;
+  int ready_fd = -1;  // wakes the supervisor
 
-  void say_ready() const { slot.state.store(WorkerSlot::ready, std::memory_order_release); }
+  void say_ready() const;
   void warn(std::string_view text) const;  // a sentence; before say_ready()
 };
 
@@ -85,7 +86,8 @@ struct Load {
   Status (*work)(Worker& worker) = nullptr;
   // The load's own results as a JSON object, from what its workers left. Null where it has none.
   std::string (*results)(std::span<const WorkerSlot> slots) = nullptr;
-  std::string_view example = {};      // a whole command that ends its --help; made from the target's default if empty
+  std::string_view example =
+      {};  // a whole command that ends its --help; made from the target's default if empty
 };
 
 std::span<const Load* const> loads();

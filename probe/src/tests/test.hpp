@@ -1,7 +1,6 @@
 // What a latency test is to the rest of the probe. ONE FILE in this folder = ONE LATENCY TEST.
 //
-// A file `tests/cyclic.cpp` defines `extern const Test test_cyclic;`; the build lists the folder and
-// generates the table.
+// A file `tests/cyclic.cpp` defines `extern const Test test_cyclic;`; the build lists the folder and generates the table.
 #pragma once
 
 #include <span>
@@ -16,8 +15,8 @@ namespace howlate {
 class Cell;  // cell/cell.hpp: parameters, loads, stream, stop request of one cell
 
 struct Test {
-  std::string_view name;                // "cyclic"
-  std::string_view summary;             // one line
+  std::string_view name;     // "cyclic"
+  std::string_view summary;  // one line
   std::span<const ParamSpec> params;    // its own; the common ones (load, stream, json ...) are cell/params
   std::span<const ColumnSpec> columns;  // of its table "samples"
   std::string_view needs;               // what it needs, as one sentence, or ""

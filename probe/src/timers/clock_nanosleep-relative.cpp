@@ -1,38 +1,26 @@
 // clock_nanosleep() with what is left until the release, read from the clock just before.
 // What passes between that reading and the kernel's own is added to every latency: a relative sleep is late
 // by design.
-#include <sys/syscall.h>
-#include <unistd.h>
-
+#include "timers/nanosleep.hpp"
 #include "timers/sleep.hpp"
 
 namespace howlate {
 
 namespace {
 
-#ifdef SYS_clock_nanosleep_time64
-constexpr long sys_clock_nanosleep = SYS_clock_nanosleep_time64;
-#else
-constexpr long sys_clock_nanosleep = SYS_clock_nanosleep;
-#endif
-
-long sleep_for(std::int64_t duration_ns) {
-  const KernelTimespec left = kernel_timespec(duration_ns);
-  return syscall(sys_clock_nanosleep, CLOCK_MONOTONIC, 0, &left, nullptr);
-}
-
 struct ClockNanosleepRelative : InterruptibleSleep {
   std::int64_t wait(std::int64_t release_ns) {
     const std::int64_t before_ns = now();
     if (before_ns >= release_ns) return before_ns;
-    check(sleep_for(release_ns - before_ns));
+    check_returned(sleep_for(release_ns - before_ns));
     return now();
   }
 };
 
 Status available() {
-  if (sleep_for(0) == 0) return {};
-  return not_possible("clock_nanosleep() does not work here: " + errno_text(errno));
+  const long returned = sleep_for(0);
+  if (returned == 0) return {};
+  return not_possible("clock_nanosleep() does not work here: " + errno_text(static_cast<int>(-returned)));
 }
 
 Status run(LoopContext& loop) {

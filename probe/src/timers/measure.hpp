@@ -29,19 +29,21 @@ inline bool stopped(const LoopContext& loop) {
   return loop.stop->load(std::memory_order_relaxed);
 }
 
-// Waits for the release as often as it takes. False when the run was stopped, or the sleep failed, before it
-// came.
+// After an early wake-up: waits again as often as it takes. The time stamp is early still when the run was
+// stopped, or the sleep failed.
 template <class Sleep>
-inline bool wait_until(LoopContext& loop, Sleep& sleep, std::int64_t release, std::int64_t& now) {
-  for (now = sleep.wait(release); sleep.early(release, now); now = sleep.wait(release)) {
-    if (stopped(loop) || sleep.error != 0) return false;
+[[gnu::cold, gnu::noinline]] std::int64_t wait_again(LoopContext& loop, Sleep& sleep, std::int64_t release) {
+  std::int64_t now = sleep.now();
+  do {
+    if (stopped(loop) || sleep.error != 0) break;
     ++loop.early;
-  }
-  return true;
+    now = sleep.wait(release);
+  } while (sleep.early(release, now));
+  return now;
 }
 
 template <LatePolicy policy, class Sleep>
-void measure(LoopContext& loop, Sleep& sleep) {
+[[gnu::noinline]] void measure(LoopContext& loop, Sleep& sleep) {
   Schedule schedule = loop.schedule;
   StopReason reason = StopReason::activations;
   std::int64_t now = sleep.now();
@@ -53,33 +55,38 @@ void measure(LoopContext& loop, Sleep& sleep) {
     if (stopped(loop)) break;
     reason = StopReason::duration;
     if (release >= loop.end_ns || (policy != LatePolicy::skip && now >= loop.end_ns)) break;
-    reason = StopReason::activations;
+    reason = StopReason::stopped;
     if (policy == LatePolicy::backlog && release <= now) {  // passed while an earlier one was served
       ++loop.late_starts;
       now = sleep.now();
-    } else if (!wait_until(loop, sleep, release, now)) [[unlikely]] {
-      reason = StopReason::stopped;
-      break;
+    } else {
+      now = sleep.wait(release);
+      if (sleep.early(release, now)) [[unlikely]]
+        now = wait_again(loop, sleep, release);
+      if (sleep.early(release, now)) [[unlikely]]
+        break;
     }
-    Sample sample{schedule.index(), schedule.offset_ns(),
-                  now - release,    0,
-                  overruns,         static_cast<std::uint32_t>(loop.dropped),
-                  sleep.flags()};
-    if (loop.work_iterations != 0) {
+    const std::int64_t latency = now - release;
+    const std::uint32_t flags = sleep.flags();
+    std::int64_t response = 0;
+    if (loop.work_iterations != 0) [[unlikely]] {
       sleep.work(loop.work_iterations);
       now = sleep.now();
-      sample.response_ns = now - release;
+      response = now - release;
     }
-    if (!loop.ring->push(sample)) [[unlikely]]
+    const auto dropped = static_cast<std::uint32_t>(loop.dropped);
+    const std::int64_t index = schedule.index();
+    const std::int64_t offset = release - schedule.spec().t0_ns;
+    if (!loop.ring->emplace(index, offset, latency, response, overruns, dropped, flags)) [[unlikely]]
       ++loop.dropped;
     schedule.advance();
     loop.live_activations.store(++activations, std::memory_order_relaxed);
-    if (sample.latency_ns > loop.latency_ns_max && activations > loop.warm_up) [[unlikely]] {
+    if (latency > loop.latency_ns_max && activations > loop.warm_up) [[unlikely]] {
       reason = StopReason::threshold;
-      if (note_maximum(loop, Sample(sample))) break;
-      reason = StopReason::activations;
+      if (note_maximum(loop, {index, offset, latency, response, overruns, dropped, flags})) break;
       now = sleep.now();
     }
+    reason = StopReason::activations;
     if constexpr (policy == LatePolicy::skip)
       for (; schedule.release_ns() <= now && schedule.release_ns() < loop.end_ns; now = sleep.now())
         overruns +=

@@ -30,6 +30,11 @@ struct SleepBase {
   static constexpr std::uint32_t flags() { return 0; }
   static void work(std::int64_t iterations) { do_work(iterations); }
 
+  // Keeps the reason when a system call returned a negative errno that is not a signal's.
+  void check_returned(long returned) {
+    if (returned < 0 && returned != -EINTR) [[unlikely]]
+      error = static_cast<int>(-returned);
+  }
   // Keeps the reason when a call returned a failure that is not a signal's.
   void check(long returned) {
     if (returned < 0 && errno != EINTR) [[unlikely]]
@@ -41,7 +46,9 @@ struct SleepBase {
 using KernelTimespec = struct __kernel_timespec;
 
 inline KernelTimespec kernel_timespec(std::int64_t duration_ns) {
-  return {.tv_sec = duration_ns / 1'000'000'000, .tv_nsec = duration_ns % 1'000'000'000};
+  const auto ns = static_cast<std::uint64_t>(duration_ns);  // unsigned division is shorter
+  return {.tv_sec = static_cast<std::int64_t>(ns / 1'000'000'000),
+          .tv_nsec = static_cast<std::int64_t>(ns % 1'000'000'000)};
 }
 inline struct timespec to_timespec(std::int64_t duration_ns) {
   struct timespec converted;

@@ -6,20 +6,13 @@
 // switched out in between: then it was another thread, else an interrupt, the hypervisor or the hardware. The
 // question comes after the time stamp.
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "timers/nanosleep.hpp"
 #include "timers/sleep.hpp"
 
 namespace howlate {
 
 namespace {
-
-#ifdef SYS_clock_nanosleep_time64
-constexpr long sys_clock_nanosleep = SYS_clock_nanosleep_time64;
-#else
-constexpr long sys_clock_nanosleep = SYS_clock_nanosleep;
-#endif
 
 constexpr std::int64_t suspicious_gap_ns = 2'000;  // between two readings; a switch out and back costs more
 constexpr std::int64_t spin_ahead_ns = 2'000'000;  // awake this long before a window's first release
@@ -56,10 +49,9 @@ class Spin : public InterruptibleSleep {
   }
 
   void sleep_through(std::int64_t instant_ns) {
-    const KernelTimespec until = kernel_timespec(instant_ns > 0 ? instant_ns : 0);
-    while (!stopped(loop_) &&
-           syscall(sys_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) != 0)
-      if (errno != EINTR) break;  // then it spins through
+    const std::int64_t until_ns = instant_ns > 0 ? instant_ns : 0;
+    while (!stopped(loop_) && sleep_until(until_ns) == -EINTR) {
+    }
     switches_ = switches();
     last_ns_ = now();
   }

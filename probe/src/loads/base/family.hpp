@@ -1,0 +1,23 @@
+// The processes of a load: none outlives its parent.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "core/result.hpp"
+
+namespace howlate {
+
+// Forks. In the child (0) the kernel has been asked to kill it when its parent ends, and the signals that ask
+// a load to end are ignored: the supervisor answers them, and kills. The request does not pass through a
+// fork, so every process of a load is to be made by this; the parent's thread must be its main one. -1 and
+// errno as of fork().
+pid_t fork_child();
+
+// CPU time of this process and of its children that have ended and been waited for.
+std::int64_t own_cpu_ns();
+// CPU time of another process, all its threads; 0 if it is gone.
+std::int64_t process_cpu_ns(pid_t pid);
+
+}  // namespace howlate

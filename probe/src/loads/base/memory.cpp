@@ -1,0 +1,103 @@
+#include "loads/base/memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+
+#include "loads/base/held.hpp"
+#include "loads/load.hpp"
+#include "sys/file.hpp"
+
+namespace howlate {
+namespace {
+
+// MemAvailable in bytes; what is free where the kernel does not tell (before 3.14).
+std::int64_t available_bytes_now() {
+  const std::string text = read_text("/proc/meminfo").value_or("");
+  for (const std::string_view key : {"MemAvailable:", "MemFree:"}) {
+    const std::size_t at = text.find(key);
+    if (at != std::string::npos) return std::atoll(text.c_str() + at + key.size()) * 1024;
+  }
+  return static_cast<std::int64_t>(::sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::int64_t>(page_bytes());
+}
+
+std::string mib(std::int64_t bytes) {
+  return std::to_string(bytes / (1024 * 1024)) + " MiB";
+}
+
+}  // namespace
+
+const ParamSpec region_param = {
+    "size", ParamType::bytes, "16MiB", "B", "", "the region that each worker maps"};
+
+std::size_t page_bytes() {
+  static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view option) {
+  return check_memory(bytes, workers, option, available_bytes_now());
+}
+
+Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view option,
+                    std::int64_t available_bytes) {
+  const std::string name(option);
+  if (bytes < static_cast<std::int64_t>(page_bytes()))
+    return usage_error("--" + name + " is less than a page of memory",
+                       "give at least " + std::to_string(page_bytes()) + " bytes");
+  const double wanted = static_cast<double>(bytes) * static_cast<double>(workers);
+  const auto limit = static_cast<std::int64_t>(memory_share_max * static_cast<double>(available_bytes));
+  if (wanted > static_cast<double>(limit))
+    return not_possible(std::to_string(workers) + " workers with " + mib(bytes) +
+                            " each would take more than half of the " + mib(available_bytes) +
+                            " of memory that are available",
+                        "choose a smaller --" + name + " or fewer CPUs");
+  return {};
+}
+
+Result<Mapping> Mapping::map(std::size_t bytes, int protection) {
+  void* start = ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED)
+    return not_possible("the kernel refuses to map a region of " + mib(static_cast<std::int64_t>(bytes)) +
+                            ": " + errno_text(errno),
+                        "choose a smaller --size");
+  ::madvise(start, bytes,
+            MADV_NOHUGEPAGE);  // EINVAL where the kernel has no huge pages: then there is nothing to avoid
+  return Mapping(static_cast<std::byte*>(start), bytes);
+}
+
+Mapping::~Mapping() {
+  if (start_ != nullptr) ::munmap(start_, bytes_);
+}
+
+Status map_write_sleep_unmap(Worker& worker, int protection, void (*mapped)(const Mapping& mapping)) {
+  const std::size_t page = page_bytes();
+  const std::size_t bytes = static_cast<std::size_t>(worker.params.integer("size")) / page * page;
+  HeldController controller(worker.params.real("target") / 100.0, 0);
+  bool ready = false;
+  const HeldClock clock;
+  for (std::int64_t until_ns = controller.sleep_until(0, 0);;) {
+    if (until_ns == HeldController::never) {
+      worker.say_ready();
+      clock.sleep_until(until_ns);
+    }
+    Result<Mapping> mapping = Mapping::map(bytes, protection);
+    if (!mapping) return mapping.error();
+    if (mapped != nullptr) mapped(*mapping);
+    if (!ready) worker.say_ready();
+    ready = true;
+    volatile std::byte* const start = mapping->start();
+    for (std::size_t at = 0; at < bytes; at += page) {
+      start[at] = std::byte{1};
+      worker.slot.add_units(1);
+    }
+    until_ns = controller.sleep_until(clock.wall_ns(), clock.cpu_ns());
+    if (until_ns != 0) clock.sleep_until(until_ns);
+  }
+}
+
+}  // namespace howlate

@@ -1,0 +1,39 @@
+// What is asked of a load: from NAME[:TARGET][,option=value...] and the words after it to checked values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/params.hpp"
+#include "core/result.hpp"
+#include "loads/load.hpp"
+#include "sys/sched.hpp"
+
+namespace howlate {
+
+struct LoadRequest {
+  const Load* load = nullptr;
+  Params params;                     // "target", the load's own and the common ones
+  std::string target;                // as given or by default
+  std::optional<double> target_cpu;  // share of the CPUs given, where the load is held at one
+  std::vector<int> cpus;
+  SchedPolicy policy;  // its nice is the caller's where none was given
+
+  // The words that ask for the same again, with the CPUs as numbers: what a test runs after `howlate-probe
+  // load`.
+  [[nodiscard]] std::vector<std::string> words() const;
+  std::vector<std::string> given;  // the words as read: NAME, --target=..., --option=...
+};
+
+// "cpu:50,cpus=0,2,nice=10" -> {"cpu", "--target=50", "--cpus=0,2", "--nice=10"}. The numbers of a CPU list
+// may be parted by commas: a piece that begins with a digit goes on with the CPUs before it.
+Result<std::vector<std::string>> split_load_spec(std::string_view spec);
+
+// `argv`: a SPEC and then options. `measuring_cpus` gives `same` and `other` their meaning; without it they
+// are refused.
+Result<LoadRequest> read_load_request(const std::vector<std::string>& argv,
+                                      const std::vector<int>* measuring_cpus = nullptr);
+
+}  // namespace howlate

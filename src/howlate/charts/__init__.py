@@ -1,0 +1,24 @@
+"""Pure functions from binned data to pictures: ONE FILE = ONE CHART (docs/how-to/add-a-chart.md).
+
+A chart's file holds `CHART`, a `Chart`. Files that begin with an underscore are what charts share. The report
+shows every
+chart of the folder, by `Chart.place`; a file that cannot be imported is an error, never skipped.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from howlate.charts._figure import Chart, Figure, Panel, Picture, Subject
+
+__all__ = ["Chart", "Figure", "Panel", "Picture", "Subject", "all_charts"]
+
+
+@cache
+def all_charts() -> tuple[Chart, ...]:
+    """Every chart of this folder, in the order in which the report shows them."""
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    charts = [importlib.import_module(f"{__name__}.{name}").CHART for name in names]
+    return tuple(sorted(charts, key=lambda chart: chart.place))

@@ -1,0 +1,49 @@
+"""The numbers that travel with a picture, for hover and zoom: whole, exact, and small.
+
+Two kinds, both read by report/page.js:
+
+    intervals  {"kind": "intervals", "base": b, "unit": u, "low": VLQ, "size": VLQ,
+                "series": [{"name", "kind", "values": VLQ}]}
+               interval i covers b + u * low[i] to b + u * (low[i] + size[i]) of the x axis
+    points     {"kind": "points", "series": [{"name", "total", "x": VLQ, "y": VLQ, ...}]}
+
+VLQ: the differences of the whole numbers, each in base 64 with 5 bits a digit, lowest first, bit 5 of a
+digit: more follow;
+the lowest bit of the number is its sign. It is half the size of JSON's decimals, so that 40 cells fit into
+one page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def pack(values: Iterable[int]) -> str:
+    """Whole numbers as text; `unpack` is the inverse."""
+    out: list[str] = []
+    for before, value in pairwise([0, *values]):
+        step = value - before
+        rest = step << 1 if step >= 0 else (-step << 1) | 1
+        while rest > 31:
+            out.append(DIGITS[32 | (rest & 31)])
+            rest >>= 5
+        out.append(DIGITS[rest])
+    return "".join(out)
+
+
+def unpack(text: str) -> list[int]:
+    """The inverse of `pack`."""
+    values: list[int] = []
+    value = rest = shift = 0
+    for char in text:
+        digit = DIGITS.index(char)
+        rest |= (digit & 31) << shift
+        shift += 5
+        if digit < 32:
+            value += -(rest >> 1) if rest & 1 else rest >> 1
+            values.append(value)
+            rest = shift = 0
+    return values

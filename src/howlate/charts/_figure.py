@@ -1,0 +1,99 @@
+"""The shapes that charts take and give: a cell to draw, a picture, its panels, and the figure around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from howlate.charts._scale import Scale
+from howlate.model.bins import CellBins
+from howlate.model.summary import CellSummary
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One cell as a chart sees it: what to call it, its summary, its bins."""
+
+    label: str
+    summary: CellSummary
+    bins: CellBins | None
+
+
+@dataclass(frozen=True)
+class Key:
+    """One entry of a legend: the CSS classes that its sample is drawn with, and what it stands for."""
+
+    classes: str
+    text: str
+    mark: str = "line"
+    """"line", "area", or the name of a marker (_svg.MARKERS)."""
+    series: int | None = None
+    """The series of the panel that lights up under this entry; None: it belongs to all panels alike."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A direct label at a place of the plane, in shares from left and bottom; follows the zoom."""
+
+    x: float
+    y: float
+    text: str
+    marker: str = ""
+    classes: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The drawing of one panel: what lies on the plane (zoomed), and the frame around it (ticks, which zoom
+    redraws)."""
+
+    x: Scale
+    y_ticks: Sequence[tuple[float, str]]
+    """Share of the height from the bottom, text."""
+    marks: str
+    """SVG in a plane of `width` x `height` units, y downwards; the page stretches it."""
+    width: float
+    height: float
+    notes: Sequence[Note] = ()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot: its heading, picture, height in pixels, and the exact numbers that hover reads."""
+
+    label: str
+    picture: Picture
+    height: int
+    summary: str
+    """What the picture shows, in words, for those who cannot see it."""
+    data: Mapping[str, Any]
+    """See _data.py for the two kinds."""
+    link: str = ""
+    """Panels with the same link zoom together."""
+    aside: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """All panels of one chart, with what the reader must know to read them."""
+
+    name: str
+    title: str
+    reading: str
+    """How to read it, and what it hides, in a sentence or two."""
+    x_title: str
+    y_title: str
+    panels: tuple[Panel, ...]
+    keys: tuple[Key, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A plug-in of this folder."""
+
+    name: str
+    place: int
+    """Where it stands in the report: smaller first."""
+    draw: Callable[[Sequence[Subject]], Figure | str | None] = field(repr=False)
+    """None: nothing to draw. A text: nothing to draw, and why."""

@@ -1,0 +1,95 @@
+"""The frame around every picture: grid, ticks with their units, direct labels, title and description.
+
+The frame is an SVG without a viewBox, as wide as its place: text keeps its size on every screen. The picture
+lies in a plane
+inside, stretched and clipped by its own viewBox, with strokes that do not scale. Zooming is a change of that
+viewBox, of
+the ticks and of the places of the labels; no picture has to be drawn again for it.
+"""
+
+from __future__ import annotations
+
+from howlate.charts._figure import Note, Panel
+from howlate.charts._svg import MARKERS, el, percent, words
+
+TICKS_ABOUT = 8
+"""Ticks of the x axis as the page is written; the script takes fewer on narrow screens."""
+
+
+def frame(panel: Panel, ident: str) -> str:
+    """One panel's SVG."""
+    picture = panel.picture
+    return el(
+        "svg",
+        {
+            "class": "frame",
+            "role": "img",
+            "aria-labelledby": f"{ident}-t {ident}-d",
+            "width": "100%",
+            "height": panel.height,
+        },
+        el("title", {"id": f"{ident}-t"}, words(panel.label)),
+        el("desc", {"id": f"{ident}-d"}, words(panel.summary)),
+        el("g", {"class": "y"}, *(_y_tick(share, text) for share, text in picture.y_ticks)),
+        el(
+            "g",
+            {"class": "x"},
+            *(_x_tick(i, share, text) for i, (share, text) in enumerate(picture.x.ticks(TICKS_ABOUT))),
+        ),
+        el(
+            "svg",
+            {
+                "class": "plane",
+                "width": "100%",
+                "height": "100%",
+                "viewBox": f"0 0 {picture.width:g} {picture.height:g}",
+                "preserveAspectRatio": "none",
+            },
+            picture.marks,
+        ),
+        el("line", {"class": "base", "x1": "0", "x2": "100%", "y1": "100%", "y2": "100%"}),
+        el("g", {"class": "notes"}, *(_note(note) for note in picture.notes)),
+    )
+
+
+def _y_tick(share: float, text: str) -> str:
+    y = percent(1 - share)
+    line = el("line", {"x1": "0", "x2": "100%", "y1": y, "y2": y})
+    return line + el("text", {"x": -8, "y": y, "dy": "0.35em"}, words(text)) if text else line
+
+
+def _x_tick(i: int, share: float, text: str) -> str:
+    x = percent(share)
+    second = {"class": "second"} if i % 2 else {}
+    return el("line", {"x1": x, "x2": x, "y1": "0", "y2": "100%"}) + el(
+        "text", {"x": x, "y": "100%", "dy": "1.4em", **second}, words(text)
+    )
+
+
+def _note(note: Note) -> str:
+    inside: list[str] = []
+    if note.marker:
+        inside.append(
+            el("path", {"class": f"marker {note.marker} {note.classes}", "d": MARKERS[note.marker]})
+        )
+    if note.text:
+        left = note.x > 0.6
+        gap = 0 if not note.marker else -9 if left else 9
+        inside.append(
+            el(
+                "text",
+                {"x": gap, "dy": "0.35em", "class": "left" if left else "right"},
+                words(note.text),
+            )
+        )
+    return el(
+        "svg",
+        {
+            "class": "note",
+            "x": percent(note.x),
+            "y": percent(1 - note.y),
+            "data-at": f"{note.x:.6f}",
+            "overflow": "visible",
+        },
+        *inside,
+    )

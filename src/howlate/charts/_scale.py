@@ -1,0 +1,122 @@
+"""Scales and ticks. The page's script (report/page.js) computes the same ticks for a zoomed axis; a browser
+test compares them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["ns", "s", "count", "share"]
+
+NARROW_SPACE = "\u202f"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Maps values to a share (0..1) of an axis."""
+
+    low: float
+    high: float
+    log: bool
+    kind: Kind
+
+    def at(self, value: float) -> float:
+        """The share of the axis at which the value stands; not clamped."""
+        if self.log:
+            return math.log(max(value, 1e-300) / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    def ticks(self, about: int) -> tuple[tuple[float, str], ...]:
+        """Places (shares) and texts of about so many ticks."""
+        values = (
+            log_ticks(self.low, self.high, about) if self.log else linear_ticks(self.low, self.high, about)
+        )
+        return tuple((self.at(v), text_of(v, self.kind, self.high)) for v in values)
+
+
+def linear_ticks(low: float, high: float, about: int) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten within [low, high]."""
+    step = _step((high - low) / max(1, about))
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [i * step for i in range(first, last + 1)]
+
+
+def log_ticks(low: float, high: float, about: int) -> list[float]:
+    """Powers of ten, with 2 and 5 between where there is room, every n-th where there is not; linear within
+    less than a decade."""
+    decades = math.log10(high / low)
+    if decades < 0.9:
+        return linear_ticks(low, high, about)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    factors = (1, 2, 5) if decades * 3 <= about + 1 else (1,)
+    every = max(1, math.ceil(decades / max(1, about) - 1e-9)) if len(factors) == 1 else 1
+    values = [f * 10.0**e for e in range(first, last + 1) if e % every == 0 for f in factors]
+    return [v for v in values if low * (1 - 1e-9) <= v <= high * (1 + 1e-9)]
+
+
+def _step(rough: float) -> float:
+    base = 10.0 ** math.floor(math.log10(rough)) if rough > 0 else 1.0
+    return next((f * base for f in (1, 2, 5) if rough <= f * base * (1 + 1e-9)), 10 * base)
+
+
+def text_of(value: float, kind: Kind, largest: float) -> str:
+    """A tick's text."""
+    if kind == "ns":
+        return time_tick(value)
+    if kind == "s":
+        return clock_tick(value, largest)
+    if kind == "share":
+        return percent_text(value)
+    return count_tick(value)
+
+
+def percent_text(share: float) -> str:
+    """A share in per cent, to a tenth."""
+    return f"{shortest(round(share * 100, 1))}{NARROW_SPACE}%"
+
+
+def shortest(value: float) -> str:
+    """At most seven significant digits, none of them needless, never an exponent."""
+    text = f"{value:.7g}"
+    return text if "e" not in text else f"{value:f}".rstrip("0").rstrip(".")
+
+
+def time_tick(ns: float) -> str:
+    """Nanoseconds in the unit that reads best."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if abs(ns) >= size * (1 - 1e-9):
+            return f"{shortest(ns / size)}{NARROW_SPACE}{unit}"
+    return f"{shortest(ns)}{NARROW_SPACE}ns" if ns else "0"
+
+
+def clock_tick(seconds: float, largest: float) -> str:
+    """Seconds since the start; minutes and hours where the run is long."""
+    size, unit = (3600.0, "h") if largest >= 3 * 3600 else (60.0, "min") if largest >= 600 else (1.0, "s")
+    return f"{shortest(seconds / size)}{NARROW_SPACE}{unit}" if seconds else "0"
+
+
+def count_tick(value: float) -> str:
+    """1, 10, 100, 1k, 10k, 1M."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{shortest(value / size)}{unit}"
+    return shortest(value)
+
+
+def spread(low: float, high: float, kind: Kind, room: float = 0.03) -> Scale:
+    """A scale around values > 0: logarithmic where they span more than a factor of 8, with a little room at
+    both ends."""
+    low, high = max(1.0, low), max(1.0, high, low)
+    if high / low > 8:
+        factor = (high / low) ** room
+        return Scale(low / factor, high * factor, True, kind)
+    gap = (high - low) * room or high * 0.05
+    return Scale(max(0.0, low - gap), high + gap, False, kind)
+
+
+def extent(values: Sequence[float]) -> tuple[float, float]:
+    """Smallest and largest."""
+    return min(values), max(values)

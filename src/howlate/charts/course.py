@@ -1,0 +1,108 @@
+"""Latency against time: maximum, p99 and median of each block of a pixel's width, so that no picture hides
+the worst."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from howlate.charts._data import pack
+from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
+from howlate.charts._scale import Scale, spread
+from howlate.charts._svg import area_path, el, number, step_path
+from howlate.charts._words import seconds_text, time_text
+from howlate.model.bins import CellBins, TimeBlocks
+
+WIDTH = 1000.0
+FEW = " Where a block has fewer than 100 wake-ups, its p99 is its largest and hidden behind it."
+KEYS = (
+    Key("c-max", "largest of the block", "area"),
+    Key("c-p99", "99 % of the block below"),
+    Key("c-median", "half of the block below"),
+)
+
+
+def draw(subjects: Sequence[Subject]) -> Figure | None:
+    drawn = [(s, s.bins) for s in subjects if s.bins is not None and s.bins.blocks.start_s]
+    if not drawn:
+        return None
+    end = max(b.blocks.start_s[-1] + b.blocks.width_s for _, b in drawn)
+    x = Scale(0.0, end, False, "s")
+    y = spread(
+        min(min(b.blocks.median_ns) for _, b in drawn),
+        max(max(b.blocks.max_ns) for _, b in drawn),
+        "ns",
+        0.08,
+    )
+    height = 128 if len(drawn) <= 8 else 84
+    return Figure(
+        name="course",
+        title="Latency over time",
+        reading="Time is cut into blocks about one pixel wide. The filled edge is the largest latency of "
+        "each block, so the "
+        "picture cannot hide the worst; a gap is time without a wake-up. All panels share both axes."
+        + (FEW if any(max(b.blocks.counts) < 100 for _, b in drawn) else ""),
+        x_title="Time since the first release",
+        y_title="Wake-up latency",
+        panels=tuple(_panel(s, b, x, y, height) for s, b in drawn),
+        keys=KEYS,
+    )
+
+
+def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int) -> Panel:
+    blocks = bins.blocks
+    index = block_numbers(blocks)
+    largest = max(blocks.max_ns)
+    where = blocks.max_ns.index(largest)
+    middle = blocks.start_s[where] + blocks.width_s / 2
+    plane = 2 * height
+
+    def ys(values: Sequence[int]) -> list[int]:
+        return [round(plane * (1 - y.at(v))) for v in values]
+
+    scale = blocks.width_s / x.high * WIDTH
+    shift = blocks.start_s[0] / x.high * WIDTH - index[0] * scale
+    marks = el(
+        "g",
+        {"transform": f"translate({number(shift)}) scale({scale:.6g},1)"},
+        el("path", {"class": "line c-p99", "d": step_path(index, ys(blocks.p99_ns))}),
+        el("path", {"class": "area c-max", "d": area_path(index, ys(blocks.max_ns), plane)}),
+        el("path", {"class": "line c-median", "d": step_path(index, ys(blocks.median_ns))}),
+    )
+    return Panel(
+        label=subject.label,
+        aside=f"{seconds_text(blocks.width_s * (index[-1] + 1))} in blocks of "
+        f"{time_text(blocks.width_s * 1e9)}",
+        picture=Picture(
+            x=x,
+            y_ticks=[(share, text) for share, text in y.ticks(5)],
+            marks=marks,
+            width=WIDTH,
+            height=plane,
+            notes=(Note(x.at(middle), y.at(largest), f"max {time_text(largest)}", "circle", "c-max"),),
+        ),
+        height=height,
+        summary=f"Latency over {seconds_text(x.high)}: the largest, {time_text(largest)}, was seen after "
+        f"{seconds_text(middle)}.",
+        data={
+            "kind": "intervals",
+            "base": blocks.start_s[0] - index[0] * blocks.width_s,
+            "unit": blocks.width_s,
+            "low": pack(index),
+            "size": pack([1] * len(index)),
+            "series": [
+                {"name": "largest", "kind": "ns", "key": "c-max", "values": pack(blocks.max_ns)},
+                {"name": "p99", "kind": "ns", "key": "c-p99", "values": pack(blocks.p99_ns)},
+                {"name": "median", "kind": "ns", "key": "c-median", "values": pack(blocks.median_ns)},
+                {"name": "wake-ups", "kind": "count", "values": pack(blocks.counts)},
+            ],
+        },
+        link=f"time {subject.summary.id}",
+    )
+
+
+def block_numbers(blocks: TimeBlocks) -> list[int]:
+    """Which block each entry is: whole numbers, with gaps where nothing was measured."""
+    return [round((start - blocks.start_s[0]) / blocks.width_s) for start in blocks.start_s]
+
+
+CHART = Chart("course", 30, draw)

@@ -1,0 +1,149 @@
+"""How often which latency: counts on a logarithmic axis, so that a single late wake-up is as visible as a
+million."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from howlate.charts._data import pack
+from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
+from howlate.charts._scale import Scale, count_tick, extent, log_ticks, spread
+from howlate.charts._svg import el
+from howlate.charts._words import grouped, time_text
+from howlate.model.bins import CellBins, Histogram
+
+FLOOR = 0.6
+"""The count at the bottom of the axis: below 1, so that a bin with one sample has a height."""
+WIDTH = 1000.0
+FINEST = 5
+"""Finer than this, the equal bins would be hardly wider than the data's own (at most 0.8 %), and their counts
+ragged."""
+NATIVE = 7
+
+
+def draw(subjects: Sequence[Subject]) -> Figure | None:
+    drawn = [(s, s.bins) for s in subjects if s.bins is not None and s.bins.histogram.counts]
+    if not drawn:
+        return None
+    x = spread(
+        min(b.histogram.lower_ns[0] for _, b in drawn),
+        max(b.histogram.upper_ns[-1] for _, b in drawn),
+        "ns",
+        0.02,
+    )
+    bits = _bits(x)
+    merged = [merge(b.histogram, bits) for _, b in drawn]
+    y = Scale(FLOOR, max(max(h.counts) for h in merged) * 1.4, True, "count")
+    height = 104 if len(drawn) <= 8 else 76
+    return Figure(
+        name="histogram",
+        title="How often which latency",
+        reading="Each bar counts the wake-ups that were so late. The count is logarithmic: the thinnest bar "
+        "at the "
+        "bottom is a single wake-up, and nothing is left out. All panels share both axes.",
+        x_title="Wake-up latency",
+        y_title="Wake-ups per bin",
+        panels=tuple(_panel(s, b, h, x, y, height, bits) for (s, b), h in zip(drawn, merged, strict=True)),
+    )
+
+
+def _bits(x: Scale) -> int:
+    """Bins per octave, as a power of two, so that a bar is some pixels wide; NATIVE where the data are
+    coarser."""
+    octaves = max(0.5, math.log2(x.high / max(1.0, x.low)))
+    bits = max(3, round(math.log2(260 / octaves)))
+    return bits if bits <= FINEST else NATIVE
+
+
+def merge(histogram: Histogram, bits: int) -> Histogram:
+    """Bins of equal width on a logarithmic axis, 2^bits an octave; their edges are the nearest edges of the
+    given bins,
+    so counts add up and no sample is lost or split. NATIVE: as they are."""
+    if bits == NATIVE:
+        return histogram
+    lower: list[int] = []
+    upper: list[int] = []
+    counts: list[int] = []
+    place = None
+    for low, high, count in zip(histogram.lower_ns, histogram.upper_ns, histogram.counts, strict=True):
+        here = place_of(low, high, bits)
+        if here == place:
+            upper[-1] = max(upper[-1], high)
+            counts[-1] += count
+        else:
+            lower.append(max(min(low, edge(here, bits)), upper[-1] if upper else -(1 << 62)))
+            upper.append(max(high, edge(here + 1, bits)))
+            counts.append(count)
+        place = here
+    return Histogram(tuple(lower), tuple(upper), tuple(counts))
+
+
+def place_of(low: int, high: int, bits: int) -> int:
+    """In which of the equal bins the middle of a given one lies."""
+    return math.floor(math.log2(max(1.0, (low + high) / 2)) * (1 << bits))
+
+
+def edge(place: int, bits: int) -> int:
+    """The edge between given bins that is nearest to where an equal bin begins."""
+    wanted = 2.0 ** (place / (1 << bits))
+    size = 1 << max(0, int(wanted).bit_length() - 8)
+    low = int(wanted) // size * size
+    return low if low + size / 2 >= wanted else low + size
+
+
+def _panel(
+    subject: Subject, bins: CellBins, merged: Histogram, x: Scale, y: Scale, height: int, bits: int
+) -> Panel:
+    native = bins.histogram
+    total = sum(native.counts)
+    _, largest = extent(bins.tail.latency_ns) if bins.tail.latency_ns else (0, native.upper_ns[-1])
+    column = subject.summary.columns.get(bins.column)
+    if column is not None and column.max is not None:
+        largest = column.max
+    notes = [
+        Note(x.at(largest), y.at(1) + 0.06, "", "down", "c-max"),
+        Note(x.at(largest), 0.42, f"max {time_text(largest)}"),
+    ]
+    return Panel(
+        label=subject.label,
+        aside=f"{grouped(total)} wake-ups",
+        picture=Picture(
+            x=x,
+            y_ticks=[(y.at(v), count_tick(v)) for v in log_ticks(y.low, y.high, 3)],
+            marks=el("path", {"class": "bars", "d": bars(merged, x, y, 2 * height)}),
+            width=WIDTH,
+            height=2.0 * height,
+            notes=notes,
+        ),
+        height=height,
+        summary=f"Histogram of {total} wake-ups from {time_text(native.lower_ns[0])} to "
+        f"{time_text(largest)}.",
+        data={
+            "kind": "intervals",
+            "base": 0,
+            "unit": 1,
+            "low": pack(native.lower_ns),
+            "size": pack(u - v for v, u in zip(native.lower_ns, native.upper_ns, strict=True)),
+            "series": [{"name": "wake-ups", "kind": "count", "values": pack(native.counts)}],
+            "merge": {"bits": bits, "floor": FLOOR, "top": y.high},
+        },
+        link="latency",
+    )
+
+
+def bars(histogram: Histogram, x: Scale, y: Scale, height: int) -> str:
+    """One outline for all bars; report/page.js draws the same where one zooms in."""
+    out: list[str] = []
+    end = None
+    for low, high, count in zip(histogram.lower_ns, histogram.upper_ns, histogram.counts, strict=True):
+        left, right = round(x.at(max(low, 1)) * WIDTH, 1), round(x.at(high) * WIDTH, 1)
+        top = round(height * (1 - y.at(count)))
+        if low != end:
+            out.append(f"{'' if end is None else f'V{height}z'}M{left:g},{height}")
+        out.append(f"V{top}H{right:g}")
+        end = high
+    return "".join([*out, f"V{height}z"])
+
+
+CHART = Chart("histogram", 20, draw)

@@ -1,0 +1,150 @@
+"""The empirical tail: how rare are wake-ups later than x, both axes logarithmic; several cells in one
+plot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from howlate.charts._data import pack
+from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
+from howlate.charts._scale import Scale, log_ticks, spread
+from howlate.charts._svg import MARKERS, el
+from howlate.charts._words import one_in, time_text
+from howlate.model.bins import CellBins
+
+WIDTH = 1000.0
+HEIGHT = 300
+TOGETHER = 8
+"""More lines than this in one plot cannot be told apart."""
+KEPT = 600
+"""Points that travel with the page for each cell; the rarest are all among them."""
+
+
+def draw(subjects: Sequence[Subject]) -> Figure | None:
+    drawn = [(s, s.bins) for s in subjects if s.bins is not None and s.bins.tail.latency_ns]
+    if not drawn:
+        return None
+    total = max(sum(b.histogram.counts) for _, b in drawn)
+    x = spread(
+        min(b.tail.latency_ns[0] for _, b in drawn), max(b.tail.latency_ns[-1] for _, b in drawn), "ns", 0.02
+    )
+    y = Scale(0.6 / total, 1.0, True, "share")
+    groups = [drawn[i : i + TOGETHER] for i in range(0, len(drawn), TOGETHER)]
+    return Figure(
+        name="tail",
+        title="How rare is how late",
+        reading="Read across: at a latency x, the line tells what share of the wake-ups was later than x. "
+        "Each line ends at "
+        "the largest latency seen; what lies beyond the end was not measured, which is not the same as "
+        "impossible.",
+        x_title="Wake-up latency",
+        y_title="Share of wake-ups that were later",
+        panels=tuple(_panel(group, x, y, i, len(groups)) for i, group in enumerate(groups)),
+        keys=tuple(
+            Key(f"c{i + 1} dash{i + 1}", s.label, list(MARKERS)[i], i) for i, (s, _) in enumerate(groups[0])
+        )
+        if len(groups) == 1
+        else (),
+    )
+
+
+def _panel(group: Sequence[tuple[Subject, CellBins]], x: Scale, y: Scale, part: int, parts: int) -> Panel:
+    marks: list[str] = []
+    notes: list[Note] = []
+    series: list[dict[str, object]] = []
+    for i, (subject, bins) in enumerate(group):
+        points = tail_points(bins)
+        classes = f"c{i + 1}"
+        marks.append(el("path", {"class": f"line {classes} dash{i + 1} s{i}", "d": staircase(points, x, y)}))
+        notes += _markers(points, x, y, list(MARKERS)[i], f"{classes} s{i}")
+        kept = thin(points)
+        series.append(
+            {
+                "name": subject.label,
+                "key": classes,
+                "total": sum(bins.histogram.counts),
+                "x": pack(p[0] for p in kept),
+                "y": pack(p[1] for p in kept),
+            }
+        )
+    worst = max(group, key=lambda g: g[1].tail.latency_ns[-1])
+    return Panel(
+        label="All cells" if parts == 1 else f"Cells {part * TOGETHER + 1} to {part * TOGETHER + len(group)}",
+        picture=Picture(
+            x=x,
+            y_ticks=[
+                (y.at(v), one_in(1 / v) if v < 1 else "all")
+                for v in log_ticks(y.low, y.high, 8)
+                if abs(round(1 / v) * v - 1) < 1e-6
+            ],
+            marks="".join(marks),
+            width=WIDTH,
+            height=2.0 * HEIGHT,
+            notes=notes,
+        ),
+        height=HEIGHT,
+        summary=f"Tails of {len(group)} cells; the latest wake-up, "
+        f"{time_text(worst[1].tail.latency_ns[-1])}, "
+        f"was seen under {worst[0].label}.",
+        data={"kind": "points", "y": {"low": y.low, "high": y.high, "log": True}, "series": series},
+        link="latency",
+    )
+
+
+def tail_points(bins: CellBins) -> list[tuple[int, int, int]]:
+    """(latency, samples later than it, samples); the maximum is the last."""
+    total = sum(bins.histogram.counts)
+    return [
+        (v, round(s * total), total)
+        for v, s in zip(bins.tail.latency_ns, bins.tail.share_beyond, strict=True)
+    ]
+
+
+def thin(points: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """At most KEPT points: the last third of that as they are, the rest evenly, the first and the last
+    always."""
+    if len(points) <= KEPT:
+        return list(points)
+    rare = KEPT // 3
+    head, last = points[:-rare], points[-rare:]
+    step = len(head) / (KEPT - rare)
+    return [head[int(i * step)] for i in range(KEPT - rare)] + list(last)
+
+
+def staircase(points: Sequence[tuple[int, int, int]], x: Scale, y: Scale) -> str:
+    """From "all are later" down to the maximum; steps smaller than half a pixel are joined."""
+    height = 2.0 * HEIGHT
+    out: list[str] = []
+    at_x, at_y = x.at(points[0][0]) * WIDTH, 0.0
+    out.append(f"M{at_x:.1f},0")
+    for i, (latency, beyond, total) in enumerate(points):
+        px = x.at(latency) * WIDTH
+        last = i == len(points) - 1
+        py = at_y if beyond == 0 else height * (1 - y.at(beyond / total))
+        if not last and abs(px - at_x) < 0.4 and abs(py - at_y) < 0.8:
+            continue
+        out.append(f"H{px:.1f}" if py == at_y else f"H{px:.1f}V{py:.1f}")
+        at_x, at_y = px, py
+    return "".join(out).replace(".0", "")
+
+
+def _markers(
+    points: Sequence[tuple[int, int, int]], x: Scale, y: Scale, marker: str, classes: str
+) -> list[Note]:
+    """A marker where the line crosses each power of ten, and one at the maximum: lines differ without
+    colour."""
+    notes: list[Note] = []
+    wanted = 0.1
+    before = points[0][2]
+    for latency, beyond, total in points:
+        while beyond > 0 and beyond / total <= wanted and wanted * total >= 3:
+            notes.append(Note(x.at(latency), y.at(wanted), "", marker, f"{classes} small"))
+            wanted /= 10
+        if beyond > 0:
+            before = beyond
+    latency, beyond, total = points[-1]
+    notes.append(Note(x.at(latency), y.at((beyond or before) / total), "", marker, classes))
+    return notes
+
+
+CHART = Chart("tail", 40, draw)

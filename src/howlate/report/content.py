@@ -1,0 +1,102 @@
+"""What a report is made of: a run with its cells, read from its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from howlate.errors import UsageError
+from howlate.model.bins import CellBins
+from howlate.model.finding import Finding
+from howlate.model.run import Run
+from howlate.model.summary import CellSummary, ColumnSummary
+from howlate.report.labels import measured_s
+
+
+@dataclass(frozen=True)
+class CellContent:
+    """One whole cell."""
+
+    summary: CellSummary
+    bins: CellBins | None
+    header: Mapping[str, Any] = field(default_factory=dict)
+    """The stream's header: parameters, what was in force."""
+    trailer: Mapping[str, Any] = field(default_factory=dict)
+    """The stream's trailer; empty where the probe did not end by itself."""
+
+    @property
+    def column_name(self) -> str:
+        """The column that the report is about."""
+        if self.bins is not None and self.bins.column in self.summary.columns:
+            return self.bins.column
+        return next(iter(self.summary.columns), "latency_ns")
+
+    @property
+    def column(self) -> ColumnSummary | None:
+        return self.summary.columns.get(self.column_name)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it measured: as the probe said, else from blocks, else from releases and period."""
+        ns = self.trailer.get("duration_ns")
+        if isinstance(ns, int | float) and ns > 0:
+            return float(ns) / 1e9
+        if self.bins is not None and self.bins.blocks.start_s:
+            return self.bins.blocks.start_s[-1] + self.bins.blocks.width_s
+        return measured_s(self.summary)
+
+
+@dataclass(frozen=True)
+class RunContent:
+    """One run: what was asked, where, and what was measured."""
+
+    run: Run
+    cells: Sequence[CellContent]
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Cells that could not be measured, and why."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(Finding.from_json(dict(f)) for f in self.run.findings)
+
+
+def read_content(path: Path) -> RunContent:
+    """Everything that the report shows of a run folder; no sample is read where bins.json is there."""
+    from howlate.store.run_folder import RunFolder
+
+    folder = RunFolder.open(path)
+    cells = []
+    for cell_id in folder.whole_cells():
+        recorded = folder.cell(cell_id)
+        cells.append(
+            CellContent(
+                folder.summary(cell_id),
+                folder.bins(cell_id),
+                _mapping(recorded.get("header")),
+                _mapping(recorded.get("trailer")),
+            )
+        )
+    failed = {name: _reason(error) for name, error in folder.failed_cells().items()}
+    return RunContent(folder.read_run(), tuple(cells), failed)
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _reason(error: Mapping[str, Any]) -> str:
+    said = error.get("message") or error.get("error") or "it failed"
+    remedy = error.get("remedy")
+    return f"{said}. {remedy}." if remedy else str(said)
+
+
+def must_be_one_study(runs: Sequence[RunContent]) -> None:
+    """Runs of different studies answer different questions: they are not put into one table."""
+    studies = {content.run.study.id for content in runs}
+    if len(studies) > 1:
+        raise UsageError(
+            f"these runs are of different studies ({', '.join(sorted(studies))})",
+            "make a report of each study",
+        )

@@ -1,0 +1,257 @@
+"""The report: one HTML file that needs nothing else, below 2 MB whatever the number of samples
+(docs/report.md).
+
+Every text that comes from a run (labels, kernel command line, reasons) is escaped where it is put into the
+page. The page's
+policy forbids it to load anything, and to run any script but its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from howlate import __version__
+from howlate.charts import Figure, Panel, Subject, all_charts
+from howlate.charts._figure import Key
+from howlate.charts._frame import frame
+from howlate.charts._svg import MARKERS
+from howlate.errors import UsageError
+from howlate.model.finding import LEVELS, Finding
+from howlate.report import machine, prose, tables
+from howlate.report.content import CellContent, RunContent, must_be_one_study, read_content
+from howlate.report.labels import row_names
+
+
+def write_report(folders: Path | Sequence[Path], out: Path) -> Path:
+    """Reads run folders of one study and writes their report; returns its path."""
+    paths = [folders] if isinstance(folders, Path) else list(folders)
+    from howlate.store.files import write_text
+
+    write_text(out, render([read_content(path) for path in paths]))
+    return out
+
+
+def render(runs: Sequence[RunContent]) -> str:
+    """The page. Several runs of one study are joined; then a label tells which run a row is of."""
+    if not runs:
+        raise UsageError("there is no run to report on", "name a run folder")
+    must_be_one_study(runs)
+    cells, labels = joined(runs)
+    names = row_names(labels)
+    subjects = [
+        Subject(name if c.summary.valid else f"{name} (invalid)", c.summary, c.bins)
+        for name, c in zip(names, cells, strict=True)
+    ]
+    first = runs[0].run
+    body = [
+        _head(runs, prose.answer(cells, names)),
+        _warnings(prose.cautions(runs, cells, names)),
+        *_results(cells, labels, subjects),
+        _findings(runs),
+        machine.section(runs, cells, names),
+        _meaning(),
+        _foot(runs),
+    ]
+    title = f"{first.study.question or first.study.title} – howlate"
+    return _page(title, "\n".join(part for part in body if part))
+
+
+def joined(runs: Sequence[RunContent]) -> tuple[list[CellContent], list[dict[str, str]]]:
+    """All cells of all runs with their labels."""
+    cells: list[CellContent] = []
+    labels: list[dict[str, str]] = []
+    for content in runs:
+        for cell in content.cells:
+            own = dict(cell.summary.labels)
+            labels.append({"run": content.run.id, **own} if len(runs) > 1 else own)
+            cells.append(cell)
+    return cells, labels
+
+
+def _results(
+    cells: Sequence[CellContent], labels: Sequence[dict[str, str]], subjects: Sequence[Subject]
+) -> Iterable[str]:
+    if not cells:
+        yield '<section><p class="lead">No cell of this run is whole yet.</p></section>'
+        return
+    for chart in all_charts():
+        figure = chart.draw(subjects)
+        if isinstance(figure, Figure):
+            yield _figure(figure)
+        elif figure:
+            yield f'<section class="chart"><p class="reading">{escape(figure)}</p></section>'
+        if chart.name == "overview":
+            yield tables.summary(cells, labels)
+
+
+def _head(runs: Sequence[RunContent], answer: Sequence[str]) -> str:
+    run = runs[0].run
+    started = ", ".join(dict.fromkeys(content.run.started[:16].replace("T", " ") for content in runs))
+    paragraphs = "".join(
+        f'<p class="{"answer" if i == 0 else "lead"}">{text}</p>' for i, text in enumerate(answer)
+    )
+    where = machine.place(run)
+    return (
+        f'<header><p class="eyebrow">howlate · {escape(run.study.id)} · {escape(started)} UTC'
+        f"{' · ' + escape(where) if where else ''}</p>"
+        f"<h1>{escape(run.study.question or run.study.title)}</h1>{paragraphs}</header>"
+    )
+
+
+def _warnings(sentences: Sequence[str]) -> str:
+    if not sentences:
+        return ""
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    return f'<aside class="cautions" aria-label="Before you use these numbers"><ul>{items}</ul></aside>'
+
+
+def _figure(figure: Figure) -> str:
+    panels = "".join(_panel(figure, panel, f"{figure.name}-{i}") for i, panel in enumerate(figure.panels))
+    legend = "".join(_key(key) for key in figure.keys)
+    many = " many" if len(figure.panels) > 8 else ""
+    y_title = f'<p class="axis y-title">{escape(figure.y_title)}</p>' if figure.y_title else ""
+    return (
+        f'<section class="chart" id="{figure.name}"><h2>{escape(figure.title)}</h2>'
+        f'<p class="reading">{escape(figure.reading)}</p>'
+        + (f'<ul class="legend">{legend}</ul>' if legend else "")
+        + f'{y_title}<div class="panels{many}">{panels}</div>'
+        f'<p class="axis x-title">{escape(figure.x_title)}</p></section>'
+    )
+
+
+def _key(key: Key) -> str:
+    if key.mark == "area":
+        mark = f'<rect class="area {key.classes}" x="1" y="3" width="22" height="10"/>'
+    elif key.mark == "line":
+        mark = f'<path class="line {key.classes}" d="M1,8H23"/>'
+    else:
+        line = f'<path class="line {key.classes}" d="M1,8H27"/>' if key.series is not None else ""
+        classes = f"marker {key.mark} {key.classes}"
+        mark = f'{line}<path class="{classes}" transform="translate(14 8)" d="{MARKERS[key.mark]}"/>'
+    series = f' data-series="{key.series}"' if key.series is not None else ""
+    return f'<li{series}><svg width="28" height="16" aria-hidden="true">{mark}</svg>{escape(key.text)}</li>'
+
+
+def _panel(figure: Figure, panel: Panel, ident: str) -> str:
+    x = panel.picture.x
+    data = {
+        "x": {"low": x.low, "high": x.high, "log": x.log, "kind": x.kind},
+        "plane": [panel.picture.width, panel.picture.height],
+        "link": panel.link,
+        "label": panel.label,
+        **panel.data,
+    }
+    head = f"<h3>{escape(panel.label)}</h3>" if len(figure.panels) > 1 else ""
+    aside = f'<p class="aside">{escape(panel.aside)}</p>' if panel.aside else ""
+    return (
+        f'<div class="panel"><div class="panel-head">{head}{aside}</div>'
+        f'<div class="plot{"" if panel.picture.y_ticks else " wide"}" id="{ident}">{frame(panel, ident)}'
+        f'<script type="application/json">{script_json(data)}</script></div></div>'
+    )
+
+
+def script_json(value: object) -> str:
+    """JSON that cannot end the element it stands in."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _findings(runs: Sequence[RunContent]) -> str:
+    parts: list[str] = []
+    seen: set[tuple[Finding, ...]] = set()
+    for content in runs:
+        findings = content.findings
+        if not findings or findings in seen:
+            continue
+        seen.add(findings)
+        if len(runs) > 1:
+            parts.append(f"<h3>{escape(content.run.id)}</h3>")
+        late = [f for f in findings if f.level == "late"]
+        if not late:
+            parts.append('<p class="lead">Nothing was found that is known to make this machine late.</p>')
+        parts.append('<div class="findings">' + "".join(_finding(f) for f in late) + "</div>" if late else "")
+        for level, text in (
+            ("note", "worth knowing"),
+            ("unknown", "could not be found out"),
+            ("ok", "in order"),
+        ):
+            some = [f for f in findings if f.level == level]
+            if some:
+                parts.append(
+                    f'<details><summary>{len(some)} {text}</summary><div class="findings">'
+                    f"{''.join(_finding(f) for f in some)}</div></details>"
+                )
+    if not parts:
+        return ""
+    return (
+        '<section id="findings"><h2>What makes this machine late</h2>'
+        '<p class="reading">Found by <code>howlate doctor</code> in the state of the machine, not in the '
+        "samples. howlate changes none of it unless asked to.</p>" + "".join(parts) + "</section>"
+    )
+
+
+def _finding(finding: Finding) -> str:
+    assert finding.level in LEVELS
+    change = f'<p class="change"><b>To change it</b> {escape(finding.change)}</p>' if finding.change else ""
+    return (
+        f'<article class="finding {finding.level}"><h4>{escape(finding.title)}</h4>'
+        f'<p class="found">{escape(finding.found)}</p><p>{escape(finding.why)}</p>{change}</article>'
+    )
+
+
+def _meaning() -> str:
+    rows = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in prose.MEANING)
+    return f'<section id="meaning"><h2>What the numbers mean</h2><dl class="meaning">{rows}</dl></section>'
+
+
+def _foot(runs: Sequence[RunContent]) -> str:
+    versions: dict[str, str] = {}
+    for content in runs:
+        for name, version in content.run.versions.items():
+            if version not in versions.setdefault(name, version).split(", "):
+                versions[name] += f", {version}"
+    measured = ", ".join(f"{name} {version}" for name, version in versions.items())
+    ids = ", ".join(content.run.id for content in runs)
+    return (
+        f"<footer><p>Run {escape(ids)}. Measured with {escape(measured or 'an unknown version')}; "
+        f"this page was made by howlate {escape(__version__)}. It holds all that it shows: it loads "
+        f"nothing.</p></footer>"
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("howlate.report") / name).read_text(encoding="utf-8")
+
+
+def _page(title: str, body: str) -> str:
+    style, script = _asset("page.css"), _asset("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape(title)}</title>
+<link rel="icon" href="data:,">
+<style>{style}</style>
+</head>
+<body>
+<main>
+{body}
+</main>
+<div id="tip" role="status" aria-live="polite" hidden></div>
+<script>{script}</script>
+</body>
+</html>
+"""

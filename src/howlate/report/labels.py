@@ -1,0 +1,46 @@
+"""What to call cells: by the axes on which they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from howlate.model.summary import CellSummary
+from howlate.model.units import parse_duration_ns
+
+FIRST = ("run", "kernel", "load")
+HEADINGS = {"cpu": "CPU", "late_policy": "late policy"}
+
+
+def heading(axis: str) -> str:
+    """An axis as a column's heading."""
+    return HEADINGS.get(axis, axis.replace("_", " ").replace("-", " "))
+
+
+def axes_that_vary(labels: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
+    """Labels in which the cells differ, kernel and load first; the load alone (or whatever there is) if none
+    does."""
+    names = list(dict.fromkeys(name for one in labels for name in one))
+    vary = [n for n in names if len({one.get(n) for one in labels}) > 1]
+    if not vary:
+        vary = [n for n in ("load", *names) if n in names][:1]
+    return tuple(sorted(vary, key=lambda n: (FIRST.index(n) if n in FIRST else len(FIRST), names.index(n))))
+
+
+def row_names(labels: Sequence[Mapping[str, str]]) -> list[str]:
+    """One name a cell, of the axes that vary; cells that differ in nothing are numbered."""
+    axes = axes_that_vary(labels)
+    names = [" · ".join(one[axis] for axis in axes if one.get(axis)) or "cell" for one in labels]
+    seen: dict[str, int] = {}
+    out = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        out.append(name if names.count(name) == 1 else f"{name} ({seen[name]})")
+    return out
+
+
+def measured_s(summary: CellSummary) -> float | None:
+    """How long a cell measured, from its releases and its period; None where the period is not known."""
+    try:
+        return summary.accounting.releases * parse_duration_ns(summary.labels.get("period", "")) / 1e9
+    except ValueError:
+        return None

@@ -1,0 +1,173 @@
+"""The report's section about the machine: its facts, the parameters in force, and the knobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from howlate.charts._words import time_text
+from howlate.model.facts import Facts
+from howlate.model.run import Run
+from howlate.report.content import CellContent, RunContent
+from howlate.report.prose import facts_of
+
+FACTS: tuple[tuple[str, str], ...] = (
+    ("kernel.release", "Kernel"),
+    ("kernel.version", "Kernel version"),
+    ("kernel.preempt_mode", "Preemption mode"),
+    ("kernel.realtime", "Real-time kernel"),
+    ("kernel.distribution", "Distribution"),
+    ("machine.vendor", "Vendor"),
+    ("machine.product", "Product"),
+    ("machine.model", "Model"),
+    ("machine.hypervisor", "Hypervisor"),
+    ("cpu.model", "CPU"),
+    ("cpu.online", "CPUs online"),
+    ("cpu.isolated", "CPUs isolated"),
+    ("cpu.idle_driver", "Idle driver"),
+    ("cpu.frequency", "Frequency"),
+    ("cpu.microcode", "Microcode"),
+    ("memory.total_kib", "Memory"),
+    ("clock.source", "Clock source"),
+    ("clock.available", "Clock sources there"),
+    ("sched.rt_runtime_us", "RT runtime a second"),
+    ("kernel.cmdline", "Kernel command line"),
+)
+MOST_VALUES = 6
+"""So many different values of a parameter are listed; of more, how many."""
+
+
+def place(run: Run) -> str:
+    """Which machine, in a few words."""
+    facts = facts_of(run.facts)
+    found = [facts.text("kernel.release"), facts.text("cpu.model") or facts.text("machine.model")]
+    words = [f"Linux {found[0]}" if found[0] else "", found[1] or ""]
+    target = "" if run.target == "local" else run.target
+    return " · ".join(w for w in (target, *words) if w)
+
+
+def section(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Sequence[str]) -> str:
+    parts: list[str] = []
+    seen: list[tuple[tuple[str, str], ...]] = []
+    for content in runs:
+        rows = tuple(fact_rows(facts_of(content.run.facts)))
+        if rows and rows not in seen:
+            seen.append(rows)
+            title = "Machine" if len(runs) == 1 else f"Machine of {content.run.id}"
+            parts.append(_list(title, rows, "facts"))
+    parts.append(_list("In force while measuring", in_force(cells, names), "force"))
+    knobs = [(k, _text(v)) for content in runs for k, v in content.run.knobs.items()]
+    knobs += [
+        (f"{name}: {k}", v)
+        for name, c in zip(names, cells, strict=True)
+        for k, v in _flat(_of(c, "in_force", "knobs"), "")
+    ]
+    if knobs:
+        parts.append(_list("Knobs", list(dict.fromkeys(knobs)), "knobs"))
+    else:
+        parts.append(
+            '<p class="lead knobless">No knob was asked for: the machine was measured as it is, and nothing was changed.</p>'
+        )
+    return (
+        '<section id="machine"><h2>The machine, and what was in force</h2>'
+        '<p class="reading">Parameters as they were in force; what was read back from the kernel says so.</p>'
+        + "".join(parts)
+        + "</section>"
+    )
+
+
+def fact_rows(facts: Facts) -> Iterator[tuple[str, str]]:
+    """The facts that identify a machine; what could not be found out is left out here (the doctor names
+    it)."""
+    for key, title in FACTS:
+        value = facts.values.get(key)
+        if value in (None, "", []):
+            continue
+        if key == "memory.total_kib" and isinstance(value, int):
+            yield title, f"{value / 2**20:.1f} GiB"
+        elif key == "sched.rt_runtime_us" and isinstance(value, int):
+            yield title, "not limited" if value < 0 else time_text(value * 1000)
+        else:
+            yield title, _text(value)
+    hz = facts.config("HZ")
+    if hz is not None and hz != "n":
+        yield "Timer tick (HZ)", hz
+
+
+def in_force(cells: Sequence[CellContent], names: Sequence[str]) -> list[tuple[str, str]]:
+    """Parameters and what was read back; one value where all cells agree, else which values there are."""
+    values: dict[str, dict[str, list[str]]] = {}
+    for name, cell in zip(names, cells, strict=True):
+        for key, value in _settings(cell):
+            values.setdefault(key, {}).setdefault(value, []).append(name)
+    rows = []
+    for key, found in values.items():
+        covered = sum(len(who) for who in found.values())
+        if len(found) == 1 and covered == len(cells):
+            rows.append((key, next(iter(found))))
+        elif len(found) <= MOST_VALUES:
+            rows.append((key, "; ".join(f"{value or 'none'} ({_who(who)})" for value, who in found.items())))
+        else:
+            rows.append((key, f"{len(found)} different values"))
+    return rows
+
+
+def _who(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 3 else f"{len(names)} cells"
+
+
+def _settings(cell: CellContent) -> Iterator[tuple[str, str]]:
+    parameters = cell.header.get("parameters")
+    source = parameters if isinstance(parameters, dict) else cell.summary.labels
+    for key, value in source.items():
+        yield str(key).replace("_", " ").replace("-", " "), _text(value)
+    if "late_policy" not in source and "late-policy" not in source:
+        yield "late policy", cell.summary.accounting.late_policy
+    clock = cell.summary.clocksource
+    yield "clock source before, after", f"{clock.get('before', '?')}, {clock.get('after', '?')}"
+    yield "ended by", cell.summary.stop_reason
+    forced = {k: v for k, v in _of(cell, "in_force").items() if k not in ("knobs", "loads")}
+    for key, text in _flat(forced, ""):
+        yield f"{key} (read back)", text
+
+
+def _of(cell: CellContent, *path: str) -> Mapping[str, Any]:
+    value: Any = cell.header
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    if isinstance(value, list):
+        return {str(v.get("name", i)) if isinstance(v, dict) else str(i): v for i, v in enumerate(value)}
+    return value if isinstance(value, dict) else {}
+
+
+def _flat(value: Mapping[str, Any], lead: str) -> Iterator[tuple[str, str]]:
+    """Nested settings as "recorder priority"; a list of one is its element."""
+    for key, inner in value.items():
+        name = f"{lead}{key}".replace("_", " ")
+        if isinstance(inner, list) and len(inner) == 1:
+            inner = inner[0]
+        if isinstance(inner, dict):
+            yield from _flat(inner, f"{name} ")
+        elif isinstance(inner, list) and any(isinstance(v, dict) for v in inner):
+            for i, v in enumerate(inner):
+                yield from _flat(v if isinstance(v, dict) else {"": v}, f"{name} {i} ")
+        elif name.endswith(" ns") and isinstance(inner, int):
+            yield name.removesuffix(" ns"), time_text(inner)
+        else:
+            yield name, _text(inner)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(_text(v) for v in value) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {_text(v)}" for k, v in value.items())
+    return "" if value is None else str(value)
+
+
+def _list(title: str, rows: Sequence[tuple[str, str]], name: str) -> str:
+    items = "".join(f"<div><dt>{escape(key)}</dt><dd>{escape(text) or '–'}</dd></div>" for key, text in rows)
+    return f'<h3>{escape(title)}</h3><dl class="list {name}">{items}</dl>'

@@ -1,0 +1,193 @@
+"""The sentences of the report: the short answer, what to be careful about, and what each number means.
+
+No sentence promises anything beyond the samples: the largest value seen is called that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from howlate.charts._words import grouped, seconds_text, time_text
+from howlate.model.facts import Facts
+from howlate.report.content import CellContent, RunContent
+from howlate.report.terminal import AS_PUBLISHED
+
+MEANING: tuple[tuple[str, str], ...] = (
+    (
+        "Wake-up latency",
+        "From the release (the instant at which an activation was due) to the first time stamp that the "
+        "awakened task takes in "
+        "user space. It includes the timer's interrupt, the kernel's work, the switch to the task and the "
+        "return to user "
+        "mode, the cost of reading the clock, and whatever came between. It does not include the task's own "
+        "work.",
+    ),
+    (
+        "Largest seen",
+        "The latest wake-up among those measured. A longer run, another load, other hardware or another day "
+        "can show a later "
+        "one; these samples alone promise nothing about that.",
+    ),
+    (
+        "Median, p99, p99.9",
+        "Order statistics of all samples, warm-up left out. Each is given only where at least ten samples "
+        "lie beyond it; "
+        "elsewhere a dash stands.",
+    ),
+    (
+        "Standard deviation",
+        "Of the samples, with n - 1. Latencies are far from a bell curve: no multiple of it bounds anything.",
+    ),
+    ("Period exceeded", "Activations whose latency was greater than the period."),
+    (
+        "Overruns",
+        "Releases that got no activation because an earlier one was served too late (late policy skip), or "
+        "that were due and "
+        "unserved at the end. With late policy backlog, passed releases are served at once, one by one.",
+    ),
+    (
+        "Dropped",
+        "Activations that took place but could not be recorded. They make the statistics of a row "
+        "incomplete; the maximum is "
+        "kept by the measuring task itself, so it holds nevertheless. Always: releases = recorded + "
+        "overruns + dropped.",
+    ),
+    (
+        "Load achieved",
+        "What a load really got, as a share of the CPUs given to it. A load that stays below its target "
+        "disturbs less than "
+        "its name says.",
+    ),
+    (
+        "Invalid",
+        "A check failed that these numbers depend on, such as the clock source or the accounting; the row "
+        "says which. Its "
+        "numbers are shown, and left out of the short answer.",
+    ),
+)
+
+
+def answer(cells: Sequence[CellContent], names: Sequence[str]) -> list[str]:
+    """The short answer in words, as HTML: the largest latency of the valid cells, then what stands beside
+    it."""
+    usable = [
+        (n, c)
+        for n, c in zip(names, cells, strict=True)
+        if c.summary.valid and c.column and c.column.max is not None
+    ]
+    if not usable:
+        return [
+            "None of the cells is valid, so there is no answer yet." if cells else "Nothing was measured yet."
+        ]
+    name, worst = max(usable, key=lambda pair: _max(pair[1]))
+    seconds = [c.seconds for _, c in usable]
+    known = [s for s in seconds if s is not None]
+    during = f" in {seconds_text(sum(known))}" if len(known) == len(seconds) else ""
+    what = "response time" if worst.column_name == "response_ns" else "wake-up latency"
+    under = f", under <b>{escape(name)}</b>" if len(usable) > 1 else ""
+    said = [f"Largest {what} seen{during} on this machine: <b>{escape(time_text(_max(worst)))}</b>{under}."]
+    return [*said, " ".join(_beside(usable))]
+
+
+def _beside(usable: Sequence[tuple[str, CellContent]]) -> list[str]:
+    out: list[str] = []
+    idle = [(n, c) for n, c in usable if c.summary.labels.get("load") == "none"]
+    if idle and len(usable) > 1:
+        calm = max(_max(c) for _, c in idle)
+        out.append(f"Without load the largest was {escape(time_text(calm))}.")
+    medians = [c.column.quantiles.get("0.5") for _, c in usable if c.column]
+    stated = [m for m in medians if m is not None]
+    if stated:
+        low, high = escape(time_text(min(stated))), escape(time_text(max(stated)))
+        out.append(
+            f"Half of the wake-ups came within {low}."
+            if low == high
+            else f"Half of the wake-ups came within {low} to {high}, depending on the load."
+        )
+    total = sum(c.column.count for _, c in usable if c.column)
+    overruns = sum(c.summary.accounting.overruns for _, c in usable)
+    missed = f"{grouped(overruns)} releases got no wake-up" if overruns else "no release was missed"
+    out.append(f"{escape(grouped(total))} wake-ups were measured; {escape(missed)}.")
+    return out
+
+
+def _max(cell: CellContent) -> int:
+    return cell.column.max if cell.column is not None and cell.column.max is not None else 0
+
+
+def cautions(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Sequence[str]) -> list[str]:
+    """What a reader must know before using the numbers."""
+    out: list[str] = []
+    for content in runs:
+        out += _virtual(content)
+        out += [sentence(w) for w in content.run.warnings]
+        if content.run.scale != 1.0:
+            out.append(f"Counts were scaled by {content.run.scale:g}: this is not the whole study.")
+        out += [f"The cell {cell} is missing: {sentence(why)}" for cell, why in content.failed.items()]
+        missing = len(content.run.plan.cells) - len(content.cells) - len(content.failed)
+        impossible = [c for c in content.run.plan.cells if c.impossible]
+        if missing > len(impossible):
+            out.append(f"{missing - len(impossible)} cells of the plan are not measured yet.")
+        for reason in dict.fromkeys(c.impossible for c in impossible):
+            ids = ", ".join(c.id for c in impossible if c.impossible == reason)
+            out.append(f"Not possible on this machine: {ids} ({reason}).")
+    for name, cell in zip(names, cells, strict=True):
+        if not cell.summary.valid:
+            out.append(
+                f"{name} is invalid: "
+                f"{' '.join(sentence(w) for w in cell.summary.warnings) or 'a check failed.'}"
+            )
+        if cell.summary.accounting.dropped:
+            dropped = grouped(cell.summary.accounting.dropped)
+            out.append(f"{name} is incomplete: {dropped} wake-ups could not be recorded.")
+    warned: dict[str, list[str]] = {}
+    for name, cell in zip(names, cells, strict=True):
+        if cell.summary.valid:
+            for warning in cell.summary.warnings:
+                warned.setdefault(warning, []).append(name)
+    for warning, rows in warned.items():
+        who = "" if len(rows) == len(cells) else f"{', '.join(rows)}: "
+        out.append(f"{who}{sentence(warning)}")
+    if any(c.summary.accounting.late_policy == "as-published" for c in cells):
+        out.append(AS_PUBLISHED)
+    return list(dict.fromkeys(out))
+
+
+def _virtual(content: RunContent) -> list[str]:
+    """A virtual machine's numbers are also its host's."""
+    facts = facts_of(content.run.facts)
+    steal_ns = sum(int(c.trailer.get("steal_ns") or 0) for c in content.cells)
+    said = (
+        f" The host took {time_text(steal_ns)} of CPU time away while it measured (steal)."
+        if steal_ns
+        else ""
+    )
+    if is_virtual(facts):
+        return [
+            f"This is a virtual machine: part of every latency is its host's doing, not this Linux's.{said}"
+        ]
+    return [said.strip()] if said else []
+
+
+def facts_of(value: Any) -> Facts:
+    """The run's facts; none where they were not captured."""
+    return Facts.from_json(value) if isinstance(value, dict) and value.get("facts") == 1 else Facts({}, {})
+
+
+def is_virtual(facts: Facts) -> bool:
+    """Whether the captured facts say that a hypervisor is below."""
+    flags = facts.text("cpu.flags") or ""
+    hypervisor = facts.text("machine.hypervisor") or ""
+    return (
+        "hypervisor" in flags.split()
+        or hypervisor not in ("", "none")
+        or facts.flag("cpu.hypervisor") is True
+    )
+
+
+def sentence(text: str) -> str:
+    """With a full stop."""
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."

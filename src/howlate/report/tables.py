@@ -1,0 +1,101 @@
+"""The summary table of the report. Each number also stands exactly, as nanoseconds, in its <data> element."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from howlate.charts._scale import NARROW_SPACE
+from howlate.charts._words import grouped, seconds_text
+from howlate.model.summary import ColumnSummary
+from howlate.report.content import CellContent
+from howlate.report.labels import axes_that_vary, heading
+from howlate.report.units import Unit, unit_for
+
+TIMES = ("min", "median", "mean", "p99", "p99.9", "largest", "std dev")
+COUNTS = (("period exceeded", " first"), ("overruns", ""), ("dropped", ""))
+
+
+def summary(cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]]) -> str:
+    """One table for each column of the samples that says anything."""
+    names = list(dict.fromkeys(name for cell in cells for name in cell.summary.columns))
+    main = cells[0].column_name
+    shown = [n for n in names if n == main or any(_says(c.summary.columns.get(n)) for c in cells)]
+    return "".join(_table(cells, labels, name) for name in shown)
+
+
+def _says(column: ColumnSummary | None) -> bool:
+    return column is not None and bool(column.max)
+
+
+def _table(cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]], name: str) -> str:
+    columns = [c.summary.columns.get(name) for c in cells]
+    unit = unit_for(c for c in columns if c is not None)
+    shown = "µs" if unit.name == "us" else unit.name
+    what = {"latency_ns": "Wake-up latency", "response_ns": "Response time"}.get(name, name)
+    axes = axes_that_vary(labels) or ("cell",)
+    heads = [f'<th scope="col">{escape(heading(axis))}</th>' for axis in axes]
+    heads += [f'<th scope="col" class="n">{text}</th>' for text in TIMES]
+    heads += [f'<th scope="col" class="n{group}">{text}</th>' for text, group in COUNTS]
+    heads += ['<th scope="col">late policy</th>', '<th scope="col" class="n">measured</th>']
+    rows = "".join(
+        _row(cell, column, unit, [one.get(axis, cell.summary.id if axis == "cell" else "–") for axis in axes])
+        for cell, column, one in zip(cells, columns, labels, strict=True)
+    )
+    title = f"{what}, in {shown}. The largest is the largest seen, not a limit."
+    return (
+        f'<p class="table-title" id="table-{escape(name)}">{escape(title)}</p>'
+        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="table-{escape(name)}">'
+        f'<table class="summary" data-column="{escape(name)}" aria-labelledby="table-{escape(name)}">'
+        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _row(cell: CellContent, column: ColumnSummary | None, unit: Unit, labels: Sequence[str]) -> str:
+    summary = cell.summary
+    first, *rest = labels
+    mark = "" if summary.valid else ' <span class="bad">invalid</span>'
+    if summary.accounting.dropped:
+        mark += ' <span class="bad">incomplete</span>'
+    out = [f'<th scope="row">{escape(first)}{mark}</th>', *(f"<td>{escape(text)}</td>" for text in rest)]
+    out += [_time(value, unit, name) for name, value in times(column)]
+    counts = (
+        ("period_exceeded", None if column is None else column.period_exceeded, "first"),
+        ("overruns", summary.accounting.overruns, ""),
+        ("dropped", summary.accounting.dropped, ""),
+    )
+    for name, count, group in counts:
+        quiet = " zero" if count == 0 else ""
+        text = "–" if count is None else f'<data value="{count}">{grouped(count)}</data>'
+        out.append(f'<td class="n {group}{quiet}" data-of="{name}">{text}</td>')
+    out.append(f"<td>{escape(summary.accounting.late_policy)}</td>")
+    seconds = cell.seconds
+    out.append(f'<td class="n">{"–" if seconds is None else seconds_text(seconds)}</td>')
+    state = "" if summary.valid else "invalid"
+    row = f'<tr class="{state}" data-cell="{escape(summary.id)}">{"".join(out)}</tr>'
+    if summary.valid:
+        return row
+    why = " ".join(summary.warnings) or "a check failed"
+    return f'{row}<tr class="why"><td colspan="{len(out)}"><span>{escape(why)}</span></td></tr>'
+
+
+def times(column: ColumnSummary | None) -> list[tuple[str, float | None]]:
+    """The times of a row, in the table's order."""
+    if column is None:
+        return [(name, None) for name in ("min", "0.5", "mean", "0.99", "0.999", "max", "stddev")]
+    return [
+        ("min", column.min),
+        ("0.5", column.quantiles.get("0.5")),
+        ("mean", column.mean),
+        ("0.99", column.quantiles.get("0.99")),
+        ("0.999", column.quantiles.get("0.999")),
+        ("max", column.max),
+        ("stddev", column.stddev),
+    ]
+
+
+def _time(value: float | None, unit: Unit, name: str) -> str:
+    head = f'<td class="n{" strong" if name == "max" else ""}" data-of="{name}">'
+    if value is None:
+        return f"{head}–</td>"
+    return f'{head}<data value="{value!r}">{unit.text(value, NARROW_SPACE)}</data></td>'

@@ -1,0 +1,235 @@
+"""Tables and findings in the terminal: readable at 80 columns, piped as well as on a screen; and `show
+--json`.
+
+Nothing here prints by itself: the command gives its console. No number is ever cut off; where a console is
+too narrow for all
+columns, the table goes on below with the columns that were left.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from howlate.charts._words import seconds_text
+from howlate.model.finding import Finding
+from howlate.model.summary import SCHEMA, CellSummary, ColumnSummary
+from howlate.report.labels import axes_that_vary, heading, measured_s
+from howlate.report.units import Unit, unit_for
+
+LABEL_AT_LEAST = 12
+"""A label column is never folded narrower than this."""
+
+Column = tuple[str, list[str]]
+"""Heading and texts."""
+
+
+def show_json(summaries: Sequence[CellSummary]) -> str:
+    """`show --json`, as DESIGN.md has it."""
+    value = {"schema": SCHEMA, "cells": [summary.to_json() for summary in summaries]}
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def print_cells(
+    console: Console, summaries: Sequence[CellSummary], seconds: Mapping[str, float] | None = None
+) -> None:
+    """The table of a run, a column of the samples after the other; `seconds`: how long each cell (by id)
+    measured."""
+    if not summaries:
+        console.print("No cell of this run is whole yet.")
+        return
+    names = list(dict.fromkeys(name for summary in summaries for name in summary.columns))
+    for name in names:
+        if name != "latency_ns" and not any(_interesting(s.columns.get(name)) for s in summaries):
+            continue
+        _print_column(console, summaries, name, seconds or {})
+    _print_notes(console, summaries)
+
+
+def _interesting(column: ColumnSummary | None) -> bool:
+    """Response times are all zero where the task does no work."""
+    return column is not None and bool(column.max)
+
+
+def _print_column(
+    console: Console, summaries: Sequence[CellSummary], name: str, seconds: Mapping[str, float]
+) -> None:
+    columns = [s.columns.get(name) for s in summaries]
+    unit = unit_for(c for c in columns if c is not None)
+    console.print()
+    console.print(Text(title(summaries, name, unit, seconds), style="bold"), soft_wrap=True)
+    console.print()
+    axes = axes_that_vary([s.labels for s in summaries])
+    labels = [(heading(axis), [s.labels.get(axis, "-") for s in summaries]) for axis in axes]
+    if not axes:
+        labels = [("cell", [s.id for s in summaries])]
+    numbers = number_columns(summaries, columns, unit)
+    valid = [s.valid for s in summaries]
+    if not all(valid):
+        labels[0] = (labels[0][0], [t if ok else f"{t} !" for t, ok in zip(labels[0][1], valid, strict=True)])
+    gap = fitting_gap(console.width, [*labels, *numbers])
+    for i, part in enumerate(parts(console.width, labels, numbers, gap)):
+        if i:
+            console.print()
+        console.print(_table(console.width, labels, part, valid, gap))
+
+
+def title(summaries: Sequence[CellSummary], name: str, unit: Unit, seconds: Mapping[str, float]) -> str:
+    """What the table shows, and for how long it was looked at: "Wake-up latency in us, largest seen in 12 s a
+    row"."""
+    what = {"latency_ns": "Wake-up latency", "response_ns": "Response time"}.get(
+        name, name.removesuffix("_ns").replace("_", " ").capitalize()
+    )
+    known = [seconds.get(s.id) or measured_s(s) for s in summaries]
+    times = [t for t in known if t is not None]
+    if not times or len(times) < len(known):
+        return f"{what} in {unit.name}"
+    short, long = seconds_text(min(times), " "), seconds_text(max(times), " ")
+    span = short if short == long else f"{short} to {long}"
+    each = "" if len(times) == 1 else " each"
+    return f"{what} in {unit.name}; the maximum is the largest seen in {span}{each}"
+
+
+def number_columns(
+    summaries: Sequence[CellSummary], columns: Sequence[ColumnSummary | None], unit: Unit
+) -> list[Column]:
+    """(heading, one text a cell)."""
+
+    def times(pick: str) -> list[str]:
+        return [unit.text(None if c is None else getattr(c, pick)) for c in columns]
+
+    def quantile(key: str) -> list[str]:
+        return [unit.text(None if c is None else c.quantiles.get(key)) for c in columns]
+
+    found = [
+        ("min", times("min")),
+        ("mean", times("mean")),
+        ("p99", quantile("0.99")),
+        ("p99.9", quantile("0.999")),
+        ("max", times("max")),
+        ("std\ndev", times("stddev")),
+        ("period\nexceeded", [_count(None if c is None else c.period_exceeded) for c in columns]),
+        ("over-\nruns", [str(s.accounting.overruns) for s in summaries]),
+    ]
+    if any(s.accounting.dropped for s in summaries):
+        found.append(("dropped", [str(s.accounting.dropped) for s in summaries]))
+    return found
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
+def _width(column: Column) -> int:
+    head, texts = column
+    return max(cell_len(t) for t in (*head.split("\n"), *texts))
+
+
+def fitting_gap(width: int, columns: Sequence[Column]) -> int:
+    """Two spaces between columns, one where that makes the table fit."""
+    return 2 if sum(_width(c) + 2 for c in columns) - 2 <= width else 1
+
+
+def parts(width: int, labels: Sequence[Column], numbers: Sequence[Column], gap: int) -> list[list[Column]]:
+    """The number columns in as many tables as the width needs; labels are folded before a table is split."""
+    least = sum(min(_width(c), LABEL_AT_LEAST) + gap for c in labels)
+    out: list[list[Column]] = [[]]
+    used = least
+    for column in numbers:
+        needed = _width(column) + gap
+        if out[-1] and used + needed - gap > width:
+            out.append([])
+            used = least
+        out[-1].append(column)
+        used += needed
+    return out
+
+
+def _table(
+    width: int, labels: Sequence[Column], numbers: Sequence[Column], valid: Sequence[bool], gap: int
+) -> Table:
+    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, show_edge=False, header_style="")
+    room = width - sum(_width(c) + gap for c in numbers) + gap
+    for share, column in zip(_share_out(room, [_width(c) + gap for c in labels], gap), labels, strict=True):
+        table.add_column(column[0], width=share - gap, overflow="fold", vertical="bottom")
+    for column in numbers:
+        table.add_column(
+            column[0], justify="right", no_wrap=True, min_width=_width(column), vertical="bottom"
+        )
+    for i, ok in enumerate(valid):
+        row = [Text(texts[i]) for _, texts in (*labels, *numbers)]
+        table.add_row(*row, style="" if ok else "dim")
+    return table
+
+
+def _share_out(room: int, wanted: Sequence[int], gap: int) -> list[int]:
+    """Widths of the label columns: what each wants, less where there is not enough, widest first."""
+    given = list(wanted)
+    while sum(given) > room and max(given) > LABEL_AT_LEAST + gap:
+        given[given.index(max(given))] -= 1
+    return given
+
+
+def _print_notes(console: Console, summaries: Sequence[CellSummary]) -> None:
+    """Warnings once, with the rows that they are about."""
+    named: dict[str, list[str]] = {}
+    axes = axes_that_vary([s.labels for s in summaries])
+    for summary in summaries:
+        name = ", ".join(summary.labels.get(axis, "-") for axis in axes) or summary.id
+        for warning in summary.warnings:
+            named.setdefault(warning, []).append(name if summary.valid else f"{name} (invalid)")
+        if summary.accounting.dropped:
+            text = f"{summary.accounting.dropped} wake-ups were not recorded: the statistics of this row "
+            "are incomplete."
+            named.setdefault(text, []).append(name)
+    if named:
+        console.print()
+    for warning, rows in named.items():
+        every = len(rows) == len(summaries) > 1 and not any("(invalid)" in r for r in rows)
+        who = "every row" if every else "; ".join(rows)
+        _print_note(console, f"{who}: {warning}")
+    if any(s.accounting.late_policy == "as-published" for s in summaries):
+        _print_note(console, AS_PUBLISHED)
+
+
+def _print_note(console: Console, text: str) -> None:
+    for i, line in enumerate(textwrap.wrap(text, max(30, console.width - 2))):
+        console.print(Text(f"{' ' if i else '!'} {line}"), soft_wrap=True)
+
+
+AS_PUBLISHED = (
+    "The late policy as-published is the loop that the study printed: after a stall it counts on from where "
+    "it was and never "
+    "finds back to the clock, so every later activation looks late. Its numbers are for comparison with "
+    "that study alone."
+)
+
+
+def print_findings(
+    console: Console, findings: Sequence[Finding], most: int | None = None, levels: Sequence[str] = ("late",)
+) -> int:
+    """The doctor's findings of these levels, in the given order; says how many were left out, and returns how
+    many it showed."""
+    chosen = [f for f in findings if f.level in levels]
+    shown = chosen if most is None else chosen[:most]
+    for finding in shown:
+        console.print(Text(f"- {finding.title}", style="bold"), soft_wrap=True)
+        _print_indented(console, finding.found)
+        _print_indented(console, finding.why)
+        if finding.change:
+            _print_indented(console, finding.change, "To change it: ")
+    rest = len(chosen) - len(shown)
+    if rest:
+        console.print(f"  ({rest} more: howlate doctor)")
+    return len(shown)
+
+
+def _print_indented(console: Console, text: str, lead: str = "") -> None:
+    for line in textwrap.wrap(f"{lead}{text}", max(30, console.width - 2)) if text else ():
+        console.print(Text(f"  {line}"), soft_wrap=True)
