@@ -1,4 +1,4 @@
-"""A target without a machine: it writes real streams and answers as a probe would; and the list that it answers with."""
+"""A target without a machine, that writes real streams, and the list that its probe would answer with."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from store.streams import stream as made_stream
-
 from howlate.errors import ExitCode
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell
 from howlate.model.study import Study
 from howlate.targets import Outcome, Progress
+from store.streams import stream as made_stream
 
 
 def param(
@@ -130,7 +129,7 @@ def study(
 
 
 class FakeTarget:
-    """Measures nothing, writes a whole stream. `behaviours` by load label: what happens instead, as often as it is listed."""
+    """Measures nothing, writes a whole stream. `behaviours`, by load: what happens instead, in turn."""
 
     def __init__(self, behaviours: Mapping[str, list[str]] | None = None) -> None:
         self.behaviours = {load: list(which) for load, which in (behaviours or {}).items()}

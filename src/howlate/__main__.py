@@ -21,7 +21,7 @@ def main(argv: list[str] | None = None) -> int:
         code = _run(argv)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # click ends with SystemExit where a pipe has no reader
         return _reader_went_away()
     except KeyboardInterrupt:
         return _say("interrupted", "", ExitCode.INCONCLUSIVE)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fakes import FACTS, capabilities, study
 
+from fakes import FACTS, capabilities, study
 from howlate.errors import DamagedError
 from howlate.model.run import Run
 from howlate.plan import make_plan

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fakes import capabilities, study
 
+from fakes import capabilities, study
 from howlate.errors import UsageError
 from howlate.model.study import Order
 from howlate.plan import apply_changes, make_plan, parse_change, scale_study

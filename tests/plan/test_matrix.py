@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import capabilities, study
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes import capabilities, study
 from howlate.errors import UsageError
 from howlate.model.plan import Plan
 from howlate.model.study import Order, Study, read_study

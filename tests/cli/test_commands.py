@@ -1,0 +1,358 @@
+"""The command line: every mistake is a sentence with a remedy and the documented exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fakes import FACTS
+from howlate import __main__ as entry
+from howlate import cli, places
+from howlate.cli._progress import ProgressLine, clock, latency
+
+STAND_IN = Path(__file__).parents[1] / "stand_in.py"
+STUDY = """
+schema = 1
+id = "mine"
+title = "Mine"
+question = "?"
+test = "cyclic"
+[settings]
+activations = 100
+[axes]
+load = ["none", "cpu:50"]
+"""
+
+
+@dataclass(frozen=True)
+class Said:
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Said]
+
+
+@pytest.fixture
+def howlate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command in this process, in an empty working folder, with the stand-in as its probe."""
+    probe = tmp_path / "probe"
+    probe.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
+    probe.chmod(0o755)
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "mine.toml").write_text(STUDY)
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("HOWLATE_PROBE", str(probe))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def run(*argv: str | Path, stand_in: str = "") -> Said:
+        monkeypatch.setenv("STAND_IN", stand_in)
+        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+        code = entry.main([str(word) for word in argv])
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        out, err = capfd.readouterr()
+        assert "Traceback" not in out + err
+        return Said(code, out, err)
+
+    return run
+
+
+def is_a_sentence(text: str) -> bool:
+    return re.fullmatch(r"howlate: [^\n]+[.?]\n", text) is not None
+
+
+COMMANDS = cli.howlate.list_commands(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS, "studies show"])
+def test_every_help_ends_with_an_example_that_is_right(howlate: Run, command: str) -> None:
+    said = howlate(*command.split(), "--help")
+    assert said.code == 0
+    last = said.out.strip().splitlines()[-1].strip()
+    assert last.startswith(f"Example: howlate {command}".strip())
+    options = re.findall(r"(?<= )--?[a-z-]+", last)
+    assert command == "probe" or all(option in said.out for option in options)
+
+
+def test_help_lists_every_file_with_its_first_line(howlate: Run) -> None:
+    said = howlate("--help")
+    files = [p.stem for p in Path(cli.__file__).parent.glob("*.py") if not p.stem.startswith("_")]
+    assert sorted(f.rstrip("_") for f in files) == COMMANDS
+    for name in COMMANDS:
+        assert re.search(rf"^  {name} +\S", said.out, re.MULTILINE)
+
+
+def test_help_imports_no_command_and_nothing_heavy() -> None:
+    code = (
+        "import sys; from howlate.__main__ import main; main(['--help'])\n"
+        "late = ('numpy', 'scipy', 'duckdb', 'rich', 'howlate.cli.run', 'howlate.session')\n"
+        "heavy = [name for name in late if name in sys.modules]\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), **more}
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "part"),
+    [
+        (["chekc"], 2, 'Did you mean "check"?'),
+        (["run"], 2, "`howlate run --help` shows how"),
+        (["run", "mine.toml", "--scael", "2"], 2, "--scale"),
+        (["run", "mine.toml", "--scale", "lots"], 2, "is not a valid float"),
+        (["run", "mine.toml", "--scale", "0"], 2, "--scale 0 cannot be"),
+        (["run", "timer"], 2, 'Did you mean "timers"?'),
+        (["run", "absent.toml"], 2, "absent.toml is not there"),
+        (["run", "mine.toml", "--target", "ssh:board"], 2, 'the target "ssh" is not known'),
+        (["run", "mine.toml", "--set", "perid=1ms"], 2, 'Did you mean "period"?'),
+        (["run", "mine.toml", "--set", "period=250"], 2, "write 250us"),
+        (
+            ["run", "mine.toml", "--set", "dither=on", "--set", "timer=setitimer"],
+            2,
+            "setitimer cannot dither",
+        ),
+        (["run", "mine.toml", "--set", "order.repetitions=9999"], 2, "Allow it with --most-cells 19998"),
+        (["run", "mine.toml", "--resume"], 2, "no unfinished run of mine"),
+        (["check", "--seconds", "0"], 2, "--seconds 0 cannot be"),
+        (["check", "--seconds", "9", "--long"], 2, "cannot be together"),
+        (["show", "absent"], 2, "absent is not there"),
+        (["show", "."], 4, "is no run folder"),
+        (["report"], 2, "missing argument"),
+        (["report", "absent"], 2, "absent is not there"),
+        (["export", "absent", "--format", "csv"], 2, "absent is not there"),
+        (["export", ".", "--format", "xls"], 2, "'csv', 'parquet', 'text3'"),
+        (["studies", "show", "chek"], 2, 'Did you mean "check"?'),
+        (["doctor", "--run", "absent"], 2, "absent is not there"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_a_remedy(howlate: Run, argv: list[str], code: int, part: str) -> None:
+    said = howlate(*argv)
+    assert (said.code, said.out) == (code, "")
+    assert is_a_sentence(said.err), said.err
+    assert part in said.err
+    assert not Path("runs").exists()
+
+
+def test_a_run_prints_its_folder_last_and_its_report_before(howlate: Run) -> None:
+    said = howlate("run", "mine.toml", "--out", "r")
+    assert said.code == 0, said.err
+    *_, report, folder = said.out.strip().splitlines()
+    assert folder == "r"
+    assert report == f"report: {Path('r/report.html')}"
+    assert Path("r/report.html").stat().st_size < 2_000_000
+    assert "worst" not in said.out.lower()
+
+
+def test_the_default_folder_is_a_new_one_below_runs(howlate: Run) -> None:
+    folders = [Path(howlate("run", "mine.toml").out.splitlines()[-1]) for _ in range(2)]
+    assert folders[0] != folders[1]
+    assert all(f.parent == Path("runs") and (f / "run.json").exists() for f in folders)
+
+
+def test_json_is_json_alone(howlate: Run) -> None:
+    value = json.loads(howlate("run", "mine.toml", "--out", "r", "--json").out)
+    assert value["run"] == "r"
+    assert [c["labels"]["load"] for c in value["cells"]] == ["none", "cpu:50"]
+    shown = json.loads(howlate("show", "r", "--json").out)
+    assert shown["cells"] == value["cells"]
+    assert "cpu:50" in howlate("show", "r").out
+
+
+def test_a_dry_run_shows_the_plan_and_writes_nothing(howlate: Run) -> None:
+    said = howlate("run", "mine.toml", "--set", "timer=spin,io_uring", "--dry-run")
+    assert said.code == 0
+    assert "2 of 4 cells" in said.out
+    assert "not possible here" in said.out
+    value = json.loads(howlate("run", "mine.toml", "--dry-run", "--json").out)
+    assert len(value["cells"]) == 2
+    assert value["expected_s"] > 0
+    assert not Path("runs").exists()
+
+
+def test_failed_cells_are_told_and_repeated_by_the_same_command(howlate: Run) -> None:
+    said = howlate("run", "mine.toml", "--out", "r", stand_in="broken")
+    assert said.code == 4
+    assert "failed: the probe ended with exit code 4" in said.out
+    assert said.out.splitlines()[-1] == "r"
+    assert howlate("run", "mine.toml", "--out", "r").code == 0
+    assert howlate("run", "mine.toml", "--resume").code == 2  # r is not below runs/
+
+
+def test_where_nothing_is_possible_the_code_is_three(howlate: Run) -> None:
+    said = howlate("run", "mine.toml", "--out", "r", stand_in="no-fifo")
+    assert said.code == 3
+    assert "Grant CAP_SYS_NICE" in said.out
+
+
+def test_scale_and_changes_are_told(howlate: Run) -> None:
+    said = howlate("run", "mine.toml", "--scale", "0.5", "--set", "load=none", "--out", "r")
+    assert "0.5 times the study's" in said.out
+    run = json.loads(Path("r/run.json").read_text())
+    assert run["scale"] == 0.5
+    assert run["changes"] == {"load": "none"}
+    assert run["study"]["settings"]["activations"] == "50"
+
+
+def test_folders_that_cannot_be_written_are_sentences(howlate: Run) -> None:
+    Path("file").write_text("")
+    for out in ("file", "file/below", "/proc/howlate"):
+        said = howlate("run", "mine.toml", "--out", out)
+        assert said.code in (2, 4)
+        assert is_a_sentence(said.err.splitlines(keepends=True)[-1]), said.err
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", "\x00" * 99])
+def test_a_damaged_run_folder_is_a_sentence(howlate: Run, damage: str) -> None:
+    howlate("run", "mine.toml", "--out", "r")
+    summary = next(Path("r/cells").glob("*/summary.json"))
+    for file in (summary, Path("r/run.json")):
+        file.write_text(damage)
+        for argv in (
+            ["show", "r"],
+            ["show", "r", "--json"],
+            ["report", "r"],
+            ["run", "mine.toml", "--out", "r"],
+        ):
+            said = howlate(*argv)
+            if file == summary and argv[0] == "report":
+                assert said.code in (0, 4)
+                continue
+            assert said.code == 4, argv
+            assert is_a_sentence(said.err.splitlines(keepends=True)[-1]), said.err
+    shutil.rmtree("r")
+
+
+def test_export_writes_every_sample(howlate: Run) -> None:
+    howlate("run", "mine.toml", "--out", "r")
+    said = howlate("export", "r", "--format", "text3", "-o", "r.txt")
+    assert said.code == 0, said.err
+    assert said.out.strip() == "r.txt"
+    lines = Path("r.txt").read_text().splitlines()
+    assert len([line for line in lines if not line.startswith("#")]) == 200
+    assert howlate("export", "r", "--format", "csv").out.strip() == "r.csv"
+
+
+def test_a_fault_of_our_own_is_a_sentence_and_a_file(
+    howlate: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fault(text: str) -> None:
+        raise RuntimeError("of our own\nsecond line")
+
+    monkeypatch.setattr("howlate.session.find_study", fault)
+    said = howlate("run", "mine.toml")
+    assert said.code == 4
+    assert is_a_sentence(said.err)
+    assert "RuntimeError: of our own" in said.err
+    (file,) = tmp_path.glob("howlate-fault-*.txt")
+    assert str(file) in said.err
+    assert "Traceback" in file.read_text()
+
+
+def test_a_reader_that_went_away_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "howlate", "studies", "show", "check"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_studies_are_listed_and_shown_as_they_stand(howlate: Run) -> None:
+    assert {line.split()[0] for line in howlate("studies").out.splitlines()} >= {"check", "timers"}
+    assert howlate("studies", "show", "timers").out == (places.STUDIES / "timers.toml").read_text()
+    assert json.loads(howlate("studies", "show", "check", "--json").out)["id"] == "check"
+    assert {s["id"] for s in json.loads(howlate("studies", "--json").out)["studies"]} >= {"check", "timers"}
+
+
+def test_doctor_looks_at_this_machine_and_at_a_runs(howlate: Run) -> None:
+    here = json.loads(howlate("doctor", "--json").out)["findings"]
+    howlate("run", "mine.toml", "--out", "r")
+    assert json.loads(howlate("doctor", "--run", "r", "--json").out)["findings"] == here
+    run = json.loads(Path("r/run.json").read_text())
+    assert run["facts"] == FACTS
+    assert {f["check"] for f in run["findings"]} == {f["check"] for f in here}
+    assert howlate("doctor").code == 0
+    assert "nothing was left to restore" in howlate("doctor", "--restore").out
+
+
+def test_the_probe_is_handed_its_arguments() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "howlate", "probe", "--json", "x", "--help"],
+        capture_output=True,
+        text=True,
+        env=environment(HOWLATE_PROBE="/bin/echo"),
+        check=False,
+    )
+    assert (done.returncode, done.stdout) in [(0, "--json x --help\n"), (0, "--json x --help \n")]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_keeps_what_is_whole_and_says_how_to_go_on(tmp_path: Path, number: int) -> None:
+    probe = tmp_path / "probe"
+    wait = f'case "$*" in *--load=*) echo "$$" > {tmp_path}/waits; exec sleep 600;; esac'
+    probe.write_text(f'#!/bin/sh\n{wait}\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
+    probe.chmod(0o755)
+    (tmp_path / "mine.toml").write_text(STUDY)
+    os.mkfifo(tmp_path / "waits")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "howlate", "run", "mine.toml", "--out", "r"],
+        cwd=tmp_path,
+        env=environment(HOWLATE_PROBE=str(probe)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    waiting = int((tmp_path / "waits").read_text())
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 5, err
+    assert "Traceback" not in err
+    assert "interrupted with 1 of 2 cells whole" in err
+    assert "howlate run mine --out r" in err or "--out r" in err
+    assert out.strip().splitlines()[-1] == "r"
+    assert not Path(f"/proc/{waiting}").exists()
+
+
+def test_times_for_people() -> None:
+    assert [clock(s) for s in (0, 34.4, 61, 3723)] == ["0:00", "0:34", "1:01", "1:02:03"]
+    assert [latency(ns) for ns in (1500, 12_000_000)] == ["1.5 us", "12.0 ms"]
+
+
+def test_progress_lines_survive_a_terminal_that_went_away() -> None:
+    class Gone:
+        def isatty(self) -> bool:
+            return True
+
+        def write(self, text: str) -> int:
+            raise OSError(5, "Input/output error")
+
+        def flush(self) -> None:
+            pass
+
+    line = ProgressLine(("load",), Gone())  # type: ignore[arg-type]
+    line.close()

@@ -1,0 +1,61 @@
+"""What runs on this machine, from /proc: so that tests can tell that nothing was left behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+
+def with_word(word: str) -> dict[int, str]:
+    """Processes, zombies aside, with the word on their command line."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            zombie = (folder / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        except OSError:
+            continue
+        if word in line and not zombie:
+            found[int(folder.name)] = line
+    return found
+
+
+def children_of(pid: int) -> list[int]:
+    """All processes below one, however deep."""
+    below: list[int] = []
+    parents = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                stat = (folder / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            parents[int(folder.name)] = int(stat[1])
+    wanted = {pid}
+    while True:
+        more = [p for p, parent in parents.items() if parent in wanted and p not in below]
+        if not more:
+            return below
+        below += more
+        wanted |= set(more)
+
+
+def is_running(pid: int) -> bool:
+    """Whether it is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def until(condition: Callable[[], bool], within_s: float = 30.0) -> bool:
+    """Whether the condition came true; the deadline is generous and only met where something is broken."""
+    deadline = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True

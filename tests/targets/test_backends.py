@@ -1,0 +1,138 @@
+"""The one suite that every backend passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from fakes import FakeTarget, study
+from howlate import places
+from howlate.errors import ExitCode, TargetError, UsageError
+from howlate.model.facts import Facts
+from howlate.model.plan import Cell
+from howlate.plan import make_plan
+from howlate.store.frames import Kind
+from howlate.store.stream import StreamReader
+from howlate.targets import Progress, Target, names, open_target
+from processes import until, with_word
+
+
+def local() -> Target:
+    try:
+        return open_target("local")
+    except TargetError as problem:
+        pytest.skip(f"NOT TESTED: {problem.message}")
+
+
+BACKENDS: dict[str, Callable[[], Target]] = {"fake": FakeTarget, "local": local}
+
+
+@pytest.fixture(params=sorted(BACKENDS))
+def target(request: pytest.FixtureRequest) -> Target:
+    return BACKENDS[request.param]()
+
+
+def cell_of(target: Target, activations: int = 200, **settings: str) -> Cell:
+    """A cell that needs no rights; short, unless activations says otherwise."""
+    wanted = {"policy": "other", "period": "1ms", "activations": str(activations), **settings}
+    return make_plan(study(wanted, {"load": ("none",)}), target.capabilities()).cells[0]
+
+
+def nothing(progress: Progress) -> None:
+    pass
+
+
+def rows_of(stream: Path) -> tuple[int, StreamReader]:
+    with StreamReader.open(stream) as reader:
+        rows = sum(b.rows for b in reader.batches() if b.table.name == "samples")
+    return rows, reader
+
+
+def test_every_backend_is_tested() -> None:
+    assert set(names()) <= set(BACKENDS)
+
+
+def test_it_says_what_it_can_do(target: Target) -> None:
+    can = target.capabilities()
+    assert "cyclic" in {t.name for t in can.tests}
+    assert "clock_nanosleep" in {t.name for t in can.timers}
+    assert "cpu" in {load.name for load in can.loads}
+    assert can.probe
+
+
+def test_it_says_what_it_is(target: Target) -> None:
+    assert Facts.from_json(target.facts()).text("kernel.release")
+
+
+def test_a_cell_leaves_a_whole_stream(target: Target, tmp_path: Path) -> None:
+    stream = tmp_path / "stream"
+    outcome = target.run_cell(cell_of(target), stream, nothing)
+    assert outcome.measured, outcome.message
+    assert outcome.message == ""
+    rows, reader = rows_of(stream)
+    assert reader.end is not None
+    assert reader.end.kind is Kind.WHOLE, reader.end.reason
+    assert reader.trailer is not None
+    account = reader.trailer["accounting"]
+    assert sum(a["releases"] - a["overruns"] - a["dropped"] for a in account) == rows
+
+
+def test_progress_only_grows(target: Target, tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    cell = cell_of(target, 100_000, duration="2500ms")
+    assert target.run_cell(cell, tmp_path / "stream", seen.append).measured
+    assert seen
+    for one, other in pairwise(seen):
+        assert one.activations <= other.activations
+        assert one.elapsed_s < other.elapsed_s
+        assert one.latency_ns_max <= other.latency_ns_max
+
+
+def test_what_the_probe_refuses_is_its_sentence(target: Target, tmp_path: Path) -> None:
+    cell = cell_of(target)
+    wrong = replace(cell, parameters={**cell.parameters, "no-such-option": "1"})
+    outcome = target.run_cell(wrong, tmp_path / "stream", nothing)
+    assert outcome.exit_code is ExitCode.USAGE
+    assert "no-such-option" in outcome.message
+    assert not outcome.measured
+
+
+def test_an_interrupt_stops_in_order_and_leaves_nothing_running(target: Target, tmp_path: Path) -> None:
+    stream = tmp_path / "interrupted"
+
+    def interrupt(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    cell = cell_of(target, 10_000_000, duration="1h")
+    if isinstance(target, FakeTarget):
+        cell = cell_of(target)
+    with pytest.raises(KeyboardInterrupt):
+        target.run_cell(cell, stream, interrupt)
+    assert until(lambda: not with_word(str(stream)))
+    _, reader = rows_of(stream)
+    assert reader.trailer is not None
+    assert reader.trailer["stop_reason"] == "stopped"
+
+
+def test_an_unknown_target_names_the_nearest() -> None:
+    with pytest.raises(UsageError) as caught:
+        open_target("locl")
+    assert 'did you mean "local"' in caught.value.remedy
+
+
+def test_local_takes_no_argument() -> None:
+    with pytest.raises(UsageError, match="takes no argument"):
+        open_target("local:here")
+
+
+def test_a_probe_that_is_not_built_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOWLATE_PROBE", str(tmp_path / "none"))
+    with pytest.raises(TargetError, match="is not built"):
+        places.probe_path()
+    (tmp_path / "none").write_text("")
+    with pytest.raises(TargetError, match="cannot be executed"):
+        places.probe_path()

@@ -1,0 +1,213 @@
+"""Executing a plan: whole cells stay whole, failed ones are repeated, a full disk loses nothing."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fakes import FakeTarget, study
+from howlate import execute as module
+from howlate.errors import DamagedError, ExitCode, StorageError, UsageError
+from howlate.execute import Failure, Tally, execute, locked, remove_stale_memory, stream_place
+from howlate.model.plan import Cell
+from howlate.model.study import Order
+from howlate.model.summary import CellSummary
+from howlate.session import Asked, Session, begin, newest_unfinished, prepare, reopen
+from howlate.store.run_folder import RunFolder
+from howlate.targets import Progress
+
+
+class Heard:
+    """A listener that remembers."""
+
+    def __init__(self) -> None:
+        self.started: list[str] = []
+        self.made: list[str] = []
+        self.failures: list[Failure] = []
+        self.left: list[float] = []
+
+    def starts(self, cell: Cell, number: int, of: int, left_s: float) -> None:
+        self.started.append(cell.id)
+        self.left.append(left_s)
+
+    def progress(self, cell: Cell, progress: Progress, left_s: float) -> None:
+        self.left.append(left_s)
+
+    def whole(self, cell: Cell, summary: CellSummary) -> None:
+        self.made.append(cell.id)
+
+    def failed(self, failure: Failure) -> None:
+        self.failures.append(failure)
+
+
+ASKED = Asked(study(axes={"load": ("none", "cpu:50", "cpu:100")}, order=Order("interleaved", 0, 2)))
+
+
+def run(target: FakeTarget, out: Path, asked: Asked = ASKED) -> tuple[Session, Tally, Heard]:
+    prepared, heard = prepare(asked, target), Heard()
+    session = begin(prepared, out)
+    tally = execute(session.folder, session.run.plan, session.cells, target, prepared.can, heard)
+    return session, tally, heard
+
+
+def test_a_whole_run(tmp_path: Path) -> None:
+    session, tally, heard = run(FakeTarget(), tmp_path / "r")
+    assert tally == Tally(6, ())
+    assert tally.exit_code is ExitCode.DONE
+    assert heard.made == [c.id for c in session.run.plan.cells] == session.folder.whole_cells()
+    summary = session.folder.summaries()[0]
+    assert summary.labels["kernel"] == "6.1.0-test"
+    assert summary.columns["latency_ns"].count == 100
+    assert heard.left == sorted(heard.left, reverse=True)
+    assert not list((tmp_path / "r" / "cells").glob(".*"))
+
+
+def test_what_fails_is_kept_apart_and_repeated_alone(tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    _, tally, _ = run(FakeTarget({"cpu:50": ["broken", "whole"], "cpu:100": ["garbage", "impossible"]}), out)
+    assert tally.whole == 3
+    assert [f.exit_code for f in tally.failures] == [ExitCode.BROKEN, ExitCode.BROKEN, ExitCode.NOT_POSSIBLE]
+    assert tally.exit_code is ExitCode.BROKEN
+    folder = RunFolder.open(out)
+    assert len(folder.failed_cells()) == 3
+    assert all((folder.part_path(f.cell.id) / "stream").exists() for f in tally.failures[:2])
+    before = {
+        cell: (folder.cell_path(cell) / "summary.json").stat().st_mtime_ns for cell in folder.whole_cells()
+    }
+    _, seen = reopen(folder)
+    assert {f.message for f in seen.failures} == {f.message for f in tally.failures}
+
+    target = FakeTarget()
+    session, tally, _ = run(target, out)
+    assert sorted(target.measured) == sorted(c.id for c in session.cells)
+    assert not set(target.measured) & set(before)
+    assert tally == Tally(6, ())
+    for cell, time in before.items():
+        assert (folder.cell_path(cell) / "summary.json").stat().st_mtime_ns == time
+    assert folder.failed_cells() == {}
+    assert any("gone on at" in w for w in session.run.warnings)
+
+
+def test_nothing_possible_and_nothing_left(tmp_path: Path) -> None:
+    never = {load: ["impossible"] * 2 for load in ("none", "cpu:50", "cpu:100")}
+    _, tally, _ = run(FakeTarget(never), tmp_path / "r")
+    assert tally.exit_code is ExitCode.NOT_POSSIBLE
+    run(FakeTarget(), tmp_path / "r")
+    target = FakeTarget()
+    _, tally, _ = run(target, tmp_path / "r")
+    assert target.measured == []
+    assert tally.exit_code is ExitCode.DONE
+
+
+def test_an_impossible_timer_is_told_and_the_others_go_on(tmp_path: Path) -> None:
+    asked = Asked(study(axes={"timer": ("io_uring", "spin")}))
+    _, tally, heard = run(FakeTarget(), tmp_path / "r", asked)
+    assert [f.message for f in heard.failures] == ["io_uring: this kernel has no io_uring"]
+    assert tally.whole == 1
+    assert tally.exit_code is ExitCode.DONE
+
+
+def test_an_interrupted_cell_is_not_whole(tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    with pytest.raises(KeyboardInterrupt):
+        run(FakeTarget({"cpu:50": ["interrupt"]}), out)
+    folder = RunFolder.open(out)
+    assert len(folder.whole_cells()) == 1
+    (failed,) = folder.failed_cells().values()
+    assert failed == {"exit_code": 5, "message": "interrupted"}
+    _, tally, _ = run(FakeTarget(), out)
+    assert tally == Tally(6, ())
+
+
+def test_a_full_disk_ends_the_run_and_keeps_what_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(stream: Path, folder: Path) -> None:
+        raise StorageError(f"{folder} could not be written: No space left on device", "make room there")
+
+    out, real, calls = tmp_path / "r", module.ingest, iter(range(100))
+    monkeypatch.setattr(module, "ingest", lambda s, f: real(s, f) if next(calls) < 2 else full(s, f))
+    with pytest.raises(StorageError, match="No space left"):
+        run(FakeTarget(), out)
+    assert len(RunFolder.open(out).whole_cells()) == 2
+
+
+def test_other_plans_targets_and_kernels_do_not_go_on_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "r"
+    run(FakeTarget(), out)
+    for asked in (replace(ASKED, changes=("activations=50",)), replace(ASKED, scale=0.5)):
+        with pytest.raises(UsageError, match="holds another plan"):
+            begin(prepare(asked, FakeTarget()), out)
+    facts = {"facts": 1, "values": {"kernel.release": "6.2"}, "missing": {}}
+    monkeypatch.setattr(FakeTarget, "facts", lambda self: facts)
+    with pytest.raises(UsageError, match=r"under the kernel 6\.1\.0-test"):
+        begin(prepare(ASKED, FakeTarget()), out)
+
+
+def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    with pytest.raises(UsageError):
+        run(FakeTarget(), tmp_path)
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / "run.json").write_text("{")
+    with pytest.raises(DamagedError):
+        run(FakeTarget(), tmp_path / "r")
+
+
+def test_one_howlate_at_a_time_measures_into_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    with (
+        locked(tmp_path / "a"),
+        pytest.raises(UsageError, match="another howlate is measuring"),
+        locked(tmp_path / "a"),
+    ):
+        pass
+    with locked(tmp_path / "a"):
+        pass
+
+
+def test_resume_finds_the_newest_unfinished_run_of_the_study(tmp_path: Path) -> None:
+    run(FakeTarget(), tmp_path / "whole")
+    run(FakeTarget({"cpu:50": ["broken"]}), tmp_path / "older")
+    run(FakeTarget({"cpu:50": ["broken"]}), tmp_path / "newer")
+    run(FakeTarget({"none": ["broken"]}), tmp_path / "other", Asked(study(id="other")))
+    for age, name in enumerate(("other", "whole", "newer", "older")):
+        os.utime(tmp_path / name, (10_000 - age, 10_000 - age))
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "run.json").write_text("{")
+    assert newest_unfinished("made", tmp_path) == tmp_path / "newer"
+    with pytest.raises(UsageError, match="no unfinished run of absent"):
+        newest_unfinished("absent", tmp_path)
+
+
+def test_where_rights_are_missing_the_policy_falls_back_and_says_so() -> None:
+    asked = Asked(study({"policy": "fifo:80", "activations": "10"}), without_rights=True)
+    run_ = prepare(asked, FakeTarget({"none": ["impossible"]})).run
+    assert {c.labels["policy"] for c in run_.plan.cells} == {"other"}
+    assert "SCHED_FIFO is not permitted here" in run_.warnings[0]
+    run_ = prepare(asked, FakeTarget()).run
+    assert {c.labels["policy"] for c in run_.plan.cells} == {"fifo:80"}
+    assert run_.warnings == ()
+    run_ = prepare(asked, FakeTarget({"none": ["impossible", "impossible"]})).run
+    assert {c.labels["policy"] for c in run_.plan.cells} == {"fifo:80"}
+
+
+def test_streams_go_to_memory_while_they_fit(tmp_path: Path) -> None:
+    assert stream_place(10 * 2**30) == "disk"
+    assert stream_place(1, tmp_path / "absent") == "disk"
+
+
+def test_memory_of_a_killed_howlate_is_freed_and_of_a_living_one_is_not(tmp_path: Path) -> None:
+    for name in ("howlate-old", "howlate-used", "howlate-new", "else"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "stream").write_bytes(b"x")
+        if name != "howlate-new":
+            os.utime(tmp_path / name, (1, 1))
+    with locked(tmp_path / "howlate-used"):
+        remove_stale_memory(tmp_path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["else", "howlate-new", "howlate-used"]
