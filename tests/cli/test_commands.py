@@ -136,7 +136,7 @@ def environment(**more: str) -> dict[str, str]:
         (["check", "--seconds", "0"], 2, "--seconds 0 cannot be"),
         (["check", "--seconds", "9", "--long"], 2, "cannot be together"),
         (["show", "absent"], 2, "absent is not there"),
-        (["show", "."], 4, "is no run folder"),
+        (["show", "."], 4, "has no run.json"),
         (["report"], 2, "missing argument"),
         (["report", "absent"], 2, "absent is not there"),
         (["export", "absent", "--format", "csv"], 2, "absent is not there"),
@@ -248,7 +248,7 @@ def test_export_writes_every_sample(howlate: Run) -> None:
     assert said.code == 0, said.err
     assert said.out.strip() == "r.txt"
     lines = Path("r.txt").read_text().splitlines()
-    assert len([line for line in lines if not line.startswith("#")]) == 200
+    assert len([line for line in lines if line and not line.startswith("#")]) == 200
     assert howlate("export", "r", "--format", "csv").out.strip() == "r.csv"
 
 

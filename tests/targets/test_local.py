@@ -60,7 +60,8 @@ def test_ends_are_told_apart(tmp_path: Path, body: str, code: ExitCode, message:
 
 def test_progress_arrives_whatever_the_pieces(tmp_path: Path) -> None:
     body = """
-for piece in (b'progress 1 100', b'0000000 5\\nnoise\\nprogress x 1 2\\nprog', b'ress 2 2000000000 7\\nprogress 3'):
+pieces = b'progress 1 100', b'0000000 5\\nnoise\\nprogress x 1 2\\nprog', b'ress 2 2000000000 7\\nprogress 3'
+for piece in pieces:
     os.write(1, piece)
 """
     _, seen = run(tmp_path, body)
