@@ -1,8 +1,8 @@
 """What on a machine will make it late, and how to change it. ONE FILE in this folder = ONE CHECK.
 
-A check is a pure function of captured facts, so it works for this machine, for remote ones and for old runs alike. The folder
-is listed to find them; one that cannot be imported, or is not a check, is an error and never skipped. How to write one:
-docs/how-to/add-a-check.md.
+A check is a pure function of captured facts, so it works for this machine, for remote ones and for old runs
+alike. The folder is listed to find them; one that cannot be imported, or is not a check, is an error and
+never skipped. How to write one: docs/how-to/add-a-check.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def checks() -> tuple[Check, ...]:
 
 
 def examine(facts: Facts, aim: Aim | None = None) -> tuple[Finding, ...]:
-    """Every check's finding: what makes it late first, by weight, then what is worth knowing, unknown, and in order."""
+    """Every check's finding: what makes it late first, by weight, then what is worth knowing, unknown, "
+    "and in order."""
     wanted = aim if aim is not None else Aim()
     findings = [check.finding(facts, wanted) for check in checks()]
     return tuple(sorted(findings, key=lambda found: (LEVELS.index(found.level), -found.weight, found.check)))

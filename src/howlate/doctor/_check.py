@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
 from howlate.errors import HowlateError
-from howlate.model.facts import Facts
+from howlate.model.facts import Facts, parse_cpus
 from howlate.model.finding import Aim, Finding, Level
 
 
@@ -33,7 +35,8 @@ class Check:
 
     @staticmethod
     def of(module: ModuleType) -> Check:
-        """Reads TITLE, WHY, WEIGHT, the docstring and `judge` of a check's file; what is missing is an error."""
+        """Reads TITLE, WHY, WEIGHT, the docstring and `judge` of a check's file; what is missing is an "
+        "error."""
         name = module.__name__.rpartition(".")[2]
         for attribute, kind in (("TITLE", str), ("WHY", str), ("WEIGHT", int), ("__doc__", str)):
             if not isinstance(getattr(module, attribute, None), kind):
@@ -46,7 +49,9 @@ class Check:
     def finding(self, facts: Facts, aim: Aim) -> Finding:
         """This check's answer about one machine."""
         verdict = self.judge(facts, aim)
-        return Finding(self.name, verdict.level, self.title, verdict.found, self.why, verdict.change, self.weight)
+        return Finding(
+            self.name, verdict.level, self.title, verdict.found, self.why, verdict.change, self.weight
+        )
 
 
 def late(found: str, change: str) -> Verdict:
@@ -77,3 +82,90 @@ def measuring_cpus(facts: Facts, aim: Aim) -> frozenset[int]:
     if isolated:
         return isolated
     return facts.cpus("cpu.online") or frozenset({0})
+
+
+def other_cpus(facts: Facts, aim: Aim) -> frozenset[int]:
+    """Online CPUs that do not measure: where disturbers can go."""
+    return (facts.cpus("cpu.online") or frozenset()) - measuring_cpus(facts, aim)
+
+
+def absent(facts: Facts, key: str) -> bool:
+    """True where the machine does not have the thing (as opposed to: it could not be read)."""
+    reason = facts.missing.get(key, "")
+    words = ("there is no ", "neither ", "no CPU has ", "No such file or directory")
+    return facts.text("cpu.online") is not None and any(word in reason for word in words)
+
+
+def is_rt_kernel(facts: Facts) -> bool | None:
+    """PREEMPT_RT, from whatever tells."""
+    version = facts.text("kernel.version")
+    if facts.integer("kernel.realtime") == 1 or "y" in (
+        facts.config("PREEMPT_RT"),
+        facts.config("PREEMPT_RT_FULL"),
+    ):
+        return True
+    if version is not None:
+        return "PREEMPT_RT" in version or "PREEMPT RT" in version
+    return False if facts.config("PREEMPT_RT") == "n" else None
+
+
+def kernel_version(facts: Facts) -> tuple[int, int] | None:
+    """Major and minor number of the release."""
+    release = re.match(r"(\d+)\.(\d+)", facts.text("kernel.release") or "")
+    return (int(release[1]), int(release[2])) if release else None
+
+
+def preempt_mode(facts: Facts) -> tuple[str, str] | None:
+    """none, voluntary, full or lazy, and what tells it."""
+    marked = re.search(r"\((\w+)\)", facts.text("kernel.preempt_mode") or "")
+    if marked:
+        return marked[1], "debugfs"
+    asked = facts.parameter("preempt")
+    if asked in ("none", "voluntary", "full", "lazy") and facts.config("PREEMPT_DYNAMIC") != "n":
+        return asked, "the kernel's command line"
+    for option, mode in (("NONE", "none"), ("VOLUNTARY", "voluntary"), ("LAZY", "lazy")):
+        if facts.config(f"PREEMPT_{option}") == "y":
+            return mode, "the kernel's configuration"
+    if facts.config("PREEMPT") == "y":
+        return "full", "the kernel's configuration"
+    return None
+
+
+def is_dynamic(facts: Facts) -> bool | None:
+    """PREEMPT_DYNAMIC: the mode is chosen when the kernel starts, or while it runs."""
+    if facts.config("PREEMPT_DYNAMIC") is not None:
+        return facts.config("PREEMPT_DYNAMIC") == "y"
+    version = facts.text("kernel.version")
+    return None if version is None else "PREEMPT_DYNAMIC" in version
+
+
+def row_cpus(row: Mapping[str, Any], *names: str) -> frozenset[int]:
+    """The CPUs of a table's row, from the first of these members that says any."""
+    for name in names:
+        value = row.get(name)
+        if isinstance(value, str) and value:
+            return parse_cpus(value) or frozenset()
+    return frozenset()
+
+
+def number(row: Mapping[str, Any], name: str) -> int | None:
+    """A whole number of a table's row."""
+    value = row.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def real_time(aim: Aim) -> bool:
+    """Does the measuring task run under a real-time policy?"""
+    return aim.policy in ("fifo", "rr", "deadline")
+
+
+def bracketed(text: str | None) -> str | None:
+    """The chosen word of "always [madvise] never"."""
+    chosen = re.search(r"\[([\w+]+)\]", text or "")
+    return chosen[1] if chosen else text
+
+
+def some(names: Sequence[str], most: int = 4) -> str:
+    """The first few names, and how many more there are."""
+    listed = ", ".join(names[:most])
+    return listed if len(names) <= most else f"{listed} and {len(names) - most} more"

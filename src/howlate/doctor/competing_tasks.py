@@ -1,0 +1,50 @@
+"""Other processes' real-time tasks on the measuring CPUs, and their priorities: /proc/*/task/*/stat."""
+
+from __future__ import annotations
+
+from howlate.doctor._check import (
+    Verdict,
+    late,
+    measuring_cpus,
+    note,
+    number,
+    ok,
+    real_time,
+    row_cpus,
+    some,
+    unknown,
+)
+from howlate.model.facts import Facts
+from howlate.model.finding import Aim
+
+TITLE = "Competing real-time tasks"
+WHY = (
+    "A task of the same or a higher priority runs first, for as long as it likes; SCHED_DEADLINE runs "
+    "before every priority."
+)
+WEIGHT = 78
+
+
+def judge(facts: Facts, aim: Aim) -> Verdict:
+    rows = facts.table("tasks.real_time")
+    if rows is None:
+        return unknown(facts, "tasks.real_time")
+    cpus = measuring_cpus(facts, aim)
+    before: list[str] = []
+    behind: list[str] = []
+    for row in rows:
+        if row.get("kernel") is not False or not row_cpus(row, "cpus") & cpus:
+            continue
+        priority = number(row, "priority") or 0
+        name = f"{row.get('name')} ({row.get('policy')}{f':{priority}' if priority else ''})"
+        deadline = row.get("policy") == "deadline"
+        first = aim.policy != "deadline" and (deadline or not real_time(aim) or priority >= aim.priority)
+        (before if first else behind).append(name)
+    if before:
+        return late(
+            f"{some(before)} may run before the measuring task ({aim.policy}:{aim.priority})",
+            "give the measuring task a priority above them, or move them: `chrt -p`, `taskset -p`",
+        )
+    if behind:
+        return note(f"{some(behind)}, below the measuring task")
+    return ok("none")

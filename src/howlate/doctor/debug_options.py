@@ -1,0 +1,56 @@
+"""Debug options that cost: the kernel's configuration and the words of the command line that switch them
+on.
+"""
+
+from __future__ import annotations
+
+from howlate.doctor._check import Verdict, late, note, ok, some, unknown
+from howlate.model.facts import Facts
+from howlate.model.finding import Aim
+
+TITLE = "Debug options"
+WHY = (
+    "Lock proving, address sanitizers and allocators that check themselves make every path through the "
+    "kernel several times "
+    "longer, much of it with interrupts off."
+)
+WEIGHT = 92
+
+_HEAVY = (
+    "KASAN", "KCSAN", "KMSAN", "PROVE_LOCKING", "LOCKDEP", "DEBUG_LOCK_ALLOC", "PROVE_RCU", "DEBUG_KMEMLEAK",
+    "SLUB_DEBUG_ON", "DEBUG_PAGEALLOC_ENABLE_DEFAULT", "DEBUG_OBJECTS", "KCOV", "GCOV_KERNEL", "DEBUG_SLAB",
+    "LOCK_STAT",
+)  # fmt: skip
+_LIGHT = (
+    "DEBUG_PREEMPT", "DEBUG_SPINLOCK", "DEBUG_MUTEXES", "DEBUG_RT_MUTEXES", "DEBUG_ATOMIC_SLEEP", "DEBUG_VM",
+    "LATENCYTOP", "IRQSOFF_TRACER", "PREEMPT_TRACER", "DEBUG_IRQFLAGS", "CSD_LOCK_WAIT_DEBUG", "UBSAN",
+    "RCU_EQS_DEBUG", "DMA_API_DEBUG",
+)  # fmt: skip
+_WORDS = {
+    "slub_debug": None,
+    "slab_debug": None,
+    "kmemleak": "on",
+    "debug_pagealloc": "on",
+    "page_owner": "on",
+    "kasan": "on",
+}
+
+
+def judge(facts: Facts, aim: Aim) -> Verdict:
+    if facts.mapping("kernel.config") is None:
+        return unknown(facts, "kernel.config", "look for /proc/config.gz or /boot/config-$(uname -r)")
+    off = {"DEBUG_KMEMLEAK"} if facts.parameter("kmemleak") == "off" else set()
+    heavy = [f"CONFIG_{name}" for name in _HEAVY if facts.config(name) == "y" and name not in off]
+    for word, wanted in _WORDS.items():
+        value = facts.parameter(word)
+        if value is not None and value not in ("-", "off") and wanted in (None, value):
+            heavy.append(f"{word}={value}" if value else word)
+    if heavy:
+        return late(some(heavy), "boot a kernel built without them; take such words off the command line")
+    light = [f"CONFIG_{name}" for name in _LIGHT if facts.config(name) == "y"]
+    if light:
+        return note(
+            some(light),
+            "a kernel without them is somewhat quicker; the same kernel must be compared with the same",
+        )
+    return ok("none that cost")

@@ -1,0 +1,61 @@
+"""Device interrupts that arrive at a measuring CPU: /proc/interrupts,
+/proc/irq/*/{smp,effective}_affinity_list.
+"""
+
+from __future__ import annotations
+
+from howlate.doctor._check import (
+    Verdict,
+    is_rt_kernel,
+    late,
+    measuring_cpus,
+    note,
+    number,
+    ok,
+    other_cpus,
+    row_cpus,
+    some,
+    unknown,
+)
+from howlate.model.facts import Facts
+from howlate.model.finding import Aim
+
+TITLE = "Interrupts on the measuring CPUs"
+WHY = (
+    "A device's interrupt stops every task on its CPU, whatever that task's priority; without threaded "
+    "handlers its whole "
+    "handler and the softirqs behind it run first."
+)
+WEIGHT = 65
+
+_OFTEN_HZ = 10
+
+
+def judge(facts: Facts, aim: Aim) -> Verdict:
+    rows = facts.table("irq.devices")
+    if rows is None:
+        return unknown(facts, "irq.devices")
+    cpus, uptime = measuring_cpus(facts, aim), facts.integer("kernel.uptime_s") or 0
+    arrived: list[tuple[int, str]] = []
+    for row in rows:
+        counts = row.get("counts")
+        if not isinstance(counts, dict) or not row_cpus(row, "effective", "affinity") & cpus:
+            continue
+        total = sum(number(counts, str(cpu)) or 0 for cpu in cpus)
+        if total:
+            arrived.append((total, f"{row.get('irq')} ({str(row.get('name')).split(' ')[-1]})"))
+    arrived.sort(key=lambda one: (-one[0], one[1]))
+    if not arrived:
+        return ok("no device's interrupt goes there")
+    found = f"{sum(total for total, _ in arrived)} since boot, of {some([name for _, name in arrived])}"
+    if not other_cpus(facts, aim):
+        return note(
+            found + "; every CPU measures, so there is no other for them",
+            "measure on some CPUs only: `--cpus`",
+        )
+    change = (
+        "`howlate probe hold --knob irq_affinity=away`, or write other CPUs to "
+        "/proc/irq/N/smp_affinity_list; for good `irqaffinity=`"
+    )
+    often = uptime > 0 and arrived[0][0] >= _OFTEN_HZ * uptime
+    return late(found, change) if often and not is_rt_kernel(facts) else note(found, change)

@@ -1,0 +1,35 @@
+"""The tick: CONFIG_HZ, high-resolution timers, and `highres=`, `nohz=` of the command line."""
+
+from __future__ import annotations
+
+from howlate.doctor._check import Verdict, late, note, ok, unknown
+from howlate.model.facts import Facts
+from howlate.model.finding import Aim
+
+TITLE = "HZ and high-resolution timers"
+WHY = (
+    "Without high-resolution timers a sleep ends at the next tick, up to 1/HZ s late. With them the tick "
+    "still runs on "
+    "busy CPUs, and a period that is a multiple of it always meets it at the same phase (which is why "
+    "studies dither)."
+)
+WEIGHT = 90
+
+
+def judge(facts: Facts, aim: Aim) -> Verdict:
+    if facts.parameter("highres") == "off":
+        return late(
+            "high-resolution timers are switched off (highres=off)",
+            "remove `highres=off` from the command line",
+        )
+    hz = facts.config("HZ")
+    if hz is None:
+        return unknown(facts, "kernel.config", "look for /proc/config.gz or /boot/config-$(uname -r)")
+    if facts.config("HIGH_RES_TIMERS") != "y":
+        return late(
+            f"HZ {hz}, no high-resolution timers: sleeps end at ticks",
+            "boot a kernel with CONFIG_HIGH_RES_TIMERS=y",
+        )
+    if facts.parameter("nohz") == "off":
+        return note(f"HZ {hz}, and idle CPUs tick too (nohz=off)", "remove `nohz=off` unless it is wanted")
+    return ok(f"HZ {hz}, high-resolution timers")

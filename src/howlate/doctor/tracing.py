@@ -1,0 +1,59 @@
+"""Active tracers, events, probes, perf counters and BPF programs: tracefs, and the descriptors of other
+processes.
+"""
+
+from __future__ import annotations
+
+from howlate.doctor._check import Verdict, late, note, ok, some, unknown
+from howlate.model.facts import Facts
+from howlate.model.finding import Aim
+
+TITLE = "Tracers and probes"
+WHY = (
+    "A function tracer lengthens every function of the kernel, an event or a probe those that it sits on; "
+    "latency tracers "
+    "keep interrupts off while they save their worst case."
+)
+WEIGHT = 90
+
+
+def judge(facts: Facts, aim: Aim) -> Verdict:
+    tracer, events = facts.text("trace.tracer"), facts.values.get("trace.events")
+    if tracer is None:
+        return unknown(
+            facts,
+            "trace.tracer",
+            "run as root, with tracefs mounted: `mount -t tracefs none /sys/kernel/tracing`",
+        )
+    active = []
+    if facts.integer("trace.on") != 0:
+        if tracer != "nop":
+            active.append(f"tracer {tracer}")
+        if isinstance(events, list) and events:
+            active.append(f"events {some([str(event) for event in events])}")
+    instances = facts.values.get("trace.instances")
+    if isinstance(instances, list) and instances:
+        active.append(f"trace instances {some([str(name) for name in instances])}")
+    for key, word in (("trace.kprobes", "kprobes"), ("trace.uprobes", "uprobes")):
+        if facts.integer(key):
+            active.append(f"{facts.integer(key)} {word}")
+    if active:
+        return late(
+            "; ".join(active),
+            "`trace-cmd reset`, or write nop to current_tracer, 0 to events/enable and tracing_on",
+        )
+    held = []
+    for key, word in (
+        ("trace.perf_descriptors", "perf counters"),
+        ("trace.bpf_descriptors", "BPF descriptors"),
+    ):
+        if facts.integer(key):
+            held.append(f"{facts.integer(key)} {word}")
+    if facts.integer("trace.functions"):
+        held.append(f"{facts.integer('trace.functions')} functions are traced or patched")
+    if held:
+        return note(
+            ", ".join(held) + " held by other processes",
+            "end `perf`, `bpftrace` and the like; see `bpftool prog`",
+        )
+    return ok("none")
