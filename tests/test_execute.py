@@ -11,7 +11,15 @@ import pytest
 from fakes import FakeTarget, study
 from howlate import execute as module
 from howlate.errors import DamagedError, ExitCode, StorageError, UsageError
-from howlate.execute import Failure, Tally, execute, locked, remove_stale_memory, stream_place
+from howlate.execute import (
+    Failure,
+    Tally,
+    execute,
+    labels_in_force,
+    locked,
+    remove_stale_memory,
+    stream_place,
+)
 from howlate.model.plan import Cell
 from howlate.model.study import Order
 from howlate.model.summary import CellSummary
@@ -211,3 +219,11 @@ def test_memory_of_a_killed_howlate_is_freed_and_of_a_living_one_is_not(tmp_path
     with locked(tmp_path / "howlate-used"):
         remove_stale_memory(tmp_path)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["else", "howlate-new", "howlate-used"]
+
+
+def test_labels_say_what_was_in_force() -> None:
+    threads = [{"cpu": 1, "policy": "other"}, {"cpu": 3, "policy": "other"}]
+    labels = labels_in_force({"policy": "fifo:80", "load": "none"}, {"in_force": {"threads": threads}})
+    assert labels == {"policy": "other", "load": "none", "cpu": "1,3"}
+    for header in (None, [], {"in_force": 5}, {"in_force": {"threads": [None, {"cpu": "x"}]}}):
+        assert labels_in_force({"load": "none"}, header) == {"load": "none"}

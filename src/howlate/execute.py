@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -19,7 +19,8 @@ from howlate.model.plan import Cell, Plan
 from howlate.model.summary import CellSummary
 from howlate.plan import expected_stream_bytes
 from howlate.store.ingest import ingest
-from howlate.store.run_folder import STREAM, RunFolder
+from howlate.store.files import read_json
+from howlate.store.run_folder import CELL, STREAM, RunFolder
 from howlate.store.summarise import summarise
 from howlate.targets import Progress, Target
 
@@ -153,7 +154,8 @@ def _failure(cell: Cell, problem: BaseException) -> Failure:
 
 def _summarised(folder: RunFolder, part: Path, cell: Cell) -> CellSummary:
     try:
-        summary = summarise(part, cell.id, cell.labels)
+        labels = labels_in_force(cell.labels, read_json(part / CELL).get("header"))
+        summary = summarise(part, cell.id, labels)
     except DamagedError as problem:
         failure = Failure(cell, ExitCode.BROKEN, problem.message)
         folder.fail_cell(cell.id, {"exit_code": int(failure.exit_code), "message": failure.message})
@@ -166,6 +168,21 @@ def _summarised(folder: RunFolder, part: Path, cell: Cell) -> CellSummary:
         raise _NotWhole(failure)
     folder.finish_cell(cell.id)
     return summary
+
+
+def labels_in_force(labels: Mapping[str, str], header: object) -> dict[str, str]:
+    """A cell's labels with the CPU and the policy that its measuring threads really had."""
+    in_force = header.get("in_force") if isinstance(header, dict) else None
+    threads = in_force.get("threads") if isinstance(in_force, dict) else None
+    found = dict(labels)
+    rows = [t for t in threads if isinstance(t, dict)] if isinstance(threads, list) else []
+    cpus = sorted({t["cpu"] for t in rows if isinstance(t.get("cpu"), int)})
+    if cpus:
+        found["cpu"] = "not pinned" if cpus == [-1] else ",".join(str(cpu) for cpu in cpus)
+    policies = list(dict.fromkeys(t["policy"] for t in rows if isinstance(t.get("policy"), str)))
+    if policies:
+        found["policy"] = ", ".join(policies)
+    return found
 
 
 def _keep(stream: Path, to: Path) -> None:

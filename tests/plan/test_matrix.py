@@ -95,6 +95,11 @@ def test_equal_values_have_one_id_whatever_their_spelling() -> None:
         make_plan(study(axes={"period": ("1ms", "1000us")}), CAN)
 
 
+def test_a_seed_without_dither_is_left_out() -> None:
+    plan = make_plan(study({"activations": "9", "dither": False, "seed": "5"}, {}), CAN)
+    assert plan.cells[0].parameters == {"activations": "9"}
+
+
 def test_an_id_names_its_folder_in_the_open() -> None:
     cell = make_plan(study(axes={"load": ("cpu:50+disk:1MiB/s",)}), CAN).cells[0]
     assert cell.id.startswith("cpu-50-disk-1mib-s-")

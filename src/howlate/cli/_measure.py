@@ -106,14 +106,14 @@ def print_run(session: Session, tally: Tally) -> None:
     """Everything above the paths."""
     from rich.console import Console
 
+    from howlate.cli._progress import described
     from howlate.model.finding import Finding
     from howlate.report.terminal import print_cells, print_findings
 
-    console = Console(highlight=False)
+    console, axes = Console(highlight=False), tuple(session.run.study.axes)
     print_cells(console, session.folder.summaries())
     for failure in tally.failures:
-        what = "not possible here" if failure.exit_code is ExitCode.NOT_POSSIBLE else "failed"
-        click.echo(f"! {failure.cell.id}: {what}: {failure.message}")
+        click.echo(f"! {described(failure, axes)}")
     for warning in session.run.warnings:
         click.echo(f"! {warning}")
     findings = [Finding.from_json(dict(f)) for f in session.run.findings]

@@ -37,6 +37,12 @@ def name_of(cell: Cell, axes: tuple[str, ...]) -> str:
     return text if cell.repetition == 1 else f"{text} ({cell.repetition})"
 
 
+def described(failure: Failure, axes: tuple[str, ...]) -> str:
+    """Why a cell is not whole, in one line."""
+    kinds = {ExitCode.NOT_POSSIBLE: "not possible here", ExitCode.INCONCLUSIVE: "not whole"}
+    return f"{name_of(failure.cell, axes)}: {kinds.get(failure.exit_code, 'failed')}: {failure.message}"
+
+
 class ProgressLine:
     """A listener for people."""
 
@@ -64,9 +70,7 @@ class ProgressLine:
             self._line(f"{name_of(cell, self._axes)}: not valid: {'; '.join(summary.warnings[:1])}")
 
     def failed(self, failure: Failure) -> None:
-        here = failure.exit_code is ExitCode.NOT_POSSIBLE
-        what = "not possible here" if here else "failed"
-        self._line(f"{name_of(failure.cell, self._axes)}: {what}: {failure.message}")
+        self._line(described(failure, self._axes))
 
     def close(self) -> None:
         """Takes the live line away."""

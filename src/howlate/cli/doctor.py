@@ -46,6 +46,8 @@ def command(run: Path | None, target: str, everything: bool, restore: bool, as_j
     levels = LEVELS if everything else ("late", "note")
     shown = print_findings(Console(highlight=False), findings, levels=levels)
     rest = len(findings) - shown
+    if not shown:
+        click.echo("Nothing was found that makes this machine late.")
     if rest:
         click.echo(
             f"\n{rest} of {len(findings)} checks found nothing to say or could not look: --all shows them."

@@ -36,8 +36,8 @@ def command(
 ) -> int:
     """Run STUDY: the id of a built-in one (`howlate studies`) or a TOML file.
 
-    Its cells are measured one after the other into a run folder. One that fails is kept apart, the others go on.
-    Called again with the same --out, whole cells are skipped and failed ones repeated.
+    Its cells are measured one after the other into a run folder. One that fails is kept apart, the others
+    go on. Called again with the same --out, whole cells are skipped and failed ones repeated.
     """
     from howlate.cli._measure import measure
     from howlate.session import Asked, find_study

@@ -80,6 +80,8 @@ def _cell(
         one = spelt(name, value)
         if one is not None:
             parameters[name] = one
+    if "dither" in parameters_of(test, capabilities) and "dither" not in parameters:
+        parameters.pop("seed", None)  # it is the dither's, and there is none
     try:
         impossible = check_together(parameters, test, capabilities)
         expected_s = expected_seconds(parameters, test, capabilities)
