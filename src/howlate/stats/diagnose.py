@@ -1,0 +1,98 @@
+"""Diagnostics of a series of latencies: do its largest values come in clusters, does it drift, and what does
+the largest of the past say of the next stretch. Formulas and sources: docs/statistics.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from howlate.stats.describe import Int64s
+
+
+def extremal_index(positions: npt.ArrayLike) -> float | None:
+    """The extremal index by the intervals estimator: about 1 / (mean size of a cluster) of the exceedances, 1
+    where they come singly. `positions` are the strictly increasing indices of the samples beyond a threshold.
+
+    With the N - 1 distances T between them: if max T <= 2,  2 (sum T)^2 / ((N - 1) sum T^2),
+    else  2 (sum (T - 1))^2 / ((N - 1) sum (T - 1)(T - 2)); at most 1. (Ferro and Segers 2003, eq. 3 and 5.)
+    None below two exceedances.
+    """
+    at = np.asarray(positions, np.int64)
+    if len(at) < 2:
+        return None
+    gaps = np.diff(at).astype(np.float64)
+    if gaps.max() <= 2:
+        theta = 2 * gaps.sum() ** 2 / (len(gaps) * (gaps**2).sum())
+    else:
+        theta = 2 * (gaps - 1).sum() ** 2 / (len(gaps) * ((gaps - 1) * (gaps - 2)).sum())
+    return float(min(theta, 1.0))
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Kendall's rank correlation of a series with its order."""
+
+    tau: float
+    """-1 (always falling) to 1 (always rising); tau-b, ties corrected."""
+    p: float
+    """Two-sided, by the normal approximation; 1 where the series is constant."""
+
+
+def kendall_trend(series: npt.ArrayLike) -> Trend | None:
+    """Whether a series (the maxima of blocks) rises or falls: Mann's test. S = number of rising less number
+    of falling pairs; var S = (n(n-1)(2n+5) - sum t(t-1)(2t+5)) / 18 over groups of t equal values; z = (|S| -
+    1) / sqrt(var S). (Mann 1945; Kendall 1975, ch. 4.) None below three values; meant for some hundred
+    blocks: every pair is compared.
+    """
+    values = np.asarray(series)
+    n = len(values)
+    if n < 3:
+        return None
+    score = int(
+        sum(np.sign(np.subtract(values[i + 1 :], values[i], dtype=np.float64)).sum() for i in range(n - 1))
+    )
+    ties = np.unique(values, return_counts=True)[1].astype(np.float64)
+    pairs = n * (n - 1) / 2
+    untied = pairs - float((ties * (ties - 1) / 2).sum())
+    if untied == 0:
+        return Trend(0.0, 1.0)
+    variance = (n * (n - 1) * (2 * n + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18
+    z = max(abs(score) - 1, 0) / math.sqrt(variance)
+    return Trend(score / math.sqrt(pairs * untied), math.erfc(z / math.sqrt(2)))
+
+
+def next_stretch_confidence(past_blocks: int, next_blocks: int) -> float:
+    """With what confidence the maximum of B past blocks is not exceeded in the next M: B / (B + M).
+
+    Among B + M exchangeable blocks each is equally likely to hold the largest value (ties count for the
+    past); it assumes that the future's blocks are like the past's, nothing more. "As long again as was
+    measured" is 0.5.
+    """
+    if past_blocks < 0 or next_blocks < 0 or past_blocks + next_blocks == 0:
+        raise ValueError("there must be blocks")
+    return past_blocks / (past_blocks + next_blocks)
+
+
+def blocks_for(confidence: float, past_blocks: int) -> int:
+    """For how many next blocks the maximum of B past ones holds with this confidence: floor(B (1 - c) /
+    c)."""
+    if not 0 < confidence < 1:
+        raise ValueError("a confidence lies between 0 and 1")
+    guess = math.floor(past_blocks * (1 - confidence) / confidence)
+    while next_stretch_confidence(past_blocks, guess + 1) >= confidence:
+        guess += 1
+    while guess > 0 and next_stretch_confidence(past_blocks, guess) < confidence:
+        guess -= 1
+    return guess
+
+
+def block_maxima(latency_ns: Int64s, blocks: int) -> Int64s:
+    """Maxima of `blocks` equally long runs of samples (the last rest of less than a block's length goes to
+    the last)."""
+    if blocks < 1 or len(latency_ns) < blocks:
+        raise ValueError(f"{len(latency_ns)} samples cannot be cut into {blocks} blocks")
+    starts = np.arange(blocks) * (len(latency_ns) // blocks)
+    return np.maximum.reduceat(latency_ns, starts)

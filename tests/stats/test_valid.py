@@ -1,0 +1,72 @@
+"""Validity: each check fails the cell by its own sentence, and warnings do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from howlate.stats.valid import CellRecord, LoadRecord, ThreadAccount, failures, warnings
+
+THREAD = ThreadAccount("the measuring thread on CPU 1")
+GOOD = CellRecord(1_000, threads=(THREAD,), clocksource_before="tsc", clocksource_after="tsc", realtime=True)
+
+
+def with_thread(**changes: int) -> CellRecord:
+    return replace(GOOD, threads=(THREAD, replace(THREAD, **changes)))
+
+
+def test_a_good_cell_has_nothing_to_be_said() -> None:
+    assert failures(GOOD) == []
+    assert warnings(GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [
+        (replace(GOOD, end="cut", end_reason="here"), "did not end by itself (here)"),
+        (replace(GOOD, end="damaged", end_reason="there"), "is damaged (there)"),
+        (replace(GOOD, stop_reason="failed"), "failed before its end"),
+        (replace(GOOD, account_problems=("it is off by one",)), "it is off by one."),
+        (replace(GOOD, samples=0), "no sample outside warm-up"),
+        (with_thread(dropped=1), "1 sample dropped"),
+        (with_thread(minor_faults=3), "3 minor and 0 major page faults"),
+        (with_thread(major_faults=1), "0 minor and 1 major page faults"),
+        (replace(GOOD, clocksource_after="hpet"), "from tsc to hpet"),
+    ],
+)
+def test_a_failed_check_is_one_sentence(cell: CellRecord, sentence: str) -> None:
+    (found,) = failures(cell)
+    assert sentence in found
+    assert found.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [
+        (
+            replace(GOOD, steal_ns=20_000_000, duration_ns=10**9, cpus=2),
+            "took 20.0 ms (1 % of the CPUs' time)",
+        ),
+        (replace(GOOD, smi_count=2), "2 system management interrupts"),
+        (with_thread(involuntary_switches=1), "switched out 1 time against its will"),
+        (with_thread(migrations=4), "migrated 4 times although"),
+        (replace(GOOD, as_published=True), "never finds back"),
+        (
+            replace(GOOD, loads=(LoadRecord("cpu:50", 0.5, 0.46),)),
+            "achieved 46 % of its CPUs, 50 % were asked",
+        ),
+        (replace(GOOD, loads=(LoadRecord("disk", None, 0.2, ("slow disk",)),)), "the load disk: slow disk."),
+        (replace(GOOD, probe_warnings=("not root",)), "not root."),
+    ],
+)
+def test_a_warning_leaves_the_cell_valid(cell: CellRecord, sentence: str) -> None:
+    (found,) = warnings(cell)
+    assert sentence in found
+    assert failures(cell) == []
+
+
+def test_what_is_usual_for_ordinary_tasks_is_not_warned_of() -> None:
+    assert warnings(replace(with_thread(involuntary_switches=9), realtime=False)) == []
+    assert warnings(replace(with_thread(migrations=9), pinned=False)) == []
+    assert warnings(replace(GOOD, loads=(LoadRecord("cpu:50", 0.5, 0.475),))) == []
