@@ -102,6 +102,7 @@ Result<LoadSummary> Supervisor::run() {
   end_workers();
   summary.totals = totals();
   summary.totals.time_ns = end_ns;
+  write_report(summary.totals);
   summary.duration_ns = end_ns - ready_ns_;
   if (summary.duration_ns > 0 && !request_.cpus.empty())
     summary.achieved_cpu =
@@ -273,18 +274,19 @@ LoadReport Supervisor::totals() {
   return now;
 }
 
+// A full pipe belongs to a reader that sleeps: this record is left out, the next one holds the totals as well.
+void Supervisor::write_report(const LoadReport& now) const {
+  if (!request_.params.is_set("report-fd")) return;
+  struct pollfd place {};
+  place.fd = static_cast<int>(request_.params.integer("report-fd"));
+  place.events = POLLOUT;
+  if (::poll(&place, 1, 0) != 1 || (place.revents & POLLOUT) == 0) return;
+  [[maybe_unused]] const ssize_t written = ::write(place.fd, &now, sizeof now);
+}
+
 void Supervisor::report() {
   const LoadReport now = totals();
-  if (request_.params.is_set("report-fd")) {
-    // The descriptor is not made non-blocking by us when it is a full pipe of a reader that sleeps: skip this
-    // record, the next one holds the totals.
-    struct pollfd fd {
-      static_cast<int>(request_.params.integer("report-fd")), POLLOUT, 0
-    };
-    if (::poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT) != 0) {
-      [[maybe_unused]] const ssize_t written = ::write(fd.fd, &now, sizeof now);
-    }
-  }
+  write_report(now);
   live_line(now);
 }
 

@@ -46,6 +46,7 @@ class Supervisor {
   Status child_ended();
   [[nodiscard]] LoadReport totals();
   void report();
+  void write_report(const LoadReport& now) const;
   void live_line(const LoadReport& now) const;
   void end_workers();
 

@@ -1,0 +1,370 @@
+#include "cell/loads.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "loads/base/member.hpp"
+#include "loads/base/request.hpp"
+#include "sys/clock.hpp"
+#include "sys/file.hpp"
+#include "sys/process.hpp"
+
+namespace howlate {
+namespace {
+
+constexpr std::int64_t ms_ns = 1'000'000;
+constexpr std::int64_t ready_within_ns = 30'000 * ms_ns;
+constexpr std::int64_t mark_within_ns = 200 * ms_ns;
+constexpr std::int64_t end_within_ns = 5'000 * ms_ns;
+constexpr int report_place = 3;  // the descriptor of the report pipe in the load
+
+struct Pipe {
+  Fd read, write;
+};
+
+Result<Pipe> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return broken("cannot make a pipe to a load: " + errno_text(errno));
+  Pipe pipe{Fd(ends[0]), Fd(ends[1])};
+  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  return pipe;
+}
+
+// Appends what is there. False at the end of the file.
+bool drain(const Fd& fd, std::string& text) {
+  char bytes[4096];
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), bytes, sizeof bytes);
+    if (got > 0) {
+      text.append(bytes, static_cast<std::size_t>(got));
+    } else {
+      return got < 0 && (errno == EAGAIN || errno == EINTR);
+    }
+  }
+}
+
+void close_from(unsigned first) {
+  if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+  struct rlimit limit {};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const rlim_t last = std::min<rlim_t>(limit.rlim_cur, 65536);
+  for (rlim_t fd = first; fd < last; ++fd) ::close(static_cast<int>(fd));
+}
+
+// In the child: nothing here allocates.
+[[noreturn]] void become_load(pid_t parent, char* const* words, int out, int err, int report) {
+  if (!end_with_parent(SIGKILL, parent)) ::_exit(0);
+  ::setpgid(0, 0);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  // The three ends are moved above where they go, so that none is overwritten before it is used.
+  out = ::fcntl(out, F_DUPFD, 10);
+  err = ::fcntl(err, F_DUPFD, 10);
+  report = ::fcntl(report, F_DUPFD, 10);
+  ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+  ::dup2(out, STDOUT_FILENO);
+  ::dup2(err, STDERR_FILENO);
+  ::dup2(report, report_place);
+  close_from(report_place + 1);
+  ::execv("/proc/self/exe", words);
+  static constexpr char sentence[] = "the load's program cannot be executed: /proc is not mounted";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, sentence, sizeof sentence - 1);
+  ::_exit(static_cast<int>(ExitCode::not_possible));
+}
+
+// The sentence that a load left on standard error, without its beginning; its last line.
+std::string last_sentence(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const std::size_t line = text.rfind('\n');
+  if (line != std::string::npos) text.erase(0, line + 1);
+  constexpr std::string_view prefix = "howlate-probe: ";
+  if (text.starts_with(prefix)) text.erase(0, prefix.size());
+  while (!text.empty() && text.back() == '.') text.pop_back();
+  return text;
+}
+
+int milliseconds_until(std::int64_t end_ns) {
+  const std::int64_t left_ns = end_ns - monotonic_now_ns();
+  return left_ns <= 0 ? 0 : static_cast<int>(left_ns / ms_ns) + 1;
+}
+
+}  // namespace
+
+std::string LoadOutcome::to_json() const {
+  JsonWriter json;
+  json.begin_object().member("name", name).member("spec", spec).member("unit", unit).member("target", target);
+  json.key("target_cpu");
+  if (target_cpu) {
+    json.value(*target_cpu);
+  } else {
+    json.null();
+  }
+  json.member("cpus", cpus)
+      .member("policy", policy)
+      .member("nice", nice)
+      .member("achieved_cpu", achieved_cpu);
+  json.member("units", units).member("duration_ns", duration_ns).member_raw("results", results);
+  json.key("warnings").begin_array();
+  for (const std::string& warning : warnings) json.value(warning);
+  json.end_array().end_object();
+  return json.take();
+}
+
+// One load: its process and the three pipes from it.
+struct LoadSet::Running {
+  LoadOutcome outcome;  // what is known before it is stopped
+  std::size_t cpu_count = 1;
+  pid_t pid = 0;  // 0: ended and waited for
+  int how = 0;    // as waitpid() says
+  Fd out, err, report;
+  std::string out_text, err_text, report_text;
+  LoadReport base{}, last{};
+  std::int64_t reports = 0;
+
+  Status launch(const std::vector<std::string>& words);
+  void read_all();
+  bool ended();
+  void kill_family();
+  Status wait_ready(std::int64_t end_ns);
+  void wait_report(std::int64_t after, std::int64_t end_ns);
+  void wait_end(std::int64_t end_ns);
+  void finish();
+};
+
+Status LoadSet::Running::launch(const std::vector<std::string>& words) {
+  Result<Pipe> out_pipe = make_pipe(), err_pipe = make_pipe(), report_pipe = make_pipe();
+  for (const Result<Pipe>* pipe : {&out_pipe, &err_pipe, &report_pipe})
+    if (!*pipe) return pipe->error();
+  std::vector<std::string> argv = {"howlate-probe", "load"};
+  argv.insert(argv.end(), words.begin(), words.end());
+  for (const char* word : {"--report-fd=3", "--json", "--end-with-parent"}) argv.emplace_back(word);
+  std::vector<char*> pointers;
+  for (std::string& word : argv) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+
+  const pid_t parent = ::getpid();
+  pid = ::fork();
+  if (pid == 0)
+    become_load(parent, pointers.data(), out_pipe->write.get(), err_pipe->write.get(),
+                report_pipe->write.get());
+  if (pid < 0) {
+    pid = 0;
+    return not_possible("cannot start the load '" + outcome.spec + "': " + errno_text(errno),
+                        "look at 'ulimit -u'");
+  }
+  ::setpgid(pid, pid);  // by both, so that it holds whoever comes first
+  out = std::move(out_pipe->read);
+  err = std::move(err_pipe->read);
+  report = std::move(report_pipe->read);
+  return {};
+}
+
+void LoadSet::Running::read_all() {
+  drain(out, out_text);
+  drain(err, err_text);
+  drain(report, report_text);
+  while (report_text.size() >= sizeof(LoadReport)) {
+    std::copy_n(report_text.data(), sizeof(LoadReport), reinterpret_cast<char*>(&last));
+    report_text.erase(0, sizeof(LoadReport));
+    ++reports;
+  }
+}
+
+bool LoadSet::Running::ended() {
+  if (pid != 0 && ::waitpid(pid, &how, WNOHANG) == pid) {
+    pid = 0;
+    read_all();
+  }
+  return pid == 0;
+}
+
+void LoadSet::Running::kill_family() {
+  if (pid == 0) return;
+  ::kill(-pid, SIGKILL);
+  ::kill(pid, SIGKILL);
+  while (::waitpid(pid, &how, 0) < 0 && errno == EINTR) {
+  }
+  pid = 0;
+}
+
+Status LoadSet::Running::wait_ready(std::int64_t end_ns) {
+  for (;;) {
+    read_all();
+    if (reports > 0) return {};
+    if (ended()) {
+      const std::string why = last_sentence(err_text);
+      const bool said = WIFEXITED(how) && WEXITSTATUS(how) != 0 && !why.empty();
+      const ExitCode code = said ? static_cast<ExitCode>(WEXITSTATUS(how)) : ExitCode::broken;
+      return Error{code, "load '" + outcome.spec + "': " + (said ? why : "it ended before it was ready"), ""};
+    }
+    const int left = milliseconds_until(end_ns);
+    if (left == 0)
+      return broken(
+          "load '" + outcome.spec + "': it was not ready within " + format_duration_ns(ready_within_ns),
+          "try it alone: howlate-probe load " + outcome.spec);
+    struct pollfd fds[] = {{report.get(), POLLIN, 0}, {err.get(), POLLIN, 0}};
+    ::poll(fds, 2, std::min(left, 20));
+  }
+}
+
+void LoadSet::Running::wait_report(std::int64_t after, std::int64_t end_ns) {
+  for (read_all(); reports <= after && !ended(); read_all()) {
+    const int left = milliseconds_until(end_ns);
+    if (left == 0) return;
+    struct pollfd fd {
+      report.get(), POLLIN, 0
+    };
+    ::poll(&fd, 1, std::min(left, 20));
+  }
+}
+
+void LoadSet::Running::wait_end(std::int64_t end_ns) {
+  while (!ended()) {
+    const int left = milliseconds_until(end_ns);
+    if (left == 0) break;
+    struct pollfd fd {
+      out.get(), POLLIN, 0
+    };
+    ::poll(&fd, 1, std::min(left, 5));
+    read_all();
+  }
+}
+
+LoadSet::LoadSet() = default;
+LoadSet::LoadSet(LoadSet&&) noexcept = default;
+LoadSet& LoadSet::operator=(LoadSet&& other) noexcept {
+  std::swap(running_, other.running_);
+  return *this;
+}
+LoadSet::~LoadSet() {
+  for (const auto& one : running_) one->kill_family();
+}
+
+Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs,
+                               const std::vector<int>& measuring_cpus) {
+  std::vector<LoadRequest> requests;
+  for (const std::string& spec : specs) {
+    Result<LoadRequest> request = read_load_request({spec}, &measuring_cpus);
+    if (!request) {
+      Error error = request.error();
+      error.message = "load '" + spec + "': " + error.message;
+      return error;
+    }
+    if (request->load->spread == Spread::none && specs.size() > 1)
+      return usage_error("the load 'none' stands beside others", "give it alone, or leave it out");
+    requests.push_back(std::move(*request));
+  }
+  LoadSet set;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const LoadRequest& request = requests[i];
+    if (request.load->spread == Spread::none) continue;
+    auto one = std::make_unique<Running>();
+    one->outcome.name = request.load->name;
+    one->outcome.spec = specs[i];
+    one->outcome.unit = request.load->unit;
+    one->outcome.target = request.target;
+    one->outcome.target_cpu = request.target_cpu;
+    one->outcome.cpus = cpu_list_text(request.cpus);
+    one->outcome.policy = policy_text(request.policy);
+    one->outcome.nice = request.policy.nice;
+    one->cpu_count = request.cpus.size();
+    set.running_.push_back(std::move(one));
+    if (const Status status = set.running_.back()->launch(request.words()); !status) return status.error();
+  }
+  const std::int64_t end_ns = monotonic_now_ns() + ready_within_ns;
+  for (const auto& one : set.running_) {
+    if (const Status status = one->wait_ready(end_ns); !status) return status.error();
+    one->base = one->last;
+  }
+  return set;
+}
+
+std::size_t LoadSet::size() const {
+  return running_.size();
+}
+const std::string& LoadSet::name(std::size_t load) const {
+  return running_[load]->outcome.name;
+}
+const std::string& LoadSet::spec(std::size_t load) const {
+  return running_[load]->outcome.spec;
+}
+const std::string& LoadSet::unit(std::size_t load) const {
+  return running_[load]->outcome.unit;
+}
+pid_t LoadSet::pid(std::size_t load) const {
+  return running_[load]->pid;
+}
+
+const LoadReport& LoadSet::latest(std::size_t load) {
+  running_[load]->read_all();
+  return running_[load]->last;
+}
+
+void LoadSet::mark() {
+  std::vector<std::int64_t> before;
+  for (const auto& one : running_) {
+    one->read_all();
+    before.push_back(one->reports);
+    if (!one->ended()) ::kill(one->pid, SIGUSR1);
+  }
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    running_[i]->wait_report(before[i], monotonic_now_ns() + mark_within_ns);
+    running_[i]->base = running_[i]->last;
+  }
+}
+
+// From what the load printed and reported to its outcome.
+void LoadSet::Running::finish() {
+  const LoadReport end = last;
+  outcome.duration_ns = end.time_ns - base.time_ns;
+  outcome.units = end.units - base.units;
+  if (outcome.duration_ns > 0)
+    outcome.achieved_cpu = static_cast<double>(end.cpu_ns - base.cpu_ns) /
+                           (static_cast<double>(outcome.duration_ns) * static_cast<double>(cpu_count));
+  if (const std::string_view results = json_member(out_text, "results"); !results.empty())
+    outcome.results = results;
+  for (const std::string_view line : split(err_text, '\n')) {
+    std::string words = last_sentence(std::string(line));
+    if (words.starts_with("warning: ")) words.erase(0, 9);
+    if (!words.empty()) outcome.warnings.push_back(std::move(words));
+  }
+}
+
+Result<std::vector<LoadOutcome>> LoadSet::stop() {
+  for (const auto& one : running_) {
+    if (one->ended()) {
+      one->outcome.warnings.push_back(
+          "it had ended before it was stopped, so the machine was not under this load to the end");
+    } else {
+      ::kill(one->pid, SIGTERM);
+    }
+  }
+  std::vector<LoadOutcome> outcomes;
+  const std::int64_t end_ns = monotonic_now_ns() + end_within_ns;
+  for (const auto& one : running_) {
+    one->wait_end(end_ns);
+    if (one->pid != 0) {
+      one->kill_family();
+      one->outcome.warnings.push_back("it did not end when it was asked to and was killed");
+    }
+    one->read_all();
+    one->finish();
+    outcomes.push_back(one->outcome);
+  }
+  running_.clear();
+  return outcomes;
+}
+
+}  // namespace howlate

@@ -1,0 +1,223 @@
+// disk: writes at a given rate into a bounded file and syncs what it wrote.
+//
+// The file has no name from the moment it is opened (O_TMPFILE; where the file system lacks it, it is unlinked at once), so
+// nothing is left behind however the load ends. It is written from the beginning again when it is full. A write is `block`
+// bytes; after each `sync` bytes there is one fsync(). The rate is kept over the life of the load, a second's worth of
+// arrears at most is made up for. CPU time is the worker's own: what the kernel's writeback and block threads use is not in it.
+// Disturbs: page cache, file system, block layer, the device's interrupts.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "core/json.hpp"
+#include "loads/load.hpp"
+#include "sys/clock.hpp"
+#include "sys/file.hpp"
+
+namespace howlate {
+namespace {
+
+constexpr std::int64_t mib = 1024 * 1024;
+// What is always left free on the file system, beside the file itself.
+constexpr std::int64_t margin_bytes = 64 * mib;
+
+constexpr ParamSpec options[] = {
+    {"size", ParamType::bytes, "64MiB", "B", "",
+     "the file grows to this size, then it is written from its beginning again"},
+    {"directory", ParamType::text, "", "", "",
+     "where the file is made; $TMPDIR, else /var/tmp, if not given"},
+    {"block", ParamType::bytes, "64KiB", "B", "", "size of a write"},
+    {"sync", ParamType::bytes, "1MiB", "B", "", "fsync after each so many bytes"},
+};
+
+enum Figure : std::size_t { bytes_written, fsyncs, fsync_sum_ns, fsync_max_ns, full, file_bytes };
+
+std::string directory_of(const Params& params) {
+  if (!params.text("directory").empty()) return params.text("directory");
+  const char* given = std::getenv("TMPDIR");
+  return given != nullptr && *given != '\0' ? given : "/var/tmp";
+}
+
+// For ordinary users, so that the reserve of root stays.
+std::int64_t free_bytes(int fd) {
+  struct statvfs now {};
+  if (::fstatvfs(fd, &now) != 0) return 0;
+  return static_cast<std::int64_t>(now.f_bavail) * static_cast<std::int64_t>(now.f_frsize);
+}
+
+Result<Fd> open_nameless(const std::string& directory) {
+  Fd fd(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (fd.valid()) return fd;
+  if (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOSYS) {
+    std::string path = directory + "/.howlate-disk-XXXXXX";
+    fd = Fd(::mkostemp(path.data(), O_CLOEXEC));
+    if (fd.valid()) {
+      ::unlink(path.c_str());
+      return fd;
+    }
+  }
+  return not_possible("cannot make a file in " + directory + ": " + errno_text(errno),
+                      "name another with --directory");
+}
+
+Status check_room(const Fd& fd, std::int64_t size, const std::string& directory) {
+  const std::int64_t room = free_bytes(fd.get()) - margin_bytes;
+  if (size <= room) return {};
+  return not_possible("a file of " + std::to_string(size / mib) + " MiB would leave less than " +
+                          std::to_string(margin_bytes / mib) + " MiB free in " + directory,
+                      "choose a smaller --size, or another --directory");
+}
+
+Status check(const Params& params, std::size_t /*workers*/) {
+  const std::int64_t rate = params.integer("target"), size = params.integer("size"),
+                     block = params.integer("block");
+  if (rate < 1) return usage_error("disk: a rate of nothing writes nothing", "give one like disk:10MiB/s");
+  if (block < 512 || block > 64 * mib) return usage_error("--block must be from 512 B to 64 MiB");
+  if (size < block) return usage_error("--size is smaller than --block", "choose at least one block");
+  if (params.integer("sync") < block)
+    return usage_error("--sync is smaller than --block", "choose at least one block");
+  const std::string directory = directory_of(params);
+  const Result<Fd> fd = open_nameless(directory);
+  return fd ? check_room(*fd, size, directory) : Status(fd.error());
+}
+
+void warn_of_memory(const Worker& worker, const Fd& fd, const std::string& directory) {
+  constexpr long tmpfs = 0x01021994, ramfs = 0x858458f6;
+  struct statfs kind {};
+  if (::fstatfs(fd.get(), &kind) == 0 &&
+      (kind.f_type == tmpfs || kind.f_type == static_cast<decltype(kind.f_type)>(ramfs)))
+    worker.warn("the file system of " + directory + " is in memory: no disk is written");
+}
+
+// The file and where in it the next write goes.
+class Writer {
+ public:
+  Writer(Fd fd, const Params& params, WorkerSlot& slot)
+      : fd_(std::move(fd)),
+        slot_(slot),
+        size_(params.integer("size")),
+        sync_bytes_(params.integer("sync")),
+        block_(static_cast<std::size_t>(params.integer("block"))) {
+    std::uint64_t draw =
+        0x9e3779b97f4a7c15ULL;  // not zeros: some file systems and devices do not write those
+    for (char& one : block_)
+      one = static_cast<char>((draw = draw * 6364136223846793005ULL + 1442695040888963407ULL) >> 56U);
+  }
+
+  Status write_block() {
+    const auto bytes = static_cast<std::int64_t>(block_.size());
+    if (at_ + bytes > size_) at_ = 0;
+    if (at_ + bytes > high_ && at_ > 0 && free_bytes(fd_.get()) < margin_bytes + bytes) stop_growing();
+    const ssize_t many = ::pwrite(fd_.get(), block_.data(), block_.size(), at_);
+    if (many < 0 && errno == EINTR) return {};
+    if (many < 0 && (errno == ENOSPC || errno == EDQUOT) && high_ >= bytes) {
+      stop_growing();
+      return {};
+    }
+    if (many <= 0)
+      return not_possible("cannot write to the file: " + errno_text(errno), "name another --directory");
+    at_ += many;
+    high_ = std::max(high_, at_);
+    slot_.add_units(many);
+    add(bytes_written, many);
+    slot_.figures[file_bytes].store(high_, std::memory_order_relaxed);
+    unsynced_ += many;
+    return unsynced_ >= sync_bytes_ ? sync() : Status();
+  }
+  [[nodiscard]] std::int64_t block_bytes() const { return static_cast<std::int64_t>(block_.size()); }
+
+ private:
+  // Somebody else fills the disk: the file stays as large as it is.
+  void stop_growing() {
+    size_ = std::max(high_, static_cast<std::int64_t>(block_.size()));
+    at_ = 0;
+    slot_.figures[full].store(1, std::memory_order_relaxed);
+  }
+
+  Status sync() {
+    const std::int64_t before_ns = monotonic_now_ns();
+    if (::fsync(fd_.get()) != 0) return broken("fsync failed: " + errno_text(errno));
+    const std::int64_t took_ns = monotonic_now_ns() - before_ns;
+    unsynced_ = 0;
+    add(fsyncs, 1);
+    add(fsync_sum_ns, took_ns);
+    auto& longest = slot_.figures[fsync_max_ns];
+    longest.store(std::max(longest.load(std::memory_order_relaxed), took_ns), std::memory_order_relaxed);
+    return {};
+  }
+
+  void add(std::size_t figure, std::int64_t many) {
+    slot_.figures[figure].fetch_add(many, std::memory_order_relaxed);
+  }
+
+  Fd fd_;
+  WorkerSlot& slot_;
+  std::int64_t size_, sync_bytes_;
+  std::vector<char> block_;
+  std::int64_t at_ = 0, high_ = 0, unsynced_ = 0;
+};
+
+Status work(Worker& worker) {
+  const std::string directory = directory_of(worker.params);
+  Result<Fd> fd = open_nameless(directory);
+  if (!fd) return fd.error();
+  if (const Status status = check_room(*fd, worker.params.integer("size"), directory); !status) return status;
+  warn_of_memory(worker, *fd, directory);
+  Writer writer(std::move(*fd), worker.params, worker.slot);
+  worker.say_ready();
+  const double block_ns =
+      1e9 * static_cast<double>(writer.block_bytes()) / static_cast<double>(worker.params.integer("target"));
+  auto due_ns = static_cast<double>(monotonic_now_ns());
+  for (;;) {
+    if (const Status status = writer.write_block(); !status) return status;
+    due_ns = std::max(due_ns + block_ns, static_cast<double>(monotonic_now_ns()) - 1e9);
+    const auto until_ns = static_cast<std::int64_t>(due_ns);
+    const struct timespec until {
+      static_cast<time_t>(until_ns / 1'000'000'000), static_cast<long>(until_ns % 1'000'000'000)
+    };
+    ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+  }
+}
+
+std::string results(std::span<const WorkerSlot> slots) {
+  const auto at = [&](std::size_t index) { return slots[0].figures[index].load(std::memory_order_relaxed); };
+  JsonWriter json;
+  json.begin_object()
+      .member("bytes", at(bytes_written))
+      .member("file_bytes", at(file_bytes))
+      .member("fsyncs", at(fsyncs));
+  json.member("fsync_ns_max", at(fsync_max_ns)).key("fsync_ns_mean");
+  if (at(fsyncs) > 0) {
+    json.value(static_cast<double>(at(fsync_sum_ns)) / static_cast<double>(at(fsyncs)));
+  } else {
+    json.null();
+  }
+  json.member("stopped_growing", at(full) != 0).end_object();
+  return json.take();
+}
+
+}  // namespace
+
+extern const Load load_disk;
+const Load load_disk = {
+    .name = "disk",
+    .summary = "write and fsync at a rate, in a bounded file that has no name",
+    .unit = "B",
+    .target = {"target", ParamType::rate, "10MiB/s", "B/s", "", "bytes written a second"},
+    .params = options,
+    .spread = Spread::one,
+    .check = check,
+    .work = work,
+    .results = results,
+};
+
+}  // namespace howlate

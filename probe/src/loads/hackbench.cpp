@@ -1,0 +1,371 @@
+// hackbench: groups of senders and receivers that pass small messages through sockets or pipes, over and over; its own run
+// time is a result.
+//
+// The procedure is the well-known one, so that run times can be compared: a group has `fds` senders and `fds` receivers, a
+// socket pair (or pipe) for each receiver, and every sender writes `loops` times one message of `datasize` bytes to every
+// receiver of its group. A run begins, on the clock, when all tasks have been made and have said that they are ready, and ends
+// when all of them have ended. Then the next run begins.
+// Disturbs: context switches, wake-ups, run queues as long as there are tasks, socket buffers (slab), fork and exit of all
+// tasks between runs.
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/json.hpp"
+#include "loads/base/family.hpp"
+#include "loads/load.hpp"
+#include "sys/clock.hpp"
+#include "sys/file.hpp"
+
+namespace howlate {
+namespace {
+
+constexpr ParamSpec options[] = {
+    {"loops", ParamType::count, "100", "1", "", "messages that a sender sends to each receiver in a run"},
+    {"datasize", ParamType::bytes, "100", "B", "", "size of a message"},
+    {"fds", ParamType::count, "20", "1", "", "senders, and receivers, of a group"},
+    {"pipe", ParamType::flag, "", "", "", "pipes in place of sockets"},
+    {"threads", ParamType::flag, "", "", "", "threads in place of processes"},
+};
+
+enum Figure : std::size_t { runs, sum_ns, min_ns, max_ns, started_ns, first_run };
+constexpr std::size_t runs_kept = WorkerSlot::figure_count - first_run;
+
+struct Shape {
+  std::size_t groups, fds, loops, bytes;
+  bool pipes, threads;
+  explicit Shape(const Params& params)
+      : groups(static_cast<std::size_t>(params.integer("target"))),
+        fds(static_cast<std::size_t>(params.integer("fds"))),
+        loops(static_cast<std::size_t>(params.integer("loops"))),
+        bytes(static_cast<std::size_t>(params.integer("datasize"))),
+        pipes(params.flag("pipe")),
+        threads(params.flag("threads")) {}
+  [[nodiscard]] std::size_t tasks() const { return groups * fds * 2; }
+  [[nodiscard]] std::int64_t messages() const {
+    return static_cast<std::int64_t>(groups * fds * fds * loops);
+  }
+};
+
+Status check(const Params& params, std::size_t /*workers*/) {
+  for (const char* name : {"target", "fds", "loops", "datasize"})
+    if (params.integer(name) < 1 || params.integer(name) > 1'000'000)
+      return usage_error("hackbench: " + std::string(name) + " must be from 1 to 1000000");
+  const Shape shape(params);
+  if (shape.tasks() > 100'000)
+    return usage_error("hackbench with " + std::to_string(shape.groups) + " groups would be " +
+                           std::to_string(shape.tasks()) + " tasks",
+                       "choose at most " + std::to_string(100'000 / (2 * shape.fds)) + " groups");
+  struct rlimit files {
+  }, tasks{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  ::getrlimit(RLIMIT_NPROC, &tasks);
+  const std::size_t files_wanted = (shape.threads ? shape.groups * shape.fds * 2 : shape.fds + 2) + 16;
+  if (files.rlim_max != RLIM_INFINITY && files_wanted > files.rlim_max)
+    return not_possible("hackbench needs " + std::to_string(files_wanted) + " open files and the limit is " +
+                            std::to_string(files.rlim_max),
+                        "raise 'ulimit -Hn', or choose fewer groups");
+  if (files.rlim_cur != RLIM_INFINITY && files_wanted > files.rlim_cur) {
+    files.rlim_cur = files.rlim_max;  // its own limit, within what it is allowed
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
+  if (::geteuid() != 0 && tasks.rlim_cur != RLIM_INFINITY && shape.tasks() + 16 > tasks.rlim_cur)
+    return not_possible("hackbench needs " + std::to_string(shape.tasks()) + " tasks and the limit is " +
+                            std::to_string(tasks.rlim_cur),
+                        "raise 'ulimit -u', or choose fewer groups");
+  return {};
+}
+
+bool write_whole(int fd, const char* data, std::size_t bytes) {
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t many = ::write(fd, data + done, bytes - done);
+    if (many < 0 && errno == EINTR) continue;
+    if (many <= 0) return false;
+    done += static_cast<std::size_t>(many);
+  }
+  return true;
+}
+
+bool read_whole(int fd, char* data, std::size_t bytes) {
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t many = ::read(fd, data + done, bytes - done);
+    if (many < 0 && errno == EINTR) continue;
+    if (many <= 0) return false;
+    done += static_cast<std::size_t>(many);
+  }
+  return true;
+}
+
+// What all tasks of a run share: they say that they are ready, and wait for the go.
+struct Gate {
+  int ready_write = -1;
+  int go_read = -1;
+
+  [[nodiscard]] bool pass() const {
+    if (!write_whole(ready_write, "r", 1)) return false;
+    struct pollfd go {
+      go_read, POLLIN, 0
+    };
+    while (::poll(&go, 1, -1) < 0 && errno == EINTR) {
+    }
+    return (go.revents & POLLIN) != 0;
+  }
+};
+
+struct Task {
+  const Shape* shape;
+  Gate gate;
+  std::shared_ptr<const std::vector<int>> sends_to;  // a sender's; else null
+  int receives_from = -1;
+
+  // Its part of the run. False when a message could not be passed.
+  [[nodiscard]] bool run() const {
+    std::vector<char> message(shape->bytes, 'h');
+    if (!gate.pass()) return false;
+    if (!sends_to) {
+      for (std::size_t i = 0; i < shape->fds * shape->loops; ++i)
+        if (!read_whole(receives_from, message.data(), message.size())) return false;
+      return true;
+    }
+    for (std::size_t i = 0; i < shape->loops; ++i)
+      for (const int fd : *sends_to)
+        if (!write_whole(fd, message.data(), message.size())) return false;
+    return true;
+  }
+};
+
+void* thread_body(void* context) {
+  const std::unique_ptr<Task> task(static_cast<Task*>(context));
+  return task->run() ? nullptr : reinterpret_cast<void*>(std::intptr_t{1});
+}
+
+Error too_many(const Shape& shape, int error) {
+  return not_possible(
+      "hackbench cannot start " + std::to_string(shape.tasks()) + " tasks: " + errno_text(error),
+      "look at 'ulimit -u' and 'ulimit -n', the control group's pids.max and kernel.pid_max, or choose fewer "
+      "groups");
+}
+
+// One run: makes the tasks, lets them go, waits for them all.
+class Run {
+ public:
+  Run(const Shape& shape, WorkerSlot& slot) : shape_(shape), slot_(slot) {}
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run() {
+    for (const int fd : open_) ::close(fd);
+  }
+
+  Status make() {
+    int ready[2], go[2];
+    if (::pipe(ready) != 0) return too_many(shape_, errno);
+    open_.insert(open_.end(), {ready[0], ready[1]});
+    if (::pipe(go) != 0) return too_many(shape_, errno);
+    open_.insert(open_.end(), {go[0], go[1]});
+    ready_read_ = ready[0];
+    go_write_ = go[1];
+    gate_ = {ready[1], go[0]};
+    for (std::size_t group = 0; group < shape_.groups; ++group)
+      if (const Status status = make_group(); !status) return status;
+    char byte;
+    for (std::size_t i = 0; i < shape_.tasks(); ++i)
+      if (!read_whole(ready_read_, &byte, 1)) return broken("hackbench: a task ended before the run");
+    return {};
+  }
+
+  Result<std::int64_t> time_ns() {
+    const std::int64_t start_ns = monotonic_now_ns();
+    slot_.figures[started_ns].store(start_ns, std::memory_order_relaxed);
+    if (!write_whole(go_write_, "g", 1)) return broken("hackbench: the run cannot be let go");
+    const bool whole = shape_.threads ? join_threads() : wait_processes();
+    const std::int64_t end_ns = monotonic_now_ns();
+    if (!whole) return broken("hackbench: a task failed to pass its messages");
+    return end_ns - start_ns;
+  }
+
+ private:
+  // A receiver's two ends: first reads, second is written to.
+  Status connect(int (&ends)[2]) const {
+    const int made = shape_.pipes ? ::pipe(ends) : ::socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+    return made == 0 ? Status() : too_many(shape_, errno);
+  }
+
+  Status make_group() {
+    auto outs = std::make_shared<std::vector<int>>();
+    Status status;
+    for (std::size_t i = 0; i < shape_.fds && status.ok(); ++i) {
+      int ends[2];
+      if (status = connect(ends); !status) break;
+      outs->push_back(ends[1]);
+      if (shape_.threads) open_.insert(open_.end(), {ends[0], ends[1]});
+      status = start({&shape_, gate_, nullptr, ends[0]}, *outs);
+      if (!shape_.threads) ::close(ends[0]);
+    }
+    for (std::size_t i = 0; i < shape_.fds && status.ok(); ++i)
+      status = start({&shape_, gate_, outs, -1}, {});
+    if (!shape_.threads)
+      for (const int fd : *outs) ::close(fd);
+    return status;
+  }
+
+  // `not_its` is closed in a process: a receiver that held the sending ends would never see them closed.
+  Status start(Task task, const std::vector<int>& not_its) {
+    if (shape_.threads) {
+      pthread_attr_t attributes;
+      ::pthread_attr_init(&attributes);
+      ::pthread_attr_setstacksize(&attributes, 64 * 1024);
+      pthread_t thread;
+      auto own = std::make_unique<Task>(std::move(task));
+      const int error = ::pthread_create(&thread, &attributes, thread_body, own.get());
+      ::pthread_attr_destroy(&attributes);
+      if (error != 0) return too_many(shape_, error);
+      [[maybe_unused]] const Task* taken = own.release();
+      threads_.push_back(thread);
+      return {};
+    }
+    const pid_t pid = fork_child();
+    if (pid < 0) return too_many(shape_, errno);
+    if (pid == 0) {
+      for (const int fd : not_its) ::close(fd);
+      ::_exit(task.run() ? 0 : 1);
+    }
+    processes_.push_back(pid);
+    return {};
+  }
+
+  bool join_threads() {
+    bool whole = true;
+    for (const pthread_t thread : threads_) {
+      void* failed = nullptr;
+      ::pthread_join(thread, &failed);
+      whole = whole && failed == nullptr;
+    }
+    return whole;
+  }
+
+  // Waits for all, and adds up every second what the family has used, for the supervisor.
+  bool wait_processes() {
+    bool whole = true;
+    std::size_t left = processes_.size();
+    std::int64_t publish_ns = monotonic_now_ns() + 500'000'000;
+    sigset_t child;
+    ::sigemptyset(&child);
+    ::sigaddset(&child, SIGCHLD);
+    while (left > 0) {
+      int how = 0;
+      const pid_t pid = ::waitpid(-1, &how, WNOHANG);
+      if (pid > 0) {
+        --left;
+        whole = whole && WIFEXITED(how) && WEXITSTATUS(how) == 0;
+        std::replace(processes_.begin(), processes_.end(), pid, pid_t{0});
+        continue;
+      }
+      if (pid < 0 && errno == ECHILD) return false;
+      const std::int64_t now_ns = monotonic_now_ns();
+      if (now_ns >= publish_ns) {
+        publish();
+        publish_ns = now_ns + 500'000'000;
+      }
+      const struct timespec half { 0, 500'000'000 };
+      ::sigtimedwait(&child, nullptr, &half);
+    }
+    publish();
+    return whole;
+  }
+
+  void publish() {
+    std::int64_t cpu_ns = own_cpu_ns();
+    for (const pid_t pid : processes_)
+      if (pid != 0) cpu_ns += process_cpu_ns(pid);
+    const std::int64_t before_ns = slot_.tree_cpu_ns.load(std::memory_order_relaxed);
+    slot_.tree_cpu_ns.store(std::max(before_ns, cpu_ns), std::memory_order_relaxed);
+  }
+
+  const Shape& shape_;
+  WorkerSlot& slot_;
+  Gate gate_;
+  int ready_read_ = -1, go_write_ = -1;
+  std::vector<int> open_;
+  std::vector<pid_t> processes_;
+  std::vector<pthread_t> threads_;
+};
+
+void record(WorkerSlot& slot, std::int64_t run_ns) {
+  auto& figures = slot.figures;
+  const auto add = [&](std::size_t at, std::int64_t value) {
+    figures[at].store(value, std::memory_order_relaxed);
+  };
+  const std::int64_t count = figures[runs].load(std::memory_order_relaxed);
+  if (static_cast<std::size_t>(count) < runs_kept) add(first_run + static_cast<std::size_t>(count), run_ns);
+  add(sum_ns, figures[sum_ns].load(std::memory_order_relaxed) + run_ns);
+  add(min_ns, count == 0 ? run_ns : std::min(figures[min_ns].load(std::memory_order_relaxed), run_ns));
+  add(max_ns, std::max(figures[max_ns].load(std::memory_order_relaxed), run_ns));
+  add(started_ns, 0);
+  figures[runs].store(count + 1, std::memory_order_release);
+}
+
+Status work(Worker& worker) {
+  const Shape shape(worker.params);
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &child, nullptr);  // taken by sigtimedwait()
+  for (bool ready = false;; ready = true) {
+    Run run(shape, worker.slot);
+    if (const Status status = run.make(); !status) return status;
+    if (!ready) worker.say_ready();
+    worker.slot.restarts.fetch_add(1, std::memory_order_relaxed);
+    const Result<std::int64_t> run_ns = run.time_ns();
+    if (!run_ns) return run_ns.error();
+    record(worker.slot, *run_ns);
+    worker.slot.add_units(shape.messages());
+  }
+}
+
+// The run times are those of the first 635 runs; mean, minimum and maximum are of all.
+std::string results(std::span<const WorkerSlot> slots) {
+  const auto& figures = slots[0].figures;
+  const auto at = [&](std::size_t index) { return figures[index].load(std::memory_order_acquire); };
+  const std::int64_t count = at(runs);
+  JsonWriter json;
+  json.begin_object().member("runs", count).key("run_ns").begin_array();
+  for (std::size_t i = 0; i < std::min(static_cast<std::size_t>(count), runs_kept); ++i)
+    json.value(at(first_run + i));
+  json.end_array();
+  if (count > 0) {
+    json.member("run_ns_mean", static_cast<double>(at(sum_ns)) / static_cast<double>(count));
+    json.member("run_ns_min", at(min_ns)).member("run_ns_max", at(max_ns));
+  } else {
+    json.key("run_ns_mean").null().key("run_ns_min").null().key("run_ns_max").null();
+  }
+  json.member("running", at(started_ns) != 0);  // a run was cut by the end
+  json.end_object();
+  return json.take();
+}
+
+}  // namespace
+
+extern const Load load_hackbench;
+const Load load_hackbench = {
+    .name = "hackbench",
+    .summary = "groups of senders and receivers that pass messages, run after run",
+    .unit = "messages",
+    .target = {"target", ParamType::count, "10", "1", "", "groups"},
+    .params = options,
+    .spread = Spread::one,
+    .check = check,
+    .work = work,
+    .results = results,
+};
+
+}  // namespace howlate
