@@ -75,13 +75,14 @@ def unknown(facts: Facts, key: str, change: str = "") -> Verdict:
 
 
 def measuring_cpus(facts: Facts, aim: Aim) -> frozenset[int]:
-    """The CPUs that shall be on time: the aim's, else the isolated ones, else all that are online."""
+    """The CPUs that shall be on time: the aim's, else the isolated ones, else all that the caller may use."""
     if aim.cpus:
         return frozenset(aim.cpus)
     isolated = facts.cpus("cpu.isolated")
     if isolated:
         return isolated
-    return facts.cpus("cpu.online") or frozenset({0})
+    online = facts.cpus("cpu.online") or frozenset({0})
+    return online & (facts.cpus("caller.cpus_allowed") or online) or online
 
 
 def other_cpus(facts: Facts, aim: Aim) -> frozenset[int]:

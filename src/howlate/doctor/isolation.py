@@ -21,7 +21,7 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
     isolated, online = facts.cpus("cpu.isolated"), facts.cpus("cpu.online")
     if isolated is None or online is None:
         return unknown(facts, "cpu.isolated" if isolated is None else "cpu.online")
-    if len(online) == 1:
+    if len(online) <= 1:
         return ok("one CPU only: nothing to isolate it from")
     cpus = measuring_cpus(facts, aim)
     listed = format_cpus(cpus if cpus < online else {max(online)})
@@ -31,7 +31,11 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
     )
     apart = cpus <= isolated or facts.text("cgroup.partition") in ("root", "isolated", "exclusive")
     if not apart:
-        found = f"CPU {format_cpus(cpus)} {'is' if len(cpus) == 1 else 'are'} not isolated"
+        found = (
+            f"CPU {format_cpus(cpus)} is not isolated"
+            if len(cpus) == 1
+            else f"CPUs {format_cpus(cpus)} are not isolated"
+        )
         return note(found, change) if real_time(aim) else late(found, change)
     quiet = facts.cpus("cpu.nohz_full") or frozenset()
     callbacks = (parse_cpus(facts.parameter("rcu_nocbs") or "") or frozenset()) | quiet
