@@ -35,6 +35,7 @@ def connection(spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     }
     database = duckdb.connect(":memory:", config=config)
     try:
+        database.execute("SET enable_progress_bar = false")  # else drawn on standard output, into --json
         yield database
     finally:
         database.close()

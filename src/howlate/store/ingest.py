@@ -1,7 +1,7 @@
 """From the probe's stream to a cell's Parquet files and cell.json. Bounded memory, whatever the stream's
 length.
 
-Rows are gathered into pieces of 64 MiB, written as Parquet a table each, and joined at the end: threads one
+Rows are gathered into pieces of 16 MiB, written as Parquet a table each, and joined at the end: threads one
 after the other, each in the order of its releases, so that delta encoding finds the regular differences.
 """
 
@@ -25,7 +25,7 @@ from howlate.store.run_folder import CELL
 from howlate.store.stream import Batch, StreamReader, Table
 
 ACTIVATIONS = "samples"
-PIECE_BYTES = 64 * 1024 * 1024
+PIECE_BYTES = 16 * 1024 * 1024
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _SQL_TYPE = {"i64": "BIGINT", "i32": "INTEGER", "u8": "UTINYINT"}
 _ALWAYS = {

@@ -1,0 +1,36 @@
+"""DuckDB is quiet, bounded and reads exactly the files that it is told to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from howlate.errors import DamagedError, StorageError
+from howlate.store.duck import connection, reading, scan, writing
+
+
+def test_long_queries_draw_nothing_and_load_nothing(tmp_path: Path) -> None:
+    """A progress bar on standard output would stand in the middle of --json."""
+    with connection(tmp_path) as database:
+        for setting in ("enable_progress_bar", "autoinstall_known_extensions", "autoload_known_extensions"):
+            assert database.execute(f"SELECT current_setting('{setting}')").fetchone() == (False,)
+
+
+def test_a_path_is_no_pattern(tmp_path: Path) -> None:
+    odd = tmp_path / "it's [ab] *?"
+    (tmp_path / "it's a xy").write_bytes(b"")
+    with connection(tmp_path) as database:
+        database.execute("COPY (SELECT 1 AS n) TO ? (FORMAT parquet)", [str(odd)])
+        assert database.execute(f"SELECT n FROM {scan(odd)}").fetchall() == [(1,)]
+
+
+def test_errors_are_told_apart() -> None:
+    with pytest.raises(DamagedError, match="x cannot be read: Invalid"), reading(Path("x")):
+        raise duckdb.InvalidInputException("Invalid\nmore")
+    with pytest.raises(DamagedError, match="x cannot be read"), reading(Path("x")):
+        raise OSError(5, "Input/output error")
+    with pytest.raises(StorageError, match="No space left") as caught, writing(Path("x")):
+        raise duckdb.IOException("IO Error: Could not write: No space left on device")
+    assert "room" in caught.value.remedy
