@@ -1,0 +1,268 @@
+"""`howlate` end to end with the real probe: whole runs, each way in which one can end, going on after it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from howlate import places
+from howlate.errors import TargetError
+from processes import children_of, is_running, until, with_word
+
+try:
+    PROBE = str(places.probe_path())
+except TargetError as problem:
+    pytest.skip(f"NOT TESTED: {problem.message}", allow_module_level=True)
+
+STUDY = """
+schema = 1
+id = "tiny"
+title = "Tiny"
+question = "Does it work?"
+test = "cyclic"
+[settings]
+policy = "other"
+period = "1ms"
+activations = 300
+[axes]
+load = ["none", "cpu:50"]
+timer = ["clock_nanosleep", "timerfd"]
+[order]
+kind = "random"
+seed = 3
+"""
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), "HOWLATE_PROBE": PROBE}
+
+
+def start(folder: Path, *argv: str) -> subprocess.Popen[str]:
+    (folder / "tiny.toml").write_text(STUDY)
+    return subprocess.Popen(
+        [sys.executable, "-m", "howlate", *argv],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def howlate(folder: Path, *argv: str) -> tuple[int, str, str]:
+    process = start(folder, *argv)
+    out, err = process.communicate(timeout=300)
+    assert "Traceback" not in out + err
+    return process.returncode, out, err
+
+
+def shown(folder: Path, run: str = "r") -> list[dict[str, Any]]:
+    code, out, err = howlate(folder, "show", run, "--json")
+    assert code == 0, err
+    cells: list[dict[str, Any]] = json.loads(out)["cells"]
+    return cells
+
+
+def whole(folder: Path) -> dict[str, int]:
+    """Whole cells with the time at which they became whole."""
+    return {p.parent.name: p.stat().st_mtime_ns for p in (folder / "r" / "cells").glob("[!.]*/summary.json")}
+
+
+def started_cells(folder: Path) -> int:
+    return len(list((folder / "r" / "cells").glob(".*.part"))) + len(whole(folder))
+
+
+def probes_of(process: subprocess.Popen[str]) -> list[int]:
+    return [pid for pid in children_of(process.pid) if is_running(pid)]
+
+
+def long_run(folder: Path) -> subprocess.Popen[str]:
+    """A run whose first cell is whole and whose second measures for an hour, beside a load."""
+    text = STUDY.replace("activations = 300", "activations = 3600000").replace('"cpu:50"', '"cpu:5"')
+    (folder / "long.toml").write_text(text.replace('id = "tiny"', 'id = "long"'))
+    process = start(folder, "run", "long.toml", "--set", "load=cpu:5", "--out", "r")
+    if not until(lambda: len(probes_of(process)) >= 2 or process.poll() is not None):
+        process.kill()
+        raise AssertionError(process.communicate()[1])
+    assert process.poll() is None, process.communicate()[1]
+    return process
+
+
+def test_a_study_is_measured_once_and_shown(tmp_path: Path) -> None:
+    code, out, err = howlate(tmp_path, "run", "tiny.toml", "--out", "r")
+    assert code == 0, err
+    assert out.strip().splitlines()[-1] == "r"
+    cells = shown(tmp_path)
+    assert len({c["id"] for c in cells}) == 4
+    for cell in cells:
+        account = cell["accounting"]
+        assert account["releases"] == account["recorded"] + account["overruns"] + account["dropped"]
+        assert account["recorded"] == 300
+        assert cell["labels"]["policy"] == "other"
+        assert cell["labels"]["cpu"].isdigit()
+        latency = cell["columns"]["latency_ns"]
+        assert 0 <= latency["min"] <= latency["mean"] <= latency["max"]
+        assert [load["name"] for load in cell["loads"]] == (
+            ["cpu"] if cell["labels"]["load"] != "none" else []
+        )
+    before = whole(tmp_path)
+    code, _, err = howlate(tmp_path, "run", "tiny.toml", "--out", "r")
+    assert code == 0, err
+    assert whole(tmp_path) == before
+    assert not with_word(str(tmp_path))
+
+
+def test_export_has_a_line_for_each_activation(tmp_path: Path) -> None:
+    howlate(tmp_path, "run", "tiny.toml", "--set", "load=none", "--out", "r")
+    for form, name in (("text3", "t.txt"), ("csv", "t.csv")):
+        code, _, err = howlate(tmp_path, "export", "r", "--format", form, "-o", name)
+        assert code == 0, err
+    lines = [line.split() for line in (tmp_path / "t.txt").read_text().splitlines() if line[:1].isdigit()]
+    assert len(lines) == 600
+    assert {line[2] for line in lines} == {"nan"}
+    assert len((tmp_path / "t.csv").read_text().splitlines()) == 601
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_whatever_ends_howlate_nothing_is_left_running(tmp_path: Path, number: int) -> None:
+    process = long_run(tmp_path)
+    below = probes_of(process)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == (-9 if number == signal.SIGKILL else 5), err
+    assert until(lambda: not any(is_running(pid) for pid in below)), [pid for pid in below if is_running(pid)]
+    assert not with_word(str(tmp_path))
+    if number != signal.SIGKILL:
+        assert "interrupted with 0 of 2 cells whole" in err
+        (part,) = (tmp_path / "r" / "cells").glob(".*.part")
+        assert (part / "stream").stat().st_size > 0
+        assert json.loads((part / "error.json").read_text())["message"] == "interrupted"
+
+
+def test_a_killed_run_goes_on_and_each_cell_is_measured_once(tmp_path: Path) -> None:
+    argv = ("run", "tiny.toml", "--set", "activations=1500", "--out", "r")
+    process = start(tmp_path, *argv)
+    reached = until(lambda: len(whole(tmp_path)) >= 1 and len(probes_of(process)) >= 1, within_s=120)
+    process.kill()
+    process.communicate()
+    assert reached
+    before = whole(tmp_path)
+    assert 1 <= len(before) < 4
+    code, _, err = howlate(tmp_path, *argv)
+    assert code == 0, err
+    after = whole(tmp_path)
+    assert len(after) == 4
+    assert {cell: after[cell] for cell in before} == before
+    assert len(shown(tmp_path)) == 4
+    assert not list((tmp_path / "r" / "cells").glob(".*"))
+    assert not with_word(str(tmp_path))
+
+
+def test_a_killed_probe_fails_its_cell_alone(tmp_path: Path) -> None:
+    process = long_run(tmp_path)
+    measuring = next(
+        pid for pid, line in with_word("--stream=").items() if pid in probes_of(process) and "cyclic" in line
+    )
+    below = probes_of(process)
+    os.kill(measuring, signal.SIGKILL)
+    assert until(lambda: started_cells(tmp_path) == 2)
+    assert until(lambda: not any(is_running(pid) for pid in below)), "loads outlive their probe"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert "SIGKILL" in err
+    messages = [
+        json.loads(p.read_text())["message"] for p in (tmp_path / "r" / "cells").glob(".*.part/error.json")
+    ]
+    assert sorted(messages) == ["interrupted", "the probe was ended by SIGKILL"]
+
+
+def test_what_the_probe_refuses_is_told_and_the_code_is_four(tmp_path: Path) -> None:
+    code, out, err = howlate(
+        tmp_path, "run", "tiny.toml", "--set", "cpus=4095", "--set", "load=none", "--out", "r"
+    )
+    assert code == 4, out + err
+    assert "4095" in out
+
+
+def test_a_full_disk_is_a_sentence_and_whole_cells_are_kept(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(disk)], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip("NOT TESTED: no right to mount a small file system")
+    try:
+        code, out, err = howlate(
+            tmp_path,
+            "run",
+            "tiny.toml",
+            "--set",
+            "load=none",
+            "--set",
+            "activations=300,400,500,600,700,30000",
+            "--set",
+            "period=100us",
+            "--out",
+            str(disk / "r"),
+        )
+        assert code == 4, out + err
+        assert "No space left on device" in err
+        assert "make room" in err.lower()
+        cells = shown(tmp_path, str(disk / "r"))
+        assert cells
+        assert all(cell["accounting"]["recorded"] > 0 for cell in cells)
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_an_altered_samples_file_is_a_sentence(tmp_path: Path) -> None:
+    howlate(tmp_path, "run", "tiny.toml", "--set", "load=none", "--out", "r")
+    for file in (tmp_path / "r" / "cells").glob("*/samples.parquet"):
+        file.write_bytes(file.read_bytes()[:100])
+        (file.parent / "bins.json").unlink()
+    for argv in (("export", "r", "--format", "csv"), ("report", "r", "-o", "x.html")):
+        code, _, err = howlate(tmp_path, *argv)
+        assert code == 4
+        assert err.startswith("howlate: ")
+        assert "samples.parquet" in err
+        assert "fault of howlate's own" not in err
+
+
+@pytest.mark.slow
+def test_check_answers_on_this_machine(tmp_path: Path) -> None:
+    code, out, err = howlate(tmp_path, "check", "--seconds", "5")
+    assert code == 0, err
+    *_, report, folder = out.strip().splitlines()
+    assert report == f"report: {folder}/report.html"
+    assert "largest seen" in out
+    assert "worst case" not in out.lower()
+    cells = shown(tmp_path, folder)
+    assert [c["labels"]["load"] for c in cells] == [
+        "none",
+        "cpu:100",
+        "memory-alloc:100",
+        "disk",
+        "hackbench",
+    ]
+    html = (tmp_path / report.removeprefix("report: ")).read_text()
+    assert len(html) < 2_000_000
+
+
+def test_the_study_of_timers_names_every_way_to_sleep(tmp_path: Path) -> None:
+    listed = json.loads(subprocess.run([PROBE, "list", "--json"], capture_output=True, check=True).stdout)
+    code, out, err = howlate(tmp_path, "run", "timers", "--dry-run", "--json")
+    assert code == 0, err
+    planned = json.loads(out)
+    assert {c["labels"]["timer"] for c in planned["cells"]} == {t["name"] for t in listed["timers"]}
+    assert 90 <= planned["expected_s"] <= 180
+    code, out, err = howlate(tmp_path, "run", "check", "--dry-run", "--json")
+    assert code == 0, err
+    assert 60 <= json.loads(out)["expected_s"] <= 70
