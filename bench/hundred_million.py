@@ -74,7 +74,7 @@ def write_stream(path: Path, samples: int) -> None:
         "probe": "benchmark",
         "test": "cyclic",
         "parameters": {"period": "1ms", "late-policy": "backlog", "dither": "true"},
-        "in_force": {"policy": "fifo:80"},
+        "in_force": {"threads": [{"cpu": 1, "policy": "fifo:80"}]},
         "facts": {},
         "t0_ns": 0,
         "tables": [

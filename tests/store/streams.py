@@ -48,7 +48,7 @@ def header(threads: int = 1, **changes: Any) -> dict[str, Any]:
         "test": "cyclic",
         "boot_id": "b",
         "parameters": {"period": "1ms", "late-policy": "skip", "policy": "fifo:80"},
-        "in_force": {"policy": "fifo:80"},
+        "in_force": {"threads": [{"cpu": 0, "policy": "fifo:80"}]},
         "facts": {"kernel": "6.1", "clocksource": "tsc"},
         "t0_ns": 5_000,
         "tables": tables,

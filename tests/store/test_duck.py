@@ -34,3 +34,10 @@ def test_errors_are_told_apart() -> None:
     with pytest.raises(StorageError, match="No space left") as caught, writing(Path("x")):
         raise duckdb.IOException("IO Error: Could not write: No space left on device")
     assert "room" in caught.value.remedy
+
+
+def test_what_an_asynchronous_write_says_is_taken_out_of_its_json() -> None:
+    inner = r'{"exception_message":"Could not write \"f\": No space left on device","errno":"28"}'
+    with pytest.raises(StorageError) as caught, writing(Path("x")):
+        raise duckdb.IOException(f"IO Error: Async write failed for range [offset=1]: {inner}")
+    assert caught.value.message == 'x could not be written: Could not write "f": No space left on device'

@@ -104,6 +104,13 @@ def test_response_times_are_said_only_of_tasks_that_work(tmp_path: Path) -> None
     assert list(a_cell(tmp_path / "other", stream([1])).columns) == ["latency_ns"]
 
 
+def test_misses_of_a_stated_deadline_are_counted(tmp_path: Path) -> None:
+    """On samples, not on bins, and outside warm-up; a latency equal to the deadline has kept it."""
+    parameters = header()["parameters"] | {"deadline": "100us"}
+    data = stream([900_000, 100_000, 100_001, 5], header_changes={"parameters": parameters}, warm_up=1)
+    assert a_cell(tmp_path, data).outcomes == {"deadline_misses": 1}
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [

@@ -50,11 +50,19 @@ class CellFile:
 
     def period_ns(self) -> int | None:
         """The period in force; None for a test without one."""
-        text = self.parameters.get("period")
+        return self._duration_ns("period")
+
+    def deadline_ns(self) -> int | None:
+        """The deadline that the user stated; None without one."""
+        return self._duration_ns("deadline")
+
+    def _duration_ns(self, name: str) -> int | None:
+        text = self.parameters.get(name)
         try:
-            return parse_duration_ns(text) if isinstance(text, str) and text else None
+            found = parse_duration_ns(text) if isinstance(text, str) and text else None
         except ValueError as error:
-            raise self.header.fail(f"its period is not one: {error}") from None
+            raise self.header.fail(f"its {name} is not one: {error}") from None
+        return found or None
 
     def accounting(self) -> Accounting:
         """Summed over the measuring threads."""
@@ -124,10 +132,11 @@ class CellFile:
 
     def _policy(self) -> str:
         """The measuring policy in force, in small letters; what was asked for where that is not told."""
-        for source in (self.header.mapping("in_force"), self.parameters):
-            if isinstance(source.get("policy"), str):
-                return str(source["policy"]).lower().removeprefix("sched_")
-        return ""
+        threads = self.header.table("in_force").tables("threads")
+        policies = [thread.text("policy", "") for thread in threads] or [
+            str(self.parameters.get("policy", ""))
+        ]
+        return policies[0].lower().removeprefix("sched_")
 
     def _smi(self) -> int | None:
         smi = self.trailer.mapping("smi")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,4 +84,9 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    """What DuckDB says, in one line; what an asynchronous write says stands inside its text as JSON."""
+    text = str(error).strip()
+    inner = re.search(r'"exception_message":"((?:[^"\\]|\\.)*)"', text)
+    if inner is not None:
+        text = inner[1].replace('\\"', '"')
+    return text.splitlines()[0] if text else type(error).__name__

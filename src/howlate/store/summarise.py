@@ -14,7 +14,7 @@ import numpy as np
 
 from howlate.model.bins import CellBins, LoadCourse
 from howlate.model.summary import CellSummary, ColumnSummary
-from howlate.stats.describe import ValueCounts, describe
+from howlate.stats.describe import ValueCounts, describe, exceedances
 from howlate.stats.histogram import MANTISSA_BITS, histogram
 from howlate.stats.pictures import BlockBins, block_width_ns, tail, time_blocks
 from howlate.stats.valid import failures, warnings
@@ -34,12 +34,16 @@ def summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSumm
     with _samples(folder) as samples:
         counts = samples.counts(LATENCY)
         columns = {LATENCY: samples.column(LATENCY, counts, cell.period_ns())}
+        judged = counts
         if samples.has_response():
-            columns[RESPONSE] = samples.column(RESPONSE, samples.counts(RESPONSE), cell.period_ns())
+            judged = samples.counts(RESPONSE)
+            columns[RESPONSE] = samples.column(RESPONSE, judged, cell.period_ns())
         courses = samples.courses(cell)
         bins = samples.bins(counts, courses)
     cpus = sum(course.name.endswith(" busy") for course in courses)
     record = cell.record(counts.n, cpus)
+    deadline = cell.deadline_ns()
+    outcomes = {} if deadline is None else {"deadline_misses": exceedances(judged, deadline)}
     failed = failures(record)
     summary = CellSummary(
         id=cell_id,
@@ -50,7 +54,7 @@ def summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSumm
         clocksource=cell.clocksource(),
         valid=not failed,
         columns=columns,
-        outcomes={},
+        outcomes=outcomes,
         loads=cell.loads(),
         warnings=tuple(failed + warnings(record)),
     )
