@@ -1,0 +1,282 @@
+// Every way to sleep that this kernel has, for real: at most late, never early, every release accounted for.
+#include <doctest/doctest.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sys/clock.hpp"
+#include "timers/timer.hpp"
+
+namespace howlate {
+namespace {
+
+// As the probe does it: every signal blocked before any thread is started.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// One measuring thread with its ring.
+struct Measurement {
+  explicit Measurement(const Timer& chosen, const ScheduleSpec& spec) : timer(chosen) {
+    loop.schedule = Schedule(spec);
+    loop.ring = &ring;
+    loop.stop = &stop;
+  }
+  const Timer& timer;
+  std::vector<Sample> storage = std::vector<Sample>(4096);
+  Ring<Sample> ring{std::span(storage)};
+  std::atomic<bool> stop{false};
+  std::atomic<bool> ended{false};
+  LoopContext loop;
+  Status status;
+  std::thread thread;
+
+  void start() {
+    thread = std::thread([this] {
+      status = timer.run(loop);
+      ended.store(true);
+    });
+  }
+  void join() { thread.join(); }
+  void stop_and_join() {
+    stop.store(true);
+    while (!ended.load()) {  // a kick can be lost, so it is repeated
+      pthread_kill(thread.native_handle(), kick_signal());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    join();
+  }
+};
+
+ScheduleSpec from_now(std::int64_t period_ns) {
+  return {.t0_ns = monotonic_now_ns() + 1'000'000, .period_ns = period_ns};
+}
+
+void check_account(const Measurement& measurement) {
+  const LoopContext& loop = measurement.loop;
+  const auto samples = measurement.ring.peek();
+  REQUIRE_MESSAGE(measurement.status.ok(), (measurement.status ? "" : measurement.status.error().message));
+  CHECK(loop.releases == loop.activations + loop.overruns);
+  CHECK(loop.dropped == 0);
+  CHECK(static_cast<std::int64_t>(samples.size()) == loop.activations);
+  std::int64_t maximum = INT64_MIN;
+  for (std::size_t n = 0; n < samples.size(); ++n) {
+    REQUIRE(samples[n].latency_ns >= 0);
+    if (static_cast<std::int64_t>(n) >= loop.warm_up) maximum = std::max(maximum, samples[n].latency_ns);
+  }
+  CHECK(maximum == loop.latency_ns_max);
+}
+
+std::vector<LatePolicy> policies_of(const Timer& timer) {
+  std::vector<LatePolicy> policies;
+  for (const std::string_view name : late_policies(timer)) policies.push_back(*parse_late_policy(name));
+  return policies;
+}
+
+// Calls `test` for each timer that is there and each of its policies; says which are not there.
+template <class Test>
+void for_each_way(Test test) {
+  const SignalsBlocked blocked;
+  int there = 0;
+  for (const Timer* timer : timers()) {
+    if (const Status available = timer->available(); !available) {
+      MESSAGE(std::string(timer->name) << ": " << available.error().message);
+      continue;
+    }
+    ++there;
+    for (const LatePolicy policy : policies_of(*timer)) {
+      CAPTURE(std::string(timer->name));
+      CAPTURE(std::string(late_policy_name(policy)));
+      test(*timer, policy);
+    }
+  }
+  CHECK(there >= 7);  // what every kernel since 2.6.28 has
+}
+
+TEST_CASE("each way to sleep serves 200 releases at 1 ms and comes back before none") {
+  for_each_way([](const Timer& timer, LatePolicy policy) {
+    Measurement measurement(timer, from_now(1'000'000));
+    measurement.loop.late_policy = policy;
+    measurement.loop.activations_wanted = 200;
+    measurement.start();
+    measurement.join();
+    check_account(measurement);
+    CHECK(measurement.loop.activations == 200);
+    CHECK(measurement.loop.stop_reason == StopReason::activations);
+    CHECK(measurement.loop.phase_before_ns >= 0);
+    CHECK(measurement.loop.phase_after_ns >= measurement.loop.phase_before_ns);
+    CHECK((measurement.loop.phase_before_ns < 1'000));
+    CHECK((measurement.loop.phase_after_ns == 0) == timer.armed_each_activation);
+  });
+}
+
+TEST_CASE("each way to sleep that is armed each time serves dithered releases, until the time is up") {
+  for_each_way([](const Timer& timer, LatePolicy policy) {
+    if (!timer.armed_each_activation) return;
+    ScheduleSpec spec = from_now(500'000);
+    spec.dither = true;
+    spec.seed = 5;
+    Measurement measurement(timer, spec);
+    measurement.loop.late_policy = policy;
+    measurement.loop.end_ns = spec.t0_ns + 50'000'000;
+    measurement.start();
+    measurement.join();
+    check_account(measurement);
+    CHECK(measurement.loop.releases == Schedule(spec).due_by(measurement.loop.end_ns - 1));
+    CHECK(measurement.loop.stop_reason == StopReason::duration);
+  });
+}
+
+void stall(void* /*context*/, const Sample& /*sample*/) {
+  const std::int64_t until_ns = monotonic_now_ns() + 30'000'000;
+  while (monotonic_now_ns() < until_ns) {
+  }
+}
+
+TEST_CASE("after a stall of 30 ms at 1 ms every release is accounted for, as the late policy has it") {
+  for_each_way([](const Timer& timer, LatePolicy policy) {
+    Measurement measurement(timer, from_now(1'000'000));
+    measurement.loop.late_policy = policy;
+    measurement.loop.activations_wanted = 100;
+    measurement.loop.warm_up = 20;
+    measurement.loop.threshold_ns = -1;  // the 21st activation is above it
+    measurement.loop.on_threshold = stall;
+    measurement.start();
+    measurement.join();
+    check_account(measurement);
+    const auto samples = measurement.ring.peek();
+    if (policy == LatePolicy::skip) {
+      CHECK(samples[21].release - samples[20].release >= 29);
+      CHECK(measurement.loop.overruns >= 28);
+    } else if (policy == LatePolicy::backlog) {
+      CHECK(measurement.loop.late_starts >= 28);
+      CHECK(measurement.loop.latency_ns_max >= 28'000'000);
+      CHECK(samples[21].latency_ns >= 28'000'000);
+      for (std::size_t n = 0; n < samples.size(); ++n)
+        CHECK(samples[n].release == static_cast<std::int64_t>(n));
+    } else {
+      for (std::size_t n = 22; n < samples.size(); ++n) REQUIRE(samples[n].latency_ns >= 27'000'000);
+      CHECK(measurement.loop.overruns >= 27);  // it never finds back
+    }
+  });
+}
+
+TEST_CASE("a stop ends a wait of an hour at once, and is no early return") {
+  for_each_way([](const Timer& timer, LatePolicy policy) {
+    ScheduleSpec spec = from_now(3'600'000'000'000);
+    Measurement measurement(timer, spec);
+    measurement.loop.late_policy = policy;
+    measurement.start();
+    while (measurement.loop.live_activations.load() == 0) std::this_thread::yield();
+    measurement.stop_and_join();
+    check_account(measurement);
+    CHECK(measurement.loop.stop_reason == StopReason::stopped);
+    CHECK(measurement.loop.activations == 1);
+    CHECK(measurement.loop.early == 0);
+  });
+}
+
+TEST_CASE("a signal that is not a stop makes an early return, waits again, and is counted") {
+  const SignalsBlocked blocked;
+  for (const Timer* timer : timers()) {
+    if (!timer->available() || timer->windows) continue;  // a spinning thread does not wait
+    CAPTURE(std::string(timer->name));
+    Measurement measurement(*timer, from_now(200'000'000));
+    measurement.loop.activations_wanted = 2;
+    measurement.start();
+    while (!measurement.ended.load()) {
+      pthread_kill(measurement.thread.native_handle(), kick_signal());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    measurement.join();
+    check_account(measurement);
+    CHECK(measurement.loop.activations == 2);
+    CHECK(measurement.loop.early > 0);
+  }
+}
+
+TEST_CASE("two threads use a way to sleep at the same time") {
+  const SignalsBlocked blocked;
+  for (const Timer* timer : timers()) {
+    if (!timer->available() || timer->one_thread) continue;
+    CAPTURE(std::string(timer->name));
+    std::vector<std::unique_ptr<Measurement>> both;
+    for (int thread = 0; thread < 2; ++thread) {
+      both.push_back(std::make_unique<Measurement>(*timer, from_now(1'000'000)));
+      both.back()->loop.activations_wanted = 50;
+    }
+    for (auto& one : both) one->start();
+    for (auto& one : both) one->join();
+    for (auto& one : both) check_account(*one);
+  }
+}
+
+TEST_CASE("a spinning task sleeps through the windows that it leaves out") {
+  const SignalsBlocked blocked;
+  ScheduleSpec spec = from_now(1'000'000);
+  spec.window_on_ns = 10'000'000;
+  spec.window_off_ns = 40'000'000;
+  Measurement measurement(**find_timer("spin"), spec);
+  measurement.loop.activations_wanted = 25;
+  timespec used{};
+  struct Used {
+    timespec* cpu;
+  } used_by{&used};
+  measurement.loop.warm_up = 24;  // the last activation tells the thread's CPU time
+  measurement.loop.threshold_ns = -1;
+  measurement.loop.on_threshold_context = &used_by;
+  measurement.loop.on_threshold = [](void* context, const Sample&) {
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, static_cast<Used*>(context)->cpu);
+  };
+  measurement.start();
+  measurement.join();
+  check_account(measurement);
+  const auto samples = measurement.ring.peek();
+  for (const Sample& sample : samples) CHECK(sample.release_ns % 50'000'000 < 10'000'000);
+  const std::int64_t cpu_ns = used.tv_sec * 1'000'000'000 + used.tv_nsec;
+  CHECK(cpu_ns <
+        samples.back().release_ns + samples.back().latency_ns - 50'000'000);  // two windows lie between
+}
+
+TEST_CASE("setitimer refuses to measure while another thread would take its signal") {
+  const SignalsBlocked blocked;
+  std::atomic<bool> done{false}, open{false};
+  std::thread other([&] {
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
+    open.store(true);
+    while (!done.load()) std::this_thread::yield();
+  });
+  while (!open.load()) std::this_thread::yield();
+  Measurement measurement(**find_timer("setitimer"), from_now(1'000'000));
+  measurement.loop.activations_wanted = 1;
+  measurement.start();
+  measurement.join();
+  done.store(true);
+  other.join();
+  REQUIRE_FALSE(measurement.status.ok());
+  CHECK(measurement.status.error().message.find("SIGALRM") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace howlate

@@ -1,0 +1,84 @@
+// What a timer is asked to do and cannot: refused with a sentence and a remedy. And the work of an activation.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "timers/timer.hpp"
+#include "timers/work.hpp"
+
+namespace howlate {
+namespace {
+
+constexpr std::int64_t ms = 1'000'000;
+
+void refuse(std::string_view name, const TimerUse& use, const std::string& message,
+            const std::string& remedy) {
+  const Status checked = check_timer_use(**find_timer(name), use);
+  REQUIRE_FALSE(checked.ok());
+  CHECK(checked.error().code == ExitCode::usage);
+  CHECK_MESSAGE(checked.error().message.find(message) != std::string::npos, checked.error().message);
+  CHECK_MESSAGE(checked.error().remedy.find(remedy) != std::string::npos, checked.error().remedy);
+}
+
+TEST_CASE("each timer takes what it can do") {
+  for (const Timer* timer : timers()) {
+    CAPTURE(std::string(timer->name));
+    CHECK(check_timer_use(*timer, {.period_ns = ms}).ok());
+    CHECK(check_timer_use(*timer, {.late_policy = LatePolicy::backlog, .period_ns = 20'000}).ok());
+    CHECK(check_timer_use(*timer, {.dither = true, .period_ns = ms}).ok() == timer->armed_each_activation);
+    CHECK(check_timer_use(*timer, {.threads = 2, .period_ns = ms}).ok() == !timer->one_thread);
+  }
+  CHECK(check_timer_use(**find_timer("setitimer"), {.late_policy = LatePolicy::as_published, .period_ns = ms})
+            .ok());
+}
+
+TEST_CASE("what a timer cannot do is refused with the reason and a way out") {
+  refuse("futex", {.late_policy = LatePolicy::as_published, .period_ns = ms}, "published", "setitimer");
+  refuse("setitimer", {.dither = true, .period_ns = ms}, "dithered", "clock_nanosleep");
+  refuse("setitimer", {.threads = 2, .period_ns = ms}, "one thread", "timerfd");
+  refuse("setitimer", {.period_ns = 1'500}, "multiples of 1us", "choose 1us");
+  refuse("clock_nanosleep", {.period_ns = 0}, "cannot be measured", "1us");
+  refuse("clock_nanosleep", {.period_ns = -5}, "cannot be measured", "1us");
+  refuse("clock_nanosleep", {.period_ns = 999}, "cannot be measured", "1us");
+  refuse("clock_nanosleep", {.period_ns = INT64_MAX}, "cannot be measured", "1h");
+  refuse("spin", {.period_ns = 500 * ms + 1}, "spins for 500ms", "500ms");
+}
+
+TEST_CASE("names of timers and late policies are found, and a wrong one suggests the nearest") {
+  CHECK((*find_timer("clock_nanosleep-relative"))->name == "clock_nanosleep-relative");
+  const auto timer = find_timer("timrfd");
+  REQUIRE_FALSE(timer.ok());
+  CHECK(timer.error().remedy.find("timerfd") != std::string::npos);
+  CHECK(*parse_late_policy("as-published") == LatePolicy::as_published);
+  const auto policy = parse_late_policy("backlogs");
+  REQUIRE_FALSE(policy.ok());
+  CHECK(policy.error().remedy.find("backlog") != std::string::npos);
+}
+
+TEST_CASE("only setitimer has the published loop") {
+  for (const Timer* timer : timers())
+    CHECK((late_policies(*timer).size() == 3) == (timer->name == "setitimer"));
+}
+
+TEST_CASE("more iterations are more work, and none is asked for where no work is") {
+  const double speed = measure_work_speed();
+  CHECK(speed > 0);
+  CHECK(work_iterations(0, speed) == 0);
+  CHECK(work_iterations(1, 0.001) == 1);
+  CHECK(work_iterations(1'000, 0.5) == 500);
+}
+
+TEST_CASE("work takes the time that it was calibrated for, at least") {
+  // The fastest of several rounds of both, so that only a clock that slows down for good could disturb.
+  const double speed = measure_work_speed();
+  std::int64_t fastest_ns = INT64_MAX;
+  for (int round = 0; round < 50; ++round) {
+    const std::int64_t before_ns = monotonic_now_ns();
+    do_work(work_iterations(ms, speed));
+    fastest_ns = std::min(fastest_ns, monotonic_now_ns() - before_ns);
+  }
+  CHECK(fastest_ns > ms / 2);
+}
+
+}  // namespace
+}  // namespace howlate
