@@ -1,0 +1,113 @@
+"""Starting the probe, reading its progress lines and its stream."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from howlate.store.stream import Header, StreamReader, Totals
+
+Numbers = npt.NDArray[np.int64]
+
+
+def probe_path() -> Path:
+    return Path(os.environ.get("HOWLATE_PROBE") or Path(__file__).parents[2] / "build/probe/howlate-probe")
+
+
+@functools.cache
+def probe_list() -> Any:
+    """What `list --json` says."""
+    return json.loads(subprocess.check_output([probe_path(), "list", "--json"]))
+
+
+def run(*words: str | Path, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """The probe with these words, to its end."""
+    return subprocess.run([*before, probe_path(), *words], capture_output=True, text=True, timeout=120)
+
+
+def cell(done: subprocess.CompletedProcess[str]) -> Any:
+    """The one cell of a `--json` summary."""
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["cells"][0]
+
+
+class Running:
+    """A probe that was started with --progress."""
+
+    def __init__(self, *words: str | Path) -> None:
+        self.process = subprocess.Popen(
+            [probe_path(), *words, "--progress"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def progress(self) -> tuple[int, int, int]:
+        """The next progress line: activations, elapsed_ns, latency_ns_max. Waits for it."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith("progress "):
+                activations, elapsed_ns, latency_ns_max = map(int, line.split()[1:])
+                return activations, elapsed_ns, latency_ns_max
+        raise AssertionError(f"no progress line: {self.process.stderr.read() if self.process.stderr else ''}")
+
+    def status(self, key: str) -> str:
+        """A line of /proc/<pid>/status."""
+        text = Path(f"/proc/{self.pid}/status").read_text()
+        return next(line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith(key + ":"))
+
+    def end(self) -> tuple[int, str, str]:
+        """Its exit code and what it printed, after it has ended."""
+        out, err = self.process.communicate(timeout=120)
+        return self.process.returncode, out, err
+
+
+@contextmanager
+def running(*words: str | Path) -> Iterator[Running]:
+    one = Running(*words)
+    try:
+        yield one
+    finally:
+        if one.process.poll() is None:
+            one.process.send_signal(signal.SIGCONT)
+            one.process.kill()
+        one.process.communicate()
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A whole stream, read by the host's decoder."""
+
+    header: Header
+    raw_header: Mapping[str, Any]
+    columns: Mapping[int, Mapping[str, Numbers]]
+    totals: Mapping[int, Totals]
+    trailer: Mapping[str, Any] | None
+
+
+def read_stream(path: Path) -> Stream:
+    gathered: dict[int, dict[str, list[Numbers]]] = {}
+    totals: dict[int, Totals] = {}
+    with StreamReader.open(path) as reader:
+        for batch in reader.batches():
+            table = gathered.setdefault(batch.table.id, {})
+            for name, column in batch.columns.items():
+                table.setdefault(name, []).append(column.astype(np.int64))
+            totals[batch.table.id] = batch.totals
+        trailer = reader.trailer
+        header = reader.header
+    columns = {
+        table: {name: np.concatenate(parts) for name, parts in named.items()} for table, named in gathered.items()
+    }
+    return Stream(header, header.raw, columns, totals, trailer)

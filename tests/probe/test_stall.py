@@ -1,0 +1,91 @@
+"""The whole probe is stopped for one second in the middle of a run, for every way to sleep and late policy."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from probe.drive import Running, Stream, probe_list, probe_path, read_stream, running
+
+PERIOD_NS = 1_000_000
+STALL_NS = 1_000_000_000
+
+
+def _cases() -> list[tuple[str, str]]:
+    if not probe_path().is_file():
+        return [("clock_nanosleep", "skip")]  # the fixture `probe` then says what is missing
+    return [
+        (timer["name"], policy)
+        for timer in probe_list()["timers"]
+        if timer["available"]
+        for policy in timer["late_policies"]
+    ]
+
+
+def _stall(one: Running) -> tuple[int, int]:
+    """Stops every thread of the probe for a second; the instants (CLOCK_MONOTONIC) between which it stood."""
+    os.kill(one.pid, signal.SIGSTOP)
+    while one.status("State")[0] != "T":
+        pass
+    stopped_ns = time.monotonic_ns()
+    time.sleep(STALL_NS / 1e9)  # the delay that is injected, not a synchronisation
+    continued_ns = time.monotonic_ns()
+    os.kill(one.pid, signal.SIGCONT)
+    return stopped_ns, continued_ns
+
+
+def _medians(stream: Stream, stopped_ns: int, continued_ns: int) -> tuple[float, float]:
+    """Of the latencies before the stall, and of those whose release came well after it."""
+    t0_ns = stream.header.t0_ns
+    release_ns = stream.columns[0]["release_ns"]
+    latency_ns = stream.columns[0]["latency_ns"]
+    before = latency_ns[release_ns < stopped_ns - t0_ns - 10 * PERIOD_NS]
+    after = latency_ns[release_ns > continued_ns - t0_ns + 100 * PERIOD_NS]
+    assert before.size > 100 and after.size > 100
+    return float(np.median(before)), float(np.median(after))
+
+
+@pytest.mark.parametrize(("timer", "policy"), _cases())
+def test_a_stall_loses_no_release_and_leaves_no_trace(
+    probe: Path, tmp_path: Path, timer: str, policy: str
+) -> None:
+    path = tmp_path / "stream"
+    words = ["cyclic", "--timer", timer, "--late-policy", policy, "--period", "1ms", "--duration", "3s", "--quiet"]
+    with running(*words, "--stream", path) as one:
+        one.progress()
+        stopped_ns, continued_ns = _stall(one)
+        code, _, err = one.end()
+    assert code == 0, err
+
+    stream = read_stream(path)
+    assert stream.trailer is not None
+    account = stream.trailer["accounting"][0]
+    samples = stream.columns[0]
+    assert account["releases"] == account["recorded"] + account["overruns"] + account["dropped"]
+    assert account["dropped"] == 0
+    assert account["recorded"] == samples["release"].size
+    assert account["latency_ns_max"] == samples["latency_ns"].max()
+
+    known = next(one for one in probe_list()["timers"] if one["name"] == timer)
+    slept_ns = STALL_NS // 2 if known["windows"] else STALL_NS  # of the schedule, windows have half
+    if not known["windows"]:
+        assert 2990 <= account["releases"] <= 3000
+    assert account["latency_ns_max"] >= 0.9 * slept_ns
+
+    before, after = _medians(stream, stopped_ns, continued_ns)
+    missed = 0.9 * slept_ns / PERIOD_NS
+    if policy == "as-published":
+        assert after > 100 * before, "the loop that the studies print finds back: it is not theirs"
+    else:
+        assert after < 5 * before + 50_000, "after the stall it is not what it was before"
+    if policy == "skip":
+        assert account["overruns"] >= missed
+        assert account["late_starts"] == 0
+    if policy == "backlog":
+        assert account["late_starts"] >= missed
+        assert np.array_equal(samples["release"], np.arange(samples["release"].size))

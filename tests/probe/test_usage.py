@@ -1,0 +1,163 @@
+"""Wrong arguments, missing rights, and what parameters do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from probe.drive import cell, probe_path, read_stream, run
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--perod", "1ms"], "--period"),
+        (["--period", "1us"], "20us"),
+        (["--period", "0ms"], "20us"),
+        (["--period", "17"], "period"),
+        (["--cpus", "4095"], "is not there: this machine has"),
+        (["--timer", "clock_nanoslep"], "clock_nanosleep"),
+        (["--policy", "fifo:100"], "1 to 99"),
+        (["--policy", "fifo"], "priority"),
+        (["--policy", "fair"], "fifo:80"),
+        (["--policy", "deadline:2ms:1ms:1ms"], "runtime <= deadline"),
+        (["--policy", "batch"], "other"),
+        (["--priorities", "80,79"], "one priority"),
+        (["--break-trace"], "--threshold"),
+        (["--seed", "1"], "--dither"),
+        (["--activations", "0"], "more than 0"),
+        (["--late-policy", "as-published"], "as-published"),
+        (["--timer", "setitimer", "--dither"], "dither"),
+        (["--stream", "/no/such/folder/stream"], "/no/such/folder/stream"),
+        (["--knob", "no_such_knob=1"], "no_such_knob"),
+    ],
+)
+def test_wrong_usage_is_a_sentence_with_exit_code_2(probe: Path, words: list[str], said: str) -> None:
+    done = run("cyclic", *words)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("howlate-probe: ") and done.stderr.count("\n") == 1
+    assert said in done.stderr
+
+
+def test_memory_that_is_not_there_is_refused_before_anything_starts(probe: Path) -> None:
+    done = run("cyclic", "--record", "memory", "--period", "20us", "--duration", "1000h")
+    assert done.returncode == 3
+    assert "MiB" in done.stderr and "--record stream" in done.stderr
+
+
+def test_a_deadline_task_is_not_pinned(probe: Path) -> None:
+    done = run("cyclic", "--policy", "deadline:100us:1ms:1ms", "--cpus", "0")
+    assert done.returncode == 3
+    assert "exclusive cpuset" in done.stderr
+
+
+def test_both_record_modes_keep_the_same(probe: Path, tmp_path: Path) -> None:
+    for mode in ("stream", "memory"):
+        path = tmp_path / mode
+        summary = cell(run("cyclic", "--record", mode, "--activations", "1500", "--json", "--stream", path))
+        stream = read_stream(path)
+        assert stream.raw_header["in_force"]["recorder"]["record"] == mode
+        assert summary["accounting"]["recorded"] == stream.columns[0]["release"].size == 1500
+        assert summary["columns"]["latency_ns"]["max"] == stream.columns[0]["latency_ns"].max()
+        assert stream.trailer is not None and stream.trailer["accounting"][0]["recorded"] == 1500
+
+
+def test_warm_up_is_in_the_account_and_outside_the_statistics(probe: Path, tmp_path: Path) -> None:
+    path = tmp_path / "stream"
+    summary = cell(run("cyclic", "--warm-up", "100", "--activations", "300", "--json", "--stream", path))
+    samples = read_stream(path).columns[0]
+    assert summary["accounting"]["warm_up"] == 100 and summary["accounting"]["recorded"] == 300
+    assert summary["columns"]["latency_ns"]["count"] == 200
+    assert np.array_equal(samples["flags"] & 1, np.arange(300) < 100)
+    assert summary["columns"]["latency_ns"]["max"] == samples["latency_ns"][100:].max()
+
+
+def test_dither_draws_its_gaps_from_the_seed_that_is_recorded(probe: Path, tmp_path: Path) -> None:
+    first = tmp_path / "first"
+    cell(run("cyclic", "--dither", "--activations", "200", "--json", "--stream", first))
+    stream = read_stream(first)
+    seed = str(stream.raw_header["parameters"]["seed"])
+    second = tmp_path / "second"
+    cell(run("cyclic", "--dither", "--seed", seed, "--activations", "200", "--json", "--stream", second))
+    again = dict(zip(*(read_stream(second).columns[0][name].tolist() for name in ("release", "release_ns")), strict=True))
+    pairs = zip(*(stream.columns[0][name].tolist() for name in ("release", "release_ns")), strict=True)
+    common = [(at, again[release]) for release, at in pairs if release in again]
+    assert len(common) > 50
+    assert all(one == other for one, other in common)
+    gaps = np.diff([one for one, _ in common])
+    assert gaps.min() >= 500_000 and len(set(gaps.tolist())) > 40
+
+
+def test_staggered_threads_are_released_apart_with_priorities_of_their_own(probe: Path, tmp_path: Path) -> None:
+    if len(os.sched_getaffinity(0)) < 2 or os.geteuid() != 0:
+        pytest.skip("needs two CPUs and real-time priorities")
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    path = tmp_path / "stream"
+    words = ["--cpus", ",".join(map(str, cpus)), "--stagger", "50us", "--priorities", "81,79", "--activations", "100"]
+    cell(run("cyclic", *words, "--json", "--stream", path))
+    stream = read_stream(path)
+    assert stream.columns[0]["release_ns"][0] == 0
+    assert stream.columns[1]["release_ns"][0] == 50_000 + stream.columns[1]["release"][0] * 1_000_000
+    threads = stream.raw_header["in_force"]["threads"]
+    assert [thread["policy"] for thread in threads] == ["fifo:81", "fifo:79"]
+    assert [thread["cpus"] for thread in threads] == [str(cpu) for cpu in cpus]
+    assert stream.raw_header["in_force"]["recorder"]["policy"] == "fifo:78"
+
+
+def test_work_lengthens_the_response_and_not_the_latency(probe: Path, tmp_path: Path) -> None:
+    medians = {}
+    for work in ("200us", "2ms"):
+        path = tmp_path / work
+        words = ["--work", work, "--period", "10ms", "--activations", "100", "--deadline", "1ns"]
+        summary = cell(run("cyclic", *words, "--json", "--stream", path))
+        samples = read_stream(path).columns[0]
+        assert np.all(samples["response_ns"] > samples["latency_ns"])
+        assert summary["columns"]["latency_ns"]["deadline_misses"] == samples["release"].size
+        medians[work] = float(np.median(samples["response_ns"] - samples["latency_ns"]))
+    assert 5 < medians["2ms"] / medians["200us"] < 20
+
+
+def test_timer_slack_is_set_and_read_back(probe: Path, tmp_path: Path) -> None:
+    path = tmp_path / "stream"
+    words = ["--policy", "other", "--timer-slack", "123us", "--activations", "50"]
+    cell(run("cyclic", *words, "--json", "--stream", path))
+    in_force = read_stream(path).raw_header["in_force"]
+    assert in_force["threads"][0]["timer_slack_ns"] == 123_000
+    assert in_force["recorder"]["policy"] == "other"
+
+
+def _as_nobody(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """As a user without rights, with a copy of the probe that this user may read."""
+    copy = folder / "howlate-probe"
+    if not copy.exists():
+        shutil.copy(probe_path(), copy)
+    line = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", copy, *words]
+    return subprocess.run(line, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
+class TestWithoutRights:
+    def test_it_measures_as_other_and_says_what_lacks(self, probe: Path, everybodys: Path) -> None:
+        path = everybodys / "stream"
+        summary = cell(_as_nobody(everybodys, "cyclic", "--activations", "100", "--json", "--stream", str(path)))
+        assert summary["labels"]["policy"] == "other"
+        assert any("CAP_SYS_NICE" in text.upper() and "ulimit -r" in text for text in summary["warnings"])
+        stream = read_stream(path)
+        assert stream.raw_header["parameters"]["policy"] == "other"
+        assert stream.raw_header["in_force"]["threads"][0]["policy"] == "other"
+
+    def test_a_policy_that_was_asked_for_is_refused_with_the_remedy(self, probe: Path, everybodys: Path) -> None:
+        done = _as_nobody(everybodys, "cyclic", "--policy", "fifo:80", "--activations", "100")
+        assert done.returncode == 3
+        assert "cap_sys_nice" in done.stderr and "ulimit -r" in done.stderr
+
+    def test_stopping_the_trace_is_refused(self, probe: Path, everybodys: Path) -> None:
+        done = _as_nobody(everybodys, "cyclic", "--threshold", "1ms", "--break-trace", "--activations", "10")
+        assert done.returncode == 3
+        assert "tracefs" in done.stderr
