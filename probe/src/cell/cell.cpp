@@ -142,6 +142,7 @@ Result<ExitCode> CellRun::run() {
 }
 
 Status CellRun::check() {
+  keep_heap_together();
   const auto samples = choose_ring_samples(plan_, memory_available(cell_.root()));
   if (!samples) return samples.error();
   ring_samples_ = *samples;

@@ -31,9 +31,13 @@ TouchedPages::~TouchedPages() {
   if (at_ != nullptr) ::munmap(at_, bytes_);
 }
 
+void keep_heap_together() {
+  ::mallopt(M_ARENA_MAX, 1);
+  ::mallopt(M_TRIM_THRESHOLD, -1);
+  ::mallopt(M_MMAP_MAX, 0);
+}
+
 MemoryLock MemoryLock::take(const Root& root) {
-  ::mallopt(M_TRIM_THRESHOLD, -1);  // freed memory stays mapped
-  ::mallopt(M_MMAP_MAX, 0);         // and large blocks come from the heap
   struct rlimit limit {};
   ::getrlimit(RLIMIT_MEMLOCK, &limit);
   const bool unlimited = limit.rlim_cur == RLIM_INFINITY || has_capability(root, Capability::ipc_lock);

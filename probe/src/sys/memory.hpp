@@ -39,6 +39,10 @@ class TouchedPages {
   std::size_t bytes_ = 0;
 };
 
+// How the C library keeps memory from now on: one heap that is never given back and never mapped in pieces, so that what has been
+// touched stays touched. (An arena for each thread would also count 64 MiB against a limited lock.) Before any thread starts.
+void keep_heap_together();
+
 // mlockall for as long as it lives. Where the lock is limited (RLIMIT_MEMLOCK) only what is mapped now is
 // locked: a lock of the future would make later allocations fail.
 class MemoryLock {

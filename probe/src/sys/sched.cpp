@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "core/params.hpp"
+#include "core/text.hpp"
 #include "sys/file.hpp"
 #include "sys/rights.hpp"
 
@@ -45,7 +46,7 @@ const KindName& of(SchedKind kind) {
   return *std::find_if(std::begin(kinds), std::end(kinds), [&](const KindName& k) { return k.kind == kind; });
 }
 
-std::vector<std::string_view> split(std::string_view text) {
+std::vector<std::string_view> colon_words(std::string_view text) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t colon = std::min(text.find(':', at), text.size());
@@ -116,7 +117,7 @@ Error refused(const SchedPolicy& policy, int error, const Root& root) {
 }  // namespace
 
 Result<SchedPolicy> parse_policy(std::string_view text) {
-  const auto words = split(text);
+  const auto words = colon_words(text);
   const auto* found =
       std::find_if(std::begin(kinds), std::end(kinds), [&](const KindName& k) { return k.name == words[0]; });
   if (found == std::end(kinds)) return bad_policy(text, "its name is not known");
@@ -138,7 +139,7 @@ std::string policy_text(const SchedPolicy& policy) {
   std::string text(of(policy.kind).name);
   if (policy.kind == SchedKind::deadline) {
     for (const std::int64_t time : {policy.runtime_ns, policy.deadline_ns, policy.period_ns})
-      text += ':' + (time % 1000 == 0 ? std::to_string(time / 1000) + "us" : std::to_string(time) + "ns");
+      text += ':' + spell_duration_ns(time);
   } else if (policy.real_time()) {
     text += ':' + std::to_string(policy.priority);
   }
