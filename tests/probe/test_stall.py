@@ -40,12 +40,11 @@ def _stall(one: Running) -> tuple[int, int]:
 
 
 def _medians(stream: Stream, stopped_ns: int, continued_ns: int) -> tuple[float, float]:
-    """Of the latencies before the stall, and of those whose release came well after it."""
-    t0_ns = stream.header.t0_ns
-    release_ns = stream.columns[0]["release_ns"]
+    """Of the latencies of activations before the stall, and of those well after it."""
     latency_ns = stream.columns[0]["latency_ns"]
-    before = latency_ns[release_ns < stopped_ns - t0_ns - 10 * PERIOD_NS]
-    after = latency_ns[release_ns > continued_ns - t0_ns + 100 * PERIOD_NS]
+    woken_ns = stream.header.t0_ns + stream.columns[0]["release_ns"] + latency_ns
+    before = latency_ns[woken_ns < stopped_ns - 10 * PERIOD_NS]
+    after = latency_ns[woken_ns > continued_ns + 100 * PERIOD_NS]
     assert before.size > 100 and after.size > 100
     return float(np.median(before)), float(np.median(after))
 

@@ -31,7 +31,7 @@ from probe.drive import cell, probe_path, read_stream, run
         (["--break-trace"], "--threshold"),
         (["--seed", "1"], "--dither"),
         (["--activations", "0"], "more than 0"),
-        (["--late-policy", "as-published"], "as-published"),
+        (["--late-policy", "as-published"], "setitimer"),
         (["--timer", "setitimer", "--dither"], "dither"),
         (["--stream", "/no/such/folder/stream"], "/no/such/folder/stream"),
         (["--knob", "no_such_knob=1"], "no_such_knob"),

@@ -142,7 +142,6 @@ Result<ExitCode> CellRun::run() {
 }
 
 Status CellRun::check() {
-  keep_heap_together();
   const auto samples = choose_ring_samples(plan_, memory_available(cell_.root()));
   if (!samples) return samples.error();
   ring_samples_ = *samples;
@@ -234,8 +233,9 @@ void CellRun::measure() {
   });
   live_.emplace(cell_.params());
   watch();
-  outcome_.duration_ns = monotonic_now_ns() - recorder_->t0_ns();
   lanes_->join();
+  for (const auto& run : lanes_->runs())
+    outcome_.duration_ns = std::max(outcome_.duration_ns, run->lane.loop.ended_ns + run->lane.stagger_ns);
   recorder_->finish();
   live_->clear();
 }

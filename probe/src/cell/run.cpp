@@ -6,6 +6,7 @@
 
 #include "cell/cell.hpp"
 #include "core/text.hpp"
+#include "sys/memory.hpp"
 #include "sys/process.hpp"
 
 namespace howlate {
@@ -26,6 +27,7 @@ constexpr ParamSpec common[] = {
 };
 
 Result<ExitCode> run(const Test& test, const std::vector<std::string>& argv) {
+  keep_heap_together();
   auto params = Params::parse({test.params, common_params()}, argv);
   if (!params) return params.error();
   if (params->flag("end-with-parent"))

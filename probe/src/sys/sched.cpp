@@ -194,7 +194,12 @@ Status may_have_policy(const SchedPolicy& policy, const Root& root) {
     return nullptr;
   };
   pthread_t thread{};
-  const int error = ::pthread_create(&thread, nullptr, body, &attempt);
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(
+      &attributes, std::size_t{512} << 10U);  // a large one would count against a limited memory lock
+  const int error = ::pthread_create(&thread, &attributes, body, &attempt);
+  ::pthread_attr_destroy(&attributes);
   if (error != 0) return broken("cannot start a thread: " + errno_text(error));
   ::pthread_join(thread, nullptr);
   return attempt.status;
