@@ -4,7 +4,8 @@ Two kinds, both read by report/page.js:
 
     intervals  {"kind": "intervals", "base": b, "unit": u, "low": VLQ, "size": VLQ,
                 "series": [{"name", "kind", "values": VLQ}]}
-               interval i covers b + u * low[i] to b + u * (low[i] + size[i]) of the x axis
+               interval i covers b + u * low[i] to b + u * (low[i] + size[i]) of the x axis;
+               a number n as low means 0 to n - 1, a number as size that all have it
     points     {"kind": "points", "series": [{"name", "total", "x": VLQ, "y": VLQ, ...}]}
 
 VLQ: the differences of the whole numbers, each in base 64 with 5 bits a digit, lowest first, bit 5 of a

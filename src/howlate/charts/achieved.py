@@ -15,7 +15,7 @@ from howlate.charts._svg import el
 from howlate.charts._words import seconds_text
 from howlate.model.bins import LoadCourse
 
-WIDTH = 1000.0
+WIDTH = 2000.0
 HEIGHT = 76
 OWN = "the load's own share"
 LINES = 4
@@ -112,10 +112,13 @@ def _panel(
     plane = 2 * HEIGHT
     marks: list[str] = []
     for course in courses:
-        out: list[str] = []
-        for left, right, share in zip(edges(course), course.time_s, course.share, strict=False):
-            top = plane * (1 - y.at(min(1.0, share)))
-            out.append(f"{'V' if out else f'M{x.at(left) * WIDTH:.1f},'}{top:.0f}H{x.at(right) * WIDTH:.1f}")
+        at_x = round(x.at(edges(course)[0]) * WIDTH)
+        at_y = round(plane * (1 - y.at(min(1.0, course.share[0]))))
+        out = [f"M{at_x},{at_y}"]
+        for right, share in zip(course.time_s, course.share, strict=True):
+            px, py = round(x.at(right) * WIDTH), round(plane * (1 - y.at(min(1.0, share))))
+            out.append((f"v{py - at_y}" if py != at_y else "") + f"h{px - at_x}")
+            at_x, at_y = px, py
         marks.append(el("path", {"class": f"line {classes[course.name]}", "d": "".join(out)}))
     grid = edges(max(courses, key=lambda c: len(c.time_s)))
     rounded = [round(t * 1000) for t in grid]

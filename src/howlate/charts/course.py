@@ -13,6 +13,9 @@ from howlate.charts._words import seconds_text, time_text
 from howlate.model.bins import CellBins, TimeBlocks
 
 WIDTH = 1000.0
+FEW_PANELS = 8
+"""Of more, two stand side by side, half as wide: so two blocks are drawn as one."""
+JOINED = " A column is two blocks, drawn with the larger of their values; hover reads each of them."
 FEW = " Where a block has fewer than 100 wake-ups, its p99 is its largest and hidden behind it."
 KEYS = (
     Key("c-max", "largest of the block", "area"),
@@ -33,22 +36,24 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         "ns",
         0.08,
     )
-    height = 128 if len(drawn) <= 8 else 84
+    joined = 1 if len(drawn) <= FEW_PANELS else 2
+    height = 128 if joined == 1 else 84
     return Figure(
         name="course",
         title="Latency over time",
         reading="Time is cut into blocks about one pixel wide. The filled edge is the largest latency of "
         "each block, so the "
         "picture cannot hide the worst; a gap is time without a wake-up. All panels share both axes."
+        + (JOINED if joined > 1 else "")
         + (FEW if any(max(b.blocks.counts) < 100 for _, b in drawn) else ""),
         x_title="Time since the first release",
         y_title="Wake-up latency",
-        panels=tuple(_panel(s, b, x, y, height) for s, b in drawn),
+        panels=tuple(_panel(s, b, x, y, height, joined) for s, b in drawn),
         keys=KEYS,
     )
 
 
-def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int) -> Panel:
+def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, joined: int) -> Panel:
     blocks = bins.blocks
     index = block_numbers(blocks)
     largest = max(blocks.max_ns)
@@ -59,14 +64,30 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int) ->
     def ys(values: Sequence[int]) -> list[int]:
         return [round(plane * (1 - y.at(v))) for v in values]
 
-    scale = blocks.width_s / x.high * WIDTH
-    shift = blocks.start_s[0] / x.high * WIDTH - index[0] * scale
+    scale = blocks.width_s * joined / x.high * WIDTH
+    shift = blocks.start_s[0] / x.high * WIDTH
+    drawn = sorted({i // joined for i in index})
     marks = el(
         "g",
         {"transform": f"translate({number(shift)}) scale({scale:.6g},1)"},
-        el("path", {"class": "line c-p99", "d": step_path(index, ys(blocks.p99_ns))}),
-        el("path", {"class": "area c-max", "d": area_path(index, ys(blocks.max_ns), plane)}),
-        el("path", {"class": "line c-median", "d": step_path(index, ys(blocks.median_ns))}),
+        el(
+            "path",
+            {"class": "line c-p99", "d": step_path(drawn, ys(largest_of(index, blocks.p99_ns, joined)))},
+        ),
+        el(
+            "path",
+            {
+                "class": "area c-max",
+                "d": area_path(drawn, ys(largest_of(index, blocks.max_ns, joined)), plane),
+            },
+        ),
+        el(
+            "path",
+            {
+                "class": "line c-median",
+                "d": step_path(drawn, ys(largest_of(index, blocks.median_ns, joined))),
+            },
+        ),
     )
     return Panel(
         label=subject.label,
@@ -85,10 +106,10 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int) ->
         f"{seconds_text(middle)}.",
         data={
             "kind": "intervals",
-            "base": blocks.start_s[0] - index[0] * blocks.width_s,
+            "base": blocks.start_s[0],
             "unit": blocks.width_s,
-            "low": pack(index),
-            "size": pack([1] * len(index)),
+            "low": len(index) if index[-1] == len(index) - 1 else pack(index),
+            "size": 1,
             "series": [
                 {"name": "largest", "kind": "ns", "key": "c-max", "values": pack(blocks.max_ns)},
                 {"name": "p99", "kind": "ns", "key": "c-p99", "values": pack(blocks.p99_ns)},
@@ -98,6 +119,14 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int) ->
         },
         link=f"time {subject.summary.id}",
     )
+
+
+def largest_of(index: Sequence[int], values: Sequence[int], joined: int) -> list[int]:
+    """The largest value of each `joined` neighbouring blocks."""
+    found: dict[int, int] = {}
+    for i, value in zip(index, values, strict=True):
+        found[i // joined] = max(value, found.get(i // joined, value))
+    return [found[i] for i in sorted(found)]
 
 
 def block_numbers(blocks: TimeBlocks) -> list[int]:

@@ -12,7 +12,7 @@ from howlate.charts._svg import MARKERS, el
 from howlate.charts._words import one_in, time_text
 from howlate.model.bins import CellBins
 
-WIDTH = 1000.0
+WIDTH = 2000.0
 HEIGHT = 300
 TOGETHER = 8
 """More lines than this in one plot cannot be told apart."""
@@ -79,7 +79,7 @@ def _panel(group: Sequence[tuple[Subject, CellBins]], x: Scale, y: Scale, part: 
             ],
             marks="".join(marks),
             width=WIDTH,
-            height=2.0 * HEIGHT,
+            height=2 * HEIGHT,
             notes=notes,
         ),
         height=HEIGHT,
@@ -112,20 +112,17 @@ def thin(points: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
 
 
 def staircase(points: Sequence[tuple[int, int, int]], x: Scale, y: Scale) -> str:
-    """From "all are later" down to the maximum; steps smaller than half a pixel are joined."""
-    height = 2.0 * HEIGHT
-    out: list[str] = []
-    at_x, at_y = x.at(points[0][0]) * WIDTH, 0.0
-    out.append(f"M{at_x:.1f},0")
+    """From "all are later" down to the maximum; steps smaller than half a pixel or so are joined."""
+    at_x, at_y = round(x.at(points[0][0]) * WIDTH), 0
+    out = [f"M{at_x},0"]
     for i, (latency, beyond, total) in enumerate(points):
-        px = x.at(latency) * WIDTH
-        last = i == len(points) - 1
-        py = at_y if beyond == 0 else height * (1 - y.at(beyond / total))
-        if not last and abs(px - at_x) < 0.4 and abs(py - at_y) < 0.8:
+        px = round(x.at(latency) * WIDTH)
+        py = at_y if beyond == 0 else round(2 * HEIGHT * (1 - y.at(beyond / total)))
+        if i < len(points) - 1 and px - at_x < 2 and py - at_y < 2:
             continue
-        out.append(f"H{px:.1f}" if py == at_y else f"H{px:.1f}V{py:.1f}")
+        out.append((f"h{px - at_x}" if px != at_x else "") + (f"v{py - at_y}" if py != at_y else ""))
         at_x, at_y = px, py
-    return "".join(out).replace(".0", "")
+    return "".join(out)
 
 
 def _markers(

@@ -67,7 +67,8 @@ def section(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Seq
         parts.append(_list("Knobs", list(dict.fromkeys(knobs)), "knobs"))
     else:
         parts.append(
-            '<p class="lead knobless">No knob was asked for: the machine was measured as it is, and nothing was changed.</p>'
+            '<p class="lead knobless">No knob was asked for: the machine was measured as it is, '
+            "and nothing was changed.</p>"
         )
     return (
         '<section id="machine"><h2>The machine, and what was in force</h2>'

@@ -104,7 +104,8 @@
       const d = this.data;
       if (!this.decoded) {
         if (d.kind === "intervals") {
-          const low = unpack(d.low), size = unpack(d.size);
+          const low = typeof d.low === "number" ? Array.from({ length: d.low }, (_, i) => i) : unpack(d.low);
+          const size = typeof d.size === "number" ? low.map(() => d.size) : unpack(d.size);
           this.decoded = {
             low: low.map((v) => d.base + d.unit * v),
             high: low.map((v, i) => d.base + d.unit * (v + size[i])),

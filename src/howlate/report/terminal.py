@@ -63,7 +63,8 @@ def _print_column(
     columns = [s.columns.get(name) for s in summaries]
     unit = unit_for(c for c in columns if c is not None)
     console.print()
-    console.print(Text(title(summaries, name, unit, seconds), style="bold"), soft_wrap=True)
+    for line in textwrap.wrap(title(summaries, name, unit, seconds), console.width):
+        console.print(Text(line, style="bold"), soft_wrap=True)
     console.print()
     axes = axes_that_vary([s.labels for s in summaries])
     labels = [(heading(axis), [s.labels.get(axis, "-") for s in summaries]) for axis in axes]

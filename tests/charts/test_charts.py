@@ -1,0 +1,188 @@
+"""Every chart: what it shows is what was measured, above all the largest value."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from howlate.charts import Figure, Subject, all_charts
+from howlate.charts._data import pack, unpack
+from howlate.charts._frame import frame
+from howlate.charts.achieved import LINES, POINTS, gather, thin
+from howlate.charts.course import block_numbers, largest_of
+from howlate.charts.histogram import NATIVE, merge
+from howlate.charts.tail import thin as thin_tail
+from howlate.model.bins import CellBins, LoadCourse
+from made_cells import LOADS, Int64s, blocks_of, courses, histogram_of, made_cell, tail_of
+
+BIG = st.integers(-(2**53) + 1, 2**53 - 1)
+SAMPLES = st.lists(st.integers(0, 2**40), min_size=1, max_size=400).map(lambda v: np.array(v, np.int64))
+
+
+def subject_of(values: Int64s, label: str = "cpu:50", blocks: int = 50) -> Subject:
+    summary, _, _ = made_cell(label, n=100)
+    from dataclasses import replace
+
+    from made_cells import column_of
+
+    summary = replace(summary, columns={"latency_ns": column_of(values, 1_000_000, 0.001)})
+    bins = CellBins(
+        "latency_ns",
+        histogram_of(values),
+        blocks_of(values, 0.001, min(blocks, len(values))),
+        tail_of(values),
+        courses(np.random.default_rng(1), 3, label),
+    )
+    return Subject(label, summary, bins)
+
+
+def figure(name: str, subjects: list[Subject]) -> Figure:
+    chart = next(c for c in all_charts() if c.name == name)
+    drawn = chart.draw(subjects)
+    assert isinstance(drawn, Figure)
+    return drawn
+
+
+def largest_drawn(name: str, drawn: Figure) -> float:
+    """The largest latency in the data that travels with a chart."""
+    data = drawn.panels[0].data
+    if name == "histogram":
+        return unpack(data["low"])[-1]
+    if name == "course":
+        return max(unpack(data["series"][0]["values"]))
+    return max(max(unpack(series["x"])) for series in data["series"])
+
+
+@given(st.lists(BIG, max_size=50))
+def test_packed_numbers_come_back_exactly(values: list[int]) -> None:
+    assert unpack(pack(values)) == values
+
+
+@settings(deadline=None, max_examples=30)
+@given(SAMPLES)
+def test_no_chart_hides_the_largest_sample(values: Int64s) -> None:
+    largest = int(values.max())
+    for name in ("course", "tail", "overview"):
+        assert largest_drawn(name, figure(name, [subject_of(values)])) == largest
+    data = figure("histogram", [subject_of(values)]).panels[0].data
+    low, size = unpack(data["low"])[-1], unpack(data["size"])[-1]
+    assert low <= largest < low + size
+
+
+@settings(deadline=None, max_examples=30)
+@given(SAMPLES)
+def test_the_largest_sample_lies_inside_every_axis(values: Int64s) -> None:
+    largest = int(values.max())
+    for name in ("histogram", "tail", "overview"):
+        x = figure(name, [subject_of(values)]).panels[0].picture.x
+        assert x.at(max(largest, 1)) <= 1 + 1e-9
+
+
+@settings(deadline=None, max_examples=30)
+@given(SAMPLES, st.sampled_from([3, 4, 5, NATIVE]))
+def test_merged_bins_keep_every_sample_and_do_not_overlap(values: Int64s, bits: int) -> None:
+    merged = merge(histogram_of(values), bits)
+    assert sum(merged.counts) == len(values)
+    for low, high, count in zip(merged.lower_ns, merged.upper_ns, merged.counts, strict=True):
+        assert low < high
+        assert count >= int(((values >= low) & (values < high)).sum()) > 0
+    assert all(a <= b for a, b in zip(merged.upper_ns, merged.lower_ns[1:], strict=False))
+
+
+@pytest.mark.parametrize("n", [1, 2, 12, 12_000])
+@pytest.mark.parametrize("name", [c.name for c in all_charts()])
+def test_every_chart_is_well_formed_and_says_what_it_shows(name: str, n: int) -> None:
+    rng = np.random.default_rng(n)
+    values = (rng.lognormal(8.5, 0.6, n)).astype(np.int64)
+    drawn = figure(name, [subject_of(values, load, 100) for load in LOADS])
+    assert drawn.reading and drawn.title
+    for i, panel in enumerate(drawn.panels):
+        root = ElementTree.fromstring(frame(panel, f"{name}-{i}"))
+        assert root.find("title") is not None and root.find("desc") is not None
+        assert (root.findtext("desc") or "").endswith(".")
+        assert "nan" not in panel.picture.marks and "inf" not in panel.picture.marks
+
+
+def test_a_single_wake_up_has_a_bar_that_can_be_seen() -> None:
+    values = np.concatenate([np.full(1_000_000, 4_000), [9_000_000]]).astype(np.int64)
+    panel = figure("histogram", [subject_of(values)]).panels[0]
+    bars = panel.picture.marks.split('d="')[1].split("z")
+    tops = [float(bar.split("V")[1].split("H")[0]) for bar in bars if "V" in bar and "M" in bar]
+    assert panel.picture.height - tops[-1] >= 4
+
+
+def test_time_without_a_wake_up_is_a_gap() -> None:
+    values = np.full(1000, 5_000, np.int64)
+    blocks = blocks_of(values, 0.001, 100, gap=range(40, 60))
+    assert block_numbers(blocks) == [*range(40), *range(60, 100)]
+    summary, bins, _ = made_cell("none", n=1000, blocks=100, gap=range(40, 60))
+    panel = figure("course", [Subject("none", summary, bins)]).panels[0]
+    assert panel.picture.marks.count("M") == 3 * 2
+    assert unpack(panel.data["low"])[39:41] == [39, 60]
+
+
+def test_joined_blocks_keep_the_larger_value() -> None:
+    assert largest_of([0, 1, 2, 5, 7], [3, 9, 1, 4, 8], 2) == [9, 1, 4, 8]
+    assert largest_of([0, 1], [3, 9], 1) == [3, 9]
+
+
+def test_panels_of_one_chart_share_their_axes() -> None:
+    subjects = [subject_of(made_cell(load, i)[2], load) for i, load in enumerate(LOADS)]
+    for name in ("histogram", "course", "achieved"):
+        drawn = figure(name, subjects)
+        assert len(drawn.panels) == len(LOADS)
+        assert len({panel.picture.x for panel in drawn.panels}) == 1
+
+
+def test_lines_of_the_tail_differ_without_colour() -> None:
+    subjects = [subject_of(made_cell("cpu:50", i)[2], f"load {i}") for i in range(8)]
+    drawn = figure("tail", subjects)
+    assert len(drawn.panels) == 1
+    assert len({key.classes.split()[1] for key in drawn.keys}) == 8  # dashes
+    assert len({key.mark for key in drawn.keys}) == 8
+
+
+def test_many_cells_are_drawn_eight_in_a_plot() -> None:
+    subjects = [subject_of(made_cell("cpu:50", i, 200)[2], f"load {i}") for i in range(20)]
+    drawn = figure("tail", subjects)
+    assert [len(panel.data["series"]) for panel in drawn.panels] == [8, 8, 4]
+
+
+@given(st.integers(1, 5000))
+def test_a_thinned_tail_keeps_its_ends_and_its_rarest(n: int) -> None:
+    points = [(i, n - 1 - i, n) for i in range(n)]
+    kept = thin_tail(points)
+    assert len(kept) <= 600
+    assert kept[0] == points[0] and kept[-100:] == points[-100:]
+    assert kept == sorted(set(kept))
+
+
+def test_a_long_course_keeps_the_largest_steal() -> None:
+    times = tuple(float(t) for t in range(1, 3601))
+    share = tuple(0.9 if t == 1234 else 0.0 for t in times)
+    thinned = thin(LoadCourse("cpu 0 steal", times, share))
+    assert len(thinned.share) <= POINTS
+    assert max(thinned.share) == 0.9
+    assert thinned.time_s[-1] == 3600
+
+
+def test_many_cpus_become_their_mean_and_their_largest() -> None:
+    found = gather(courses(np.random.default_rng(1), 5, "cpu:50", cpus=64))
+    assert [c.name for c in found] == [
+        "steal, largest of 64 CPUs",
+        "busy, largest of 64 CPUs",
+        "busy, mean of 64 CPUs",
+        "cpu",
+    ]
+    assert len(gather(courses(np.random.default_rng(1), 5, "none", cpus=LINES))) == 2 * LINES
+
+
+def test_cells_without_bins_or_samples_are_not_drawn() -> None:
+    summary, _, _ = made_cell("none", n=10)
+    for chart in all_charts():
+        drawn = chart.draw([Subject("none", summary, None)])
+        assert not isinstance(drawn, Figure) or chart.name == "overview"

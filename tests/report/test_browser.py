@@ -1,0 +1,296 @@
+"""The page in a real browser: hover, zoom, widths, light and dark, print; and nothing leaves the page."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from howlate.report import html
+from made_runs import five_cells, made_run
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    not (BROWSER and DRIVER),
+    reason="chromium and chromedriver are not installed (apt install chromium-driver)",
+)
+CELLS = five_cells()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+
+    options = Options()
+    options.binary_location = BROWSER or ""
+    for flag in (
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+        f"--user-data-dir={tmp_path_factory.mktemp('browser')}",
+    ):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("page") / "report.html"
+    file.write_text(html.render([made_run(CELLS)]), encoding="utf-8")
+    return file
+
+
+def size(browser: Any, width: int, dark: bool = False) -> None:
+    feature = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+@pytest.fixture
+def opened(browser: Any, page: Path) -> Any:
+    size(browser, 1400)
+    browser.get(page.as_uri())
+    return browser
+
+
+def mouse(browser: Any, ident: str, kind: str, x: float, y: float = 0.5, clicks: int = 0) -> None:
+    """A real mouse event at a place (shares) of a plot."""
+    box = browser.execute_script(
+        "const e = document.querySelector(arguments[0] + ' .lens'); e.scrollIntoView({block: 'center'});"
+        "const b = e.getBoundingClientRect(); return [b.left, b.top, b.width, b.height]",
+        f"#{ident}",
+    )
+    event = {"type": kind, "x": box[0] + x * box[2], "y": box[1] + y * box[3], "clickCount": clicks}
+    if clicks:
+        event |= {"button": "left"}
+    if kind == "mouseMoved":
+        event |= {"buttons": 1 if clicks else 0}
+    browser.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+
+
+def drag(browser: Any, ident: str, begin: float, end: float) -> None:
+    mouse(browser, ident, "mouseMoved", begin)
+    mouse(browser, ident, "mousePressed", begin, clicks=1)
+    mouse(browser, ident, "mouseMoved", (begin + end) / 2, clicks=1)
+    mouse(browser, ident, "mouseMoved", end, clicks=1)
+    mouse(browser, ident, "mouseReleased", end, clicks=1)
+
+
+def tip(browser: Any) -> str | None:
+    """What the tooltip says, if it is there."""
+    said = browser.execute_script(
+        "const t = document.getElementById('tip'); return t.hidden ? null : t.innerText"
+    )
+    return None if said is None else " ".join(str(said).replace("\u202f", " ").split())
+
+
+def ticks(browser: Any, ident: str) -> list[str]:
+    found = browser.execute_script(
+        "return Array.from(document.querySelectorAll(arguments[0] + ' .x text'), t => t.textContent)",
+        f"#{ident}",
+    )
+    return [str(text).replace("\u202f", " ") for text in found]
+
+
+def shown(browser: Any, ident: str) -> tuple[float, float]:
+    """The range of the x axis that a plot shows."""
+    low, high = browser.execute_script(
+        "const d = document.querySelector(arguments[0]).dataset; return [d.low, d.high]", f"#{ident}"
+    )
+    return float(low), float(high)
+
+
+def exact(ns: int) -> str:
+    for unit, scale in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)):
+        if ns >= scale:
+            return f"{ns / scale:.15g} {unit}"
+    return f"{ns} ns"
+
+
+def test_nothing_is_asked_for_and_nothing_is_complained_of(opened: Any, page: Path) -> None:
+    urls = []
+    for entry in opened.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] != "Network.requestWillBeSent":
+            continue
+        if message["params"]["documentURL"] == page.as_uri():  # not the browser's own first page
+            urls.append(message["params"]["request"]["url"])
+    assert any(url.startswith("file:") and url.endswith("report.html") for url in urls)
+    assert all(url.startswith(("file:", "data:")) for url in urls), urls
+    assert sum(not url.startswith("data:") for url in urls) == 1
+    assert opened.get_log("browser") == []
+
+
+def test_the_scripts_ticks_are_those_of_the_page_as_written(browser: Any, page: Path, tmp_path: Path) -> None:
+    size(browser, 1400)
+    bare = tmp_path / "bare.html"
+    text = page.read_text(encoding="utf-8")
+    begin = text.rindex("<script>")
+    bare.write_text(text[:begin] + "</body></html>", encoding="utf-8")
+    idents = [f"{name}-0" for name in ("overview", "histogram", "course", "tail", "achieved")]
+    browser.get(bare.as_uri())
+    written = {ident: ticks(browser, ident) for ident in idents}
+    browser.get(page.as_uri())
+    assert {ident: ticks(browser, ident) for ident in idents} == written
+    assert all(len(texts) >= 3 for texts in written.values())
+
+
+def test_hover_reads_the_exact_numbers_of_a_block(opened: Any) -> None:
+    summary, bins = CELLS[4]
+    blocks = bins.blocks
+    for block in (0, 137, 500, 999):
+        mouse(opened, "course-4", "mouseMoved", (block + 0.5) / 1000)
+        said = tip(opened)
+        assert said is not None
+        assert f"largest {exact(blocks.max_ns[block])}" in said
+        assert f"p99 {exact(blocks.p99_ns[block])}" in said
+        assert f"median {exact(blocks.median_ns[block])}" in said
+        assert f"wake-ups {blocks.counts[block]}" in said
+    where = blocks.max_ns.index(summary.columns["latency_ns"].max or 0)
+    mouse(opened, "course-4", "mouseMoved", (where + 0.5) / 1000)
+    assert f"largest {exact(max(blocks.max_ns))}" in (tip(opened) or "")
+    opened.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": 2, "y": 2})
+    assert tip(opened) is None
+
+
+def test_hover_on_the_tail_reads_the_maximum_at_its_end(opened: Any) -> None:
+    summary, _ = max(CELLS, key=lambda c: c[0].columns["latency_ns"].max or 0)
+    mouse(opened, "tail-0", "mouseMoved", 0.99, 0.99)
+    said = tip(opened) or ""
+    assert summary.labels["load"] in said
+    assert exact(summary.columns["latency_ns"].max or 0) in said
+    assert "the largest seen" in said
+
+
+def test_the_histograms_bars_add_up(opened: Any) -> None:
+    opened.execute_script("document.getElementById('histogram-1').focus()")
+    total = 0
+    before = None
+    opened.execute_script(
+        "press = k => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: k}))"
+    )
+    for step in range(2000):
+        opened.execute_script("press(arguments[0])", "ArrowRight" if step else "Home")
+        said = tip(opened)
+        assert said is not None
+        if said == before:
+            break
+        total += int(said.rpartition("wake-ups ")[2].replace(" ", ""))
+        before = said
+    assert total == sum(CELLS[1][1].histogram.counts)
+
+
+def test_zoom_shows_the_dragged_range_with_labels_of_that_range(opened: Any) -> None:
+    before = ticks(opened, "course-2")
+    assert shown(opened, "course-2") == pytest.approx((0, 12))
+    drag(opened, "course-2", 0.25, 0.5)
+    low, high = shown(opened, "course-2")
+    assert (low, high) == pytest.approx((3, 6), abs=0.03)
+    after = ticks(opened, "course-2")
+    assert after != before
+    assert all(low <= float(text.removesuffix(" s")) <= high for text in after)
+    assert shown(opened, "achieved-2") == pytest.approx((low, high)), "the load of the same cell follows"
+    assert shown(opened, "course-1") == pytest.approx((0, 12)), "another cell does not"
+    mouse(opened, "course-2", "mouseMoved", 0.5)
+    said = tip(opened) or ""
+    block = int((low + high) / 2 / 0.012)
+    assert f"largest {exact(CELLS[2][1].blocks.max_ns[block])}" in said
+    for _ in range(2):
+        mouse(opened, "course-2", "mousePressed", 0.5, clicks=2)
+        mouse(opened, "course-2", "mouseReleased", 0.5, clicks=2)
+    assert shown(opened, "course-2") == pytest.approx((0, 12))
+    assert ticks(opened, "course-2") == before
+
+
+def test_zooming_a_histogram_zooms_all_of_them_and_shows_finer_bins(opened: Any) -> None:
+    count = "return document.querySelector('#histogram-3 .bars').getAttribute('d').split('V').length"
+    before, low_high = opened.execute_script(count), shown(opened, "histogram-0")
+    drag(opened, "histogram-0", 0.1, 0.2)
+    expected = tuple(low_high[0] * (low_high[1] / low_high[0]) ** share for share in (0.1, 0.2))
+    for ident in ("histogram-0", "histogram-3", "tail-0"):
+        assert shown(opened, ident) == pytest.approx(expected, rel=0.05)
+    assert opened.execute_script(count) > before
+    opened.execute_script("document.querySelector('#histogram-3 .reset').click()")
+    assert shown(opened, "histogram-0") == pytest.approx(low_high)
+    assert opened.execute_script(count) == before
+
+
+def test_the_keyboard_zooms_and_resets(opened: Any) -> None:
+    press = (
+        "const e = document.getElementById('course-0'); e.focus();"
+        "e.dispatchEvent(new KeyboardEvent('keydown', {key: arguments[0]}))"
+    )
+    opened.execute_script(press, "+")
+    assert shown(opened, "course-0") == pytest.approx((3, 9))
+    opened.execute_script(press, "0")
+    assert shown(opened, "course-0") == pytest.approx((0, 12))
+
+
+def test_every_chart_has_a_name_for_those_who_cannot_see_it(opened: Any) -> None:
+    nameless = opened.execute_script(
+        "return Array.from(document.querySelectorAll('svg.frame')).filter(s => "
+        "!s.getAttribute('aria-labelledby').split(' ')"
+        ".every(i => document.getElementById(i) && document.getElementById(i).textContent.length > 3)).length"
+    )
+    assert nameless == 0
+
+
+@pytest.mark.parametrize("width", [1400, 800, 390, 320])
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_width_makes_the_page_scroll_sideways(browser: Any, page: Path, width: int, dark: bool) -> None:
+    size(browser, width, dark)
+    browser.get(page.as_uri())
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    rows = browser.execute_script("return document.querySelectorAll('table.summary tbody tr').length")
+    assert rows == len(CELLS)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_and_lines_stand_out_from_the_paper(browser: Any, page: Path, dark: bool) -> None:
+    size(browser, 1400, dark)
+    browser.get(page.as_uri())
+    style = (
+        "const s = getComputedStyle(document.documentElement);"
+        "return arguments[0].map(n => s.getPropertyValue('--' + n))"
+    )
+    names = ["paper", "ink", "soft", "max", "p99", "p999", "steal", *(f"c{i}" for i in range(1, 9))]
+    paper, *others = (luminance(colour.strip()) for colour in browser.execute_script(style, names))
+    assert (paper < 0.1) == dark
+    contrast = {
+        n: (max(paper, v) + 0.05) / (min(paper, v) + 0.05) for n, v in zip(names[1:], others, strict=True)
+    }
+    assert all(value >= (4.5 if name in ("ink", "soft") else 3) for name, value in contrast.items()), contrast
+
+
+def luminance(colour: str) -> float:
+    """WCAG's relative luminance."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4 for v in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_it_prints_and_what_is_folded_is_open_on_paper(opened: Any) -> None:
+    printed = opened.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})
+    pdf = base64.b64decode(printed["data"])
+    assert pdf.startswith(b"%PDF-") and len(pdf) > 20_000
+    opened.execute_script("dispatchEvent(new Event('beforeprint'))")
+    assert opened.execute_script("return document.querySelectorAll('details:not([open])').length") == 0
+    opened.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert opened.execute_script("return document.querySelectorAll('details:not([open])').length") > 0

@@ -1,0 +1,133 @@
+"""Tables and findings in the terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from howlate.model.finding import Finding
+from howlate.model.summary import CellSummary
+from howlate.report.labels import axes_that_vary, row_names
+from howlate.report.terminal import print_cells, print_findings, show_json
+from howlate.report.units import quantile_name, unit_for
+from made_cells import LOADS, invalid, made_cell
+from made_runs import FINDINGS
+
+
+def cells(**labels: str) -> list[CellSummary]:
+    return [made_cell(load, seed, labels=labels)[0] for seed, load in enumerate(LOADS, 1)]
+
+
+def printed(summaries: list[CellSummary], width: int = 80) -> str:
+    """As when piped: no terminal, no colour."""
+    out = io.StringIO()
+    print_cells(Console(file=out, width=width), summaries)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
+def test_no_number_is_cut_off_and_no_line_is_too_long(width: int) -> None:
+    summaries = cells()
+    text = printed(summaries, width)
+    assert "\x1b" not in text and "…" not in text
+    assert all(len(line.rstrip()) <= width for line in text.splitlines())
+    for summary in summaries:
+        column = summary.columns["latency_ns"]
+        for value in (column.min, column.mean, column.quantiles["0.99"], column.max, column.stddev):
+            assert value is not None
+            assert f"{value / 1000:.1f}" in text.split()
+
+
+def test_the_table_fits_eighty_columns_in_one_piece() -> None:
+    text = printed(cells())
+    assert text.count("p99.9") == 1
+    assert text.count("hackbench:10") == 1
+
+
+def test_two_axes_of_the_timers_study_fit_eighty_columns() -> None:
+    summaries = [
+        made_cell(load, 1, labels={"timer": timer})[0]
+        for load in ("none", "hackbench:10")
+        for timer in ("clock_nanosleep", "timer_create", "epoll_pwait2")
+    ]
+    text = printed(summaries)
+    assert text.count("clock_nanosleep") == 2 and text.count("p99.9") == 1
+
+
+def test_the_heading_tells_how_long_was_looked() -> None:
+    assert "the maximum is the largest seen in 12 s each" in printed(cells())
+    assert "worst" not in printed(cells()).lower()
+
+
+def test_an_invalid_row_is_marked_with_the_reason() -> None:
+    summaries = cells()
+    summaries[1] = invalid(summaries[1], "the clock source changed from tsc to hpet")
+    text = printed(summaries)
+    assert "cpu:50 !" in text
+    assert "! cpu:50 (invalid): the clock source changed from tsc to hpet" in " ".join(text.split())
+
+
+def test_dropped_samples_are_shown() -> None:
+    summaries = cells()
+    summaries[0] = replace(summaries[0], accounting=replace(summaries[0].accounting, dropped=3))
+    text = printed(summaries)
+    assert "dropped" in text and "3 wake-ups were not recorded" in " ".join(text.split())
+
+
+def test_hostile_labels_are_no_markup() -> None:
+    text = printed([made_cell("none", labels={"load": "[bold red]x[/] [link=evil]"})[0]])
+    assert "[bold red]x[/]" in text
+
+
+def test_a_quantile_that_is_not_stated_is_a_dash() -> None:
+    line = next(row for row in printed([made_cell("none", n=50)[0]]).splitlines() if row.startswith("none"))
+    assert line.split()[3:5] == ["-", "-"]
+
+
+def test_json_is_the_summaries() -> None:
+    summaries = cells()
+    value = json.loads(show_json(summaries))
+    assert value["schema"] == 1
+    assert [CellSummary.from_json(cell) for cell in value["cells"]] == summaries
+
+
+def test_no_cells_is_a_sentence() -> None:
+    assert printed([]) == "No cell of this run is whole yet.\n"
+
+
+def test_findings_are_printed_with_what_why_and_how_and_the_rest_is_counted() -> None:
+    findings = [Finding.from_json(FINDINGS[0])] * 3
+    out = io.StringIO()
+    assert print_findings(Console(file=out, width=60), findings, most=2) == 2
+    text = out.getvalue()
+    assert all(len(line) <= 60 for line in text.splitlines())
+    words = " ".join(text.split())
+    assert words.count(FINDINGS[0]["why"]) == 2
+    assert "To change it: sysctl kernel.sched_rt_runtime_us=-1" in words
+    assert "(1 more: howlate doctor)" in words
+
+
+def test_only_asked_levels_are_printed() -> None:
+    out = io.StringIO()
+    assert print_findings(Console(file=out, width=80), [Finding.from_json(f) for f in FINDINGS]) == 1
+
+
+def test_axes_that_vary_come_first_by_kernel_and_load() -> None:
+    labels = [
+        {"period": "1ms", "load": "none", "kernel": k, "timer": t} for k in ("a", "b") for t in ("x", "y")
+    ]
+    assert axes_that_vary(labels) == ("kernel", "timer")
+    assert axes_that_vary(labels[:1]) == ("load",)
+    assert row_names([{"load": "none"}, {"load": "none"}]) == ["none (1)", "none (2)"]
+
+
+def test_the_unit_follows_the_numbers() -> None:
+    column = cells()[0].columns["latency_ns"]
+    assert unit_for([column]).name == "us"
+    assert unit_for([replace(column, max=900, mean=80.0)]).name == "ns"
+    assert unit_for([replace(column, max=2_000_000_000, mean=4e8)]).name == "ms"
+    assert quantile_name("0.999") == "p99.9" and quantile_name("0.5") == "median"
