@@ -33,7 +33,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | str | None:
         return "No course of the load was recorded in these cells."
     end = max(c.time_s[-1] for _, courses in drawn for c in courses)
     x = Scale(0.0, end, False, "s")
-    y = Scale(0.0, 1.0, False, "share")
+    y = Scale(0.0, 1.04, False, "share")
     names = list(dict.fromkeys(c.name for _, courses in drawn for c in courses))
     classes = {name: style(name, names) for name in names}
     return Figure(
@@ -127,7 +127,7 @@ def _panel(
         aside="; ".join(_said(subject)),
         picture=Picture(
             x=x,
-            y_ticks=[(v, percent_text(v)) for v in (0.0, 0.5, 1.0)],
+            y_ticks=[(y.at(v), percent_text(v)) for v in (0.0, 0.5, 1.0)],
             marks="".join(marks),
             width=WIDTH,
             height=plane,

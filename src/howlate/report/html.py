@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
@@ -98,10 +99,11 @@ def _head(runs: Sequence[RunContent], answer: Sequence[str]) -> str:
         f'<p class="{"answer" if i == 0 else "lead"}">{text}</p>' for i, text in enumerate(answer)
     )
     where = machine.place(run)
+    question = (run.study.question or run.study.title).replace("-", "\u2011")  # no line ends inside a word
     return (
         f'<header><p class="eyebrow">howlate · {escape(run.study.id)} · {escape(started)} UTC'
         f"{' · ' + escape(where) if where else ''}</p>"
-        f"<h1>{escape(run.study.question or run.study.title)}</h1>{paragraphs}</header>"
+        f"<h1>{escape(question)}</h1>{paragraphs}</header>"
     )
 
 
@@ -199,11 +201,16 @@ def _findings(runs: Sequence[RunContent]) -> str:
 
 def _finding(finding: Finding) -> str:
     assert finding.level in LEVELS
-    change = f'<p class="change"><b>To change it</b> {escape(finding.change)}</p>' if finding.change else ""
+    change = f'<p class="change"><b>To change it</b> {coded(finding.change)}</p>' if finding.change else ""
     return (
         f'<article class="finding {finding.level}"><h4>{escape(finding.title)}</h4>'
-        f'<p class="found">{escape(finding.found)}</p><p>{escape(finding.why)}</p>{change}</article>'
+        f'<p class="found">{coded(finding.found)}</p><p>{coded(finding.why)}</p>{change}</article>'
     )
+
+
+def coded(text: str) -> str:
+    """Escaped, with what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _meaning() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -34,6 +34,8 @@ FACTS: tuple[tuple[str, str], ...] = (
     ("sched.rt_runtime_us", "RT runtime a second"),
     ("kernel.cmdline", "Kernel command line"),
 )
+OF_THE_HOST = ("json", "progress", "quiet", "stream", "end-with-parent", "knob")
+"""Options that say where the numbers go, and knobs, which have their own list."""
 MOST_VALUES = 6
 """So many different values of a parameter are listed; of more, how many."""
 
@@ -56,7 +58,10 @@ def section(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Seq
             seen.append(rows)
             title = "Machine" if len(runs) == 1 else f"Machine of {content.run.id}"
             parts.append(_list(title, rows, "facts"))
-    parts.append(_list("In force while measuring", in_force(cells, names), "force"))
+    parts.append(_list("Parameters in force", agreed(cells, names, _settings), "parameters"))
+    read = agreed(cells, names, _read_back)
+    if read:
+        parts.append(_list("Read back while measuring", read, "read"))
     knobs = [(k, _text(v)) for content in runs for k, v in content.run.knobs.items()]
     knobs += [
         (f"{name}: {k}", v)
@@ -72,7 +77,7 @@ def section(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Seq
         )
     return (
         '<section id="machine"><h2>The machine, and what was in force</h2>'
-        '<p class="reading">Parameters as they were in force; what was read back from the kernel says so.</p>'
+        '<p class="reading">What was asked for, what was read back, and which machine that is.</p>'
         + "".join(parts)
         + "</section>"
     )
@@ -96,17 +101,22 @@ def fact_rows(facts: Facts) -> Iterator[tuple[str, str]]:
         yield "Timer tick (HZ)", hz
 
 
-def in_force(cells: Sequence[CellContent], names: Sequence[str]) -> list[tuple[str, str]]:
-    """Parameters and what was read back; one value where all cells agree, else which values there are."""
+def agreed(
+    cells: Sequence[CellContent],
+    names: Sequence[str],
+    settings: Callable[[CellContent], Iterator[tuple[str, str]]],
+) -> list[tuple[str, str]]:
+    """What the cells have in common; where they differ, which values there are."""
     values: dict[str, dict[str, list[str]]] = {}
     for name, cell in zip(names, cells, strict=True):
-        for key, value in _settings(cell):
+        for key, value in settings(cell):
             values.setdefault(key, {}).setdefault(value, []).append(name)
     rows = []
     for key, found in values.items():
-        covered = sum(len(who) for who in found.values())
-        if len(found) == 1 and covered == len(cells):
+        if len(found) == 1 and len(next(iter(found.values()))) == len(cells):
             rows.append((key, next(iter(found))))
+        elif all(who == [value] for value, who in found.items()):
+            rows.append((key, "; ".join(found)))
         elif len(found) <= MOST_VALUES:
             rows.append((key, "; ".join(f"{value or 'none'} ({_who(who)})" for value, who in found.items())))
         else:
@@ -122,15 +132,18 @@ def _settings(cell: CellContent) -> Iterator[tuple[str, str]]:
     parameters = cell.header.get("parameters")
     source = parameters if isinstance(parameters, dict) else cell.summary.labels
     for key, value in source.items():
-        yield str(key).replace("_", " ").replace("-", " "), _text(value)
+        if str(key).replace("_", "-") not in OF_THE_HOST and value not in ("", None, []):
+            yield str(key).replace("_", " ").replace("-", " "), _text(value)
     if "late_policy" not in source and "late-policy" not in source:
         yield "late policy", cell.summary.accounting.late_policy
     clock = cell.summary.clocksource
     yield "clock source before, after", f"{clock.get('before', '?')}, {clock.get('after', '?')}"
     yield "ended by", cell.summary.stop_reason
+
+
+def _read_back(cell: CellContent) -> Iterator[tuple[str, str]]:
     forced = {k: v for k, v in _of(cell, "in_force").items() if k not in ("knobs", "loads")}
-    for key, text in _flat(forced, ""):
-        yield f"{key} (read back)", text
+    return ((key, text) for key, text in _flat(forced, "") if text)
 
 
 def _of(cell: CellContent, *path: str) -> Mapping[str, Any]:

@@ -329,7 +329,7 @@
     drawTicks() {
       const { kind, log, high: largest } = this.data.x;
       const low = this.value(this.range[0]), high = this.value(this.range[1]);
-      const about = Math.max(3, Math.min(8, Math.floor(this.lens.clientWidth / 90)));
+      const about = Math.max(3, Math.min(8, Math.floor(this.frame.getBoundingClientRect().width / 90)));
       const ticks = (log ? logTicks : linearTicks)(low, high, about);
       const group = this.frame.querySelector(".x");
       group.replaceChildren();

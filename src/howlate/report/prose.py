@@ -86,17 +86,22 @@ def answer(cells: Sequence[CellContent], names: Sequence[str]) -> list[str]:
     known = [s for s in seconds if s is not None]
     during = f" in {seconds_text(sum(known))}" if len(known) == len(seconds) else ""
     what = "response time" if worst.column_name == "response_ns" else "wake-up latency"
-    under = f", under <b>{escape(name)}</b>" if len(usable) > 1 else ""
+    calm = worst.summary.labels.get("load") == "none"
+    under = ", without load" if calm and name == "none" else f", under <b>{escape(name)}</b>"
+    under = under if len(usable) > 1 else ""
     said = [f"Largest {what} seen{during} on this machine: <b>{escape(time_text(_max(worst)))}</b>{under}."]
-    return [*said, " ".join(_beside(usable))]
+    return [*said, " ".join(_beside(usable, calm))]
 
 
-def _beside(usable: Sequence[tuple[str, CellContent]]) -> list[str]:
+def _beside(usable: Sequence[tuple[str, CellContent]], calm: bool) -> list[str]:
     out: list[str] = []
     idle = [(n, c) for n, c in usable if c.summary.labels.get("load") == "none"]
-    if idle and len(usable) > 1:
-        calm = max(_max(c) for _, c in idle)
-        out.append(f"Without load the largest was {escape(time_text(calm))}.")
+    loaded = [pair for pair in usable if pair not in idle]
+    if idle and loaded and calm:
+        name, cell = max(loaded, key=lambda pair: _max(pair[1]))
+        out.append(f"With a load the largest was {escape(time_text(_max(cell)))}, under {escape(name)}.")
+    elif idle and loaded:
+        out.append(f"Without load the largest was {escape(time_text(max(_max(c) for _, c in idle)))}.")
     medians = [c.column.quantiles.get("0.5") for _, c in usable if c.column]
     stated = [m for m in medians if m is not None]
     if stated:

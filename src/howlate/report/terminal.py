@@ -220,8 +220,9 @@ def print_findings(
     chosen = [f for f in findings if f.level in levels]
     shown = chosen if most is None else chosen[:most]
     for finding in shown:
-        console.print(Text(f"- {finding.title}", style="bold"), soft_wrap=True)
-        _print_indented(console, finding.found)
+        lines = textwrap.wrap(f"{finding.title}: {finding.found}", max(30, console.width - 2))
+        for i, line in enumerate(lines):
+            console.print(Text(f"{' ' if i else '-'} {line}", style="bold"), soft_wrap=True)
         _print_indented(console, finding.why)
         if finding.change:
             _print_indented(console, finding.change, "To change it: ")
