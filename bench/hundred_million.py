@@ -209,7 +209,8 @@ def main() -> int:
             name: measured(name, run, wanted.samples) for name in (() if made.exists() else ("make",)) + steps
         }
         stored = (run / "cells" / CELL / "samples.parquet").stat().st_size
-    print(f"{stored / wanted.samples:.2f} bytes a sample")
+        samples = RunFolder(run).summary(CELL).columns["latency_ns"].count
+    print(f"{samples:,} samples of {stored / samples:.2f} bytes")
     for name, (seconds, cpu, peak) in found.items():
         print(f"{name:12} {seconds:6.2f} s  {cpu:6.2f} s CPU  {peak / 1e6:6.0f} MB")
     both = found["statistics"][0] + found["report"][0]

@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from howlate.errors import DamagedError, StorageError
+from howlate.store import duck
 from howlate.store.duck import connection, reading, scan, writing
 
 
@@ -41,3 +42,12 @@ def test_what_an_asynchronous_write_says_is_taken_out_of_its_json() -> None:
     with pytest.raises(StorageError) as caught, writing(Path("x")):
         raise duckdb.IOException(f"IO Error: Async write failed for range [offset=1]: {inner}")
     assert caught.value.message == 'x could not be written: Could not write "f": No space left on device'
+
+
+def test_what_does_not_fit_is_spilled_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duck, "MEMORY_LIMIT", "48MB")
+    with connection(tmp_path) as database:
+        numbers = "SELECT (n * 7919) % 10000019 AS n FROM range(6000000) r(n)"
+        assert database.execute(f"{numbers} ORDER BY n LIMIT 1 OFFSET 5999999").fetchone() is not None
+        assert (tmp_path / ".spill").exists()
+    assert list(tmp_path.iterdir()) == []

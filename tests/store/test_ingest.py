@@ -265,6 +265,7 @@ def test_a_damaged_file_of_a_cell_is_a_sentence(tmp_path: Path, name: str) -> No
         with pytest.raises(DamagedError) as caught:
             summarise(tmp_path, "c", {})
         assert "\n" not in caught.value.message
+        assert caught.value.remedy
 
 
 def test_names_that_could_be_sql_are_refused(tmp_path: Path) -> None:

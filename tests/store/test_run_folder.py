@@ -78,8 +78,9 @@ def test_folders_that_are_no_runs_are_told_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": 99}', "\xff", '{"schema": 1}'])
 def test_a_damaged_run_json_is_a_sentence(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_bytes(text.encode("latin-1"))
-    with pytest.raises(DamagedError):
+    with pytest.raises(DamagedError) as caught:
         RunFolder.open(tmp_path)
+    assert caught.value.remedy
 
 
 def test_a_damaged_summary_is_a_sentence(tmp_path: Path) -> None:
@@ -92,8 +93,9 @@ def test_a_damaged_summary_is_a_sentence(tmp_path: Path) -> None:
             if other is None:
                 altered[key] = None
             file.write_text(json.dumps(altered))
-            with pytest.raises(DamagedError, match=re.escape(str(file))):
+            with pytest.raises(DamagedError, match=re.escape(str(file))) as caught:
                 folder.summary("c")
+            assert caught.value.remedy
 
 
 def test_missing_bins_are_made_again(tmp_path: Path) -> None:

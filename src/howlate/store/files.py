@@ -75,9 +75,16 @@ def write_json(path: Path, value: Mapping[str, Any], indent: int | None = 1) -> 
     write_text(path, json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent) + "\n")
 
 
-def read_json(path: Path, remedy: str = MEASURE_AGAIN) -> dict[str, Any]:
-    """A JSON object of ours; DamagedError if it is not there or not that."""
+@contextmanager
+def remedied(remedy: str) -> Iterator[None]:
+    """Gives a DamagedError inside that has no remedy this one."""
     try:
-        return dict(parse_json(read_text(path, DamagedError), str(path)).values)
+        yield
     except DamagedError as error:
         raise DamagedError(error.message, error.remedy or remedy) from None
+
+
+def read_json(path: Path, remedy: str = MEASURE_AGAIN) -> dict[str, Any]:
+    """A JSON object of ours; DamagedError if it is not there or not that."""
+    with remedied(remedy):
+        return dict(parse_json(read_text(path, DamagedError), str(path)).values)

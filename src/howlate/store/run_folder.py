@@ -15,9 +15,10 @@ from typing import Any
 
 from howlate.errors import DamagedError, UsageError
 from howlate.model.bins import CellBins
+from howlate.model.decode import read_text
 from howlate.model.run import Run
 from howlate.model.summary import SCHEMA, CellSummary
-from howlate.store.files import read_json, storing, sync, write_json, write_text
+from howlate.store.files import read_json, remedied, storing, sync, write_json, write_text
 
 RUN, SUMMARY, BINS, CELL, ERROR = "run.json", "summary.json", "bins.json", "cell.json", "error.json"
 SAMPLES, CPUS, LOADS = "samples.parquet", "cpus.parquet", "loads.parquet"
@@ -70,8 +71,8 @@ class RunFolder:
     def read_run(self) -> Run:
         """run.json."""
         file = self.path / RUN
-        read_json(file, "restore it from a copy, or measure again into another folder")
-        return Run.from_text(file.read_text(encoding="utf-8"), str(file))
+        with remedied("restore it from a copy, or measure again into another folder"):
+            return Run.from_text(read_text(file, DamagedError), str(file))
 
     def write_run(self, run: Run) -> None:
         """Replaces run.json."""
@@ -128,7 +129,8 @@ class RunFolder:
     def summary(self, cell_id: str) -> CellSummary:
         """The summary of a whole cell."""
         file = self.cell_path(cell_id) / SUMMARY
-        return CellSummary.from_json(read_json(file), str(file))
+        with remedied(f"remove {file.parent} and go on with `howlate run` and the same --out"):
+            return CellSummary.from_json(read_json(file, ""), str(file))
 
     def summaries(self) -> list[CellSummary]:
         """All whole cells' summaries, in the order of the plan."""

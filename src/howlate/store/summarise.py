@@ -21,7 +21,7 @@ from howlate.stats.valid import failures, warnings
 from howlate.store.audit import WARM_UP
 from howlate.store.cell_record import CellFile
 from howlate.store.duck import arrays, connection, reading, scan
-from howlate.store.files import write_json
+from howlate.store.files import MEASURE_AGAIN, remedied, write_json
 from howlate.store.run_folder import BINS, CPUS, LOADS, SAMPLES, write_summary
 
 LATENCY, RESPONSE = "latency_ns", "response_ns"
@@ -30,6 +30,11 @@ LATENCY, RESPONSE = "latency_ns", "response_ns"
 def summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSummary:
     """Reads samples.parquet, cpus.parquet, loads.parquet and cell.json of a cell's folder, writes bins.json,
     then summary.json. DamagedError where one of them cannot be read."""
+    with remedied(MEASURE_AGAIN):
+        return _summarise(folder, cell_id, labels)
+
+
+def _summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSummary:
     cell = CellFile.read(folder)
     with _samples(folder) as samples:
         counts = samples.counts(LATENCY)
