@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from howlate.store.stream import Header, StreamReader, Totals
 
 Numbers = npt.NDArray[np.int64]

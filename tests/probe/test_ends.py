@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
-from processes import is_running, until, with_word
+import pytest
 
 from probe.drive import cell, probe_path, read_stream, run, running
+from processes import is_running, until, with_word
 
 
 def test_an_interrupted_test_ends_as_it_would_at_its_end(probe: Path, tmp_path: Path) -> None:
@@ -121,3 +123,18 @@ def test_progress_lines_count_up(probe: Path) -> None:
         assert second[0] > first[0] > 0 and second[1] > first[1] and second[2] >= first[2]
         one.process.send_signal(signal.SIGINT)
         assert one.end()[0] == 0
+
+
+def test_the_trace_is_marked_and_stopped_at_the_threshold(probe: Path) -> None:
+    tracing = Path("/sys/kernel/tracing")
+    if not os.access(tracing / "tracing_on", os.W_OK):
+        pytest.skip("the kernel's trace cannot be reached here")
+    before = (tracing / "tracing_on").read_text()
+    try:
+        (tracing / "tracing_on").write_text("1")
+        done = run("cyclic", "--threshold", "1ns", "--break-trace", "--duration", "1h", "--quiet")
+        assert done.returncode == 1, done.stderr
+        assert (tracing / "tracing_on").read_text().strip() == "0"
+        assert "howlate: latency" in (tracing / "trace").read_text()
+    finally:
+        (tracing / "tracing_on").write_text(before)
