@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from fakes import FakeTarget, study
-from howlate import execute as module
 from howlate.errors import DamagedError, ExitCode, StorageError, UsageError
 from howlate.execute import (
     Failure,
@@ -24,6 +23,7 @@ from howlate.model.plan import Cell
 from howlate.model.study import Order
 from howlate.model.summary import CellSummary
 from howlate.session import Asked, Session, begin, newest_unfinished, prepare, reopen
+from howlate.store import ingest as module
 from howlate.store.run_folder import RunFolder
 from howlate.targets import Progress
 

@@ -18,10 +18,8 @@ from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell, Plan
 from howlate.model.summary import CellSummary
 from howlate.plan import expected_stream_bytes
-from howlate.store.ingest import ingest
 from howlate.store.files import read_json
 from howlate.store.run_folder import CELL, STREAM, RunFolder
-from howlate.store.summarise import summarise
 from howlate.targets import Progress, Target
 
 MEMORY = Path("/dev/shm")
@@ -131,6 +129,10 @@ def _measure(
             )
             if not outcome.measured:
                 raise _NotWhole(Failure(cell, outcome.exit_code, outcome.message))
+            from howlate.store.ingest import (
+                ingest,
+            )  # needs numpy and duckdb, which measuring need not wait for
+
             ingest(stream, part)
         except BaseException as problem:
             _keep(stream, part / STREAM)
@@ -153,6 +155,8 @@ def _failure(cell: Cell, problem: BaseException) -> Failure:
 
 
 def _summarised(folder: RunFolder, part: Path, cell: Cell) -> CellSummary:
+    from howlate.store.summarise import summarise
+
     try:
         labels = labels_in_force(cell.labels, read_json(part / CELL).get("header"))
         summary = summarise(part, cell.id, labels)
@@ -219,5 +223,5 @@ def remove_stale_memory(memory: Path = MEMORY) -> None:
     """Streams that a killed howlate left in memory."""
     for folder in memory.glob("howlate-*"):
         with contextlib.suppress(OSError, UsageError), locked(folder):
-            if folder.stat().st_uid == os.geteuid() and time.time() - folder.stat().st_mtime > 60:
+            if folder.stat().st_uid == os.geteuid() and time.time() - folder.stat().st_mtime > 10:
                 shutil.rmtree(folder)

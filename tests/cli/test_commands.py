@@ -109,6 +109,19 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_a_run_measures_before_it_imports_what_only_statistics_need(howlate: Run) -> None:
+    code = (
+        "import sys; from howlate.__main__ import main\n"
+        "main(['run', 'mine.toml', '--dry-run', '--json'])\n"
+        "heavy = [name for name in ('numpy', 'scipy', 'duckdb') if name in sys.modules]\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), **more}
 
