@@ -198,6 +198,7 @@ def test_where_rights_are_missing_the_policy_falls_back_and_says_so() -> None:
     run_ = prepare(asked, FakeTarget({"none": ["impossible"]})).run
     assert {c.labels["policy"] for c in run_.plan.cells} == {"other"}
     assert "SCHED_FIFO is not permitted here" in run_.warnings[0]
+    assert run_.changes == {"policy": "other"}
     run_ = prepare(asked, FakeTarget()).run
     assert {c.labels["policy"] for c in run_.plan.cells} == {"fifo:80"}
     assert run_.warnings == ()
@@ -227,3 +228,16 @@ def test_labels_say_what_was_in_force() -> None:
     assert labels == {"policy": "other", "load": "none", "cpu": "1,3"}
     for header in (None, [], {"in_force": 5}, {"in_force": {"threads": [None, {"cpu": "x"}]}}):
         assert labels_in_force({"load": "none"}, header) == {"load": "none"}
+
+
+def test_exit_codes_of_a_run() -> None:
+    cell = prepare(ASKED, FakeTarget()).run.plan.cells[0]
+
+    def code(whole: int, *failures: ExitCode) -> ExitCode:
+        return Tally(whole, tuple(Failure(cell, f, "") for f in failures)).exit_code
+
+    no, wrong, broken = ExitCode.NOT_POSSIBLE, ExitCode.USAGE, ExitCode.BROKEN
+    assert code(3) is code(1, no) is ExitCode.DONE
+    assert code(0, no, no) is no
+    assert code(0, wrong, no) is wrong
+    assert code(1, wrong) is code(0, wrong, broken) is code(2, broken) is broken

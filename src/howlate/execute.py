@@ -46,10 +46,11 @@ class Tally:
 
     @property
     def exit_code(self) -> ExitCode:
-        """Done if all that is possible here is whole, 3 if nothing was possible, 4 if cells failed."""
-        if any(f.exit_code is not ExitCode.NOT_POSSIBLE for f in self.failures):
-            return ExitCode.BROKEN
-        return ExitCode.DONE if self.whole else ExitCode.NOT_POSSIBLE
+        """0 if all that is possible here is whole; 3: nothing was possible; 2: the probe refused all; else 4."""
+        codes = {f.exit_code for f in self.failures} - {ExitCode.NOT_POSSIBLE}
+        if not codes:
+            return ExitCode.DONE if self.whole else ExitCode.NOT_POSSIBLE
+        return ExitCode.USAGE if codes == {ExitCode.USAGE} and not self.whole else ExitCode.BROKEN
 
 
 class Interrupted(KeyboardInterrupt):

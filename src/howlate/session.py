@@ -47,6 +47,8 @@ class Asked:
     """`--set`, as given."""
     scale: float = 1.0
     most_cells: int = MOST_CELLS
+    given: str = ""
+    """The study as it was named, for the sentence that says how to go on."""
     without_rights: bool = False
     """Where a real-time policy is not permitted, measure under SCHED_OTHER and say so."""
 
@@ -98,10 +100,11 @@ def prepare(asked: Asked, target: Target) -> Prepared:
     study = scale_study(study, asked.scale, defaults)
     captured = target.facts()
     facts = Facts.from_json(captured)
-    warnings = list(_scaled(asked.scale))
+    warnings, changes = list(_scaled(asked.scale)), dict(text.split("=", 1) for text in asked.changes)
     if asked.without_rights:
         study, lacking = permitted(study, target, can)
         warnings.extend(lacking)
+        changes.update({"policy": "other"} if lacking else {})
     kernel = facts.text("kernel.release") or "unknown"
     plan = make_plan(study, can, {"kernel": kernel}, asked.most_cells)
     now = time.gmtime()
@@ -116,7 +119,7 @@ def prepare(asked: Asked, target: Target) -> Prepared:
         findings=tuple(f.to_json() for f in doctor.examine(facts, aim_of(plan, defaults))),
         knobs=_knobs(plan),
         versions={"howlate": howlate.__version__, "probe": can.probe},
-        changes=dict(text.split("=", 1) for text in asked.changes),
+        changes=changes,
         scale=asked.scale,
         stream_place=" and ".join(sorted(places, reverse=True)),
         warnings=tuple(warnings),

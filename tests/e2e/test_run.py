@@ -83,11 +83,11 @@ def probes_of(process: subprocess.Popen[str]) -> list[int]:
     return [pid for pid in children_of(process.pid) if is_running(pid)]
 
 
-def long_run(folder: Path) -> subprocess.Popen[str]:
-    """A run whose first cell is whole and whose second measures for an hour, beside a load."""
+def long_run(folder: Path, *more: str) -> subprocess.Popen[str]:
+    """A run whose cells measure for an hour each, beside a load; the first has begun."""
     text = STUDY.replace("activations = 300", "activations = 3600000").replace('"cpu:50"', '"cpu:5"')
     (folder / "long.toml").write_text(text.replace('id = "tiny"', 'id = "long"'))
-    process = start(folder, "run", "long.toml", "--set", "load=cpu:5", "--out", "r")
+    process = start(folder, "run", "long.toml", "--set", "load=cpu:5", "--out", "r", *more)
     if not until(lambda: len(probes_of(process)) >= 2 or process.poll() is not None):
         process.kill()
         raise AssertionError(process.communicate()[1])
@@ -183,12 +183,41 @@ def test_a_killed_probe_fails_its_cell_alone(tmp_path: Path) -> None:
     assert sorted(messages) == ["interrupted", "the probe was ended by SIGKILL"]
 
 
-def test_what_the_probe_refuses_is_told_and_the_code_is_four(tmp_path: Path) -> None:
+def test_what_the_probe_refuses_is_told_and_the_code_is_two(tmp_path: Path) -> None:
     code, out, err = howlate(
         tmp_path, "run", "tiny.toml", "--set", "cpus=4095", "--set", "load=none", "--out", "r"
     )
-    assert code == 4, out + err
+    assert code == 2, out + err
     assert "4095" in out
+
+
+MIGRATION = Path("/proc/sys/kernel/timer_migration")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_knob_is_put_back_however_the_run_ends(tmp_path: Path, number: int) -> None:
+    """By the probe itself where only howlate dies; by `doctor --restore` where the probe was killed."""
+    if not os.access(MIGRATION, os.W_OK):
+        pytest.skip("NOT TESTED: no right to change a setting of this machine")
+    before = MIGRATION.read_text()
+    other = "0" if before.strip() == "1" else "1"
+    process = long_run(tmp_path, "--set", f"knob=timer_migration={other}")
+    try:
+        assert MIGRATION.read_text().strip() == other
+        if number == signal.SIGKILL:
+            for pid in probes_of(process):
+                os.kill(pid, signal.SIGKILL)
+            process.kill()
+        else:
+            process.send_signal(number)
+        process.communicate(timeout=120)
+        if number == signal.SIGKILL:
+            assert MIGRATION.read_text().strip() == other
+    finally:
+        code, out, err = howlate(tmp_path, "doctor", "--restore")
+        process.kill()
+    assert code == 0, out + err
+    assert MIGRATION.read_text() == before
 
 
 def test_a_full_disk_is_a_sentence_and_whole_cells_are_kept(tmp_path: Path) -> None:

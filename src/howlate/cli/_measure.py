@@ -32,7 +32,7 @@ def measure(
     try:
         tally = _execute(prepared, session)
     except KeyboardInterrupt:
-        return _interrupted(session)
+        return _interrupted(session, asked.given or session.run.study.id)
     tell(session, tally, as_json)
     return tally.exit_code
 
@@ -53,11 +53,11 @@ def _execute(prepared: Prepared, session: Session) -> Tally:
         line.close()
 
 
-def _interrupted(session: Session) -> int:
+def _interrupted(session: Session, study: str) -> int:
     whole, cells = len(session.folder.whole_cells()), len(session.run.plan.cells)
     click.echo(
         f"howlate: interrupted with {whole} of {cells} cells whole; they are kept. "
-        f"To go on: howlate run {session.run.study.id} --out {session.folder.path}{_again(session)}",
+        f"To go on: howlate run {study} --out {session.folder.path}{_again(session)}",
         err=True,
     )
     click.echo(session.folder.path)

@@ -43,5 +43,5 @@ def command(
     from howlate.session import Asked, find_study
     from howlate.targets import open_target
 
-    asked = Asked(find_study(study), changes, scale, most_cells)
+    asked = Asked(find_study(study), changes, scale, most_cells, study)
     return measure(asked, open_target(target), out, resume, dry_run, as_json)

@@ -8,6 +8,7 @@ import selectors
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -79,14 +80,7 @@ class LocalTarget:
         argv = [str(self._probe), *arguments(cell), f"--stream={stream}"]
         argv += ["--progress", "--quiet", "--end-with-parent"]
         with tempfile.TemporaryFile() as errors:
-            try:
-                # A process group of its own: Ctrl-C reaches howlate alone, which passes it on once.
-                probe = subprocess.Popen(
-                    argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, process_group=0
-                )
-            except OSError as problem:
-                raise _not_started(self._probe, problem) from None
-            with self._ended(probe):
+            with self._running(argv, errors) as probe:
                 assert probe.stdout is not None
                 self._follow(probe.stdout, on_progress)
                 status = self._wait(probe)
@@ -94,22 +88,37 @@ class LocalTarget:
             return _outcome(status, errors.read())
 
     @contextlib.contextmanager
-    def _ended(self, probe: subprocess.Popen[bytes]) -> Iterator[None]:
+    def _running(self, argv: list[str], errors: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
         """Whatever happens inside, the probe is asked to stop once, waited for, then killed."""
+        probe: subprocess.Popen[bytes] | None = None
         try:
-            yield
+            with _interrupts_held():  # until the process is in our hands: an unknown one could not be stopped
+                # A process group of its own: Ctrl-C reaches howlate alone, which passes it on once.
+                probe = subprocess.Popen(
+                    argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, process_group=0
+                )
+            yield probe
+        except OSError as problem:
+            if probe is None:
+                raise _not_started(self._probe, problem) from None
+            self._end(probe)
+            raise
         except BaseException:
-            if probe.poll() is None:
-                probe.send_signal(signal.SIGINT)
-            try:
-                probe.wait(self._stop_s)
-            except (subprocess.TimeoutExpired, KeyboardInterrupt):
-                probe.kill()
-                probe.wait()
+            if probe is not None:
+                self._end(probe)
             raise
         finally:
-            if probe.stdout is not None:
+            if probe is not None and probe.stdout is not None:
                 probe.stdout.close()
+
+    def _end(self, probe: subprocess.Popen[bytes]) -> None:
+        if probe.poll() is None:
+            probe.send_signal(signal.SIGINT)
+        try:
+            probe.wait(self._stop_s)
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            probe.kill()
+            probe.wait()
 
     def _wait(self, probe: subprocess.Popen[bytes]) -> int:
         """It closed its output, so it is about to end."""
@@ -142,6 +151,26 @@ class LocalTarget:
                         f"the probe has said nothing for {self._silent_s:g} s, so it was stopped",
                         "see whether a real-time task holds all CPUs (`howlate doctor`)",
                     )
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Signals that end howlate wait until the block ends. By handlers, not by the mask: a child inherits that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    handled = {number: handler for number, handler in before.items() if callable(handler)}
+    for number in handled:
+        signal.signal(number, lambda which, _: came.append(which))
+    try:
+        yield
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def parse_progress(line: bytes) -> Progress | None:
