@@ -69,9 +69,10 @@ void gather_tracefs(const Tree& tree, FactList& facts) {
 void gather_descriptors(const Tree& tree, FactList& facts) {
   long long perf = 0;
   long long bpf = 0;
-  bool all = true;
+  const std::vector<int> processes = tree.numbered("/proc", "");
+  bool all = !processes.empty();
   const int self = tree.is_machine() ? ::getpid() : -1;
-  for (const int pid : tree.numbered("/proc", "")) {
+  for (const int pid : processes) {
     if (pid == self) continue;
     const std::string folder = "/proc/" + std::to_string(pid) + "/fd";
     if (tree.is_machine() && ::access(folder.c_str(), R_OK) != 0) all = false;
@@ -84,7 +85,8 @@ void gather_descriptors(const Tree& tree, FactList& facts) {
   }
   if (!all) {
     for (const auto key : {"trace.perf_descriptors", "trace.bpf_descriptors"}) {
-      facts.missing(key, "other users' processes may not be looked into without root");
+      facts.missing(key, processes.empty() ? "no process is to be seen in /proc"
+                                           : "other users' processes may not be looked into without root");
     }
     return;
   }

@@ -44,7 +44,7 @@ def _text(node: ast.expr | None) -> str:
 
 
 def _changes(name: str) -> list[str]:
-    """What a check may propose: the last argument of late, note and unknown, and what is kept for it in a name."""
+    """What a check may propose: the last argument of late, note and unknown, and what a name keeps for it."""
     tree = ast.parse(inspect.getsource(importlib.import_module(f"howlate.doctor.{name}")))
     found = []
     for node in ast.walk(tree):
