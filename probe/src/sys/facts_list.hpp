@@ -38,7 +38,10 @@ class FactList {
   [[nodiscard]] std::string to_text() const;
 
  private:
-  void set(std::string_view key, std::string json) { values_[std::string(key)] = std::move(json); }
+  void set(std::string_view key, std::string json) {
+    values_[std::string(key)] = std::move(json);
+    reasons_.erase(std::string(key));
+  }
 
   std::map<std::string, std::string> values_;  // by key, as JSON
   std::map<std::string, std::string> reasons_;

@@ -1,0 +1,237 @@
+"""Knobs on this machine with the real probe: applied, read back, restored, also after its crash."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probe.drive import probe_path
+
+PROBE = probe_path()
+RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
+MIGRATION = Path("/proc/sys/kernel/timer_migration")
+THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+OTHER_BOOT = "00000000-0000-4000-8000-000000000000"
+
+pytestmark = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="knobs need root"),
+    pytest.mark.xdist_group("knobs"),
+]
+
+Hold = Callable[..., "subprocess.Popen[str]"]
+
+
+def environment(state: Path) -> dict[str, str]:
+    return {**os.environ, "HOWLATE_STATE_DIR": str(state)}
+
+
+def chosen(path: Path) -> str:
+    """A file's value; of a list of choices the one in brackets."""
+    text = path.read_text().strip()
+    return text.partition("[")[2].partition("]")[0] or text
+
+
+def in_force(process: subprocess.Popen[str]) -> dict[str, Any]:
+    """The line that the probe prints when the knobs are in force."""
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line, f"the probe ended with {process.wait()}: {process.stderr.read() if process.stderr else ''}"
+    told: dict[str, Any] = json.loads(line)
+    assert told["state"] == "in force"
+    return told
+
+
+@pytest.fixture(autouse=True)
+def machine_as_before() -> Iterator[None]:
+    """Whatever a test does, the machine is as it was, and a test that left it changed fails."""
+    files = [path for path in (RT_RUNTIME, MIGRATION, THP) if path.exists() and os.access(path, os.W_OK)]
+    before = {path: chosen(path) for path in files}
+    yield
+    changed = {path: chosen(path) for path in files if chosen(path) != before[path]}
+    for path in changed:
+        path.write_text(before[path])
+    assert not changed
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def hold(state: Path) -> Iterator[Hold]:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*words: str) -> subprocess.Popen[str]:
+        argv = [str(PROBE), "hold", *words]
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen(argv, env=environment(state), stdout=pipe, stderr=pipe, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+    subprocess.run([str(PROBE), "restore"], env=environment(state), check=False, capture_output=True)
+
+
+def restore(state: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(PROBE), "restore"], env=environment(state), capture_output=True, text=True, check=False
+    )
+
+
+def available() -> dict[str, str]:
+    """Every knob and why it cannot be set here ("" = it can)."""
+    listed = subprocess.run([str(PROBE), "list", "--json"], capture_output=True, text=True, check=True)
+    return {knob["name"]: knob["reason"] for knob in json.loads(listed.stdout)["knobs"]}
+
+
+def need(*names: str) -> None:
+    for name in names:
+        if reason := available()[name]:
+            pytest.skip(f"the knob {name}: {reason}")
+
+
+WANTED = {
+    "rt_throttling": (RT_RUNTIME, "off", "-1"),
+    "timer_migration": (MIGRATION, "off", "0"),
+    "thp": (THP, "never", "never"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(WANTED))
+def test_an_orderly_end_restores_by_itself(name: str, hold: Hold, state: Path) -> None:
+    need(name)
+    path, word, value = WANTED[name]
+    before = chosen(path)
+    process = hold("--knob", f"{name}={word}")
+    setting = in_force(process)["knobs"][0]["settings"][0]
+    assert chosen(path) == value == setting["read_back"]
+    assert setting["before"] == before
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert json.loads(out)["knobs"][0]["settings"][0]["restored"] is True
+    assert chosen(path) == before
+    assert not list(state.glob("*.journal"))
+
+
+@pytest.mark.parametrize("name", sorted(WANTED))
+def test_after_a_kill_restore_brings_the_value_back(name: str, hold: Hold, state: Path) -> None:
+    need(name)
+    path, word, value = WANTED[name]
+    before = chosen(path)
+    if before == value:
+        pytest.skip(f"{path} is {value} already")
+    process = hold("--knob", f"{name}={word}")
+    in_force(process)
+    process.kill()
+    process.wait()
+    assert chosen(path) == value
+    done = restore(state)
+    assert done.returncode == 0, done.stderr
+    assert f"{path}: {value} -> {before}" in done.stdout
+    assert chosen(path) == before
+    assert "nothing to restore" in restore(state).stdout
+
+
+def test_another_boots_journal_is_not_restored_and_says_so(hold: Hold, state: Path) -> None:
+    need("timer_migration")
+    before = chosen(MIGRATION)
+    if before == "0":
+        pytest.skip("timer migration is off already")
+    process = hold("--knob", "timer_migration=off")
+    in_force(process)
+    process.kill()
+    process.wait()
+    (journal,) = state.glob("*.journal")
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    journal.write_text(journal.read_text().replace(boot, OTHER_BOOT))
+    done = restore(state)
+    try:
+        assert chosen(MIGRATION) == "0"
+        assert done.returncode == 0
+        assert "another boot" in done.stdout
+        assert not list(state.glob("*.journal"))
+    finally:
+        MIGRATION.write_text(before)
+
+
+def test_two_probes_keep_journals_of_their_own_and_refuse_each_others_knobs(hold: Hold, state: Path) -> None:
+    need("timer_migration", "thp")
+    first, second = hold("--knob", "timer_migration=off"), hold("--knob", "thp=never")
+    in_force(first)
+    in_force(second)
+    if chosen(MIGRATION) == "0" and len(list(state.glob("*.journal"))) < 2:
+        pytest.skip("these values were in force before")
+    third = hold("--knob", "timer_migration=on")
+    _, err = third.communicate(timeout=30)
+    assert third.returncode == 3
+    assert "is held by another probe" in err
+    first.kill()
+    first.wait()
+    done = restore(state)
+    assert "restored" in done.stdout
+    assert f"process {second.pid} still runs" in done.stdout
+    assert chosen(THP) == "never"
+    second.send_signal(signal.SIGTERM)
+    second.communicate(timeout=30)
+
+
+def test_a_request_for_latency_is_read_back_and_goes_with_the_process(hold: Hold) -> None:
+    need("cpu_dma_latency")
+    process = hold("--knob", "cpu_dma_latency=7")
+    told = in_force(process)["knobs"][0]["settings"][0]
+    assert told["read_back"] == "7"
+    process.kill()
+    process.wait()
+    now = int.from_bytes(Path("/dev/cpu_dma_latency").read_bytes()[:4], "little")
+    assert str(now) == told["before"]
+
+
+def test_the_cpuset_goes_with_its_folders(hold: Hold, state: Path) -> None:
+    need("cpuset")
+    online = os.cpu_count() or 1
+    if online < 2:
+        pytest.skip("one CPU only")
+    process = hold("--knob", f"cpuset={online - 1}")
+    folders = [
+        Path(setting["path"])
+        for setting in in_force(process)["knobs"][0]["settings"]
+        if Path(setting["path"]).is_dir()
+    ]
+    assert folders
+    process.kill()
+    process.wait()
+    assert all(folder.is_dir() for folder in folders)
+    assert restore(state).returncode == 0
+    assert not any(folder.exists() for folder in folders)
+
+
+def test_knobs_that_cannot_be_set_here_say_why() -> None:
+    for name, reason in available().items():
+        if reason:
+            process = subprocess.run(
+                [str(PROBE), "hold", "--knob", f"{name}=1"], capture_output=True, text=True, check=False
+            )
+            assert process.returncode == 3
+            assert name in process.stderr
+
+
+def test_without_root_a_knob_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    argv = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(PROBE)]
+    if subprocess.run([*argv, "--version"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("the probe cannot be run by another user from here")
+    process = subprocess.run(
+        [*argv, "hold", "--knob", "rt_throttling=off"], capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 3
+    assert "run as root" in process.stderr
