@@ -14,13 +14,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-WIDTH = 1120
+WIDTH = 1060
 SCALE = 1
 LARGEST = 200_000
 
 
 def picture(page: Path) -> bytes:
-    """The page from its top to the end of the histograms."""
+    """The page from its top to the third histogram."""
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
@@ -45,9 +45,10 @@ def picture(page: Path) -> bytes:
             driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
             driver.get(page.resolve().as_uri())
             end = driver.execute_script(
-                "return document.getElementById('histogram').getBoundingClientRect().bottom"
+                "const plots = document.querySelectorAll('#histogram .plot');"
+                "return plots[Math.min(2, plots.length - 1)].getBoundingClientRect().bottom"
             )
-            clip = {"x": 0, "y": 0, "width": WIDTH, "height": end + 24, "scale": SCALE}
+            clip = {"x": 0, "y": 0, "width": WIDTH, "height": end + 16, "scale": SCALE}
             shot = driver.execute_cdp_cmd(
                 "Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True, "clip": clip}
             )
