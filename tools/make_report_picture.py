@@ -20,7 +20,7 @@ LARGEST = 200_000
 
 
 def picture(page: Path) -> bytes:
-    """The page from its top to the third histogram."""
+    """The page from its top to the second histogram."""
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
@@ -46,9 +46,9 @@ def picture(page: Path) -> bytes:
             driver.get(page.resolve().as_uri())
             end = driver.execute_script(
                 "const plots = document.querySelectorAll('#histogram .plot');"
-                "return plots[Math.min(2, plots.length - 1)].getBoundingClientRect().bottom"
+                "return plots[Math.min(1, plots.length - 1)].getBoundingClientRect().bottom"
             )
-            clip = {"x": 0, "y": 0, "width": WIDTH, "height": end + 16, "scale": SCALE}
+            clip = {"x": 0, "y": 0, "width": WIDTH, "height": end, "scale": SCALE}
             shot = driver.execute_cdp_cmd(
                 "Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True, "clip": clip}
             )

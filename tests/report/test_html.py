@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import UsageError
+from howlate.model.bins import CellBins
+from howlate.model.summary import CellSummary
 from howlate.report import html
 from howlate.report.prose import answer
 from howlate.report.tables import times
@@ -113,16 +115,36 @@ def test_every_number_in_the_table_is_the_summarys(page: str) -> None:
         assert not row
 
 
-def test_forty_cells_of_a_thousand_blocks_stay_below_two_megabytes() -> None:
-    cells = []
-    for i in range(40):
-        summary, bins, _ = made_cell(
-            "hackbench:10", i, 60_000, labels={"kernel": f"6.{i}", "load": "hackbench:10"}
+def many_cells(count: int) -> list[tuple[CellSummary, CellBins]]:
+    """Cells of 60,000 samples with heavy tails; eight different ones, again and again."""
+    made = [made_cell("hackbench:10", seed, 60_000)[:2] for seed in range(8)]
+    return [
+        (
+            replace(made[i % 8][0], id=f"cell-{i}", labels=made[i % 8][0].labels | {"kernel": f"6.{i}"}),
+            made[i % 8][1],
         )
-        cells.append((replace(summary, id=f"cell-{i}"), bins))
+        for i in range(count)
+    ]
+
+
+def test_forty_cells_of_a_thousand_blocks_stay_below_two_megabytes() -> None:
+    cells = many_cells(40)
     page = html.render([made_run(cells)])
     assert len(page.encode()) < 2_000_000
+    assert "are joined into one" not in page
     assert len(table_of(page)) == 40
+
+
+def test_more_cells_are_drawn_coarser_and_keep_their_maxima() -> None:
+    cells = many_cells(56)
+    page = html.render([made_run(cells)])
+    assert len(page.encode()) < 2_000_000
+    assert "are joined into one" in page
+    for summary, bins in cells:
+        coarse = html.coarser(bins, 4)
+        assert coarse is not None
+        assert max(coarse.blocks.max_ns) == summary.columns["latency_ns"].max
+        assert sum(coarse.blocks.counts) == sum(bins.blocks.counts)
 
 
 def test_hostile_texts_stay_texts() -> None:

@@ -39,9 +39,8 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     return Figure(
         name="histogram",
         title="How often which latency",
-        reading="Each bar counts the wake-ups that were so late. The count is logarithmic: the thinnest bar "
-        "at the "
-        "bottom is a single wake-up, and nothing is left out. All panels share both axes.",
+        reading="Each bar counts the wake-ups that were so late. The count is logarithmic: the lowest bar is "
+        "a single wake-up, and nothing is left out. All panels share both axes.",
         x_title="Wake-up latency",
         y_title="Wake-ups per bin",
         panels=tuple(_panel(s, b, h, x, y, height, bits) for (s, b), h in zip(drawn, merged, strict=True)),

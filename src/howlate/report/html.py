@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -23,11 +24,16 @@ from howlate.charts import Figure, Panel, Subject, all_charts
 from howlate.charts._figure import Key
 from howlate.charts._frame import frame
 from howlate.charts._svg import MARKERS
+from howlate.charts.course import block_numbers, largest_of
 from howlate.errors import UsageError
+from howlate.model.bins import CellBins, TimeBlocks
 from howlate.model.finding import LEVELS, Finding
 from howlate.report import machine, prose, tables
 from howlate.report.content import CellContent, RunContent, must_be_one_study, read_content
 from howlate.report.labels import row_names
+
+LARGEST = 2_000_000
+"""Bytes that a page may have."""
 
 
 def write_report(folders: Path | Sequence[Path], out: Path) -> Path:
@@ -44,16 +50,32 @@ def render(runs: Sequence[RunContent]) -> str:
     if not runs:
         raise UsageError("there is no run to report on", "name a run folder")
     must_be_one_study(runs)
+    page = ""
+    for factor in (1, 2, 4, 8, 16):
+        page = _render(runs, factor)
+        if len(page.encode()) < LARGEST:
+            break
+    return page
+
+
+def _render(runs: Sequence[RunContent], factor: int) -> str:
+    """The page with so many blocks of time joined into one."""
     cells, labels = joined(runs)
     names = row_names(labels)
     subjects = [
-        Subject(name if c.summary.valid else f"{name} (invalid)", c.summary, c.bins)
+        Subject(name if c.summary.valid else f"{name} (invalid)", c.summary, coarser(c.bins, factor))
         for name, c in zip(names, cells, strict=True)
     ]
     first = runs[0].run
+    cautions = prose.cautions(runs, cells, names)
+    if factor > 1:
+        cautions.append(
+            f"So many cells leave no room for every block of time: {factor} are joined into one, "
+            "with the largest of their maxima, p99 and medians."
+        )
     body = [
         _head(runs, prose.answer(cells, names)),
-        _warnings(prose.cautions(runs, cells, names)),
+        _warnings(cautions),
         *_results(cells, labels, subjects),
         _findings(runs),
         machine.section(runs, cells, names),
@@ -62,6 +84,28 @@ def render(runs: Sequence[RunContent]) -> str:
     ]
     title = f"{first.study.question or first.study.title} – howlate"
     return _page(title, "\n".join(part for part in body if part))
+
+
+def coarser(bins: CellBins | None, factor: int) -> CellBins | None:
+    """The same with so many blocks of time joined into one, the largest value of each kept."""
+    if bins is None or factor == 1 or not bins.blocks.start_s:
+        return bins
+    blocks = bins.blocks
+    index = block_numbers(blocks)
+    counts: dict[int, int] = {}
+    for i, count in zip(index, blocks.counts, strict=True):
+        counts[i // factor] = counts.get(i // factor, 0) + count
+    wide = blocks.width_s * factor
+    kept = sorted(counts)
+    coarse = TimeBlocks(
+        start_s=tuple(blocks.start_s[0] + i * wide for i in kept),
+        width_s=wide,
+        counts=tuple(counts[i] for i in kept),
+        median_ns=tuple(largest_of(index, blocks.median_ns, factor)),
+        p99_ns=tuple(largest_of(index, blocks.p99_ns, factor)),
+        max_ns=tuple(largest_of(index, blocks.max_ns, factor)),
+    )
+    return replace(bins, blocks=coarse)
 
 
 def joined(runs: Sequence[RunContent]) -> tuple[list[CellContent], list[dict[str, str]]]:
