@@ -1,4 +1,4 @@
-"""Tests that drive the real howlate-probe: HOWLATE_PROBE, else build/probe/howlate-probe below the repository root."""
+"""Tests that drive the real probe: HOWLATE_PROBE, else build/probe/howlate-probe in the repository."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "small"
     folder.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "howlate-test", str(folder)], capture_output=True, text=True
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "howlate-test", str(folder)],
+        capture_output=True,
+        text=True,
     )
     if mounted.returncode != 0:
         pytest.skip(f"a file system cannot be mounted here: {mounted.stderr.strip()}")

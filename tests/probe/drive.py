@@ -109,6 +109,7 @@ def read_stream(path: Path) -> Stream:
         trailer = reader.trailer
         header = reader.header
     columns = {
-        table: {name: np.concatenate(parts) for name, parts in named.items()} for table, named in gathered.items()
+        table: {name: np.concatenate(parts) for name, parts in named.items()}
+        for table, named in gathered.items()
     }
     return Stream(header, header.raw, columns, totals, trailer)

@@ -68,7 +68,7 @@ def test_it_ends_with_its_parent(probe: Path, tmp_path: Path) -> None:
         "one.stdout.readline()\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    words = [probe_path(), "cyclic", "--duration", "1h", "--quiet", "--progress", "--end-with-parent"]
+    words = [str(probe_path()), "cyclic", "--duration", "1h", "--quiet", "--progress", "--end-with-parent"]
     subprocess.run([sys.executable, "-c", program, *words, "--stream", str(path)], check=False)
     assert until(lambda: not with_word(str(path)))
     trailer = read_stream(path).trailer
@@ -77,7 +77,9 @@ def test_it_ends_with_its_parent(probe: Path, tmp_path: Path) -> None:
 
 def test_a_threshold_ends_the_run_with_exit_code_1(probe: Path, tmp_path: Path) -> None:
     path = tmp_path / "stream"
-    done = run("cyclic", "--cpus", "all", "--threshold", "1ns", "--duration", "1h", "--quiet", "--stream", path)
+    done = run(
+        "cyclic", "--cpus", "all", "--threshold", "1ns", "--duration", "1h", "--quiet", "--stream", path
+    )
     assert done.returncode == 1, done.stderr
     trailer = read_stream(path).trailer
     assert trailer is not None and trailer["stop_reason"] == "threshold"
@@ -89,7 +91,9 @@ def test_a_threshold_that_is_not_reached_changes_nothing(probe: Path) -> None:
     assert summary["accounting"]["recorded"] == 50
 
 
-def test_a_full_disk_ends_orderly_with_a_stream_up_to_its_last_whole_batch(probe: Path, small_disk: Path) -> None:
+def test_a_full_disk_ends_orderly_with_a_stream_up_to_its_last_whole_batch(
+    probe: Path, small_disk: Path
+) -> None:
     path = small_disk / "stream"
     done = run("cyclic", "--period", "100us", "--duration", "1h", "--quiet", "--stream", path)
     assert done.returncode == 4

@@ -1,4 +1,4 @@
-"""The whole probe is stopped for one second in the middle of a run, for every way to sleep and late policy."""
+"""The whole probe is stopped for a second in mid-run, for every way to sleep and late policy."""
 
 from __future__ import annotations
 
@@ -54,7 +54,18 @@ def test_a_stall_loses_no_release_and_leaves_no_trace(
     probe: Path, tmp_path: Path, timer: str, policy: str
 ) -> None:
     path = tmp_path / "stream"
-    words = ["cyclic", "--timer", timer, "--late-policy", policy, "--period", "1ms", "--duration", "3s", "--quiet"]
+    words = [
+        "cyclic",
+        "--timer",
+        timer,
+        "--late-policy",
+        policy,
+        "--period",
+        "1ms",
+        "--duration",
+        "3s",
+        "--quiet",
+    ]
     with running(*words, "--stream", path) as one:
         one.progress()
         stopped_ns, continued_ns = _stall(one)

@@ -85,7 +85,12 @@ def test_dither_draws_its_gaps_from_the_seed_that_is_recorded(probe: Path, tmp_p
     seed = str(stream.raw_header["parameters"]["seed"])
     second = tmp_path / "second"
     cell(run("cyclic", "--dither", "--seed", seed, "--activations", "200", "--json", "--stream", second))
-    again = dict(zip(*(read_stream(second).columns[0][name].tolist() for name in ("release", "release_ns")), strict=True))
+    again = dict(
+        zip(
+            *(read_stream(second).columns[0][name].tolist() for name in ("release", "release_ns")),
+            strict=True,
+        )
+    )
     pairs = zip(*(stream.columns[0][name].tolist() for name in ("release", "release_ns")), strict=True)
     common = [(at, again[release]) for release, at in pairs if release in again]
     assert len(common) > 50
@@ -94,12 +99,23 @@ def test_dither_draws_its_gaps_from_the_seed_that_is_recorded(probe: Path, tmp_p
     assert gaps.min() >= 500_000 and len(set(gaps.tolist())) > 40
 
 
-def test_staggered_threads_are_released_apart_with_priorities_of_their_own(probe: Path, tmp_path: Path) -> None:
+def test_staggered_threads_are_released_apart_with_priorities_of_their_own(
+    probe: Path, tmp_path: Path
+) -> None:
     if len(os.sched_getaffinity(0)) < 2 or os.geteuid() != 0:
         pytest.skip("needs two CPUs and real-time priorities")
     cpus = sorted(os.sched_getaffinity(0))[:2]
     path = tmp_path / "stream"
-    words = ["--cpus", ",".join(map(str, cpus)), "--stagger", "50us", "--priorities", "81,79", "--activations", "100"]
+    words = [
+        "--cpus",
+        ",".join(map(str, cpus)),
+        "--stagger",
+        "50us",
+        "--priorities",
+        "81,79",
+        "--activations",
+        "100",
+    ]
     cell(run("cyclic", *words, "--json", "--stream", path))
     stream = read_stream(path)
     assert stream.columns[0]["release_ns"][0] == 0
@@ -137,7 +153,7 @@ def _as_nobody(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     copy = folder / "howlate-probe"
     if not copy.exists():
         shutil.copy(probe_path(), copy)
-    line = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", copy, *words]
+    line = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", str(copy), *words]
     return subprocess.run(line, capture_output=True, text=True, timeout=60)
 
 
@@ -145,14 +161,18 @@ def _as_nobody(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 class TestWithoutRights:
     def test_it_measures_as_other_and_says_what_lacks(self, probe: Path, everybodys: Path) -> None:
         path = everybodys / "stream"
-        summary = cell(_as_nobody(everybodys, "cyclic", "--activations", "100", "--json", "--stream", str(path)))
+        summary = cell(
+            _as_nobody(everybodys, "cyclic", "--activations", "100", "--json", "--stream", str(path))
+        )
         assert summary["labels"]["policy"] == "other"
         assert any("CAP_SYS_NICE" in text.upper() and "ulimit -r" in text for text in summary["warnings"])
         stream = read_stream(path)
         assert stream.raw_header["parameters"]["policy"] == "other"
         assert stream.raw_header["in_force"]["threads"][0]["policy"] == "other"
 
-    def test_a_policy_that_was_asked_for_is_refused_with_the_remedy(self, probe: Path, everybodys: Path) -> None:
+    def test_a_policy_that_was_asked_for_is_refused_with_the_remedy(
+        self, probe: Path, everybodys: Path
+    ) -> None:
         done = _as_nobody(everybodys, "cyclic", "--policy", "fifo:80", "--activations", "100")
         assert done.returncode == 3
         assert "cap_sys_nice" in done.stderr and "ulimit -r" in done.stderr
