@@ -428,7 +428,8 @@
     const width = document.documentElement.clientWidth;
     const side = x > width / 2 ? x - tip.offsetWidth - 14 : x + 14;
     tip.style.left = Math.max(8, Math.min(width - tip.offsetWidth - 8, side)) + window.scrollX + "px";
-    tip.style.top = Math.max(4, y + 6) + window.scrollY + "px";
+    const above = y - tip.offsetHeight - 6; // beside the pointer only where there is no room above the plot
+    tip.style.top = (above > 4 ? above : Math.max(4, y + 6)) + window.scrollY + "px";
   }
 
   // --- The page ----------------------------------------------------------------------------------------------------
