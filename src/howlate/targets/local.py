@@ -155,7 +155,7 @@ class LocalTarget:
 
 @contextlib.contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Signals that end howlate wait until the block ends. By handlers, not by the mask: a child inherits that."""
+    """Signals that end howlate wait until the block ends. By handlers: a mask would be the child's too."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
