@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from made_cells import LOADS, made_cell
-
 from howlate.model.bins import CellBins
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
 from howlate.model.study import Study
 from howlate.model.summary import CellSummary
 from howlate.report.content import CellContent, RunContent
+from made_cells import LOADS, made_cell
 
 FACTS: dict[str, Any] = {
     "facts": 1,
@@ -60,7 +59,13 @@ FINDINGS: tuple[dict[str, Any], ...] = (
     },
 )
 HEADER: dict[str, Any] = {
-    "parameters": {"period": "1ms", "timer": "clock_nanosleep", "policy": "fifo:80", "dither": True, "seed": "42"},
+    "parameters": {
+        "period": "1ms",
+        "timer": "clock_nanosleep",
+        "policy": "fifo:80",
+        "dither": True,
+        "seed": "42",
+    },
     "in_force": {
         "threads": [{"cpu": 1, "policy": "fifo", "priority": 80, "timer_slack_ns": 50_000}],
         "memory_lock": "all",
@@ -69,12 +74,21 @@ HEADER: dict[str, Any] = {
 }
 
 
-def made_run(cells: Sequence[tuple[CellSummary, CellBins]], run_id: str = "20261121T104000-check", **changes: Any) -> RunContent:
+def made_run(
+    cells: Sequence[tuple[CellSummary, CellBins]], run_id: str = "20261121T104000-check", **changes: Any
+) -> RunContent:
     """A run of these cells, with facts, findings and parameters."""
     plan = Plan(tuple(Cell(s.id, s.test, {}, s.labels, 1, 12.0) for s, _ in cells))
     study = Study("check", "A first look", "How late can this Linux be?", "cyclic")
     run = Run(
-        run_id, "2026-11-21T10:40:00Z", study, plan, "local", FACTS, FINDINGS, versions={"howlate": "0.1", "probe": "0.1"}
+        run_id,
+        "2026-11-21T10:40:00Z",
+        study,
+        plan,
+        "local",
+        FACTS,
+        FINDINGS,
+        versions={"howlate": "0.1", "probe": "0.1"},
     )
     trailer = {"duration_ns": 12_000_000_000, "steal_ns": 31_000_000}
     contents = tuple(CellContent(s, b, HEADER, trailer) for s, b in cells)
