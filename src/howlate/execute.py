@@ -46,7 +46,7 @@ class Tally:
 
     @property
     def exit_code(self) -> ExitCode:
-        """0: all that is possible here is whole; 3: nothing was possible; 2: the probe refused all; 4: else."""
+        """0: what is possible here is whole; 3: nothing was possible; 2: the probe refused all; 4 else."""
         codes = {f.exit_code for f in self.failures} - {ExitCode.NOT_POSSIBLE}
         if not codes:
             return ExitCode.DONE if self.whole else ExitCode.NOT_POSSIBLE
