@@ -15,10 +15,12 @@ std::vector<std::byte> mended(std::span<const std::byte> bytes) {
   const std::span<std::byte> all(result);
   for (std::size_t at = stream_magic.size(); at + frame_head_bytes <= all.size();) {
     std::size_t length = 0;
-    for (std::size_t byte = 0; byte < 4; ++byte) length |= std::to_integer<std::size_t>(all[at + byte]) << (8 * byte);
+    for (std::size_t byte = 0; byte < 4; ++byte)
+      length |= std::to_integer<std::size_t>(all[at + byte]) << (8 * byte);
     if (length > all.size() - at - frame_head_bytes) break;
     const std::uint32_t crc = crc32c(all.subspan(at + frame_head_bytes, length), crc32c(all.subspan(at, 8)));
-    for (std::size_t byte = 0; byte < 4; ++byte) all[at + 8 + byte] = static_cast<std::byte>(crc >> (8 * byte));
+    for (std::size_t byte = 0; byte < 4; ++byte)
+      all[at + 8 + byte] = static_cast<std::byte>(crc >> (8 * byte));
     at += frame_head_bytes + length;
   }
   return result;

@@ -1,11 +1,12 @@
 // libFuzzer's target for the stream's reader (cmake -DHOWLATE_FUZZ=ON with clang). An input's checksums are mended before a
 // second reading: a fuzzer does not guess 32 bits, and what is behind them must hold as well.
+#include "core/stream.hpp"
+
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <vector>
 
-#include "core/stream.hpp"
 #include "mend.hpp"
 #include "stream_input.hpp"
 

@@ -18,14 +18,17 @@ void must(bool holds, const char* what) {
 
 void check_frame(const Frame& frame, std::span<const std::byte> bytes) {
   must(frame.payload.size() <= max_payload_bytes, "a payload is above the limit");
-  must(frame.offset + frame_head_bytes + frame.payload.size() <= bytes.size(), "a frame ends beyond the bytes");
-  must(frame.payload.empty() || frame.payload.data() == bytes.data() + frame.offset + frame_head_bytes, "a payload is elsewhere");
+  must(frame.offset + frame_head_bytes + frame.payload.size() <= bytes.size(),
+       "a frame ends beyond the bytes");
+  must(frame.payload.empty() || frame.payload.data() == bytes.data() + frame.offset + frame_head_bytes,
+       "a payload is elsewhere");
   constexpr ColumnType types[] = {ColumnType::i64, ColumnType::i32, ColumnType::u8};
   for (std::size_t columns = 0; columns <= 3; ++columns) {
     const auto read = read_columns(frame.payload, std::span(types).first(columns));
     if (!read) continue;
     must(read->size() == columns, "columns are missing");
-    for (const auto& column : *read) must(column.size() == read_batch_head(frame.payload)->rows, "rows are missing");
+    for (const auto& column : *read)
+      must(column.size() == read_batch_head(frame.payload)->rows, "rows are missing");
   }
 }
 
@@ -41,7 +44,9 @@ void read_stream_input(std::span<const std::byte> bytes) {
   }
   must(reader.offset() <= bytes.size(), "the reader is beyond the bytes");
   must(!reader.next().has_value(), "a frame follows the end");
-  must(reader.problem().empty() == (reader.end() == StreamEnd::trailer || reader.end() == StreamEnd::no_trailer), "an end without a word");
+  must(reader.problem().empty() ==
+           (reader.end() == StreamEnd::trailer || reader.end() == StreamEnd::no_trailer),
+       "an end without a word");
 
   const StreamReport report = check_stream(bytes);
   must(report.whole_bytes <= reader.offset(), "more is whole than was read");

@@ -31,8 +31,10 @@ ExitCode say(const std::string& text) {
 ExitCode load(const std::vector<std::string>& argv) {
   if (!asks_for_help(argv)) return run_load_command(argv);
   if (argv.front().starts_with("-")) {
-    return say("usage: howlate-probe load <NAME[:TARGET]> [options]\n\nhowlate-probe load NAME --help says what each takes.\n\n" +
-               probe_help().substr(probe_help().find("Loads\n")));
+    return say(
+        "usage: howlate-probe load <NAME[:TARGET]> [options]\n\nhowlate-probe load NAME --help says what "
+        "each takes.\n\n" +
+        probe_help().substr(probe_help().find("Loads\n")));
   }
   const std::string name = argv.front().substr(0, argv.front().find_first_of(":,"));
   const Result<const Load*> found = find_load(name);
@@ -41,8 +43,10 @@ ExitCode load(const std::vector<std::string>& argv) {
 
 ExitCode restore(const std::vector<std::string>& argv) {
   if (asks_for_help(argv)) {
-    return say("usage: howlate-probe restore\n\nUndoes the knobs that a killed probe left behind in this boot.\n\nExample\n"
-               "  howlate-probe restore\n");
+    return say(
+        "usage: howlate-probe restore\n\nUndoes the knobs that a killed probe left behind in this "
+        "boot.\n\nExample\n"
+        "  howlate-probe restore\n");
   }
   if (!argv.empty()) return complain(usage_error("restore takes no options, not '" + argv.front() + "'"));
   return restore_command();
@@ -51,7 +55,8 @@ ExitCode restore(const std::vector<std::string>& argv) {
 ExitCode test(const std::string& name, const std::vector<std::string>& argv) {
   const Result<const Test*> found = find_test(name);
   if (found) return asks_for_help(argv) ? say(test_help(**found)) : run_test(**found, argv);
-  if (name.starts_with("-")) return complain(usage_error("there is no option '" + name + "'", "see howlate-probe --help"));
+  if (name.starts_with("-"))
+    return complain(usage_error("there is no option '" + name + "'", "see howlate-probe --help"));
   std::vector<std::string_view> names(std::begin(commands), std::end(commands));
   for (const Test* one : tests()) names.push_back(one->name);
   return complain(unknown_name("test or command", name, names));
@@ -79,5 +84,6 @@ ExitCode dispatch(const std::vector<std::string>& words) {
 }  // namespace howlate
 
 int main(int argc, char** argv) {
-  return static_cast<int>(howlate::dispatch(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc)));
+  return static_cast<int>(
+      howlate::dispatch(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc)));
 }

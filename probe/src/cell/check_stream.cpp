@@ -21,8 +21,10 @@ ExitCode complain(const Error& error) {
 
 ExitCode check_stream_command(const std::vector<std::string>& argv) {
   if (asks_for_help(argv)) {
-    const std::string page = help_text({"howlate-probe check-stream FILE", "Says what is in a stream and whether it holds.",
-                                        "Exit code 4 where it is cut or damaged, with the byte at which.", {},
+    const std::string page = help_text({"howlate-probe check-stream FILE",
+                                        "Says what is in a stream and whether it holds.",
+                                        "Exit code 4 where it is cut or damaged, with the byte at which.",
+                                        {},
                                         "howlate-probe check-stream run.stream"});
     std::fputs(page.c_str(), stdout);
     return ExitCode::done;

@@ -15,7 +15,8 @@ namespace howlate {
 namespace {
 
 void write_available(JsonWriter& json, const Status& status) {
-  json.member("available", status.ok()).member("reason", status.ok() ? std::string() : sentence(status.error()));
+  json.member("available", status.ok())
+      .member("reason", status.ok() ? std::string() : sentence(status.error()));
 }
 
 void write_test(JsonWriter& json, const Test& test) {
@@ -32,8 +33,8 @@ void write_test(JsonWriter& json, const Test& test) {
 
 void write_timer(JsonWriter& json, const Timer& timer) {
   json.begin_object().member("name", timer.name).member("summary", timer.summary);
-  json.member("dither", timer.armed_each_activation).key("late_policies").begin_array().value("skip").value("backlog");
-  if (timer.as_published) json.value("as-published");
+  json.member("dither", timer.armed_each_activation).key("late_policies").begin_array();
+  for (const std::string_view policy : late_policies(timer)) json.value(policy);
   json.end_array().member("windows", timer.windows);
   write_available(json, timer.available());
   json.end_object();
@@ -63,7 +64,7 @@ void write_table(JsonWriter& json, std::string_view name, Table table, Write wri
 
 std::string line(std::string_view name, std::string_view summary) {
   std::string text = "  " + std::string(name);
-  text.resize(text.size() < 26 ? 26 : text.size() + 2, ' ');
+  text.resize(text.size() < 28 ? 28 : text.size() + 2, ' ');
   return text + std::string(summary) + "\n";
 }
 
@@ -73,7 +74,8 @@ std::string lines(std::string_view title, Table table) {
   for (const auto* one : table) {
     std::string summary(one->summary);
     if constexpr (requires { one->available(); }) {
-      if (const Status status = one->available(); !status) summary += " (not here: " + status.error().message + ")";
+      if (const Status status = one->available(); !status)
+        summary += " (not here: " + status.error().message + ")";
     }
     text += line(one->name, summary);
   }
@@ -82,8 +84,8 @@ std::string lines(std::string_view title, Table table) {
 }
 
 std::string list_text() {
-  return lines("Tests", tests()) + "\n" + lines("Ways to sleep (--timer)", timers()) + "\n" + lines("Loads (--load)", loads()) +
-         "\n" + lines("Knobs (--knob)", knobs());
+  return lines("Tests", tests()) + "\n" + lines("Ways to sleep (--timer)", timers()) + "\n" +
+         lines("Loads (--load)", loads()) + "\n" + lines("Knobs (--knob)", knobs());
 }
 
 constexpr ParamSpec list_params[] = {{"json", ParamType::flag, "", "", "", "as JSON, with all parameters"}};
@@ -107,8 +109,11 @@ std::string list_json() {
 
 ExitCode list_command(const std::vector<std::string>& argv) {
   if (asks_for_help(argv)) {
-    const std::string page = help_text({"howlate-probe list [--json]", "Tests, ways to sleep, loads and knobs of this probe.", "",
-                                        {{"Options", list_params}}, "howlate-probe list --json"});
+    const std::string page = help_text({"howlate-probe list [--json]",
+                                        "Tests, ways to sleep, loads and knobs of this probe.",
+                                        "",
+                                        {{"Options", list_params}},
+                                        "howlate-probe list --json"});
     std::fputs(page.c_str(), stdout);
     return ExitCode::done;
   }
@@ -124,7 +129,9 @@ ExitCode list_command(const std::vector<std::string>& argv) {
 
 std::string test_help(const Test& test) {
   const std::string command = "howlate-probe " + std::string(test.name);
-  return help_text({command + " [options]", std::string(test.summary), test.needs.empty() ? "" : "Needs: " + std::string(test.needs),
+  return help_text({command + " [options]",
+                    std::string(test.summary),
+                    test.needs.empty() ? "" : "Needs: " + std::string(test.needs),
                     {{"Options", test.params}, {"Options of every test", common_params()}},
                     test.example.empty() ? command : std::string(test.example)});
 }
@@ -133,9 +140,13 @@ std::string load_help(const Load& load) {
   const std::string command = "howlate-probe load " + std::string(load.name);
   const std::string notes = load.target.name.empty()
                                 ? ""
-                                : "TARGET (" + std::string(param_type_name(load.target.type)) + "): " + std::string(load.target.help);
-  const std::string with_target = load.target.fallback.empty() ? command : command + ":" + std::string(load.target.fallback);
-  return help_text({command + (load.target.name.empty() ? "" : "[:TARGET]") + " [options]", std::string(load.summary), notes,
+                                : "TARGET (" + std::string(param_type_name(load.target.type)) +
+                                      "): " + std::string(load.target.help);
+  const std::string with_target =
+      load.target.fallback.empty() ? command : command + ":" + std::string(load.target.fallback);
+  return help_text({command + (load.target.name.empty() ? "" : "[:TARGET]") + " [options]",
+                    std::string(load.summary),
+                    notes,
                     {{"Options", load.params}, {"Options of every load", load_common_params()}},
                     load.example.empty() ? with_target + " --duration 10s" : std::string(load.example)});
 }

@@ -43,7 +43,8 @@ std::uint64_t load_u64(const std::byte* at) {
 }
 
 std::uint32_t by_byte(std::uint32_t crc, std::span<const std::byte> bytes) {
-  for (const std::byte byte : bytes) crc = (crc >> 8U) ^ tables[0][(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xffU];
+  for (const std::byte byte : bytes)
+    crc = (crc >> 8U) ^ tables[0][(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xffU];
   return crc;
 }
 
@@ -58,7 +59,8 @@ std::uint32_t by_tables(std::uint32_t crc, std::span<const std::byte> bytes) {
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::uint32_t crc, std::span<const std::byte> bytes) {
+__attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::uint32_t crc,
+                                                               std::span<const std::byte> bytes) {
   std::uint64_t wide = crc;
   std::size_t at = 0;
   for (; at + 8 <= bytes.size(); at += 8) wide = _mm_crc32_u64(wide, load_u64(bytes.data() + at));
@@ -74,10 +76,16 @@ std::uint32_t by_instruction(std::uint32_t crc, std::span<const std::byte> bytes
   for (; at + 8 <= bytes.size(); at += 8) crc = __crc32cd(crc, load_u64(bytes.data() + at));
   return by_byte(crc, bytes.subspan(at));
 }
-bool has_instruction() { return true; }
+bool has_instruction() {
+  return true;
+}
 #else
-std::uint32_t by_instruction(std::uint32_t crc, std::span<const std::byte> bytes) { return by_tables(crc, bytes); }
-bool has_instruction() { return false; }
+std::uint32_t by_instruction(std::uint32_t crc, std::span<const std::byte> bytes) {
+  return by_tables(crc, bytes);
+}
+bool has_instruction() {
+  return false;
+}
 #endif
 
 }  // namespace
@@ -86,6 +94,8 @@ std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t seed) {
   return ~(has_instruction() ? by_instruction(~seed, bytes) : by_tables(~seed, bytes));
 }
 
-std::uint32_t crc32c_portable(std::span<const std::byte> bytes, std::uint32_t seed) { return ~by_tables(~seed, bytes); }
+std::uint32_t crc32c_portable(std::span<const std::byte> bytes, std::uint32_t seed) {
+  return ~by_tables(~seed, bytes);
+}
 
 }  // namespace howlate

@@ -12,27 +12,39 @@ constexpr std::size_t line_width = 100;
 // What stands for the value: "DURATION", or the choices themselves where they are few.
 std::string value_word(const ParamSpec& spec) {
   switch (spec.type) {
-    case ParamType::flag: return "";
+    case ParamType::flag:
+      return "";
     case ParamType::count:
-    case ParamType::integer: return "N";
-    case ParamType::real: return "X";
-    case ParamType::duration: return "TIME";
-    case ParamType::bytes: return "SIZE";
-    case ParamType::rate: return "RATE";
-    case ParamType::percent: return "PERCENT";
-    case ParamType::cpus: return "CPUS";
-    case ParamType::choice: return spec.choices.size() <= 24 ? std::string(spec.choices) : "WORD";
-    case ParamType::text: return "TEXT";
+    case ParamType::integer:
+      return "N";
+    case ParamType::real:
+      return "X";
+    case ParamType::duration:
+      return "TIME";
+    case ParamType::bytes:
+      return "SIZE";
+    case ParamType::rate:
+      return "RATE";
+    case ParamType::percent:
+      return "PERCENT";
+    case ParamType::cpus:
+      return "CPUS";
+    case ParamType::choice:
+      return spec.choices.size() <= 24 ? std::string(spec.choices) : "WORD";
+    case ParamType::text:
+      return "TEXT";
   }
   return "";
 }
 
 std::string explanation(const ParamSpec& spec) {
   std::string text(spec.help);
-  if (spec.type == ParamType::choice && spec.choices.size() > 24) text += " (" + join(split(spec.choices, '|'), ", ") + ")";
+  if (spec.type == ParamType::choice && spec.choices.size() > 24)
+    text += " (" + join(split(spec.choices, '|'), ", ") + ")";
   if (spec.repeated) text += "; may be repeated";
   if (!spec.fallback.empty() && spec.type != ParamType::flag) text += " [" + std::string(spec.fallback) + "]";
-  if (spec.type == ParamType::flag && spec.fallback == "true") text += " [on; --" + std::string(spec.name) + "=false]";
+  if (spec.type == ParamType::flag && spec.fallback == "true")
+    text += " [on; --" + std::string(spec.name) + "=false]";
   return text;
 }
 
@@ -89,17 +101,28 @@ std::string help_text(const HelpPage& page) {
 
 std::string_view param_type_name(ParamType type) {
   switch (type) {
-    case ParamType::flag: return "flag";
-    case ParamType::count: return "count";
-    case ParamType::integer: return "integer";
-    case ParamType::real: return "real";
-    case ParamType::duration: return "duration";
-    case ParamType::bytes: return "bytes";
-    case ParamType::rate: return "rate";
-    case ParamType::percent: return "percent";
-    case ParamType::cpus: return "cpus";
-    case ParamType::choice: return "choice";
-    case ParamType::text: return "text";
+    case ParamType::flag:
+      return "flag";
+    case ParamType::count:
+      return "count";
+    case ParamType::integer:
+      return "integer";
+    case ParamType::real:
+      return "real";
+    case ParamType::duration:
+      return "duration";
+    case ParamType::bytes:
+      return "bytes";
+    case ParamType::rate:
+      return "rate";
+    case ParamType::percent:
+      return "percent";
+    case ParamType::cpus:
+      return "cpus";
+    case ParamType::choice:
+      return "choice";
+    case ParamType::text:
+      return "text";
   }
   return "";
 }

@@ -22,13 +22,13 @@ class Histogram {
   void add(std::int64_t value);
   void merge(const Histogram& other);
 
-  [[nodiscard]] std::uint64_t count() const { return count_; }        // negative ones included
+  [[nodiscard]] std::uint64_t count() const { return count_; }  // negative ones included
   [[nodiscard]] std::uint64_t negatives() const { return negatives_; }
   [[nodiscard]] std::uint64_t in_bin(std::size_t bin) const { return bins_[bin]; }
   [[nodiscard]] std::int64_t min() const { return min_; }  // INT64_MAX when empty
   [[nodiscard]] std::int64_t max() const { return max_; }  // INT64_MIN when empty
-  [[nodiscard]] double mean() const { return mean_; }      // exact to rounding: of the values, not of the bins
-  [[nodiscard]] double stddev() const;                     // the sample's (n - 1); 0 below two values
+  [[nodiscard]] double mean() const { return mean_; }  // exact to rounding: of the values, not of the bins
+  [[nodiscard]] double stddev() const;                 // the sample's (n - 1); 0 below two values
 
   // The rank-th smallest value (1 = smallest), as the greatest value of its bin and never above the maximum: it is not below
   // the true one and at most 0.8 % above. A rank among the negative values answers with the minimum. Rank within 1..count().

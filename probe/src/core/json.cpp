@@ -39,19 +39,31 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
 
 void append_ascii(std::string& out, char letter) {
   switch (letter) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\t': out += "\\t"; return;
-    case '\r': out += "\\r"; return;
-    default: break;
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    default:
+      break;
   }
   if (static_cast<unsigned char>(letter) >= 0x20 && letter != 0x7f) {
     out += letter;
     return;
   }
   std::array<char, 8> escape{};
-  std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(letter)));
+  std::snprintf(escape.data(), escape.size(), "\\u%04x",
+                static_cast<unsigned>(static_cast<unsigned char>(letter)));
   out += escape.data();
 }
 
@@ -134,9 +146,15 @@ JsonWriter& JsonWriter::raw(std::string_view json) {
   return *this;
 }
 
-JsonWriter& JsonWriter::value(std::string_view text) { return raw(json_string(text)); }
-JsonWriter& JsonWriter::value(bool truth) { return raw(truth ? "true" : "false"); }
-JsonWriter& JsonWriter::null() { return raw("null"); }
+JsonWriter& JsonWriter::value(std::string_view text) {
+  return raw(json_string(text));
+}
+JsonWriter& JsonWriter::value(bool truth) {
+  return raw(truth ? "true" : "false");
+}
+JsonWriter& JsonWriter::null() {
+  return raw("null");
+}
 
 JsonWriter& JsonWriter::value(double number) {
   if (!std::isfinite(number)) return null();

@@ -24,8 +24,7 @@ class JsonWriter {
   JsonWriter& value(bool truth);
   JsonWriter& value(double number);
   template <std::integral Number>
-    requires(!std::same_as<Number, bool>)
-  JsonWriter& value(Number number) {
+  requires(!std::same_as<Number, bool>) JsonWriter& value(Number number) {
     return raw(std::to_string(number));
   }
   JsonWriter& null();

@@ -44,7 +44,8 @@ class JsonReader {
 
  private:
   void space() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
+    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
+      ++at_;
   }
   bool take(char letter) {
     if (at_ >= text_.size() || text_[at_] != letter) return false;
@@ -60,13 +61,21 @@ class JsonReader {
     space();
     if (depth > depth_limit || ++values_ > value_limit || at_ >= text_.size()) return false;
     switch (text_[at_]) {
-      case '{': return object(out, depth);
-      case '[': return array(out, depth);
-      case '"': out.kind_ = JsonValue::Kind::string; return string(out.text_);
-      case 't': return word(out, "true", JsonValue::Kind::boolean);
-      case 'f': return word(out, "false", JsonValue::Kind::boolean);
-      case 'n': return word(out, "null", JsonValue::Kind::null);
-      default: return number(out);
+      case '{':
+        return object(out, depth);
+      case '[':
+        return array(out, depth);
+      case '"':
+        out.kind_ = JsonValue::Kind::string;
+        return string(out.text_);
+      case 't':
+        return word(out, "true", JsonValue::Kind::boolean);
+      case 'f':
+        return word(out, "false", JsonValue::Kind::boolean);
+      case 'n':
+        return word(out, "null", JsonValue::Kind::null);
+      default:
+        return number(out);
     }
   }
 

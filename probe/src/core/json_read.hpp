@@ -20,12 +20,19 @@ class JsonValue {
   static Result<JsonValue> parse(std::string_view text);
 
   [[nodiscard]] Kind kind() const { return kind_; }
-  [[nodiscard]] std::string_view text() const { return text_; }  // of a string (unescaped) or a number (as written)
+  [[nodiscard]] std::string_view text() const {
+    return text_;
+  }  // of a string (unescaped) or a number (as written)
   [[nodiscard]] bool truth() const { return text_ == "true"; }
-  [[nodiscard]] std::optional<std::int64_t> integer() const;  // nothing where it is not a whole number of 64 bits
-  [[nodiscard]] const std::vector<JsonValue>& items() const { return items_; }  // of an array or object, in order
-  [[nodiscard]] const std::vector<std::string>& keys() const { return keys_; }  // of an object, beside items()
-  [[nodiscard]] const JsonValue* find(std::string_view key) const;              // null where it is not there
+  [[nodiscard]] std::optional<std::int64_t> integer()
+      const;  // nothing where it is not a whole number of 64 bits
+  [[nodiscard]] const std::vector<JsonValue>& items() const {
+    return items_;
+  }  // of an array or object, in order
+  [[nodiscard]] const std::vector<std::string>& keys() const {
+    return keys_;
+  }                                                                 // of an object, beside items()
+  [[nodiscard]] const JsonValue* find(std::string_view key) const;  // null where it is not there
 
  private:
   friend class JsonReader;

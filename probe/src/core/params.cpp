@@ -14,7 +14,8 @@ namespace howlate {
 namespace {
 
 [[noreturn]] void misuse(std::string_view name, const char* what) {
-  std::fprintf(stderr, "howlate-probe: parameter '%.*s': %s\n", static_cast<int>(name.size()), name.data(), what);
+  std::fprintf(stderr, "howlate-probe: parameter '%.*s': %s\n", static_cast<int>(name.size()), name.data(),
+               what);
   std::abort();
 }
 
@@ -61,20 +62,29 @@ Result<Held> read_value(const ParamSpec& spec, std::string_view text) {
       if (!on && !off) return usage_error("'" + std::string(text) + "' is neither true nor false");
       return Held{.integer = on ? 1 : 0, .real = 0};
     }
-    case ParamType::count: return held_integer(parse_count(text));
-    case ParamType::integer: return held_integer(parse_integer(text));
-    case ParamType::duration: return held_integer(parse_duration_ns(text));
-    case ParamType::bytes: return held_integer(parse_bytes(text));
-    case ParamType::rate: return held_integer(parse_rate(text));
-    case ParamType::real: return held_real(parse_real(text));
-    case ParamType::percent: return held_real(parse_percent(text));
+    case ParamType::count:
+      return held_integer(parse_count(text));
+    case ParamType::integer:
+      return held_integer(parse_integer(text));
+    case ParamType::duration:
+      return held_integer(parse_duration_ns(text));
+    case ParamType::bytes:
+      return held_integer(parse_bytes(text));
+    case ParamType::rate:
+      return held_integer(parse_rate(text));
+    case ParamType::real:
+      return held_real(parse_real(text));
+    case ParamType::percent:
+      return held_real(parse_percent(text));
     case ParamType::cpus: {
       if (is_cpu_word(spec, text)) return Held{};
       const auto list = parse_cpu_list(text);
       return list.ok() ? Result<Held>(Held{}) : Result<Held>(list.error());
     }
-    case ParamType::choice: return held_status(check_choice(spec, text));
-    case ParamType::text: return Held{};
+    case ParamType::choice:
+      return held_status(check_choice(spec, text));
+    case ParamType::text:
+      return Held{};
   }
   return broken("a parameter of an unknown type");
 }
@@ -87,14 +97,17 @@ bool is_option(std::string_view word) {
 Error unknown_option(std::string_view word, std::span<const std::string_view> names) {
   const std::string_view bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   const std::string_view near = nearest_name(bare, names);
-  std::string remedy = near.empty() ? "see --help for the options" : "did you mean --" + std::string(near) + "?";
+  std::string remedy =
+      near.empty() ? "see --help for the options" : "did you mean --" + std::string(near) + "?";
   return usage_error("there is no option '" + std::string(word) + "'", std::move(remedy));
 }
 
 Error unexpected_word(std::string_view word, std::span<const std::string_view> names) {
   const bool is_name = std::find(names.begin(), names.end(), word) != names.end();
-  std::string remedy = is_name ? "an option begins with two dashes: --" + std::string(word) : "see --help for the options";
-  return usage_error("the word '" + std::string(word) + "' stands where no word is expected", std::move(remedy));
+  std::string remedy =
+      is_name ? "an option begins with two dashes: --" + std::string(word) : "see --help for the options";
+  return usage_error("the word '" + std::string(word) + "' stands where no word is expected",
+                     std::move(remedy));
 }
 
 }  // namespace
@@ -142,7 +155,8 @@ class ParamsReader {
     const std::size_t equals = word.find('=');
     const std::string_view whole(word);
     const std::string_view spelt = whole.substr(0, equals);
-    const auto found = spelt.starts_with("--") ? params_.values_.find(spelt.substr(2)) : params_.values_.end();
+    const auto found =
+        spelt.starts_with("--") ? params_.values_.find(spelt.substr(2)) : params_.values_.end();
     if (found == params_.values_.end()) return unknown_option(spelt, names_);
     Params::Value& value = found->second;
     if (value.given && !value.spec->repeated) {
@@ -190,8 +204,12 @@ const Params::Value& Params::at(std::string_view name) const {
   return found->second;
 }
 
-bool Params::is_set(std::string_view name) const { return !at(name).texts.empty(); }
-bool Params::given(std::string_view name) const { return at(name).given; }
+bool Params::is_set(std::string_view name) const {
+  return !at(name).texts.empty();
+}
+bool Params::given(std::string_view name) const {
+  return at(name).given;
+}
 
 void Params::put(std::string_view name, std::string text) {
   static_cast<void>(at(name));  // a name that no table declares aborts
@@ -211,8 +229,10 @@ std::int64_t Params::integer(std::string_view name) const {
     case ParamType::integer:
     case ParamType::duration:
     case ParamType::bytes:
-    case ParamType::rate: return value.integer;
-    default: misuse(name, "asked for as an integer, declared as something else");
+    case ParamType::rate:
+      return value.integer;
+    default:
+      misuse(name, "asked for as an integer, declared as something else");
   }
 }
 
@@ -230,7 +250,9 @@ const std::string& Params::text(std::string_view name) const {
   return value.texts.empty() ? none : value.texts.back();
 }
 
-const std::vector<std::string>& Params::texts(std::string_view name) const { return at(name).texts; }
+const std::vector<std::string>& Params::texts(std::string_view name) const {
+  return at(name).texts;
+}
 
 std::string Params::to_json() const {
   JsonWriter json;

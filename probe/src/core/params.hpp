@@ -32,9 +32,10 @@ struct ParamSpec {
   ParamType type;
   std::string_view fallback;  // default, spelt as on the command line; "" = not set
   std::string_view unit;      // of the held value: "ns", "B", "B/s", "%", "1" or ""
-  std::string_view choices;   // for choice: "skip|backlog|as-published"; for cpus: words beside a list ("all" always is)
-  std::string_view help;      // one line
-  bool repeated = false;      // may be given several times (all values are kept, in order)
+  std::string_view
+      choices;  // for choice: "skip|backlog|as-published"; for cpus: words beside a list ("all" always is)
+  std::string_view help;  // one line
+  bool repeated = false;  // may be given several times (all values are kept, in order)
 };
 
 // Parsed and checked values, by name. Asking for a name that no table declared is a programming error (asserted).
@@ -50,10 +51,12 @@ class Params {
   // The value in force where it is not the one given (a random seed, the CPU chosen): only for texts and to_json().
   void put(std::string_view name, std::string text);
   [[nodiscard]] bool flag(std::string_view name) const;
-  [[nodiscard]] std::int64_t integer(std::string_view name) const;  // count, integer, duration (ns), bytes, rate
-  [[nodiscard]] double real(std::string_view name) const;           // real, percent
+  [[nodiscard]] std::int64_t integer(
+      std::string_view name) const;                        // count, integer, duration (ns), bytes, rate
+  [[nodiscard]] double real(std::string_view name) const;  // real, percent
   [[nodiscard]] const std::string& text(std::string_view name) const;  // choice, text, cpus: as given
-  [[nodiscard]] const std::vector<std::string>& texts(std::string_view name) const;  // repeated ones, as given
+  [[nodiscard]] const std::vector<std::string>& texts(
+      std::string_view name) const;  // repeated ones, as given
   [[nodiscard]] const std::vector<std::string>& positionals() const { return positionals_; }
   // Every parameter that is set with the value in force, spelt as given or by default, for the stream's header:
   // {"period": "1ms", "dither": true, "load": ["cpu:50"], ...} - flags as booleans, repeated ones as arrays.

@@ -41,15 +41,19 @@ struct Kind {
   std::span<const Unit> table;
 };
 
-constexpr Kind duration_kind = {"a duration", "250us, 1ms or 2s", "ns, us, ms, s, min or h", "1 ns", duration_units};
-constexpr Kind bytes_kind = {"a size", "512, 4KiB, 10MiB or 1GB", "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB", "1 B", byte_units};
+constexpr Kind duration_kind = {"a duration", "250us, 1ms or 2s", "ns, us, ms, s, min or h", "1 ns",
+                                duration_units};
+constexpr Kind bytes_kind = {"a size", "512, 4KiB, 10MiB or 1GB", "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB",
+                             "1 B", byte_units};
 
 Error wrong(std::string_view text, const Kind& kind, const std::string& why) {
   return usage_error("'" + std::string(text) + "' is not " + std::string(kind.what) + ": " + why,
                      "write it like " + std::string(kind.example));
 }
 
-bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+bool is_digit(char letter) {
+  return letter >= '0' && letter <= '9';
+}
 
 std::size_t digits_from(std::string_view text, std::size_t at) {
   while (at < text.size() && is_digit(text[at])) ++at;
@@ -57,8 +61,8 @@ std::size_t digits_from(std::string_view text, std::size_t at) {
 }
 
 // digits[.digits] times `scale`, exactly: nothing is rounded and nothing wraps.
-Result<std::int64_t> scaled(std::string_view text, std::string_view whole, std::string_view fraction, std::int64_t scale,
-                            const Kind& kind) {
+Result<std::int64_t> scaled(std::string_view text, std::string_view whole, std::string_view fraction,
+                            std::int64_t scale, const Kind& kind) {
   __extension__ using Wide = __int128;
   Wide value = 0;
   for (const char digit : whole) {
@@ -111,13 +115,18 @@ Result<int> parse_cpu(std::string_view text) {
   bool too_large = false;
   const bool ok = !text.empty() && is_digit(text[0]) && read_whole(text, cpu, too_large);
   if (ok && cpu < cpu_limit) return static_cast<int>(cpu);
-  return usage_error("'" + std::string(text) + "' is not the number of a CPU", "write a list like 0-3,5 or all");
+  return usage_error("'" + std::string(text) + "' is not the number of a CPU",
+                     "write a list like 0-3,5 or all");
 }
 
 }  // namespace
 
-Result<std::int64_t> parse_duration_ns(std::string_view text) { return parse_quantity(text, duration_kind); }
-Result<std::int64_t> parse_bytes(std::string_view text) { return parse_quantity(text, bytes_kind); }
+Result<std::int64_t> parse_duration_ns(std::string_view text) {
+  return parse_quantity(text, duration_kind);
+}
+Result<std::int64_t> parse_bytes(std::string_view text) {
+  return parse_quantity(text, bytes_kind);
+}
 
 Result<std::int64_t> parse_rate(std::string_view text) {
   static constexpr Kind kind = {"a rate", "10MiB/s or 500kB/s", bytes_kind.units, "1 B/s", byte_units};
@@ -130,16 +139,18 @@ Result<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t number = 0;
   bool too_large = false;
   if (read_whole(text, number, too_large)) return number;
-  return usage_error("'" + std::string(text) + (too_large ? "' is too large for 64 bits" : "' is not a whole number"),
-                     "write it like 1000 or -5");
+  return usage_error(
+      "'" + std::string(text) + (too_large ? "' is too large for 64 bits" : "' is not a whole number"),
+      "write it like 1000 or -5");
 }
 
 Result<std::int64_t> parse_count(std::string_view text) {
   std::int64_t number = 0;
   bool too_large = false;
   if (!text.starts_with('-') && read_whole(text, number, too_large)) return number;
-  return usage_error("'" + std::string(text) + (too_large ? "' is too large for 64 bits" : "' is not a count"),
-                     "write a whole number that is not negative, like 100000");
+  return usage_error(
+      "'" + std::string(text) + (too_large ? "' is too large for 64 bits" : "' is not a count"),
+      "write a whole number that is not negative, like 100000");
 }
 
 Result<double> parse_real(std::string_view text) {
@@ -154,7 +165,8 @@ Result<double> parse_percent(std::string_view text) {
   if (bare.ends_with('%')) bare.remove_suffix(1);
   const Result<double> number = parse_real(bare);
   if (number && *number >= 0 && *number <= 100) return number;
-  return usage_error("'" + std::string(text) + "' is not a share in per cent", "write a number from 0 to 100, like 50 or 50%");
+  return usage_error("'" + std::string(text) + "' is not a share in per cent",
+                     "write a number from 0 to 100, like 50 or 50%");
 }
 
 Result<std::vector<int>> parse_cpu_list(std::string_view text) {

@@ -12,7 +12,8 @@ void put(std::vector<std::byte>& out, std::uint64_t value, std::size_t width) {
 }
 
 void put_at(std::vector<std::byte>& out, std::size_t at, std::uint64_t value, std::size_t width) {
-  for (std::size_t byte = 0; byte < width; ++byte) out[at + byte] = static_cast<std::byte>(value >> (8 * byte));
+  for (std::size_t byte = 0; byte < width; ++byte)
+    out[at + byte] = static_cast<std::byte>(value >> (8 * byte));
 }
 
 // Opens a frame whose length and checksum end_frame() fills in; returns where it begins.
@@ -58,9 +59,12 @@ void put_column(std::vector<std::byte>& out, ColumnType type, std::span<const st
   out.resize(at + column_bytes(type, rows.size()));  // zeros, so the padding is zero
   std::byte* to = out.data() + at;
   switch (type) {
-    case ColumnType::i64: return store_rows<8>(to, rows);
-    case ColumnType::i32: return store_rows<4>(to, rows);
-    case ColumnType::u8: return store_rows<1>(to, rows);
+    case ColumnType::i64:
+      return store_rows<8>(to, rows);
+    case ColumnType::i32:
+      return store_rows<4>(to, rows);
+    case ColumnType::u8:
+      return store_rows<1>(to, rows);
   }
 }
 
@@ -68,14 +72,19 @@ void put_column(std::vector<std::byte>& out, ColumnType type, std::span<const st
 
 std::size_t column_width(ColumnType type) {
   switch (type) {
-    case ColumnType::i64: return 8;
-    case ColumnType::i32: return 4;
-    case ColumnType::u8: return 1;
+    case ColumnType::i64:
+      return 8;
+    case ColumnType::i32:
+      return 4;
+    case ColumnType::u8:
+      return 1;
   }
   return 0;
 }
 
-std::size_t column_bytes(ColumnType type, std::size_t rows) { return (column_width(type) * rows + 7) / 8 * 8; }
+std::size_t column_bytes(ColumnType type, std::size_t rows) {
+  return (column_width(type) * rows + 7) / 8 * 8;
+}
 
 std::size_t batch_bytes(std::span<const ColumnType> types, std::size_t rows) {
   std::size_t bytes = batch_head_bytes;
@@ -85,9 +94,12 @@ std::size_t batch_bytes(std::span<const ColumnType> types, std::size_t rows) {
 
 std::string_view column_type_name(ColumnType type) {
   switch (type) {
-    case ColumnType::i64: return "i64";
-    case ColumnType::i32: return "i32";
-    case ColumnType::u8: return "u8";
+    case ColumnType::i64:
+      return "i64";
+    case ColumnType::i32:
+      return "i32";
+    case ColumnType::u8:
+      return "u8";
   }
   return "";
 }
@@ -96,11 +108,16 @@ void StreamEncoder::magic(std::vector<std::byte>& out) {
   for (const char letter : stream_magic) out.push_back(static_cast<std::byte>(letter));
 }
 
-void StreamEncoder::header(std::vector<std::byte>& out, std::string_view json) { text_frame(out, FrameKind::header, json); }
-void StreamEncoder::trailer(std::vector<std::byte>& out, std::string_view json) { text_frame(out, FrameKind::trailer, json); }
+void StreamEncoder::header(std::vector<std::byte>& out, std::string_view json) {
+  text_frame(out, FrameKind::header, json);
+}
+void StreamEncoder::trailer(std::vector<std::byte>& out, std::string_view json) {
+  text_frame(out, FrameKind::trailer, json);
+}
 
 void StreamEncoder::batch(std::vector<std::byte>& out, std::uint16_t table, const Totals& totals,
-                          std::span<const ColumnType> types, std::span<const std::span<const std::int64_t>> columns) {
+                          std::span<const ColumnType> types,
+                          std::span<const std::span<const std::int64_t>> columns) {
   const std::size_t rows = columns.empty() ? 0 : columns.front().size();
   const std::size_t at = begin_frame(out, FrameKind::batch, table);
   put(out, rows, 4);
@@ -108,7 +125,8 @@ void StreamEncoder::batch(std::vector<std::byte>& out, std::uint16_t table, cons
   for (const std::int64_t total : {totals.recorded, totals.releases, totals.overruns, totals.dropped}) {
     put(out, static_cast<std::uint64_t>(total), 8);
   }
-  for (std::size_t column = 0; column < columns.size(); ++column) put_column(out, types[column], columns[column]);
+  for (std::size_t column = 0; column < columns.size(); ++column)
+    put_column(out, types[column], columns[column]);
   end_frame(out, at);
 }
 

@@ -23,7 +23,7 @@ enum class FrameKind : std::uint8_t { header = 1, batch = 2, trailer = 3 };
 enum class ColumnType : std::uint8_t { i64, i32, u8 };
 
 std::size_t column_width(ColumnType type);
-std::size_t column_bytes(ColumnType type, std::size_t rows);  // padding included
+std::size_t column_bytes(ColumnType type, std::size_t rows);                   // padding included
 std::size_t batch_bytes(std::span<const ColumnType> types, std::size_t rows);  // the payload of a batch
 std::string_view column_type_name(ColumnType type);                            // "i64"
 
@@ -51,7 +51,8 @@ class StreamEncoder {
   static void trailer(std::vector<std::byte>& out, std::string_view json);
   // All columns have the same number of rows.
   static void batch(std::vector<std::byte>& out, std::uint16_t table, const Totals& totals,
-                    std::span<const ColumnType> types, std::span<const std::span<const std::int64_t>> columns);
+                    std::span<const ColumnType> types,
+                    std::span<const std::span<const std::int64_t>> columns);
 };
 
 // CRC32C of `bytes`, continued from `seed` (the CRC of what came before). The portable one is what processors without an

@@ -19,7 +19,8 @@ std::int64_t integer_of(const JsonValue& object, std::string_view key, std::int6
 
 std::string word_of(const JsonValue& object, std::string_view key) {
   const JsonValue* const value = object.find(key);
-  return value != nullptr && value->kind() == JsonValue::Kind::string ? std::string(value->text()) : std::string();
+  return value != nullptr && value->kind() == JsonValue::Kind::string ? std::string(value->text())
+                                                                      : std::string();
 }
 
 std::optional<ColumnType> type_of(std::string_view name) {
@@ -81,11 +82,13 @@ bool identity_holds(const Totals& totals) {
 
 std::string read_batch(const Frame& frame, StreamReport& report) {
   const auto found = report.tables.find(frame.table);
-  if (found == report.tables.end()) return "a batch is of table " + std::to_string(frame.table) + ", which the header does not have";
+  if (found == report.tables.end())
+    return "a batch is of table " + std::to_string(frame.table) + ", which the header does not have";
   TableReport& table = found->second;
   const std::string name = "table " + std::to_string(frame.table);
   const std::optional<BatchHead> head = read_batch_head(frame.payload);
-  if (!head || batch_bytes(table.types, head->rows) != frame.payload.size()) return "a batch of " + name + " is not as long as its rows need";
+  if (!head || batch_bytes(table.types, head->rows) != frame.payload.size())
+    return "a batch of " + name + " is not as long as its rows need";
   const Totals& totals = head->totals;
   if (totals.recorded != table.rows + head->rows) {
     return name + " says " + std::to_string(totals.recorded) + " rows up to here, and there are " +
@@ -103,7 +106,8 @@ std::string read_batch(const Frame& frame, StreamReport& report) {
 
 std::string read_account(const JsonValue& entry, StreamReport& report) {
   const auto found = report.tables.find(integer_of(entry, "table", -1));
-  if (found == report.tables.end()) return "the trailer has an account of a table that the header does not have";
+  if (found == report.tables.end())
+    return "the trailer has an account of a table that the header does not have";
   TableReport& table = found->second;
   const std::string name = "table " + std::to_string(found->first);
   Totals totals;
@@ -113,10 +117,11 @@ std::string read_account(const JsonValue& entry, StreamReport& report) {
   totals.dropped = integer_of(entry, "dropped", -1);
   if (!identity_holds(totals)) return "the trailer's account of " + name + " does not add up";
   if (totals.recorded != table.rows) {
-    return "the trailer's account of " + name + " has " + std::to_string(totals.recorded) + " rows, and there are " +
-           std::to_string(table.rows);
+    return "the trailer's account of " + name + " has " + std::to_string(totals.recorded) +
+           " rows, and there are " + std::to_string(table.rows);
   }
-  if (shrinks(table.totals, totals)) return "the trailer's account of " + name + " is smaller than its last batch's";
+  if (shrinks(table.totals, totals))
+    return "the trailer's account of " + name + " is smaller than its last batch's";
   table.totals = totals;
   return "";
 }
@@ -126,7 +131,8 @@ std::string read_trailer(std::span<const std::byte> payload, StreamReport& repor
   const Result<JsonValue> json = JsonValue::parse(report.trailer);
   if (!json) return "the trailer cannot be read: " + json.error().message;
   const JsonValue* const accounts = json->find("accounting");
-  if (accounts == nullptr || accounts->kind() != JsonValue::Kind::array) return "the trailer has no accounting";
+  if (accounts == nullptr || accounts->kind() != JsonValue::Kind::array)
+    return "the trailer has no accounting";
   for (const JsonValue& entry : accounts->items()) {
     if (std::string why = read_account(entry, report); !why.empty()) return why;
   }
@@ -135,19 +141,26 @@ std::string read_trailer(std::span<const std::byte> payload, StreamReport& repor
 
 std::string read_frame(const Frame& frame, StreamReport& report) {
   switch (frame.kind) {
-    case FrameKind::header: return read_header(frame.payload, report);
-    case FrameKind::batch: return read_batch(frame, report);
-    case FrameKind::trailer: return read_trailer(frame.payload, report);
+    case FrameKind::header:
+      return read_header(frame.payload, report);
+    case FrameKind::batch:
+      return read_batch(frame, report);
+    case FrameKind::trailer:
+      return read_trailer(frame.payload, report);
   }
   return "";
 }
 
 std::string end_words(const StreamReport& report) {
   switch (report.end) {
-    case StreamEnd::trailer: return "whole, with its trailer";
-    case StreamEnd::no_trailer: return "without a trailer: the probe did not end by itself, and nothing is lost up to the last batch";
-    case StreamEnd::cut: return "cut";
-    case StreamEnd::damaged: return "damaged";
+    case StreamEnd::trailer:
+      return "whole, with its trailer";
+    case StreamEnd::no_trailer:
+      return "without a trailer: the probe did not end by itself, and nothing is lost up to the last batch";
+    case StreamEnd::cut:
+      return "cut";
+    case StreamEnd::damaged:
+      return "damaged";
   }
   return "";
 }
@@ -183,8 +196,9 @@ std::string describe(const StreamReport& report) {
     if (table.cpu >= 0) text += " (CPU " + std::to_string(table.cpu) + ")";
     text += ": " + std::to_string(table.rows) + " rows in " + std::to_string(table.batches) + " batches";
     if (of_activations(table, table.totals)) {
-      text += "; releases " + std::to_string(table.totals.releases) + " = recorded " + std::to_string(table.totals.recorded) +
-              " + overruns " + std::to_string(table.totals.overruns) + " + dropped " + std::to_string(table.totals.dropped);
+      text += "; releases " + std::to_string(table.totals.releases) + " = recorded " +
+              std::to_string(table.totals.recorded) + " + overruns " + std::to_string(table.totals.overruns) +
+              " + dropped " + std::to_string(table.totals.dropped);
     }
     text += "\n";
   }

@@ -10,7 +10,8 @@ template <class Unsigned>
 Unsigned load(std::span<const std::byte> bytes, std::size_t at) {
   Unsigned value = 0;
   for (std::size_t byte = 0; byte < sizeof(Unsigned); ++byte) {
-    value = static_cast<Unsigned>(value | static_cast<Unsigned>(std::to_integer<Unsigned>(bytes[at + byte]) << (8 * byte)));
+    value = static_cast<Unsigned>(
+        value | static_cast<Unsigned>(std::to_integer<Unsigned>(bytes[at + byte]) << (8 * byte)));
   }
   return value;
 }
@@ -19,15 +20,23 @@ std::int64_t load_i64(std::span<const std::byte> bytes, std::size_t at) {
   return static_cast<std::int64_t>(load<std::uint64_t>(bytes, at));
 }
 
-std::string at_byte(std::size_t offset) { return " at byte " + std::to_string(offset); }
+std::string at_byte(std::size_t offset) {
+  return " at byte " + std::to_string(offset);
+}
 
 std::vector<std::int64_t> widened(std::span<const std::byte> column, ColumnType type, std::size_t rows) {
   std::vector<std::int64_t> values(rows);
   for (std::size_t row = 0; row < rows; ++row) {
     switch (type) {
-      case ColumnType::i64: values[row] = load_i64(column, 8 * row); break;
-      case ColumnType::i32: values[row] = static_cast<std::int32_t>(load<std::uint32_t>(column, 4 * row)); break;
-      case ColumnType::u8: values[row] = std::to_integer<std::int64_t>(column[row]); break;
+      case ColumnType::i64:
+        values[row] = load_i64(column, 8 * row);
+        break;
+      case ColumnType::i32:
+        values[row] = static_cast<std::int32_t>(load<std::uint32_t>(column, 4 * row));
+        break;
+      case ColumnType::u8:
+        values[row] = std::to_integer<std::int64_t>(column[row]);
+        break;
     }
   }
   return values;
@@ -37,8 +46,9 @@ std::vector<std::int64_t> widened(std::span<const std::byte> column, ColumnType 
 
 FrameReader::FrameReader(std::span<const std::byte> bytes) : bytes_(bytes) {
   const std::size_t known = std::min(bytes.size(), stream_magic.size());
-  const bool same = std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(known), stream_magic.begin(),
-                               [](std::byte left, char right) { return left == static_cast<std::byte>(right); });
+  const bool same =
+      std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(known), stream_magic.begin(),
+                 [](std::byte left, char right) { return left == static_cast<std::byte>(right); });
   if (same && known == stream_magic.size()) {
     at_ = known;
   } else if (same) {
@@ -75,7 +85,8 @@ std::optional<Frame> FrameReader::whole_frame(std::size_t length) {
   }
   const auto kind = std::to_integer<std::uint8_t>(head[4]);
   if (kind < 1 || kind > 3 || head[5] != std::byte{0}) {
-    return stop(StreamEnd::damaged, "the frame" + at_byte(at_) + " is of the unknown kind " + std::to_string(kind));
+    return stop(StreamEnd::damaged,
+                "the frame" + at_byte(at_) + " is of the unknown kind " + std::to_string(kind));
   }
   const Frame frame{static_cast<FrameKind>(kind), load<std::uint16_t>(head, 6), at_, payload};
   std::string why;
@@ -88,10 +99,12 @@ std::optional<Frame> FrameReader::next() {
   const std::size_t left = bytes_.size() - at_;
   if (left == 0 && !header_seen_) return stop(StreamEnd::cut, "the stream is cut before its header");
   if (left == 0) return stop(trailer_seen_ ? StreamEnd::trailer : StreamEnd::no_trailer, "");
-  if (left < frame_head_bytes) return stop(StreamEnd::cut, "the stream is cut within the head of the frame" + at_byte(at_));
+  if (left < frame_head_bytes)
+    return stop(StreamEnd::cut, "the stream is cut within the head of the frame" + at_byte(at_));
   const std::size_t length = load<std::uint32_t>(bytes_, at_);
   if (length > max_payload_bytes) {
-    return stop(StreamEnd::damaged, "the frame" + at_byte(at_) + " claims " + std::to_string(length) + " bytes, more than a frame may have");
+    return stop(StreamEnd::damaged, "the frame" + at_byte(at_) + " claims " + std::to_string(length) +
+                                        " bytes, more than a frame may have");
   }
   if (length > left - frame_head_bytes) {
     return stop(StreamEnd::cut, "the stream is cut within the frame" + at_byte(at_));

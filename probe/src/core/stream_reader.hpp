@@ -30,10 +30,10 @@ struct BatchHead {
 };
 
 enum class StreamEnd {
-  trailer,    // whole: the probe ended by itself
-  no_trailer, // cut between two frames, as after a kill -9
-  cut,        // cut within a frame; everything before it holds
-  damaged,    // bytes that are not a stream's; everything before them holds
+  trailer,     // whole: the probe ended by itself
+  no_trailer,  // cut between two frames, as after a kill -9
+  cut,         // cut within a frame; everything before it holds
+  damaged,     // bytes that are not a stream's; everything before them holds
 };
 
 // Walks the frames of a stream held in memory: next() until it answers nothing, then end() and problem().
@@ -43,8 +43,12 @@ class FrameReader {
 
   std::optional<Frame> next();
   [[nodiscard]] StreamEnd end() const { return end_; }
-  [[nodiscard]] const std::string& problem() const { return problem_; }  // a sentence, or "" for trailer and no_trailer
-  [[nodiscard]] std::size_t offset() const { return at_; }               // the first byte that is not part of a whole frame
+  [[nodiscard]] const std::string& problem() const {
+    return problem_;
+  }  // a sentence, or "" for trailer and no_trailer
+  [[nodiscard]] std::size_t offset() const {
+    return at_;
+  }  // the first byte that is not part of a whole frame
 
  private:
   std::optional<Frame> stop(StreamEnd end, std::string problem);

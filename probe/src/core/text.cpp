@@ -39,7 +39,8 @@ std::string three_digits(double value) {
   return buffer.data();
 }
 
-std::string two_units(std::uint64_t whole, std::string_view unit, std::uint64_t part, std::string_view part_unit) {
+std::string two_units(std::uint64_t whole, std::string_view unit, std::uint64_t part,
+                      std::string_view part_unit) {
   std::string padded = std::to_string(part);
   if (padded.size() < 2) padded.insert(0, "0");
   return std::to_string(whole) + " " + std::string(unit) + " " + padded + " " + std::string(part_unit);
@@ -95,7 +96,8 @@ Error unknown_name(std::string_view kind, std::string_view word, std::span<const
 
 std::string format_duration_ns(std::int64_t duration_ns) {
   const bool negative = duration_ns < 0;
-  const std::uint64_t size = negative ? 0 - static_cast<std::uint64_t>(duration_ns) : static_cast<std::uint64_t>(duration_ns);
+  const std::uint64_t size =
+      negative ? 0 - static_cast<std::uint64_t>(duration_ns) : static_cast<std::uint64_t>(duration_ns);
   const auto value = static_cast<double>(size);
   std::string text;
   if (size < 1'000) {
@@ -122,8 +124,12 @@ std::string spell_duration_ns(std::int64_t duration_ns) {
   return std::to_string(duration_ns) + "ns";
 }
 
-std::string join(std::span<const std::string_view> parts, std::string_view between) { return joined(parts, between); }
-std::string join(std::span<const std::string> parts, std::string_view between) { return joined(parts, between); }
+std::string join(std::span<const std::string_view> parts, std::string_view between) {
+  return joined(parts, between);
+}
+std::string join(std::span<const std::string> parts, std::string_view between) {
+  return joined(parts, between);
+}
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;

@@ -13,10 +13,14 @@ namespace howlate {
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return usage_error("'" + path + "' cannot be opened: " + errno_text(errno), "name a file that can be read");
+  if (!file.valid())
+    return usage_error("'" + path + "' cannot be opened: " + errno_text(errno),
+                       "name a file that can be read");
   struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return broken("'" + path + "' cannot be looked at: " + errno_text(errno));
-  if (!S_ISREG(status.st_mode)) return usage_error("'" + path + "' is not a regular file", "name the file of a stream");
+  if (::fstat(file.get(), &status) != 0)
+    return broken("'" + path + "' cannot be looked at: " + errno_text(errno));
+  if (!S_ISREG(status.st_mode))
+    return usage_error("'" + path + "' is not a regular file", "name the file of a stream");
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return MappedFile({});
   void* const at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);

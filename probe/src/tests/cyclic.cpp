@@ -258,6 +258,7 @@ const Test test_cyclic = {
         "for fifo, rr and deadline the right to real-time scheduling (CAP_SYS_NICE or ulimit -r); it "
         "measures as other without",
     .run = run,
+    .example = "howlate-probe cyclic --period 250us --activations 100000 --dither --load cpu:50",
 };
 
 }  // namespace howlate

@@ -8,6 +8,7 @@
 #include "cell/run.hpp"
 #include "core/json_read.hpp"
 #include "core/params.hpp"
+#include "core/text.hpp"
 #include "timers/timer.hpp"
 
 namespace howlate {
@@ -26,12 +27,18 @@ TEST_CASE("list --json is JSON with every test, timer and load of the tables") {
   }
 }
 
-TEST_CASE("every table of parameters agrees with itself, its defaults can be read, and no name stands twice") {
+TEST_CASE(
+    "every table of parameters agrees with itself, its defaults can be read, and no name stands twice") {
   for (const Test* test : tests()) {
     const auto params = Params::parse({test->params, common_params()}, {});
     CAPTURE(std::string(test->name));
     CHECK_MESSAGE(params.ok(), (params.ok() ? "" : params.error().message));
     CHECK(test_help(*test).find("\nExample\n  howlate-probe ") != std::string::npos);
+    const auto words = split(test->example, ' ');
+    REQUIRE(words.size() >= 2);
+    CHECK(words[1] == test->name);
+    const auto example = Params::parse({test->params, common_params()}, {words.begin() + 2, words.end()});
+    CHECK_MESSAGE(example.ok(), (example.ok() ? "" : example.error().message));
   }
   for (const Load* load : loads()) {
     const auto params = Params::parse({std::span(&load->target, 1), load->params, load_common_params()}, {});

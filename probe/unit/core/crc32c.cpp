@@ -18,12 +18,59 @@ Bytes counting(int first, int step) {
   return bytes;
 }
 
-std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 
 TEST_CASE("the checksum is CRC32C: the vectors of RFC 3720, and the check value") {
-  const Bytes iscsi_read = {std::byte{0x01}, std::byte{0xc0}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, std::byte{0x14}, {},
-                            {}, {}, {}, {}, std::byte{0x04}, {}, {}, {}, {}, std::byte{0x14}, {}, {}, {}, std::byte{0x18},
-                            std::byte{0x28}, {}, {}, {}, {}, {}, {}, {}, std::byte{0x02}, {}, {}, {}, {}, {}, {}, {}};
+  const Bytes iscsi_read = {std::byte{0x01},
+                            std::byte{0xc0},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            std::byte{0x14},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            std::byte{0x04},
+                            {},
+                            {},
+                            {},
+                            {},
+                            std::byte{0x14},
+                            {},
+                            {},
+                            {},
+                            std::byte{0x18},
+                            std::byte{0x28},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            std::byte{0x02},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {},
+                            {}};
   for (const auto crc : {+[](std::span<const std::byte> bytes) { return crc32c(bytes); },
                          +[](std::span<const std::byte> bytes) { return crc32c_portable(bytes); }}) {
     CHECK(crc(Bytes(32, std::byte{0})) == 0x8a9136aaU);

@@ -12,7 +12,10 @@ constexpr ParamSpec table[] = {
 };
 
 TEST_CASE("help is made from the table, names every option, and ends with the example") {
-  const std::string text = help_text({"howlate-probe cyclic [options]", "Wake-up latency.", "", {{"Options", table}, {"Nothing", {}}},
+  const std::string text = help_text({"howlate-probe cyclic [options]",
+                                      "Wake-up latency.",
+                                      "",
+                                      {{"Options", table}, {"Nothing", {}}},
                                       "howlate-probe cyclic --period 250us"});
   CHECK(text.starts_with("usage: howlate-probe cyclic [options]\n\nWake-up latency.\n"));
   for (const ParamSpec& spec : table) CHECK(text.find("--" + std::string(spec.name)) != std::string::npos);
@@ -34,8 +37,9 @@ TEST_CASE("help is asked for by a word of its own") {
 TEST_CASE("a parameter is listed with all that the host needs") {
   JsonWriter json;
   write_param(json, table[1]);
-  CHECK(json.take() == R"({"name": "late-policy", "type": "choice", "default": "skip", "unit": "", )"
-                       R"("choices": ["skip", "backlog"], "help": "what follows a late activation", "repeated": false})");
+  CHECK(json.take() ==
+        R"({"name": "late-policy", "type": "choice", "default": "skip", "unit": "", )"
+        R"("choices": ["skip", "backlog"], "help": "what follows a late activation", "repeated": false})");
 }
 
 }  // namespace

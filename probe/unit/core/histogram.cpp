@@ -111,10 +111,12 @@ TEST_CASE("merging parts is one pass over the whole") {
     SplitMix random(seed);
     for (std::size_t begin = 0; begin < values.size();) {
       const std::size_t end = std::min(values.size(), begin + random.below(900));
-      merged->merge(*made_of({values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end)}));
+      merged->merge(*made_of({values.begin() + static_cast<std::ptrdiff_t>(begin),
+                              values.begin() + static_cast<std::ptrdiff_t>(end)}));
       begin = end;
     }
-    for (std::size_t bin = 0; bin < Histogram::bin_count; ++bin) REQUIRE(merged->in_bin(bin) == whole->in_bin(bin));
+    for (std::size_t bin = 0; bin < Histogram::bin_count; ++bin)
+      REQUIRE(merged->in_bin(bin) == whole->in_bin(bin));
     REQUIRE(merged->count() == whole->count());
     REQUIRE(merged->min() == whole->min());
     REQUIRE(merged->max() == whole->max());

@@ -31,7 +31,8 @@ TEST_CASE("doubles come back as they were, and what is not finite is null") {
   CHECK(json.take() == "[0.1, 5.0, 1e+300, null, null]");
   SplitMix random(1);
   for (int turn = 0; turn < 2000; ++turn) {
-    const double number = std::ldexp(static_cast<double>(random.next()), static_cast<int>(random.below(600)) - 300);
+    const double number =
+        std::ldexp(static_cast<double>(random.next()), static_cast<int>(random.below(600)) - 300);
     CHECK(std::stod(json.value(number).take()) == number);
   }
 }
@@ -41,14 +42,19 @@ TEST_CASE("strings are escaped, and bytes that are not UTF-8 are replaced") {
   CHECK(json_string("µs €\xf0\x9f\x98\x80") == "\"µs €\xf0\x9f\x98\x80\"");
   const std::string bad = "\xef\xbf\xbd";
   CHECK(json_string("\xff") == "\"" + bad + "\"");
-  CHECK(json_string("\xc0\xaf") == "\"" + bad + bad + "\"");          // overlong
+  CHECK(json_string("\xc0\xaf") == "\"" + bad + bad + "\"");            // overlong
   CHECK(json_string("\xed\xa0\x80") == "\"" + bad + bad + bad + "\"");  // a surrogate
   CHECK(json_string("a\xe2\x82") == "\"a" + bad + bad + "\"");          // cut
 }
 
 TEST_CASE("what the writer writes, the reader reads") {
   JsonWriter json;
-  json.begin_object().member("text", "a\"\\\n\x01€").member("n", INT64_MIN).member("x", 0.5).key("list").begin_array();
+  json.begin_object()
+      .member("text", "a\"\\\n\x01€")
+      .member("n", INT64_MIN)
+      .member("x", 0.5)
+      .key("list")
+      .begin_array();
   json.value(false).null().end_array().end_object();
   const Result<JsonValue> value = JsonValue::parse(json.take());
   REQUIRE(value.ok());
@@ -61,12 +67,15 @@ TEST_CASE("what the writer writes, the reader reads") {
 }
 
 TEST_CASE("the reader takes JSON and nothing else") {
-  for (const char* text : {"{}", "[]", " [1, 2] ", "\"\\u00e9\\ud83d\\ude00\"", "-0", "1.5e-3", "true", "{\"a\":{\"b\":[null]}}"}) {
+  for (const char* text : {"{}", "[]", " [1, 2] ", "\"\\u00e9\\ud83d\\ude00\"", "-0", "1.5e-3", "true",
+                           "{\"a\":{\"b\":[null]}}"}) {
     CAPTURE(text);
     CHECK(JsonValue::parse(text).ok());
   }
-  for (const char* text : {"", " ", "{", "[1,]", "{\"a\"}", "{\"a\":1,}", "01", "1.", ".5", "+1", "nul", "\"", "\"\\x\"", "\"\\ud800\"",
-                           "\"\\udc00\"", "\"\\u12g4\"", "[1] 2", "'a'", "\"a\nb\"", "{a:1}"}) {
+  for (const char* text :
+       {"",      " ",   "{",        "[1,]", "{\"a\"}", "{\"a\":1,}",  "01",          "1.",
+        ".5",    "+1",  "nul",      "\"",   "\"\\x\"", "\"\\ud800\"", "\"\\udc00\"", "\"\\u12g4\"",
+        "[1] 2", "'a'", "\"a\nb\"", "{a:1}"}) {
     CAPTURE(text);
     CHECK_FALSE(JsonValue::parse(text).ok());
   }

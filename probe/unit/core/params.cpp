@@ -19,7 +19,8 @@ constexpr ParamSpec table[] = {
     {"speed", ParamType::rate, "", "B/s", "", "a rate"},
     {"busy", ParamType::percent, "", "%", "", "a share in per cent"},
     {"cpus", ParamType::cpus, "all", "", "all|same|other", "where"},
-    {"late-policy", ParamType::choice, "skip", "", "skip|backlog|as-published", "what follows a late activation"},
+    {"late-policy", ParamType::choice, "skip", "", "skip|backlog|as-published",
+     "what follows a late activation"},
     {"stream", ParamType::text, "", "", "", "a file"},
     {"load", ParamType::text, "", "", "", "a load", true},
 };
@@ -35,9 +36,10 @@ Error refused(const std::vector<std::string>& argv) {
 }
 
 TEST_CASE("every type of parameter is read in both spellings") {
-  const Result<Params> read = parse({"--dither", "--lock=false", "--activations", "100", "--nice", "-5", "--share=0.25",
-                                     "--period=250us", "--size", "10MiB", "--speed=500kB/s", "--busy", "50%", "--cpus", "0-2,5",
-                                     "--late-policy=backlog", "--stream=--odd name"});
+  const Result<Params> read =
+      parse({"--dither", "--lock=false", "--activations", "100", "--nice", "-5", "--share=0.25",
+             "--period=250us", "--size", "10MiB", "--speed=500kB/s", "--busy", "50%", "--cpus", "0-2,5",
+             "--late-policy=backlog", "--stream=--odd name"});
   REQUIRE(read.ok());
   const Params& params = *read;
   CHECK(params.flag("dither"));
@@ -139,9 +141,9 @@ TEST_CASE("durations are read exactly or refused") {
   CHECK(ns("1h") == 3'600'000'000'000);
   CHECK(ns("0") == 0);
   CHECK(ns("9223372036854775807ns") == INT64_MAX);
-  for (const char* text : {"", "1", "ms", "1 ms", "-1ms", "1.ms", ".5ms", "1.5ns", "1m", "1MS", "1msx", "1e3us", "0x10us",
-                           "9223372036854775808ns", "9223372037s", "99999999999999999999999999999999999999999999h",
-                           "9223372036.9s"}) {
+  for (const char* text : {"", "1", "ms", "1 ms", "-1ms", "1.ms", ".5ms", "1.5ns", "1m", "1MS", "1msx",
+                           "1e3us", "0x10us", "9223372036854775808ns", "9223372037s",
+                           "99999999999999999999999999999999999999999999h", "9223372036.9s"}) {
     CAPTURE(text);
     const Result<std::int64_t> read = parse_duration_ns(text);
     REQUIRE_FALSE(read.ok());
@@ -163,7 +165,8 @@ TEST_CASE("sizes and rates tell powers of two from powers of ten") {
 
 TEST_CASE("counts and integers keep within 64 bits") {
   CHECK(parse_count("9223372036854775807").value() == INT64_MAX);
-  CHECK(parse_count("9223372036854775808").error().message == "'9223372036854775808' is too large for 64 bits");
+  CHECK(parse_count("9223372036854775808").error().message ==
+        "'9223372036854775808' is too large for 64 bits");
   CHECK(parse_integer("-9223372036854775808").value() == INT64_MIN);
   CHECK_FALSE(parse_count("").ok());
   CHECK_FALSE(parse_count("1.5").ok());
