@@ -2,8 +2,9 @@
 
     ./dev bench instructions
 
-Counted for the measuring thread alone, as the slope between two run lengths, so that start and end fall out. valgrind reads the clock
-by a system call; what the vDSO's clock read costs is counted beside it by single steps and added to the total. The limit: our own instructions are at most half of cyclictest's. Exit code 0 or 1.
+Counted for the measuring thread alone, as the slope between two run lengths, so that start and end fall out.
+valgrind reads the clock by a system call; what the vDSO's clock read costs is counted beside it by single steps
+and added to the total. The limit: our own instructions are at most half of cyclictest's. Exit code 0 or 1.
 Instructions do not depend on how busy the machine is.
 """
 
@@ -66,7 +67,7 @@ def thread_costs(profiles: list[Path]) -> list[Cost]:
 
 
 def measuring_thread(command: list[str], loop: str) -> Cost:
-    """Run `command` under callgrind; the cost of the thread with a function that matches `loop`, of several the dearest."""
+    """The cost of the thread of `command` with a function that matches `loop`, of several the dearest."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         valgrind = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}"]
@@ -75,7 +76,7 @@ def measuring_thread(command: list[str], loop: str) -> Cost:
     found = [cost for cost in others if any(re.search(loop, function) for function in cost.functions)]
     if not found:
         raise SystemExit(
-            f"no thread of {command[0]} has the measuring loop; the first one has {len(first.functions)} functions"
+            f"no thread of {command[0]} has the measuring loop; the first has {len(first.functions)} functions"
         )
     return max(found, key=lambda cost: cost.own)
 
@@ -87,7 +88,7 @@ def slope(command: Callable[[int], list[str]], loop: str) -> tuple[float, float]
 
 
 def vdso_instructions(reads: int = 20) -> float:
-    """Instructions that the vDSO spends on one clock read: a child that reads is stepped, and steps inside the vDSO counted."""
+    """Instructions that the vDSO spends on one clock read, counted by stepping a child that reads."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
     libc.ptrace.restype = ctypes.c_long
@@ -152,7 +153,8 @@ def main() -> int:
     their_own, their_reads = slope(cyclictest, r"clock_nanosleep")
     read = vdso_instructions() if platform.machine() == "x86_64" else float("nan")
     print(
-        f"user-space instructions of one activation (slope; measuring thread; one clock read in the vDSO: {read:.0f})"
+        "user-space instructions of one activation (slope; measuring thread; "
+        f"one clock read in the vDSO: {read:.0f})"
     )
     print(f"  howlate     own {our_own:7.1f}   with the vDSO {our_own + our_reads * read:7.1f}")
     print(f"  cyclictest  own {their_own:7.1f}   with the vDSO {their_own + their_reads * read:7.1f}")

@@ -2,10 +2,10 @@
 
     ./dev bench median_against_cyclictest [--pairs N] [--seconds S] [--cpu C]
 
-Each pair is one run of each, in an order that alternates. Printed: the Hodges-Lehmann ratio of the medians (ours / cyclictest's) with
-its exact 95 % interval. The limit: upper end at most 1.02, half-width at most 0.02; pairs are added, at most to --most, until the
-interval is that narrow. cyclictest runs with --default-system (it leaves cpu_dma_latency alone, as we do), -N (nanoseconds), -h.
-Exit code 0 when the limit is kept, 1 when not, 3 when the machine does not grant SCHED_FIFO.
+Each pair is one run of each, in an order that alternates. Printed: the Hodges-Lehmann ratio of the medians
+(ours / cyclictest's) with its exact 95 % interval. The limit: upper end at most 1.02, half-width at most 0.02;
+pairs are added, at most to --most, until the interval is that narrow. cyclictest runs with --default-system
+(it leaves cpu_dma_latency alone, as we do), -N (nanoseconds), -h. Exit code 0 when the limit is kept, 1 when not.
 """
 
 from __future__ import annotations
@@ -99,8 +99,9 @@ def main() -> int:
     passed = interval.high <= UPPER and interval.half_width <= HALF_WIDTH
     print(
         f"ratio of medians howlate / cyclictest: {interval.ratio:.4f}, {interval.confidence:.1%} interval "
-        f"[{interval.low:.4f}, {interval.high:.4f}], half-width {interval.half_width:.4f}, {interval.pairs} pairs of "
-        f"{activations} activations at {PERIOD_US} us; limit {UPPER} and {HALF_WIDTH}: {'kept' if passed else 'NOT kept'}"
+        f"[{interval.low:.4f}, {interval.high:.4f}], half-width {interval.half_width:.4f}, {interval.pairs} pairs "
+        f"of {activations} activations at {PERIOD_US} us; limit {UPPER} and {HALF_WIDTH}: "
+        f"{'kept' if passed else 'NOT kept'}"
     )
     return 0 if passed else 1
 

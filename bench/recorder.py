@@ -2,9 +2,9 @@
 
     ./dev bench recorder [--seconds 60]
 
-Printed for each cell: releases, the share that was recorded, what was dropped, and the probe's memory a quarter of the way through
-and at its end. The limits: nothing is dropped; without load at least 99 % of the releases are recorded; memory does not
-grow by more than 1 MiB between the two. Exit code 0 or 1.
+Printed for each cell: releases, the share that was recorded, what was dropped, and the probe's memory a quarter of
+the way through and at its end. The limits: nothing is dropped; without load at least 99 % of the releases are
+recorded; memory does not grow by more than 1 MiB between the two. Exit code 0 or 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,17 @@ def cell(probe: str, cpus: str, load: str, seconds: int) -> bool:
     """Measure one cell; print its line; were the limits kept?"""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         stream = Path(folder) / "stream"
-        command = [probe, "cyclic", "--period", "20us", "--duration", f"{seconds}s", "--cpus", cpus, "--progress"]
+        command = [
+            probe,
+            "cyclic",
+            "--period",
+            "20us",
+            "--duration",
+            f"{seconds}s",
+            "--cpus",
+            cpus,
+            "--progress",
+        ]
         command += ["--quiet", "--stream", str(stream), *([] if load == "none" else ["--load", load])]
         memory: list[int] = []
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -61,7 +71,9 @@ def cell(probe: str, cpus: str, load: str, seconds: int) -> bool:
 
 def main() -> int:
     """All cells."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seconds", type=int, default=60)
     seconds = parser.parse_args().seconds
     probe = os.environ["HOWLATE_PROBE"]

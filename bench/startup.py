@@ -2,8 +2,8 @@
 
     ./dev bench startup
 
-From the launcher's start to the moment at which the probe is executed for the first cell, which a wrapper around the probe notes. The
-limit: the median of seven calls is below half a second. Exit code 0 or 1.
+From the launcher's start to the moment at which the probe is executed for the first cell, which a wrapper around
+the probe notes. The limit: the median of seven calls is below half a second. Exit code 0 or 1.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ def seconds_before_measuring(folder: Path, probe: str) -> float:
     mark.unlink(missing_ok=True)
     wrapper = folder / "probe"
     wrapper.write_text(
-        "#!/bin/bash\n"
-        f'[ "$1" = cyclic ] && {{ echo $EPOCHREALTIME >{mark}; exit 3; }}\n'
-        f'exec {probe} "$@"\n'
+        f'#!/bin/bash\n[ "$1" = cyclic ] && {{ echo $EPOCHREALTIME >{mark}; exit 3; }}\nexec {probe} "$@"\n'
     )
     wrapper.chmod(0o755)
     started = time.time()

@@ -1,4 +1,4 @@
-"""What `howlate-probe facts --json` captured of a machine: values by dotted key, and the reason where there is none."""
+"""What `howlate-probe facts --json` captured of a machine: values by dotted key, or the reason for none."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _REMEDY = "capture the facts again with `howlate probe facts --json`"
 
 @dataclass(frozen=True)
 class Facts:
-    """Captured facts. The getters return None for what is missing or of another kind than asked for: a check then says
-    "unknown", so one odd file never takes the others down."""
+    """Captured facts. The getters return None for what is missing or of another kind than asked for: a check then
+    says "unknown", so one odd file never takes the others down."""
 
     values: Mapping[str, Any]
     missing: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -38,7 +38,9 @@ class Facts:
 
     def reason(self, key: str) -> str:
         """Why there is no usable value under this key."""
-        return self.missing.get(key, "was not captured" if key not in self.values else "is not of the expected kind")
+        return self.missing.get(
+            key, "was not captured" if key not in self.values else "is not of the expected kind"
+        )
 
     def text(self, key: str) -> str | None:
         """A text, stripped."""
@@ -73,7 +75,7 @@ class Facts:
         return None if text is None else parse_cpus(text)
 
     def config(self, option: str) -> str | None:
-        """The value of a kernel option without CONFIG_: "y", "m", a number; "n" if it is not set; None if unknown."""
+        """A kernel option's value, named without CONFIG_: "y", "m", a number; "n" if not set; None if unknown."""
         options = self.mapping("kernel.config")
         if options is None:
             return None
@@ -81,7 +83,7 @@ class Facts:
         return value if isinstance(value, str) else "n"
 
     def parameter(self, name: str) -> str | None:
-        """The last value of a parameter of the kernel's command line; "" for a bare word; None if absent or unknown."""
+        """A kernel parameter's last value; "" for a bare word; None if absent or unknown."""
         found: str | None = None
         for word in (self.text("kernel.cmdline") or "").split():
             key, _, value = word.partition("=")

@@ -14,7 +14,7 @@ LEVELS: Final[tuple[Level, ...]] = ("late", "note", "unknown", "ok")
 
 @dataclass(frozen=True)
 class Aim:
-    """What shall be on time: the measuring CPUs (empty = not chosen, any online), its policy and its priority."""
+    """What shall be on time: the measuring CPUs (empty = any online), its policy and its priority."""
 
     cpus: tuple[int, ...] = ()
     policy: str = "fifo"
@@ -23,7 +23,7 @@ class Aim:
 
 @dataclass(frozen=True)
 class Finding:
-    """One check's answer: what it found, why that matters for lateness, how to change it ("" = nothing to change)."""
+    """One check's answer: what it found, why it matters for lateness, how to change it ("" = nothing to do)."""
 
     check: str
     level: Level
