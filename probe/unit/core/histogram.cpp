@@ -105,7 +105,9 @@ TEST_CASE("ranks among negative values answer with the minimum") {
 
 TEST_CASE("merging parts is one pass over the whole") {
   for (std::uint64_t seed = 200; seed < 210; ++seed) {
-    const std::vector<std::int64_t> values = latencies(seed, 4'000);
+    std::vector<std::int64_t> values = latencies(seed, 4'000);
+    values[seed % 4'000] = -7;
+    values.back() = -9;
     const auto whole = made_of(values);
     auto merged = std::make_unique<Histogram>();
     SplitMix random(seed);
@@ -118,6 +120,7 @@ TEST_CASE("merging parts is one pass over the whole") {
     for (std::size_t bin = 0; bin < Histogram::bin_count; ++bin)
       REQUIRE(merged->in_bin(bin) == whole->in_bin(bin));
     REQUIRE(merged->count() == whole->count());
+    REQUIRE(merged->negatives() == 2);
     REQUIRE(merged->min() == whole->min());
     REQUIRE(merged->max() == whole->max());
     REQUIRE(merged->mean() == doctest::Approx(whole->mean()).epsilon(1e-12));

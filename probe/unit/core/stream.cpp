@@ -226,6 +226,12 @@ TEST_CASE("a stream that contradicts itself is damaged though every checksum hol
   CHECK(with({{5, totals(5, 3, 0)}, {1, totals(6, 2, 0)}}, "")
             .starts_with("the account of table 0 runs backwards"));
   const Totals overflow = {.releases = 5, .recorded = 5, .overruns = INT64_MAX, .dropped = INT64_MIN};
+  const Totals negative = {.releases = 5, .recorded = 5, .overruns = 1, .dropped = -1};
+  CHECK(with({{5, negative}}, "").find("table 0") != std::string::npos);
+  const Totals in_trailer = totals(5, 0, 0);
+  CHECK(with({{5, in_trailer}},
+             R"({"accounting": [{"table": 0, "releases": 5, "recorded": 5, "overruns": 1, "dropped": -1}]})")
+            .starts_with("the trailer's account of table 0 does not add up"));
   CHECK_FALSE(with({{5, overflow}}, "").empty());
   CHECK(with({{5, totals(5, 0, 0)}},
              R"({"accounting": [{"table": 0, "releases": 4, "recorded": 4, "overruns": 0, "dropped": 0}]})")
