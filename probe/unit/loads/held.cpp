@@ -27,8 +27,8 @@ struct FakeCpu {
   [[nodiscard]] double share() const { return static_cast<double>(cpu_ns) / static_cast<double>(wall_ns); }
 
   // Batches of `batch_ns` until `end_ns`; of each, `stolen` parts of a thousand are taken away; a sleep ends late.
-  void work(HeldController& controller, std::int64_t end_ns, std::int64_t batch_ns = ms / 10, std::int64_t stolen = 0,
-            std::int64_t late_ns = 60'000) {
+  void work(HeldController& controller, std::int64_t end_ns, std::int64_t batch_ns = ms / 10,
+            std::int64_t stolen = 0, std::int64_t late_ns = 60'000) {
     while (wall_ns < end_ns) {
       const std::int64_t until_ns = controller.sleep_until(wall_ns, cpu_ns);
       if (until_ns == HeldController::never) {
@@ -108,7 +108,8 @@ TEST_CASE("what is owed after an hour is forgiven but for the bound") {
   CHECK(cpu.cpu_ns - before_cpu >= 2 * second - 20 * ms);
   const std::int64_t after_wall = cpu.wall_ns, after_cpu = cpu.cpu_ns;
   cpu.work(controller, cpu.wall_ns + 2 * second);
-  const double share = static_cast<double>(cpu.cpu_ns - after_cpu) / static_cast<double>(cpu.wall_ns - after_wall);
+  const double share =
+      static_cast<double>(cpu.cpu_ns - after_cpu) / static_cast<double>(cpu.wall_ns - after_wall);
   CHECK(std::abs(share - 0.5) < 0.01);
   CHECK(controller.forgiven_ns() > 1798 * second);
   CHECK(after_wall > before_wall);

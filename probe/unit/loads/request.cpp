@@ -12,7 +12,8 @@ using Words = std::vector<std::string>;
 
 TEST_CASE("a spec is split into the words of a command line") {
   CHECK(*split_load_spec("cpu") == Words{"cpu"});
-  CHECK(*split_load_spec("cpu:50,cpus=0,2,nice=10") == Words{"cpu", "--target=50", "--cpus=0,2", "--nice=10"});
+  CHECK(*split_load_spec("cpu:50,cpus=0,2,nice=10") ==
+        Words{"cpu", "--target=50", "--cpus=0,2", "--nice=10"});
   CHECK(*split_load_spec("cpu,policy=fifo:50") == Words{"cpu", "--policy=fifo:50"});
   CHECK(*split_load_spec("hackbench:10,pipe") == Words{"hackbench", "--target=10", "--pipe"});
   CHECK(split_load_spec("").error().code == ExitCode::usage);
