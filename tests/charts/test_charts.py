@@ -62,7 +62,7 @@ def test_packed_numbers_come_back_exactly(values: list[int]) -> None:
     assert unpack(pack(values)) == values
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(SAMPLES)
 def test_no_chart_hides_the_largest_sample(values: Int64s) -> None:
     largest = int(values.max())
@@ -73,7 +73,7 @@ def test_no_chart_hides_the_largest_sample(values: Int64s) -> None:
     assert low <= largest < low + size
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(SAMPLES)
 def test_the_largest_sample_lies_inside_every_axis(values: Int64s) -> None:
     largest = int(values.max())
@@ -82,7 +82,7 @@ def test_the_largest_sample_lies_inside_every_axis(values: Int64s) -> None:
         assert x.at(max(largest, 1)) <= 1 + 1e-9
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(SAMPLES, st.sampled_from([3, 4, 5, NATIVE]))
 def test_merged_bins_keep_every_sample_and_do_not_overlap(values: Int64s, bits: int) -> None:
     merged = merge(histogram_of(values), bits)

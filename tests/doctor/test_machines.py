@@ -116,7 +116,7 @@ ROW = st.dictionaries(ROW_KEYS, SCALAR | st.dictionaries(CPU_TEXT, SCALAR, max_s
 JUNK = SCALAR | st.lists(SCALAR | ROW, max_size=3) | st.dictionaries(st.text(max_size=5), SCALAR, max_size=3)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.dictionaries(st.sampled_from(KEYS), JUNK, max_size=12), st.sampled_from(["fifo", "other", "deadline"])
 )
