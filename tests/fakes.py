@@ -82,7 +82,7 @@ LIST: dict[str, Any] = {
             "summary": "writes",
             "unit": "B",
             "target": param("target", "rate", "10MiB/s"),
-            "params": [param("size", "bytes", "64MiB")],
+            "params": [param("size", "bytes", "64MiB"), param("direct", "flag")],
         },
     ],
     "knobs": [
@@ -100,6 +100,12 @@ LIST: dict[str, Any] = {
         param("load", "text", repeated=True),
         param("knob", "text", repeated=True),
         param("quiet", "flag"),
+    ],
+    "load_common": [
+        param("cpus", "cpus", "all", ("same", "other")),
+        param("policy", "text", "other"),
+        param("nice", "integer"),
+        param("duration", "duration"),
     ],
 }
 FACTS: dict[str, Any] = {

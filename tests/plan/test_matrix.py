@@ -228,3 +228,37 @@ def test_built_in_studies_decode(path: Path) -> None:
 def test_plans_survive_run_json() -> None:
     plan = make_plan(study(axes={"timer": ("spin", "io_uring"), "load": tuple(LOADS)}), CAN)
     assert Plan.from_json(plan.to_json(), "run.json") == plan
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "cpu:50,cpus=0,2-3,nice=10",
+        "cpu:50,cpus=other",
+        "cpu,policy=batch",
+        "disk:1MiB/s,direct",
+        "disk:1MiB/s,size=1MiB,direct",
+    ],
+)
+def test_a_load_takes_its_own_options_and_those_of_every_load(spec: str) -> None:
+    cell = make_plan(study(axes={"load": (spec,)}), CAN).cells[0]
+    assert cell.parameters["load"] == (spec,)
+
+
+@pytest.mark.parametrize(
+    ("spec", "said", "remedy"),
+    [
+        ("cpu:50,cpu=1", 'no option "cpu"', "cpus"),
+        ("cpu:50,cpus=most", "not a list of CPUs", ""),
+        ("cpu:50,nice=low", "not a whole number", ""),
+        ("cpu:50,nice", "has no value", "nice=VALUE"),
+        ("cpu:50,2", 'no option "2"', ""),
+        ("cpu:50,size=1MiB", 'no option "size"', ""),
+        ("disk:1MiB/s,direct=1", "takes no value", "direct alone"),
+        ("cpu:50,duration=1s", 'no option "duration"', ""),
+    ],
+)
+def test_a_load_is_checked_against_the_probes_list(spec: str, said: str, remedy: str) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        make_plan(study(axes={"load": (spec,)}), CAN)
+    assert remedy in caught.value.remedy

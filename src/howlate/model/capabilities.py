@@ -77,6 +77,8 @@ class Capabilities:
     loads: tuple[LoadKind, ...]
     knobs: tuple[KnobKind, ...]
     common: tuple[Parameter, ...]
+    load_common: tuple[Parameter, ...] = ()
+    """Options of every load."""
 
     @classmethod
     def from_json(cls, value: dict[str, Any], file: str = "howlate-probe list --json") -> Capabilities:
@@ -110,6 +112,7 @@ class Capabilities:
                 for t in table.tables("knobs")
             ),
             _params(table, "common"),
+            _params(table, "load_common"),
         )
 
 

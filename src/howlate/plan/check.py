@@ -26,8 +26,8 @@ from howlate.model.units import (
 
 OURS = frozenset({"stream", "json", "quiet", "progress", "end-with-parent"})
 """Options that howlate itself gives to the probe."""
-LOAD_OPTIONS = ("cpus", "policy", "nice")
-"""Options of every load (docs/probe.md)."""
+OURS_OF_LOADS = frozenset({"duration", "json", "quiet", "report-fd", "end-with-parent"})
+"""Options of a load that runs alone; beside a test the probe sets them itself."""
 
 
 def find_test(name: str, capabilities: Capabilities) -> TestKind:
@@ -97,12 +97,10 @@ def _one(parameter: Parameter, value: str, capabilities: Capabilities) -> str:
 
 def check_typed(parameter: Parameter, value: str) -> str:
     """A value by its parameter's type, in its one spelling; a sentence where it does not fit."""
-    if parameter.choices:
-        if value not in parameter.choices:
-            raise UsageError(
-                f'{parameter.name}: "{value}" is not a choice', suggestion(value, parameter.choices)
-            )
+    if value in parameter.choices:
         return value
+    if parameter.choices and parameter.type != "cpus":  # that is a list of CPUs, or one of its words
+        raise UsageError(f'{parameter.name}: "{value}" is not a choice', suggestion(value, parameter.choices))
     try:
         return _spelt(parameter.type, value)
     except ValueError as problem:
@@ -119,7 +117,7 @@ def _spelt(kind: str, value: str) -> str:
     checks = {"bytes": parse_bytes, "rate": parse_rate, "percent": parse_percent, "real": parse_real}
     if kind in checks:
         checks[kind](value)
-    elif kind == "cpus" and value not in ("all", "same", "other"):
+    elif kind == "cpus" and value != "all":
         parse_cpus(value)
     return value
 
@@ -164,18 +162,36 @@ def check_load(spec: str, capabilities: Capabilities) -> str:
         )
     if colon:
         _check_target(load, target)
-    known = {p.name: p for p in load.params}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if key not in known and key not in LOAD_OPTIONS:
-            raise UsageError(
-                f'the load {name} has no option "{key}"', suggestion(key, (*known, *LOAD_OPTIONS))
-            )
-        if not equals or not value:
+    known = {p.name: p for p in (*load.params, *capabilities.load_common) if p.name not in OURS_OF_LOADS}
+    for key, value in _load_options(options):
+        if key not in known:
+            raise UsageError(f'the load {name} has no option "{key}"', suggestion(key, known))
+        if known[key].type == "flag":
+            if value is not None:
+                raise UsageError(
+                    f'the option "{key}" of the load {name} takes no value', f"write {key} alone"
+                )
+            continue
+        if not value:
             raise UsageError(f'the option "{key}" of the load {name} has no value', f"write {key}=VALUE")
-        if key in known:
+        try:
             check_typed(known[key], value)
+        except UsageError as problem:
+            raise UsageError(f"the load {spec}: {problem.message}", problem.remedy) from None
     return spec
+
+
+def _load_options(words: Iterable[str]) -> Iterable[tuple[str, str | None]]:
+    """Names and values, None where there is no "="; a word that begins with a digit goes on with the CPUs
+    before it."""
+    found: list[tuple[str, str | None]] = []
+    for word in words:
+        if found and found[-1][0] == "cpus" and word[:1].isdigit():
+            found[-1] = ("cpus", f"{found[-1][1]},{word}")
+        else:
+            key, equals, value = word.partition("=")
+            found.append((key, value if equals else None))
+    return found
 
 
 def _check_target(load: LoadKind, target: str) -> None:
