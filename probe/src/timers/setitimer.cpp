@@ -43,6 +43,9 @@ class Setitimer : public SignalSleep {
     return now();
   }
 
+ protected:
+  [[nodiscard]] std::int64_t first_expiry_ns() const { return first_ns_; }  // the release that it stands for
+
  private:
   // The first expiry is the first release to come, rounded up to a whole microsecond; two clock reads say how
   // far behind the release it can be.
@@ -50,23 +53,26 @@ class Setitimer : public SignalSleep {
     drain();
     const ScheduleSpec& spec = loop.schedule.spec();
     const std::int64_t before_ns = now();
-    const std::int64_t first_ns = spec.t0_ns + loop.schedule.due_by(before_ns) * spec.period_ns;
-    const std::int64_t away_us = std::max<std::int64_t>((first_ns - before_ns + 999) / 1000, 1);
+    first_ns_ = spec.t0_ns + loop.schedule.due_by(before_ns) * spec.period_ns;
+    const std::int64_t away_us = std::max<std::int64_t>((first_ns_ - before_ns + 999) / 1000, 1);
     const struct itimerval repeated = {to_timeval(spec.period_ns / 1000), to_timeval(away_us)};
     const int returned = setitimer(ITIMER_REAL, &repeated, nullptr);
-    loop.phase_before_ns = before_ns + away_us * 1000 - first_ns;
-    loop.phase_after_ns = now() + away_us * 1000 - first_ns;
+    loop.phase_before_ns = before_ns + away_us * 1000 - first_ns_;
+    loop.phase_after_ns = now() + away_us * 1000 - first_ns_;
     return returned;
   }
+
+  std::int64_t first_ns_ = 0;
 };
 
-// The loop that the studies print: each expiry is one activation, whatever the clock says.
+// The loop that the studies print: each expiry is one activation, whatever the clock says. Releases that had
+// passed when the timer was armed have no expiry: they are served at once, so that expiry and release agree.
 class SetitimerAsPublished : public Setitimer {
  public:
   using Setitimer::Setitimer;
 
-  std::int64_t wait(std::int64_t /*release_ns*/) {
-    taken_ = wait_for_signal();
+  std::int64_t wait(std::int64_t release_ns) {
+    taken_ = release_ns < first_expiry_ns() ? SIGALRM : wait_for_signal();
     return now();
   }
   [[nodiscard]] bool early(std::int64_t /*release_ns*/, std::int64_t /*now_ns*/) const {

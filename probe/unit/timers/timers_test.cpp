@@ -194,6 +194,38 @@ TEST_CASE("a stop ends a wait of an hour at once, and is no early return") {
   });
 }
 
+TEST_CASE("a task that begins after its first release serves that one at once, however long the period is") {
+  for_each_way([](const Timer& timer, LatePolicy policy) {
+    ScheduleSpec spec = from_now(3'600'000'000'000);
+    spec.t0_ns -= 2'000'000;  // 1 ms ago
+    Measurement measurement(timer, spec);
+    measurement.loop.late_policy = policy;
+    measurement.loop.activations_wanted = 1;
+    measurement.start();
+    measurement.join();
+    check_account(measurement);
+    CHECK(measurement.loop.activations == 1);
+  });
+}
+
+TEST_CASE("the published loop does not lag when it begins after some of its releases") {
+  const SignalsBlocked blocked;
+  ScheduleSpec spec = from_now(1'000'000);
+  spec.t0_ns -= 101'000'000;  // the first release was 100 ms ago
+  Measurement measurement(**find_timer("setitimer"), spec);
+  measurement.loop.late_policy = LatePolicy::as_published;
+  measurement.loop.activations_wanted = 200;
+  measurement.start();
+  measurement.join();
+  check_account(measurement);
+  const auto samples = measurement.ring.peek();
+  REQUIRE(samples.size() == 200);
+  CHECK(samples[0].latency_ns >= 100'000'000);
+  std::int64_t least_ns = INT64_MAX;
+  for (const Sample& sample : samples) least_ns = std::min(least_ns, sample.latency_ns);
+  CHECK(least_ns < samples[0].latency_ns - 50'000'000);
+}
+
 TEST_CASE("a signal that is not a stop makes an early return, waits again, and is counted") {
   const SignalsBlocked blocked;
   for (const Timer* timer : timers()) {
