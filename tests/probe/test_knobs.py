@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from probe.drive import probe_path
+from probe.drive import probe_path, read_stream
 
 PROBE = probe_path()
 RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
@@ -214,6 +214,29 @@ def test_the_cpuset_goes_with_its_folders(hold: Hold, state: Path) -> None:
     assert all(folder.is_dir() for folder in folders)
     assert restore(state).returncode == 0
     assert not any(folder.exists() for folder in folders)
+
+
+def test_a_deadline_task_is_pinned_in_an_exclusive_cpuset(state: Path, tmp_path: Path) -> None:
+    need("cpuset")
+    last = max(os.sched_getaffinity(0))
+    if last == 0:
+        pytest.skip("one CPU only")
+    path = tmp_path / "stream"
+    words = ["--policy", "deadline:100us:1ms:1ms", "--knob", f"cpuset={last}", "--activations", "200"]
+    argv = [str(PROBE), "cyclic", *words, "--json", "--stream", str(path)]
+    done = subprocess.run(argv, env=environment(state), capture_output=True, text=True, check=False)
+    if done.returncode == 3:
+        pytest.skip(done.stderr)  # cgroup v2, or no bandwidth left
+    assert done.returncode == 0, done.stderr
+    (cell,) = json.loads(done.stdout)["cells"]
+    assert cell["labels"]["cpu"] == str(last)
+    assert cell["threads"][0]["migrations"] == 0
+    header = read_stream(path).raw_header["in_force"]
+    (thread,) = header["threads"]
+    assert thread["pinned"] is True and thread["cpus"] == thread["cpuset"] == str(last)
+    assert thread["policy"] == "deadline:100us:1ms:1ms"
+    folders = [Path(one["path"]) for one in header["knobs"][0]["settings"] if "howlate-" in one["path"]]
+    assert folders and not any(folder.exists() for folder in folders)
 
 
 def test_knobs_that_cannot_be_set_here_say_why() -> None:

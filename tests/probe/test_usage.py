@@ -54,7 +54,23 @@ def test_memory_that_is_not_there_is_refused_before_anything_starts(probe: Path)
 def test_a_deadline_task_is_not_pinned(probe: Path) -> None:
     done = run("cyclic", "--policy", "deadline:100us:1ms:1ms", "--cpus", "0")
     assert done.returncode == 3
-    assert "exclusive cpuset" in done.stderr
+    assert "exclusive cpuset" in done.stderr and "--knob cpuset=0" in done.stderr
+
+
+def test_a_deadline_task_in_a_cpuset_is_not_put_elsewhere(probe: Path) -> None:
+    done = run(
+        "cyclic",
+        "--policy",
+        "deadline:100us:1ms:1ms",
+        "--cpus",
+        "0",
+        "--knob",
+        "cpuset=1",
+        "--duration",
+        "1s",
+    )
+    assert done.returncode == 3
+    assert "which is 1 and not 0" in done.stderr
 
 
 def test_both_record_modes_keep_the_same(probe: Path, tmp_path: Path) -> None:
@@ -181,3 +197,29 @@ class TestWithoutRights:
         done = _as_nobody(everybodys, "cyclic", "--threshold", "1ms", "--break-trace", "--activations", "10")
         assert done.returncode == 3
         assert "tracefs" in done.stderr
+
+
+def _faults_unlocked(path: Path, timer: str) -> int:
+    """Page faults of the measuring thread in a run that may not lock its memory."""
+    before = (
+        "setpriv",
+        "--bounding-set",
+        "-ipc_lock",
+        "--inh-caps",
+        "-ipc_lock",
+        "prlimit",
+        "--memlock=65536",
+    )
+    words = ["--timer", timer, "--duration", "200ms", "--load", "cpu:10", "--json", "--stream", path]
+    summary = cell(run("cyclic", *words, before=before))
+    assert read_stream(path).raw_header["in_force"]["memory_lock"] == "none"
+    return int(summary["threads"][0]["minor_faults"]) + int(summary["threads"][0]["major_faults"])
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="setpriv is missing")
+@pytest.mark.parametrize("timer", ["clock_nanosleep", "setitimer", "timerfd"])
+def test_the_measuring_thread_takes_no_page_fault_where_memory_cannot_be_locked(
+    probe: Path, tmp_path: Path, timer: str
+) -> None:
+    # The kernel may take a page away at any time; a fault of the probe's own would be in every run.
+    assert min(_faults_unlocked(tmp_path / f"stream-{turn}", timer) for turn in range(3)) == 0

@@ -24,8 +24,9 @@ constexpr std::int64_t t0_placeholder = INT64_MIN;
 std::vector<int> measuring_cpus(const CellPlan& plan, const std::vector<int>& allowed) {
   std::vector<int> cpus;
   for (const auto& lane : plan.lanes) {
-    if (lane->cpu < 0) return allowed;
-    cpus.push_back(lane->cpu);
+    if (lane->cpu < 0 && lane->cpuset.empty()) return allowed;
+    if (lane->cpu < 0) cpus.insert(cpus.end(), lane->cpuset.begin(), lane->cpuset.end());
+    if (lane->cpu >= 0) cpus.push_back(lane->cpu);
   }
   std::sort(cpus.begin(), cpus.end());
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
@@ -192,13 +193,15 @@ Status CellRun::prepare() {
   }
   lanes_.emplace(cell_.root(), *bell_);
   if (Status made = lanes_->make(plan_.lanes, ring_samples_); !made) return made;
-  if (Status started = lanes_->start(allowed_); !started) return started;
+  if (Status started = lanes_->start(allowed_, [this] { return knobs_.enter_cpuset(); }); !started)
+    return started;
   recorder_.emplace(plan_, cell_.test().columns, *lanes_, *sampler_, sink_, *bell_);
   if (Status started = recorder_->start(place_, cell_.root()); !started) return started;
   if (!recorder_->not_had().empty())
     cell_.warn("the recorder runs as 'other' and can starve: " + recorder_->not_had());
   memory_.emplace(MemoryLock::take(cell_.root()));
   if (memory_->scope() == "none") cell_.warn(memory_->why_not());
+  touch_mapped();
   return {};
 }
 

@@ -21,7 +21,8 @@ namespace howlate {
 // One measuring thread: where and how it runs, and what it runs. Filled by the test; `loop`'s schedule, ring,
 // stop and end are the cell's.
 struct Lane {
-  int cpu = -1;  // -1: not pinned
+  int cpu = -1;             // -1: not pinned
+  std::vector<int> cpuset;  // CPUs of the knob `cpuset`, if the thread is to be in that set; else empty
   SchedPolicy policy;
   std::int64_t stagger_ns = 0;      // its first release minus the cell's t0
   std::int64_t timer_slack_ns = 0;  // 0: as found

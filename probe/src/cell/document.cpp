@@ -66,6 +66,7 @@ void write_in_force(JsonWriter& json, const CellPlan& plan, const InForce& in_fo
   for (std::size_t i = 0; i < in_force.threads.size(); ++i) {
     json.begin_object().member("cpu", plan.lanes[i]->cpu).member("pinned", plan.lanes[i]->cpu >= 0);
     write_thread(json, in_force.threads[i]);
+    json.member("cpuset", cpu_list_text(plan.lanes[i]->cpuset));
     json.member("stagger_ns", plan.lanes[i]->stagger_ns)
         .member("work_iterations", plan.lanes[i]->loop.work_iterations);
     json.end_object();

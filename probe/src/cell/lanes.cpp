@@ -54,11 +54,13 @@ Status Lanes::make(std::vector<std::unique_ptr<Lane>>& lanes, std::size_t sample
   return {};
 }
 
-Status Lanes::start(const std::vector<int>& allowed) {
+Status Lanes::start(const std::vector<int>& allowed, const std::function<Status()>& enter_cpuset) {
   for (auto& run : runs_) {
     Lane& lane = run->lane;
-    const ThreadSpec spec{lane.cpu < 0 ? allowed : std::vector<int>{lane.cpu}, lane.policy,
-                          lane.timer_slack_ns};
+    const std::string name = "measure/" + (lane.cpu < 0 ? "any" : std::to_string(lane.cpu));
+    ThreadSpec spec{{lane.cpu}, lane.policy, lane.timer_slack_ns, name, {}};
+    if (lane.cpu < 0) spec.cpus = lane.cpuset.empty() ? allowed : lane.cpuset;
+    if (!lane.cpuset.empty()) spec.enter = enter_cpuset;
     run->ended.store(false, std::memory_order_relaxed);
     auto thread = RtThread::start(
         spec, [this, &one = *run] { body(one); }, root_);

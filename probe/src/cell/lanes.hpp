@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,8 +52,8 @@ class Lanes {
   // Rings of `samples` each (a power of two), touched.
   Status make(std::vector<std::unique_ptr<Lane>>& lanes, std::size_t samples);
   // Makes the threads, as their lanes say; on return all wait at the gate. `allowed` is where an unpinned one
-  // may run.
-  Status start(const std::vector<int>& allowed);
+  // may run; `enter_cpuset` moves the calling thread into the knob's set.
+  Status start(const std::vector<int>& allowed, const std::function<Status()>& enter_cpuset = {});
 
   // The first release is at t0; the gate opens.
   void open(const CellPlan& plan, std::int64_t t0_ns);

@@ -84,7 +84,7 @@ Recorder::Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, La
 
 Status Recorder::start(const RecorderPlace& place, const Root& root) {
   if (place.in_gaps) sink_.write_in_pieces_of(gap_write_bytes);
-  ThreadSpec spec{place.cpus, place.policy, 0};
+  ThreadSpec spec{place.cpus, place.policy, 0, "recorder", {}};
   auto thread = RtThread::start(
       spec, [this] { body(); }, root);
   if (!thread && place.policy.real_time()) {

@@ -291,9 +291,11 @@ bool KnobSet::empty() const {
 Status KnobSet::enter_cpuset() const {
   const std::string folder = state_ ? cpuset_folder(state_->settings) : "";
   if (folder.empty()) return {};
-  const bool legacy = state_->tree.exists(folder + "/tasks");
-  const std::string self = std::to_string(legacy ? ::syscall(SYS_gettid) : ::getpid());
-  return state_->tree.write(folder + (legacy ? "/tasks" : "/cgroup.procs"), self);
+  if (!state_->tree.exists(folder + "/tasks"))
+    return not_possible(
+        "with cgroup v2 a thread cannot enter the cpuset alone, and the recorder must stay outside",
+        "Boot with systemd.unified_cgroup_hierarchy=0 for cgroup v1, or leave the knob cpuset out");
+  return state_->tree.write(folder + "/tasks", std::to_string(::syscall(SYS_gettid)));
 }
 
 std::string KnobSet::to_json() const {

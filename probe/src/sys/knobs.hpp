@@ -55,8 +55,8 @@ class KnobSet {
   // undone; it stays in the journal.
   Status restore();
 
-  // Moves the calling thread (cgroup v1; the whole process with v2) into the CPUs of the knob `cpuset`;
-  // nothing without it.
+  // Moves the calling thread into the CPUs of the knob `cpuset`; nothing without it. Not possible with cgroup
+  // v2, which would move the whole process.
   [[nodiscard]] Status enter_cpuset() const;
 
   // [{"name", "wanted", "settings": [{"path", "before", "wanted", "read_back", "refused", "changed",

@@ -3,9 +3,12 @@
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 
 #include "sys/file.hpp"
 #include "sys/rights.hpp"
@@ -35,6 +38,69 @@ void keep_heap_together() {
   ::mallopt(M_ARENA_MAX, 1);
   ::mallopt(M_TRIM_THRESHOLD, -1);
   ::mallopt(M_MMAP_MAX, 0);
+}
+
+namespace {
+
+constexpr std::size_t heap_spare = std::size_t{256} << 10U;
+
+struct Mapped {
+  std::uintptr_t from = 0, to = 0;
+  bool readable = false, writable = false;
+};
+
+// A line of /proc/self/maps: "55d0c8a00000-55d0c8a21000 rw-p 00000000 00:00 0   [heap]".
+Mapped parse_mapped(const std::string& line) {
+  Mapped mapped;
+  char* end = nullptr;
+  mapped.from = static_cast<std::uintptr_t>(std::strtoull(line.c_str(), &end, 16));
+  if (*end != '-') return {};
+  mapped.to = static_cast<std::uintptr_t>(std::strtoull(end + 1, &end, 16));
+  if (*end != ' ') return {};
+  mapped.readable = end[1] == 'r';
+  mapped.writable = end[2] == 'w';
+  // The kernel's own pages ([vvar], [vdso], [vsyscall]) are not to be touched from here.
+  if (line.find(" [v") != std::string::npos) return {};
+  return mapped;
+}
+
+// As the kernel does it (Linux 5.14); by hand before, and only in memory of its own and in the program: another
+// file may have become shorter than its mapping.
+[[gnu::no_sanitize("address", "thread")]] void touch(const Mapped& mapped, bool own) {
+#ifdef MADV_POPULATE_READ
+  if (::madvise(reinterpret_cast<void*>(mapped.from), mapped.to - mapped.from,
+                mapped.writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0 ||
+      errno != EINVAL)
+    return;
+#endif
+  if (!own) return;
+  for (std::uintptr_t at = mapped.from; at < mapped.to; at += 4096) {
+    auto* const byte = reinterpret_cast<unsigned char*>(at);
+    if (mapped.writable)
+      __atomic_fetch_or(byte, 0, __ATOMIC_RELAXED);  // changes nothing, whoever else writes there
+    else
+      static_cast<void>(__atomic_load_n(byte, __ATOMIC_RELAXED));
+  }
+}
+
+}  // namespace
+
+void touch_mapped() {
+  void* volatile spare = std::malloc(heap_spare);  // volatile: the pair must not be optimised away
+  std::free(spare);
+  const auto maps = read_text("/proc/self/maps");
+  char program[4096] = {};
+  const ssize_t length = ::readlink("/proc/self/exe", program, sizeof program - 1);
+  const std::string_view own(program, length < 0 ? 0 : static_cast<std::size_t>(length));
+  for (std::size_t at = 0; maps && at < maps->size();) {
+    const std::size_t newline = std::min(maps->find('\n', at), maps->size());
+    const std::string line = maps->substr(at, newline - at);
+    at = newline + 1;
+    const Mapped mapped = parse_mapped(line);
+    if (!mapped.readable) continue;
+    const bool anonymous = line.find('/') == std::string::npos;
+    touch(mapped, anonymous || (!own.empty() && line.ends_with(own)));
+  }
 }
 
 MemoryLock MemoryLock::take(const Root& root) {

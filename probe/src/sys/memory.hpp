@@ -43,6 +43,11 @@ class TouchedPages {
 // touched stays touched. (An arena for each thread would also count 64 MiB against a limited lock.) Before any thread starts.
 void keep_heap_together();
 
+// Touches every page that is mapped now, for writing where that is allowed, so that no thread of this process
+// has a first touch (or, after a fork, a copy-on-write) left: what a lock does, where memory cannot be locked.
+// Also a reserve of the heap, for what the ways to sleep allocate while they set up.
+void touch_mapped();
+
 // mlockall for as long as it lives. Where the lock is limited (RLIMIT_MEMLOCK) only what is mapped now is
 // locked: a lock of the future would make later allocations fail.
 class MemoryLock {

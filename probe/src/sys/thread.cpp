@@ -33,6 +33,9 @@ struct Launch {
 
 Status become(const ThreadSpec& spec, const Root& root) {
   touch_stack();
+  if (!spec.name.empty()) ::pthread_setname_np(::pthread_self(), spec.name.c_str());
+  if (spec.enter)
+    if (const Status status = spec.enter(); !status) return status;
   if (!spec.cpus.empty())
     if (const Status status = set_affinity(spec.cpus); !status) return status;
   if (const Status status = set_timer_slack(spec.timer_slack_ns); !status) return status;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct ThreadSpec {
   std::vector<int> cpus;  // where it may run; empty: as its creator
   SchedPolicy policy;
   std::int64_t timer_slack_ns = 0;  // 0: as found
+  std::string name = {};  // as ps and the kernel's traces show it, 15 characters; empty: as the program
+  std::function<Status()> enter = {};  // on the thread, before CPUs and policy are set: into a control group
 };
 
 // What was read back, on the thread itself.

@@ -64,6 +64,7 @@ constexpr ColumnSpec columns[] = {
 struct Threads {
   std::vector<int> cpus;  // {-1}: one thread, not pinned
   std::vector<SchedPolicy> policies;
+  std::vector<int> cpuset;  // of the knob of that name
 };
 
 std::int64_t or_zero(const Params& params_in, std::string_view name) {
@@ -109,14 +110,41 @@ Result<std::vector<int>> choose_cpus(const Cell& cell, const Params& in) {
   return wanted;
 }
 
+// The CPUs of --knob cpuset=LIST; none without it.
+Result<std::vector<int>> knob_cpuset_of(const Params& in) {
+  constexpr std::string_view begin = "cpuset=";
+  for (const std::string& knob : in.texts("knob"))
+    if (knob.starts_with(begin)) return parse_cpu_list(std::string_view(knob).substr(begin.size()));
+  return std::vector<int>{};
+}
+
+// The kernel admits a SCHED_DEADLINE task only to all CPUs of a root domain: those of the machine, or of an
+// exclusive cpuset.
+Result<std::vector<int>> choose_deadline_cpus(const Params& in, const std::vector<int>& cpus,
+                                              const std::vector<int>& cpuset) {
+  if (cpuset.empty()) {
+    if (!in.given("cpus")) return std::vector<int>{-1};
+    return not_possible("the kernel does not pin a deadline task to a CPU without an exclusive cpuset",
+                        "Give it one with --knob cpuset=" + in.text("cpus") +
+                            ", or leave --cpus out: it then runs unpinned, with its migrations counted");
+  }
+  if (in.given("cpus") && cpus != cpuset)
+    return not_possible("a deadline task runs on all of its exclusive cpuset, which is " +
+                            cpu_list_text(cpuset) + " and not " + cpu_list_text(cpus),
+                        "Leave --cpus out, or give it and --knob cpuset= the same CPUs");
+  return cpuset.size() == 1 ? cpuset : std::vector<int>{-1};
+}
+
 // The policy asked for; if none was asked for and the right to the default one lacks, OTHER with a warning.
-Result<SchedPolicy> choose_policy(Cell& cell) {
+Result<SchedPolicy> choose_policy(Cell& cell, const std::vector<int>& cpuset) {
   Params& in = cell.params();
   const auto wanted = parse_policy(in.text("policy"));
   if (!wanted) return wanted.error();
   if (wanted->kind == SchedKind::batch || wanted->kind == SchedKind::idle)
     return usage_error("--policy " + in.text("policy") + " is not one that is measured",
                        "Choose other, fifo:P, rr:P or deadline:...");
+  if (wanted->kind == SchedKind::deadline && !cpuset.empty())
+    return *wanted;  // the set that it is admitted to is not there yet
   const Status may = may_have_policy(*wanted, cell.root());
   if (may) return *wanted;
   if (in.given("policy") || may.error().code != ExitCode::not_possible) return may.error();
@@ -147,24 +175,29 @@ Result<std::vector<SchedPolicy>> choose_priorities(const Params& in, const Sched
   return policies;
 }
 
+// "1", "0-3", "unpinned", "unpinned in 2-3".
+std::string place_text(const std::vector<int>& cpus, const std::vector<int>& cpuset) {
+  if (cpus.front() >= 0) return cpu_list_text(cpus);
+  return cpuset.empty() ? "unpinned" : "unpinned in " + cpu_list_text(cpuset);
+}
+
 Result<Threads> choose_threads(Cell& cell) {
   Params& in = cell.params();
   auto cpus = choose_cpus(cell, in);
   if (!cpus) return cpus.error();
-  const auto policy = choose_policy(cell);
+  auto cpuset = knob_cpuset_of(in);
+  if (!cpuset) return cpuset.error();
+  const auto policy = choose_policy(cell, *cpuset);
   if (!policy) return policy.error();
-  if (policy->kind == SchedKind::deadline) {
-    if (in.given("cpus"))
-      return not_possible("the kernel does not pin a deadline task to a CPU without an exclusive cpuset",
-                          "Leave --cpus out: it then runs unpinned, with its migrations counted");
-    cpus = std::vector<int>{-1};
-  }
+  const bool deadline = policy->kind == SchedKind::deadline;
+  if (deadline) cpus = choose_deadline_cpus(in, *cpus, *cpuset);
+  if (!cpus) return cpus.error();
   auto policies = choose_priorities(in, *policy, cpus->size());
   if (!policies) return policies.error();
   for (const SchedPolicy& one : *policies)
-    if (const Status may = may_have_policy(one, cell.root()); !may) return may.error();
-  in.put("cpus", cpus->front() < 0 ? "unpinned" : cpu_list_text(*cpus));
-  return Threads{std::move(*cpus), std::move(*policies)};
+    if (const Status may = deadline ? Status() : may_have_policy(one, cell.root()); !may) return may.error();
+  in.put("cpus", place_text(*cpus, *cpuset));
+  return Threads{std::move(*cpus), std::move(*policies), std::move(*cpuset)};
 }
 
 Result<const Timer*> choose_timer(const Params& in, const Threads& threads, LatePolicy late_policy) {
@@ -203,6 +236,9 @@ std::unique_ptr<Lane> make_lane(const Params& in, const Timer& timer, LatePolicy
   auto lane = std::make_unique<Lane>();
   lane->cpu = threads.cpus[index];
   lane->policy = threads.policies[index];
+  if (const auto& set = threads.cpuset;
+      lane->cpu < 0 || std::find(set.begin(), set.end(), lane->cpu) != set.end())
+    lane->cpuset = set;
   lane->stagger_ns = static_cast<std::int64_t>(index) * in.integer("stagger");
   lane->timer_slack_ns = or_zero(in, "timer-slack");
   lane->work_ns = in.integer("work");
@@ -213,13 +249,13 @@ std::unique_ptr<Lane> make_lane(const Params& in, const Timer& timer, LatePolicy
   return lane;
 }
 
-void fill_labels(const Params& in, const Threads& threads, CellPlan& plan) {
+void fill_labels(const Params& in, CellPlan& plan) {
   std::vector<std::string> loads = in.texts("load");
   if (loads.empty()) loads = {"none"};
   plan.labels = {{"timer", in.text("timer")},
                  {"period", in.text("period")},
                  {"policy", in.text("policy")},
-                 {"cpu", threads.cpus.front() < 0 ? "unpinned" : cpu_list_text(threads.cpus)},
+                 {"cpu", in.text("cpus")},
                  {"load", join(loads, "+")}};
 }
 
@@ -242,7 +278,7 @@ Result<ExitCode> run(Cell& cell) {
   plan.deadline_ns = or_zero(in, "deadline");
   plan.has_work = in.integer("work") != 0;
   plan.record = in.text("record") == "memory" ? RecordMode::memory : RecordMode::stream;
-  fill_labels(in, *threads, plan);
+  fill_labels(in, plan);
   return cell.measure(std::move(plan));
 }
 
