@@ -210,7 +210,7 @@ def _faults_unlocked(path: Path, timer: str) -> int:
         "prlimit",
         "--memlock=65536",
     )
-    words = ["--timer", timer, "--duration", "200ms", "--load", "cpu:10", "--json", "--stream", path]
+    words = ["--timer", timer, "--duration", "200ms", "--load", "cpu:10", "--json", "--stream", str(path)]
     summary = cell(run("cyclic", *words, before=before))
     assert read_stream(path).raw_header["in_force"]["memory_lock"] == "none"
     return int(summary["threads"][0]["minor_faults"]) + int(summary["threads"][0]["major_faults"])
