@@ -147,6 +147,23 @@ def test_more_cells_are_drawn_coarser_and_keep_their_maxima() -> None:
         assert sum(coarse.blocks.counts) == sum(bins.blocks.counts)
 
 
+@pytest.mark.parametrize("count", [120, 1100])
+def test_no_number_of_cells_makes_a_page_too_large_and_the_latest_are_on_it(count: int) -> None:
+    cells = [
+        (invalid(summary, f"a check of cell {i} failed.") if i % 3 == 0 else summary, bins)
+        for i, (summary, bins) in enumerate(many_cells(count))
+    ]
+    page = html.render([made_run(cells)])
+    assert len(page.encode()) < 2_000_000
+    assert f"of the {count} cells the " in page
+    rows = table_of(page)
+    assert len(rows) == min(
+        count, int(match[1]) if (match := re.search(r"hold the (\d+) cells", page)) else count
+    )
+    latest = max(c.columns["latency_ns"].max or 0 for c, _ in cells)
+    assert any(float(row["max"][0]) == latest for row in rows.values())
+
+
 def test_hostile_texts_stay_texts() -> None:
     summary, bins, _ = made_cell("none", labels={"load": HOSTILE})
     summary = replace(invalid(summary, HOSTILE), clocksource={"before": HOSTILE, "after": HOSTILE})

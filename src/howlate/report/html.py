@@ -12,8 +12,8 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -34,6 +34,12 @@ from howlate.report.labels import row_names
 
 LARGEST = 2_000_000
 """Bytes that a page may have."""
+MOST_DRAWN = 200
+"""Even the coarsest pictures of more cells would not fit."""
+MOST_LISTED = 1000
+"""Rows of the table, likewise."""
+FEWEST = 8
+"""So many cells are shown in any case."""
 
 
 def write_report(folders: Path | Sequence[Path], out: Path) -> Path:
@@ -45,37 +51,63 @@ def write_report(folders: Path | Sequence[Path], out: Path) -> Path:
     return out
 
 
+@dataclass(frozen=True)
+class Fit:
+    """What a page leaves out so that it stays below LARGEST."""
+
+    joined: int
+    """So many blocks of time are drawn as one."""
+    drawn: int
+    """So many cells, those with the largest latencies, are in the charts."""
+    listed: int
+    """So many are in the table and in the lists."""
+
+
+def fits(cells: int) -> Iterator[Fit]:
+    """From everything downwards: first coarser courses, then fewer cells in the charts, then in the lists."""
+    drawn, listed = min(cells, MOST_DRAWN), min(cells, MOST_LISTED)
+    for joined in (1, 2, 4, 8, 16):
+        yield Fit(joined, drawn, listed)
+    while drawn > FEWEST:
+        drawn = max(FEWEST, drawn * 3 // 4)
+        yield Fit(16, drawn, listed)
+    while listed > FEWEST:
+        listed = max(FEWEST, listed * 3 // 4)
+        yield Fit(16, drawn, listed)
+
+
 def render(runs: Sequence[RunContent]) -> str:
     """The page. Several runs of one study are joined; then a label tells which run a row is of."""
     if not runs:
         raise UsageError("there is no run to report on", "name a run folder")
     must_be_one_study(runs)
     page = ""
-    for factor in (1, 2, 4, 8, 16):
-        page = _render(runs, factor)
+    for fit in fits(sum(len(content.cells) for content in runs)):
+        page = _render(runs, fit)
         if len(page.encode()) < LARGEST:
             break
     return page
 
 
-def _render(runs: Sequence[RunContent], factor: int) -> str:
-    """The page with so many blocks of time joined into one."""
-    cells, labels = joined(runs)
+def _render(runs: Sequence[RunContent], fit: Fit) -> str:
+    """The page with as much of the cells as `fit` says."""
+    every, labels = joined(runs)
     names = row_names(labels)
-    subjects = [
-        Subject(name if c.summary.valid else f"{name} (invalid)", c.summary, coarser(c.bins, factor))
-        for name, c in zip(names, cells, strict=True)
-    ]
     first = runs[0].run
-    cautions = prose.cautions(runs, cells, names)
-    if factor > 1:
-        cautions.append(
-            f"So many cells leave no room for every block of time: {factor} are joined into one, "
-            "with the largest of their maxima, p99 and medians."
+    answer = prose.answer(every, names)
+    listed = _latest(every, fit.listed)
+    cells, labels, names = [every[i] for i in listed], [labels[i] for i in listed], [names[i] for i in listed]
+    subjects = [
+        Subject(
+            names[i] if cells[i].summary.valid else f"{names[i]} (invalid)",
+            cells[i].summary,
+            coarser(cells[i].bins, fit.joined),
         )
+        for i in _latest(cells, fit.drawn)
+    ]
     body = [
-        _head(runs, prose.answer(cells, names)),
-        _warnings(cautions),
+        _head(runs, answer),
+        _warnings([*prose.cautions(runs, cells, names), *_left_out(fit, len(every))]),
         *_results(cells, labels, subjects),
         _findings(runs),
         machine.section(runs, cells, names),
@@ -84,6 +116,33 @@ def _render(runs: Sequence[RunContent], factor: int) -> str:
     ]
     title = f"{first.study.question or first.study.title} – howlate"
     return _page(title, "\n".join(part for part in body if part))
+
+
+def _latest(cells: Sequence[CellContent], most: int) -> list[int]:
+    """Places of the cells with the largest latencies, so many at most, in the order in which they stand."""
+    by_size = sorted(range(len(cells)), key=lambda i: -(((c := cells[i].column) and c.max) or 0))
+    return sorted(by_size[:most])
+
+
+def _left_out(fit: Fit, cells: int) -> list[str]:
+    """What is not on the page for want of room."""
+    said = []
+    if fit.joined > 1:
+        said.append(
+            f"So many cells leave no room for every block of time: {fit.joined} are joined into one, "
+            "with the largest of their maxima, p99 and medians."
+        )
+    if fit.drawn < cells:
+        said.append(
+            f"So many cells leave no room for every picture: of the {cells} cells the {fit.drawn} with the "
+            "largest latencies are drawn."
+        )
+    if fit.listed < cells:
+        said.append(
+            f"The table and the lists hold the {fit.listed} cells with the largest latencies; the answer above "
+            f"is of all {cells}, and `howlate show` lists them all."
+        )
+    return said
 
 
 def coarser(bins: CellBins | None, factor: int) -> CellBins | None:

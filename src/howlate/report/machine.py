@@ -36,6 +36,8 @@ FACTS: tuple[tuple[str, str], ...] = (
 )
 OF_THE_HOST = ("json", "progress", "quiet", "stream", "end-with-parent", "knob")
 """Options that say where the numbers go, and knobs, which have their own list."""
+MOST_NAMED = 40
+"""So many values that are the cells' own names are listed."""
 MOST_VALUES = 6
 """So many different values of a parameter are listed; of more, how many."""
 
@@ -115,7 +117,7 @@ def agreed(
     for key, found in values.items():
         if len(found) == 1 and len(next(iter(found.values()))) == len(cells):
             rows.append((key, next(iter(found))))
-        elif all(who == [value] for value, who in found.items()):
+        elif len(found) <= MOST_NAMED and all(who == [value] for value, who in found.items()):
             rows.append((key, "; ".join(found)))
         elif len(found) <= MOST_VALUES:
             rows.append((key, "; ".join(f"{value or 'none'} ({_who(who)})" for value, who in found.items())))

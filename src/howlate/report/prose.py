@@ -14,6 +14,11 @@ from howlate.model.facts import Facts
 from howlate.report.content import CellContent, RunContent
 from howlate.report.terminal import AS_PUBLISHED
 
+MOST_CAUTIONS = 100
+"""Sentences before the results; nobody reads more."""
+MOST_NAMES = 12
+"""Cells that one sentence names."""
+
 MEANING: tuple[tuple[str, str], ...] = (
     (
         "Wake-up latency",
@@ -130,14 +135,19 @@ def cautions(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Se
         out += [sentence(w) for w in content.run.warnings]
         if content.run.scale != 1.0:
             out.append(f"Counts were scaled by {content.run.scale:g}: this is not the whole study.")
-        out += [f"The cell {cell} is missing: {sentence(why)}" for cell, why in content.failed.items()]
+        for why in dict.fromkeys(content.failed.values()):
+            ids = [cell for cell, reason in content.failed.items() if reason == why]
+            out.append(
+                f"The cell{'s' * (len(ids) > 1)} {several(ids)} {'is' if len(ids) == 1 else 'are'} missing: "
+                f"{sentence(why)}"
+            )
         missing = len(content.run.plan.cells) - len(content.cells) - len(content.failed)
         impossible = [c for c in content.run.plan.cells if c.impossible]
         if missing > len(impossible):
             out.append(f"{missing - len(impossible)} cells of the plan are not measured yet.")
         for reason in dict.fromkeys(c.impossible for c in impossible):
-            ids = ", ".join(c.id for c in impossible if c.impossible == reason)
-            out.append(f"Not possible on this machine: {ids} ({reason}).")
+            ids = [c.id for c in impossible if c.impossible == reason]
+            out.append(f"Not possible on this machine: {several(ids)} ({reason}).")
     for name, cell in zip(names, cells, strict=True):
         if not cell.summary.valid:
             out.append(
@@ -153,11 +163,22 @@ def cautions(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Se
             for warning in cell.summary.warnings:
                 warned.setdefault(warning, []).append(name)
     for warning, rows in warned.items():
-        who = "" if len(rows) == len(cells) else f"{', '.join(rows)}: "
+        who = "" if len(rows) == len(cells) else f"{several(rows)}: "
         out.append(f"{who}{sentence(warning)}")
     if any(c.summary.accounting.late_policy == "as-published" for c in cells):
         out.append(AS_PUBLISHED)
-    return list(dict.fromkeys(out))
+    said = list(dict.fromkeys(out))
+    if len(said) > MOST_CAUTIONS:
+        rest = len(said) - MOST_CAUTIONS
+        said = [*said[:MOST_CAUTIONS], f"{rest} more sentences of this kind are in `howlate show`."]
+    return said
+
+
+def several(names: Sequence[str]) -> str:
+    """Names for a sentence; of many the first, and how many more."""
+    if len(names) <= MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
 
 
 def _virtual(content: RunContent) -> list[str]:
