@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -16,10 +17,12 @@ from pathlib import Path
 
 import pytest
 
-from fakes import FACTS
+from fakes import FACTS, capabilities, study
 from howlate import __main__ as entry
 from howlate import cli, places
 from howlate.cli._progress import ProgressLine, clock, latency
+from howlate.plan import make_plan
+from howlate.targets import Progress
 
 STAND_IN = Path(__file__).parents[1] / "stand_in.py"
 STUDY = """
@@ -369,3 +372,24 @@ def test_progress_lines_survive_a_terminal_that_went_away() -> None:
 
     line = ProgressLine(("load",), Gone())  # type: ignore[arg-type]
     line.close()
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 100])
+def test_a_live_line_never_cuts_a_number_off(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("LINES", "24")
+    terminal = Terminal()
+    line = ProgressLine(("load",), terminal)
+    cell = make_plan(study(axes={"load": ("cpu:50+disk:10MiB/s",)}), capabilities()).cells[0]
+    line.progress(cell, Progress(12_345, 12.3, 1_234_567), 71.0)
+    drawn = terminal.getvalue().removeprefix("\r").removesuffix("\x1b[K")
+    assert len(drawn) < width
+    whole = ["time left 1:11", "largest seen 1234.6 us", "12,345 activations"]
+    _, *parts = drawn.split("  ")
+    assert parts[0] == whole[0]
+    assert set(parts) <= set(whole)
+    assert width < 100 or set(parts) == set(whole)

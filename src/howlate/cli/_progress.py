@@ -56,14 +56,19 @@ class ProgressLine:
     def starts(self, cell: Cell, number: int, of: int, left_s: float) -> None:
         self._head = f"{number} of {of}  {name_of(cell, self._axes)}"
         if self._live:
-            self._draw(f"{self._head}  time left {clock(left_s)}")
+            self._draw(self._head, f"time left {clock(left_s)}")
         else:
             self._line(f"{self._head}  time left {clock(left_s)}")
 
     def progress(self, cell: Cell, progress: Progress, left_s: float) -> None:
         if self._live and time.monotonic() - self._drawn >= 1:
-            seen = f"  largest seen {latency(progress.latency_ns_max)}" if progress.latency_ns_max > 0 else ""
-            self._draw(f"{self._head}  {progress.activations:,} activations{seen}  time left {clock(left_s)}")
+            seen = progress.latency_ns_max
+            self._draw(
+                self._head,
+                f"time left {clock(left_s)}",
+                *([f"largest seen {latency(seen)}"] if seen > 0 else []),
+                f"{progress.activations:,} activations",
+            )
 
     def whole(self, cell: Cell, summary: CellSummary) -> None:
         if not summary.valid:
@@ -77,9 +82,15 @@ class ProgressLine:
         if self._live:
             self._write("\r\x1b[K")
 
-    def _draw(self, text: str) -> None:
+    def _draw(self, head: str, *parts: str) -> None:
+        """As many parts as fit into the line: a number that is cut off would be another number."""
         self._drawn = time.monotonic()
-        self._write(f"\r{text[: shutil.get_terminal_size().columns - 1]}\x1b[K")
+        room = shutil.get_terminal_size().columns - 1
+        text = head[: max(0, room - len(f"  {parts[0]}"))]
+        for part in parts:
+            if len(text) + 2 + len(part) <= room:
+                text += f"  {part}"
+        self._write(f"\r{text}\x1b[K")
 
     def _line(self, text: str) -> None:
         self._write(f"\r\x1b[K{text}\n" if self._live else f"{text}\n")
