@@ -32,6 +32,13 @@ def test_a_good_cell_has_nothing_to_be_said() -> None:
         (with_thread(dropped=1), "1 sample dropped"),
         (with_thread(minor_faults=3), "3 minor and 0 major page faults"),
         (with_thread(major_faults=1), "0 minor and 1 major page faults"),
+        (replace(with_thread(minor_faults=1), memory_lock="none"), "not locked: raise `ulimit -l`"),
+        (
+            replace(with_thread(minor_faults=1), memory_lock="present"),
+            "mapped at the start was locked: raise",
+        ),
+        (replace(with_thread(minor_faults=1), memory_lock=""), "1 minor and 0 major page faults while it"),
+        (with_thread(minor_faults=1), "although its memory was locked"),
         (replace(GOOD, clocksource_after="hpet"), "from tsc to hpet"),
     ],
 )

@@ -50,6 +50,8 @@ class CellRecord:
     realtime: bool = False
     """Measured under SCHED_FIFO, SCHED_RR or SCHED_DEADLINE."""
     pinned: bool = True
+    memory_lock: str = "all"
+    """What was locked: all, present (mapped at the start; the limit forbade more), none."""
     steal_ns: int = 0
     smi_count: int | None = None
     """System management interrupts while it was measured; None where they cannot be counted."""
@@ -59,6 +61,14 @@ class CellRecord:
     as_published: bool = False
     loads: tuple[LoadRecord, ...] = ()
     probe_warnings: tuple[str, ...] = field(default=())
+
+
+_FAULTS = {
+    "all": " although its memory was locked: the kernel may have moved pages (compaction, NUMA balancing, KSM); "
+    "measure again",
+    "present": "; only what was mapped at the start was locked: raise `ulimit -l` (memlock) or grant CAP_IPC_LOCK",
+    "none": "; its memory was not locked: raise `ulimit -l` (memlock) or grant CAP_IPC_LOCK",
+}
 
 
 def failures(cell: CellRecord) -> list[str]:
@@ -85,7 +95,8 @@ def failures(cell: CellRecord) -> list[str]:
         if thread.minor_faults or thread.major_faults:
             found.append(
                 f"{thread.name} took {_many(thread.minor_faults, 'minor')} and "
-                f"{_many(thread.major_faults, 'major')} page faults while it measured."
+                f"{_many(thread.major_faults, 'major')} page faults while it measured"
+                f"{_FAULTS.get(cell.memory_lock, '')}."
             )
     if cell.clocksource_before != cell.clocksource_after:
         found.append(

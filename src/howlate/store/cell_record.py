@@ -121,6 +121,7 @@ class CellFile:
             clocksource_after=clocksource["after"],
             realtime=self._policy().startswith(REALTIME),
             pinned=all(entry.integer("cpu") >= 0 for entry in self.table.tables("accounting")),
+            memory_lock=self.header.table("in_force").text("memory_lock", ""),
             steal_ns=self.trailer.integer("steal_ns", 0),
             smi_count=self._smi(),
             duration_ns=self.trailer.integer("duration_ns", 0),
