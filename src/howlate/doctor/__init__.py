@@ -30,8 +30,8 @@ def checks() -> tuple[Check, ...]:
 
 
 def examine(facts: Facts, aim: Aim | None = None) -> tuple[Finding, ...]:
-    """Every check's finding: what makes it late first, by weight, then what is worth knowing, unknown, "
-    "and in order."""
+    """Every check's finding: what makes it late first, by weight, then what is worth knowing, unknown,
+    and in order."""
     wanted = aim if aim is not None else Aim()
     findings = [check.finding(facts, wanted) for check in checks()]
     return tuple(sorted(findings, key=lambda found: (LEVELS.index(found.level), -found.weight, found.check)))

@@ -35,8 +35,8 @@ class Check:
 
     @staticmethod
     def of(module: ModuleType) -> Check:
-        """Reads TITLE, WHY, WEIGHT, the docstring and `judge` of a check's file; what is missing is an "
-        "error."""
+        """Reads TITLE, WHY, WEIGHT, the docstring and `judge` of a check's file; what is missing is
+        an error."""
         name = module.__name__.rpartition(".")[2]
         for attribute, kind in (("TITLE", str), ("WHY", str), ("WEIGHT", int), ("__doc__", str)):
             if not isinstance(getattr(module, attribute, None), kind):
