@@ -63,6 +63,23 @@ def test_the_heading_tells_how_long_was_looked() -> None:
     assert "worst" not in printed(cells()).lower()
 
 
+def test_the_time_of_a_row_is_not_counted_once_a_cpu() -> None:
+    one = cells()[0]
+    both = replace(
+        one,
+        labels=one.labels | {"cpu": "0,1"},
+        accounting=replace(one.accounting, releases=2 * one.accounting.releases),
+    )
+    assert "largest seen in 12 s" in printed([both])
+
+
+def test_the_probes_own_duration_comes_first() -> None:
+    out = io.StringIO()
+    summary = cells()[0]
+    print_cells(Console(file=out, width=100), [summary], {summary.id: 7.0})
+    assert "largest seen in 7 s" in out.getvalue()
+
+
 def test_an_invalid_row_is_marked_with_the_reason() -> None:
     summaries = cells()
     summaries[1] = invalid(summaries[1], "the clock source changed from tsc to hpet")
@@ -129,5 +146,7 @@ def test_the_unit_follows_the_numbers() -> None:
     column = cells()[0].columns["latency_ns"]
     assert unit_for([column]).name == "us"
     assert unit_for([replace(column, max=900, mean=80.0)]).name == "ns"
+    few_ns = replace(column, max=2_000_000, mean=45.0)
+    assert unit_for([few_ns]).text(45) != unit_for([few_ns]).text(0)
     assert unit_for([replace(column, max=2_000_000_000, mean=4e8)]).name == "ms"
     assert quantile_name("0.999") == "p99.9" and quantile_name("0.5") == "median"

@@ -108,10 +108,11 @@ def print_run(session: Session, tally: Tally) -> None:
 
     from howlate.cli._progress import described
     from howlate.model.finding import Finding
+    from howlate.report.content import measured_seconds
     from howlate.report.terminal import print_cells, print_findings
 
     console, axes = Console(highlight=False), tuple(session.run.study.axes)
-    print_cells(console, session.folder.summaries())
+    print_cells(console, session.folder.summaries(), measured_seconds(session.folder))
     for failure in tally.failures:
         click.echo(f"! {described(failure, axes)}")
     for warning in session.run.warnings:

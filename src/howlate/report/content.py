@@ -13,6 +13,7 @@ from howlate.model.finding import Finding
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.report.labels import measured_s
+from howlate.store.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,9 @@ class CellContent:
     @property
     def seconds(self) -> float | None:
         """How long it measured: as the probe said, else from blocks, else from releases and period."""
-        ns = self.trailer.get("duration_ns")
-        if isinstance(ns, int | float) and ns > 0:
-            return float(ns) / 1e9
+        said = _said_s(self.trailer)
+        if said is not None:
+            return said
         if self.bins is not None and self.bins.blocks.start_s:
             return self.bins.blocks.start_s[-1] + self.bins.blocks.width_s
         return measured_s(self.summary)
@@ -64,8 +65,6 @@ class RunContent:
 
 def read_content(path: Path) -> RunContent:
     """Everything that the report shows of a run folder; no sample is read where bins.json is there."""
-    from howlate.store.run_folder import RunFolder
-
     folder = RunFolder.open(path)
     cells = []
     for cell_id in folder.whole_cells():
@@ -80,6 +79,19 @@ def read_content(path: Path) -> RunContent:
         )
     failed = {name: _reason(error) for name, error in folder.failed_cells().items()}
     return RunContent(folder.read_run(), tuple(cells), failed)
+
+
+def measured_seconds(folder: RunFolder) -> dict[str, float]:
+    """How long each whole cell measured, as its probe said."""
+    said = {
+        cell_id: _said_s(_mapping(folder.cell(cell_id).get("trailer"))) for cell_id in folder.whole_cells()
+    }
+    return {cell_id: seconds for cell_id, seconds in said.items() if seconds is not None}
+
+
+def _said_s(trailer: Mapping[str, Any]) -> float | None:
+    ns = trailer.get("duration_ns")
+    return float(ns) / 1e9 if isinstance(ns, int | float) and ns > 0 else None
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

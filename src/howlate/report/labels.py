@@ -39,8 +39,10 @@ def row_names(labels: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def measured_s(summary: CellSummary) -> float | None:
-    """How long a cell measured, from its releases and its period; None where the period is not known."""
+    """How long a cell measured, from its releases (summed over its CPUs) and its period; None where the period
+    is not known."""
+    cpus = 1 + summary.labels.get("cpu", "").count(",")
     try:
-        return summary.accounting.releases * parse_duration_ns(summary.labels.get("period", "")) / 1e9
+        return summary.accounting.releases / cpus * parse_duration_ns(summary.labels.get("period", "")) / 1e9
     except ValueError:
         return None

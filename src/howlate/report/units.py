@@ -35,7 +35,8 @@ def unit_for(columns: Iterable[ColumnSummary]) -> Unit:
         return Unit("ns", 1, 1)
     if smallest_mean >= 10e6:
         return Unit("ms", 1_000_000, 2)
-    return Unit("us", 1000, 2 if smallest_mean < 10_000 and largest < 1_000_000 else 1)
+    fine = smallest_mean < 1_000 or (smallest_mean < 10_000 and largest < 1_000_000)
+    return Unit("us", 1000, 2 if fine else 1)
 
 
 def quantile_name(key: str) -> str:
