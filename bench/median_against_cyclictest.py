@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from howlate.stats.paired import RatioInterval, ratio_interval
-from howlate.store.stream import read_stream
+from howlate.store.stream import StreamReader
 
 PERIOD_US = 1000
 PRIORITY = 80
@@ -42,8 +42,9 @@ def our_median_ns(cpu: int, activations: int) -> float:
         ]
         command += ["--cpus", str(cpu), "--policy", f"fifo:{PRIORITY}", "--activations", str(activations)]
         subprocess.run([*command, "--quiet", "--stream", str(stream)], check=True)
-        (samples,) = (table for table in read_stream(stream).tables if table.name == "samples")
-        return float(np.median(samples.columns["latency_ns"]))
+        with StreamReader.open(stream) as reader:
+            parts = [b.columns["latency_ns"] for b in reader.batches() if b.table.name == "samples"]
+        return float(np.median(np.concatenate(parts)))
 
 
 def cyclictest_median_ns(cpu: int, activations: int) -> float:

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from howlate.store.stream import read_trailer
+from howlate.store.stream import StreamReader
 
 LOADS = ("none", "cpu:100", "hackbench:40")
 RECORDED_SHARE = 0.99
@@ -54,12 +54,17 @@ def cell(probe: str, cpus: str, load: str, seconds: int) -> bool:
                 if line.startswith("progress ") and int(line.split()[2]) > seconds * 250_000_000:
                     memory.append(resident_kib(process.pid))
         if process.returncode != 0 or len(memory) < 2:
-            print(f"cpus {cpus:4} load {load:13} ended with exit code {process.returncode}")
+            short = "too short to see whether memory grows" if process.returncode == 0 else "it failed"
+            print(f"cpus {cpus:4} load {load:13} {short} (exit code {process.returncode})")
             return False
-        accounts = read_trailer(stream)["accounting"]
+        with StreamReader.open(stream) as reader:
+            rows = sum(batch.rows for batch in reader.batches() if batch.table.name == "samples")
+            assert reader.trailer is not None, "the probe did not end its stream"
+            accounts = reader.trailer["accounting"]
     releases, recorded, overruns, dropped = (
         sum(account[name] for account in accounts) for name in ("releases", "recorded", "overruns", "dropped")
     )
+    assert rows == recorded, f"{rows} rows stand for {recorded} recorded activations"
     share, growth = recorded / releases, memory[-1] - memory[0]
     print(
         f"cpus {cpus:4} load {load:13} releases {releases:9d} recorded {share:8.3%} overruns {overruns:8d} "

@@ -226,7 +226,8 @@ def test_labels_say_what_was_in_force() -> None:
     threads = [{"cpu": 1, "policy": "other"}, {"cpu": 3, "policy": "other"}]
     labels = labels_in_force({"policy": "fifo:80", "load": "none"}, {"in_force": {"threads": threads}})
     assert labels == {"policy": "other", "load": "none", "cpu": "1,3"}
-    for header in (None, [], {"in_force": 5}, {"in_force": {"threads": [None, {"cpu": "x"}]}}):
+    headers: list[object] = [None, [], {"in_force": 5}, {"in_force": {"threads": [None, {"cpu": "x"}]}}]
+    for header in headers:
         assert labels_in_force({"load": "none"}, header) == {"load": "none"}
 
 

@@ -126,7 +126,8 @@ BINS = CellBins(
 
 @pytest.mark.parametrize("path", places(BINS.to_json()), ids=str)
 def test_bins_of_another_type_are_a_sentence(path: tuple[Any, ...]) -> None:
-    for new in ("x", True, [[]], None):
+    others: list[Any] = ["x", True, [[]], None]
+    for new in others:
         if path[-1] in ("column", "name") and new == "x":
             continue
         with pytest.raises(DamagedError, match=r"bins\.json"):

@@ -13,7 +13,8 @@ GOOD = CellRecord(1_000, threads=(THREAD,), clocksource_before="tsc", clocksourc
 
 
 def with_thread(**changes: int) -> CellRecord:
-    return replace(GOOD, threads=(THREAD, replace(THREAD, **changes)))
+    other = replace(THREAD, **changes)  # type: ignore[arg-type]
+    return replace(GOOD, threads=(THREAD, other))
 
 
 def test_a_good_cell_has_nothing_to_be_said() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from howlate.store.stream import StreamWriter
 
@@ -98,7 +99,9 @@ def trailer(accounts: Sequence[dict[str, int]], **changes: Any) -> dict[str, Any
     }
 
 
-def rows(latencies: Sequence[int], releases: Sequence[int], warm_up: int = 0) -> dict[str, Any]:
+def rows(
+    latencies: Sequence[int] | npt.NDArray[Any], releases: Sequence[int] | npt.NDArray[Any], warm_up: int = 0
+) -> dict[str, Any]:
     """Columns of the table `samples`; the first `warm_up` rows are flagged."""
     n = len(latencies)
     release = np.asarray(releases, np.int64)

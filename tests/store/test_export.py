@@ -39,7 +39,7 @@ def test_parquet_holds_the_same(tmp_path: Path) -> None:
     run = a_folder(tmp_path / "run", {"a": stream(list(range(500))), "b": stream([7])})
     out = tmp_path / "out.parquet"
     assert export_parquet(run, out, ["b", "a"]) == 501
-    found = duckdb.sql(f"SELECT cell, load, latency_ns FROM '{out}'").fetchall()
+    found = duckdb.execute(f"SELECT cell, load, latency_ns FROM '{out}'").fetchall()
     assert found == [("b", "b", 7)] + [("a", "a", n) for n in range(500)]
 
 

@@ -33,7 +33,7 @@ def a_cell(folder: Path, data: bytes) -> CellSummary:
 
 
 def samples(folder: Path, columns: str = "*") -> list[tuple[Any, ...]]:
-    return duckdb.sql(f"SELECT {columns} FROM '{folder / 'samples.parquet'}'").fetchall()
+    return duckdb.execute(f"SELECT {columns} FROM '{folder / 'samples.parquet'}'").fetchall()
 
 
 def test_rows_arrive_thread_by_thread(tmp_path: Path) -> None:
@@ -63,7 +63,8 @@ def test_whole_numbers_are_delta_encoded(tmp_path: Path) -> None:
     for column in ("release", "release_ns", "latency_ns"):
         assert found[column] == ("DELTA_BINARY_PACKED", "ZSTD")
     types = dict(
-        row[:2] for row in duckdb.sql(f"DESCRIBE SELECT * FROM '{tmp_path / 'samples.parquet'}'").fetchall()
+        row[:2]
+        for row in duckdb.execute(f"DESCRIBE SELECT * FROM '{tmp_path / 'samples.parquet'}'").fetchall()
     )
     assert types == {
         "thread": "INTEGER",
@@ -206,14 +207,18 @@ def test_loads_and_cpus_are_drawn_second_by_second(tmp_path: Path) -> None:
     writer = StreamWriter(out, header())
     writer.batch(0, rows([1, 2], [0, 3_000]), releases=3_001, overruns=2_999)
     seconds = np.repeat(np.arange(3) * SECOND, 2)
-    cpus = {
+    cpus: dict[str, Any] = {
         "time_ns": seconds,
         "cpu": [0, 1] * 3,
         "busy_permille": [100, 900] * 3,
         "steal_permille": [0, 20] * 3,
     }
     writer.batch(1, cpus | {"frequency_khz": [0] * 6, "smi_count": [-1] * 6})
-    busy = {"time_ns": np.arange(3) * SECOND, "load": [0] * 3, "cpu_ns": [SECOND, 2 * SECOND, 4 * SECOND]}
+    busy: dict[str, Any] = {
+        "time_ns": np.arange(3) * SECOND,
+        "load": [0] * 3,
+        "cpu_ns": [SECOND, 2 * SECOND, 4 * SECOND],
+    }
     writer.batch(2, busy | {"units": [1, 2, 3]})
     load = {"name": "cpu", "spec": "cpu:50", "unit": "iterations", "target_cpu": 0.5, "achieved_cpu": 0.75}
     load |= {"cpus": "0-1", "units": 7, "results": {"rounds": 2}, "warnings": []}

@@ -65,6 +65,8 @@ class RunContent:
 
 def read_content(path: Path) -> RunContent:
     """Everything that the report shows of a run folder; no sample is read where bins.json is there."""
+    from howlate.store.summarise import bins_of  # needs duckdb, which `show` does not
+
     folder = RunFolder.open(path)
     cells = []
     for cell_id in folder.whole_cells():
@@ -72,7 +74,7 @@ def read_content(path: Path) -> RunContent:
         cells.append(
             CellContent(
                 folder.summary(cell_id),
-                folder.bins(cell_id),
+                bins_of(folder, cell_id),
                 _mapping(recorded.get("header")),
                 _mapping(recorded.get("trailer")),
             )

@@ -137,15 +137,9 @@ class RunFolder:
         return [self.summary(cell_id) for cell_id in self.whole_cells()]
 
     def bins(self, cell_id: str) -> CellBins:
-        """The bins of a whole cell; made again from its samples where bins.json is missing or not
-        readable."""
+        """The bins of a whole cell as they are stored; `summarise.bins_of` makes missing ones again."""
         file = self.cell_path(cell_id) / BINS
-        try:
-            return CellBins.from_json(read_json(file), str(file))
-        except DamagedError:
-            from howlate.store.summarise import make_bins  # needs duckdb, which show does not
-
-            return make_bins(file.parent)
+        return CellBins.from_json(read_json(file), str(file))
 
     def cell(self, cell_id: str) -> dict[str, Any]:
         """cell.json: the stream's header and trailer, and how the stream ended."""

@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
+from howlate.errors import DamagedError
 from howlate.model.bins import CellBins, LoadCourse
 from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.stats.describe import ValueCounts, describe, exceedances
@@ -22,7 +23,7 @@ from howlate.store.audit import WARM_UP
 from howlate.store.cell_record import CellFile
 from howlate.store.duck import arrays, connection, reading, scan
 from howlate.store.files import MEASURE_AGAIN, remedied, write_json
-from howlate.store.run_folder import BINS, CPUS, LOADS, SAMPLES, write_summary
+from howlate.store.run_folder import BINS, CPUS, LOADS, SAMPLES, RunFolder, write_summary
 
 LATENCY, RESPONSE = "latency_ns", "response_ns"
 
@@ -66,6 +67,14 @@ def _summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSum
     write_json(folder / BINS, bins.to_json(), indent=None)
     write_summary(folder, summary)
     return summary
+
+
+def bins_of(run: RunFolder, cell_id: str) -> CellBins:
+    """The bins of a whole cell; made again from its samples where bins.json is missing or not readable."""
+    try:
+        return run.bins(cell_id)
+    except DamagedError:
+        return make_bins(run.cell_path(cell_id))
 
 
 def make_bins(folder: Path) -> CellBins:
