@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <deque>
 
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -19,6 +20,7 @@
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "sys/process.hpp"
+#include "sys/sched.hpp"
 
 namespace howlate {
 namespace {
@@ -26,7 +28,7 @@ namespace {
 constexpr std::int64_t ms_ns = 1'000'000;
 constexpr std::int64_t ready_within_ns = 30'000 * ms_ns;
 constexpr std::int64_t mark_within_ns = 200 * ms_ns;
-constexpr std::int64_t end_within_ns = 5'000 * ms_ns;
+constexpr std::int64_t end_within_ns = 10'000 * ms_ns;
 constexpr int report_place = 3;  // the descriptor of the report pipe in the load
 
 struct Pipe {
@@ -314,9 +316,11 @@ const LoadReport& LoadSet::latest(std::size_t load) {
 
 void LoadSet::mark() {
   std::vector<std::int64_t> before;
+  std::deque<ServedFirst> first;  // among thousands of tasks the answer would come late
   for (const auto& one : running_) {
     one->read_all();
     before.push_back(one->reports);
+    first.emplace_back(one->pid);
     if (!one->ended()) ::kill(one->pid, SIGUSR1);
   }
   for (std::size_t i = 0; i < running_.size(); ++i) {
@@ -343,11 +347,13 @@ void LoadSet::Running::finish() {
 }
 
 Result<std::vector<LoadOutcome>> LoadSet::stop() {
+  std::deque<ServedFirst> first;
   for (const auto& one : running_) {
     if (one->ended()) {
       one->outcome.warnings.push_back(
           "it had ended before it was stopped, so the machine was not under this load to the end");
     } else {
+      first.emplace_back(one->pid);
       ::kill(one->pid, SIGTERM);
     }
   }

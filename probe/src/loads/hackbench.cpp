@@ -167,6 +167,7 @@ class Run {
   }
 
   Status make() {
+    clear_children(slot_);
     int ready[2], go[2];
     if (::pipe(ready) != 0) return too_many(shape_, errno);
     open_.insert(open_.end(), {ready[0], ready[1]});
@@ -239,7 +240,8 @@ class Run {
       for (const int fd : not_its) ::close(fd);
       ::_exit(task.run() ? 0 : 1);
     }
-    processes_.push_back(pid);
+    ++processes_;
+    add_child(slot_, pid);
     return {};
   }
 
@@ -253,42 +255,19 @@ class Run {
     return whole;
   }
 
-  // Waits for all, and adds up every second what the family has used, for the supervisor.
   bool wait_processes() {
     bool whole = true;
-    std::size_t left = processes_.size();
-    std::int64_t publish_ns = monotonic_now_ns() + 500'000'000;
-    sigset_t child;
-    ::sigemptyset(&child);
-    ::sigaddset(&child, SIGCHLD);
-    while (left > 0) {
+    for (std::size_t left = processes_; left > 0; --left) {
       int how = 0;
-      const pid_t pid = ::waitpid(-1, &how, WNOHANG);
-      if (pid > 0) {
-        --left;
-        whole = whole && WIFEXITED(how) && WEXITSTATUS(how) == 0;
-        std::replace(processes_.begin(), processes_.end(), pid, pid_t{0});
-        continue;
-      }
-      if (pid < 0 && errno == ECHILD) return false;
-      const std::int64_t now_ns = monotonic_now_ns();
-      if (now_ns >= publish_ns) {
-        publish();
-        publish_ns = now_ns + 500'000'000;
-      }
-      const struct timespec half { 0, 500'000'000 };
-      ::sigtimedwait(&child, nullptr, &half);
+      pid_t pid = 0;
+      do {
+        pid = ::waitpid(-1, &how, 0);
+      } while (pid < 0 && errno == EINTR);
+      if (pid < 0) return false;
+      whole = whole && WIFEXITED(how) && WEXITSTATUS(how) == 0;
+      remove_child(slot_, pid);
     }
-    publish();
     return whole;
-  }
-
-  void publish() {
-    std::int64_t cpu_ns = own_cpu_ns();
-    for (const pid_t pid : processes_)
-      if (pid != 0) cpu_ns += process_cpu_ns(pid);
-    const std::int64_t before_ns = slot_.tree_cpu_ns.load(std::memory_order_relaxed);
-    slot_.tree_cpu_ns.store(std::max(before_ns, cpu_ns), std::memory_order_relaxed);
   }
 
   const Shape& shape_;
@@ -296,7 +275,7 @@ class Run {
   Gate gate_;
   int ready_read_ = -1, go_write_ = -1;
   std::vector<int> open_;
-  std::vector<pid_t> processes_;
+  std::size_t processes_ = 0;
   std::vector<pthread_t> threads_;
 };
 
@@ -316,10 +295,6 @@ void record(WorkerSlot& slot, std::int64_t run_ns) {
 
 Status work(Worker& worker) {
   const Shape shape(worker.params);
-  sigset_t child;
-  ::sigemptyset(&child);
-  ::sigaddset(&child, SIGCHLD);
-  ::sigprocmask(SIG_BLOCK, &child, nullptr);  // taken by sigtimedwait()
   for (bool ready = false;; ready = true) {
     Run run(shape, worker.slot);
     if (const Status status = run.make(); !status) return status;

@@ -6,6 +6,8 @@
 // workers, the controller - is in `loads/base/`.
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -40,11 +42,15 @@ enum class Spread {
 struct alignas(64) WorkerSlot {
   enum State : int { starting, ready, failed };
   static constexpr std::size_t figure_count = 640;
+  static constexpr std::size_t children_max = 100'000;
 
   std::atomic<std::int64_t> units{0};
   std::atomic<std::int64_t> restarts{0};
-  std::atomic<std::int64_t> tree_cpu_ns{
-      0};  // of a worker with children of its own: CPU time of all of them and itself
+  // Of a worker with children of its own (base/family.hpp adds them up): those that live, in a place for
+  // `children_max` with 0 for an empty one, and the CPU time of those that it has waited for.
+  std::atomic<pid_t>* children = nullptr;
+  std::atomic<std::uint32_t> children_count{0};  // places used
+  std::atomic<std::int64_t> ended_cpu_ns{0};
   std::atomic<int> state{starting};
   int code = 0;  // with `failed`: the exit code, the sentence, the remedy
   std::array<char, 512> message{};

@@ -205,6 +205,18 @@ Status may_have_policy(const SchedPolicy& policy, const Root& root) {
   return attempt.status;
 }
 
+ServedFirst::ServedFirst(pid_t process) : process_(process) {
+  const int before = process > 0 ? ::sched_getscheduler(process) : -1;  // 0 would be the caller itself
+  if (before != SCHED_OTHER && before != SCHED_BATCH && before != SCHED_IDLE) return;
+  const struct sched_param lowest { .sched_priority = 1 };
+  if (::sched_setscheduler(process, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest) == 0) before_ = before;
+}
+
+ServedFirst::~ServedFirst() {
+  const struct sched_param none {};
+  if (before_ >= 0) ::sched_setscheduler(process_, before_, &none);  // it may be gone
+}
+
 namespace {
 // A set large enough for the machine, whatever its number of CPUs.
 struct CpuSet {

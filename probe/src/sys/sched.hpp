@@ -1,6 +1,8 @@
 // How the kernel schedules a thread: policy, priority, CPUs; asked for, and read back.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -36,6 +38,20 @@ Result<SchedPolicy> read_policy();
 // Whether a thread of this process may have the policy; tried on a thread of its own that ends at once. For
 // `deadline` with all the CPUs that this process may use.
 Status may_have_policy(const SchedPolicy& policy, const Root& root = {});
+
+// Another process, for as long as this lives: served before all ordinary ones (fifo:1; what it forks is not), then
+// as it was. Where it is a real-time one already, or the right lacks, nothing is changed.
+class ServedFirst {
+ public:
+  explicit ServedFirst(pid_t process);
+  ServedFirst(const ServedFirst&) = delete;
+  ServedFirst& operator=(const ServedFirst&) = delete;
+  ~ServedFirst();
+
+ private:
+  pid_t process_ = 0;
+  int before_ = -1;  // as the kernel numbers policies; -1: not changed
+};
 
 Status set_affinity(const std::vector<int>& cpus);        // of the calling thread, read back
 std::vector<int> read_affinity();                         // of the calling thread, sorted

@@ -21,15 +21,51 @@ pid_t fork_child() {
   return 0;
 }
 
-std::int64_t own_cpu_ns() {
-  struct timespec own {};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
+namespace {
+std::int64_t ended_children_cpu_ns() {
   struct rusage ended {};
   ::getrusage(RUSAGE_CHILDREN, &ended);
   const std::int64_t ended_us =
       (static_cast<std::int64_t>(ended.ru_utime.tv_sec) + ended.ru_stime.tv_sec) * 1'000'000 +
       ended.ru_utime.tv_usec + ended.ru_stime.tv_usec;
-  return static_cast<std::int64_t>(own.tv_sec) * 1'000'000'000 + own.tv_nsec + ended_us * 1000;
+  return ended_us * 1000;
+}
+}  // namespace
+
+void clear_children(WorkerSlot& slot) {
+  slot.children_count.store(0, std::memory_order_release);
+}
+
+void add_child(WorkerSlot& slot, pid_t child) {
+  const std::uint32_t count = slot.children_count.load(std::memory_order_relaxed);
+  if (slot.children == nullptr || count >= WorkerSlot::children_max) return;
+  slot.children[count].store(child, std::memory_order_relaxed);
+  slot.children_count.store(count + 1, std::memory_order_release);
+}
+
+void remove_child(WorkerSlot& slot, pid_t child) {
+  slot.ended_cpu_ns.store(ended_children_cpu_ns(), std::memory_order_relaxed);
+  const std::uint32_t count = slot.children_count.load(std::memory_order_relaxed);
+  for (std::uint32_t at = 0; at < count; ++at) {
+    if (slot.children[at].load(std::memory_order_relaxed) != child) continue;
+    slot.children[at].store(0, std::memory_order_release);
+    return;
+  }
+}
+
+std::int64_t family_cpu_ns(const WorkerSlot& slot, pid_t worker) {
+  std::int64_t cpu_ns = process_cpu_ns(worker) + slot.ended_cpu_ns.load(std::memory_order_relaxed);
+  const std::uint32_t count = slot.children_count.load(std::memory_order_acquire);
+  for (std::uint32_t at = 0; at < count; ++at)
+    if (const pid_t child = slot.children[at].load(std::memory_order_acquire); child != 0)
+      cpu_ns += process_cpu_ns(child);
+  return cpu_ns;
+}
+
+std::int64_t own_cpu_ns() {
+  struct timespec own {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
+  return static_cast<std::int64_t>(own.tv_sec) * 1'000'000'000 + own.tv_nsec + ended_children_cpu_ns();
 }
 
 std::int64_t process_cpu_ns(pid_t pid) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/result.hpp"
+#include "loads/load.hpp"
 
 namespace howlate {
 
@@ -14,6 +15,14 @@ namespace howlate {
 // fork, so every process of a load is to be made by this; the parent's thread must be its main one. -1 and
 // errno as of fork().
 pid_t fork_child();
+
+// In a worker: its children are listed in its slot, so that the supervisor can add up what they use while they
+// live. add_child() when one was made, remove_child() when it was waited for.
+void clear_children(WorkerSlot& slot);
+void add_child(WorkerSlot& slot, pid_t child);
+void remove_child(WorkerSlot& slot, pid_t child);
+// In the supervisor: CPU time of a worker and of its children, those that ended included.
+std::int64_t family_cpu_ns(const WorkerSlot& slot, pid_t worker);
 
 // CPU time of this process and of its children that have ended and been waited for.
 std::int64_t own_cpu_ns();

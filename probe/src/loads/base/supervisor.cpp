@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <new>
 
 #include "core/text.hpp"
@@ -98,12 +99,10 @@ Result<LoadSummary> Supervisor::run() {
   }
   if (const Status status = supervise(); !status) return status.error();
 
-  const std::int64_t end_ns = monotonic_now_ns();
+  summary.totals = totals();  // before they die: what many tasks use for that is not the load
   end_workers();
-  summary.totals = totals();
-  summary.totals.time_ns = end_ns;
   write_report(summary.totals);
-  summary.duration_ns = end_ns - ready_ns_;
+  summary.duration_ns = summary.totals.time_ns - ready_ns_;
   if (summary.duration_ns > 0 && !request_.cpus.empty())
     summary.achieved_cpu =
         static_cast<double>(summary.totals.cpu_ns) /
@@ -158,6 +157,11 @@ Status Supervisor::map_slots(std::size_t workers) {
   auto* first = static_cast<WorkerSlot*>(place);
   for (std::size_t i = 0; i < workers; ++i) new (first + i) WorkerSlot();
   slots_ = {first, workers};
+  if (request_.load->spread == Spread::per_cpu) return {};  // a pinned worker has no children
+  constexpr std::size_t children_bytes = WorkerSlot::children_max * sizeof(std::atomic<pid_t>);
+  place = ::mmap(nullptr, children_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (place == MAP_FAILED) return broken("cannot map memory shared with the workers: " + errno_text(errno));
+  first->children = static_cast<std::atomic<pid_t>*>(place);  // until the process ends
   return {};
 }
 
@@ -263,8 +267,7 @@ LoadReport Supervisor::totals() {
   now.time_ns = monotonic_now_ns();
   std::int64_t cpu_ns = own_cpu_ns();
   for (std::size_t i = 0; i < pids_.size(); ++i) {
-    const std::int64_t tree_ns = slots_[i].tree_cpu_ns.load(std::memory_order_relaxed);
-    if (pids_[i] != 0) cpu_ns += std::max(tree_ns, process_cpu_ns(pids_[i]));
+    if (pids_[i] != 0) cpu_ns += family_cpu_ns(slots_[i], pids_[i]);
     now.units += slots_[i].units.load(std::memory_order_relaxed);
     now.restarts += slots_[i].restarts.load(std::memory_order_relaxed);
   }
@@ -304,8 +307,10 @@ void Supervisor::live_line(const LoadReport& now) const {
 }
 
 void Supervisor::end_workers() {
+  std::deque<ServedFirst> dying;  // each has to run once more to die, perhaps among thousands of its own
   for (pid_t& pid : pids_) {
     if (pid != 0) ::kill(pid, SIGKILL);
+    if (pid != 0) dying.emplace_back(pid);
     pid = 0;
   }
   // Grandchildren die with their parent, come to us, and are waited for as well.
