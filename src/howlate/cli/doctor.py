@@ -30,11 +30,15 @@ def command(run: Path | None, target: str, everything: bool, restore: bool, as_j
     from howlate import doctor
     from howlate.model.facts import Facts
     from howlate.model.finding import LEVELS
+    from howlate.session import aim_of
     from howlate.store.run_folder import RunFolder
     from howlate.targets import open_target
 
-    captured = RunFolder.open(run).read_run().facts if run is not None else open_target(target).facts()
-    findings = doctor.examine(Facts.from_json(dict(captured)))
+    if run is not None:
+        measured = RunFolder.open(run).read_run()
+        findings = doctor.examine(Facts.from_json(dict(measured.facts)), aim_of(measured.plan, {}))
+    else:
+        findings = doctor.examine(Facts.from_json(open_target(target).facts()))
     if as_json:
         value = {"schema": 1, "findings": [f.to_json() for f in findings]}
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
