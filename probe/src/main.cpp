@@ -12,6 +12,7 @@
 #include "loads/command.hpp"
 #include "sys/facts.hpp"
 #include "sys/knobs.hpp"
+#include "sys/standard.hpp"
 
 namespace howlate {
 namespace {
@@ -80,10 +81,17 @@ ExitCode dispatch(const std::vector<std::string>& words) {
   return test(first, rest);
 }
 
+// What was printed is a result: where it was lost, nothing is done.
+ExitCode printed(ExitCode code) {
+  const Status kept = standard_output_kept();
+  return kept || code != ExitCode::done ? code : complain(kept.error());
+}
+
 }  // namespace
 }  // namespace howlate
 
 int main(int argc, char** argv) {
-  return static_cast<int>(
-      howlate::dispatch(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc)));
+  howlate::have_standard_streams();
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  return static_cast<int>(howlate::printed(howlate::dispatch(words)));
 }

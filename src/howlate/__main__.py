@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ from howlate.errors import ExitCode, HowlateError
 
 def main(argv: list[str] | None = None) -> int:
     """Never lets a traceback out; returns the documented exit code."""
+    _have_streams()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays in force
             signal.signal(number, _interrupt)
@@ -27,8 +29,19 @@ def main(argv: list[str] | None = None) -> int:
         return _say("interrupted", "", ExitCode.INCONCLUSIVE)
     except HowlateError as problem:
         return _say(problem.message, problem.remedy, problem.exit_code)
+    except OSError as problem:
+        if problem.filename is None and problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            return _output_is_full(problem)
+        return _unexpected(problem)
     except Exception as problem:
         return _unexpected(problem)
+
+
+def _have_streams() -> None:
+    """Started with a descriptor closed (`>&-`), what is said there goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def _run(argv: list[str] | None) -> int:
@@ -45,7 +58,7 @@ def _run(argv: list[str] | None) -> int:
         command = (
             problem.ctx.command_path if isinstance(problem, click.UsageError) and problem.ctx else "howlate"
         )
-        message = problem.format_message().rstrip(".").replace("\n", " ")
+        message = " ".join(problem.format_message().split()).rstrip(".")
         return _say(message[:1].lower() + message[1:], f"`{command} --help` shows how", ExitCode.USAGE)
     except click.Abort:
         raise KeyboardInterrupt from None
@@ -88,6 +101,16 @@ def _reader_went_away() -> int:
     """`howlate show RUN | head` is no error."""
     _quieten(sys.stdout.fileno())
     return ExitCode.DONE
+
+
+def _output_is_full(problem: OSError) -> int:
+    """`howlate show RUN > file` on a full disk: files of a run are told by their names elsewhere."""
+    _quieten(sys.stdout.fileno())
+    return _say(
+        f"standard output could not be written ({problem.strerror})",
+        "make room there, or send it elsewhere",
+        ExitCode.BROKEN,
+    )
 
 
 def _quieten(descriptor: int) -> None:

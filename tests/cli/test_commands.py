@@ -298,6 +298,28 @@ def test_a_reader_that_went_away_is_no_error() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def run_in_a_shell(redirection: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["/bin/sh", "-c", f'"{sys.executable}" -m howlate studies {redirection}'],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
+    )
+
+
+def test_output_that_a_full_disk_swallows_is_a_sentence() -> None:
+    done = run_in_a_shell("> /dev/full")
+    assert done.returncode == 4
+    assert is_a_sentence(done.stderr) and "standard output could not be written" in done.stderr
+
+
+@pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_outputs_are_no_fault(redirection: str) -> None:
+    done = run_in_a_shell(redirection)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_studies_are_listed_and_shown_as_they_stand(howlate: Run) -> None:
     assert {line.split()[0] for line in howlate("studies").out.splitlines()} >= {"check", "timers"}
     assert howlate("studies", "show", "timers").out == (places.STUDIES / "timers.toml").read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,17 @@ def test_missing_and_foreign_heads() -> None:
 
 def test_unreadable_files_are_sentences(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"\xff\xfe")
+    (tmp_path / "deep.toml").write_text("a=" + "[" * 5000)
+    (tmp_path / "digits.toml").write_text("a=1" + "0" * 5000)
+    os.mkfifo(tmp_path / "pipe.toml")
+    with (tmp_path / "large.toml").open("wb") as large:
+        large.truncate(1 << 40)
     for path, part in [
+        (tmp_path / "deep.toml", "too long"),
+        (tmp_path / "digits.toml", "too long"),
+        (tmp_path / "pipe.toml", "not a regular file"),
+        (tmp_path / "large.toml", "more than any file"),
+        (Path("/dev/zero"), "not a regular file"),
         (tmp_path / "no.toml", "is not there"),
         (tmp_path / "latin.toml", "not UTF-8"),
         (tmp_path, "cannot be read"),

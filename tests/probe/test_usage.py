@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probe.drive import cell, probe_path, read_stream, run
+from probe.drive import cell, probe_path, read_stream, run, running
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,43 @@ def test_memory_that_is_not_there_is_refused_before_anything_starts(probe: Path)
     done = run("cyclic", "--record", "memory", "--period", "20us", "--duration", "1000h")
     assert done.returncode == 3
     assert "MiB" in done.stderr and "--record stream" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["cyclic", "--duration", "10ms"], ["list", "--json"], ["--help"]])
+def test_what_a_full_disk_swallows_is_not_done(probe: Path, words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [probe_path(), *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 4
+    assert "standard output could not be written" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&-", "<&- >&- 2>&-"])
+def test_the_summary_never_lands_in_the_stream(probe: Path, tmp_path: Path, closed: str) -> None:
+    path = tmp_path / "stream"
+    words = f'"{probe_path()}" cyclic --activations 20 --stream "{path}" {closed}'
+    assert subprocess.run(["/bin/sh", "-c", words], check=False).returncode == 0
+    assert "whole" in run("check-stream", path).stdout.splitlines()[0]
+
+
+def test_check_stream_does_not_wait_for_a_pipe(probe: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = run("check-stream", tmp_path / "pipe")
+    assert done.returncode == 2 and "not a regular file" in done.stderr
+
+
+def test_work_of_hours_is_stopped_at_once(probe: Path, tmp_path: Path) -> None:
+    path = tmp_path / "stream"
+    words = ["cyclic", "--work", "100h", "--period", "1ms", "--policy", "other", "--stream", path]
+    with running(*words) as started:
+        started.progress()
+        started.process.terminate()
+        assert started.process.wait(timeout=60) == 0
+    stream = read_stream(path)
+    assert stream.trailer is not None and stream.trailer["stop_reason"] == "stopped"
+    account = stream.trailer["accounting"][0]
+    assert account["recorded"] == 0 and account["releases"] == account["overruns"] > 0
 
 
 def test_a_deadline_task_is_not_pinned(probe: Path) -> None:

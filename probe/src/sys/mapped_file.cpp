@@ -12,7 +12,8 @@
 namespace howlate {
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without waiting: a pipe that nobody writes to is refused below.
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.valid())
     return usage_error("'" + path + "' cannot be opened: " + errno_text(errno),
                        "name a file that can be read");

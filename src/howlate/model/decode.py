@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import stat
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -114,9 +115,17 @@ class Table:
         return found
 
 
+_TEXT_BYTES_MAX = 256 << 20
+
+
 def read_text(path: Path, error: type[HowlateError]) -> str:
-    """A whole file as text, or one sentence."""
+    """A whole regular file as text, or one sentence; a pipe or a device would never end."""
     try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+            raise error(f"{path} is not a regular file", "name a file, not a pipe or a device")
+        if status.st_size > _TEXT_BYTES_MAX:
+            raise error(f"{path} has {status.st_size >> 20} MiB, more than any file of howlate's")
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise error(f"{path} is not there") from None
@@ -132,6 +141,10 @@ def parse_toml(text: str, file: str) -> Table:
         return Table(tomllib.loads(text), file)
     except tomllib.TOMLDecodeError as problem:
         raise UsageError(f"{file} is not TOML: {problem}") from None
+    except (ValueError, RecursionError):  # digits without end, brackets in brackets
+        raise UsageError(
+            f"{file} holds a number or a nesting that is too long", "write numbers of at most 18 digits"
+        ) from None
 
 
 def parse_json(text: str, file: str, error: type[HowlateError] = DamagedError) -> Table:
