@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
@@ -9,6 +10,7 @@ import sys
 import tempfile
 import traceback
 from types import FrameType
+from typing import NoReturn
 
 from howlate.errors import ExitCode, HowlateError
 
@@ -120,5 +122,20 @@ def _quieten(descriptor: int) -> None:
     os.close(nowhere)
 
 
+def _end(code: int) -> NoReturn:
+    """Ends at once. The interpreter's own end takes long enough for a signal to come, which would then replace
+    the code; and where a signal once came inside of an import, it replaces the code with SIGINT."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        ended = main()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+    except KeyboardInterrupt:  # between the two
+        ended = int(ExitCode.INCONCLUSIVE)
+    _end(ended)

@@ -376,6 +376,18 @@ def test_an_interrupt_keeps_what_is_whole_and_says_how_to_go_on(tmp_path: Path, 
     assert not Path(f"/proc/{waiting}").exists()
 
 
+def test_an_interrupt_inside_of_an_import_does_not_replace_the_code() -> None:
+    """The interpreter remembers one that passed through an exec(), and would end with SIGINT for it."""
+    lines = [
+        "from howlate import __main__ as entry",
+        "try: exec('raise KeyboardInterrupt')",
+        "except KeyboardInterrupt: pass",
+        "entry._end(5)",
+    ]
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], env=environment(), check=False)
+    assert done.returncode == 5
+
+
 def test_times_for_people() -> None:
     assert [clock(s) for s in (0, 34.4, 61, 3723)] == ["0:00", "0:34", "1:01", "1:02:03"]
     assert [latency(ns) for ns in (1500, 12_000_000)] == ["1.5 us", "12.0 ms"]

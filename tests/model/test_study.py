@@ -104,6 +104,13 @@ def test_unreadable_files_are_sentences(tmp_path: Path) -> None:
             read_study(path)
 
 
+def test_whole_numbers_have_64_bits() -> None:
+    table = Table({"n": 10**400}, "a.json")
+    for read in (table.integer, table.real):
+        with pytest.raises(UsageError, match="n"):
+            read("n")
+
+
 names = st.from_regex(r"[a-z][a-z-]{0,10}", fullmatch=True)
 scalars = st.one_of(st.booleans(), st.text("abc:05.", min_size=1).filter(str.strip))
 settings = st.dictionaries(

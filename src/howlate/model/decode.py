@@ -76,10 +76,12 @@ class Table:
                 raise self.fail(f'the key "{name}" is missing', f"add {name}, {_KIND[kind]}")
             return fallback
         value = self.values[name]
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**1000:
             return float(value)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise self.fail(f'"{name}" must be {_KIND[kind]}, not {kind_of(value)}')
+        if isinstance(value, int) and not -(2**63) <= value < 2**64:
+            raise self.fail(f'"{name}" is out of range', "write a whole number of 64 bits")
         return value
 
     def text(self, name: str, fallback: str | None = None) -> str:

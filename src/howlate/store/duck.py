@@ -66,6 +66,8 @@ def reading(path: Path) -> Iterator[None]:
     """Turns what DuckDB and the system say of an unreadable file into a DamagedError about `path`."""
     try:
         yield
+    except RuntimeError as error:
+        raise _told_of_interrupt(error) from None
     except duckdb.Error as error:
         raise DamagedError(f"{path} cannot be read: {_first_line(error)}", MEASURE_AGAIN) from None
     except OSError as error:
@@ -77,10 +79,17 @@ def writing(path: Path) -> Iterator[None]:
     """Turns what DuckDB says of a file that cannot be written into a StorageError about `path`."""
     try:
         yield
+    except RuntimeError as error:
+        raise _told_of_interrupt(error) from None
     except duckdb.Error as error:
         text = _first_line(error)
         full = "No space left" in text or "disk is full" in text.lower() or "Quota" in text
         raise storage_error(path, errno.ENOSPC if full else None, text) from None
+
+
+def _told_of_interrupt(error: RuntimeError) -> BaseException:
+    """DuckDB looks for signals while it works, and tells of one by an error of its own."""
+    return KeyboardInterrupt() if str(error) == "Query interrupted" else error
 
 
 def _first_line(error: Exception) -> str:
