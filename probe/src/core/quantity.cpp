@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 namespace howlate {
 
@@ -63,25 +64,26 @@ std::size_t digits_from(std::string_view text, std::size_t at) {
 // digits[.digits] times `scale`, exactly: nothing is rounded and nothing wraps.
 Result<std::int64_t> scaled(std::string_view text, std::string_view whole, std::string_view fraction,
                             std::int64_t scale, const Kind& kind) {
-  __extension__ using Wide = __int128;
-  Wide value = 0;
-  for (const char digit : whole) {
-    value = value * 10 + (digit - '0');
-    if (value * scale > INT64_MAX) return wrong(text, kind, "it is too large");
-  }
+  const Error large = wrong(text, kind, "it is too large");
+  std::int64_t value = 0;
+  for (const char digit : whole)
+    if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit - '0', &value))
+      return large;
+  if (__builtin_mul_overflow(value, scale, &value)) return large;
   while (fraction.ends_with('0')) fraction.remove_suffix(1);
   const Error finer = wrong(text, kind, "it is finer than " + std::string(kind.smallest));
   if (fraction.size() > 18) return finer;
-  Wide part = 0;
-  Wide parts = 1;
+  std::int64_t part = 0;
+  std::int64_t parts = 1;
   for (const char digit : fraction) {
     part = part * 10 + (digit - '0');
     parts *= 10;
   }
-  if (part * scale % parts != 0) return finer;
-  value = value * scale + part * scale / parts;
-  if (value > INT64_MAX) return wrong(text, kind, "it is too large");
-  return static_cast<std::int64_t>(value);
+  const std::int64_t common =
+      std::gcd(scale, parts);  // so that part * scale / parts needs no more than 64 bits
+  if (part % (parts / common) != 0) return finer;
+  if (__builtin_add_overflow(value, part / (parts / common) * (scale / common), &value)) return large;
+  return value;
 }
 
 Result<std::int64_t> parse_quantity(std::string_view text, const Kind& kind) {

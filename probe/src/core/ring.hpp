@@ -29,7 +29,7 @@ class Ring {
       full_at_ = tail_.load(std::memory_order_acquire) + storage_.size();
       if (head == full_at_) return false;
     }
-    new (&storage_[head & mask_]) T{fields...};
+    new (&storage_[static_cast<std::size_t>(head & mask_)]) T{fields...};
     head_.store(head + 1, std::memory_order_release);
     return true;
   }
@@ -38,7 +38,7 @@ class Ring {
   [[nodiscard]] std::span<const T> peek() const {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     const std::uint64_t head = head_.load(std::memory_order_acquire);
-    const std::size_t at = tail & mask_;
+    const auto at = static_cast<std::size_t>(tail & mask_);
     const std::size_t many = static_cast<std::size_t>(head - tail);
     return storage_.subspan(at, many < storage_.size() - at ? many : storage_.size() - at);
   }

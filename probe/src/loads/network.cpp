@@ -173,7 +173,7 @@ class Pinger {
       add(send_errors, 1);
       return;
     }
-    sent_at_[head_ % sent_at_.size()] = now_ns;
+    sent_at_[static_cast<std::size_t>(head_ % sent_at_.size())] = now_ns;
     ++head_;
     add(sent, 1);
     slot_.add_units(1);
@@ -218,7 +218,7 @@ class Pinger {
 
  private:
   [[nodiscard]] bool newest_answered() const {
-    return head_ > tail_ && sent_at_[(head_ - 1) % sent_at_.size()] == 0;
+    return head_ > tail_ && sent_at_[static_cast<std::size_t>((head_ - 1) % sent_at_.size())] == 0;
   }
 
   bool take_one() {
@@ -251,7 +251,7 @@ class Pinger {
   void expire() {
     const std::int64_t old_ns = monotonic_now_ns() - second_ns;
     for (; tail_ < head_; ++tail_) {
-      std::int64_t& slot = sent_at_[tail_ % sent_at_.size()];
+      std::int64_t& slot = sent_at_[static_cast<std::size_t>(tail_ % sent_at_.size())];
       if (slot > old_ns) return;
       if (slot != 0) add(lost, 1);
       slot = 0;

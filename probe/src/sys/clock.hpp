@@ -18,7 +18,9 @@ inline std::int64_t monotonic_now_ns() {
 
 // Sleeps until then, whatever signals come.
 inline void sleep_until_ns(std::int64_t until_ns) {
-  const struct timespec until { until_ns / 1'000'000'000, until_ns % 1'000'000'000 };
+  const struct timespec until {
+    static_cast<time_t>(until_ns / 1'000'000'000), static_cast<long>(until_ns % 1'000'000'000)
+  };
   while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) != 0) {
   }
 }
