@@ -15,8 +15,8 @@ namespace howlate {
 class Cell;  // cell/cell.hpp: parameters, loads, stream, stop request of one cell
 
 struct Test {
-  std::string_view name;     // "cyclic"
-  std::string_view summary;  // one line
+  std::string_view name;                // "cyclic"
+  std::string_view summary;             // one line
   std::span<const ParamSpec> params;    // its own; the common ones (load, stream, json ...) are cell/params
   std::span<const ColumnSpec> columns;  // of its table "samples"
   std::string_view needs;               // what it needs, as one sentence, or ""

@@ -25,7 +25,9 @@ std::vector<std::unique_ptr<Lane>> lanes_of(const std::vector<SchedPolicy>& poli
   return lanes;
 }
 
-constexpr SchedPolicy fifo(int priority) { return {.kind = SchedKind::fifo, .priority = priority}; }
+constexpr SchedPolicy fifo(int priority) {
+  return {.kind = SchedKind::fifo, .priority = priority};
+}
 
 TEST_CASE("the recorder stands on the lowest CPU that does not measure, one priority below the lowest lane") {
   const auto place = choose_recorder_place(lanes_of({fifo(80), fifo(70)}), {0, 1, 2, 3}, {0, 3});
@@ -66,7 +68,9 @@ TEST_CASE("a stream's ring holds ten seconds, within a bound of memory for all t
 
 TEST_CASE("in memory mode the ring holds the whole run, or is refused with a sentence") {
   constexpr std::int64_t second = 1'000'000'000;
-  CHECK(choose_ring_samples(plan_of(20'000, 60 * second, RecordMode::memory), std::int64_t{1} << 40).value() >= 3'000'000);
+  CHECK(
+      choose_ring_samples(plan_of(20'000, 60 * second, RecordMode::memory), std::int64_t{1} << 40).value() >=
+      3'000'000);
   const auto refused = choose_ring_samples(plan_of(20'000, 60 * second, RecordMode::memory), 10 << 20);
   REQUIRE(!refused.ok());
   CHECK(refused.error().code == ExitCode::not_possible);
@@ -79,7 +83,8 @@ Status make_samples(LoopContext& loop) {
   loop.latency_ns_max = 0;
   for (std::int64_t i = 0; i < made; ++i) {
     const std::int64_t overruns = i / 9;
-    const Sample one{i + overruns, (i + overruns) * loop.schedule.spec().period_ns, i, 0, overruns, static_cast<std::uint32_t>(loop.dropped), 0};
+    const Sample one{i + overruns, (i + overruns) * loop.schedule.spec().period_ns, i, 0,
+                     overruns,     static_cast<std::uint32_t>(loop.dropped),        0};
     if (!loop.ring->push(one)) ++loop.dropped;
     ++loop.activations;
     loop.latency_ns_max = i;
@@ -127,7 +132,8 @@ RunResult run_lanes(const std::string& path, std::size_t ring_samples) {
   RunResult result;
   result.failed = recorder.failed();
   for (std::size_t i = 0; i < 2; ++i) {
-    const auto account = make_account(static_cast<int>(i), *plan.lanes[i], {}, recorder.tally(i), recorder.table(i).lost());
+    const auto account =
+        make_account(static_cast<int>(i), *plan.lanes[i], {}, recorder.tally(i), recorder.table(i).lost());
     const auto wrong = check_account(account, recorder.tally(i), recorder.table(i));
     result.wrong.insert(result.wrong.end(), wrong.begin(), wrong.end());
     result.recorded += account.recorded;

@@ -5,7 +5,8 @@
 namespace howlate {
 namespace {
 
-Sample sample(std::int64_t release, std::int64_t latency, std::int64_t overruns = 0, std::uint32_t dropped = 0) {
+Sample sample(std::int64_t release, std::int64_t latency, std::int64_t overruns = 0,
+              std::uint32_t dropped = 0) {
   return {release, release * 1000, latency, 0, overruns, dropped, 0};
 }
 

@@ -9,7 +9,8 @@ namespace howlate {
 namespace {
 
 TEST_CASE("a policy's text and its meaning are each other's inverse") {
-  for (const char* text : {"other", "batch", "idle", "fifo:1", "fifo:80", "rr:99", "deadline:200us:1ms:1ms", "deadline:1500ns:2us:1s"}) {
+  for (const char* text : {"other", "batch", "idle", "fifo:1", "fifo:80", "rr:99", "deadline:200us:1ms:1ms",
+                           "deadline:1500ns:2us:1s"}) {
     const auto policy = parse_policy(text);
     REQUIRE_MESSAGE(policy.ok(), text);
     CHECK(policy_text(*policy) == text);
@@ -17,8 +18,9 @@ TEST_CASE("a policy's text and its meaning are each other's inverse") {
 }
 
 TEST_CASE("a policy that is none is refused with an example of a right one") {
-  for (const char* text : {"", "fifo", "fifo:", "fifo:0", "fifo:100", "fifo:80:1", "fifo:8x", "other:1", "fair", "deadline:1ms:1ms",
-                           "deadline:0ns:1ms:1ms", "deadline:2ms:1ms:1ms", "deadline:1ms:2ms:1ms", "deadline:1:1:1"}) {
+  for (const char* text : {"", "fifo", "fifo:", "fifo:0", "fifo:100", "fifo:80:1", "fifo:8x", "other:1",
+                           "fair", "deadline:1ms:1ms", "deadline:0ns:1ms:1ms", "deadline:2ms:1ms:1ms",
+                           "deadline:1ms:2ms:1ms", "deadline:1:1:1"}) {
     const auto policy = parse_policy(text);
     REQUIRE_MESSAGE(!policy.ok(), text);
     CHECK(policy.error().code == ExitCode::usage);

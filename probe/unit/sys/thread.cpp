@@ -36,7 +36,8 @@ TEST_CASE("a thread that cannot be what it should be does not run its body") {
 TEST_CASE("a thread's faults and switches are counted, and its migrations where the kernel says them") {
   const Fixture fixture;
   CHECK(read_thread_counters(fixture.root()).migrations == -1);
-  fixture.write("/proc/thread-self/sched", "x (1, #threads: 1)\nse.exec_start   :   12.5\nse.nr_migrations      :      17\n");
+  fixture.write("/proc/thread-self/sched",
+                "x (1, #threads: 1)\nse.exec_start   :   12.5\nse.nr_migrations      :      17\n");
   const ThreadCounters now = read_thread_counters(fixture.root());
   CHECK(now.migrations == 17);
   CHECK((now - ThreadCounters{.migrations = 12}).migrations == 5);
