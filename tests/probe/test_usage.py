@@ -260,3 +260,14 @@ def test_the_measuring_thread_takes_no_page_fault_where_memory_cannot_be_locked(
 ) -> None:
     # The kernel may take a page away at any time; a fault of the probe's own would be in every run.
     assert min(_faults_unlocked(tmp_path / f"stream-{turn}", timer) for turn in range(3)) == 0
+
+
+def test_a_stream_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
+    stream = tmp_path / "stream"
+    options = ("cyclic", "--activations", "10", "--quiet", "--stream", str(stream))
+    assert run(*options).returncode == 0
+    before = stream.read_bytes()
+    again = run(*options)
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+    assert stream.read_bytes() == before

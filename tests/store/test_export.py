@@ -82,3 +82,22 @@ def test_damaged_samples_are_a_sentence_and_leave_nothing(tmp_path: Path) -> Non
         with pytest.raises(DamagedError, match="cannot be read"):
             export(run, tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_samples_that_break_in_the_middle_are_not_blamed_on_the_destination(tmp_path: Path) -> None:
+    run = a_folder(tmp_path / "run", {"a": stream(list(range(5000)))})
+    samples = run.cell_path("a") / "samples.parquet"
+    whole = samples.read_bytes()
+    samples.write_bytes(whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :])
+    for export in (export_csv, export_parquet, export_text):
+        with pytest.raises(DamagedError, match=r"samples\.parquet cannot be read"):
+            export(run, tmp_path / "out")
+
+
+def test_samples_of_something_else_are_a_sentence(tmp_path: Path) -> None:
+    run = a_folder(tmp_path / "run", {"a": stream([1])})
+    path = run.cell_path("a") / "samples.parquet"
+    duckdb.execute(f"COPY (SELECT 1 AS other) TO '{path}' (FORMAT parquet)")
+    for export in (export_csv, export_parquet, export_text):
+        with pytest.raises(DamagedError, match="has no column|not found"):
+            export(run, tmp_path / "out")

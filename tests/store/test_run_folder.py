@@ -212,3 +212,13 @@ def test_a_kill_at_any_step_leaves_no_half_cell(tmp_path: Path) -> None:
             f"SELECT count(*) FROM '{folder.cell_path('c') / 'samples.parquet'}'"
         ).fetchall() == [(2000,)]
         folder.cell_path("c").rename(path)
+
+
+def test_a_run_without_readable_cells_is_damaged_and_not_empty(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", a_run("c"))
+    folder.cells_path.rmdir()
+    with pytest.raises(DamagedError, match="cells cannot be read"):
+        RunFolder.open(folder.path)
+    folder.cells_path.write_text("")
+    with pytest.raises(DamagedError, match="cells cannot be read"):
+        RunFolder.open(folder.path)

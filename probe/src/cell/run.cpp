@@ -14,7 +14,7 @@ namespace howlate {
 namespace {
 
 constexpr ParamSpec common[] = {
-    {"stream", ParamType::text, "", "", "", "append the raw stream to this file (docs/stream.md)"},
+    {"stream", ParamType::text, "", "", "", "write the raw stream to this new file (docs/stream.md)"},
     {"json", ParamType::flag, "", "", "", "the summary as JSON on standard output"},
     {"quiet", ParamType::flag, "", "", "", "no live line, no summary"},
     {"progress", ParamType::flag, "", "", "",

@@ -57,12 +57,14 @@ std::string errno_text(int error) {
 }
 
 Result<AppendFile> AppendFile::create(const std::string& path) {
-  Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
   if (!fd.valid())
     return usage_error("cannot write the stream " + path + ": " + errno_text(errno),
                        "Give --stream a file in a folder that you may write to");
   struct stat info {};
   const bool regular = ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode);
+  if (regular && info.st_size != 0)
+    return usage_error(path + " is there already and not empty", "Give --stream a new file, or remove that one");
   return AppendFile(std::move(fd), path, regular);
 }
 

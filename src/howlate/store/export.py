@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
-from howlate.errors import UsageError
+from howlate.errors import DamagedError, StorageError, UsageError
 from howlate.store.audit import WARM_UP
 from howlate.store.duck import PARQUET, connection, quoted, reading, scan, writing
-from howlate.store.files import storing, written_beside
+from howlate.store.files import MEASURE_AGAIN, storing, written_beside
 from howlate.store.run_folder import SAMPLES, RunFolder
 
 HANDLER = "irq_latency_ns"
@@ -76,7 +76,8 @@ def _text_block(
     handler = f"printf('%.6f', {HANDLER} / 1000.0)" if HANDLER in _columns(database, run, cell) else "'nan'"
     columns = f"printf('%.6f %.6f ', release_ns / 1e9, latency_ns / 1000.0) || {handler}"
     query = f"SELECT {columns} FROM {scan(source)} WHERE thread = {thread} AND flags & {WARM_UP} = 0"
-    return _copy(database, query, out, "(FORMAT csv, HEADER false, DELIMITER '\\t', QUOTE '', ESCAPE '')")
+    form = "(FORMAT csv, HEADER false, DELIMITER '\\t', QUOTE '', ESCAPE '')"
+    return _copy(database, query, [source], out, form)
 
 
 def _one_file(run: RunFolder, out: Path, cells: Sequence[str], form: str) -> int:
@@ -87,8 +88,9 @@ def _one_file(run: RunFolder, out: Path, cells: Sequence[str], form: str) -> int
         measured = list(dict.fromkeys(name for names in columns.values() for name in names))
         named = sorted({name for own in labels.values() for name in own})
         parts = [_select(run, cell, labels[cell], named, columns[cell], measured) for cell in chosen]
+        sources = [run.cell_path(cell) / SAMPLES for cell in chosen]
         with _target(out) as target:
-            return _copy(database, " UNION ALL ".join(parts), target, form)
+            return _copy(database, " UNION ALL ".join(parts), sources, target, form)
 
 
 def _select(
@@ -125,7 +127,11 @@ def _chosen(run: RunFolder, cells: Sequence[str]) -> list[str]:
 
 
 def _columns(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -> list[str]:
-    return [str(row[0]) for row in _fetch(database, run, cell, "DESCRIBE SELECT * FROM {}")]
+    found = [str(row[0]) for row in _fetch(database, run, cell, "DESCRIBE SELECT * FROM {}")]
+    if missing := [name for name in ("thread", "release_ns", "flags") if name not in found]:
+        path = run.cell_path(cell) / SAMPLES
+        raise DamagedError(f"{path} has no column {', '.join(missing)}", MEASURE_AGAIN)
+    return found
 
 
 def _fetch(
@@ -136,9 +142,18 @@ def _fetch(
         return list(database.execute(query.format(scan(path))).fetchall())
 
 
-def _copy(database: duckdb.DuckDBPyConnection, query: str, out: Path, form: str) -> int:
-    with writing(out):
-        found = database.execute(f"COPY ({query}) TO {quoted(out)} {form}").fetchone()
+def _copy(
+    database: duckdb.DuckDBPyConnection, query: str, sources: Sequence[Path], out: Path, form: str
+) -> int:
+    """Rows written. DuckDB does not say which end of a copy failed: a source that cannot be read is named."""
+    try:
+        with writing(out):
+            found = database.execute(f"COPY ({query}) TO {quoted(out)} {form}").fetchone()
+    except StorageError:
+        for source in sources:
+            with reading(source):
+                database.execute(f"SELECT count(COLUMNS(*)) FROM {scan(source)}").fetchone()
+        raise
     return int(found[0]) if found is not None else 0
 
 

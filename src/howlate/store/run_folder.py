@@ -54,7 +54,16 @@ class RunFolder:
             raise DamagedError(f"{path} has no {RUN}", "name the folder that holds run.json")
         folder = cls(path)
         folder.read_run()
+        folder._check_cells()
         return folder
+
+    def _check_cells(self) -> None:
+        """A glob over a folder that cannot be read finds nothing, and a run would look empty."""
+        try:
+            next(self.cells_path.iterdir(), None)
+        except OSError as error:
+            text = f"{self.cells_path} cannot be read: {error.strerror or error}"
+            raise DamagedError(text, "make it readable, or restore it from a copy") from None
 
     @property
     def cells_path(self) -> Path:
