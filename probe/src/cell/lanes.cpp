@@ -85,6 +85,7 @@ void Lanes::body(LaneRun& run) {
   at_gate_.notify_all();
   gate_.wait(closed, std::memory_order_acquire);
   if (gate_.load(std::memory_order_acquire) == opened) {
+    touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
     const std::int64_t migrations = before.migrations;
     before = read_thread_usage();
     before.migrations = migrations;

@@ -13,6 +13,9 @@
 #include "sys/file.hpp"
 #include "sys/rights.hpp"
 
+extern "C" char __data_start;  // the linker's: where the program's own data begin and end
+extern "C" char _end;
+
 namespace howlate {
 
 Result<TouchedPages> TouchedPages::make(std::size_t bytes) {
@@ -101,6 +104,16 @@ void touch_mapped() {
     const bool anonymous = line.find('/') == std::string::npos;
     touch(mapped, anonymous || (!own.empty() && line.ends_with(own)));
   }
+}
+
+[[gnu::no_sanitize("address", "thread")]] void touch_from_here(std::span<std::byte> bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t ranges[][2] = {
+      {reinterpret_cast<std::uintptr_t>(&__data_start), reinterpret_cast<std::uintptr_t>(&_end)},
+      {first, first + bytes.size()}};
+  for (const auto& [from, to] : ranges)
+    for (std::uintptr_t at = from; at < to; at = (at | 4095U) + 1)
+      __atomic_fetch_or(reinterpret_cast<unsigned char*>(at), 0, __ATOMIC_RELAXED);
 }
 
 MemoryLock MemoryLock::take(const Root& root) {
