@@ -64,7 +64,8 @@ Result<AppendFile> AppendFile::create(const std::string& path) {
   struct stat info {};
   const bool regular = ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode);
   if (regular && info.st_size != 0)
-    return usage_error(path + " is there already and not empty", "Give --stream a new file, or remove that one");
+    return usage_error(path + " is there already and not empty",
+                       "Give --stream a new file, or remove that one");
   return AppendFile(std::move(fd), path, regular);
 }
 
