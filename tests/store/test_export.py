@@ -99,5 +99,5 @@ def test_samples_of_something_else_are_a_sentence(tmp_path: Path) -> None:
     path = run.cell_path("a") / "samples.parquet"
     duckdb.execute(f"COPY (SELECT 1 AS other) TO '{path}' (FORMAT parquet)")
     for export in (export_csv, export_parquet, export_text):
-        with pytest.raises(DamagedError, match="has no column|not found"):
+        with pytest.raises(DamagedError, match=r"has no column|not found"):
             export(run, tmp_path / "out")
