@@ -1,5 +1,5 @@
-// libFuzzer's target for the stream's reader (cmake -DHOWLATE_FUZZ=ON with clang). An input's checksums are mended before a
-// second reading: a fuzzer does not guess 32 bits, and what is behind them must hold as well.
+// libFuzzer's target for the stream's reader (cmake -DHOWLATE_FUZZ=ON with clang). An input's checksums are
+// mended before a second reading: a fuzzer does not guess 32 bits, and what is behind them must hold as well.
 #include "core/stream.hpp"
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// CRC32C (Castagnoli, reflected polynomial 0x82f63b78): by the processor's instruction where there is one, else by tables.
+// CRC32C (Castagnoli, reflected polynomial 0x82f63b78): by the processor's instruction where there is one,
+// else by tables.
 #include <array>
 #include <bit>
 #include <cstring>

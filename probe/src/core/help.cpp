@@ -48,7 +48,8 @@ std::string explanation(const ParamSpec& spec) {
   return text;
 }
 
-// Words of `text` in lines of at most line_width, each after the first indented to the column of the explanations.
+// Words of `text` in lines of at most line_width, each after the first indented to the column of the
+// explanations.
 std::string wrapped(std::string_view text) {
   std::string out;
   std::size_t column = option_width;

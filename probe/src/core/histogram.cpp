@@ -11,7 +11,8 @@ constexpr int mantissa_bits = 7;
 constexpr std::size_t bins_per_octave = std::size_t{1} << mantissa_bits;
 }  // namespace
 
-// Below 256 the bin is the value. Above, the value is shifted until its leading one stands at bit 7; 128 bins for each shift.
+// Below 256 the bin is the value. Above, the value is shifted until its leading one stands at bit 7; 128 bins
+// for each shift.
 std::size_t Histogram::bin_of(std::int64_t value) {
   const auto bits = static_cast<std::uint64_t>(value);
   const int shift = std::max(0, static_cast<int>(std::bit_width(bits)) - (mantissa_bits + 1));

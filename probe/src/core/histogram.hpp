@@ -1,4 +1,5 @@
-// A log-linear histogram with 7 mantissa bits: every bin is narrower than 1/128 (0.8 %) of its lower edge, below 256 exact.
+// A log-linear histogram with 7 mantissa bits: every bin is narrower than 1/128 (0.8 %) of its lower edge,
+// below 256 exact.
 #pragma once
 
 #include <array>
@@ -8,8 +9,9 @@
 
 namespace howlate {
 
-// Bins cover every value from 0 to INT64_MAX in fixed storage (57 KiB), so none lies beyond; negative values (a clock that
-// went back: they are not possible and must not hide) are counted apart, and the extremes are kept exactly. Merging adds.
+// Bins cover every value from 0 to INT64_MAX in fixed storage (57 KiB), so none lies beyond; negative values
+// (a clock that went back: they are not possible and must not hide) are counted apart, and the extremes are
+// kept exactly. Merging adds.
 class Histogram {
  public:
   static constexpr std::size_t bin_count = 56 * 128 + 128;
@@ -30,8 +32,9 @@ class Histogram {
   [[nodiscard]] double mean() const { return mean_; }  // exact to rounding: of the values, not of the bins
   [[nodiscard]] double stddev() const;                 // the sample's (n - 1); 0 below two values
 
-  // The rank-th smallest value (1 = smallest), as the greatest value of its bin and never above the maximum: it is not below
-  // the true one and at most 0.8 % above. A rank among the negative values answers with the minimum. Rank within 1..count().
+  // The rank-th smallest value (1 = smallest), as the greatest value of its bin and never above the maximum:
+  // it is not below the true one and at most 0.8 % above. A rank among the negative values answers with the
+  // minimum. Rank within 1..count().
   [[nodiscard]] std::int64_t value_at_rank(std::uint64_t rank) const;
   // The value of rank ceil(q * count); nothing unless at least `beyond` values lie above that rank.
   [[nodiscard]] std::optional<std::int64_t> quantile(double q, std::uint64_t beyond = 10) const;

@@ -20,7 +20,8 @@ bool continues(std::string_view text, std::size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U;
 }
 
-// The length of the UTF-8 sequence at `at`, or 0 where there is none (overlong, surrogate, beyond U+10FFFF, cut).
+// The length of the UTF-8 sequence at `at`, or 0 where there is none (overlong, surrogate, beyond U+10FFFF,
+// cut).
 std::size_t utf8_length(std::string_view text, std::size_t at) {
   const auto byte = static_cast<unsigned char>(text[at]);
   const auto next = at + 1 < text.size() ? static_cast<unsigned char>(text[at + 1]) : 0U;

@@ -9,8 +9,9 @@
 
 namespace howlate {
 
-// Numbers are written so that a reader gets the same value back; a double that is not finite becomes null. Bytes of a string
-// that are not UTF-8 become U+FFFD. Closing what was not opened, or a value without a key in an object, aborts.
+// Numbers are written so that a reader gets the same value back; a double that is not finite becomes null.
+// Bytes of a string that are not UTF-8 become U+FFFD. Closing what was not opened, or a value without a key
+// in an object, aborts.
 class JsonWriter {
  public:
   JsonWriter& begin_object();

@@ -1,4 +1,5 @@
-// Reading JSON that may have been altered: the texts of a stream. Strict, with a bounded depth; keeps numbers as their text.
+// Reading JSON that may have been altered: the texts of a stream. Strict, with a bounded depth; keeps numbers
+// as their text.
 #pragma once
 
 #include <cstdint>

@@ -38,17 +38,19 @@ struct ParamSpec {
   bool repeated = false;  // may be given several times (all values are kept, in order)
 };
 
-// Parsed and checked values, by name. Asking for a name that no table declared is a programming error (asserted).
+// Parsed and checked values, by name. Asking for a name that no table declared is a programming error
+// (asserted).
 class Params {
  public:
-  // Reads "--name value", "--name=value" and "--flag". An unknown option is a usage error that names the nearest.
-  // The first `positional` words that are not options are kept in order in positionals().
+  // Reads "--name value", "--name=value" and "--flag". An unknown option is a usage error that names the
+  // nearest. The first `positional` words that are not options are kept in order in positionals().
   static Result<Params> parse(const std::vector<std::span<const ParamSpec>>& tables,
                               const std::vector<std::string>& argv, std::size_t positionals = 0);
 
   [[nodiscard]] bool is_set(std::string_view name) const;  // given, or has a default
   [[nodiscard]] bool given(std::string_view name) const;   // on the command line
-  // The value in force where it is not the one given (a random seed, the CPU chosen): only for texts and to_json().
+  // The value in force where it is not the one given (a random seed, the CPU chosen): only for texts and
+  // to_json().
   void put(std::string_view name, std::string text);
   [[nodiscard]] bool flag(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(
@@ -58,8 +60,9 @@ class Params {
   [[nodiscard]] const std::vector<std::string>& texts(
       std::string_view name) const;  // repeated ones, as given
   [[nodiscard]] const std::vector<std::string>& positionals() const { return positionals_; }
-  // Every parameter that is set with the value in force, spelt as given or by default, for the stream's header:
-  // {"period": "1ms", "dither": true, "load": ["cpu:50"], ...} - flags as booleans, repeated ones as arrays.
+  // Every parameter that is set with the value in force, spelt as given or by default, for the stream's
+  // header: {"period": "1ms", "dither": true, "load": ["cpu:50"], ...} - flags as booleans, repeated ones as
+  // arrays.
   [[nodiscard]] std::string to_json() const;
 
  private:

@@ -1,5 +1,6 @@
 // The probe's stream: append-only, self-describing, readable up to its last whole batch wherever it is cut.
-// The format, byte by byte: docs/stream.md. Encoding is pure (bytes into a buffer); writing them is the caller's.
+// The format, byte by byte: docs/stream.md. Encoding is pure (bytes into a buffer); writing them is the
+// caller's.
 #pragma once
 
 #include <array>
@@ -42,8 +43,9 @@ struct Totals {
   [[nodiscard]] bool balanced() const { return releases == recorded + overruns + dropped; }
 };
 
-// Appends frames to `out`; allocates only where `out` must grow. A column is given as its rows in 64 bits and is narrowed to
-// its type (the caller keeps its values within it). A payload above max_payload_bytes aborts: rows in batches are bounded.
+// Appends frames to `out`; allocates only where `out` must grow. A column is given as its rows in 64 bits and
+// is narrowed to its type (the caller keeps its values within it). A payload above max_payload_bytes aborts:
+// rows in batches are bounded.
 class StreamEncoder {
  public:
   static void magic(std::vector<std::byte>& out);
@@ -55,8 +57,8 @@ class StreamEncoder {
                     std::span<const std::span<const std::int64_t>> columns);
 };
 
-// CRC32C of `bytes`, continued from `seed` (the CRC of what came before). The portable one is what processors without an
-// instruction for it run.
+// CRC32C of `bytes`, continued from `seed` (the CRC of what came before). The portable one is what processors
+// without an instruction for it run.
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t seed = 0);
 std::uint32_t crc32c_portable(std::span<const std::byte> bytes, std::uint32_t seed = 0);
 

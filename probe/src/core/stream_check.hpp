@@ -34,9 +34,9 @@ struct StreamReport {
   [[nodiscard]] bool sound() const { return problem.empty(); }  // with or without a trailer
 };
 
-// Checks frames, their order, the texts, each batch's length against the header's columns, the running totals (counted rows,
-// never smaller than before, releases = recorded + overruns + dropped) and the trailer's account against them. What stands
-// before the first problem is reported as far as it goes.
+// Checks frames, their order, the texts, each batch's length against the header's columns, the running totals
+// (counted rows, never smaller than before, releases = recorded + overruns + dropped) and the trailer's
+// account against them. What stands before the first problem is reported as far as it goes.
 StreamReport check_stream(std::span<const std::byte> bytes);
 
 // The report as lines of text.

@@ -1,5 +1,6 @@
-// Reading and checking a stream (docs/stream.md), whatever was done to it: cut, altered or made up. Never reads beyond its
-// bytes, refuses frames above max_payload_bytes, and says in a sentence what is wrong and at which byte.
+// Reading and checking a stream (docs/stream.md), whatever was done to it: cut, altered or made up. Never
+// reads beyond its bytes, refuses frames above max_payload_bytes, and says in a sentence what is wrong and at
+// which byte.
 #pragma once
 
 #include <cstddef>

@@ -31,7 +31,8 @@ std::string joined(const Parts& parts, std::string_view between) {
   return result;
 }
 
-// Three significant digits: "1.23", "12.3", "123"; rounding may carry into a fourth ("1000"), which the caller's unit absorbs.
+// Three significant digits: "1.23", "12.3", "123"; rounding may carry into a fourth ("1000"), which the
+// caller's unit absorbs.
 std::string three_digits(double value) {
   std::array<char, 32> buffer{};
   const int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;

@@ -15,13 +15,15 @@ namespace howlate {
 // Insertions, deletions, substitutions and swaps of neighbours that make one word of the other.
 std::size_t edit_distance(std::string_view left, std::string_view right);
 
-// The name nearest to `word`; empty when none is near enough to be meant. '-' and '_' and case count as equal.
+// The name nearest to `word`; empty when none is near enough to be meant. '-' and '_' and case count as
+// equal.
 std::string_view nearest_name(std::string_view word, std::span<const std::string_view> names);
 
 // "there is no timer 'clok'" with the nearest name, or all names, as the remedy: a usage error.
 Error unknown_name(std::string_view kind, std::string_view word, std::span<const std::string_view> names);
 
-// For people, three digits and a unit: "850 ns", "12.3 us", "1.00 ms", "33.1 s", "2 h 05 min". Never rounded past its unit.
+// For people, three digits and a unit: "850 ns", "12.3 us", "1.00 ms", "33.1 s", "2 h 05 min". Never rounded
+// past its unit.
 std::string format_duration_ns(std::int64_t duration_ns);
 
 // Spelt as on the command line, exactly, in the greatest unit that divides it: "1ms", "1500us", "2s".

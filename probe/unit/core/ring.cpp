@@ -32,7 +32,8 @@ TEST_CASE("a full ring refuses, keeps what it has, and goes on when there is roo
   CHECK(ring.peek().empty());
 }
 
-// What one thread pushes is what the other takes, whole and in order; what did not fit was refused and is counted.
+// What one thread pushes is what the other takes, whole and in order; what did not fit was refused and is
+// counted.
 TEST_CASE("two threads: every item is taken once, in order, or was refused") {
   for (const std::size_t capacity : {std::size_t{1}, std::size_t{8}, std::size_t{1024}}) {
     constexpr std::int64_t turns = 200'000;
@@ -43,7 +44,8 @@ TEST_CASE("two threads: every item is taken once, in order, or was refused") {
     std::thread producer([&] {
       for (std::int64_t index = 0; index < turns; ++index) {
         if (!ring.push({index, ~index})) {
-          // On a busy machine a yield costs a whole slice: a few let the consumer in, one a refusal would last for minutes.
+          // On a busy machine a yield costs a whole slice: a few let the consumer in, one a refusal would last
+          // for minutes.
           if (++refused <= 20) std::this_thread::yield();
         }
       }
