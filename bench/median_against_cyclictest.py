@@ -7,9 +7,9 @@ Each pair is one run of each, in an order that alternates. Printed: the Hodges-L
 pairs are added, at most to --most, until it has that. cyclictest runs with --default-system
 (it leaves cpu_dma_latency alone, as we do), -N (nanoseconds), -h. Exit code 0 when the limit is kept, 1 when not.
 
-cyclictest's main thread, which wakes a hundred times a second, is put where ours is: on another CPU than the measuring
-one. Left to itself (--main-with-it) it stands on the measuring CPU, whose idle times are then shorter: on an idle
-virtual machine that alone lowered cyclictest's own median by 15 %.
+cyclictest's main thread, which wakes a hundred times a second, is put where ours is: on another CPU than the
+measuring one. Left to itself (--main-with-it) it stands on the measuring CPU, whose idle times are then shorter:
+on an idle virtual machine that alone lowered cyclictest's own median by 15 %.
 """
 
 from __future__ import annotations

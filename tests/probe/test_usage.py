@@ -77,8 +77,8 @@ def test_check_stream_does_not_wait_for_a_pipe(probe: Path, tmp_path: Path) -> N
 
 def test_work_of_hours_is_stopped_at_once(probe: Path, tmp_path: Path) -> None:
     path = tmp_path / "stream"
-    words = ["cyclic", "--work", "100h", "--period", "1ms", "--policy", "other", "--stream", path]
-    with running(*words) as started:
+    words = ("cyclic", "--work", "100h", "--period", "1ms", "--policy", "other", "--stream")
+    with running(*words, path) as started:
         started.progress()
         started.process.terminate()
         assert started.process.wait(timeout=60) == 0

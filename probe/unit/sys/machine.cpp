@@ -85,12 +85,14 @@ TEST_CASE("the trace is marked and then stopped") {
 TEST_CASE("a file that is appended to keeps whole appends, in pieces of any size") {
   const Fixture fixture;
   for (const std::size_t piece : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{4096}}) {
-    auto file = AppendFile::create(fixture.path() + "/stream");
+    const std::string name = "/stream" + std::to_string(piece);
+    auto file = AppendFile::create(fixture.path() + name);
     REQUIRE(file.ok());
     const std::string text = "a stream of some bytes";
     CHECK(file->append(std::as_bytes(std::span(text)), piece) == 0);
     CHECK(file->append(std::as_bytes(std::span(text)), piece) == 0);
-    CHECK(fixture.read("/stream") == text + text);
+    CHECK(fixture.read(name) == text + text);
+    CHECK(!AppendFile::create(fixture.path() + name).ok());  // what is there is not written over
   }
   CHECK(!AppendFile::create(fixture.path() + "/no/such/folder").ok());
 }
