@@ -51,7 +51,7 @@ std::string errno_text(int error);
 // A file that is only appended to, whole frame by whole frame.
 class AppendFile {
  public:
-  // Made anew (an old one is emptied). A pipe or a device is taken as it is.
+  // A new file, or an empty one; one with content is refused. A pipe or a device is taken as it is.
   static Result<AppendFile> create(const std::string& path);
 
   // Writes all bytes, in pieces of at most `piece` bytes (0 = in one), and returns 0 or the errno. After an
