@@ -22,9 +22,7 @@ class Spin : public InterruptibleSleep {
   explicit Spin(const LoopContext& loop) : loop_(loop), switches_(switches()), last_ns_(now()) {}
 
   std::int64_t wait(std::int64_t release_ns) {
-    if (release_ns - last_ns_ > loop_.schedule.spec().window_off_ns &&
-        loop_.schedule.spec().window_on_ns != 0)
-      sleep_through(release_ns - spin_ahead_ns);
+    if (window_of(release_ns) != window_of(last_ns_)) sleep_through(release_ns - spin_ahead_ns);
     for (std::int64_t reading = now();; reading = now()) {
       gap_ns_ = reading - last_ns_;
       last_ns_ = reading;
@@ -42,6 +40,12 @@ class Spin : public InterruptibleSleep {
   }
 
  private:
+  // By instants, not by how long there is to wait: a last release that is served late leaves less than a pause.
+  [[nodiscard]] std::int64_t window_of(std::int64_t instant_ns) const {
+    const ScheduleSpec& spec = loop_.schedule.spec();
+    return spec.window_on_ns == 0 ? 0 : (instant_ns - spec.t0_ns) / (spec.window_on_ns + spec.window_off_ns);
+  }
+
   static std::int64_t switches() {
     struct rusage usage;
     getrusage(RUSAGE_THREAD, &usage);

@@ -13,6 +13,7 @@
 
 #include "sys/clock.hpp"
 #include "timers/timer.hpp"
+#include "timers/work.hpp"
 
 namespace howlate {
 namespace {
@@ -287,6 +288,32 @@ TEST_CASE("a spinning task sleeps through the windows that it leaves out") {
   const std::int64_t cpu_ns = used.tv_sec * 1'000'000'000 + used.tv_nsec;
   CHECK(cpu_ns <
         samples.back().release_ns + samples.back().latency_ns - 50'000'000);  // two windows lie between
+}
+
+TEST_CASE("a spinning task whose last release of a window was served late sleeps all the same") {
+  const SignalsBlocked blocked;
+  ScheduleSpec spec = from_now(1'000'000);
+  spec.window_on_ns = 10'000'000;
+  spec.window_off_ns = 40'000'000;
+  Measurement measurement(**find_timer("spin"), spec);
+  measurement.loop.activations_wanted = 2;
+  measurement.loop.work_iterations = work_iterations(12'000'000, measure_work_speed());
+  timespec used{};
+  measurement.loop.warm_up = 1;
+  measurement.loop.threshold_ns = -1;
+  measurement.loop.on_threshold_context = &used;
+  measurement.loop.on_threshold = [](void* context, const Sample&) {
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, static_cast<timespec*>(context));
+  };
+  measurement.start();
+  measurement.join();
+  check_account(measurement);
+  // Work of 12 ms passes the rest of the first window, and 38 ms of the pause are left: they are slept.
+  const auto samples = measurement.ring.peek();
+  REQUIRE(samples.size() == 2);
+  CHECK(samples.back().release_ns == 50'000'000);
+  const std::int64_t cpu_ns = used.tv_sec * 1'000'000'000 + used.tv_nsec;
+  CHECK(cpu_ns < samples.back().release_ns + samples.back().latency_ns - 20'000'000);
 }
 
 TEST_CASE("setitimer refuses to measure while another thread would take its signal") {
