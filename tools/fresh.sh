@@ -29,6 +29,9 @@ debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$bare" "$m
   { tail -n 5 "$bare.log" >&2; die $EXIT_BROKEN "debootstrap failed"; }
 rm -f "$bare.log"
 
+chmod 755 "$bare" # it is the root folder of a system with other users than root
+echo '127.0.0.1 localhost' >"$bare/etc/hosts"
+
 # How this host reaches the outside.
 cp --dereference /etc/resolv.conf "$bare/etc/resolv.conf"
 cp -r /usr/local/share/ca-certificates/. "$bare/usr/local/share/ca-certificates/"
