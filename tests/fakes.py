@@ -145,11 +145,29 @@ class FakeTarget:
     def name(self) -> str:
         return "fake"
 
-    def facts(self) -> dict[str, Any]:
+    @property
+    def machines(self) -> tuple[str, ...]:
+        return ("",)
+
+    @property
+    def parallel(self) -> int:
+        return 1
+
+    @property
+    def clock(self) -> str:
+        return "real"
+
+    def facts(self, machine: str = "") -> dict[str, Any]:
         return FACTS
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self, machine: str = "") -> Capabilities:
         return capabilities()
+
+    def config(self, machine: str = "") -> str:
+        return ""
+
+    def stop(self) -> None:
+        pass
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         self.measured.append(cell.id)

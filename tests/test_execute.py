@@ -152,7 +152,7 @@ def test_other_plans_targets_and_kernels_do_not_go_on_there(
         with pytest.raises(UsageError, match="holds another plan"):
             begin(prepare(asked, FakeTarget()), out)
     facts = {"facts": 1, "values": {"kernel.release": "6.2"}, "missing": {}}
-    monkeypatch.setattr(FakeTarget, "facts", lambda self: facts)
+    monkeypatch.setattr(FakeTarget, "facts", lambda self, machine="": facts)
     with pytest.raises(UsageError, match=r"under the kernel 6\.1\.0-test"):
         begin(prepare(ASKED, FakeTarget()), out)
 

@@ -27,6 +27,8 @@ class Cell:
     expected_s: float
     impossible: str = ""
     """Why the target cannot measure it; empty if it can."""
+    machine: str = ""
+    """Which of its target's machines measures it: a kernel's label in the lab, empty elsewhere."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -37,6 +39,7 @@ class Cell:
             "repetition": self.repetition,
             "expected_s": self.expected_s,
             "impossible": self.impossible,
+            "machine": self.machine,
         }
 
     @classmethod
@@ -50,6 +53,7 @@ class Cell:
             table.integer("repetition"),
             table.real("expected_s"),
             table.text("impossible", ""),
+            table.text("machine", ""),
         )
 
 

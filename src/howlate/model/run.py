@@ -12,6 +12,11 @@ from howlate.model.decode import Table, parse_json
 from howlate.model.plan import Plan
 from howlate.model.study import Study
 
+REAL, VIRTUAL = "real", "virtual"
+CLOCKS = (REAL, VIRTUAL)
+VIRTUAL_TIME = "virtual time: instructions, not microseconds of your hardware; no caches, no real devices"
+"""Said at every table and chart of a run in virtual time."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -25,9 +30,10 @@ class Run:
     plan: Plan
     target: str
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """`howlate-probe facts --json` of the target, as captured."""
+    """`howlate-probe facts --json` of the target, as captured; of its first machine where it has several."""
     findings: tuple[Mapping[str, Any], ...] = ()
-    """The doctor's findings from these facts, as JSON (model/finding.py)."""
+    """The doctor's findings from these facts, as JSON (model/finding.py). Where the target has several
+    machines, one that is about some of them names these under "machines"."""
     knobs: Mapping[str, Any] = field(default_factory=dict)
     """Knobs that the study asked for; what was applied and read back stands in each cell."""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -40,7 +46,15 @@ class Run:
     """Where raw streams were written while measuring: "memory" (/dev/shm) or "disk"."""
     warnings: tuple[str, ...] = ()
     """Sentences about the whole run: not root, resumed, scaled."""
+    machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Facts by machine (a kernel's label) where the target's machines have names, in the plan's order."""
+    clock: str = "real"
+    """"real" or "virtual": whose time the samples are in. In virtual time repetitions are seeds."""
     schema: int = 1
+
+    @property
+    def virtual(self) -> bool:
+        return self.clock == VIRTUAL
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -48,6 +62,7 @@ class Run:
             "id": self.id,
             "started": self.started,
             "target": self.target,
+            "clock": self.clock,
             "versions": dict(self.versions),
             "scale": self.scale,
             "changes": dict(self.changes),
@@ -58,6 +73,7 @@ class Run:
             "plan": self.plan.to_json(),
             "findings": [dict(f) for f in self.findings],
             "facts": dict(self.facts),
+            "machines": {name: dict(facts) for name, facts in self.machines.items()},
         }
 
     def to_text(self) -> str:
@@ -90,4 +106,17 @@ class Run:
             scale=table.real("scale", 1.0),
             stream_place=table.text("stream_place", ""),
             warnings=tuple(str(w) for w in table.items("warnings")),
+            machines=_machines(table.table("machines")),
+            clock=_clock(table),
         )
+
+
+def _machines(table: Table) -> dict[str, Mapping[str, Any]]:
+    return {name: table.mapping(name) for name in table.values}
+
+
+def _clock(table: Table) -> str:
+    clock = table.text("clock", REAL)
+    if clock not in CLOCKS:
+        raise table.fail(f'"{clock}" is not a clock known to this howlate', "use a newer howlate")
+    return clock

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Sequence
 
 from howlate.errors import UsageError
 from howlate.model.decode import suggestion
@@ -20,11 +21,14 @@ def names() -> list[str]:
     return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
 
 
-def open_target(text: str) -> Target:
-    """The target that `--target` names; the nearest name in the error."""
+def open_target(text: str, machines: Sequence[str] = ()) -> Target:
+    """The target that `--target` names; the nearest name in the error. `machines`: those that the study names,
+    for the lab, where the text names none."""
     name, _, argument = text.partition(":")
     if name not in names():
         raise UsageError(f'the target "{name}" is not known', suggestion(name, names()))
+    if name == "lab" and not argument:
+        argument = ",".join(machines)
     backend = importlib.import_module(f"{__name__}.{name}")
     target: Target = backend.open_target(argument)
     return target

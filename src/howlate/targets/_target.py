@@ -27,7 +27,8 @@ class Outcome:
 
     exit_code: ExitCode
     message: str = ""
-    """The probe's own sentence where it did not end well."""
+    """The probe's own sentence where it did not end well. More lines may follow it (the last ones of a guest's
+    console); they are shown as they are."""
 
     @property
     def measured(self) -> bool:
@@ -41,18 +42,41 @@ class Target(Protocol):
     def name(self) -> str:
         """As given to --target."""
 
-    def facts(self) -> dict[str, Any]:
-        """What that machine is: `howlate-probe facts --json`. TargetError if it does not answer."""
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """What it measures on, by label: kernels in the lab. `("",)` where there is one without a name."""
 
-    def capabilities(self) -> Capabilities:
-        """What its probe can do: `howlate-probe list --json`."""
+    @property
+    def parallel(self) -> int:
+        """How many cells may be measured at once without changing each other. 1: only in the main thread."""
+
+    @property
+    def clock(self) -> str:
+        """ "real", or "virtual" (model/run.py): then repetitions are seeds."""
+
+    def facts(self, machine: str = "") -> dict[str, Any]:
+        """What that machine is: `howlate-probe facts --json`. TargetError if it does not answer.
+
+        Of different machines these two are called from several threads, at most `parallel` at once.
+        """
+
+    def capabilities(self, machine: str = "") -> Capabilities:
+        """What its probe can do there: `howlate-probe list --json`."""
+
+    def config(self, machine: str = "") -> str:
+        """The machine's whole kernel configuration, as text; empty where it is not at hand."""
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
-        """Measures one cell; its raw stream is in `stream` (of this machine) afterwards.
+        """Measures one cell on `cell.machine`; its raw stream is in `stream` (of this machine) afterwards.
 
         KeyboardInterrupt stops the probe in order (once), waits for it, and is raised again.
-        Whatever is raised, nothing of the cell is left running.
+        Whatever is raised, nothing of the cell is left running. Where `parallel` is more than 1 it is called
+        from that many threads; after `stop` those that run end in order and raise KeyboardInterrupt, and so
+        does every later call.
         """
+
+    def stop(self) -> None:
+        """Asks all cells that are being measured to end, and returns at once. From any thread."""
 
 
 def arguments(cell: Cell) -> list[str]:

@@ -18,6 +18,7 @@ from howlate.errors import DamagedError, ExitCode, HowlateError, TargetError, Us
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
 from howlate.model.plan import Cell
+from howlate.model.run import REAL
 from howlate.places import probe_path
 from howlate.targets._target import Outcome, Progress, arguments
 
@@ -44,16 +45,41 @@ class LocalTarget:
         self._probe = probe
         self._silent_s = silent_s
         self._stop_s = stop_s
+        self._stopped = threading.Event()
+        self._probes: set[subprocess.Popen[bytes]] = set()
+        self._hold = threading.Lock()
 
     @property
     def name(self) -> str:
         return "local"
 
-    def facts(self) -> dict[str, Any]:
+    @property
+    def machines(self) -> tuple[str, ...]:
+        return ("",)
+
+    @property
+    def parallel(self) -> int:
+        return 1  # two cells at once would measure each other
+
+    @property
+    def clock(self) -> str:
+        return REAL
+
+    def facts(self, machine: str = "") -> dict[str, Any]:
         return self._ask("facts")
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self, machine: str = "") -> Capabilities:
         return Capabilities.from_json(self._ask("list"))
+
+    def config(self, machine: str = "") -> str:
+        return ""  # what matters of it is in the facts
+
+    def stop(self) -> None:
+        with self._hold:
+            self._stopped.set()
+            for probe in self._probes:
+                if probe.poll() is None:
+                    probe.send_signal(signal.SIGINT)
 
     def _ask(self, what: str) -> dict[str, Any]:
         try:
@@ -77,6 +103,8 @@ class LocalTarget:
             raise TargetError(problem.message) from None
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
+        if self._stopped.is_set():
+            raise KeyboardInterrupt
         argv = [str(self._probe), *arguments(cell), f"--stream={stream}"]
         argv += ["--progress", "--quiet", "--end-with-parent"]
         with tempfile.TemporaryFile() as errors:
@@ -84,6 +112,8 @@ class LocalTarget:
                 assert probe.stdout is not None
                 self._follow(probe.stdout, on_progress)
                 status = self._wait(probe)
+            if self._stopped.is_set():
+                raise KeyboardInterrupt
             errors.seek(0)
             return _outcome(status, errors.read())
 
@@ -97,6 +127,10 @@ class LocalTarget:
                 probe = subprocess.Popen(
                     argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, process_group=0
                 )
+            with self._hold:
+                self._probes.add(probe)
+                if self._stopped.is_set():
+                    probe.send_signal(signal.SIGINT)
             yield probe
         except OSError as problem:
             if probe is None:
@@ -108,8 +142,11 @@ class LocalTarget:
                 self._end(probe)
             raise
         finally:
-            if probe is not None and probe.stdout is not None:
-                probe.stdout.close()
+            if probe is not None:
+                with self._hold:
+                    self._probes.discard(probe)
+                if probe.stdout is not None:
+                    probe.stdout.close()
 
     def _end(self, probe: subprocess.Popen[bytes]) -> None:
         if probe.poll() is None:
