@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
+#include "loads/base/figures.hpp"
 #include "loads/load.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
@@ -39,7 +39,16 @@ constexpr ParamSpec options[] = {
     {"sync", ParamType::bytes, "1MiB", "B", "", "fsync after each so many bytes"},
 };
 
-enum Figure : std::size_t { bytes_written, fsyncs, fsync_sum_ns, fsync_max_ns, full, file_bytes };
+enum Figure : std::size_t {
+  bytes_written,
+  fsyncs,
+  fsync_sum_ns,
+  fsync_min_ns,
+  fsync_max_ns,
+  full,
+  file_bytes
+};
+constexpr Times fsync_times = {fsyncs, fsync_sum_ns, fsync_min_ns, fsync_max_ns};
 
 std::string directory_of(const Params& params) {
   if (!params.text("directory").empty()) return params.text("directory");
@@ -128,8 +137,8 @@ class Writer {
     at_ += many;
     high_ = std::max(high_, at_);
     slot_.add_units(many);
-    add(bytes_written, many);
-    slot_.figures[file_bytes].store(high_, std::memory_order_relaxed);
+    add_figure(slot_, bytes_written, many);
+    put_figure(slot_, file_bytes, high_);
     unsynced_ += many;
     return unsynced_ >= sync_bytes_ ? sync() : Status();
   }
@@ -140,23 +149,15 @@ class Writer {
   void stop_growing() {
     size_ = std::max(high_, static_cast<std::int64_t>(block_.size()));
     at_ = 0;
-    slot_.figures[full].store(1, std::memory_order_relaxed);
+    put_figure(slot_, full, 1);
   }
 
   Status sync() {
     const std::int64_t before_ns = monotonic_now_ns();
     if (::fsync(fd_.get()) != 0) return broken("fsync failed: " + errno_text(errno));
-    const std::int64_t took_ns = monotonic_now_ns() - before_ns;
+    add_time(slot_, fsync_times, monotonic_now_ns() - before_ns);
     unsynced_ = 0;
-    add(fsyncs, 1);
-    add(fsync_sum_ns, took_ns);
-    auto& longest = slot_.figures[fsync_max_ns];
-    longest.store(std::max(longest.load(std::memory_order_relaxed), took_ns), std::memory_order_relaxed);
     return {};
-  }
-
-  void add(std::size_t figure, std::int64_t many) {
-    slot_.figures[figure].fetch_add(many, std::memory_order_relaxed);
   }
 
   Fd fd_;
@@ -176,11 +177,9 @@ Status work(Worker& worker) {
   worker.say_ready();
   const double block_ns =
       1e9 * static_cast<double>(writer.block_bytes()) / static_cast<double>(worker.params.integer("target"));
-  auto due_ns = static_cast<double>(monotonic_now_ns());
-  for (;;) {
+  for (Pace pace(block_ns, monotonic_now_ns());;) {
     if (const Status status = writer.write_block(); !status) return status;
-    due_ns = std::max(due_ns + block_ns, static_cast<double>(monotonic_now_ns()) - 1e9);
-    const auto until_ns = static_cast<std::int64_t>(due_ns);
+    const std::int64_t until_ns = pace.next_ns(monotonic_now_ns());
     const struct timespec until {
       static_cast<time_t>(until_ns / 1'000'000'000), static_cast<long>(until_ns % 1'000'000'000)
     };
@@ -188,21 +187,11 @@ Status work(Worker& worker) {
   }
 }
 
-std::string results(std::span<const WorkerSlot> slots) {
-  const auto at = [&](std::size_t index) { return slots[0].figures[index].load(std::memory_order_relaxed); };
-  JsonWriter json;
-  json.begin_object()
-      .member("bytes", at(bytes_written))
-      .member("file_bytes", at(file_bytes))
-      .member("fsyncs", at(fsyncs));
-  json.member("fsync_ns_max", at(fsync_max_ns)).key("fsync_ns_mean");
-  if (at(fsyncs) > 0) {
-    json.value(static_cast<double>(at(fsync_sum_ns)) / static_cast<double>(at(fsyncs)));
-  } else {
-    json.null();
-  }
-  json.member("stopped_growing", at(full) != 0).end_object();
-  return json.take();
+void results(const WorkerSlot& slot, JsonWriter& json) {
+  json.member("bytes", figure(slot, bytes_written)).member("file_bytes", figure(slot, file_bytes));
+  json.member("fsyncs", figure(slot, fsyncs));
+  tell_times(json, "fsync_ns", slot, fsync_times);
+  json.member("stopped_growing", figure(slot, full) != 0);
 }
 
 }  // namespace

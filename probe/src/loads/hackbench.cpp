@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
 #include "loads/base/family.hpp"
+#include "loads/base/figures.hpp"
 #include "loads/load.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
@@ -39,6 +39,7 @@ constexpr ParamSpec options[] = {
 };
 
 enum Figure : std::size_t { runs, sum_ns, min_ns, max_ns, started_ns, first_run };
+constexpr Times run_times = {runs, sum_ns, min_ns, max_ns};
 constexpr std::size_t runs_kept = WorkerSlot::figure_count - first_run;
 
 struct Shape {
@@ -186,7 +187,7 @@ class Run {
 
   Result<std::int64_t> time_ns() {
     const std::int64_t start_ns = monotonic_now_ns();
-    slot_.figures[started_ns].store(start_ns, std::memory_order_relaxed);
+    put_figure(slot_, started_ns, start_ns);
     if (!write_whole(go_write_, "g", 1)) return broken("hackbench: the run cannot be let go");
     const bool whole = shape_.threads ? join_threads() : wait_processes();
     const std::int64_t end_ns = monotonic_now_ns();
@@ -280,17 +281,10 @@ class Run {
 };
 
 void record(WorkerSlot& slot, std::int64_t run_ns) {
-  auto& figures = slot.figures;
-  const auto add = [&](std::size_t at, std::int64_t value) {
-    figures[at].store(value, std::memory_order_relaxed);
-  };
-  const std::int64_t count = figures[runs].load(std::memory_order_relaxed);
-  if (static_cast<std::size_t>(count) < runs_kept) add(first_run + static_cast<std::size_t>(count), run_ns);
-  add(sum_ns, figures[sum_ns].load(std::memory_order_relaxed) + run_ns);
-  add(min_ns, count == 0 ? run_ns : std::min(figures[min_ns].load(std::memory_order_relaxed), run_ns));
-  add(max_ns, std::max(figures[max_ns].load(std::memory_order_relaxed), run_ns));
-  add(started_ns, 0);
-  figures[runs].store(count + 1, std::memory_order_release);
+  const auto count = static_cast<std::size_t>(figure(slot, runs));
+  if (count < runs_kept) put_figure(slot, first_run + count, run_ns);
+  put_figure(slot, started_ns, 0);
+  add_time(slot, run_times, run_ns);
 }
 
 Status work(Worker& worker) {
@@ -308,24 +302,14 @@ Status work(Worker& worker) {
 }
 
 // The run times are those of the first 635 runs; mean, minimum and maximum are of all.
-std::string results(std::span<const WorkerSlot> slots) {
-  const auto& figures = slots[0].figures;
-  const auto at = [&](std::size_t index) { return figures[index].load(std::memory_order_acquire); };
-  const std::int64_t count = at(runs);
-  JsonWriter json;
-  json.begin_object().member("runs", count).key("run_ns").begin_array();
+void results(const WorkerSlot& slot, JsonWriter& json) {
+  const std::int64_t count = figure(slot, runs);
+  json.member("runs", count).key("run_ns").begin_array();
   for (std::size_t i = 0; i < std::min(static_cast<std::size_t>(count), runs_kept); ++i)
-    json.value(at(first_run + i));
+    json.value(figure(slot, first_run + i));
   json.end_array();
-  if (count > 0) {
-    json.member("run_ns_mean", static_cast<double>(at(sum_ns)) / static_cast<double>(count));
-    json.member("run_ns_min", at(min_ns)).member("run_ns_max", at(max_ns));
-  } else {
-    json.key("run_ns_mean").null().key("run_ns_min").null().key("run_ns_max").null();
-  }
-  json.member("running", at(started_ns) != 0);  // a run was cut by the end
-  json.end_object();
-  return json.take();
+  tell_times(json, "run_ns", slot, run_times);
+  json.member("running", figure(slot, started_ns) != 0);  // a run was cut by the end
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json.hpp"
 #include "core/params.hpp"
 #include "core/result.hpp"
 
@@ -90,8 +91,8 @@ struct Load {
   Status (*check)(const Params& params, std::size_t workers) = nullptr;
   // In a worker: sets up, says that it is ready, works until it is killed. Returns only with what went wrong.
   Status (*work)(Worker& worker) = nullptr;
-  // The load's own results as a JSON object, from what its workers left. Null where it has none.
-  std::string (*results)(std::span<const WorkerSlot> slots) = nullptr;
+  // The members of the load's own results, from what its (one) worker left. Null where it has none.
+  void (*results)(const WorkerSlot& slot, JsonWriter& json) = nullptr;
   std::string_view example =
       {};  // a whole command that ends its --help; made from the target's default if empty
 };

@@ -20,8 +20,8 @@
 #include <memory>
 #include <string>
 
-#include "core/json.hpp"
 #include "core/text.hpp"
+#include "loads/base/figures.hpp"
 #include "loads/base/veth.hpp"
 #include "loads/load.hpp"
 #include "sys/clock.hpp"
@@ -38,6 +38,7 @@ constexpr ParamSpec options[] = {
 };
 
 enum Figure : std::size_t { sent, received, lost, rtt_sum_ns, rtt_min_ns, rtt_max_ns, path, send_errors };
+constexpr Times rtt_times = {received, rtt_sum_ns, rtt_min_ns, rtt_max_ns};
 enum Path : std::int64_t { veth, loopback, card };
 constexpr const char* path_names[] = {"veth", "loopback", "card"};
 constexpr std::int64_t second_ns = 1'000'000'000;
@@ -136,7 +137,7 @@ class Pinger {
  public:
   Pinger(Way way, WorkerSlot& slot)
       : way_(std::move(way)), slot_(slot), id_(static_cast<std::uint16_t>(::getpid())) {
-    slot_.figures[path].store(way_.path, std::memory_order_relaxed);
+    put_figure(slot_, path, way_.path);
   }
 
   Status prepare() const {
@@ -170,12 +171,12 @@ class Pinger {
     header.checksum = checksum(packet.data(), packet.size());
     std::memcpy(packet.data(), &header, sizeof header);
     if (::send(way_.socket.get(), packet.data(), packet.size(), MSG_DONTWAIT) < 0) {
-      add(send_errors, 1);
+      add_figure(slot_, send_errors, 1);
       return;
     }
     sent_at_[static_cast<std::size_t>(head_ % sent_at_.size())] = now_ns;
     ++head_;
-    add(sent, 1);
+    add_figure(slot_, sent, 1);
     slot_.add_units(1);
   }
 
@@ -202,7 +203,7 @@ class Pinger {
   // until then is forgotten.
   Status wait_until_linked() {
     const std::int64_t end_ns = monotonic_now_ns() + 5 * second_ns;
-    while (slot_.figures[received].load(std::memory_order_relaxed) == 0) {
+    while (figure(slot_, received) == 0) {
       if (monotonic_now_ns() > end_ns)
         return not_possible("the virtual cards do not pass anything", "try network with path=loopback");
       send_one();
@@ -211,7 +212,7 @@ class Pinger {
     sent_at_.fill(0);
     head_ = tail_ = 0;
     for (const Figure one : {sent, received, lost, rtt_sum_ns, rtt_min_ns, rtt_max_ns, send_errors})
-      slot_.figures[one].store(0, std::memory_order_relaxed);
+      put_figure(slot_, one, 0);
     slot_.units.store(0, std::memory_order_relaxed);
     return {};
   }
@@ -236,15 +237,7 @@ class Pinger {
     std::int64_t& slot = sent_at_[ntohs(header.un.echo.sequence)];
     if (slot == 0 || slot != at_ns) return true;
     slot = 0;
-    const std::int64_t rtt_ns = monotonic_now_ns() - at_ns;
-    auto& figures = slot_.figures;
-    const std::int64_t before = figures[received].load(std::memory_order_relaxed);
-    if (before == 0 || rtt_ns < figures[rtt_min_ns].load(std::memory_order_relaxed))
-      figures[rtt_min_ns].store(rtt_ns, std::memory_order_relaxed);
-    if (rtt_ns > figures[rtt_max_ns].load(std::memory_order_relaxed))
-      figures[rtt_max_ns].store(rtt_ns, std::memory_order_relaxed);
-    add(rtt_sum_ns, rtt_ns);
-    add(received, 1);
+    add_time(slot_, rtt_times, monotonic_now_ns() - at_ns);
     return true;
   }
 
@@ -253,14 +246,9 @@ class Pinger {
     for (; tail_ < head_; ++tail_) {
       std::int64_t& slot = sent_at_[static_cast<std::size_t>(tail_ % sent_at_.size())];
       if (slot > old_ns) return;
-      if (slot != 0) add(lost, 1);
+      if (slot != 0) add_figure(slot_, lost, 1);
       slot = 0;
     }
-  }
-
-  void add(std::size_t figure, std::int64_t many) {
-    auto& one = slot_.figures[figure];
-    one.store(one.load(std::memory_order_relaxed) + many, std::memory_order_relaxed);
   }
 
   Way way_;
@@ -291,32 +279,18 @@ Status work(Worker& worker) {
     }
   }
   const double gap_ns = static_cast<double>(second_ns) / static_cast<double>(*rate);
-  for (auto due_ns = static_cast<double>(monotonic_now_ns());;) {
+  for (Pace pace(gap_ns, monotonic_now_ns());;) {
     pinger->send_one();
-    due_ns = std::max(due_ns + gap_ns,
-                      static_cast<double>(monotonic_now_ns() - second_ns));  // a second of arrears at most
-    pinger->receive(static_cast<std::int64_t>(due_ns));
+    pinger->receive(pace.next_ns(monotonic_now_ns()));
   }
 }
 
-std::string results(std::span<const WorkerSlot> slots) {
-  const auto at = [&](std::size_t index) { return slots[0].figures[index].load(std::memory_order_relaxed); };
-  JsonWriter json;
-  json.begin_object()
-      .member("path", path_names[at(path)])
-      .member("sent", at(sent))
-      .member("received", at(received));
-  json.member("lost", at(lost))
-      .member("on_the_way", at(sent) - at(received) - at(lost))
-      .member("send_errors", at(send_errors));
-  if (at(received) > 0) {
-    json.member("rtt_ns_min", at(rtt_min_ns)).member("rtt_ns_max", at(rtt_max_ns));
-    json.member("rtt_ns_mean", static_cast<double>(at(rtt_sum_ns)) / static_cast<double>(at(received)));
-  } else {
-    json.key("rtt_ns_min").null().key("rtt_ns_max").null().key("rtt_ns_mean").null();
-  }
-  json.end_object();
-  return json.take();
+void results(const WorkerSlot& slot, JsonWriter& json) {
+  const std::int64_t on_the_way = figure(slot, sent) - figure(slot, received) - figure(slot, lost);
+  json.member("path", path_names[figure(slot, path)]).member("sent", figure(slot, sent));
+  json.member("received", figure(slot, received)).member("lost", figure(slot, lost));
+  json.member("on_the_way", on_the_way).member("send_errors", figure(slot, send_errors));
+  tell_times(json, "rtt_ns", slot, rtt_times);
 }
 
 }  // namespace

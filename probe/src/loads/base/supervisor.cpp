@@ -107,7 +107,12 @@ Result<LoadSummary> Supervisor::run() {
     summary.achieved_cpu =
         static_cast<double>(summary.totals.cpu_ns) /
         (static_cast<double>(summary.duration_ns) * static_cast<double>(request_.cpus.size()));
-  if (request_.load->results != nullptr) summary.results = request_.load->results(slots_);
+  if (request_.load->results != nullptr) {
+    JsonWriter json;
+    json.begin_object();
+    request_.load->results(slots_.front(), json);
+    summary.results = json.end_object().take();
+  }
   return summary;
 }
 
