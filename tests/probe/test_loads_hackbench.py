@@ -1,0 +1,84 @@
+"""hackbench: its messages, its run times, the account of its tasks."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from probe.loads_drive import NOBODY, ROOT, running
+
+
+def test_hackbench_counts_its_messages_and_times_its_runs(probe: Path) -> None:
+    with running("hackbench:3,loops=5,fds=4") as load:
+        last = load.report()
+        while last is not None and last.restarts < 3:
+            last = load.report()
+        tasks = len(load.tree()) - 2
+        told = load.stop()
+    results = told["results"]
+    assert 0 <= tasks <= 3 * 4 * 2
+    assert told["units"] == results["runs"] * 3 * 4 * 4 * 5
+    times = results["run_ns"]
+    assert results["runs"] >= 2 and len(times) == min(results["runs"], 635)
+    if len(times) == results["runs"]:
+        assert results["run_ns_min"] == min(times) and results["run_ns_max"] == max(times)
+        assert results["run_ns_mean"] == pytest.approx(statistics.fmean(times))
+
+
+def test_hackbench_accounts_for_tasks_that_ended(probe: Path) -> None:
+    """Its tasks come and go between two looks; the kernel gives the whole account to whoever waits."""
+    before = os.times()
+    with running("hackbench:4") as load:
+        last = load.report()
+        while last is not None and last.restarts < 4:
+            last = load.report()
+        told = load.stop()
+    after = os.times()
+    kernel_s = after.children_user + after.children_system - before.children_user - before.children_system
+    print(f"hackbench:4 told {told['cpu_ns'] / 1e9:.3f} s, the kernel {kernel_s:.3f} s")
+    assert last is not None and told["cpu_ns"] >= last.cpu_ns > 0
+    # The kernel's figure has the start and the end of the load as well, and comes in ticks.
+    assert told["cpu_ns"] / 1e9 <= kernel_s + 0.05
+    assert told["cpu_ns"] / 1e9 >= 0.8 * kernel_s - 0.05
+
+
+@pytest.mark.skipif(shutil.which("hackbench") is None, reason="hackbench of rt-tests is not installed")
+def test_hackbench_takes_as_long_as_the_known_one(probe: Path) -> None:
+    """Runs in turn on the same machine; the ratio of the medians is printed."""
+    ours, theirs = [], []
+    for _ in range(5):
+        done = subprocess.run(
+            ["hackbench", "-g", "10", "-l", "100"], capture_output=True, text=True, timeout=120
+        )
+        match = re.search(r"Time: ([0-9.]+)", done.stdout)
+        assert match is not None, done.stdout
+        theirs.append(float(match.group(1)))
+        with running("hackbench:10") as load:
+            last = load.report()
+            while last is not None and last.units == 0:
+                last = load.report()
+            ours.append(load.stop()["results"]["run_ns"][0] / 1e9)
+    ratio = statistics.median(ours) / statistics.median(theirs)
+    print(f"hackbench -g 10 -l 100: ours {ours} s, rt-tests' {theirs} s, ratio of the medians {ratio:.2f}")
+    assert 0.33 < ratio < 3
+
+
+def test_a_limit_of_tasks_is_a_sentence(probe: Path, everybodys: Path) -> None:
+    if not ROOT:
+        pytest.skip("giving up rights needs root")
+    binary = everybodys / "howlate-probe"
+    shutil.copy2(probe, binary)
+    done = subprocess.run(
+        [*NOBODY, "prlimit", "--nproc=30:30", str(binary), "load", "hackbench:10", "--duration", "1s"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 3
+    assert "ulimit -u" in done.stderr and done.stderr.count("\n") == 1
