@@ -9,6 +9,8 @@
 #include "core/help.hpp"
 #include "core/text.hpp"
 #include "core/version.hpp"
+#include "job/command.hpp"
+#include "job/guest.hpp"
 #include "loads/command.hpp"
 #include "sys/facts.hpp"
 #include "sys/knobs.hpp"
@@ -17,7 +19,7 @@
 namespace howlate {
 namespace {
 
-constexpr std::string_view commands[] = {"load", "list", "facts", "restore", "hold", "check-stream"};
+constexpr std::string_view commands[] = {"load", "list", "facts", "job", "restore", "hold", "check-stream"};
 
 ExitCode complain(const Error& error) {
   std::fprintf(stderr, "howlate-probe: %s\n", sentence(error).c_str());
@@ -75,6 +77,7 @@ ExitCode dispatch(const std::vector<std::string>& words) {
   if (first == "load") return load(rest);
   if (first == "list") return list_command(rest);
   if (first == "facts") return facts_command(rest);
+  if (first == "job") return job_command(rest);
   if (first == "restore") return restore(rest);
   if (first == "check-stream") return check_stream_command(rest);
   if (first == "hold") return hold_command(rest);
@@ -91,6 +94,7 @@ ExitCode printed(ExitCode code) {
 }  // namespace howlate
 
 int main(int argc, char** argv) {
+  if (howlate::is_init(argc, argv)) howlate::be_init();
   howlate::have_standard_streams();
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   return static_cast<int>(howlate::printed(howlate::dispatch(words)));

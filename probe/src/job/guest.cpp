@@ -1,0 +1,134 @@
+#include "job/guest.hpp"
+
+#include <fcntl.h>
+#include <sys/reboot.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/text.hpp"
+#include "job/job.hpp"
+#include "job/kernel_log.hpp"
+#include "job/mounts.hpp"
+#include "job/pci.hpp"
+#include "job/runner.hpp"
+#include "job/stop.hpp"
+#include "job/tree.hpp"
+#include "job/window.hpp"
+
+namespace howlate {
+namespace {
+
+constexpr std::uint32_t window_vendor = 0x1af4, window_device = 0x1110;  // ivshmem-plain
+constexpr std::size_t window_bar = 2;
+constexpr const char* out_folder = "/out";
+
+class Guest {
+ public:
+  // From the boot to the result in the window.
+  Status run() {
+    if (const Status status = prepare(); !status) return status;
+    if (const Status status = wait_for_job(); !status) return status;
+    if (const Status status = run_the_job(); !status) return status;
+    return hand_over();
+  }
+
+  void fail(std::string_view sentence) {
+    if (window_) window_->fail(sentence);
+    say_on_console("howlate: the guest failed: " + std::string(sentence) + '\n');
+  }
+
+ private:
+  Status prepare() {
+    if (const Status status = mount_all(); !status) return status;
+    if (const Status status = take_standard_place(); !status) return status;
+    loopback_up();
+    const Result<std::string> folder = find_pci({}, window_vendor, window_device);
+    if (!folder) return folder.error();
+    Result<PciMemory> memory = PciMemory::map(*folder, window_bar);
+    if (!memory) return memory.error();
+    memory_.emplace(std::move(*memory));
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the bytes of a device, looked at as words
+    auto* const words = reinterpret_cast<volatile std::uint64_t*>(memory_->at());
+    window_.emplace(std::span(words, memory_->bytes() / sizeof *words));
+    return {};
+  }
+
+  // A job that is there from the start is run at once; otherwise the machine stops here, once.
+  Status wait_for_job() {
+    if (window_->check() && window_->state() == Window::job_is_there) return {};
+    const Result<Stop> stop = Stop::find({});
+    if (!stop) return stop.error();
+    log_.take();
+    stop->stop();
+    if (const Status status = window_->check(); !status) return status;
+    if (window_->state() == Window::job_is_there) return {};
+    return usage_error("the machine went on, but there is no job in the window (its state is " +
+                           std::to_string(window_->state()) + ")",
+                       "Put one there before it goes on");
+  }
+
+  Status run_the_job() const {
+    const Result<std::string> text = window_->read_job();
+    if (!text) return text.error();
+    const Result<Job> job = read_job(*text);
+    if (!job) return job.error();
+    JobOptions options;
+    options.out = out_folder;
+    options.guest = true;
+    const Result<JobOutcome> outcome = run_job(*job, options);
+    return outcome ? Status() : Status(outcome.error());
+  }
+
+  Status hand_over() {
+    if (const Status status = keep_kernel_log(); !status) return status;
+    TreeWriter writer([this](std::span<const std::byte> bytes) { return window_->put(bytes); });
+    if (const Status status = pack_folder(out_folder, writer); !status) return status;
+    window_->finish(Window::result_is_there, writer.crc());
+    return {};
+  }
+
+  // What the kernel said since the job began.
+  Status keep_kernel_log() {
+    const std::string path = std::string(out_folder) + "/kernel.log";
+    const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    for (const std::string& message : log_.take()) {
+      const std::string line = message + '\n';
+      if (::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+        return broken("cannot write " + path + ": " + errno_text(errno));
+    }
+    return {};
+  }
+
+  static void say_on_console(const std::string& text) {
+    for (const char* place : {"/dev/console", "/dev/kmsg"}) {
+      const Fd file(::open(place, O_WRONLY | O_NOCTTY | O_CLOEXEC));
+      if (file.valid() && ::write(file.get(), text.data(), text.size()) > 0) return;
+    }
+  }
+
+  KernelLog log_;
+  std::optional<PciMemory> memory_;
+  std::optional<Window> window_;
+};
+
+}  // namespace
+
+bool is_init(int argc, const char* const* argv) {
+  return ::getpid() == 1 && argc > 0 && std::string_view(argv[0]) == "/init";
+}
+
+void be_init() {
+  {
+    Guest guest;
+    if (const Status status = guest.run(); !status) guest.fail(sentence(status.error()));
+  }
+  ::reboot(RB_AUTOBOOT);
+  ::reboot(RB_POWER_OFF);
+  for (;;) ::pause();  // a first process that ends would be a panic
+}
+
+}  // namespace howlate

@@ -1,0 +1,17 @@
+// The file systems that a guest's tests, loads and modules expect.
+#pragma once
+
+#include "core/result.hpp"
+
+namespace howlate {
+
+// Mounts all of them; what a kernel does not have and no test needs is left out. For the machine's first process.
+Status mount_all();
+
+// Standard input, output and error on /dev/null, and a fixed environment.
+Status take_standard_place();
+
+// Switches the loopback card on. Where there is no network, nothing happens.
+void loopback_up();
+
+}  // namespace howlate
