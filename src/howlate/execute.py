@@ -1,4 +1,5 @@
-"""Executes a plan: target to stream, stream to run folder, cell after cell. It prints nothing."""
+"""Executes a plan: target to stream, stream to run folder, cell after cell or several at once. It prints
+nothing."""
 
 from __future__ import annotations
 
@@ -8,19 +9,22 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Protocol
 
-from howlate.errors import DamagedError, ExitCode, HowlateError, StorageError, TargetError, UsageError
+from howlate.errors import DamagedError, ExitCode, HowlateError, StorageError, UsageError
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell, Plan
 from howlate.model.summary import CellSummary
 from howlate.plan import expected_stream_bytes
 from howlate.store.files import read_json
 from howlate.store.run_folder import CELL, STREAM, RunFolder
-from howlate.targets import Progress, Target
+from howlate.targets import Outcome, Progress, Target
 
 MEMORY = Path("/dev/shm")
 MEMORY_BYTES_MOST = 256 * 1024 * 1024
@@ -58,7 +62,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Listener(Protocol):
-    """Is told how far a run is. `left_s` is the expected time to the end of the run."""
+    """Is told how far a run is. `left_s` is the expected time to the end of the run, nan where nothing is known."""
 
     def starts(self, cell: Cell, number: int, of: int, left_s: float) -> None: ...
 
@@ -92,25 +96,86 @@ def execute(
     target: Target,
     can: Capabilities,
     listener: Listener,
+    broken: Mapping[str, HowlateError] | None = None,
 ) -> Tally:
-    """Measures the cells in order. One that fails is kept as failed, the rest go on; a full disk ends all."""
+    """Measures the cells in order, as many at once as the target allows. One that fails is kept as failed, the
+    rest go on; a full disk ends all. `broken`: machines that did not answer; their cells fail at once."""
     failures = [Failure(c, ExitCode.NOT_POSSIBLE, c.impossible) for c in plan.cells if c.impossible]
     for failure in failures:
         listener.failed(failure)
-    left_s = sum(c.expected_s for c in cells)
     with locked(folder.path):
         remove_stale_memory()
-        for number, cell in enumerate(cells, 1):
-            listener.starts(cell, number, len(cells), left_s)
-            try:
-                listener.whole(cell, _measure(folder, cell, target, can, listener, left_s))
-            except StorageError:
-                raise
-            except _NotWhole as problem:
-                failures.append(problem.failure)
-                listener.failed(problem.failure)
-            left_s -= cell.expected_s
+        for cell in (c for c in cells if broken and c.machine in broken):
+            assert broken is not None
+            failures.append(_failed(folder, _failure(cell, broken[cell.machine])))
+            listener.failed(failures[-1])
+        cells = tuple(c for c in cells if not broken or c.machine not in broken)
+        run = _one_by_one if target.parallel == 1 else _side_by_side
+        failures += run(folder, cells, target, can, listener)
     return Tally(len(folder.whole_cells()), tuple(failures))
+
+
+def _one_by_one(
+    folder: RunFolder, cells: tuple[Cell, ...], target: Target, can: Capabilities, listener: Listener
+) -> list[Failure]:
+    failures = []
+    left_s = sum(c.expected_s for c in cells)
+    for number, cell in enumerate(cells, 1):
+        listener.starts(cell, number, len(cells), left_s)
+        begun = _Begun.at(folder, cell, can)
+
+        def measure(begun: _Begun = begun, left_s: float = left_s) -> Outcome:
+            return target.run_cell(
+                begun.cell,
+                begun.stream,
+                lambda p: listener.progress(begun.cell, p, max(0.0, left_s - p.elapsed_s)),
+            )
+
+        try:
+            listener.whole(cell, begun.finish(measure))
+        except _NotWhole as problem:
+            failures.append(problem.failure)
+            listener.failed(problem.failure)
+        left_s -= cell.expected_s
+    return failures
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A cell that is being measured: where its files are made, and its stream while it lasts."""
+
+    folder: RunFolder
+    cell: Cell
+    part: Path
+    stream: Path
+    place: contextlib.ExitStack
+
+    @classmethod
+    def at(cls, folder: RunFolder, cell: Cell, can: Capabilities) -> _Begun:
+        part = folder.start_cell(cell.id)
+        with contextlib.ExitStack() as stack:
+            stream = stack.enter_context(_stream_path(part, expected_stream_bytes(cell, can)))
+            return cls(folder, cell, part, stream, stack.pop_all())
+
+    def finish(self, measure: Callable[[], Outcome]) -> CellSummary:
+        """From the outcome to a whole cell; what went wrong is kept, and raised as `_NotWhole` if it is the
+        cell's alone."""
+        with self.place:
+            try:
+                outcome = measure()
+                if not outcome.measured:
+                    raise _NotWhole(Failure(self.cell, outcome.exit_code, outcome.message))
+                # needs numpy and duckdb, which measuring need not wait for
+                from howlate.store.ingest import ingest
+
+                ingest(self.stream, self.part)
+            except BaseException as problem:
+                _keep(self.stream, self.part / STREAM)
+                failure = _failed(self.folder, _failure(self.cell, problem))
+                if isinstance(problem, HowlateError) and not isinstance(problem, StorageError):
+                    raise _NotWhole(failure) from None
+                raise
+        return _summarised(self.folder, self.part, self.cell)
 
 
 class _NotWhole(Exception):  # noqa: N818
@@ -119,30 +184,110 @@ class _NotWhole(Exception):  # noqa: N818
         self.failure = failure
 
 
-def _measure(
-    folder: RunFolder, cell: Cell, target: Target, can: Capabilities, listener: Listener, left_s: float
-) -> CellSummary:
-    part = folder.start_cell(cell.id)
-    with _stream_path(part, expected_stream_bytes(cell, can)) as stream:
-        try:
-            outcome = target.run_cell(
-                cell, stream, lambda p: listener.progress(cell, p, max(0.0, left_s - p.elapsed_s))
-            )
-            if not outcome.measured:
-                raise _NotWhole(Failure(cell, outcome.exit_code, outcome.message))
-            from howlate.store.ingest import (
-                ingest,
-            )  # needs numpy and duckdb, which measuring need not wait for
+def _side_by_side(
+    folder: RunFolder, cells: tuple[Cell, ...], target: Target, can: Capabilities, listener: Listener
+) -> list[Failure]:
+    """Only `run_cell` is called from other threads; run folder and listener are this thread's alone."""
+    pool = ThreadPoolExecutor(target.parallel, "howlate-cell")
+    work = _Work(folder, cells, target, can, listener, pool)
+    try:
+        return work.run()
+    except BaseException:
+        target.stop()
+        work.keep_what_runs()
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
-            ingest(stream, part)
-        except BaseException as problem:
-            _keep(stream, part / STREAM)
-            failure = _failure(cell, problem)
-            folder.fail_cell(cell.id, {"exit_code": int(failure.exit_code), "message": failure.message})
-            if isinstance(problem, (TargetError, DamagedError, UsageError)):
-                raise _NotWhole(failure) from None
-            raise
-    return _summarised(folder, part, cell)
+
+class _Work:
+    """Cells in several threads: which wait, which run, and what they report."""
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        cells: tuple[Cell, ...],
+        target: Target,
+        can: Capabilities,
+        listener: Listener,
+        pool: ThreadPoolExecutor,
+    ) -> None:
+        self._folder, self._target, self._can, self._listener, self._pool = (
+            folder,
+            target,
+            can,
+            listener,
+            pool,
+        )
+        self._waiting = deque(enumerate(cells, 1))
+        self._of = len(cells)
+        self._pace = Pace(sum(c.expected_s for c in cells))
+        self._running: dict[str, tuple[_Begun, Future[Outcome]]] = {}
+        self._events: SimpleQueue[tuple[Cell, Progress | None]] = SimpleQueue()
+        """Progress of a cell; None: it has ended."""
+
+    def run(self) -> list[Failure]:
+        failures = []
+        self._fill()
+        while self._running:
+            cell, progress = self._events.get()
+            if progress is not None:
+                self._listener.progress(cell, progress, self._pace.left_s())
+                continue
+            begun, future = self._running.pop(cell.id)
+            self._fill()  # before its stream is decoded, so that no core waits for that
+            try:
+                self._listener.whole(cell, begun.finish(future.result))
+            except _NotWhole as problem:
+                failures.append(problem.failure)
+                self._listener.failed(problem.failure)
+            self._pace.done(cell.expected_s)
+        return failures
+
+    def _fill(self) -> None:
+        while self._waiting and len(self._running) < self._target.parallel:
+            number, cell = self._waiting.popleft()
+            self._listener.starts(cell, number, self._of, self._pace.left_s())
+            begun = _Begun.at(self._folder, cell, self._can)
+            self._running[cell.id] = begun, self._pool.submit(self._measure, begun)
+
+    def _measure(self, begun: _Begun) -> Outcome:
+        """In a thread of the pool."""
+        try:
+            return self._target.run_cell(
+                begun.cell, begun.stream, lambda progress: self._events.put((begun.cell, progress))
+            )
+        finally:
+            self._events.put((begun.cell, None))
+
+    def keep_what_runs(self) -> None:
+        """After `stop`: waits for each cell that ran. What became whole meanwhile is kept, the others fail."""
+        wait([future for _, future in self._running.values()])
+        for begun, future in self._running.values():
+            with contextlib.suppress(_NotWhole, Exception, KeyboardInterrupt):
+                begun.finish(future.result)
+
+
+class Pace:
+    """How long the rest takes, from how long the first took: what is in the cache costs nothing."""
+
+    def __init__(self, expected_s: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._now, self._expected_s, self._done_s, self._begun = now, expected_s, 0.0, now()
+
+    def done(self, expected_s: float) -> None:
+        self._done_s += expected_s
+
+    def left_s(self) -> float:
+        """nan while nothing is done."""
+        if self._done_s <= 0:
+            return float("nan")
+        rest = max(0.0, self._expected_s - self._done_s)
+        return (self._now() - self._begun) / self._done_s * rest
+
+
+def _failed(folder: RunFolder, failure: Failure) -> Failure:
+    folder.fail_cell(failure.cell.id, {"exit_code": int(failure.exit_code), "message": failure.message})
+    return failure
 
 
 def _failure(cell: Cell, problem: BaseException) -> Failure:
@@ -162,15 +307,10 @@ def _summarised(folder: RunFolder, part: Path, cell: Cell) -> CellSummary:
         labels = labels_in_force(cell.labels, read_json(part / CELL).get("header"))
         summary = summarise(part, cell.id, labels)
     except DamagedError as problem:
-        failure = Failure(cell, ExitCode.BROKEN, problem.message)
-        folder.fail_cell(cell.id, {"exit_code": int(failure.exit_code), "message": failure.message})
-        raise _NotWhole(failure) from None
+        raise _NotWhole(_failed(folder, Failure(cell, ExitCode.BROKEN, problem.message))) from None
     if summary.stop_reason in ("stopped", "failed", ""):
-        failure = Failure(
-            cell, ExitCode.BROKEN, f"it ended before its end (stop reason: {summary.stop_reason or 'none'})"
-        )
-        folder.fail_cell(cell.id, {"exit_code": int(failure.exit_code), "message": failure.message})
-        raise _NotWhole(failure)
+        why = f"it ended before its end (stop reason: {summary.stop_reason or 'none'})"
+        raise _NotWhole(_failed(folder, Failure(cell, ExitCode.BROKEN, why)))
     folder.finish_cell(cell.id)
     return summary
 

@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import howlate
 from howlate import doctor
-from howlate.errors import ExitCode, HowlateError, UsageError
+from howlate.errors import ExitCode, HowlateError, NotPossibleError, UsageError
 from howlate.execute import Failure, Tally, stream_place
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import read_text, suggestion
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.plan import Cell, Plan
-from howlate.model.run import Run
+from howlate.model.run import VIRTUAL, Run
 from howlate.model.study import Study, Value, read_study, spell
 from howlate.model.units import parse_count, parse_cpus
 from howlate.places import RUNS, STUDIES
 from howlate.plan import (
+    KERNEL,
     MOST_CELLS,
+    SEEDS,
+    Machines,
     apply_changes,
     expected_stream_bytes,
+    kernels_of,
     make_plan,
+    on_machines,
     parse_change,
     same_plan,
     scale_study,
+    seeded,
     still_to_measure,
 )
 from howlate.plan.check import find_test
-from howlate.store.run_folder import RUN, RunFolder
+from howlate.store.run_folder import KERNELS, RUN, RunFolder
 from howlate.targets import Outcome, Target
+
+SLOWER = 12.0
+"""Host seconds for a second of virtual time under load, roughly; for the estimate of a plan alone."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,12 @@ class Asked:
     """The study as it was named, for the sentence that says how to go on."""
     without_rights: bool = False
     """Where a real-time policy is not permitted, measure under SCHED_OTHER and say so."""
+    seeds: int = 0
+    """So many in virtual time; 0: as many as usual."""
+    command: str = "run"
+    """The command, for the sentence that says how to go on."""
+    options: tuple[str, ...] = ()
+    """Its options beside STUDY, --set, --scale, --target and --out, likewise."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +78,10 @@ class Prepared:
     run: Run
     can: Capabilities
     target: Target
+    broken: Mapping[str, HowlateError] = field(default_factory=dict)
+    """Machines that did not answer, and how: their cells fail so."""
+    configs: Mapping[str, str] = field(default_factory=dict)
+    """The text of each machine's kernel configuration, where it is at hand."""
 
 
 @dataclass(frozen=True)
@@ -92,21 +114,36 @@ def find_study(text: str, folder: Path = STUDIES) -> Study:
     return read_study(known[text])
 
 
+def kernels_asked(asked: Asked) -> tuple[str, ...]:
+    """The kernels that the study names after its changes: the lab's machines, where the target names none."""
+    return kernels_of(apply_changes(asked.study, [parse_change(text) for text in asked.changes]))
+
+
 def prepare(asked: Asked, target: Target) -> Prepared:
     """Asks the target what it is and can do, and makes the plan; nothing is written and nothing measured."""
-    can = target.capabilities()
     study = apply_changes(asked.study, [parse_change(text) for text in asked.changes])
+    study = on_machines(study, target.machines)
+    seeds = _seeds(asked, target)
+    if seeds:
+        study = seeded(study, seeds)
+    known, broken = ask_machines(target)
+    first = next(iter(known.values()))
+    can, captured = first.can, first.facts
     defaults = {p.name: p.default for p in find_test(study.test, can).params}
     study = scale_study(study, asked.scale, defaults)
-    captured = target.facts()
-    facts = Facts.from_json(captured)
+    facts = {machine: Facts.from_json(its.facts) for machine, its in known.items() if its.facts}
     warnings, changes = list(_scaled(asked.scale)), dict(text.split("=", 1) for text in asked.changes)
     if asked.without_rights:
         study, lacking = permitted(study, target, can)
         warnings.extend(lacking)
         changes.update({"policy": "other"} if lacking else {})
-    kernel = facts.text("kernel.release") or "unknown"
-    plan = make_plan(study, can, {"kernel": kernel}, asked.most_cells)
+    if target.machines == ("",):
+        labels = {KERNEL: facts[""].text("kernel.release") or "unknown"}
+        plan = make_plan(study, can, labels, asked.most_cells)
+        findings = doctor.examine(facts[""], aim_of(plan, defaults))
+    else:
+        plan = make_plan(study, can, None, asked.most_cells, _machines(target, known, broken, seeds))
+        findings = doctor.examine_guests(facts, aim_of(plan, defaults))
     now = time.gmtime()
     places = {stream_place(expected_stream_bytes(cell, can)) for cell in plan.cells}
     run = Run(
@@ -116,15 +153,99 @@ def prepare(asked: Asked, target: Target) -> Prepared:
         plan=plan,
         target=target.name,
         facts=captured,
-        findings=tuple(f.to_json() for f in doctor.examine(facts, aim_of(plan, defaults))),
+        findings=tuple(f.to_json() for f in findings),
         knobs=_knobs(plan),
         versions={"howlate": howlate.__version__, "probe": can.probe},
         changes=changes,
         scale=asked.scale,
         stream_place=" and ".join(sorted(places, reverse=True)),
         warnings=tuple(warnings),
+        machines={machine: its.facts for machine, its in known.items() if machine and its.facts},
+        clock=target.clock,
     )
-    return Prepared(run, can, target)
+    return Prepared(run, can, target, broken, _configs(target, known))
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a machine said of itself."""
+
+    facts: dict[str, Any]
+    can: Capabilities
+    impossible: str = ""
+    """Why nothing can be measured on it; then facts are empty and what it can do is another's."""
+
+
+def ask_machines(target: Target) -> tuple[dict[str, Known], dict[str, HowlateError]]:
+    """Asks every machine of the target, as many at once as it allows; those that did not answer stand in both.
+
+    One that answers is enough; where none does, the first one's error is raised.
+    """
+    labels = target.machines
+    answers: dict[str, Known | HowlateError] = {}
+    if target.parallel == 1 or len(labels) == 1:
+        answers = {label: _ask(target, label) for label in labels}
+    else:
+        pool = ThreadPoolExecutor(min(target.parallel, len(labels)), "howlate-ask")
+        try:
+            asked = {label: pool.submit(_ask, target, label) for label in labels}
+            answers = {label: future.result() for label, future in asked.items()}
+        except BaseException:
+            target.stop()
+            raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    problems = {label: answer for label, answer in answers.items() if isinstance(answer, HowlateError)}
+    whole = {label: answer for label, answer in answers.items() if isinstance(answer, Known)}
+    for problem in problems.values():
+        if isinstance(problem, UsageError) or not whole:
+            raise problem
+    can = next(iter(whole.values())).can
+    known = {label: whole.get(label) or _silent(problems[label], can) for label in labels}
+    return known, {label: p for label, p in problems.items() if not isinstance(p, NotPossibleError)}
+
+
+def _ask(target: Target, machine: str) -> Known | HowlateError:
+    try:
+        return Known(target.facts(machine), target.capabilities(machine))
+    except HowlateError as problem:
+        return problem
+
+
+def _silent(problem: HowlateError, can: Capabilities) -> Known:
+    return Known({}, can, problem.message if isinstance(problem, NotPossibleError) else "")
+
+
+def _machines(
+    target: Target, known: Mapping[str, Known], broken: Mapping[str, HowlateError], seeds: int
+) -> Machines:
+    return Machines(
+        {label: its.can for label, its in known.items()},
+        {label: its.impossible for label, its in known.items() if its.impossible},
+        seeds,
+        SLOWER if target.clock == VIRTUAL else 1.0,
+    )
+
+
+def _configs(target: Target, known: Mapping[str, Known]) -> dict[str, str]:
+    texts = {label: target.config(label) for label, its in known.items() if its.facts}
+    return {label: text for label, text in texts.items() if text}
+
+
+def _seeds(asked: Asked, target: Target) -> int:
+    """How many seeds a point has; 0 in real time, where repetitions are the study's."""
+    if target.clock != VIRTUAL:
+        if asked.seeds:
+            raise UsageError(
+                "seeds are for virtual time; in real time a cell is repeated",
+                f"write --set order.repetitions={asked.seeds}",
+            )
+        return 0
+    if any(parse_change(text)[0] == "order.repetitions" for text in asked.changes):
+        raise UsageError(
+            "in virtual time a repetition would be the same to the last digit", "write --seeds N instead"
+        )
+    return asked.seeds or SEEDS
 
 
 def permitted(study: Study, target: Target, can: Capabilities) -> tuple[Study, tuple[str, ...]]:
@@ -197,7 +318,9 @@ def begin(prepared: Prepared, out: Path | None) -> Session:
     if out is not None and (out / RUN).exists():
         return _go_on(prepared, RunFolder.open(out))
     path = out if out is not None else _new_name(run.id)
+    run = replace(run, configs=config_files(prepared.configs))
     folder = RunFolder.create(path, run)
+    _write_configs(folder, run, prepared)
     return Session(folder, run, still_to_measure(run.plan, ()))
 
 
@@ -215,11 +338,9 @@ def _go_on(prepared: Prepared, folder: RunFolder) -> Session:
         raise UsageError(f"{folder.path} holds another plan ({_described(before)})", remedy)
     if before.target != now.target:
         raise UsageError(f"{folder.path} was measured on the target {before.target}", remedy)
-    was, is_now = (Facts.from_json(dict(r.facts)).text("kernel.release") for r in (before, now))
-    if was != is_now:
-        raise UsageError(
-            f"{folder.path} was measured under the kernel {was}, this is {is_now}", "choose another --out"
-        )
+    if before.clock != now.clock:
+        raise UsageError(f"{folder.path} was measured in {before.clock} time", remedy)
+    _same_kernels(folder, before, now)
     whole = folder.whole_cells()
     cells = still_to_measure(now.plan, whole)
     if not cells:
@@ -227,9 +348,53 @@ def _go_on(prepared: Prepared, folder: RunFolder) -> Session:
     warnings = [*before.warnings, f"gone on at {now.started} with {len(whole)} cells whole"]
     if before.versions != now.versions:
         warnings.append(f"begun with {_versions(before)}, gone on with {_versions(now)}")
-    run = replace(before, plan=now.plan, warnings=tuple(warnings))
+    run = replace(
+        before,
+        plan=now.plan,
+        warnings=tuple(warnings),
+        machines=now.machines if set(now.machines) >= set(before.machines) else before.machines,
+        configs=config_files(prepared.configs) or before.configs,
+    )
+    _write_configs(folder, run, prepared)
     folder.write_run(run)
     return Session(folder, run, cells)
+
+
+def _same_kernels(folder: RunFolder, before: Run, now: Run) -> None:
+    """A run goes on under the kernels that it was begun under: of a guest's the build counts as well."""
+    for label in before.machines.keys() & now.machines.keys() or {""}:
+        was, is_now = (
+            Facts.from_json(dict(run.machines[label] if label else run.facts)) for run in (before, now)
+        )
+        for key in ("kernel.release", *(["kernel.version"] if label else [])):
+            if was.text(key) != is_now.text(key):
+                kernel = f"the kernel {label} as " if label else "the kernel "
+                raise UsageError(
+                    f"{folder.path} was measured under {kernel}{was.text(key)}, this is {is_now.text(key)}",
+                    "choose another --out",
+                )
+
+
+def config_files(configs: Mapping[str, str]) -> dict[str, str]:
+    """For each machine the file of the run folder that takes its configuration; equal ones share a file."""
+    files: dict[str, str] = {}
+    by_text: dict[str, str] = {}
+    for label, text in configs.items():
+        if text not in by_text:
+            name = re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.") or "kernel"
+            taken = set(by_text.values())
+            tries = (f"{KERNELS}/{name}{'' if i == 1 else f'-{i}'}.config" for i in itertools.count(1))
+            by_text[text] = next(file for file in tries if file not in taken)
+        files[label] = by_text[text]
+    return files
+
+
+def _write_configs(folder: RunFolder, run: Run, prepared: Prepared) -> None:
+    written = set()
+    for label, file in run.configs.items():
+        if label in prepared.configs and file not in written:
+            folder.write_config(file, prepared.configs[label])
+            written.add(file)
 
 
 def _versions(run: Run) -> str:

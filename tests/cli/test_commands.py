@@ -93,7 +93,9 @@ def test_every_help_ends_with_an_example_that_is_right(howlate: Run, command: st
 
 def test_help_lists_every_file_with_its_first_line(howlate: Run) -> None:
     said = howlate("--help")
-    files = [p.stem for p in Path(cli.__file__).parent.glob("*.py") if not p.stem.startswith("_")]
+    folder = Path(cli.__file__).parent
+    files = [p.stem for p in folder.glob("*.py") if not p.stem.startswith("_")]
+    files += [p.parent.name for p in folder.glob("*/__init__.py")]
     assert sorted(f.rstrip("_") for f in files) == COMMANDS
     for name in COMMANDS:
         assert re.search(rf"^  {name} +\S", said.out, re.MULTILINE)

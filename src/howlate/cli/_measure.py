@@ -32,7 +32,7 @@ def measure(
     try:
         tally = _execute(prepared, session)
     except KeyboardInterrupt:
-        return _interrupted(session, asked.given or session.run.study.id)
+        return _interrupted(session, asked)
     tell(session, tally, as_json)
     return tally.exit_code
 
@@ -44,7 +44,15 @@ def _execute(prepared: Prepared, session: Session) -> Tally:
 
     line = ProgressLine(tuple(prepared.run.study.axes))
     try:
-        return execute(session.folder, session.run.plan, session.cells, prepared.target, prepared.can, line)
+        return execute(
+            session.folder,
+            session.run.plan,
+            session.cells,
+            prepared.target,
+            prepared.can,
+            line,
+            prepared.broken,
+        )
     except HowlateError as problem:
         go_on = f"what is whole is kept in {session.folder.path}; the same command with --out goes on"
         problem.remedy = f"{problem.remedy}; {go_on}" if problem.remedy else go_on
@@ -53,26 +61,28 @@ def _execute(prepared: Prepared, session: Session) -> Tally:
         line.close()
 
 
-def _interrupted(session: Session, study: str) -> int:
+def _interrupted(session: Session, asked: Asked) -> int:
     whole, cells = len(session.folder.whole_cells()), len(session.run.plan.cells)
     click.echo(
         f"howlate: interrupted with {whole} of {cells} cells whole; they are kept. "
-        f"To go on: howlate run {study} --out {session.folder.path}{_again(session)}",
+        f"To go on: howlate {asked.command} {asked.given or session.run.study.id} "
+        f"--out {session.folder.path}{_again(session, asked)}",
         err=True,
     )
     click.echo(session.folder.path)
     return ExitCode.INCONCLUSIVE
 
 
-def _again(session: Session) -> str:
+def _again(session: Session, asked: Asked) -> str:
     """The options that the run was made with, so that the sentence can be pasted."""
     import shlex
 
     words = [f"--set={name}={value}" for name, value in session.run.changes.items()]
     if session.run.scale != 1:
         words.append(f"--scale={session.run.scale:g}")
-    if session.run.target != "local":
+    if session.run.target != "local" and asked.command == "run":
         words.append(f"--target={session.run.target}")
+    words += asked.options
     return "".join(f" {shlex.quote(word)}" for word in words)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import shutil
 import sys
 import time
@@ -38,9 +39,15 @@ def name_of(cell: Cell, axes: tuple[str, ...]) -> str:
 
 
 def described(failure: Failure, axes: tuple[str, ...]) -> str:
-    """Why a cell is not whole, in one line."""
+    """Why a cell is not whole, in one line; what a guest's console said last stands indented below."""
     kinds = {ExitCode.NOT_POSSIBLE: "not possible here", ExitCode.INCONCLUSIVE: "not whole"}
-    return f"{name_of(failure.cell, axes)}: {kinds.get(failure.exit_code, 'failed')}: {failure.message}"
+    said, *console = failure.message.splitlines() or [""]
+    first = f"{name_of(failure.cell, axes)}: {kinds.get(failure.exit_code, 'failed')}: {said}"
+    return "\n".join([first, *(f"    {line}" for line in console)])
+
+
+def _left(left_s: float) -> tuple[str, ...]:
+    return () if math.isnan(left_s) else (f"time left {clock(left_s)}",)
 
 
 class ProgressLine:
@@ -51,30 +58,43 @@ class ProgressLine:
         self._stream = stream if stream is not None else sys.stderr
         self._live = self._stream.isatty()
         self._drawn = float("-inf")
-        self._head = ""
+        self._running: dict[str, tuple[int, str]] = {}
+        """Number and name of the cells that are being measured, by id."""
+        self._of = 0
 
     def starts(self, cell: Cell, number: int, of: int, left_s: float) -> None:
-        self._head = f"{number} of {of}  {name_of(cell, self._axes)}"
+        self._running[cell.id] = number, name_of(cell, self._axes)
+        self._of = of
         if self._live:
-            self._draw(self._head, f"time left {clock(left_s)}")
+            self._draw(self._head(), *_left(left_s))
         else:
-            self._line(f"{self._head}  time left {clock(left_s)}")
+            self._line("  ".join((f"{number} of {of}  {name_of(cell, self._axes)}", *_left(left_s))))
+
+    def _head(self) -> str:
+        """ "3 of 9  cpu:100"; of several at once the numbers first: "3, 4 of 9  6.1, none; 6.1-rt, none"."""
+        rows = sorted(self._running.values())
+        if not rows:
+            return ""
+        return f"{', '.join(str(n) for n, _ in rows)} of {self._of}  {'; '.join(name for _, name in rows)}"
 
     def progress(self, cell: Cell, progress: Progress, left_s: float) -> None:
         if self._live and time.monotonic() - self._drawn >= 1:
             seen = progress.latency_ns_max
+            alone = len(self._running) <= 1
             self._draw(
-                self._head,
-                f"time left {clock(left_s)}",
-                *([f"largest seen {latency(seen)}"] if seen > 0 else []),
-                f"{progress.activations:,} activations",
+                self._head(),
+                *_left(left_s),
+                *([f"largest seen {latency(seen)}"] if alone and seen > 0 else []),
+                *([f"{progress.activations:,} activations"] if alone else []),
             )
 
     def whole(self, cell: Cell, summary: CellSummary) -> None:
+        self._running.pop(cell.id, None)
         if not summary.valid:
             self._line(f"{name_of(cell, self._axes)}: not valid: {'; '.join(summary.warnings[:1])}")
 
     def failed(self, failure: Failure) -> None:
+        self._running.pop(failure.cell.id, None)
         self._line(described(failure, self._axes))
 
     def close(self) -> None:
@@ -86,7 +106,7 @@ class ProgressLine:
         """As many parts as fit into the line: a number that is cut off would be another number."""
         self._drawn = time.monotonic()
         room = shutil.get_terminal_size().columns - 1
-        text = head[: max(0, room - len(f"  {parts[0]}"))]
+        text = head[: max(0, room - len(f"  {parts[0]}"))] if parts else head[:room]
         for part in parts:
             if len(text) + 2 + len(part) <= room:
                 text += f"  {part}"

@@ -13,6 +13,9 @@ import click
 @click.option(
     "--set", "changes", multiple=True, metavar="K=V[,V...]", help="Replace a setting or an axis of the study."
 )
+@click.option(
+    "--seeds", type=int, default=0, metavar="N", help="Seeds of each point in virtual time (default: 8)."
+)
 @click.option("--scale", type=float, default=1.0, metavar="F", help="Multiply activations and durations.")
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="The run folder: new, or one to go on with."
@@ -27,6 +30,7 @@ def command(
     study: str,
     target: str,
     changes: tuple[str, ...],
+    seeds: int,
     scale: float,
     out: Path | None,
     resume: bool,
@@ -36,12 +40,15 @@ def command(
 ) -> int:
     """Run STUDY: the id of a built-in one (`howlate studies`) or a TOML file.
 
-    Its cells are measured one after the other into a run folder. One that fails is kept apart, the others
-    go on. Called again with the same --out, whole cells are skipped and failed ones repeated.
+    Its cells are measured into a run folder, on a machine one after the other, in the lab (`--target
+    lab:6.1,6.1-rt`) side by side. One that fails is kept apart, the others go on.
+
+    Called again with the same --out, whole cells are skipped and failed ones repeated.
     """
     from howlate.cli._measure import measure
-    from howlate.session import Asked, find_study
+    from howlate.session import Asked, find_study, kernels_asked
     from howlate.targets import open_target
 
-    asked = Asked(find_study(study), changes, scale, most_cells, study)
-    return measure(asked, open_target(target), out, resume, dry_run, as_json)
+    options = (f"--seeds={seeds}",) if seeds else ()
+    asked = Asked(find_study(study), changes, scale, most_cells, study, False, seeds, "run", options)
+    return measure(asked, open_target(target, kernels_asked(asked)), out, resume, dry_run, as_json)

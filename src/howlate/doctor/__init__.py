@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 
 from howlate.doctor._check import Check
 from howlate.model.facts import Facts
 from howlate.model.finding import LEVELS, Aim, Finding
 
-__all__ = ["Aim", "Facts", "Finding", "checks", "examine"]
+__all__ = ["Aim", "Facts", "Finding", "checks", "examine", "examine_guests"]
 
 
 @cache
@@ -33,5 +35,19 @@ def examine(facts: Facts, aim: Aim | None = None) -> tuple[Finding, ...]:
     """Every check's finding: what makes it late first, by weight, then what is worth knowing, unknown,
     and in order."""
     wanted = aim if aim is not None else Aim()
-    findings = [check.finding(facts, wanted) for check in checks()]
+    return _sorted(check.finding(facts, wanted) for check in checks())
+
+
+def examine_guests(facts: Mapping[str, Facts], aim: Aim) -> tuple[Finding, ...]:
+    """Of the lab's guests, by label: only what is about their kernels; equal findings once, with the kernels that
+    they are about."""
+    about: dict[Finding, list[str]] = {}
+    for label, its in facts.items():
+        for check in checks():
+            if check.in_guests:
+                about.setdefault(check.finding(its, aim), []).append(label)
+    return _sorted(replace(finding, machines=tuple(labels)) for finding, labels in about.items())
+
+
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda found: (LEVELS.index(found.level), -found.weight, found.check)))

@@ -32,6 +32,8 @@ class Check:
     weight: int
     looks_at: str
     judge: Callable[[Facts, Aim], Verdict]
+    in_guests: bool = False
+    """It is about the kernel, not about hardware, host or rights: it makes sense in a guest of the lab too."""
 
     @staticmethod
     def of(module: ModuleType) -> Check:
@@ -44,7 +46,8 @@ class Check:
         if not callable(getattr(module, "judge", None)):
             raise HowlateError(f"the check {name} has no judge(facts, aim)", "see docs/how-to/add-a-check.md")
         looks_at = " ".join((module.__doc__ or "").split())
-        return Check(name, module.TITLE, module.WHY, module.WEIGHT, looks_at, module.judge)
+        in_guests = getattr(module, "IN_GUESTS", False) is True
+        return Check(name, module.TITLE, module.WHY, module.WEIGHT, looks_at, module.judge, in_guests)
 
     def finding(self, facts: Facts, aim: Aim) -> Finding:
         """This check's answer about one machine."""

@@ -15,6 +15,7 @@ WHY = (
     "longer, much of it with interrupts off."
 )
 WEIGHT = 92
+IN_GUESTS = True
 
 _HEAVY = (
     "KASAN", "KCSAN", "KMSAN", "PROVE_LOCKING", "LOCKDEP", "DEBUG_LOCK_ALLOC", "PROVE_RCU", "DEBUG_KMEMLEAK",

@@ -14,6 +14,7 @@ WHY = (
     "tasks fill its CPU."
 )
 WEIGHT = 55
+IN_GUESTS = True
 
 
 def judge(facts: Facts, aim: Aim) -> Verdict:

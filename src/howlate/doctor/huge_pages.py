@@ -13,6 +13,7 @@ WHY = (
     "which takes its locks and flushes TLBs on all its CPUs."
 )
 WEIGHT = 35
+IN_GUESTS = True
 
 _CHANGE = (
     "`howlate probe hold --knob thp=never`, or `transparent_hugepage=never` (or madvise) on the command line"

@@ -12,6 +12,7 @@ WHY = (
     "microsecond."
 )
 WEIGHT = 22
+IN_GUESTS = True
 
 
 def judge(facts: Facts, aim: Aim) -> Verdict:

@@ -15,6 +15,7 @@ WHY = (
     "offers the CPU; with `full` only spinlocks and interrupts do."
 )
 WEIGHT = 96
+IN_GUESTS = True
 
 
 def judge(facts: Facts, aim: Aim) -> Verdict:

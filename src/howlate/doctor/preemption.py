@@ -15,6 +15,7 @@ WHY = (
     "however urgent that is; one without preemption finishes whole system calls."
 )
 WEIGHT = 95
+IN_GUESTS = True
 
 _CHANGE = "install a PREEMPT_RT kernel (Debian: `apt install linux-image-rt-amd64`, or -arm64) and boot it"
 

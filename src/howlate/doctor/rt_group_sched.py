@@ -12,6 +12,7 @@ WHY = (
     "real-time priority."
 )
 WEIGHT = 98
+IN_GUESTS = True
 
 
 def judge(facts: Facts, aim: Aim) -> Verdict:

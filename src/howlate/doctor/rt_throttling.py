@@ -13,6 +13,7 @@ WHY = (
     "default 50 ms in each second. It strikes when some real-time task never sleeps."
 )
 WEIGHT = 60
+IN_GUESTS = True
 
 _OFF = (
     "`howlate probe hold --knob rt_throttling=off`, or `sysctl kernel.sched_rt_runtime_us=-1` (a runaway "

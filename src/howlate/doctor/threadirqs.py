@@ -13,6 +13,7 @@ WHY = (
     "They cost a switch each."
 )
 WEIGHT = 42
+IN_GUESTS = True
 
 
 def judge(facts: Facts, aim: Aim) -> Verdict:

@@ -14,6 +14,7 @@ WHY = (
     "studies dither)."
 )
 WEIGHT = 90
+IN_GUESTS = True
 
 
 def judge(facts: Facts, aim: Aim) -> Verdict:

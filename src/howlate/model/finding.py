@@ -33,6 +33,8 @@ class Finding:
     change: str
     weight: int = 0
     """Within a level, greater comes first: roughly how much lateness is at stake."""
+    machines: tuple[str, ...] = ()
+    """Which of several machines (the lab's kernels) it is about; empty where there is one."""
 
     def to_json(self) -> dict[str, Any]:
         """As stored in run.json."""
@@ -44,6 +46,7 @@ class Finding:
             "why": self.why,
             "change": self.change,
             "weight": self.weight,
+            **({"machines": list(self.machines)} if self.machines else {}),
         }
 
     @staticmethod
@@ -58,4 +61,10 @@ class Finding:
                 raise DamagedError(f"a finding's {name!r} is not a text", "run `howlate doctor` again")
         if level not in LEVELS or not isinstance(weight, int):
             raise DamagedError(f"a finding has the unknown level {level!r}", "run `howlate doctor` again")
-        return Finding(level=level, weight=weight, **{name: str(text) for name, text in texts.items()})
+        machines = value.get("machines", [])
+        if not isinstance(machines, list):
+            raise DamagedError("a finding's machines are not a list", "run `howlate doctor` again")
+        about = tuple(str(machine) for machine in machines)
+        return Finding(
+            level=level, weight=weight, machines=about, **{name: str(text) for name, text in texts.items()}
+        )

@@ -48,6 +48,8 @@ class Run:
     """Sentences about the whole run: not root, resumed, scaled."""
     machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Facts by machine (a kernel's label) where the target's machines have names, in the plan's order."""
+    configs: Mapping[str, str] = field(default_factory=dict)
+    """By machine: the file of the run folder that holds its kernel's whole configuration."""
     clock: str = "real"
     """"real" or "virtual": whose time the samples are in. In virtual time repetitions are seeds."""
     schema: int = 1
@@ -73,6 +75,7 @@ class Run:
             "plan": self.plan.to_json(),
             "findings": [dict(f) for f in self.findings],
             "facts": dict(self.facts),
+            "configs": dict(self.configs),
             "machines": {name: dict(facts) for name, facts in self.machines.items()},
         }
 
@@ -107,6 +110,7 @@ class Run:
             stream_place=table.text("stream_place", ""),
             warnings=tuple(str(w) for w in table.items("warnings")),
             machines=_machines(table.table("machines")),
+            configs={k: str(v) for k, v in table.mapping("configs").items()},
             clock=_clock(table),
         )
 

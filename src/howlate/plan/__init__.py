@@ -1,16 +1,23 @@
 """From a study to its cells: changes, checks, matrix, order, resume. Pure: no file and no process."""
 
 from howlate.plan.changes import apply_changes, parse_change, scale_study
-from howlate.plan.matrix import MOST_CELLS, expected_stream_bytes, make_plan
+from howlate.plan.machines import KERNEL, SEEDS, kernels_of, on_machines, seeded
+from howlate.plan.matrix import MOST_CELLS, Machines, expected_stream_bytes, make_plan
 from howlate.plan.resume import same_plan, still_to_measure
 
 __all__ = [
+    "KERNEL",
     "MOST_CELLS",
+    "SEEDS",
+    "Machines",
     "apply_changes",
     "expected_stream_bytes",
+    "kernels_of",
     "make_plan",
+    "on_machines",
     "parse_change",
     "same_plan",
     "scale_study",
+    "seeded",
     "still_to_measure",
 ]

@@ -7,28 +7,50 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 
 from howlate.errors import UsageError
-from howlate.model.capabilities import Capabilities, TestKind
+from howlate.model.capabilities import Capabilities, Parameter, TestKind
 from howlate.model.plan import Cell, Plan
 from howlate.model.study import Order, Study, Value, spell
 from howlate.model.units import parse_count, parse_cpus, parse_duration_ns
 from howlate.plan.check import canonical, check_together, find_test, find_timer, parameters_of
+from howlate.plan.machines import KERNEL, on_machines, seeded, seeds_differ, with_seed
 
 MOST_CELLS = 10_000
 OVERHEAD_S = 1.0
 """Around each cell: starting probe and loads, writing Parquet and statistics (rough, for the estimate)."""
 LABELLED = ("load", "period", "policy", "timer", "cpu")
 
-Canonical = Callable[[str, Value], Value | None]
+Canonical = Callable[[str, Value, str], Value | None]
+
+
+@dataclass(frozen=True)
+class Machines:
+    """What a target's machines can do, by label; the plan has the axis `kernel` over them."""
+
+    can: Mapping[str, Capabilities]
+    impossible: Mapping[str, str]
+    """Machines on which nothing can be measured, and why. They stand in `can` as well, with another's."""
+    seeds: int = 0
+    """So many seeds are the repetitions of a point (virtual time); 0: the study's repetitions."""
+    slower: float = 1.0
+    """So many seconds pass while the machine lives one."""
 
 
 def make_plan(
-    study: Study, capabilities: Capabilities, labels: Mapping[str, str] | None = None, most: int = MOST_CELLS
+    study: Study,
+    capabilities: Capabilities,
+    labels: Mapping[str, str] | None = None,
+    most: int = MOST_CELLS,
+    machines: Machines | None = None,
 ) -> Plan:
-    """All cells of the study, checked. `labels` (the kernel) are added to each and are no part of its id."""
-    test = find_test(study.test, capabilities)
+    """All cells of the study, checked. `labels` (the kernel of a machine without a name) are added to each and
+    are no part of its id."""
+    study = on_machines(study, ("",) if machines is None else tuple(machines.can))
+    if machines is not None and machines.seeds:
+        study = seeded(study, machines.seeds)
     count = study.order.repetitions
     for values in study.axes.values():
         count *= len(values)
@@ -37,24 +59,45 @@ def make_plan(
             f"the matrix has {count:,} cells, more than {most:,}", f"allow it with --most-cells {count}"
         )
 
+    can = {"": capabilities} if machines is None else machines.can
+
     @cache
-    def spelt(name: str, value: Value) -> Value | None:
+    def spelt(name: str, value: Value, machine: str) -> Value | None:
         try:
-            return canonical(name, value, test, capabilities)
+            return canonical(name, value, find_test(study.test, can[machine]), can[machine])
         except UsageError as problem:
             raise UsageError(f"{study.id}: {problem.message}", problem.remedy) from None
 
     for name, value in study.settings.items():
-        spelt(name, value)
+        spelt(name, value, next(iter(can)))
     once = [
-        _cell(study, test, capabilities, point, spelt, labels or {})
+        _cell(study, can, machines, point, spelt, labels or {})
         for point in _points(study)
         if not _excluded(point, study.exclude)
     ]
     if not once:
         raise UsageError(f"{study.id}: every cell is excluded", "take an [[exclude]] away")
     _no_twins(study, once)
-    return Plan(tuple(_ordered(once, study.order)))
+    cells = _ordered(once, study.order)
+    if machines is not None and machines.seeds:
+        known = {
+            machine: _defaults(parameters_of(find_test(study.test, its), its)) for machine, its in can.items()
+        }
+        cells = _with_seeds(cells, known)
+    return Plan(tuple(cells))
+
+
+def _with_seeds(cells: Iterable[Cell], known: Mapping[str, Mapping[str, str]]) -> Iterable[Cell]:
+    """A cell's repetition is its seed; where a seed changes nothing one is measured."""
+    for cell in cells:
+        if seeds_differ(cell.parameters, known[cell.machine]):
+            yield replace(cell, parameters=with_seed(cell.parameters, cell.repetition, known[cell.machine]))
+        elif cell.repetition == 1:
+            yield cell
+
+
+def _defaults(parameters: Mapping[str, Parameter]) -> dict[str, str]:
+    return {name: parameter.default for name, parameter in parameters.items()}
 
 
 def _points(study: Study) -> Iterable[dict[str, Value]]:
@@ -68,20 +111,25 @@ def _excluded(point: Mapping[str, Value], exclude: Iterable[Mapping[str, tuple[V
 
 def _cell(
     study: Study,
-    test: TestKind,
-    capabilities: Capabilities,
+    can: Mapping[str, Capabilities],
+    machines: Machines | None,
     point: Mapping[str, Value],
     spelt: Canonical,
     labels: Mapping[str, str],
 ) -> Cell:
     """The point's first repetition."""
+    machine = "" if machines is None else spell(point[KERNEL])
+    capabilities = can[machine]
+    test = find_test(study.test, capabilities)
     parameters: dict[str, Value] = {}
     for name, value in {**study.settings, **point}.items():
-        one = spelt(name, value)
+        one = None if name == KERNEL else spelt(name, value, machine)
         if one is not None:
             parameters[name] = one
     if "dither" in parameters_of(test, capabilities) and "dither" not in parameters:
         parameters.pop("seed", None)  # it is the dither's, and there is none
+    if machines is not None and machines.seeds:
+        parameters.pop("seed", None)  # it is the repetition's, and no part of the point
     try:
         impossible = check_together(parameters, test, capabilities)
         expected_s = expected_seconds(parameters, test, capabilities)
@@ -92,14 +140,18 @@ def _cell(
         ) from None
     shown = _labels(parameters, point, test, capabilities)
     slug = [shown[name] for name in study.axes] or [test.name]
+    if machines is not None:
+        impossible = machines.impossible.get(machine, "") or impossible
+        expected_s *= machines.slower
     return Cell(
-        id=cell_id(test.name, parameters, slug, 1),
+        id=cell_id(test.name, parameters, slug, 1, machine),
         test=test.name,
         parameters=parameters,
         labels={**labels, **shown},
         repetition=1,
         expected_s=expected_s,
         impossible=impossible,
+        machine=machine,
     )
 
 
@@ -115,14 +167,19 @@ def _labels(
                 text = text or "none"
             if text:
                 shown[name] = text
-    for name in point:
-        shown[name] = spell(parameters.get(name, () if name == "load" else False))
+    for name, value in point.items():
+        shown[name] = spell(
+            value if name == KERNEL else parameters.get(name, () if name == "load" else False)
+        )
     return shown
 
 
-def cell_id(test: str, parameters: Mapping[str, Value], words: Iterable[str], repetition: int) -> str:
+def cell_id(
+    test: str, parameters: Mapping[str, Value], words: Iterable[str], repetition: int, machine: str = ""
+) -> str:
     """A folder's name that depends on what is measured alone, never on the place in the plan."""
-    content = json.dumps([test, sorted(parameters.items())], sort_keys=True, separators=(",", ":"))
+    what = [test, sorted(parameters.items()), *([machine] if machine else [])]
+    content = json.dumps(what, sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(content.encode()).hexdigest()[:10]
     slug = re.sub(r"[^a-z0-9.]+", "-", "-".join(words).lower()).strip("-.")[:60].rstrip("-.")
     return f"{slug or test}-{digest}-{repetition}"
@@ -156,14 +213,8 @@ def _ordered(once: list[Cell], order: Order) -> Iterable[Cell]:
 def _repeated(cell: Cell, repetition: int) -> Cell:
     if repetition == cell.repetition:
         return cell
-    return Cell(
-        id=f"{cell.id.removesuffix(f'-{cell.repetition}')}-{repetition}",
-        test=cell.test,
-        parameters=cell.parameters,
-        labels=cell.labels,
-        repetition=repetition,
-        expected_s=cell.expected_s,
-        impossible=cell.impossible,
+    return replace(
+        cell, id=f"{cell.id.removesuffix(f'-{cell.repetition}')}-{repetition}", repetition=repetition
     )
 
 

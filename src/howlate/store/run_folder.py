@@ -23,6 +23,8 @@ from howlate.store.files import read_json, remedied, storing, sync, write_json, 
 RUN, SUMMARY, BINS, CELL, ERROR = "run.json", "summary.json", "bins.json", "cell.json", "error.json"
 SAMPLES, CPUS, LOADS = "samples.parquet", "cpus.parquet", "loads.parquet"
 STREAM = "stream"
+KERNELS = "kernels"
+"""The folder of the kernels' configurations, where a run is of the lab's."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:,=@%+-]{0,199}")
 
 
@@ -86,6 +88,18 @@ class RunFolder:
     def write_run(self, run: Run) -> None:
         """Replaces run.json."""
         write_text(self.path / RUN, run.to_text())
+
+    def write_config(self, file: str, text: str) -> None:
+        """A kernel's whole configuration, at the place that run.json names."""
+        with storing(self.path):
+            (self.path / KERNELS).mkdir(exist_ok=True)
+        write_text(self.path / file, text)
+
+    def config(self, file: str) -> str:
+        """The text that `write_config` wrote; DamagedError where it is not there."""
+        path = self.path / KERNELS / Path(file).name
+        with remedied("restore it from a copy; `howlate lab fetch` gets the kernel again"):
+            return read_text(path, DamagedError)
 
     def start_cell(self, cell_id: str) -> Path:
         """An empty `.part` folder for this cell; what an earlier attempt left there is removed."""

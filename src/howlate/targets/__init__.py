@@ -8,12 +8,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Sequence
+from pathlib import Path
 
 from howlate.errors import UsageError
 from howlate.model.decode import suggestion
 from howlate.targets._target import Outcome, Progress, Target, arguments
 
-__all__ = ["Outcome", "Progress", "Target", "arguments", "names", "open_target"]
+__all__ = ["Outcome", "Progress", "Target", "arguments", "names", "open_lab", "open_target"]
 
 
 def names() -> list[str]:
@@ -31,4 +32,14 @@ def open_target(text: str, machines: Sequence[str] = ()) -> Target:
         argument = ",".join(machines)
     backend = importlib.import_module(f"{__name__}.{name}")
     target: Target = backend.open_target(argument)
+    return target
+
+
+def open_lab(
+    kernels: str, *, own: Sequence[Path] = (), clock: str = "virtual", jobs: int = 0, cached: bool = True
+) -> Target:
+    """The lab, with what `--target lab:KERNELS` cannot say: kernels of the user's own, the guests' clock, how many
+    guests at once (0: the host's CPUs), and whether results may come from the cache."""
+    backend = importlib.import_module(f"{__name__}.lab")
+    target: Target = backend.open_lab(kernels, own=own, clock=clock, jobs=jobs, cached=cached)
     return target

@@ -1,0 +1,92 @@
+"""Run a study on kernels side by side; goes on where it stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    epilog="Example: howlate lab run check --kernels '6.1[preempt=none],6.1[preempt=full],6.1-rt' --set load=none"
+)
+@click.argument("study", metavar="STUDY")
+@click.option(
+    "--kernels", default="", metavar="A,B,...", help="The kernels (default: the study's axis kernel)."
+)
+@click.option(
+    "--kernel",
+    "own",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A kernel of your own (bzImage or Image) beside them; may be repeated.",
+)
+@click.option(
+    "--seeds", type=int, default=0, metavar="N", help="Seeds of each point in virtual time (default: 8)."
+)
+@click.option(
+    "--set", "changes", multiple=True, metavar="K=V[,V...]", help="Replace a setting or an axis of the study."
+)
+@click.option("--scale", type=float, default=1.0, metavar="F", help="Multiply activations and durations.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="The run folder: new, or one to go on with."
+)
+@click.option(
+    "--resume", is_flag=True, help="Go on with the newest unfinished run of this study below runs/."
+)
+@click.option(
+    "--no-cache", is_flag=True, help="Measure every cell, also those whose results are in the cache."
+)
+@click.option(
+    "--clock",
+    type=click.Choice(["virtual", "real"]),
+    default="virtual",
+    show_default=True,
+    help="The guests' time; real needs KVM.",
+)
+@click.option(
+    "--jobs", type=int, default=0, metavar="N", help="So many guests at once (default: the host's CPUs)."
+)
+@click.option("--dry-run", is_flag=True, help="Show the plan and its time; measure nothing.")
+@click.option("--most-cells", type=int, default=10_000, show_default=True, help="Refuse a larger matrix.")
+@click.option("--json", "as_json", is_flag=True, help="The tables as JSON.")
+def command(
+    study: str,
+    kernels: str,
+    own: tuple[Path, ...],
+    seeds: int,
+    changes: tuple[str, ...],
+    scale: float,
+    out: Path | None,
+    resume: bool,
+    no_cache: bool,
+    clock: str,
+    jobs: int,
+    dry_run: bool,
+    most_cells: int,
+    as_json: bool,
+) -> int:
+    """Run STUDY (its id or a TOML file) on each of the kernels, as guests that hold nothing but the kernel and
+    the probe. A point is measured with several seeds: its result is their spread, never one of them.
+
+    Called again with the same --out it goes on; unchanged cells come from the cache.
+    """
+    from howlate.cli._measure import measure
+    from howlate.errors import UsageError
+    from howlate.session import Asked, find_study, kernels_asked
+    from howlate.targets import open_lab
+
+    options = [f"--{name}={value}" for name, value in (("kernels", kernels), ("seeds", seeds)) if value]
+    options += [f"--kernel={path}" for path in own] + ([f"--clock={clock}"] if clock != "virtual" else [])
+    asked = Asked(
+        find_study(study), changes, scale, most_cells, study, False, seeds, "lab run", tuple(options)
+    )
+    wanted = kernels or ("" if own else ",".join(kernels_asked(asked)))
+    if not wanted and not own:
+        raise UsageError(
+            f"{asked.study.id} names no kernels",
+            "write --kernels 6.1,6.1-rt; `howlate lab kernels` lists them",
+        )
+    target = open_lab(wanted, own=own, clock=clock, jobs=jobs, cached=not no_cache)
+    return measure(asked, target, out, resume, dry_run, as_json)
