@@ -10,9 +10,12 @@ import sys
 import tempfile
 import traceback
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from howlate.errors import ExitCode, HowlateError
+
+if TYPE_CHECKING:
+    import click
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -60,11 +63,25 @@ def _run(argv: list[str] | None) -> int:
         command = (
             problem.ctx.command_path if isinstance(problem, click.UsageError) and problem.ctx else "howlate"
         )
-        message = " ".join(problem.format_message().split()).rstrip(".")
-        return _say(message[:1].lower() + message[1:], f"`{command} --help` shows how", ExitCode.USAGE)
+        message, remedy = _in_our_words(problem)
+        shows = f"`{command} --help` shows how"
+        return _say(message, f"{remedy} {shows}" if remedy else shows, ExitCode.USAGE)
     except click.Abort:
         raise KeyboardInterrupt from None
     return int(result) if isinstance(result, int) else ExitCode.DONE
+
+
+def _in_our_words(problem: click.ClickException) -> tuple[str, str]:
+    """What click found wrong, and the name that was probably meant, as every other mistake is told."""
+    for attribute, kind in (("option_name", "option"), ("command_name", "command")):
+        name = getattr(problem, attribute, None)
+        if isinstance(name, str) and hasattr(problem, "possibilities"):
+            from howlate.model.decode import suggestion
+
+            near = problem.possibilities
+            return f'there is no {kind} "{name}"', suggestion(name, near[:1]) if near else ""
+    message = " ".join(problem.format_message().split()).rstrip(".")
+    return message[:1].lower() + message[1:], ""
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -23,6 +23,7 @@ from howlate import cli, places
 from howlate.cli._progress import ProgressLine, clock, latency
 from howlate.plan import make_plan
 from howlate.targets import Progress
+from sentences import meant
 
 STAND_IN = Path(__file__).parents[1] / "stand_in.py"
 STUDY = """
@@ -169,6 +170,23 @@ def test_a_mistake_is_one_sentence_with_a_remedy(howlate: Run, argv: list[str], 
     assert is_a_sentence(said.err), said.err
     assert part in said.err
     assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "name"),
+    [
+        (["shw"], "show"),
+        (["studies", "shw"], "show"),
+        (["run", "mine.toml", "--scael", "2"], "--scale"),
+        (["show", "--jsno", "r"], "--json"),
+        (["run", "timer"], "timers"),
+        (["studies", "show", "chek"], "check"),
+        (["run", "mine.toml", "--set", "perid=1ms"], "period"),
+    ],
+)
+def test_a_name_that_was_probably_meant_is_told_in_one_way(howlate: Run, argv: list[str], name: str) -> None:
+    said = howlate(*argv)
+    assert (said.code, meant(said.err)) == (2, name), said.err
 
 
 def test_a_run_prints_its_folder_last_and_its_report_before(howlate: Run) -> None:

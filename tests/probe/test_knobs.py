@@ -257,4 +257,4 @@ def test_without_root_a_knob_is_refused_with_the_remedy(tmp_path: Path) -> None:
         [*argv, "hold", "--knob", "rt_throttling=off"], capture_output=True, text=True, check=False
     )
     assert process.returncode == 3
-    assert "run as root" in process.stderr
+    assert "Run as root" in process.stderr

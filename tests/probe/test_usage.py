@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from probe.drive import cell, probe_path, read_stream, run, running
+from sentences import meant
 
 
 @pytest.mark.parametrize(
@@ -43,6 +44,25 @@ def test_wrong_usage_is_a_sentence_with_exit_code_2(probe: Path, words: list[str
     assert done.stdout == ""
     assert done.stderr.startswith("howlate-probe: ") and done.stderr.count("\n") == 1
     assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["lsit"], "list"),
+        (["cyclic", "--perod", "1ms"], "--period"),
+        (["cyclic", "--late-policy", "skp"], "skip"),
+        (["cyclic", "--timer", "timrefd"], "timerfd"),
+        (["cyclic", "--load", "cpuu:50", "--duration", "1s"], "cpu"),
+        (["load", "cup:50"], "cpu"),
+        (["load", "cpu:50,nise=1"], "--nice"),
+        (["facts", "--jsno"], "--json"),
+        (["hold", "--knob", "cpu_dma_latenci=0"], "cpu_dma_latency"),
+    ],
+)
+def test_a_name_that_was_probably_meant_is_told_in_one_way(probe: Path, words: list[str], name: str) -> None:
+    done = run(*words)
+    assert (done.returncode, meant(done.stderr)) == (2, name), done.stderr
 
 
 def test_memory_that_is_not_there_is_refused_before_anything_starts(probe: Path) -> None:

@@ -163,7 +163,7 @@ Status LoadSet::Running::launch(const std::vector<std::string>& words) {
                 report_pipe->write.get());
   if (pid < 0) {
     pid = 0;
-    return not_possible("cannot start the load '" + outcome.spec + "': " + errno_text(errno),
+    return not_possible("cannot start the load " + quoted(outcome.spec) + ": " + errno_text(errno),
                         "look at 'ulimit -u'");
   }
   ::setpgid(pid, pid);  // by both, so that it holds whoever comes first
@@ -209,12 +209,13 @@ Status LoadSet::Running::wait_ready(std::int64_t end_ns) {
       const std::string why = last_sentence(err_text);
       const bool said = WIFEXITED(how) && WEXITSTATUS(how) != 0 && !why.empty();
       const ExitCode code = said ? static_cast<ExitCode>(WEXITSTATUS(how)) : ExitCode::broken;
-      return Error{code, "load '" + outcome.spec + "': " + (said ? why : "it ended before it was ready"), ""};
+      return Error{code,
+                   "load " + quoted(outcome.spec) + ": " + (said ? why : "it ended before it was ready"), ""};
     }
     const int left = milliseconds_until(end_ns);
     if (left == 0)
       return broken(
-          "load '" + outcome.spec + "': it was not ready within " + format_duration_ns(ready_within_ns),
+          "load " + quoted(outcome.spec) + ": it was not ready within " + format_duration_ns(ready_within_ns),
           "try it alone: howlate-probe load " + outcome.spec);
     struct pollfd fds[] = {{report.get(), POLLIN, 0}, {err.get(), POLLIN, 0}};
     ::poll(fds, 2, std::min(left, 20));
@@ -261,11 +262,11 @@ Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs,
     Result<LoadRequest> request = read_load_request({spec}, &measuring_cpus);
     if (!request) {
       Error error = request.error();
-      error.message = "load '" + spec + "': " + error.message;
+      error.message = "load " + quoted(spec) + ": " + error.message;
       return error;
     }
     if (request->load->spread == Spread::none && specs.size() > 1)
-      return usage_error("the load 'none' stands beside others", "give it alone, or leave it out");
+      return usage_error("the load \"none\" stands beside others", "give it alone, or leave it out");
     requests.push_back(std::move(*request));
   }
   LoadSet set;

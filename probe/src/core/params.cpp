@@ -29,9 +29,9 @@ Status check_choice(const ParamSpec& spec, std::string_view text) {
   const auto choices = split(spec.choices, '|');
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return {};
   const std::string_view near = nearest_name(text, choices);
-  std::string remedy = "choose one of " + join(choices, ", ");
-  if (!near.empty()) remedy = "did you mean '" + std::string(near) + "'? " + remedy;
-  return usage_error("'" + std::string(text) + "' is not a choice", std::move(remedy));
+  const std::string all = join(choices, ", ");
+  std::string remedy = near.empty() ? "choose one of " + all : suggestion(near) + " Choose one of " + all;
+  return usage_error(quoted(text) + " is not a choice", std::move(remedy));
 }
 
 struct Held {
@@ -59,7 +59,7 @@ Result<Held> read_value(const ParamSpec& spec, std::string_view text) {
     case ParamType::flag: {
       const bool on = text == "true" || text == "yes" || text == "1";
       const bool off = text == "false" || text == "no" || text == "0";
-      if (!on && !off) return usage_error("'" + std::string(text) + "' is neither true nor false");
+      if (!on && !off) return usage_error(quoted(text) + " is neither true nor false");
       return Held{.integer = on ? 1 : 0, .real = 0};
     }
     case ParamType::count:
@@ -97,17 +97,15 @@ bool is_option(std::string_view word) {
 Error unknown_option(std::string_view word, std::span<const std::string_view> names) {
   const std::string_view bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   const std::string_view near = nearest_name(bare, names);
-  std::string remedy =
-      near.empty() ? "see --help for the options" : "did you mean --" + std::string(near) + "?";
-  return usage_error("there is no option '" + std::string(word) + "'", std::move(remedy));
+  std::string remedy = near.empty() ? "see --help for the options" : suggestion("--" + std::string(near));
+  return usage_error("there is no option " + quoted(word), std::move(remedy));
 }
 
 Error unexpected_word(std::string_view word, std::span<const std::string_view> names) {
   const bool is_name = std::find(names.begin(), names.end(), word) != names.end();
   std::string remedy =
       is_name ? "an option begins with two dashes: --" + std::string(word) : "see --help for the options";
-  return usage_error("the word '" + std::string(word) + "' stands where no word is expected",
-                     std::move(remedy));
+  return usage_error("the word " + quoted(word) + " stands where no word is expected", std::move(remedy));
 }
 
 }  // namespace

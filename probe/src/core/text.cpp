@@ -88,9 +88,9 @@ std::string_view nearest_name(std::string_view word, std::span<const std::string
 }
 
 Error unknown_name(std::string_view kind, std::string_view word, std::span<const std::string_view> names) {
-  std::string message = "there is no " + std::string(kind) + " '" + std::string(word) + "'";
+  std::string message = "there is no " + std::string(kind) + " " + quoted(word);
   const std::string_view near = nearest_name(word, names);
-  if (!near.empty()) return usage_error(std::move(message), "did you mean '" + std::string(near) + "'?");
+  if (!near.empty()) return usage_error(std::move(message), suggestion(near));
   if (names.empty()) return usage_error(std::move(message), "this build has none");
   return usage_error(std::move(message), "choose one of " + join(names, ", "));
 }
@@ -144,13 +144,22 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   return parts;
 }
 
+std::string quoted(std::string_view name) {
+  return '"' + std::string(name) + '"';
+}
+
+std::string suggestion(std::string_view near) {
+  return near.empty() ? "" : "did you mean " + quoted(near) + "?";
+}
+
 std::string sentence(const Error& error) {
   const auto ended = [](const std::string& part) {
     return part.empty() || part.back() == '.' || part.back() == '?' || part.back() == '!' ? part : part + ".";
   };
-  std::string result = ended(error.message);
-  if (!error.remedy.empty()) result += " " + ended(error.remedy);
-  return result;
+  std::string remedy = ended(error.remedy);
+  if (remedy.empty()) return ended(error.message);
+  if (remedy[0] >= 'a' && remedy[0] <= 'z') remedy[0] = static_cast<char>(remedy[0] - 'a' + 'A');
+  return ended(error.message) + " " + remedy;
 }
 
 }  // namespace howlate

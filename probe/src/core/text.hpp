@@ -34,7 +34,12 @@ std::string join(std::span<const std::string> parts, std::string_view between);
 // "a|b|c" -> {a, b, c}; empty text -> {}.
 std::vector<std::string_view> split(std::string_view text, char at);
 
-// "<message>. <remedy>." with the first letters as they are.
+// A name that was given or is meant: "name", with its quotes.
+std::string quoted(std::string_view name);
+// The remedy for a name that is not known: `did you mean "name"?`; empty where `near` is.
+std::string suggestion(std::string_view near);
+
+// "<message>. <Remedy>.": the message goes on after the program's name, the remedy begins a sentence.
 std::string sentence(const Error& error);
 
 }  // namespace howlate

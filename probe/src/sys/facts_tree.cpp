@@ -12,6 +12,8 @@
 #include <climits>
 #include <cstring>
 
+#include "core/text.hpp"
+
 namespace howlate {
 namespace {
 
@@ -49,7 +51,7 @@ Result<long long> to_integer(std::string_view text) {
   long long value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || text.empty()) {
-    return broken("'" + std::string(text.substr(0, 40)) + "' is not a whole number");
+    return broken(quoted(text.substr(0, 40)) + " is not a whole number");
   }
   return value;
 }

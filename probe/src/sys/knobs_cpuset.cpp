@@ -84,7 +84,7 @@ Settings plan_unified(const std::string& mount, const std::vector<int>& cpus) {
 }
 
 Result<Settings> plan_cpuset(const KnobContext& context, std::string_view value) {
-  if (value == "away") return usage_error("'away' is no value of the knob cpuset", "give a list of CPUs");
+  if (value == "away") return usage_error("\"away\" is no value of the knob cpuset", "give a list of CPUs");
   const auto cpus = away_or_list(context, "cpuset", value);
   if (!cpus) return cpus.error();
   std::vector<int> rest;

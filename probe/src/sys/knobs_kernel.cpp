@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/params.hpp"
+#include "core/text.hpp"
 #include "sys/knobs_table.hpp"
 #include "sys/sched.hpp"
 
@@ -26,7 +27,7 @@ Result<Settings> plan_rt_throttling(const KnobContext& context, std::string_view
   const auto period = Tree(context.root).read_integer(kRtPeriod);
   if (!runtime || *runtime < 0 || (period && *runtime > *period)) {
     return usage_error(
-        "'" + std::string(value) + "' is no value of the knob rt_throttling",
+        quoted(value) + " is no value of the knob rt_throttling",
         "give off, or microseconds up to the period (" + (period ? std::to_string(*period) : "?") + ")");
   }
   return Settings{file_setting(kRtRuntime, std::to_string(*runtime))};
@@ -58,8 +59,7 @@ Status thp_available(const KnobContext& context) {
 
 Result<Settings> plan_thp(const KnobContext& /*context*/, std::string_view value) {
   if (value != "always" && value != "madvise" && value != "never") {
-    return usage_error("'" + std::string(value) + "' is no value of the knob thp",
-                       "give always, madvise or never");
+    return usage_error(quoted(value) + " is no value of the knob thp", "give always, madvise or never");
   }
   return Settings{file_setting(kThp, std::string(value), Form::bracketed)};
 }

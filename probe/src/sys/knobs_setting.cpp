@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/params.hpp"
+#include "core/text.hpp"
 #include "sys/sched.hpp"
 
 namespace howlate {
@@ -75,7 +76,7 @@ std::string_view form_name(Form form) {
 
 Result<Form> form_of(std::string_view name) {
   const auto found = std::find(kForms.begin(), kForms.end(), name);
-  if (found == kForms.end()) return broken("'" + std::string(name) + "' is no spelling of values");
+  if (found == kForms.end()) return broken(quoted(name) + " is no spelling of values");
   return static_cast<Form>(found - kForms.begin());
 }
 

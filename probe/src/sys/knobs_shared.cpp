@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "core/params.hpp"
+#include "core/text.hpp"
 #include "sys/file.hpp"
 #include "sys/knobs_table.hpp"
 
@@ -31,7 +32,7 @@ Status file_available(const KnobContext& context, const std::string& path, std::
 Result<bool> on_or_off(std::string_view name, std::string_view value) {
   if (value == "on" || value == "1") return true;
   if (value == "off" || value == "0") return false;
-  return usage_error("'" + std::string(value) + "' is no value of the knob " + std::string(name),
+  return usage_error(quoted(value) + " is no value of the knob " + std::string(name),
                      "give " + std::string(name) + "=on or " + std::string(name) + "=off");
 }
 

@@ -15,10 +15,6 @@ namespace {
 constexpr std::array<std::string_view, 3> policy_names = {"skip", "backlog", "as-published"};
 constexpr std::int64_t longest_period_ns = 3'600'000'000'000;
 
-std::string quoted(std::string_view name) {
-  return "'" + std::string(name) + "'";
-}
-
 // The names of the timers for which `wanted` holds, for a remedy.
 template <class Wanted>
 std::string names_of(Wanted wanted) {

@@ -27,9 +27,9 @@ TEST_CASE("the nearest name is found where one is near, and none where none is")
 
 TEST_CASE("an unknown name is a usage error with a remedy") {
   constexpr std::string_view names[] = {"cpu", "disk"};
-  CHECK(unknown_name("load", "dsik", names).remedy == "did you mean 'disk'?");
+  CHECK(unknown_name("load", "dsik", names).remedy == "did you mean \"disk\"?");
   CHECK(unknown_name("load", "banana", names).remedy == "choose one of cpu, disk");
-  CHECK(unknown_name("load", "banana", names).message == "there is no load 'banana'");
+  CHECK(unknown_name("load", "banana", names).message == "there is no load \"banana\"");
   CHECK(unknown_name("load", "banana", {}).code == ExitCode::usage);
 }
 
@@ -65,8 +65,9 @@ TEST_CASE("splitting and joining are each other's inverse") {
 }
 
 TEST_CASE("an error is a sentence or two") {
-  CHECK(sentence(usage_error("it is wrong", "do it right")) == "it is wrong. do it right.");
-  CHECK(sentence(usage_error("it is wrong", "did you mean it?")) == "it is wrong. did you mean it?");
+  CHECK(sentence(usage_error("it is wrong", "do it right")) == "it is wrong. Do it right.");
+  CHECK(sentence(usage_error("it is wrong", "did you mean it?")) == "it is wrong. Did you mean it?");
+  CHECK(sentence(usage_error("no", "--period is one")) == "no. --period is one.");
   CHECK(sentence(broken("it broke.")) == "it broke.");
 }
 
