@@ -187,6 +187,11 @@ class FakeTarget:
             return Outcome(ExitCode.DONE)
         if what == "full":
             raise OSError(28, "No space left on device")
+        if what == "late":
+            stream.write_bytes(
+                made_stream([1000] * 9 + [900_000], trailer_changes={"stop_reason": "threshold"})
+            )
+            return Outcome(ExitCode.FAILED)
         stream.write_bytes(whole)
         try:
             on_progress(Progress(50, 0.05, 1049))

@@ -130,6 +130,17 @@ def test_an_interrupted_cell_is_not_whole(tmp_path: Path) -> None:
     assert tally == Tally(6, ())
 
 
+def test_an_exceeded_threshold_is_a_whole_cell_and_code_one_also_when_nothing_is_left_to_measure(
+    tmp_path: Path,
+) -> None:
+    for _ in range(2):
+        _, tally, _ = run(FakeTarget({"cpu:50": ["late"]}), tmp_path / "r")
+        assert tally == Tally(6, (), 1)
+        assert tally.exit_code is ExitCode.FAILED
+    _, tally, _ = run(FakeTarget({"cpu:50": ["late"], "none": ["broken"]}), tmp_path / "other")
+    assert tally.exit_code is ExitCode.BROKEN
+
+
 def test_a_full_disk_ends_the_run_and_keeps_what_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

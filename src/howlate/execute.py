@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,11 +47,22 @@ class Tally:
     whole: int
     """Of the plan, earlier calls included."""
     failures: tuple[Failure, ...]
+    exceeded: int = 0
+    """Whole cells that a latency above `--threshold` ended, earlier calls included."""
+
+    @classmethod
+    def of(cls, folder: RunFolder, failures: Iterable[Failure]) -> Tally:
+        """As the run folder stands now."""
+        reasons = [summary.stop_reason for summary in folder.summaries()]
+        return cls(len(reasons), tuple(failures), reasons.count("threshold"))
 
     @property
     def exit_code(self) -> ExitCode:
-        """0: what is possible here is whole; 3: nothing was possible; 2: the probe refused all; 4 else."""
+        """0: what is possible here is whole; 1: and a cell exceeded its threshold; 3: nothing was possible;
+        2: the probe refused all; 4 else."""
         codes = {f.exit_code for f in self.failures} - {ExitCode.NOT_POSSIBLE}
+        if not codes and self.exceeded:
+            return ExitCode.FAILED
         if not codes:
             return ExitCode.DONE if self.whole else ExitCode.NOT_POSSIBLE
         return ExitCode.USAGE if codes == {ExitCode.USAGE} and not self.whole else ExitCode.BROKEN
@@ -112,7 +123,7 @@ def execute(
         cells = tuple(c for c in cells if not broken or c.machine not in broken)
         run = _one_by_one if target.parallel == 1 else _side_by_side
         failures += run(folder, cells, target, can, listener)
-    return Tally(len(folder.whole_cells()), tuple(failures))
+    return Tally.of(folder, failures)
 
 
 def _one_by_one(

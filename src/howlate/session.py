@@ -442,4 +442,4 @@ def reopen(folder: RunFolder) -> tuple[Session, Tally]:
             failures.append(
                 Failure(cell, ExitCode(code) if known else ExitCode.BROKEN, str(error.get("message", "")))
             )
-    return Session(folder, run, still_to_measure(run.plan, whole)), Tally(len(whole), tuple(failures))
+    return Session(folder, run, still_to_measure(run.plan, whole)), Tally.of(folder, failures)

@@ -188,6 +188,14 @@ def test_what_the_probe_refuses_is_told_and_the_code_is_two(tmp_path: Path) -> N
     assert "4095" in out
 
 
+def test_an_exceeded_threshold_is_code_one_and_its_cell_whole(tmp_path: Path) -> None:
+    argv = ("run", "tiny.toml", "--set", "load=none", "--set", "timer=timerfd", "--set", "threshold=1ns")
+    code, out, err = howlate(tmp_path, *argv, "--out", "r")
+    assert code == 1, out + err
+    (cell,) = shown(tmp_path)
+    assert cell["stop_reason"] == "threshold"
+
+
 MIGRATION = Path("/proc/sys/kernel/timer_migration")
 
 
