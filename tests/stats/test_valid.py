@@ -54,7 +54,7 @@ def test_a_failed_check_is_one_sentence(cell: CellRecord, sentence: str) -> None
     [
         (
             replace(GOOD, steal_ns=20_000_000, duration_ns=10**9, cpus=2),
-            "took 20.0 ms (1 % of the CPUs' time)",
+            "took 20.0 ms (1 % of the measuring CPUs' time)",
         ),
         (replace(GOOD, smi_count=2), "2 system management interrupts"),
         (with_thread(involuntary_switches=1), "switched out 1 time against its will"),

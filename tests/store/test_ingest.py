@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -228,7 +229,7 @@ def test_loads_and_cpus_are_drawn_second_by_second(tmp_path: Path) -> None:
     (found,) = summary.loads
     assert (found.name, found.target_cpu, found.achieved_cpu) == ("cpu", 0.5, 0.75)
     assert found.results["rounds"] == 2
-    assert any("3.0 ms (0.15 % of the CPUs' time)" in text for text in summary.warnings)
+    assert any("3.0 ms (0.3 % of the measuring CPUs' time)" in text for text in summary.warnings)
     assert any("achieved 75 %" in text for text in summary.warnings)
     courses = {course.name: (course.time_s, course.share) for course in make_bins(tmp_path).loads}
     assert courses == {
@@ -237,6 +238,34 @@ def test_loads_and_cpus_are_drawn_second_by_second(tmp_path: Path) -> None:
         "cpu 1 steal": ((0.0, 1.0, 2.0), (0.02, 0.02, 0.02)),
         "cpu": ((1.0, 2.0), (0.5, 1.0)),
     }
+
+
+def test_steal_is_a_share_of_the_cpus_that_it_was_summed_over(tmp_path: Path) -> None:
+    """The probe sums it over the CPUs of the measuring threads; four CPUs are sampled beside them."""
+
+    def share(pinned: list[int], in_force: list[dict[str, Any]]) -> str:
+        out = io.BytesIO()
+        head = header(len(pinned), in_force={"threads": in_force})
+        for described, cpu in zip(head["tables"], pinned, strict=False):
+            described["cpu"] = cpu
+        writer = StreamWriter(out, head)
+        table = len(pinned)
+        for thread in range(table):
+            writer.batch(thread, rows([1, 2], [0, 1]), releases=2)
+        cpus: dict[str, Any] = {"time_ns": [SECOND] * 4, "cpu": [0, 1, 2, 3], "busy_permille": [0] * 4}
+        cpus |= {"steal_permille": [0] * 4, "frequency_khz": [0] * 4, "smi_count": [-1] * 4}
+        writer.batch(table, cpus)
+        accounts = [account(n, [1, 2], [0, 1], cpu=cpu) for n, cpu in enumerate(pinned)]
+        writer.trailer(trailer(accounts, steal_ns=12_000_000))
+        found = re.search(r"ms \((.*?) %", "".join(a_cell(tmp_path, out.getvalue()).warnings))
+        assert found is not None
+        return found[1]
+
+    assert share([3], [{"cpu": 3}]) == "1.2"
+    assert share([0, 1], [{"cpu": 0}, {"cpu": 1}]) == "0.6"
+    assert share([1, 1], [{"cpu": 1}, {"cpu": 1}]) == "1.2"
+    assert share([-1], [{"cpu": -1, "cpuset": "1-3"}]) == "0.4"
+    assert share([-1], [{"cpu": -1, "cpuset": ""}]) == "0.3"
 
 
 def test_blocks_of_time_agree_with_the_samples(tmp_path: Path) -> None:

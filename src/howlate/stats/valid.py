@@ -57,7 +57,7 @@ class CellRecord:
     """System management interrupts while it was measured; None where they cannot be counted."""
     duration_ns: int = 0
     cpus: int = 1
-    """CPUs that `steal_ns` is summed over."""
+    """CPUs that `steal_ns` is summed over: those of the measuring threads."""
     as_published: bool = False
     loads: tuple[LoadRecord, ...] = ()
     probe_warnings: tuple[str, ...] = field(default=())
@@ -115,7 +115,7 @@ def warnings(cell: CellRecord) -> list[str]:
         )
         found.append(
             f"virtualisation: the hypervisor took {cell.steal_ns / 1e6:.1f} ms ({share:.2g} % of the "
-            "CPUs' time); its share of the latencies cannot be told apart."
+            "measuring CPUs' time); its share of the latencies cannot be told apart."
         )
     if cell.smi_count:
         found.append(f"{_many(cell.smi_count, 'system management interrupt')} came while it was measured.")

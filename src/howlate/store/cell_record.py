@@ -9,8 +9,9 @@ from typing import Any
 
 from howlate.errors import DamagedError
 from howlate.model.decode import Table
+from howlate.model.facts import parse_cpus
 from howlate.model.summary import Accounting, LoadSummary
-from howlate.model.units import parse_cpus, parse_duration_ns
+from howlate.model.units import parse_duration_ns
 from howlate.stats.valid import CellRecord, LoadRecord, ThreadAccount
 from howlate.store.audit import COUNTS
 from howlate.store.files import read_json
@@ -96,15 +97,28 @@ class CellFile:
         """Name of each load, in the order of the stream's index, and how many CPUs it was given."""
         found = []
         for load in self.trailer.tables("loads"):
-            try:
-                cpus = len(parse_cpus(load.text("cpus", "")))
-            except ValueError:
-                cpus = 1
-            found.append((load.text("name"), cpus))
+            cpus = parse_cpus(load.text("cpus", ""))
+            found.append((load.text("name"), len(cpus) if cpus else 1))
         return found
 
-    def record(self, samples: int, cpus: int) -> CellRecord:
-        """What is looked at to say whether the cell is valid."""
+    def measuring_cpus(self) -> frozenset[int]:
+        """Where the measuring threads ran: pinned, or kept to a cpuset; empty where one was free to go
+        anywhere."""
+        pinned = {entry.integer("cpu") for entry in self.table.tables("accounting", required=True)}
+        free = {cpu for cpu in pinned if cpu < 0}
+        if not free:
+            return frozenset(pinned)
+        cpusets = [
+            thread.text("cpuset", "")
+            for thread in self.header.table("in_force").tables("threads")
+            if thread.integer("cpu", -1) < 0
+        ]
+        if not cpusets or not all(cpusets):
+            return frozenset()
+        return frozenset(pinned - free).union(*(parse_cpus(text) or frozenset() for text in cpusets))
+
+    def record(self, samples: int, sampled_cpus: int) -> CellRecord:
+        """What is looked at to say whether the cell is valid. `sampled_cpus`: those in the table `cpus`."""
         end = self.table.table("end", required=True)
         whole = end.text("kind") == "whole"
         clocksource = self.clocksource()
@@ -125,7 +139,7 @@ class CellFile:
             steal_ns=self.trailer.integer("steal_ns", 0),
             smi_count=self._smi(),
             duration_ns=self.trailer.integer("duration_ns", 0),
-            cpus=max(cpus, 1),
+            cpus=len(self.measuring_cpus()) or max(sampled_cpus, 1),
             as_published=self.parameters.get("late-policy") == "as-published",
             loads=tuple(_load(load) for load in self.trailer.tables("loads")),
             probe_warnings=tuple(str(text) for text in self.trailer.items("warnings")),

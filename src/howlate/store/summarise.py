@@ -46,8 +46,7 @@ def _summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSum
             columns[RESPONSE] = samples.column(RESPONSE, judged, cell.period_ns())
         courses = samples.courses(cell)
         bins = samples.bins(counts, courses)
-    cpus = sum(course.name.endswith(" busy") for course in courses)
-    record = cell.record(counts.n, cpus)
+    record = cell.record(counts.n, sum(course.name.endswith(" busy") for course in courses))
     deadline = cell.deadline_ns()
     outcomes = {} if deadline is None else {"deadline_misses": exceedances(judged, deadline)}
     failed = failures(record)
