@@ -1,0 +1,87 @@
+"""List the kernels that the lab can have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from howlate.cli.lab._archive import archive_options, open_archive
+
+
+@click.command(epilog="Example: howlate lab kernels --arch arm64 --all")
+@click.option(
+    "--arch",
+    type=click.Choice(["amd64", "arm64", "all"]),
+    default="all",
+    show_default=True,
+    help="Of one architecture only.",
+)
+@click.option("--all", "every", is_flag=True, help="Every version, not only the newest of each series.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON (docs/lab/kernels.md).")
+@archive_options
+def command(
+    arch: str, every: bool, as_json: bool, mirrors: tuple[str, ...], keyring: Path | None, refresh: bool
+) -> int:
+    """List the kernels that can be had, from 5.10 to the newest: what `howlate lab fetch` fetches.
+
+    Modes of preemption are known once a kernel is fetched: its config says them."""
+    import json
+
+    from howlate.lab.kernels import available, cached, newest
+
+    kernels = available(open_archive(mirrors, keyring).packages(refresh))
+    have = {str(kernel.pinned): kernel for kernel in cached()}
+    rows: list[dict[str, Any]] = []
+    for found in kernels if every else newest(kernels):
+        if arch not in ("all", found.label.arch):
+            continue
+        kernel = have.get(str(found.pinned))
+        modes = kernel.modes if kernel else None
+        rows.append(
+            {
+                "label": str(found.label),
+                "pinned": str(found.pinned),
+                "arch": found.label.arch,
+                "rt": found.label.rt,
+                "version": found.version,
+                "release": found.release,
+                "suite": found.main.suite,
+                "packages": [package.name for package in found.packages],
+                "bytes": found.size,
+                "is_complete": found.is_complete,
+                "is_fetched": kernel is not None,
+                "preempt": None if modes is None else {"built": modes.built, "choices": list(modes.choices)},
+            }
+        )
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "kernels": rows}, indent=1))
+        return 0
+    _print(rows)
+    return 0
+
+
+def _print(rows: list[dict[str, Any]]) -> None:
+    lines = [("KERNEL", "VERSION", "SUITE", "MB", "FETCHED", "PREEMPTION")]
+    for row in rows:
+        preempt = row["preempt"]
+        modes = "" if preempt is None else ", ".join(preempt["choices"]) or f"{preempt['built']} only"
+        note = "" if row["is_complete"] else "the kernel alone: no config, no modules"
+        lines.append(
+            (
+                row["label"],
+                row["version"],
+                row["suite"],
+                f"{row['bytes'] / 1e6:.0f}",
+                "yes" if row["is_fetched"] else "",
+                modes or note,
+            )
+        )
+    widths = [max(len(line[column]) for line in lines) for column in range(6)]
+    for line in lines:
+        cells = [
+            text.rjust(width) if number == 3 else text.ljust(width)
+            for number, (text, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        click.echo("  ".join(cells).rstrip())

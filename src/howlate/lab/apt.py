@@ -1,0 +1,299 @@
+"""The Debian archive through this machine's apt: its addresses, proxies, keys and checks, with a state of our own.
+
+Nothing of the machine's own apt is changed: lists, cache and status are in the cache folder, and what the machine
+has apt do after an update is left out. Which addresses there are, `apt-get indextargets` says; a suite is one that
+apt has found signed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from howlate.errors import NotPossibleError, TargetError
+from howlate.lab.archive import (
+    ADDITIONS,
+    CODENAMES,
+    DAY,
+    Package,
+    Say,
+    load_index,
+    once,
+    read_packages,
+    save_index,
+    silent,
+    suites,
+    wanted_architectures,
+)
+from howlate.lab.cache import locked, storing
+
+KEYRINGS = tuple(Path("/usr/share/keyrings") / f"debian-archive-keyring.{end}" for end in ("gpg", "pgp"))
+HELPER = Path("/usr/lib/apt/apt-helper")
+NO_APT = "name a mirror of the Debian archive with --mirror URL"
+_ALIASES = ("oldoldstable", "oldstable", "stable", "testing", "unstable")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One suite at one address."""
+
+    address: str
+    suite: str
+    keyring: Path
+
+    @property
+    def line(self) -> str:
+        """For a sources.list. Only the lists of packages: no translations, no DEP-11."""
+        options = (
+            f"arch={','.join(wanted_architectures())} lang=none target=Packages signed-by={self.keyring}"
+        )
+        return f"deb [{options}] {self.address} {self.suite} main"
+
+
+def default_keyring() -> Path:
+    """The Debian archive's keys, as the package installs them."""
+    for keyring in KEYRINGS:
+        if keyring.is_file():
+            return keyring
+    raise NotPossibleError(
+        "the keys of the Debian archive are not installed, so nothing from it could be checked",
+        "install the package debian-archive-keyring, or name a keyring with --keyring",
+    )
+
+
+def machine_sources(keyring: Path | None = None) -> tuple[Source, ...]:
+    """All suites at the addresses of the Debian archive that this machine's apt is set up with."""
+    if shutil.which("apt-get") is None or not HELPER.exists():
+        raise NotPossibleError("this machine has no apt, which the lab gets its kernels through", NO_APT)
+    columns = ("ORIGIN", "LABEL", "RELEASE", "COMPONENT", "REPO_URI")
+    text = _run(
+        ["apt-get", "indextargets", "--format", "|".join(f"$({c})" for c in columns), "Created-By: Packages"]
+    )
+    return sources_of((line.split("|") for line in text.splitlines()), keyring)
+
+
+def sources_of(rows: Iterable[Sequence[str]], keyring: Path | None = None) -> tuple[Source, ...]:
+    """From rows of (origin, label, release, component, address). Before a first update apt does not know origins:
+    then the release's name decides."""
+    addresses: dict[bool, list[str]] = {False: [], True: []}
+    for row in rows:
+        if len(row) != 5 or row[3] != "main":
+            continue
+        origin, _, release, _, address = row
+        base = re.sub(r"(-updates|-backports|-security|/updates)$", "", release)
+        debian = origin == "Debian" or (origin in ("", "$(ORIGIN)") and base in (*CODENAMES, *_ALIASES))
+        security = release.endswith(("-security", "/updates"))
+        if debian and address not in addresses[security]:
+            addresses[security].append(address)
+    if not addresses[False]:
+        raise NotPossibleError("the apt of this machine is not set up with the Debian archive", NO_APT)
+    keys = keyring or default_keyring()
+    # The first address of each kind: further ones are mirrors of the same.
+    return tuple(
+        Source(addresses[security][0], suite, keys)
+        for _, suite in suites()
+        if addresses[security := suite.endswith("-security")]
+    )
+
+
+class AptArchive:
+    """The archive through apt."""
+
+    def __init__(
+        self,
+        folder: Path,
+        sources: Sequence[Source] | None = None,
+        keyring: Path | None = None,
+        say: Say = silent,
+    ) -> None:
+        self.folder = folder
+        self.keyring = keyring
+        self.say = say
+        self._given = sources
+
+    @property
+    def index(self) -> Path:
+        return self.folder / "packages.json"
+
+    def packages(self, refresh: bool = False) -> Sequence[Package]:
+        """The kernel packages of all suites; updates when the lists are older than a day, or `refresh`."""
+        asked = time.time()
+        if refresh or self._age(asked) > DAY:
+            with locked(self.folder):
+                # Another howlate may have updated while we waited for the lock.
+                if self._age(time.time()) > (time.time() - asked if refresh else DAY):
+                    self._update()
+        return load_index(self.index)[0]
+
+    def fetch(self, package: Package, folder: Path) -> Path:
+        """By apt's own transports (proxies, mirrors); apt checks the hash that the signed list states."""
+        self.configure()
+        file = folder / package.file_name
+        with storing(file):
+            folder.mkdir(parents=True, exist_ok=True)
+        done = self._apt(
+            [str(HELPER), "download-file", _quoted(package.uri), str(file), f"SHA256:{package.sha256}"]
+        )
+        if done.returncode != 0 or not file.is_file():
+            raise TargetError(
+                f"{package.file_name} could not be fetched: {_reason(done.stderr + done.stdout)}",
+                "the lists may be old: call `howlate lab kernels --refresh` and try again",
+            )
+        return file
+
+    def places(self) -> Sequence[tuple[str, str, Path]]:
+        """(suite, address, keyring)."""
+        return [(s.suite, s.address, s.keyring) for s in self.sources()]
+
+    def sources(self) -> Sequence[Source]:
+        """Asked of apt once."""
+        if self._given is None:
+            self._given = machine_sources(self.keyring)
+        return self._given
+
+    def _age(self, now: float) -> float:
+        try:
+            return max(0.0, now - self.index.stat().st_mtime)
+        except OSError:
+            return float("inf")
+
+    def _update(self) -> None:
+        self.configure()
+        self.say("fetching the lists of packages (a minute at the first time)")
+        done = self._apt(["apt-get", "update", "-o", "pkgCacheFile::Generate=0"])
+        failed = failures(done.stdout)
+        found = self._read_lists()
+        if not found:
+            why = next(iter(failed.values()), _reason(done.stderr))
+            raise TargetError(
+                f"apt could fetch no list of packages: {why}", "is the network there? Else: " + NO_APT
+            )
+        for suite, why in failed.items():
+            self.say(f"the suite {suite} could not be updated: {why}")
+        save_index(self.index, found, {"failed": failed})
+
+    def _read_lists(self) -> list[Package]:
+        columns = "$(FILENAME)|$(RELEASE)|$(REPO_URI)"
+        rows = self._apt(["apt-get", "indextargets", "--format", columns, "Created-By: Packages"]).stdout
+        found: list[Package] = []
+        for row in rows.splitlines():
+            file, suite, base = row.split("|")
+            command = [str(HELPER), "cat-file", file]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+                assert child.stdout is not None
+                found += read_packages(child.stdout, suite, base, file)
+        return once(found)
+
+    def configure(self) -> None:
+        """Writes the private state's settings; they are few and always the same."""
+        lists, status, sources = self.folder / "lists", self.folder / "status", self.folder / "sources.list"
+        with storing(self.folder):
+            (lists / "partial").mkdir(parents=True, exist_ok=True)
+            (self.folder / "archives" / "partial").mkdir(parents=True, exist_ok=True)
+            status.touch()
+            _write(sources, "".join(f"{source.line}\n" for source in self.sources()))
+            _write(self._conf, _CONF.format(folder=self.folder, host=wanted_architectures()[0]))
+
+    @property
+    def _conf(self) -> Path:
+        return self.folder / "apt.conf"
+
+    def _apt(self, argv: list[str]) -> subprocess.CompletedProcess[str]:
+        return _completed([argv[0], "-c", str(self._conf), *argv[1:]])
+
+
+# `-c` is read after the machine's own settings, so these hold and its proxies stay. As root apt would fetch as the
+# user _apt, who cannot enter everybody's cache folder: what is fetched is checked all the same.
+_CONF = """#clear APT::Update;
+#clear APT::Architectures;
+#clear DPkg::Post-Invoke;
+APT::Architecture "{host}";
+APT::Architectures {{ "amd64"; "arm64"; }};
+APT::Sandbox::User "root";
+Acquire::GzipIndexes "true";
+Acquire::Retries "3";
+Acquire::AllowInsecureRepositories "false";
+Acquire::AllowWeakRepositories "false";
+Acquire::AllowDowngradeToInsecureRepositories "false";
+Dir::State::lists "{folder}/lists";
+Dir::State::status "{folder}/status";
+Dir::Cache "{folder}";
+Dir::Cache::pkgcache "";
+Dir::Cache::srcpkgcache "";
+Dir::Etc::sourcelist "{folder}/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::preferences "/dev/null";
+Dir::Etc::preferencesparts "/dev/null";
+"""
+
+
+def failures(output: str) -> dict[str, str]:
+    """Suite -> reason, from what `apt-get update` printed. That an addition of a release does not exist is none."""
+    found: dict[str, str] = {}
+    lines = output.splitlines()
+    for number, line in enumerate(lines):
+        match = re.match(r"Err:\d+ \S+ (\S+)", line)
+        if match is None:
+            continue
+        follows = lines[number + 1] if number + 1 < len(lines) else ""
+        why = (
+            re.sub(r"\s*\[IP: [^\]]*\]", "", follows).strip()
+            if follows.startswith("  ")
+            else "no reason was given"
+        )
+        suite = match[1].partition("/")[0]
+        absent = why.startswith("404") or "File not found" in why
+        if not (absent and suite.endswith(ADDITIONS)):
+            found.setdefault(suite, why)
+    return found
+
+
+def _write(file: Path, text: str) -> None:
+    """Only if it changes: another howlate may be reading it."""
+    if not file.is_file() or file.read_text(encoding="utf-8") != text:
+        beside = file.with_name(f".{file.name}.{os.getpid()}")
+        beside.write_text(text, encoding="utf-8")
+        beside.rename(file)
+
+
+def _quoted(uri: str) -> str:
+    """`~` and `+` may stand; apt quotes them itself."""
+    return quote(uri, safe=":/~+%@")
+
+
+def _reason(output: str) -> str:
+    """The first complaint of apt, without its mark."""
+    for line in output.splitlines():
+        if line.startswith(("E: ", "W: ")):
+            return re.sub(r"\s*\[IP: [^\]]*\]", "", line[3:]).strip()
+    return "it does not say why"
+
+
+def _run(argv: list[str]) -> str:
+    done = _completed(argv)
+    if done.returncode != 0:
+        raise TargetError(
+            f"{' '.join(argv[:2])} failed: {_reason(done.stderr)}", "does `apt-get update` work here?"
+        )
+    return done.stdout
+
+
+def _completed(argv: list[str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
+    environment.pop("APT_CONFIG", None) if "-c" in argv else None
+    return subprocess.run(
+        argv,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env=environment,
+        check=False,
+    )

@@ -1,0 +1,116 @@
+"""Kernel images: of which architecture a file is, what it says of itself, and the form that QEMU boots."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import struct
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from howlate.errors import DamagedError, HowlateError, UsageError
+from howlate.lab.deb import decompressed
+
+_IKCONFIG = (b"IKCFG_ST", b"IKCFG_ED")
+_BANNER = re.compile(rb"Linux version (\S+) ")
+
+
+@dataclass(frozen=True)
+class Image:
+    """A kernel's file, understood."""
+
+    arch: str
+    data: bytes
+    """As QEMU boots it: bzImage as it is; Image without its compression (QEMU before 8.0 knows gzip alone)."""
+    release: str
+    config: str | None
+    """From CONFIG_IKCONFIG, if it is built in and can be unpacked."""
+
+
+def read_image(data: bytes, whence: str) -> Image:
+    """UsageError if it is neither a bzImage nor an Image (which may be compressed, also as EFI zboot)."""
+    if data[0x202:0x206] == b"HdrS" and data[0x1FE:0x200] == b"\x55\xaa":
+        return _bzimage(data, whence)
+    plain = _arm64(data, whence)
+    if plain is not None:
+        release = _BANNER.search(plain)
+        return Image("arm64", plain, release[1].decode() if release else "", _config(plain))
+    if data[:4] == b"\x7fELF":
+        raise UsageError(f"{whence} is a vmlinux", "name the bzImage or Image that is built from it")
+    raise UsageError(
+        f"{whence} is no kernel that can be booted", "name a bzImage (amd64) or an Image (arm64)"
+    )
+
+
+def _bzimage(data: bytes, whence: str) -> Image:
+    (protocol,) = struct.unpack_from("<H", data, 0x206)
+    (flags,) = struct.unpack_from("<H", data, 0x236)
+    if protocol < 0x20C or not flags & 1:
+        raise UsageError(f"{whence} is a kernel for 32 bits", "the lab boots kernels for amd64 and arm64")
+    (text,) = struct.unpack_from("<H", data, 0x20E)
+    banner = data[text + 0x200 :].split(b"\0", 1)[0] if text else b""
+    release = banner.split(b" ", 1)[0].decode(errors="replace")
+    sectors = data[0x1F1] or 4
+    start, length = struct.unpack_from("<II", data, 0x248)
+    start += (sectors + 1) * 512
+    plain = _unpacked(data[start : start + length])
+    return Image("amd64", data, release, _config(plain) if plain is not None else None)
+
+
+def _arm64(data: bytes, whence: str) -> bytes | None:
+    if data[:2] == b"MZ" and data[4:8] == b"zimg":
+        start, size = struct.unpack_from("<II", data, 8)
+        plain = _unpacked(data[start : start + size])
+        if plain is None:
+            kind = data[24:56].split(b"\0", 1)[0].decode(errors="replace")
+            raise UsageError(
+                f"{whence} is compressed with {kind}, which cannot be unpacked here", "name its Image"
+            )
+        data = plain
+    elif data[:2] == b"\x1f\x8b":
+        data = _unpacked(data) or b""
+    return data if data[0x38:0x3C] == b"ARM\x64" else None
+
+
+def _unpacked(packed: bytes) -> bytes | None:
+    """The payload of an image, by its first bytes; None if it cannot be unpacked. What follows it is ignored."""
+    try:
+        if packed[:2] == b"\x1f\x8b":
+            return zlib.decompressobj(31).decompress(packed)
+        if packed[:6] == b"\xfd7zXZ\0":
+            return lzma.LZMADecompressor().decompress(packed)
+        if packed[:3] == b"]\0\0":
+            return lzma.LZMADecompressor(lzma.FORMAT_ALONE).decompress(packed)
+        if packed[:3] == b"BZh":
+            return bz2.BZ2Decompressor().decompress(packed)
+        if packed[:4] == b"\x28\xb5\x2f\xfd":
+            return _unzstd(packed)
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, HowlateError):
+        return None
+    return None
+
+
+def _unzstd(packed: bytes) -> bytes:
+    """A bzImage's payload ends with its length in four bytes, which are no zstd; an EFI zboot's does not."""
+    for frame in (packed[:-4], packed):
+        try:
+            with decompressed(io.BytesIO(frame), "zst", Path("kernel")) as stream:
+                return stream.read()
+        except DamagedError:
+            continue
+    raise ValueError("not one whole frame")
+
+
+def _config(plain: bytes) -> str | None:
+    """What CONFIG_IKCONFIG put into a kernel."""
+    begin, end = plain.find(_IKCONFIG[0]), plain.find(_IKCONFIG[1])
+    if begin < 0 or end < begin:
+        return None
+    try:
+        return gzip.decompress(plain[begin + 8 : end]).decode(errors="replace")
+    except (OSError, EOFError, zlib.error):
+        return None

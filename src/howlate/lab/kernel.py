@@ -1,0 +1,129 @@
+"""One kernel on disk: an unpacked package's in the cache, or a file of the user's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from howlate.errors import DamagedError
+from howlate.lab.config import Config, Modes, check_parameters, modes, parse_config
+from howlate.lab.label import Label
+from howlate.lab.modules import Modules
+from howlate.store.files import read_json, write_json
+
+RECORD = "kernel.json"
+VMLINUZ, CONFIG, SYSTEM_MAP, MODULES = "vmlinuz", "config", "System.map", "modules"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that can be booted, and what is known of it."""
+
+    label: Label
+    """Without parameters, and without the version: `6.1-rt@arm64`."""
+    release: str
+    """What `uname -r` says in the guest; "" if it cannot be told from the file."""
+    vmlinuz: Path
+    """What QEMU boots: a bzImage (amd64) or an uncompressed Image (arm64)."""
+    vmlinuz_sha256: str
+    config_path: Path | None = None
+    """None where the archive has no config of it any more, or none was found beside a kernel of the user's own."""
+    system_map: Path | None = None
+    modules_path: Path | None = None
+    package: str = ""
+    version: str = ""
+    suite: str = ""
+    packages: tuple[dict[str, str], ...] = field(default=(), repr=False)
+    """Name, version, architecture, sha256 and address of all packages it was unpacked from."""
+
+    @property
+    def name(self) -> str:
+        """`6.1-rt@arm64`; with boot parameters: `kernel.label.with_parameters(...)`."""
+        return str(self.label)
+
+    @property
+    def pinned(self) -> Label:
+        """The label that means this package for ever: `6.1=6.1.192-2`."""
+        return self.label if self.label.own else replace(self.label, version=self.version)
+
+    @property
+    def arch(self) -> str:
+        return self.label.arch
+
+    @cached_property
+    def config(self) -> Config:
+        """CONFIG_X -> value; empty if the config is not there (see config_path)."""
+        if self.config_path is None:
+            return {}
+        return parse_config(self.config_path.read_text(encoding="utf-8", errors="replace"))
+
+    @property
+    def modes(self) -> Modes | None:
+        """The modes of preemption it has; None without a config."""
+        return None if self.config_path is None else modes(self.config, self._number)
+
+    def check(self, label: Label) -> None:
+        """Refuses parameters of `label` that this kernel cannot do, with the reason."""
+        check_parameters(label, None if self.config_path is None else self.config, self._number)
+
+    @property
+    def modules(self) -> Modules:
+        """Those that were unpacked; none of a kernel of the user's own."""
+        return Modules({}) if self.modules_path is None else Modules.read(self.modules_path)
+
+    def module_files(self, name: str) -> tuple[Path, ...]:
+        """The files to load for a module, in order."""
+        order = self.modules.order(name)
+        assert self.modules_path is not None
+        return tuple(self.modules_path / f"{needed}.ko" for needed in order)
+
+    @property
+    def _number(self) -> str:
+        """Its major.minor."""
+        known = self.release if self.label.own else self.label.series
+        parts = known.split(".")
+        return ".".join(parts[:2]) if len(parts) >= 2 and all(p.isdigit() for p in parts[:2]) else "0.0"
+
+    def write(self, folder: Path) -> None:
+        """kernel.json; paths stand in it relative to it."""
+        values: dict[str, Any] = {
+            "schema": 1,
+            "label": str(self.label),
+            "release": self.release,
+            "vmlinuz_sha256": self.vmlinuz_sha256,
+            "package": self.package,
+            "version": self.version,
+            "suite": self.suite,
+            "packages": list(self.packages),
+        }
+        write_json(folder / RECORD, values)
+
+    @classmethod
+    def read(cls, folder: Path) -> Kernel:
+        """A kernel of the cache."""
+        values = read_json(folder / RECORD, f"remove {folder} and fetch the kernel again")
+
+        def there(name: str) -> Path | None:
+            return folder / name if (folder / name).exists() else None
+
+        try:
+            return cls(
+                label=Label.parse(values["label"]),
+                release=values["release"],
+                vmlinuz=folder / VMLINUZ,
+                vmlinuz_sha256=values["vmlinuz_sha256"],
+                config_path=there(CONFIG),
+                system_map=there(SYSTEM_MAP),
+                modules_path=there(MODULES),
+                package=values["package"],
+                version=values["version"],
+                suite=values["suite"],
+                packages=tuple(values["packages"]),
+            )
+        except (KeyError, TypeError):
+            raise DamagedError(
+                f"{folder / RECORD} is not the record of a kernel",
+                f"remove {folder} and fetch the kernel again",
+            ) from None

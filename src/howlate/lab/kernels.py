@@ -1,0 +1,395 @@
+"""Kernels by their names: which the archive has, fetched into the cache, or a file of the user's own."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from howlate.errors import DamagedError, NotPossibleError, UsageError
+from howlate.lab.archive import Archive, Package, Say, Version, silent
+from howlate.lab.cache import cache_folder, locked, made, remove, storing
+from howlate.lab.deb import data_tar
+from howlate.lab.image import read_image
+from howlate.lab.kernel import CONFIG, MODULES, RECORD, SYSTEM_MAP, VMLINUZ, Kernel
+from howlate.lab.label import Label
+from howlate.lab.modules import DEFAULT, Modules, module_name, normal, unpack_modules
+from howlate.model.decode import suggestion
+
+OLDEST = (5, 10)
+_NAME = re.compile(
+    r"linux-(?P<kind>image|binary)-(?P<early>unsigned-)?"
+    r"(?P<release>[0-9][A-Za-z0-9.+~]*(?:-[0-9][A-Za-z0-9.+~]*)?-(?P<rt>rt-)?(?P<arch>amd64|arm64))(?P<late>-unsigned)?"
+)
+_WHOLE = 1 << 20
+"""Bytes; a package below this is an empty one that only names others."""
+
+
+@dataclass(frozen=True)
+class Available:
+    """A kernel that the archive has, with all packages that it is made of."""
+
+    label: Label
+    """Without parameters and version."""
+    version: str
+    release: str
+    packages: tuple[Package, ...]
+    """The kernel's own first."""
+    is_complete: bool
+    """False where the archive has the kernel and not (any more) its config and modules."""
+
+    @property
+    def main(self) -> Package:
+        return self.packages[0]
+
+    @property
+    def size(self) -> int:
+        """Bytes to fetch."""
+        return sum(package.size for package in self.packages)
+
+    @property
+    def pinned(self) -> Label:
+        return replace(self.label, version=self.version)
+
+    @property
+    def folder_name(self) -> str:
+        return f"{self.main.name}_{self.version}_{self.main.architecture}"
+
+
+def available(packages: Iterable[Package]) -> list[Available]:
+    """All kernels, by series, standard before RT, amd64 before arm64, the best of each first: complete, then newest.
+
+    Flavours for clouds and for pages of 16 KiB are left out: they are the standard kernel with fewer drivers, or with
+    another page size.
+    """
+    everything = list(packages)
+    by_name: dict[tuple[str, str], list[Package]] = {}
+    for package in everything:
+        by_name.setdefault((package.name, package.version), []).append(package)
+    found: dict[tuple[str, str], tuple[bool, Available]] = {}
+    for package in everything:
+        kernel = _kernel_of(package, by_name)
+        if kernel is not None:
+            is_signed = "unsigned" not in package.name
+            key = (str(kernel.label), kernel.version)
+            if key not in found or (kernel.is_complete, is_signed) > (
+                found[key][1].is_complete,
+                found[key][0],
+            ):
+                found[key] = (is_signed, kernel)
+    kernels = [kernel for _, kernel in found.values()]
+    kernels.sort(key=lambda k: (k.is_complete, Version(k.version)), reverse=True)
+    return sorted(kernels, key=lambda k: (_number(k.label.series), k.label.rt, k.label.arch))
+
+
+def newest(kernels: Iterable[Available]) -> list[Available]:
+    """The best of each series."""
+    found: dict[Label, Available] = {}
+    for kernel in kernels:
+        found.setdefault(kernel.label, kernel)
+    return list(found.values())
+
+
+def choose(label: Label, kernels: Sequence[Available]) -> Available:
+    """The kernel that a label means; UsageError that names the nearest, or the versions that there are."""
+    same = [kernel for kernel in kernels if kernel.label == replace(label.base, version="")]
+    if not same:
+        names = [str(k.label) for k in newest(kernels)]
+        raise UsageError(f"the archive has no kernel {label.base}", suggestion(str(label.base), names))
+    if not label.version:
+        return same[0]
+    for kernel in same:
+        if kernel.version == label.version:
+            return kernel
+    versions = ", ".join(kernel.version for kernel in same[:5])
+    raise NotPossibleError(
+        f"the archive has no {label.base} (any more)",
+        f"it has {versions}{' and older ones' if len(same) > 5 else ''}",
+    )
+
+
+def find(label: Label, cache: Path | None = None) -> Kernel | None:
+    """The kernel of the cache that a label means: the pinned version, else the newest one that was fetched."""
+    found = [
+        kernel
+        for kernel in cached(cache)
+        if kernel.label == replace(label.base, version="") and label.version in ("", kernel.version)
+    ]
+    return max(found, key=lambda k: Version(k.version), default=None)
+
+
+def cached(cache: Path | None = None) -> list[Kernel]:
+    """All kernels of the cache."""
+    folder = (cache or cache_folder()) / "kernels"
+    return [Kernel.read(file.parent) for file in sorted(folder.glob(f"[!.]*/{RECORD}"))]
+
+
+def get(
+    label: Label,
+    archive: Archive,
+    cache: Path | None = None,
+    modules: Sequence[str] = DEFAULT,
+    say: Say = silent,
+) -> Kernel:
+    """The kernel of the cache, else fetched. What is in the cache stays the same until `fetch` is asked for: a run of
+    tomorrow measures the same kernel. The label's parameters are checked against its config."""
+    kernel = find(label, cache)
+    missing = {normal(name) for name in modules} - _answered(kernel) if kernel else set()
+    if kernel is None:
+        kernel = fetch(label, archive, cache, modules, say)
+    elif missing:
+        kernel = add_modules(kernel, sorted(missing), archive, say)
+    kernel.check(label)
+    return kernel
+
+
+def fetch(
+    label: Label,
+    archive: Archive,
+    cache: Path | None = None,
+    modules: Sequence[str] = DEFAULT,
+    say: Say = silent,
+) -> Kernel:
+    """The kernel that the label means in the archive now, in the cache.
+
+    The packages are removed once they are unpacked: a kernel takes 15 to 60 MB unpacked, its packages 70 to 175 MB,
+    nearly all of it modules that no guest loads. A further module means to fetch the package once more.
+    """
+    chosen = choose(label, available(archive.packages()))
+    folder = (cache or cache_folder()) / "kernels" / chosen.folder_name
+
+    def make(beside: Path) -> None:
+        say(f"fetching {chosen.pinned} ({chosen.size / 1e6:.0f} MB)")
+        if not chosen.is_complete:
+            say(
+                f"the archive has no config and no modules of {chosen.pinned} any more, only the kernel itself"
+            )
+        with tempfile.TemporaryDirectory(prefix="packages-", dir=beside) as scratch:
+            files = [archive.fetch(package, Path(scratch)) for package in chosen.packages]
+            _unpack(chosen, files, beside, modules)
+
+    made(folder, make)
+    kernel = Kernel.read(folder)
+    missing = {normal(name) for name in modules} - _answered(kernel)
+    if missing and chosen.is_complete:
+        kernel = add_modules(kernel, sorted(missing), archive, say)
+    kernel.check(label)
+    return kernel
+
+
+def add_modules(kernel: Kernel, names: Sequence[str], archive: Archive, say: Say = silent) -> Kernel:
+    """Further modules of a kernel that is in the cache, from the very package that it came from."""
+    if kernel.modules_path is None:
+        raise NotPossibleError(
+            f"there are no modules of {kernel.name}", "use a kernel that the archive has modules of"
+        )
+    folder = kernel.modules_path
+    with locked(folder), tempfile.TemporaryDirectory(prefix=".more-", dir=folder.parent) as scratch:
+        say(f"fetching the modules {', '.join(names)} of {kernel.pinned}")
+        held = [Package(**{**row, "suite": kernel.suite, "size": 0}) for row in kernel.packages]  # type: ignore[arg-type]
+        beside = Path(scratch) / MODULES
+        beside.mkdir()
+        with _contents(
+            [archive.fetch(package, Path(scratch)) for package in held], Path(scratch)
+        ) as contents:
+            _unpack_modules(contents, names, beside, Modules.read(folder))
+        with storing(folder):  # the list last: what it names is there
+            for file in sorted(beside.glob("*.ko")):
+                file.rename(folder / file.name)
+            (beside / "modules.json").rename(folder / "modules.json")
+    return replace(kernel)
+
+
+def own_kernel(
+    path: Path, cache: Path | None = None, parameters: tuple[str, ...] = ()
+) -> tuple[Label, Kernel]:
+    """A bzImage or Image of the user's own, as it is or (where QEMU does not boot it so) unpacked into the cache.
+
+    Its config is looked for in the image, beside it (`config-*` of the same name, `NAME.config`, `config`) and in the
+    build tree that it stands in."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"the kernel {path} cannot be read: {error.strerror}", "name a bzImage or an Image"
+        ) from None
+    image = read_image(data, str(path))
+    label = Label.of_file(path.name, image.arch, parameters)
+    digest = hashlib.sha256(image.data).hexdigest()
+    folder = (cache or cache_folder()) / "kernels" / f"own_{digest[:32]}"
+    config = image.config if image.config is not None else _config_beside(path)
+
+    def make(beside: Path) -> None:
+        with storing(beside):
+            (beside / VMLINUZ).write_bytes(image.data)
+
+    made(folder, make)
+    config_path = None
+    if config is not None:  # by its content: the same image may come with another config the next time
+        config_path = folder / f"config-{hashlib.sha256(config.encode()).hexdigest()[:16]}"
+        with storing(config_path):
+            beside = config_path.with_name(f".{config_path.name}.new")
+            beside.write_text(config, encoding="utf-8")
+            beside.rename(config_path)
+    kernel = Kernel(label.base, image.release, folder / VMLINUZ, digest, config_path)
+    kernel.check(label)
+    return label, kernel
+
+
+def _config_beside(path: Path) -> str | None:
+    name = re.sub(r"^(vmlinuz|vmlinux|bzImage|Image)", "config", path.name)
+    places = [path.with_name(f"{path.name}.config"), path.with_name("config"), path.with_name(".config")]
+    if name.startswith("config"):
+        places.insert(0, path.with_name(name))
+    if path.resolve().parent.name == "boot":  # arch/*/boot of a build tree
+        places.append(path.resolve().parent.parent.parent.parent / ".config")
+    for place in places:
+        if place.is_file():
+            text = place.read_text(encoding="utf-8", errors="replace")
+            if "CONFIG_" in text:
+                return text
+    return None
+
+
+def _answered(kernel: Kernel) -> set[str]:
+    """Modules of which it is known whether the kernel has them."""
+    known = kernel.modules
+    return {*known.files, *known.builtin, *known.absent}
+
+
+def _number(series: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in series.split("."))
+
+
+def _kernel_of(package: Package, by_name: Mapping[tuple[str, str], Sequence[Package]]) -> Available | None:
+    match = _NAME.fullmatch(package.name)
+    if match is None or package.size < _WHOLE or match["arch"] != package.architecture:
+        return None
+    series = re.match(r"(?:\d+:)?(\d+\.\d+)", package.version)
+    if series is None or _number(series[1]) < OLDEST:
+        return None
+    label = Label(series[1], match["rt"] is not None, match["arch"])
+    parts = [package]
+    is_complete = True
+    if match["kind"] == "binary":
+        for kind in ("base", "modules"):
+            others = by_name.get((f"linux-{kind}-{match['release']}", package.version), [])
+            parts += others[:1]
+            is_complete = is_complete and bool(others)
+    return Available(label, package.version, match["release"], tuple(parts), is_complete)
+
+
+class _Contents:
+    """The files of several packages, by name, to be read in any order."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, tuple[tarfile.TarFile, tarfile.TarInfo]] = {}
+
+    def read(self, name: str) -> bytes:
+        tar, member = self.files[name]
+        stream = tar.extractfile(member)
+        assert stream is not None
+        return stream.read()
+
+    def one(self, pattern: str) -> str | None:
+        """The only name that matches."""
+        return next((name for name in self.files if re.fullmatch(pattern, name)), None)
+
+
+@contextmanager
+def _contents(packages: Sequence[Path], scratch: Path) -> Iterator[_Contents]:
+    """Decompressed into files that have no name: dependencies of modules are found in no order."""
+    contents = _Contents()
+    with ExitStack() as held:
+        for package in packages:
+            with storing(scratch):
+                spool: IO[bytes] = held.enter_context(tempfile.TemporaryFile(dir=scratch))
+            with data_tar(package) as stream:
+                while block := stream.read(1 << 20):
+                    with storing(scratch):
+                        spool.write(block)
+            spool.seek(0)
+            remove(package)
+            try:
+                tar = held.enter_context(tarfile.open(fileobj=spool, mode="r:"))
+                for member in tar:
+                    if member.isreg():
+                        contents.files[posixpath.normpath(member.name).lstrip("/")] = (tar, member)
+            except tarfile.TarError as error:
+                raise DamagedError(f"{package.name} is damaged: {error}", "fetch it again") from None
+        yield contents
+
+
+def _unpack(chosen: Available, packages: Sequence[Path], folder: Path, modules: Sequence[str]) -> None:
+    with _contents(packages, folder) as contents:
+        digest, release = "", chosen.release
+        for target, pattern in (
+            (VMLINUZ, r"boot/vmlinuz-[^/]+|(?:usr/)?lib/modules/[^/]+/vmlinuz"),
+            (CONFIG, r"boot/config-[^/]+|(?:usr/)?lib/modules/[^/]+/config"),
+            (SYSTEM_MAP, r"boot/System\.map-[^/]+|(?:usr/)?lib/modules/[^/]+/System\.map"),
+        ):
+            name = contents.one(pattern)
+            if name is None and (target == VMLINUZ or (target == CONFIG and chosen.is_complete)):
+                raise DamagedError(
+                    f"{chosen.main.file_name} has no {target}", "its layout is not known: please report it"
+                )
+            if name is None:
+                continue
+            data = contents.read(name)
+            if target == VMLINUZ:
+                image = read_image(data, name)
+                if image.arch != chosen.label.arch:
+                    raise DamagedError(
+                        f"{chosen.main.file_name} holds a kernel for {image.arch}", "fetch it again"
+                    )
+                data, digest, release = (
+                    image.data,
+                    hashlib.sha256(image.data).hexdigest(),
+                    image.release or release,
+                )
+            with storing(folder):
+                (folder / target).write_bytes(data)
+        if chosen.is_complete:
+            (folder / MODULES).mkdir()
+            _unpack_modules(contents, modules, folder / MODULES, Modules({}))
+    rows = tuple(
+        {
+            "name": p.name,
+            "version": p.version,
+            "architecture": p.architecture,
+            "uri": p.uri,
+            "sha256": p.sha256,
+        }
+        for p in chosen.packages
+    )
+    Kernel(
+        label=chosen.label,
+        release=release,
+        vmlinuz=folder / VMLINUZ,
+        vmlinuz_sha256=digest,
+        package=chosen.main.name,
+        version=chosen.version,
+        suite=chosen.main.suite,
+        packages=rows,
+    ).write(folder)
+
+
+def _unpack_modules(contents: _Contents, names: Sequence[str], folder: Path, known: Modules) -> None:
+    members: dict[str, str] = {}
+    for path in contents.files:
+        name = module_name(path)
+        if name is not None and "/kernel/" in path:
+            members[name] = path
+    listed = contents.one(r"(?:usr/)?lib/modules/[^/]+/modules\.builtin")
+    builtin = frozenset(
+        filter(None, map(module_name, contents.read(listed).decode().split() if listed else ()))
+    )
+    with storing(folder):
+        unpack_modules(names, members, contents.read, builtin, folder, known)

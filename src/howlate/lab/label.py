@@ -1,0 +1,141 @@
+"""A kernel's name in the lab: `6.1`, `6.1-rt`, `6.12-rt@arm64`, `6.1[preempt=none]`, `6.1=6.1.192-2`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from howlate.errors import UsageError
+
+ARCHITECTURES = ("amd64", "arm64")
+FORM = (
+    "a kernel is written SERIES[-rt][@arm64][=VERSION][[PARAMETERS]], "
+    'as in "6.1", "6.12-rt@arm64", "6.1[preempt=none]"'
+)
+
+_SERIES = re.compile(r"(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)")
+_VERSION = re.compile(r"[0-9][A-Za-z0-9.+~-]*")
+_OWN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
+_LABEL = re.compile(
+    rf"(?P<series>{_SERIES.pattern})(?P<rt>-rt)?(?:@(?P<arch>[^=\[@]*))?(?:=(?P<version>[^\[]*))?(?:\[(?P<parameters>[^\[\]]*)\])?",
+)
+
+
+@dataclass(frozen=True)
+class Label:
+    """One kernel with its boot parameters. `str()` of it is its shortest spelling, and `parse` reads that back."""
+
+    series: str
+    """Upstream's major.minor; of a kernel of the user's own: its file's name."""
+    rt: bool = False
+    arch: str = "amd64"
+    version: str = ""
+    """The package's version, where it is pinned."""
+    parameters: tuple[str, ...] = ()
+    """Of the kernel's command line, in their order."""
+    own: bool = False
+    """A file of the user's own; nothing that an archive has."""
+
+    @classmethod
+    def parse(cls, text: str) -> Label:
+        """A label of the archive's kernels; UsageError with the remedy for anything else."""
+        match = _LABEL.fullmatch(text.strip())
+        if match is None:
+            raise UsageError(f'"{text}" is not a kernel of the lab', _hint(text))
+        arch = match["arch"] if match["arch"] is not None else "amd64"
+        if arch not in ARCHITECTURES:
+            raise UsageError(
+                f'"{arch}" in "{text}" is not an architecture of the lab', "it knows amd64 and arm64"
+            )
+        version = match["version"] or ""
+        if match["version"] is not None:
+            _check_version(text, match["series"], version)
+        parameters = tuple((match["parameters"] or "").split())
+        if match["parameters"] is not None:
+            _check_parameters(text, parameters)
+        return cls(match["series"], match["rt"] is not None, arch, version, parameters)
+
+    @classmethod
+    def of_file(cls, name: str, arch: str, parameters: tuple[str, ...] = ()) -> Label:
+        """The label of a kernel of the user's own, from its file's name."""
+        if _OWN.fullmatch(name) is None or _LABEL.fullmatch(name):
+            raise UsageError(
+                f'the file name "{name}" cannot be a kernel\'s label',
+                "name it with letters, digits and ._+-, and not as one of the archive's, such as bzImage-mine",
+            )
+        return cls(name, arch=arch, parameters=parameters, own=True)
+
+    @property
+    def base(self) -> Label:
+        """Without boot parameters."""
+        return replace(self, parameters=())
+
+    def with_parameters(self, *parameters: str) -> Label:
+        """The same kernel, with these after its own parameters."""
+        _check_parameters(" ".join(parameters), parameters)
+        return replace(self, parameters=(*self.parameters, *parameters))
+
+    def __str__(self) -> str:
+        arch = "" if self.arch == "amd64" else f"@{self.arch}"
+        version = f"={self.version}" if self.version else ""
+        parameters = f"[{' '.join(self.parameters)}]" if self.parameters else ""
+        return f"{self.series}{'-rt' if self.rt else ''}{arch}{version}{parameters}"
+
+
+def parse_labels(text: str) -> tuple[Label, ...]:
+    """Several, separated by commas; a comma inside of brackets belongs to a parameter (`isolcpus=1,2`)."""
+    words = [word.strip() for word in re.split(r",(?![^\[]*\])", text)]
+    if not any(words):
+        raise UsageError("no kernel is named", FORM)
+    labels = tuple(Label.parse(word) for word in words if word)
+    for number, label in enumerate(labels):
+        if label in labels[:number]:
+            raise UsageError(f"the kernel {label} is named twice", "name each once")
+    return labels
+
+
+def split_parameters(text: str) -> tuple[str, tuple[str, ...]]:
+    """`PATH[a=b c]` -> the path and the parameters."""
+    match = re.fullmatch(r"(?P<path>.*[^\]])(?:\[(?P<parameters>[^\[\]]*)\])", text, re.DOTALL)
+    if match is None:
+        return text, ()
+    parameters = tuple(match["parameters"].split())
+    _check_parameters(text, parameters)
+    return match["path"], parameters
+
+
+def _check_version(text: str, series: str, version: str) -> None:
+    if _VERSION.fullmatch(version) is None:
+        raise UsageError(
+            f'"{version}" in "{text}" is not a version of a package', 'pin one as in "6.1=6.1.192-2"'
+        )
+    if re.match(rf"{re.escape(series)}(?![0-9])", version) is None:
+        raise UsageError(
+            f'"{text}" pins the version {version}, which is not of the series {series}',
+            "`howlate lab kernels --all` lists the versions that can be had",
+        )
+
+
+def _check_parameters(text: str, parameters: tuple[str, ...]) -> None:
+    if not parameters:
+        raise UsageError(
+            f'the brackets of "{text}" are empty',
+            "leave them out, or write a parameter, as in [preempt=none]",
+        )
+    for word in parameters:
+        if re.fullmatch(r"[!-Z\\^-~]+", word) is None or '"' in word or word == "--":
+            raise UsageError(
+                f'"{word}" in "{text}" cannot be a kernel parameter', "write it as in [preempt=none]"
+            )
+
+
+def _hint(text: str) -> str:
+    """The spelling that was probably meant."""
+    lower = text.strip().lower()
+    found = re.search(r"([0-9]+\.[0-9]+)(\.[0-9]+)?", lower)
+    if found is None:
+        return FORM
+    rt = "-rt" if re.search(r"\brt\b", lower) else ""
+    arch = "@arm64" if "arm64" in lower or "aarch64" in lower else ""
+    version = " (a version is pinned as in 6.1=6.1.192-2)" if found[2] else ""
+    return f'did you mean "{found[1]}{rt}{arch}"{version}?'

@@ -1,0 +1,241 @@
+"""A mirror of the Debian archive that is named, for machines without apt.
+
+Trust begins with a keyring: gpgv checks a suite's InRelease, InRelease states the hashes of the lists, a list states
+the hash of each package, and nothing is used before its hash was right.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Sequence
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import IO
+
+from howlate.errors import DamagedError, NotPossibleError, TargetError, UsageError
+from howlate.lab.apt import default_keyring
+from howlate.lab.archive import (
+    ADDITIONS,
+    DAY,
+    Package,
+    Say,
+    fields,
+    load_index,
+    once,
+    read_packages,
+    save_index,
+    silent,
+    suites,
+    wanted_architectures,
+)
+from howlate.lab.cache import locked, storing
+from howlate.lab.deb import decompressed
+
+TIMEOUT = 60
+"""Seconds without a byte."""
+_ENDINGS = (("xz", ".xz"), ("gz", ".gz"), ("", ""))
+
+
+class MirrorArchive:
+    """The archive at one or more addresses (a mirror's main and its security part stand apart)."""
+
+    def __init__(
+        self, folder: Path, addresses: Sequence[str], keyring: Path | None = None, say: Say = silent
+    ) -> None:
+        for address in addresses:
+            if urllib.parse.urlsplit(address).scheme not in ("http", "https", "file"):
+                raise UsageError(
+                    f'"{address}" is not the address of a mirror', "write it as in http://HOST/debian"
+                )
+        if keyring is not None and not keyring.is_file():
+            raise UsageError(f"the keyring {keyring} is not there", "name a file that gpgv can read")
+        self.addresses = tuple(address.rstrip("/") for address in addresses)
+        self.keyring = keyring or default_keyring()
+        self.say = say
+        name = hashlib.sha256("\n".join((*self.addresses, str(self.keyring))).encode()).hexdigest()[:16]
+        self.index = folder / f"{name}.json"
+
+    def packages(self, refresh: bool = False) -> Sequence[Package]:
+        """The kernel packages of all suites that the addresses have."""
+        asked = time.time()
+        if refresh or self._age(asked) > DAY:
+            with locked(self.index):
+                if self._age(time.time()) > (time.time() - asked if refresh else DAY):
+                    self._update()
+        return load_index(self.index)[0]
+
+    def fetch(self, package: Package, folder: Path) -> Path:
+        """The file, if its hash is what the signed list states."""
+        file = folder / package.file_name
+        with storing(file):
+            folder.mkdir(parents=True, exist_ok=True)
+        part = file.with_name(f"{file.name}.part")
+        try:
+            digest = download(package.uri, part)
+            if digest != package.sha256:
+                raise DamagedError(
+                    f"{package.uri} is not what the signed list says (its SHA256 is {digest})",
+                    "call `howlate lab kernels --refresh` and try again, or use another mirror",
+                )
+            with storing(file):
+                part.rename(file)
+        finally:
+            part.unlink(missing_ok=True)
+        return file
+
+    def places(self) -> Sequence[tuple[str, str, Path]]:
+        """(suite, address, keyring)."""
+        return [(suite, address, self.keyring) for _, suite in suites() for address in self.addresses]
+
+    def _age(self, now: float) -> float:
+        try:
+            return max(0.0, now - self.index.stat().st_mtime)
+        except OSError:
+            return float("inf")
+
+    def _update(self) -> None:
+        self.say("fetching the lists of packages")
+        found: list[Package] = []
+        failed: dict[str, str] = {}
+        seen = set()
+        with storing(self.index):
+            self.index.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".lists-", dir=self.index.parent) as scratch:
+            for address in self.addresses:
+                for _, suite in suites():
+                    try:
+                        found += self._suite(address, suite, Path(scratch))
+                        seen.add(suite)
+                    except _AbsentError:
+                        continue
+                    except (TargetError, DamagedError) as error:
+                        failed[suite] = error.message
+                        self.say(f"the suite {suite} could not be used: {error.message}")
+        for _, suite in suites():
+            if suite not in seen and suite not in failed and not suite.endswith(ADDITIONS):
+                self.say(f"the suite {suite} is not there")
+        if not found:
+            why = next(iter(failed.values()), "no suite of it was found")
+            raise TargetError(
+                f"{' '.join(self.addresses)} has no kernels: {why}", "name another mirror with --mirror"
+            )
+        save_index(self.index, once(found), {"failed": failed})
+
+    def _suite(self, address: str, suite: str, scratch: Path) -> list[Package]:
+        base = f"{address}/dists/{suite}"
+        signed = scratch / "InRelease"
+        download(f"{base}/InRelease", signed)
+        release = fields(verified(signed, self.keyring, f"{base}/InRelease"))
+        if suite not in (release.get("Codename"), release.get("Suite")):
+            raise DamagedError(
+                f"{base}/InRelease is of another suite ({release.get('Codename')})", "use another mirror"
+            )
+        until = release.get("Valid-Until")
+        if until and parsedate_to_datetime(until).timestamp() < time.time():
+            raise DamagedError(f"{base}/InRelease was valid until {until}", "use another mirror")
+        hashes = {
+            row.split()[2]: row.split()[0] for row in release.get("SHA256", "").splitlines() if row.strip()
+        }
+        found: list[Package] = []
+        for architecture in wanted_architectures():
+            found += self._list(address, base, suite, architecture, hashes, scratch)
+        return found
+
+    def _list(
+        self, address: str, base: str, suite: str, architecture: str, hashes: dict[str, str], scratch: Path
+    ) -> list[Package]:
+        name = f"main/binary-{architecture}/Packages"
+        for kind, ending in _ENDINGS:
+            wanted = hashes.get(name + ending)
+            if wanted is None:
+                continue
+            file = scratch / "Packages"
+            by_hash = f"main/binary-{architecture}/by-hash/SHA256/{wanted}"
+            digest = self._first_of((f"{base}/{by_hash}", f"{base}/{name}{ending}"), file)
+            if digest != wanted:
+                raise DamagedError(
+                    f"{base}/{name}{ending} is not what InRelease says (its SHA256 is {digest})",
+                    "use another mirror",
+                )
+            with file.open("rb") as packed, decompressed(packed, kind, file) as plain:
+                return list(read_packages(plain, suite, address, f"{base}/{name}"))
+        return []  # a suite without this architecture
+
+    def _first_of(self, addresses: Sequence[str], file: Path) -> str:
+        """Mirrors without by-hash serve the plain name."""
+        for address in addresses[:-1]:
+            try:
+                return download(address, file)
+            except _AbsentError:
+                continue
+        return download(addresses[-1], file)
+
+
+class _AbsentError(TargetError):
+    """404."""
+
+
+def verified(signed: Path, keyring: Path, whence: str) -> str:
+    """The text that the keyring's keys have signed; nothing else of the file is used."""
+    gpgv = shutil.which("gpgv")
+    if gpgv is None:
+        raise NotPossibleError("there is no gpgv to check signatures with", "install the package gpgv")
+    # A binary keyring; one in ASCII armour is for gpg alone.
+    with tempfile.TemporaryDirectory() as home:
+        argv = [gpgv, "--homedir", home, "--keyring", str(keyring.absolute()), "--output", "-", str(signed)]
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+        )
+    if done.returncode != 0:
+        complaints = [row.removeprefix("gpgv: ") for row in done.stderr.decode(errors="replace").splitlines()]
+        why = next((row for row in reversed(complaints) if "Can't check" in row or "BAD" in row), "")
+        raise DamagedError(
+            f"the signature of {whence} is not good by {keyring}" + (f" ({why.strip()})" if why else ""),
+            "name the keyring of that archive with --keyring, or use another mirror",
+        )
+    return done.stdout.decode("utf-8", errors="replace")
+
+
+def download(address: str, file: Path) -> str:
+    """Writes what is at the address to the file; its SHA256."""
+    digest = hashlib.sha256()
+    quoted = re.sub(r"[^!-~]|[\"<>\\^`{|}]", lambda m: urllib.parse.quote(m[0]), address)
+    try:
+        with urllib.request.urlopen(quoted, timeout=TIMEOUT) as answer, storing(file), file.open("wb") as out:
+            for block in iter(lambda: _block(answer, address), b""):
+                digest.update(block)
+                out.write(block)
+    except urllib.error.HTTPError as error:
+        if error.code == 404:
+            raise _AbsentError(f"{address} is not there", "use another mirror") from None
+        raise TargetError(
+            f"{address} could not be fetched: {error.code} {error.reason}", "use another mirror"
+        ) from None
+    except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
+        reason = getattr(error, "reason", error)
+        if isinstance(reason, FileNotFoundError) or "No such file" in str(reason):
+            raise _AbsentError(f"{address} is not there", "use another mirror") from None
+        raise TargetError(f"{address} could not be fetched: {reason}", "is the network there?") from None
+    return digest.hexdigest()
+
+
+def _block(answer: IO[bytes], address: str) -> bytes:
+    """Told apart from an error of the disk that is written to."""
+    try:
+        return answer.read(1 << 20)
+    except (OSError, http.client.HTTPException) as error:
+        raise TargetError(f"{address} was cut off: {error}", "try again, or use another mirror") from None
