@@ -19,10 +19,11 @@ from howlate.execute import (
     remove_stale_memory,
     stream_place,
 )
-from howlate.model.plan import Cell
-from howlate.model.study import Order
+from howlate.model.finding import Aim
+from howlate.model.plan import Cell, Plan
+from howlate.model.study import Order, Value
 from howlate.model.summary import CellSummary
-from howlate.session import Asked, Session, begin, newest_unfinished, prepare, reopen
+from howlate.session import Asked, Session, aim_of, begin, newest_unfinished, prepare, reopen
 from howlate.store import ingest as module
 from howlate.store.run_folder import RunFolder
 from howlate.targets import Progress
@@ -253,3 +254,20 @@ def test_exit_codes_of_a_run() -> None:
     assert code(0, no, no) is no
     assert code(0, wrong, no) is wrong
     assert code(1, wrong) is code(0, wrong, broken) is code(2, broken) is broken
+
+
+@pytest.mark.parametrize(
+    ("settings", "aim"),
+    [
+        ({}, Aim()),
+        ({"cpus": "0-1", "policy": "rr:7"}, Aim((0, 1), "rr", 7)),
+        ({"cpus": "all"}, Aim(every=True)),
+        ({"policy": "other"}, Aim((), "other", 0)),
+        ({"policy": "deadline:1ms:2ms:2ms"}, Aim((), "deadline", 0, every=True)),
+        ({"policy": "deadline:1ms:2ms:2ms", "knob": ("cpuset=1-2",)}, Aim((1, 2), "deadline", 0)),
+        ({"knob": ("cpuset=1-2",)}, Aim()),
+    ],
+)
+def test_the_doctor_judges_the_task_that_the_study_measures(settings: dict[str, Value], aim: Aim) -> None:
+    cell = Cell("c", "cyclic", settings, {}, 1, 1.0)
+    assert aim_of(Plan((cell,)), {"cpus": "", "policy": "fifo:80"}) == aim

@@ -301,15 +301,24 @@ def aim_of(plan: Plan, defaults: Mapping[str, str]) -> Aim:
         return spell(value)
 
     policy, _, priority = text("policy").partition(":")
+    policy = policy or "fifo"
+    named = text("cpus") or text("cpu") or (_cpuset(parameters) if policy == "deadline" else "")
     try:
-        cpus = parse_cpus(text("cpus") or text("cpu"))
+        cpus = parse_cpus(named)
     except ValueError:
         cpus = ()
     try:
         level = parse_count(priority)
     except ValueError:
-        level = 80 if policy in ("", "fifo", "rr") else 0
-    return Aim(cpus, policy or "fifo", level)
+        level = 80 if policy in ("fifo", "rr") else 0
+    return Aim(cpus, policy, level, every=named == "all" or (not named and policy == "deadline"))
+
+
+def _cpuset(parameters: Mapping[str, Value]) -> str:
+    """The CPUs of the knob of that name: a deadline task runs on all of them."""
+    knobs = parameters.get("knob", ())
+    found = (text for text in (knobs if isinstance(knobs, tuple) else ()) if text.startswith("cpuset="))
+    return next(found, "").removeprefix("cpuset=")
 
 
 def begin(prepared: Prepared, out: Path | None) -> Session:

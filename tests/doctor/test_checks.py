@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from howlate.doctor import Aim, Facts, Finding, checks, examine
+from howlate.doctor._check import measuring_cpus
 
 MACHINES = Path(__file__).parents[1] / "fixtures" / "machines"
 TUNED = json.loads((MACHINES / "rt-box-tuned.json").read_text())
@@ -270,3 +271,30 @@ def test_commands_that_are_proposed_name_knobs_of_the_probe() -> None:
         words = finding(name, changes, aim).change.replace("`", " ").split()
         named = [after.split("=")[0] for word, after in pairwise(words) if word == "--knob"]
         assert set(named) <= knobs
+
+
+@pytest.mark.parametrize(
+    ("online", "allowed", "aim", "cpus"),
+    [
+        ("0-3", "0-3", Aim(), {3}),
+        ("0-3", "0,2", Aim(), {2}),
+        ("0-2", "0-7", Aim(), {2}),
+        ("0-3", "0-1", Aim(every=True), {0, 1}),
+        ("0-3", GONE, Aim(), {3}),
+        ("0-3", "0-1", Aim(cpus=(2,), every=True), {2}),
+        (GONE, GONE, Aim(), {0}),
+    ],
+)
+def test_the_measuring_cpu_is_the_one_that_the_probe_chooses(
+    online: object, allowed: object, aim: Aim, cpus: set[int]
+) -> None:
+    """With isolated CPUs too: it is started on the others, and chooses among these."""
+    assert measuring_cpus(facts({"cpu.online": online, "caller.cpus_allowed": allowed}), aim) == cpus
+
+
+def test_without_an_aim_the_isolated_cpus_are_looked_at() -> None:
+    def found(isolated: str) -> tuple[Finding, ...]:
+        return examine(facts({"cpu.isolated": isolated, **task("other", "fifo", 90, cpus="2")}))
+
+    assert found("2-3") == examine(facts(task("other", "fifo", 90, cpus="2")), Aim(cpus=(2, 3)))
+    assert [f.level for f in found("") if f.check == "competing_tasks"] == ["ok"]

@@ -27,7 +27,7 @@ def named(findings: tuple[Finding, ...], level: str) -> set[str]:
 
 
 LATE = {
-    "guest-6.18-dynamic": {"preempt_dynamic", "hypervisor", "steal"},
+    "guest-6.18-dynamic": {"preempt_dynamic", "hypervisor", "steal", "irq_affinity"},
     "desktop-debian-12": {
         "limit_rtprio", "preempt_dynamic", "c_states", "competing_tasks", "governor", "thermal_throttling",
         "limit_memlock",

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from howlate import places
+from howlate.doctor import Aim, Facts
+from howlate.doctor._check import measuring_cpus
 from processes import children_of, is_running, until, with_word
 
 PROBE = str(places.probe_path())
@@ -98,12 +100,13 @@ def test_a_study_is_measured_once_and_shown(tmp_path: Path) -> None:
     assert out.strip().splitlines()[-1] == "r"
     cells = shown(tmp_path)
     assert len({c["id"] for c in cells}) == 4
+    facts = Facts.from_json(json.loads((tmp_path / "r" / "run.json").read_text())["facts"])
     for cell in cells:
         account = cell["accounting"]
         assert account["releases"] == account["recorded"] + account["overruns"] + account["dropped"]
         assert account["recorded"] == 300
         assert cell["labels"]["policy"] == "other"
-        assert cell["labels"]["cpu"].isdigit()
+        assert {int(cell["labels"]["cpu"])} == measuring_cpus(facts, Aim()), "the doctor judges another CPU"
         latency = cell["columns"]["latency_ns"]
         assert 0 <= latency["min"] <= latency["mean"] <= latency["max"]
         assert [load["name"] for load in cell["loads"]] == (

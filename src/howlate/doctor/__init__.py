@@ -33,8 +33,8 @@ def checks() -> tuple[Check, ...]:
 
 def examine(facts: Facts, aim: Aim | None = None) -> tuple[Finding, ...]:
     """Every check's finding: what makes it late first, by weight, then what is worth knowing, unknown,
-    and in order."""
-    wanted = aim if aim is not None else Aim()
+    and in order. Without an aim: isolated CPUs, else the one where the probe would measure."""
+    wanted = aim if aim is not None else Aim(tuple(sorted(facts.cpus("cpu.isolated") or ())))
     return _sorted(check.finding(facts, wanted) for check in checks())
 
 

@@ -78,14 +78,13 @@ def unknown(facts: Facts, key: str, change: str = "") -> Verdict:
 
 
 def measuring_cpus(facts: Facts, aim: Aim) -> frozenset[int]:
-    """The CPUs that shall be on time: the aim's, else the isolated ones, else all that the caller may use."""
+    """The CPUs that shall be on time: the aim's, else all that the caller may use or, as the probe chooses, the
+    highest of them."""
     if aim.cpus:
         return frozenset(aim.cpus)
-    isolated = facts.cpus("cpu.isolated")
-    if isolated:
-        return isolated
     online = facts.cpus("cpu.online") or frozenset({0})
-    return online & (facts.cpus("caller.cpus_allowed") or online) or online
+    allowed = online & (facts.cpus("caller.cpus_allowed") or online) or online
+    return allowed if aim.every else frozenset({max(allowed)})
 
 
 def other_cpus(facts: Facts, aim: Aim) -> frozenset[int]:

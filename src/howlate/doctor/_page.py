@@ -27,7 +27,8 @@ left behind.
 
 Findings come by level and then by weight (roughly: how much lateness is at stake). A finding is a
 suspicion, not a measurement: change one thing, measure again, compare. Checks that hang on it know the
-measuring CPUs, policy and priority.
+measuring CPUs, policy and priority: a run's own (without `cpus` the highest CPU that the caller may use, as
+the probe chooses). `howlate doctor` alone takes the isolated CPUs, and where there are none that same one.
 
 This page is made from the checks (`python -m howlate.doctor._page > docs/doctor.md`). N stands for what a
 finding fills in.

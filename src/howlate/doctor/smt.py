@@ -28,14 +28,14 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
         if members & cpus:
             shared |= (
                 members & online - cpus
-                if aim.cpus
+                if not aim.every
                 else (members & online if len(members & online) > 1 else set())
             )
     if active == 0 or not shared:
         return ok("no other thread shares a core with a measuring CPU")
     return note(
         f"CPU {format_cpus(shared)} shares a core with a measuring CPU"
-        if aim.cpus
+        if not aim.every
         else f"on: CPUs {format_cpus(shared)} share cores",
         "`echo off > /sys/devices/system/cpu/smt/control`, or `nosmt`, or leave the sibling idle: "
         "`echo 0 > /sys/devices/system/cpu/cpuN/online`",

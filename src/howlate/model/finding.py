@@ -14,11 +14,14 @@ LEVELS: Final[tuple[Level, ...]] = ("late", "note", "unknown", "ok")
 
 @dataclass(frozen=True)
 class Aim:
-    """What shall be on time: the measuring CPUs (empty = any online), its policy and its priority."""
+    """What shall be on time: the measuring CPUs, its policy and its priority."""
 
     cpus: tuple[int, ...] = ()
+    """Empty: where the probe measures unless told otherwise, the highest CPU that the caller may use."""
     policy: str = "fifo"
     priority: int = 80
+    every: bool = False
+    """Where no CPUs are named: all that the caller may use."""
 
 
 @dataclass(frozen=True)
