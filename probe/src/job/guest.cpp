@@ -46,6 +46,7 @@ class Guest {
     if (const Status status = mount_all(); !status) return status;
     if (const Status status = take_standard_place(); !status) return status;
     loopback_up();
+    log_.emplace();
     const Result<std::string> folder = find_pci({}, window_vendor, window_device);
     if (!folder) return folder.error();
     Result<PciMemory> memory = PciMemory::map(*folder, window_bar);
@@ -62,8 +63,9 @@ class Guest {
     if (window_->check() && window_->state() == Window::job_is_there) return {};
     const Result<Stop> stop = Stop::find({});
     if (!stop) return stop.error();
-    log_.take();
+    window_->say_ready();
     stop->stop();
+    log_.emplace();
     if (const Status status = window_->check(); !status) return status;
     if (window_->state() == Window::job_is_there) return {};
     return usage_error("the machine went on, but there is no job in the window (its state is " +
@@ -95,7 +97,7 @@ class Guest {
   Status keep_kernel_log() {
     const std::string path = std::string(out_folder) + "/kernel.log";
     const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-    for (const std::string& message : log_.take()) {
+    for (const std::string& message : log_->take()) {
       const std::string line = message + '\n';
       if (::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
         return broken("cannot write " + path + ": " + errno_text(errno));
@@ -110,7 +112,7 @@ class Guest {
     }
   }
 
-  KernelLog log_;
+  std::optional<KernelLog> log_;
   std::optional<PciMemory> memory_;
   std::optional<Window> window_;
 };

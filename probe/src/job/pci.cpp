@@ -67,6 +67,10 @@ Result<std::string> find_pci(const Root& root, std::uint32_t vendor, std::uint32
 Result<PciMemory> PciMemory::map(const std::string& folder, std::size_t bar) {
   const Result<Range> range = range_of(folder, bar);
   if (!range) return range.error();
+  // A driver of the kernel's would keep it from us.
+  const std::string name = folder.substr(folder.rfind('/') + 1);
+  if (::access((folder + "/driver").c_str(), F_OK) == 0)
+    if (const Status off = write_text(folder + "/driver/unbind", name); !off) return off.error();
   if (const Status on = write_text(folder + "/enable", "1"); !on) return on.error();
   const std::string path = folder + "/resource" + std::to_string(bar);
   const Fd file(::open(path.c_str(), O_RDWR | O_SYNC | O_CLOEXEC));

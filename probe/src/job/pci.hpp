@@ -17,7 +17,7 @@ Result<std::string> find_pci(const Root& root, std::uint32_t vendor, std::uint32
 // A base address register's memory, mapped for reading and writing.
 class PciMemory {
  public:
-  // Switches the device on first.
+  // Takes the device from its driver, if it has one, and switches it on first.
   static Result<PciMemory> map(const std::string& folder, std::size_t bar);
   PciMemory(PciMemory&& other) noexcept
       : mapped_(std::exchange(other.mapped_, nullptr)),

@@ -14,7 +14,13 @@ namespace howlate {
 
 class Window {
  public:
-  enum State : std::uint64_t { nothing = 0, job_is_there = 1, result_is_there = 2, guest_failed = 3 };
+  enum State : std::uint64_t {
+    nothing = 0,
+    job_is_there = 1,
+    result_is_there = 2,
+    guest_failed = 3,    // the result is a sentence
+    guest_is_ready = 4,  // it waits for a job: this stop is no panic
+  };
 
   static constexpr std::size_t job_at = 4096;
   static constexpr std::size_t result_at = std::size_t{1} << 20U;
@@ -25,6 +31,7 @@ class Window {
   // Whether a host made it: its magic, and room for a result.
   [[nodiscard]] Status check() const;
   [[nodiscard]] std::uint64_t state() const { return words_[state_word]; }
+  void say_ready() { words_[state_word] = guest_is_ready; }
   // The job's text, if its checksum holds.
   [[nodiscard]] Result<std::string> read_job() const;
 
