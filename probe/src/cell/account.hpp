@@ -12,6 +12,7 @@
 #include "cell/table.hpp"
 #include "cell/tally.hpp"
 #include "sys/thread.hpp"
+#include "sys/throttling.hpp"
 
 namespace howlate {
 
@@ -54,6 +55,9 @@ struct CellOutcome {
   std::string clock_source_after;
   std::optional<std::int64_t> smi_before;
   std::optional<std::int64_t> smi_after;
+  HeatCounts heat_before;
+  HeatCounts heat_after;
+  std::optional<bool> rt_throttled;  // nothing = not known
   std::int64_t steal_ns = 0;
   std::int64_t duration_ns = 0;
   std::vector<LoadOutcome> loads;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <tuple>
 
 #include "cell/document.hpp"
 #include "cell/lanes.hpp"
@@ -95,6 +96,7 @@ class CellRun {
   void measure();
   void watch();
   void conclude();
+  void look_for_throttling();
   void end_surroundings();  // loads, knobs
   void balance();           // the account
   Status write_trailer();
@@ -116,6 +118,7 @@ class CellRun {
   std::optional<Lanes> lanes_;
   std::optional<Recorder> recorder_;
   std::optional<MemoryLock> memory_;
+  std::optional<RtThrottling> rt_throttling_;
   std::optional<Live> live_;
   RecorderPlace place_;
   std::size_t ring_samples_ = 0;
@@ -227,6 +230,8 @@ void CellRun::measure() {
   loads_.mark();
   outcome_.clock_source_before = clock_source(cell_.root());
   outcome_.smi_before = read_smi();
+  outcome_.heat_before = read_heat(cell_.root(), online_cpus(cell_.root()));
+  rt_throttling_.emplace(cell_.root());
   std::string header = header_json(cell_, plan_, in_force(), t0_placeholder);
   const std::string placeholder = std::to_string(t0_placeholder);
   const std::size_t at = header.find(placeholder);
@@ -267,6 +272,7 @@ void CellRun::conclude() {
   outcome_.clock_source_after = clock_source(cell_.root());
   outcome_.smi_after = read_smi();
   outcome_.steal_ns = sampler_->steal_ns();
+  look_for_throttling();
   if (outcome_.clock_source_before != outcome_.clock_source_after)
     cell_.warn("the clock source changed from " + outcome_.clock_source_before + " to " +
                outcome_.clock_source_after + " while measuring: the latencies are not valid");
@@ -275,6 +281,19 @@ void CellRun::conclude() {
   end_surroundings();
   balance();
   statistics_ = join_tallies(*recorder_, plan_.lanes.size());
+}
+
+void CellRun::look_for_throttling() {
+  outcome_.heat_after = read_heat(cell_.root(), online_cpus(cell_.root()));
+  outcome_.rt_throttled = rt_throttling_->happened();
+  if (outcome_.rt_throttled.value_or(false))
+    cell_.warn("the kernel throttled real-time tasks (sched_rt_runtime_us) while it was measured");
+  for (const auto& [what, before, after] :
+       {std::tuple{"cores", outcome_.heat_before.core, outcome_.heat_after.core},
+        std::tuple{"packages", outcome_.heat_before.package, outcome_.heat_after.package}})
+    if (before && after && *after > *before)
+      cell_.warn("the CPUs' " + std::string(what) + " were slowed because of heat while it was measured, " +
+                 std::to_string(*after - *before) + " times counted");
 }
 
 void CellRun::end_surroundings() {

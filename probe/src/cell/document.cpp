@@ -95,10 +95,11 @@ void write_account(JsonWriter& json, const LaneAccount& account) {
       .end_object();
 }
 
-void write_optional(JsonWriter& json, std::string_view key, const std::optional<std::int64_t>& number) {
+template <class Value>
+void write_optional(JsonWriter& json, std::string_view key, const std::optional<Value>& value) {
   json.key(key);
-  if (number) {
-    json.value(*number);
+  if (value) {
+    json.value(*value);
   } else {
     json.null();
   }
@@ -142,7 +143,14 @@ std::string trailer_json(const CellOutcome& outcome, const std::vector<std::stri
   json.key("smi").begin_object();
   write_optional(json, "before", outcome.smi_before);
   write_optional(json, "after", outcome.smi_after);
-  json.end_object().member("steal_ns", outcome.steal_ns).member("duration_ns", outcome.duration_ns);
+  json.end_object().key("thermal_throttle").begin_object();
+  write_optional(json, "core_before", outcome.heat_before.core);
+  write_optional(json, "core_after", outcome.heat_after.core);
+  write_optional(json, "package_before", outcome.heat_before.package);
+  write_optional(json, "package_after", outcome.heat_after.package);
+  json.end_object();
+  write_optional(json, "rt_throttled", outcome.rt_throttled);
+  json.member("steal_ns", outcome.steal_ns).member("duration_ns", outcome.duration_ns);
   write_loads(json, outcome);
   write_warnings(json, warnings);
   return json.end_object().take();
