@@ -26,6 +26,8 @@ class CellContent:
     """The stream's header: parameters, what was in force."""
     trailer: Mapping[str, Any] = field(default_factory=dict)
     """The stream's trailer; empty where the probe did not end by itself."""
+    frequency_khz: tuple[int, int] | None = None
+    """Of the measuring CPUs, the smallest and the largest that was seen; None where nothing says it."""
 
     @property
     def column_name(self) -> str:
@@ -65,9 +67,12 @@ class RunContent:
 
 def read_content(path: Path) -> RunContent:
     """Everything that the report shows of a run folder; no sample is read where bins.json is there."""
+    from howlate.report.disturbances import frequencies_khz
     from howlate.store.summarise import bins_of  # needs duckdb, which `show` does not
 
     folder = RunFolder.open(path)
+    headers = [(cell_id, _mapping(folder.cell(cell_id).get("header"))) for cell_id in folder.whole_cells()]
+    frequencies = frequencies_khz(folder.path, headers)
     cells = []
     for cell_id in folder.whole_cells():
         recorded = folder.cell(cell_id)
@@ -77,6 +82,7 @@ def read_content(path: Path) -> RunContent:
                 bins_of(folder, cell_id),
                 _mapping(recorded.get("header")),
                 _mapping(recorded.get("trailer")),
+                frequencies.get(cell_id),
             )
         )
     failed = {name: _reason(error) for name, error in folder.failed_cells().items()}

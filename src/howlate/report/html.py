@@ -28,7 +28,7 @@ from howlate.charts.course import block_numbers, largest_of
 from howlate.errors import UsageError
 from howlate.model.bins import CellBins, TimeBlocks
 from howlate.model.finding import LEVELS, Finding
-from howlate.report import machine, prose, tables
+from howlate.report import disturbances, machine, prose, tables
 from howlate.report.content import CellContent, RunContent, must_be_one_study, read_content
 from howlate.report.labels import row_names
 
@@ -193,6 +193,7 @@ def _results(
             yield f'<section class="chart"><p class="reading">{escape(figure)}</p></section>'
         if chart.name == "overview":
             yield tables.summary(cells, labels)
+            yield disturbances.table(cells, row_names(labels))
 
 
 def _head(runs: Sequence[RunContent], answer: Sequence[str]) -> str:
