@@ -22,6 +22,7 @@ from howlate.lab.archive import (
     ADDITIONS,
     CODENAMES,
     DAY,
+    AbsentError,
     Package,
     Say,
     load_index,
@@ -142,8 +143,14 @@ class AptArchive:
             [str(HELPER), "download-file", _quoted(package.uri), str(file), f"SHA256:{package.sha256}"]
         )
         if done.returncode != 0 or not file.is_file():
+            why = _reason(done.stderr + done.stdout)
+            if re.search(r"\b404\b", why) or "File not found" in why:
+                raise AbsentError(
+                    f"the archive does not have {package.file_name}, which its list names",
+                    "take another version",
+                )
             raise TargetError(
-                f"{package.file_name} could not be fetched: {_reason(done.stderr + done.stdout)}",
+                f"{package.file_name} could not be fetched: {why}",
                 "the lists may be old: call `howlate lab kernels --refresh` and try again",
             )
         return file

@@ -13,7 +13,7 @@ from functools import total_ordering
 from pathlib import Path
 from typing import IO, Protocol
 
-from howlate.errors import DamagedError
+from howlate.errors import DamagedError, TargetError
 from howlate.lab.label import ARCHITECTURES
 from howlate.store.files import read_json, write_json
 
@@ -49,6 +49,10 @@ class Package:
     def file_name(self) -> str:
         """As apt would name it, with the epoch's colon escaped."""
         return f"{self.name}_{self.version.replace(':', '%3a')}_{self.architecture}.deb"
+
+
+class AbsentError(TargetError):
+    """The archive does not have what its list names."""
 
 
 class Archive(Protocol):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from howlate.errors import DamagedError, NotPossibleError, UsageError
-from howlate.lab.archive import Archive, Package, Say, Version, silent
+from howlate.lab.archive import AbsentError, Archive, Package, Say, Version, silent
 from howlate.lab.cache import cache_folder, locked, made, remove, storing
 from howlate.lab.deb import data_tar
 from howlate.lab.image import read_image
@@ -55,6 +55,11 @@ class Available:
         return sum(package.size for package in self.packages)
 
     @property
+    def is_signed(self) -> bool:
+        """The same kernel with or without a signature at its end."""
+        return "unsigned" not in self.main.name
+
+    @property
     def pinned(self) -> Label:
         return replace(self.label, version=self.version)
 
@@ -64,7 +69,7 @@ class Available:
 
 
 def available(packages: Iterable[Package]) -> list[Available]:
-    """All kernels, by series, standard before RT, amd64 before arm64, the best of each first: complete, then newest.
+    """All kernels, by series, standard before RT, amd64 before arm64, the best first: complete, newest, signed.
 
     Flavours for clouds and for pages of 16 KiB are left out: they are the standard kernel with fewer drivers, or with
     another page size.
@@ -73,46 +78,36 @@ def available(packages: Iterable[Package]) -> list[Available]:
     by_name: dict[tuple[str, str], list[Package]] = {}
     for package in everything:
         by_name.setdefault((package.name, package.version), []).append(package)
-    found: dict[tuple[str, str], tuple[bool, Available]] = {}
-    for package in everything:
-        kernel = _kernel_of(package, by_name)
-        if kernel is not None:
-            is_signed = "unsigned" not in package.name
-            key = (str(kernel.label), kernel.version)
-            if key not in found or (kernel.is_complete, is_signed) > (
-                found[key][1].is_complete,
-                found[key][0],
-            ):
-                found[key] = (is_signed, kernel)
-    kernels = [kernel for _, kernel in found.values()]
-    kernels.sort(key=lambda k: (k.is_complete, Version(k.version)), reverse=True)
+    kernels = [kernel for package in everything if (kernel := _kernel_of(package, by_name)) is not None]
+    kernels.sort(key=lambda k: (k.is_complete, Version(k.version), k.is_signed), reverse=True)
     return sorted(kernels, key=lambda k: (_number(k.label.series), k.label.rt, k.label.arch))
 
 
 def newest(kernels: Iterable[Available]) -> list[Available]:
     """The best of each series."""
-    found: dict[Label, Available] = {}
-    for kernel in kernels:
-        found.setdefault(kernel.label, kernel)
-    return list(found.values())
+    return list({kernel.label: kernel for kernel in reversed(list(kernels))}.values())[::-1]
 
 
-def choose(label: Label, kernels: Sequence[Available]) -> Available:
-    """The kernel that a label means; UsageError that names the nearest, or the versions that there are."""
+def versions(kernels: Iterable[Available]) -> list[Available]:
+    """The best of each version."""
+    return list({kernel.pinned: kernel for kernel in reversed(list(kernels))}.values())[::-1]
+
+
+def choose(label: Label, kernels: Sequence[Available]) -> list[Available]:
+    """The kernels that a label may mean, the one that it does mean first; an error that names the nearest series, or
+    the versions that there are, if there is none."""
     same = [kernel for kernel in kernels if kernel.label == replace(label.base, version="")]
     if not same:
         names = [str(k.label) for k in newest(kernels)]
         raise UsageError(f"the archive has no kernel {label.base}", suggestion(str(label.base), names))
-    if not label.version:
-        return same[0]
-    for kernel in same:
-        if kernel.version == label.version:
-            return kernel
-    versions = ", ".join(kernel.version for kernel in same[:5])
-    raise NotPossibleError(
-        f"the archive has no {label.base} (any more)",
-        f"it has {versions}{' and older ones' if len(same) > 5 else ''}",
-    )
+    found = [kernel for kernel in same if label.version in ("", kernel.version)]
+    if not found:
+        others = [kernel.version for kernel in versions(same)]
+        raise NotPossibleError(
+            f"the archive has no {label.base} (any more)",
+            f"it has {', '.join(others[:5])}{' and older ones' if len(others) > 5 else ''}",
+        )
+    return found
 
 
 def find(label: Label, cache: Path | None = None) -> Kernel | None:
@@ -161,9 +156,29 @@ def fetch(
 
     The packages are removed once they are unpacked: a kernel takes 15 to 60 MB unpacked, its packages 70 to 175 MB,
     nearly all of it modules that no guest loads. A further module means to fetch the package once more.
+
+    Lists name packages that the archive has removed: then the next best is taken, and said.
     """
-    chosen = choose(label, available(archive.packages()))
-    folder = (cache or cache_folder()) / "kernels" / chosen.folder_name
+    candidates = choose(label, available(archive.packages()))
+    tell = say
+    for number, chosen in enumerate(candidates):
+        try:
+            kernel = _fetch(chosen, archive, cache or cache_folder(), modules, tell)
+            break
+        except AbsentError as error:
+            if number + 1 == len(candidates):
+                raise
+            if number == 0:
+                say(f"{error.message}; trying the versions before it")
+            tell = silent
+    if chosen.version != candidates[0].version:
+        say(f"the newest {label.base} that the archive has is {kernel.version}")
+    kernel.check(label)
+    return kernel
+
+
+def _fetch(chosen: Available, archive: Archive, cache: Path, modules: Sequence[str], say: Say) -> Kernel:
+    folder = cache / "kernels" / chosen.folder_name
 
     def make(beside: Path) -> None:
         say(f"fetching {chosen.pinned} ({chosen.size / 1e6:.0f} MB)")
@@ -180,7 +195,6 @@ def fetch(
     missing = {normal(name) for name in modules} - _answered(kernel)
     if missing and chosen.is_complete:
         kernel = add_modules(kernel, sorted(missing), archive, say)
-    kernel.check(label)
     return kernel
 
 

@@ -27,6 +27,7 @@ from howlate.lab.apt import default_keyring
 from howlate.lab.archive import (
     ADDITIONS,
     DAY,
+    AbsentError,
     Package,
     Say,
     fields,
@@ -116,13 +117,17 @@ class MirrorArchive:
                     try:
                         found += self._suite(address, suite, Path(scratch))
                         seen.add(suite)
-                    except _AbsentError:
+                    except AbsentError:
                         continue
+                    except _UnreachableError as error:
+                        failed[suite] = error.message
+                        self.say(error.message)
+                        break
                     except (TargetError, DamagedError) as error:
                         failed[suite] = error.message
                         self.say(f"the suite {suite} could not be used: {error.message}")
         for _, suite in suites():
-            if suite not in seen and suite not in failed and not suite.endswith(ADDITIONS):
+            if found and suite not in seen and suite not in failed and not suite.endswith(ADDITIONS):
                 self.say(f"the suite {suite} is not there")
         if not found:
             why = next(iter(failed.values()), "no suite of it was found")
@@ -176,13 +181,13 @@ class MirrorArchive:
         for address in addresses[:-1]:
             try:
                 return download(address, file)
-            except _AbsentError:
+            except AbsentError:
                 continue
         return download(addresses[-1], file)
 
 
-class _AbsentError(TargetError):
-    """404."""
+class _UnreachableError(TargetError):
+    """No answer at all: nor will there be one for the next suite."""
 
 
 def verified(signed: Path, keyring: Path, whence: str) -> str:
@@ -221,15 +226,17 @@ def download(address: str, file: Path) -> str:
                 out.write(block)
     except urllib.error.HTTPError as error:
         if error.code == 404:
-            raise _AbsentError(f"{address} is not there", "use another mirror") from None
+            raise AbsentError(f"{address} is not there", "use another mirror") from None
         raise TargetError(
             f"{address} could not be fetched: {error.code} {error.reason}", "use another mirror"
         ) from None
     except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, FileNotFoundError) or "No such file" in str(reason):
-            raise _AbsentError(f"{address} is not there", "use another mirror") from None
-        raise TargetError(f"{address} could not be fetched: {reason}", "is the network there?") from None
+            raise AbsentError(f"{address} is not there", "use another mirror") from None
+        raise _UnreachableError(
+            f"{address} could not be fetched: {reason}", "is the network there?"
+        ) from None
     return digest.hexdigest()
 
 

@@ -29,12 +29,13 @@ def command(
     Modes of preemption are known once a kernel is fetched: its config says them."""
     import json
 
-    from howlate.lab.kernels import available, cached, newest
+    from howlate.lab.kernels import available, cached, find, newest, versions
 
     kernels = available(open_archive(mirrors, keyring).packages(refresh))
     have = {str(kernel.pinned): kernel for kernel in cached()}
+    before = {kernel.name: find(kernel.label) for kernel in have.values()}
     rows: list[dict[str, Any]] = []
-    for found in kernels if every else newest(kernels):
+    for found in versions(kernels) if every else newest(kernels):
         if arch not in ("all", found.label.arch):
             continue
         kernel = have.get(str(found.pinned))
@@ -52,6 +53,9 @@ def command(
                 "bytes": found.size,
                 "is_complete": found.is_complete,
                 "is_fetched": kernel is not None,
+                "fetched": None
+                if every or (older := before.get(str(found.label))) is None
+                else older.version,
                 "preempt": None if modes is None else {"built": modes.built, "choices": list(modes.choices)},
             }
         )
@@ -74,7 +78,7 @@ def _print(rows: list[dict[str, Any]]) -> None:
                 row["version"],
                 row["suite"],
                 f"{row['bytes'] / 1e6:.0f}",
-                "yes" if row["is_fetched"] else "",
+                "yes" if row["is_fetched"] else row["fetched"] or "",
                 modes or note,
             )
         )
