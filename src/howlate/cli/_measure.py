@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import click
 from howlate.errors import ExitCode
 
 if TYPE_CHECKING:
-    from howlate.execute import Tally
+    from howlate.execute import Failure, Tally
     from howlate.session import Asked, Prepared, Session
     from howlate.targets import Target
 
@@ -99,7 +100,7 @@ def tell(session: Session, tally: Tally, as_json: bool) -> None:
     if as_json:
         from howlate.report.terminal import show_json
 
-        value = json.loads(show_json(summaries))
+        value = json.loads(show_json(summaries, session.run))
         value["run"] = str(session.folder.path)
         value["failed"] = [
             {"id": f.cell.id, "exit_code": int(f.exit_code), "message": f.message} for f in tally.failures
@@ -112,8 +113,8 @@ def tell(session: Session, tally: Tally, as_json: bool) -> None:
     click.echo(session.folder.path)
 
 
-def print_run(session: Session, tally: Tally) -> None:
-    """Everything above the paths."""
+def print_run(session: Session, tally: Tally, every: bool = False) -> None:
+    """Everything above the paths; `every` cell where they are repeated, instead of each point's spread."""
     from rich.console import Console
 
     from howlate.cli._progress import described
@@ -122,16 +123,28 @@ def print_run(session: Session, tally: Tally) -> None:
     from howlate.report.terminal import print_cells, print_findings
 
     console, axes = Console(highlight=False), tuple(session.run.study.axes)
-    print_cells(console, session.folder.summaries(), measured_seconds(session.folder))
-    for failure in tally.failures:
-        click.echo(f"! {described(failure, axes)}")
+    print_cells(console, session.folder.summaries(), measured_seconds(session.folder), session.run, every)
+    for failures in alike(tally.failures):
+        click.echo(f"! {described(failures[0], axes)}")
+        if len(failures) > 1:
+            click.echo(f"  (the same in {len(failures) - 1} more cells of this kernel)")
     for warning in session.run.warnings:
         click.echo(f"! {warning}")
     findings = [Finding.from_json(dict(f)) for f in session.run.findings]
     if any(f.level == "late" for f in findings):
-        click.echo("\nWhat makes this machine late:")
+        where = "these kernels" if session.run.machines else "this machine"
+        click.echo(f"\nWhat makes {where} late:")
         print_findings(console, findings, most=3)
     click.echo()
+
+
+def alike(failures: Iterable[Failure]) -> list[list[Failure]]:
+    """Cells of one machine that failed for one reason, together."""
+    found: dict[tuple[str, int, str], list[Failure]] = {}
+    for failure in failures:
+        key = (failure.cell.machine or failure.cell.id, failure.exit_code, failure.message)
+        found.setdefault(key, []).append(failure)
+    return list(found.values())
 
 
 def show_plan(prepared: Prepared, as_json: bool) -> None:
@@ -140,23 +153,37 @@ def show_plan(prepared: Prepared, as_json: bool) -> None:
 
     from howlate.cli._progress import clock
 
-    plan = prepared.run.plan
+    run, plan = prepared.run, prepared.run.plan
+    broken = {machine: problem.message for machine, problem in prepared.broken.items()}
     if as_json:
-        value = {"schema": 1, "expected_s": plan.expected_s, **plan.to_json()}
+        value = {"schema": 1, "clock": run.clock, "expected_s": plan.expected_s, **plan.to_json()}
+        if broken:
+            value["broken"] = broken
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
         return
     from rich.console import Console
     from rich.table import Table
 
+    from howlate.model.run import VIRTUAL_TIME
+
     table = Table(box=None, pad_edge=False, header_style="bold")
-    axes = list(prepared.run.study.axes)
-    for column in ("", *axes, "time", "cell"):
+    axes = list(run.study.axes)
+    repeated = ["seed" if run.virtual else "turn"] if any(c.repetition > 1 for c in plan.cells) else []
+    for column in ("", *axes, *repeated, "time", "cell"):
         table.add_column(column, overflow="fold")
     for number, cell in enumerate(plan.cells, 1):
         time = f"not possible here: {cell.impossible}" if cell.impossible else clock(cell.expected_s)
-        table.add_row(str(number), *(cell.labels.get(axis, "") for axis in axes), time, cell.id)
+        if cell.machine in broken:
+            time = f"fails: {broken[cell.machine].splitlines()[0]}"
+        turn = [str(cell.repetition)] if repeated else []
+        table.add_row(str(number), *(cell.labels.get(axis, "") for axis in axes), *turn, time, cell.id)
     Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200).print(table)
-    possible = sum(1 for cell in plan.cells if not cell.impossible)
+    possible = sum(1 for cell in plan.cells if not cell.impossible and cell.machine not in broken)
+    parallel = prepared.target.parallel
+    at_once = f" with {parallel} at once" if parallel > 1 else ""
     click.echo(
-        f"\n{possible} of {len(plan.cells)} cells, about {clock(plan.expected_s)} in all; nothing measured."
+        f"\n{possible} of {len(plan.cells)} cells, about {clock(plan.expected_s / parallel)} in all{at_once}"
+        f"{' (less where the cache has them)' if run.virtual else ''}; nothing measured."
     )
+    if run.virtual:
+        click.echo(f"{VIRTUAL_TIME}.")

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from howlate.store.run_folder import RunFolder
 
 
 @click.command(epilog="Example: howlate show runs/20260102T030405-check --json")
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.option("--cells", "every", is_flag=True, help="Every cell, where the tables show repeated points.")
+@click.option("--kernels", is_flag=True, help="A lab run's kernels, and how their configurations differ.")
+@click.option("--all", "all_", is_flag=True, help="With --kernels: every option that differs.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON (docs/commands.md).")
-def command(run: Path, as_json: bool) -> int:
-    """Show the tables of the run folder RUN."""
+def command(run: Path, every: bool, kernels: bool, all_: bool, as_json: bool) -> int:
+    """Show the tables of the run folder RUN. Where points are repeated (seeds of virtual time) a row is a point
+    with the spread over its repetitions."""
     from howlate.cli._measure import print_run
     from howlate.session import reopen
     from howlate.store.run_folder import RunFolder
@@ -20,7 +28,24 @@ def command(run: Path, as_json: bool) -> int:
     if as_json:
         from howlate.report.terminal import show_json
 
-        click.echo(show_json(folder.summaries()), nl=False)
+        click.echo(show_json(folder.summaries(), folder.read_run()), nl=False)
         return 0
-    print_run(*reopen(folder))
+    if kernels:
+        _print_kernels(folder, all_)
+        return 0
+    print_run(*reopen(folder), every)
     return 0
+
+
+def _print_kernels(folder: RunFolder, every: bool) -> None:
+    from rich.console import Console
+
+    from howlate.errors import UsageError
+    from howlate.report.kernels import print_kernels, read_kernels
+
+    run = folder.read_run()
+    if not run.machines:
+        raise UsageError(
+            f"{folder.path} is not of the lab's kernels", "`howlate doctor --run` tells of its machine"
+        )
+    print_kernels(Console(highlight=False, markup=False), read_kernels(folder, run), every)

@@ -19,36 +19,55 @@ from rich.text import Text
 
 from howlate.charts._words import seconds_text
 from howlate.model.finding import Finding
+from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import SCHEMA, CellSummary, ColumnSummary
+from howlate.report.groups import Group, groups_json, groups_of, is_grouped, repetitions
 from howlate.report.labels import axes_that_vary, heading, measured_s
 from howlate.report.units import Unit, unit_for
 
 LABEL_AT_LEAST = 12
 """A label column is never folded narrower than this."""
 
+MOST_ROWS = 8
+"""So many rows a note names."""
+
 Column = tuple[str, list[str]]
 """Heading and texts."""
 
 
-def show_json(summaries: Sequence[CellSummary]) -> str:
-    """`show --json`, as DESIGN.md has it."""
-    value = {"schema": SCHEMA, "cells": [summary.to_json() for summary in summaries]}
+def show_json(summaries: Sequence[CellSummary], run: Run | None = None) -> str:
+    """`show --json`, as DESIGN.md has it, and the points with their repetitions as `groups`."""
+    value = {
+        "schema": SCHEMA,
+        "cells": [summary.to_json() for summary in summaries],
+        **groups_json(summaries, run),
+    }
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
 def print_cells(
-    console: Console, summaries: Sequence[CellSummary], seconds: Mapping[str, float] | None = None
+    console: Console,
+    summaries: Sequence[CellSummary],
+    seconds: Mapping[str, float] | None = None,
+    run: Run | None = None,
+    every: bool = False,
 ) -> None:
-    """The table of a run, a column of the samples after the other; `seconds`: how long each cell (by id)
-    measured."""
+    """The tables of a run, a column of the samples after the other; `seconds`: how long each cell (by id)
+    measured. A row is a point where points are repeated, unless `every` cell is asked for."""
     if not summaries:
         console.print("No cell of this run is whole yet.")
+        return
+    groups = groups_of(summaries, run)
+    if is_grouped(run, groups) and not every:
+        _print_groups(console, groups, seconds or {}, run)
         return
     names = list(dict.fromkeys(name for summary in summaries for name in summary.columns))
     for name in names:
         if name != "latency_ns" and not any(_interesting(s.columns.get(name)) for s in summaries):
             continue
         _print_column(console, summaries, name, seconds or {})
+        if run is not None and run.virtual:
+            _print_note(console, VIRTUAL_TIME)
     _print_notes(console, summaries)
 
 
@@ -66,14 +85,24 @@ def _print_column(
     for line in textwrap.wrap(title(summaries, name, unit, seconds), console.width):
         console.print(Text(line, style="bold"), soft_wrap=True)
     console.print()
-    axes = axes_that_vary([s.labels for s in summaries])
-    labels = [(heading(axis), [s.labels.get(axis, "-") for s in summaries]) for axis in axes]
-    if not axes:
-        labels = [("cell", [s.id for s in summaries])]
+    labels = _label_columns([s.labels for s in summaries], [s.id for s in summaries])
     numbers = number_columns(summaries, columns, unit)
     valid = [s.valid for s in summaries]
     if not all(valid):
         labels[0] = (labels[0][0], [t if ok else f"{t} !" for t, ok in zip(labels[0][1], valid, strict=True)])
+    _print_table(console, labels, numbers, valid)
+
+
+def _label_columns(labels: Sequence[Mapping[str, str]], ids: Sequence[str]) -> list[Column]:
+    axes = axes_that_vary(labels)
+    if not axes:
+        return [("cell", list(ids))]
+    return [(heading(axis), [one.get(axis, "-") for one in labels]) for axis in axes]
+
+
+def _print_table(
+    console: Console, labels: Sequence[Column], numbers: Sequence[Column], valid: Sequence[bool]
+) -> None:
     gap = fitting_gap(console.width, [*labels, *numbers])
     for i, part in enumerate(parts(console.width, labels, numbers, gap)):
         if i:
@@ -81,18 +110,120 @@ def _print_column(
         console.print(_table(console.width, labels, part, valid, gap))
 
 
+def _print_groups(
+    console: Console, groups: Sequence[Group], seconds: Mapping[str, float], run: Run | None
+) -> None:
+    """A row a point: what its repetitions have in common is a spread."""
+    summaries = [cell for group in groups for cell in group.cells]
+    labels = [group.labels for group in groups]
+    for name in dict.fromkeys(name for summary in summaries for name in summary.columns):
+        columns = [s.columns[name] for s in summaries if name in s.columns]
+        if name != "latency_ns" and not any(_interesting(column) for column in columns):
+            continue
+        unit = unit_for(columns)
+        console.print()
+        for line in textwrap.wrap(group_title(groups, name, unit, seconds, run), console.width):
+            console.print(Text(line, style="bold"), soft_wrap=True)
+        console.print()
+        valid = [bool(group.counted) for group in groups]
+        rows = _label_columns(labels, [group.point for group in groups])
+        _print_table(console, rows, group_columns(groups, name, unit, run), valid)
+        same = in_common(labels)
+        if same:
+            _print_note(console, f"every row: {same}")
+        if run is not None and run.virtual:
+            _print_note(console, VIRTUAL_TIME)
+    if any(len(group.counted) == 1 for group in groups):
+        _print_note(console, one_is_none(run))
+    _print_group_notes(console, groups, run)
+
+
+def group_title(
+    groups: Sequence[Group], name: str, unit: Unit, seconds: Mapping[str, float], run: Run | None
+) -> str:
+    """ "Wake-up latency in us: spread over 8 seeds, each measured for 2 s"."""
+    counts = {group.planned for group in groups}
+    many = f"{max(counts)} " if len(counts) == 1 else ""
+    what = f"{column_words(name)} in {unit.name}: spread over {many}{repetitions(run, max(counts))}"
+    summaries = [cell for group in groups for cell in group.cells]
+    known = [seconds.get(s.id) or measured_s(s) for s in summaries]
+    times = [t for t in known if t is not None]
+    return f"{what}, each measured for {_span(times)}" if times and len(times) == len(known) else what
+
+
+def group_columns(groups: Sequence[Group], name: str, unit: Unit, run: Run | None) -> list[Column]:
+    """(heading, one text a point)."""
+    spreads = [group.spread(name) for group in groups]
+    maxima = [None if s is None else s.maxima for s in spreads]
+    found = [
+        (repetitions(run), [group.of for group in groups]),
+        ("median of\nmedians", [unit.text(None if s is None else s.medians) for s in spreads]),
+        ("smallest\nmax", [unit.text(None if m is None else m.smallest) for m in maxima]),
+        ("median\nmax", [unit.text(None if m is None else m.median) for m in maxima]),
+        ("largest\nmax", [unit.text(None if m is None else m.largest) for m in maxima]),
+        ("period\nexceeded", ["-" if s is None else str(s.period_exceeded) for s in spreads]),
+        ("over-\nruns", [str(group.overruns) for group in groups]),
+    ]
+    if any(group.dropped for group in groups):
+        found.append(("dropped", [str(group.dropped) for group in groups]))
+    return found
+
+
+def in_common(labels: Sequence[Mapping[str, str]]) -> str:
+    """How the task slept and ran in every row: no number is to be read without it."""
+    said = {name: {one.get(name, "") for one in labels} for name in ("timer", "period", "policy", "load")}
+    shown = axes_that_vary(labels)
+    same = {name: next(iter(values)) for name, values in said.items() if len(values) == 1}
+    return ", ".join(f"{name} {value}" for name, value in same.items() if value and name not in shown)
+
+
+def one_is_none(run: Run | None) -> str:
+    """Said where a row has one repetition."""
+    if run is not None and run.virtual:
+        return (
+            "one seed is one case of phase and dither, not a kernel's value: another moved one maximum by 1.8 "
+            "times. Use several (--seeds, 8 by default)."
+        )
+    return "a row of one repetition has no spread."
+
+
+def _print_group_notes(console: Console, groups: Sequence[Group], run: Run | None) -> None:
+    """Warnings once, with the points that they are about and in how many repetitions."""
+    axes = axes_that_vary([group.labels for group in groups])
+    named: dict[str, list[str]] = {}
+    for group in groups:
+        name = ", ".join(group.labels.get(axis, "-") for axis in axes) or group.point
+        for text in dict.fromkeys(w for cell in group.cells for w in cell.warnings):
+            having = [cell for cell in group.cells if text in cell.warnings]
+            invalid = "" if all(cell.valid for cell in having) else ", invalid"
+            named.setdefault(text, []).append(f"{name} ({len(having)} of {len(group.cells)}{invalid})")
+    for text, rows in named.items():
+        more = f" and {len(rows) - MOST_ROWS} more rows" if len(rows) > MOST_ROWS else ""
+        _print_note(console, f"{'; '.join(rows[:MOST_ROWS])}{more}: {text}")
+    if any(s.accounting.late_policy == "as-published" for group in groups for s in group.cells):
+        _print_note(console, AS_PUBLISHED)
+
+
+def column_words(name: str) -> str:
+    return {"latency_ns": "Wake-up latency", "response_ns": "Response time"}.get(
+        name, name.removesuffix("_ns").replace("_", " ").capitalize()
+    )
+
+
+def _span(times: Sequence[float]) -> str:
+    short, long = seconds_text(min(times), " "), seconds_text(max(times), " ")
+    return short if short == long else f"{short} to {long}"
+
+
 def title(summaries: Sequence[CellSummary], name: str, unit: Unit, seconds: Mapping[str, float]) -> str:
     """What the table shows, and for how long it was looked at: "Wake-up latency in us, largest seen in 12 s a
     row"."""
-    what = {"latency_ns": "Wake-up latency", "response_ns": "Response time"}.get(
-        name, name.removesuffix("_ns").replace("_", " ").capitalize()
-    )
+    what = column_words(name)
     known = [seconds.get(s.id) or measured_s(s) for s in summaries]
     times = [t for t in known if t is not None]
     if not times or len(times) < len(known):
         return f"{what} in {unit.name}"
-    short, long = seconds_text(min(times), " "), seconds_text(max(times), " ")
-    span = short if short == long else f"{short} to {long}"
+    span = _span(times)
     each = "" if len(times) == 1 else " each"
     return f"{what} in {unit.name}; the maximum is the largest seen in {span}{each}"
 
@@ -220,7 +351,8 @@ def print_findings(
     chosen = [f for f in findings if f.level in levels]
     shown = chosen if most is None else chosen[:most]
     for finding in shown:
-        lines = textwrap.wrap(f"{finding.title}: {finding.found}", max(30, console.width - 2))
+        about = f" ({', '.join(finding.machines)})" if finding.machines else ""
+        lines = textwrap.wrap(f"{finding.title}: {finding.found}{about}", max(30, console.width - 2))
         for i, line in enumerate(lines):
             console.print(Text(f"{' ' if i else '-'} {line}", style="bold"), soft_wrap=True)
         _print_indented(console, finding.why)

@@ -1,0 +1,185 @@
+"""The kernels of a lab run: version, command line, and how their configurations differ."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from rich.console import Console
+from rich.text import Text
+
+from howlate.model.facts import Facts
+from howlate.model.run import Run
+from howlate.report.configs import Difference, differences, parse_config, that_matter
+from howlate.store.run_folder import RunFolder
+
+MOST_LISTED = 400
+"""So many options that differ stand in the page."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel as it was measured."""
+
+    label: str
+    release: str
+    version: str
+    command_line: str
+    config: Mapping[str, str]
+    """Its options; those of the facts where the whole configuration is not at hand."""
+    whole: bool
+    """Whether `config` is the whole of it."""
+
+
+def read_kernels(folder: RunFolder, run: Run) -> tuple[Kernel, ...]:
+    """The run's kernels, in the order of its plan."""
+    found = []
+    for label, captured in run.machines.items():
+        facts = Facts.from_json(dict(captured))
+        whole = label in run.configs
+        options = parse_config(folder.config(run.configs[label])) if whole else _of_facts(facts)
+        found.append(
+            Kernel(
+                label,
+                facts.text("kernel.release") or "unknown",
+                facts.text("kernel.version") or "unknown",
+                facts.text("kernel.cmdline") or "",
+                options,
+                whole,
+            )
+        )
+    return tuple(found)
+
+
+def _of_facts(facts: Facts) -> dict[str, str]:
+    return {
+        name: str(value) for name, value in (facts.mapping("kernel.config") or {}).items() if value != "n"
+    }
+
+
+def builds(kernels: Sequence[Kernel]) -> list[tuple[str, Mapping[str, str]]]:
+    """Each configuration once, with the labels that have it: boot parameters change none."""
+    labels: dict[int, list[str]] = {}
+    configs: list[Mapping[str, str]] = []
+    for kernel in kernels:
+        if not kernel.config:
+            continue
+        if kernel.config not in configs:
+            configs.append(kernel.config)
+        labels.setdefault(configs.index(kernel.config), []).append(kernel.label)
+    return [(", ".join(labels[i]), config) for i, config in enumerate(configs)]
+
+
+def compared(kernels: Sequence[Kernel]) -> tuple[list[str], list[Difference]]:
+    """Who is compared, and in what they differ. Only what all of them know is looked at."""
+    found = builds(kernels)
+    if len(found) < 2:
+        return [], []
+    return [labels for labels, _ in found], differences([config for _, config in found])
+
+
+def said_of(names: Sequence[str], found: Sequence[Difference], kernels: Sequence[Kernel]) -> str:
+    """The sentence above the list."""
+    partly = [kernel.label for kernel in kernels if not kernel.whole]
+    limits = (
+        f" Of {', '.join(partly)} only the options that the facts hold are known, the others count as not set."
+        if partly and len(names) > 1
+        else ""
+    )
+    if len(names) < 2:
+        return "They are of one configuration; boot parameters are all that differs."
+    rest = len(found) - len(that_matter(found))
+    return (
+        f"Their configurations differ in {len(found)} options; {len(found) - rest} of them are known to matter "
+        f"for lateness.{limits}"
+    )
+
+
+def print_kernels(console: Console, kernels: Sequence[Kernel], every: bool) -> None:
+    """For the terminal."""
+    for kernel in kernels:
+        console.print(Text(kernel.label, style="bold"), soft_wrap=True)
+        for what, text in (
+            ("release", kernel.release),
+            ("version", kernel.version),
+            ("boots", kernel.command_line),
+        ):
+            _wrapped(console, f"{what}: {text}", "  ")
+    names, found = compared(kernels)
+    console.print()
+    _wrapped(console, said_of(names, found, kernels), "")
+    shown = list(found) if every else that_matter(found)
+    for sentence, some in by_sentence(shown):
+        console.print()
+        _wrapped(console, sentence or "Not known to matter:", "")
+        for one in some:
+            _wrapped(console, f"{one.option}: {values_of(one, names)}", "  ")
+    if not every and len(shown) < len(found):
+        console.print()
+        _wrapped(console, f"{len(found) - len(shown)} more options differ: --all lists them.", "")
+
+
+def by_sentence(found: Iterable[Difference]) -> list[tuple[str, list[Difference]]]:
+    """Options that matter for the same reason, together."""
+    groups: dict[str, list[Difference]] = {}
+    for one in found:
+        groups.setdefault(one.why, []).append(one)
+    return list(groups.items())
+
+
+def values_of(one: Difference, names: Sequence[str]) -> str:
+    """ "y (6.1), n (6.1-rt)"."""
+    who: dict[str, list[str]] = {}
+    for value, name in zip(one.values, names, strict=True):
+        who.setdefault(value, []).append(name)
+    return "; ".join(f"{value} ({', '.join(labels)})" for value, labels in who.items())
+
+
+def _wrapped(console: Console, text: str, indent: str) -> None:
+    for i, line in enumerate(textwrap.wrap(text, max(30, console.width - len(indent) - 2))):
+        console.print(Text(f"{indent}{'  ' if i else ''}{line}"), soft_wrap=True)
+
+
+def section(kernels: Sequence[Kernel]) -> str:
+    """For the report: the kernels, then what differs."""
+    rows = "".join(
+        f'<tr><th scope="row">{escape(k.label)}</th><td>{escape(k.release)}</td>'
+        f'<td class="text">{escape(k.version)}</td><td class="text"><code>{escape(k.command_line)}</code></td></tr>'
+        for k in kernels
+    )
+    names, found = compared(kernels)
+    matter = that_matter(found)
+    rest = [one for one in found if not one.why]
+    listed = "".join(
+        f"<dt>{escape(sentence)}</dt>"
+        + "".join(
+            f"<dd><code>{escape(one.option)}</code> {escape(values_of(one, names))}</dd>" for one in some
+        )
+        for sentence, some in by_sentence(matter)
+    )
+    left = rest[:MOST_LISTED]
+    more = (
+        f"; {len(rest) - len(left)} more: <code>howlate show RUN --kernels --all</code>"
+        if len(left) < len(rest)
+        else ""
+    )
+    others = (
+        f"<details><summary>{len(rest)} options that differ and are not known to matter{more}</summary>"
+        f'<p class="options">{"; ".join(_short(one) for one in left)}</p></details>'
+        if rest
+        else ""
+    )
+    return (
+        '<h3>Kernels</h3><div class="scroll" tabindex="0" role="region" aria-label="Kernels"><table class="kernels">'
+        '<thead><tr><th scope="col">kernel</th><th scope="col">release</th><th scope="col">version</th>'
+        f'<th scope="col">command line</th></tr></thead><tbody>{rows}</tbody></table></div>'
+        f'<h3>How their configurations differ</h3><p class="lead">{escape(said_of(names, found, kernels))}</p>'
+        + (f'<dl class="differences">{listed}</dl>' if listed else "")
+        + others
+    )
+
+
+def _short(one: Difference) -> str:
+    return f"<code>{escape(one.option)}</code> {escape('/'.join(one.values))}"

@@ -1,0 +1,21 @@
+"""The spread of one figure over repetitions: of seeds in virtual time, of repeated cells in real time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Of one figure that each repetition has once. The median of an even number is the mean of the middle two."""
+
+    smallest: int
+    median: float
+    largest: int
+
+
+def spread_of(values: Sequence[int]) -> Spread | None:
+    """None where there is no value."""
+    return Spread(min(values), float(median(values)), max(values)) if values else None
