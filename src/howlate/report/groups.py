@@ -13,6 +13,8 @@ from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import CellSummary
 from howlate.stats.spread import Spread, spread_of
 
+IN_FORCE = ("cpu", "policy")
+"""Labels that are read back from each cell, and may differ between the repetitions of a point."""
 _ID = re.compile(r"(?P<point>.+-[0-9a-f]{10})-[0-9]+")
 
 
@@ -105,17 +107,28 @@ def point_of(cell_id: str) -> str:
     return match["point"] if match else cell_id
 
 
-def groups_of(summaries: Sequence[CellSummary], run: Run | None = None) -> tuple[Group, ...]:
-    """The cells by their points, in the order in which the points come."""
+def groups_of(
+    summaries: Sequence[CellSummary],
+    run: Run | None = None,
+    labels: Sequence[Mapping[str, str]] | None = None,
+) -> tuple[Group, ...]:
+    """The cells by their points, in the order in which the points come. `labels`: the cells' own and what a report
+    adds to them (which run they are of)."""
     planned: dict[str, int] = {}
     for cell in run.plan.cells if run is not None else ():
         planned[point_of(cell.id)] = planned.get(point_of(cell.id), 0) + 1
-    found: dict[str, list[CellSummary]] = {}
-    for summary in summaries:
-        found.setdefault(point_of(summary.id), []).append(summary)
+    found: dict[tuple[object, ...], list[tuple[CellSummary, Mapping[str, str]]]] = {}
+    for summary, one in zip(summaries, labels or [s.labels for s in summaries], strict=True):
+        asked = sorted((name, text) for name, text in one.items() if name not in IN_FORCE)
+        found.setdefault((point_of(summary.id), *asked), []).append((summary, one))
     return tuple(
-        Group(point, cells[0].labels, tuple(cells), max(planned.get(point, 0), len(cells)))
-        for point, cells in found.items()
+        Group(
+            point_of(cells[0][0].id),
+            cells[0][1],
+            tuple(cell for cell, _ in cells),
+            max(planned.get(point_of(cells[0][0].id), 0), len(cells)),
+        )
+        for cells in found.values()
     )
 
 
