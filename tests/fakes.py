@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import _thread
+import hashlib
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from howlate.errors import ExitCode
+from howlate.errors import ExitCode, HowlateError, NotPossibleError, TargetError
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell
 from howlate.model.study import Study
+from howlate.places import probe_path
 from howlate.targets import Outcome, Progress
+from howlate.targets.local import LocalTarget
 from store.streams import stream as made_stream
 
 
@@ -55,6 +60,7 @@ LIST: dict[str, Any] = {
                 param("duration", "duration", "10s"),
                 param("policy", "text", "fifo:80"),
                 param("late-policy", "choice", "skip", ("skip", "backlog", "as-published")),
+                param("first", "duration", "1000us"),
                 param("dither", "flag"),
                 param("seed", "count", "1"),
                 param("cpus", "cpus", "0"),
@@ -202,3 +208,137 @@ class FakeTarget:
             stream.write_bytes(made_stream([1000] * 50, trailer_changes={"stop_reason": "stopped"}))
             raise
         return Outcome(ExitCode.DONE)
+
+
+class FakeLab:
+    """Several kernels in virtual time, two cells at once; every kernel has its own latencies.
+
+    `behaviours`, by kernel: what happens instead of a whole cell, in turn; "hang" lasts until `stop`.
+    """
+
+    def __init__(
+        self,
+        kernels: tuple[str, ...] = ("6.1", "6.1-rt"),
+        behaviours: Mapping[str, list[str]] | None = None,
+        answers: Mapping[str, HowlateError] | None = None,
+        parallel: int = 2,
+        clock: str = "virtual",
+    ) -> None:
+        self.machines = kernels
+        self.parallel = parallel
+        self.clock = clock
+        self.behaviours = {kernel: list(which) for kernel, which in (behaviours or {}).items()}
+        self.answers = dict(answers or {})
+        self.measured: list[Cell] = []
+        self.threads: set[str] = set()
+        self.most = 0
+        self._running = 0
+        self._hold = threading.Lock()
+        self._together = threading.Barrier(parallel)
+        self.hanging = threading.Semaphore(0)
+        """Released by each cell that hangs."""
+        self.stopped = threading.Event()
+
+    @property
+    def name(self) -> str:
+        return "lab:" + ",".join(self.machines)
+
+    def facts(self, machine: str = "") -> dict[str, Any]:
+        if machine in self.answers:
+            raise self.answers[machine]
+        rt = "-rt" in machine
+        values = {
+            "kernel.release": f"{machine.partition('[')[0]}-test",
+            "kernel.version": f"#1 SMP {'PREEMPT_RT' if rt else 'PREEMPT_DYNAMIC'} Debian 6.1.1-1",
+            "kernel.cmdline": machine.partition("[")[2].strip("]"),
+            "kernel.realtime": 1 if rt else 0,
+            "kernel.config": {"HZ": "250", "PREEMPT_RT": "y" if rt else "n"},
+        }
+        return {"facts": 1, "values": values, "missing": {}}
+
+    def capabilities(self, machine: str = "") -> Capabilities:
+        if machine.startswith("5.10"):
+            return Capabilities.from_json(
+                {**LIST, "timers": [*LIST["timers"][:2], NO_SPIN, LIST["timers"][3]]}
+            )
+        return capabilities()
+
+    def config(self, machine: str = "") -> str:
+        rt = "-rt" in machine
+        return f"CONFIG_HZ=250\n{'CONFIG_PREEMPT_RT=y' if rt else 'CONFIG_PREEMPT_DYNAMIC=y'}\n"
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+    def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
+        if self.stopped.is_set():
+            raise KeyboardInterrupt
+        with self._hold:
+            self.measured.append(cell)
+            self.threads.add(threading.current_thread().name)
+            self._running += 1
+            self.most = max(self.most, self._running)
+            what = (self.behaviours.get(cell.machine) or ["whole"]).pop(0)
+        try:
+            return self._measure(cell, stream, on_progress, what)
+        finally:
+            with self._hold:
+                self._running -= 1
+
+    def _measure(
+        self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None], what: str
+    ) -> Outcome:
+        on_progress(Progress(50, 0.05, 1049))
+        if what == "together":  # only with another cell at the same time does this go on
+            self._together.wait(30)
+        if what == "panic":
+            return Outcome(
+                ExitCode.BROKEN, "the guest panicked\nKernel panic - not syncing: made\n---[ end ]---"
+            )
+        if what == "refused":
+            raise NotPossibleError("this guest cannot")
+        if what == "broken":
+            raise TargetError("the guest is gone")
+        if what in ("hang", "interrupt"):
+            if what == "interrupt":
+                for _ in range(self.parallel - 1):
+                    self.hanging.acquire()
+                _thread.interrupt_main()
+            else:
+                self.hanging.release()
+            self.stopped.wait(30)
+            stream.write_bytes(made_stream([1000] * 50, trailer_changes={"stop_reason": "stopped"}))
+            raise KeyboardInterrupt
+        stream.write_bytes(made_stream(self.latencies(cell)))
+        return Outcome(ExitCode.DONE)
+
+    def latencies(self, cell: Cell) -> list[int]:
+        """The same for the same cell: from its kernel, its load and its parameters alone."""
+        n = int(str(cell.parameters.get("activations", "100")))
+        typical = 4_000 if "-rt" in cell.machine else 6_000
+        words = [cell.machine, *(f"{k}={v}" for k, v in sorted(cell.parameters.items()))]
+        late = int.from_bytes(hashlib.sha256(" ".join(words).encode()).digest()[:2], "big")
+        return [typical + k for k in range(n - 1)] + [typical * 10 + late]
+
+
+NO_SPIN = timer("spin", available=False, reason="this kernel has no such timer")
+
+
+class ProbeLab(FakeLab):
+    """Kernels that are all this one: the real probe, two at once."""
+
+    def __init__(self, kernels: tuple[str, ...] = ("6.1", "6.1-rt"), **more: Any) -> None:
+        super().__init__(kernels, **more)
+        self.local = LocalTarget(probe_path())
+
+    def facts(self, machine: str = "") -> dict[str, Any]:
+        return self.local.facts()
+
+    def capabilities(self, machine: str = "") -> Capabilities:
+        return self.local.capabilities()
+
+    def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
+        return self.local.run_cell(cell, stream, on_progress)
+
+    def stop(self) -> None:
+        self.local.stop()

@@ -233,7 +233,9 @@ class _Work:
         self._waiting = deque(enumerate(cells, 1))
         self._of = len(cells)
         self._pace = Pace(sum(c.expected_s for c in cells))
+        self._busy = 0
         self._running: dict[str, tuple[_Begun, Future[Outcome]]] = {}
+        """Also those that have ended, until they are finished."""
         self._events: SimpleQueue[tuple[Cell, Progress | None]] = SimpleQueue()
         """Progress of a cell; None: it has ended."""
 
@@ -245,8 +247,9 @@ class _Work:
             if progress is not None:
                 self._listener.progress(cell, progress, self._pace.left_s())
                 continue
+            self._busy -= 1
+            self._fill()  # before the stream is decoded, so that no core waits for that
             begun, future = self._running.pop(cell.id)
-            self._fill()  # before its stream is decoded, so that no core waits for that
             try:
                 self._listener.whole(cell, begun.finish(future.result))
             except _NotWhole as problem:
@@ -256,11 +259,12 @@ class _Work:
         return failures
 
     def _fill(self) -> None:
-        while self._waiting and len(self._running) < self._target.parallel:
+        while self._waiting and self._busy < self._target.parallel:
             number, cell = self._waiting.popleft()
             self._listener.starts(cell, number, self._of, self._pace.left_s())
             begun = _Begun.at(self._folder, cell, self._can)
             self._running[cell.id] = begun, self._pool.submit(self._measure, begun)
+            self._busy += 1
 
     def _measure(self, begun: _Begun) -> Outcome:
         """In a thread of the pool."""
