@@ -27,6 +27,7 @@ from howlate.session import Asked, Session, aim_of, begin, newest_unfinished, pr
 from howlate.store import ingest as module
 from howlate.store.run_folder import RunFolder
 from howlate.targets import Progress
+from rights import without_rights
 
 
 class Heard:
@@ -177,6 +178,16 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> Non
     (tmp_path / "r" / "run.json").write_text("{")
     with pytest.raises(DamagedError):
         run(FakeTarget(), tmp_path / "r")
+
+
+@pytest.mark.parametrize("closed", ["above", "above/r"])
+def test_a_folder_that_may_not_be_searched_is_not_gone_on_with(tmp_path: Path, closed: str) -> None:
+    out = tmp_path / "above" / "r"
+    run(FakeTarget(), out)
+    prepared = prepare(ASKED, FakeTarget())
+    with without_rights(tmp_path / closed), pytest.raises(StorageError, match="Permission denied"):
+        begin(prepared, out)
+    assert begin(prepared, out).cells == ()
 
 
 def test_one_howlate_at_a_time_measures_into_a_folder(tmp_path: Path) -> None:

@@ -16,7 +16,13 @@ RUNS = Path("runs")
 def probe_path() -> Path:
     """The probe built for this machine: $HOWLATE_PROBE, else build/probe/howlate-probe of this repository."""
     path = Path(os.environ.get("HOWLATE_PROBE") or ROOT / "build" / "probe" / "howlate-probe")
-    if not path.is_file():
+    try:
+        there = path.is_file()
+    except OSError as problem:
+        raise TargetError(
+            f"{path} cannot be looked at: {problem.strerror}", "make its folder readable for yourself"
+        ) from None
+    if not there:
         raise TargetError(
             f"the probe is not built ({path} is not there)", "./howlate builds it when it is called"
         )

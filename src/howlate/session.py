@@ -43,6 +43,7 @@ from howlate.plan import (
     still_to_measure,
 )
 from howlate.plan.check import find_test
+from howlate.store.files import storing
 from howlate.store.run_folder import KERNELS, RUN, RunFolder
 from howlate.targets import Outcome, Target
 
@@ -324,9 +325,11 @@ def _cpuset(parameters: Mapping[str, Value]) -> str:
 def begin(prepared: Prepared, out: Path | None) -> Session:
     """A new run folder, or the one that stands at `out` if it holds the same plan."""
     run = prepared.run
-    if out is not None and (out / RUN).exists():
-        return _go_on(prepared, RunFolder.open(out))
     path = out if out is not None else _new_name(run.id)
+    with storing(path):
+        holds_a_run = (path / RUN).exists()
+    if holds_a_run:
+        return _go_on(prepared, RunFolder.open(path))
     run = replace(run, configs=config_files(prepared.configs))
     folder = RunFolder.create(path, run)
     _write_configs(folder, run, prepared)
@@ -335,8 +338,9 @@ def begin(prepared: Prepared, out: Path | None) -> Session:
 
 def _new_name(run_id: str) -> Path:
     path, number = RUNS / run_id, 2
-    while path.exists():
-        path, number = RUNS / f"{run_id}-{number}", number + 1
+    with storing(RUNS):
+        while path.exists():
+            path, number = RUNS / f"{run_id}-{number}", number + 1
     return path
 
 

@@ -23,6 +23,7 @@ from howlate import cli, places
 from howlate.cli._progress import ProgressLine, clock, latency
 from howlate.plan import make_plan
 from howlate.targets import Progress
+from rights import without_rights
 from sentences import meant
 
 STAND_IN = Path(__file__).parents[1] / "stand_in.py"
@@ -255,6 +256,41 @@ def test_folders_that_cannot_be_written_are_sentences(howlate: Run) -> None:
         said = howlate("run", "mine.toml", "--out", out)
         assert said.code in (2, 4)
         assert is_a_sentence(said.err.splitlines(keepends=True)[-1]), said.err
+
+
+@pytest.mark.parametrize("closed", ["above", "above/r", "above/r/cells", "above/r/cells/*"])
+def test_a_folder_that_may_not_be_searched_is_a_sentence(howlate: Run, closed: str) -> None:
+    """As nobody, for a run below a folder of somebody else's."""
+    Path("above").mkdir()
+    assert howlate("run", "mine.toml", "--out", "above/r").code == 0
+    calls: list[tuple[str, ...]] = [
+        ("show", "above/r"),
+        ("show", "above/r", "--json"),
+        ("report", "above/r", "-o", "report.html"),
+        ("export", "above/r", "--format", "csv", "-o", "r.csv"),
+        ("doctor", "--run", "above/r"),
+    ]
+    for argv in calls:
+        assert howlate(*argv).code == 0  # and what it imports is imported
+    Path("r.csv").unlink()
+    for argv in calls:
+        with without_rights(next(Path().glob(closed))):
+            said = howlate(*argv)
+        assert said.code == 4, said
+        assert is_a_sentence(said.err.splitlines(keepends=True)[-1]), said.err
+        assert "Permission denied" in said.err and "fault" not in said.err, said.err
+
+
+@pytest.mark.parametrize("argv", [("export", "r", "--format", "csv", "-o"), ("report", "r", "-o")])
+def test_an_output_that_may_not_be_looked_at_is_a_sentence(howlate: Run, argv: tuple[str, ...]) -> None:
+    howlate("run", "mine.toml", "--out", "r")
+    Path("closed").mkdir()
+    assert howlate(*argv, "closed/out").code == 0
+    with without_rights(Path("closed")):
+        said = howlate(*argv, "closed/out")
+    assert said.code == 4
+    assert is_a_sentence(said.err), said.err
+    assert "fault" not in said.err
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", "\x00" * 99])

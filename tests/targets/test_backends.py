@@ -19,6 +19,7 @@ from howlate.store.frames import Kind
 from howlate.store.stream import StreamReader
 from howlate.targets import Progress, Target, names, open_target
 from processes import until, with_word
+from rights import without_rights
 
 
 def local() -> Target:
@@ -135,4 +136,7 @@ def test_a_probe_that_is_not_built_is_a_sentence(monkeypatch: pytest.MonkeyPatch
         places.probe_path()
     (tmp_path / "none").write_text("")
     with pytest.raises(TargetError, match="cannot be executed"):
+        places.probe_path()
+    (tmp_path / "none").chmod(0o755)
+    with without_rights(tmp_path), pytest.raises(TargetError, match="Permission denied"):
         places.probe_path()

@@ -160,7 +160,9 @@ def _copy(
 @contextmanager
 def _target(out: Path) -> Iterator[Path]:
     """Where to write: beside `out`, to be renamed; a pipe or a device (`/dev/stdout`) as it is."""
-    if out.exists() and not out.is_file():
+    with storing(out):
+        special = out.exists() and not out.is_file()
+    if special:
         yield out
         return
     with written_beside(out) as beside:

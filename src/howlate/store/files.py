@@ -43,6 +43,17 @@ def storing(path: Path) -> Iterator[None]:
         raise storage_error(path, error.errno, error.strerror or str(error)) from None
 
 
+@contextmanager
+def looking(path: Path) -> Iterator[None]:
+    """Turns an OSError inside into a DamagedError about `path`: whether something is there is not known where
+    the folder above it may not be searched."""
+    try:
+        yield
+    except OSError as error:
+        text = f"{path} cannot be read: {error.strerror or error}"
+        raise DamagedError(text, "make it readable for yourself, or restore it from a copy") from None
+
+
 def storage_error(path: Path, number: int | None, text: str) -> StorageError:
     """What is told of a file that could not be written."""
     remedy = {

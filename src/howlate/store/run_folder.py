@@ -18,7 +18,7 @@ from howlate.model.bins import CellBins
 from howlate.model.decode import read_text
 from howlate.model.run import Run
 from howlate.model.summary import SCHEMA, CellSummary
-from howlate.store.files import read_json, remedied, storing, sync, write_json, write_text
+from howlate.store.files import looking, read_json, remedied, storing, sync, write_json, write_text
 
 RUN, SUMMARY, BINS, CELL, ERROR = "run.json", "summary.json", "bins.json", "cell.json", "error.json"
 SAMPLES, CPUS, LOADS = "samples.parquet", "cpus.parquet", "loads.parquet"
@@ -50,22 +50,21 @@ class RunFolder:
     def open(cls, path: Path) -> RunFolder:
         """An existing run folder; UsageError if there is none at all, DamagedError if it is not readable as
         one."""
-        if not path.exists():
-            raise UsageError(f"{path} is not there", "name a run folder; `howlate check` makes one")
-        if not path.is_dir() or not (path / RUN).is_file():
-            raise DamagedError(f"{path} has no {RUN}", "name the folder that holds run.json")
+        with looking(path):
+            if not path.exists():
+                raise UsageError(f"{path} is not there", "name a run folder; `howlate check` makes one")
+            if not path.is_dir() or not (path / RUN).is_file():
+                raise DamagedError(f"{path} has no {RUN}", "name the folder that holds run.json")
         folder = cls(path)
         folder.read_run()
-        folder._check_cells()
+        folder._with(SUMMARY)
         return folder
 
-    def _check_cells(self) -> None:
-        """A glob over a folder that cannot be read finds nothing, and a run would look empty."""
-        try:
-            next(self.cells_path.iterdir(), None)
-        except OSError as error:
-            text = f"{self.cells_path} cannot be read: {error.strerror or error}"
-            raise DamagedError(text, "make it readable, or restore it from a copy") from None
+    def _with(self, file: str) -> list[str]:
+        """The folders below `cells` that hold this file. A glob would leave out what cannot be read, and a run
+        would look empty."""
+        with looking(self.cells_path):
+            return sorted(p.name for p in self.cells_path.iterdir() if (p / file).is_file())
 
     @property
     def cells_path(self) -> Path:
@@ -113,9 +112,9 @@ class RunFolder:
     def finish_cell(self, cell_id: str) -> Path:
         """Renames a `.part` folder that has its summary: from now on the cell is whole."""
         part, whole = self.part_path(cell_id), self.cell_path(cell_id)
-        if not (part / SUMMARY).is_file():
-            raise DamagedError(f"cell {cell_id} has no {SUMMARY} yet", "measure it again")
         with storing(whole):
+            if not (part / SUMMARY).is_file():
+                raise DamagedError(f"cell {cell_id} has no {SUMMARY} yet", "measure it again")
             sync(part)
             part.rename(whole)
             sync(self.cells_path)
@@ -131,23 +130,22 @@ class RunFolder:
 
     def is_whole(self, cell_id: str) -> bool:
         """A cell is whole when its summary stands in the folder of its final name."""
-        return (self.cell_path(cell_id) / SUMMARY).is_file()
+        with looking(self.cell_path(cell_id)):
+            return (self.cell_path(cell_id) / SUMMARY).is_file()
 
     def whole_cells(self) -> list[str]:
         """Ids of whole cells, in the order of the plan; cells that the plan does not have come last,
         sorted."""
-        with_summary = {file.parent.name for file in self.cells_path.glob(f"*/{SUMMARY}")}
-        found = {name for name in with_summary if _ID.fullmatch(name)}
+        found = {name for name in self._with(SUMMARY) if _ID.fullmatch(name)}
         planned = [cell.id for cell in self.read_run().plan.cells if cell.id in found]
         return planned + sorted(found - set(planned))
 
     def failed_cells(self) -> dict[str, dict[str, Any]]:
         """What error.json says of each cell that failed and is not whole since."""
-        return {
-            file.parent.name[1 : -len(".part")]: read_json(file)
-            for file in sorted(self.cells_path.glob(f".*.part/{ERROR}"))
-            if not (self.cells_path / file.parent.name[1 : -len(".part")] / SUMMARY).is_file()
-        }
+        whole = set(self._with(SUMMARY))
+        names = [n for n in self._with(ERROR) if n.startswith(".") and n.endswith(".part")]
+        ids = {n: n[1 : -len(".part")] for n in names}
+        return {ids[n]: read_json(self.cells_path / n / ERROR) for n in names if ids[n] not in whole}
 
     def summary(self, cell_id: str) -> CellSummary:
         """The summary of a whole cell."""
