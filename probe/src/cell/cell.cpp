@@ -122,6 +122,7 @@ class CellRun {
   std::optional<Live> live_;
   RecorderPlace place_;
   std::size_t ring_samples_ = 0;
+  std::size_t sampler_rows_ = 0;
   CellOutcome outcome_;
   Statistics statistics_;
   std::vector<std::string> mismatches_;
@@ -146,7 +147,9 @@ Result<ExitCode> CellRun::run() {
 }
 
 Status CellRun::check() {
-  const auto samples = choose_ring_samples(plan_, memory_available(cell_.root()));
+  sampler_rows_ = sampler_rows(plan_, online_cpus(cell_.root()).size(), cell_.params().texts("load").size());
+  const auto samples =
+      choose_ring_samples(plan_, memory_available(cell_.root()), SystemSampler::memory_bytes(sampler_rows_));
   if (!samples) return samples.error();
   ring_samples_ = *samples;
   place_ = choose_recorder_place(plan_.lanes, allowed_, measuring_);
@@ -186,8 +189,8 @@ Status CellRun::prepare() {
   if (!bell) return bell.error();
   bell_.emplace(std::move(*bell));
   const std::size_t tables = plan_.lanes.size();
-  const std::size_t rows = sampler_rows(plan_, online_cpus(cell_.root()).size(), loads_.size());
-  sampler_.emplace(SamplerSpec{cell_.root(), measuring_, static_cast<std::uint16_t>(tables), rows}, loads_);
+  const SamplerSpec sampled{cell_.root(), measuring_, static_cast<std::uint16_t>(tables), sampler_rows_};
+  sampler_.emplace(sampled, loads_);
   for (auto& lane : plan_.lanes) {
     if (plan_.threshold_ns != 0) lane->loop.threshold_ns = plan_.threshold_ns;
     lane->loop.stop_at_threshold = plan_.threshold_ns != 0;

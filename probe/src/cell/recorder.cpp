@@ -53,11 +53,13 @@ RecorderPlace choose_recorder_place(const std::vector<std::unique_ptr<Lane>>& la
   return place;
 }
 
-Result<std::size_t> choose_ring_samples(const CellPlan& plan, std::int64_t memory_available) {
+Result<std::size_t> choose_ring_samples(const CellPlan& plan, std::int64_t memory_available,
+                                        std::size_t other_bytes) {
   const std::size_t threads = plan.lanes.size();
   if (plan.record == RecordMode::memory) {
     const double bytes = std::exp2(std::ceil(std::log2(expected_samples(plan)))) * sizeof(Sample) *
-                         static_cast<double>(threads);
+                             static_cast<double>(threads) +
+                         static_cast<double>(other_bytes);
     if (bytes > 0.8 * static_cast<double>(memory_available))
       return not_possible(
           "--record memory needs " + std::to_string(static_cast<std::int64_t>(bytes / 1048576)) +
@@ -77,7 +79,7 @@ Recorder::Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, La
     const TallySpec tally{plan.schedule.period_ns, plan.lanes[lane]->loop.warm_up, plan.deadline_ns,
                           plan.has_work};
     lanes_record_.push_back(
-        {TableWriter(static_cast<std::uint16_t>(lane), columns, batch_rows), Tally(tally)});
+        {TableWriter(static_cast<std::uint16_t>(lane), columns, TableWriter::batch_rows), Tally(tally)});
   }
   opening_.reserve(std::size_t{64} << 10U);
 }
@@ -153,7 +155,7 @@ void Recorder::drain(std::size_t lane) {
   for (std::size_t left = run.ring.capacity(); left > 0;) {
     const std::span<const Sample> all = run.ring.peek();
     if (all.empty()) break;
-    const auto found = all.first(std::min({all.size(), left, batch_rows - record.table.rows()}));
+    const auto found = all.first(std::min({all.size(), left, TableWriter::batch_rows - record.table.rows()}));
     for (const Sample& sample : found) {
       const std::int64_t flags = record.tally.add(sample);
       record.table.add(

@@ -28,13 +28,14 @@ RecorderPlace choose_recorder_place(const std::vector<std::unique_ptr<Lane>>& la
                                     const std::vector<int>& allowed, const std::vector<int>& measuring);
 
 // How many samples a ring holds: a power of two. Ten seconds of releases, in stream mode no more than the
-// bound on memory allows; the whole run in memory mode, or the sentence that says why not.
-Result<std::size_t> choose_ring_samples(const CellPlan& plan, std::int64_t memory_available);
+// bound on memory allows; the whole run in memory mode, or the sentence that says why not. `other_bytes` is
+// what else is kept in memory until the end.
+Result<std::size_t> choose_ring_samples(const CellPlan& plan, std::int64_t memory_available,
+                                        std::size_t other_bytes = 0);
 
 class Recorder {
  public:
   static constexpr std::int64_t wake_ns = 50'000'000;
-  static constexpr std::size_t batch_rows = 4096;
   static constexpr std::size_t gap_write_bytes = 4096;
 
   Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, Lanes& lanes, SystemSampler& sampler,

@@ -25,6 +25,12 @@ struct SamplerSpec {
 
 class SystemSampler {
  public:
+  // What its tables take.
+  static std::size_t memory_bytes(std::size_t rows_max) {
+    return TableWriter::memory_bytes(cpus_columns(), rows_max) +
+           TableWriter::memory_bytes(loads_columns(), rows_max);
+  }
+
   SystemSampler(const SamplerSpec& spec, LoadSet& loads);
 
   void begin(std::int64_t t0_ns, std::int64_t now_ns);

@@ -1,4 +1,4 @@
-// Rows of one of the stream's tables, gathered by column and written as a batch. All memory is had at the
+// Rows of one of the stream's tables, gathered by column and written as batches. All memory is had at the
 // start.
 #pragma once
 
@@ -15,6 +15,13 @@ namespace howlate {
 
 class TableWriter {
  public:
+  // The most rows of one batch, so that none comes near the stream's bound on a frame.
+  static constexpr std::size_t batch_rows = 4096;
+  // What so many rows take until they are written.
+  static std::size_t memory_bytes(std::span<const ColumnSpec> columns, std::size_t rows_max) {
+    return columns.size() * rows_max * sizeof(std::int64_t);
+  }
+
   TableWriter(std::uint16_t id, std::span<const ColumnSpec> columns, std::size_t rows_max);
 
   [[nodiscard]] bool full() const { return rows_ == rows_max_; }
@@ -22,8 +29,9 @@ class TableWriter {
   // One value a column. Not to be called when full().
   void add(std::initializer_list<std::int64_t> row);
 
-  // Writes what has been gathered as one batch. Rows that could not be kept are lost(), the others kept().
-  // `account` is that of the last row; its `recorded` is filled in here. False when the batch was not kept.
+  // Writes what has been gathered, in batches. Rows that could not be kept are lost(), the others kept().
+  // `account` is that of the last row, so more than batch_rows come without one; its `recorded` is filled in
+  // here. False when a batch was not kept.
   bool flush(Sink& sink, Totals account = {});
 
   [[nodiscard]] std::uint16_t id() const { return id_; }
@@ -31,6 +39,8 @@ class TableWriter {
   [[nodiscard]] std::int64_t lost() const { return lost_; }
 
  private:
+  bool put_batch(Sink& sink, std::size_t from, std::size_t many, Totals account);
+
   std::uint16_t id_;
   std::size_t rows_max_;
   std::size_t rows_ = 0;

@@ -74,6 +74,9 @@ TEST_CASE("in memory mode the ring holds the whole run, or is refused with a sen
   const auto refused = choose_ring_samples(plan_of(20'000, 60 * second, RecordMode::memory), 10 << 20);
   REQUIRE(!refused.ok());
   CHECK(refused.error().code == ExitCode::not_possible);
+  const CellPlan minute = plan_of(20'000, 60 * second, RecordMode::memory);
+  CHECK(choose_ring_samples(minute, std::int64_t{1} << 30).ok());
+  CHECK(!choose_ring_samples(minute, std::int64_t{1} << 30, std::size_t{1} << 30).ok());
 }
 
 // A lane's body that pushes so many samples as fast as it can: every 10th release is an overrun.
