@@ -34,6 +34,10 @@ from sentences import meant
         (["--activations", "0"], "more than 0"),
         (["--late-policy", "as-published"], "setitimer"),
         (["--timer", "setitimer", "--dither"], "dither"),
+        (["--duration", "9223372036s"], "ten years"),
+        (["--first", "9223372036s"], "ten years"),
+        (["--work", "9223372036s"], "ten years"),
+        (["--stagger", "2h"], "1h"),
         (["--stream", "/no/such/folder/stream"], "/no/such/folder/stream"),
         (["--knob", "no_such_knob=1"], "no_such_knob"),
     ],
@@ -63,6 +67,13 @@ def test_wrong_usage_is_a_sentence_with_exit_code_2(probe: Path, words: list[str
 def test_a_name_that_was_probably_meant_is_told_in_one_way(probe: Path, words: list[str], name: str) -> None:
     done = run(*words)
     assert (done.returncode, meant(done.stderr)) == (2, name), done.stderr
+
+
+@pytest.mark.parametrize("words", [["load", "cpu:10"], ["hold", "--knob", "thp=never"]])
+def test_a_time_that_no_clock_holds_is_wrong_usage_everywhere(probe: Path, words: list[str]) -> None:
+    done = run(*words, "--duration", "9223372036s")
+    assert done.returncode == 2
+    assert "longer than ten years" in done.stderr
 
 
 def test_memory_that_is_not_there_is_refused_before_anything_starts(probe: Path) -> None:

@@ -54,6 +54,14 @@ Result<Held> held_status(const Status& status) {
   return Held{};
 }
 
+// No time that anybody waits for is longer; sums of a few stay far from 64 bits.
+Result<std::int64_t> read_duration_ns(std::string_view text) {
+  const auto duration_ns = parse_duration_ns(text);
+  if (duration_ns && *duration_ns > duration_ns_max)
+    return usage_error(quoted(text) + " is longer than ten years", "give at most 87600h");
+  return duration_ns;
+}
+
 Result<Held> read_value(const ParamSpec& spec, std::string_view text) {
   switch (spec.type) {
     case ParamType::flag: {
@@ -67,7 +75,7 @@ Result<Held> read_value(const ParamSpec& spec, std::string_view text) {
     case ParamType::integer:
       return held_integer(parse_integer(text));
     case ParamType::duration:
-      return held_integer(parse_duration_ns(text));
+      return held_integer(read_duration_ns(text));
     case ParamType::bytes:
       return held_integer(parse_bytes(text));
     case ParamType::rate:

@@ -18,7 +18,7 @@ enum class ParamType {
   count,     // non-negative integer
   integer,   // signed integer
   real,      // 0.5
-  duration,  // carries a unit: 20us, 1ms, 2s, 250ns, 1min, 1h; held in ns
+  duration,  // carries a unit: 20us, 1ms, 2s, 250ns, 1min, 1h; at most ten years; held in ns
   bytes,     // 4KiB, 10MiB, 1GB, 512; held in B
   rate,      // bytes per second: 10MiB/s; held in B/s
   percent,   // 50 or 50%; held as a real 0..100
@@ -37,6 +37,9 @@ struct ParamSpec {
   std::string_view help;  // one line
   bool repeated = false;  // may be given several times (all values are kept, in order)
 };
+
+// The longest duration that an option takes: ten years of 365 days.
+inline constexpr std::int64_t duration_ns_max = 315'360'000'000'000'000;
 
 // Parsed and checked values, by name. Asking for a name that no table declared is a programming error
 // (asserted).

@@ -24,6 +24,7 @@ namespace {
 constexpr std::int64_t period_ns_min = 20'000;
 constexpr std::int64_t period_ns_max = 3'600'000'000'000;
 constexpr std::int64_t window_ns = 500'000'000;  // a spinning task works half a second in each second
+constexpr std::int64_t stagger_ns_max = 3'600'000'000'000;
 constexpr std::int64_t activations_max = 1'000'000'000'000;
 
 constexpr ParamSpec params[] = {
@@ -81,6 +82,7 @@ Status check_times(const Params& in) {
       return usage_error("--" + std::string(name) + " must be more than 0");
   if (in.is_set("activations") && in.integer("activations") > activations_max)
     return usage_error("--activations can be at most 1000000000000");
+  if (in.integer("stagger") > stagger_ns_max) return usage_error("--stagger can be at most 1h");
   if (in.flag("break-trace") && !in.is_set("threshold"))
     return usage_error("--break-trace needs to know at what latency",
                        "Give --threshold too, such as --threshold 100us");

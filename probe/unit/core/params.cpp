@@ -97,6 +97,9 @@ TEST_CASE("a wrong value is refused with the option's name and an example") {
   CHECK(no_unit.code == ExitCode::usage);
   CHECK(no_unit.message == "--period: \"250\" is not a duration: it has no unit");
   CHECK(no_unit.remedy == "write it like 250us, 1ms or 2s");
+  CHECK(parse({"--period", "87600h"})->integer("period") == duration_ns_max);
+  CHECK(refused({"--period", "87601h"}).message == "--period: \"87601h\" is longer than ten years");
+  CHECK(refused({"--period", "9223372036s"}).remedy == "give at most 87600h");
   CHECK(refused({"--late-policy", "skipp"}).remedy.starts_with("did you mean \"skip\"? Choose one of "));
   CHECK(refused({"--cpus", "3-1"}).message == "--cpus: the range \"3-1\" runs backwards");
   CHECK(refused({"--cpus", "0-"}).code == ExitCode::usage);
