@@ -16,6 +16,7 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "loads/base/member.hpp"
+#include "loads/base/memory.hpp"
 #include "loads/base/request.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
@@ -269,6 +270,7 @@ Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs,
       return usage_error("the load \"none\" stands beside others", "give it alone, or leave it out");
     requests.push_back(std::move(*request));
   }
+  if (const Status fits = check_memory_of_all(requests); !fits) return fits.error();
   LoadSet set;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const LoadRequest& request = requests[i];

@@ -86,6 +86,9 @@ struct Load {
 
   bool held = false;  // the target is a share of the CPUs given, in per cent
   Spread spread = Spread::one;
+  // The bytes of memory that it takes at most, with so many workers; INT64_MAX for what is beyond 64 bits. Null
+  // where it is little. A test adds up what all its loads take.
+  std::int64_t (*memory)(const Params& params, std::size_t workers) = nullptr;
   // Before any worker is started: may it be done here, with these parameters? Null where nothing can be
   // wrong.
   Status (*check)(const Params& params, std::size_t workers) = nullptr;

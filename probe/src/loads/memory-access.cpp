@@ -28,6 +28,10 @@ Status check(const Params& params, std::size_t workers) {
   return check_memory(params.integer("working-set"), workers, "working-set");
 }
 
+std::int64_t memory(const Params& params, std::size_t workers) {
+  return saturated_product({params.integer("working-set"), static_cast<std::int64_t>(workers)});
+}
+
 Status work(Worker& worker) {
   const auto bytes = static_cast<std::size_t>(worker.params.integer("working-set"));
   if (bytes == 0) {
@@ -62,6 +66,7 @@ const Load load_memory_access = {
     .params = options,
     .held = true,
     .spread = Spread::per_cpu,
+    .memory = memory,
     .check = check,
     .work = work,
 };

@@ -17,6 +17,10 @@ Status check(const Params& params, std::size_t workers) {
   return check_memory(params.integer("size"), workers, "size");
 }
 
+std::int64_t memory(const Params& params, std::size_t workers) {
+  return saturated_product({params.integer("size"), static_cast<std::int64_t>(workers)});
+}
+
 Status work(Worker& worker) {
   return map_write_sleep_unmap(worker, PROT_READ | PROT_WRITE, nullptr);
 }
@@ -32,6 +36,7 @@ const Load load_memory_alloc = {
     .params = std::span(&region_param, 1),
     .held = true,
     .spread = Spread::per_cpu,
+    .memory = memory,
     .check = check,
     .work = work,
 };

@@ -47,6 +47,10 @@ Status check(const Params& params, std::size_t workers) {
   return check_memory(params.integer("size"), workers, "size");
 }
 
+std::int64_t memory(const Params& params, std::size_t workers) {
+  return saturated_product({params.integer("size"), static_cast<std::int64_t>(workers)});
+}
+
 Status work(Worker& worker) {
   region.page = page_bytes();
   struct sigaction action {};
@@ -68,6 +72,7 @@ const Load load_memory_fault = {
     .params = std::span(&region_param, 1),
     .held = true,
     .spread = Spread::per_cpu,
+    .memory = memory,
     .check = check,
     .work = work,
 };

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "loads/base/held.hpp"
+#include "loads/base/request.hpp"
 #include "loads/load.hpp"
 #include "sys/file.hpp"
 
@@ -57,6 +58,42 @@ Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view op
                             " of memory that are available",
                         "choose a smaller --" + name + " or fewer CPUs");
   return {};
+}
+
+std::int64_t saturated_product(std::initializer_list<std::int64_t> factors) {
+  std::int64_t product = 1;
+  for (const std::int64_t factor : factors) {
+    if (factor == 0) return 0;
+    if (__builtin_mul_overflow(product, factor, &product)) product = INT64_MAX;
+  }
+  return product;
+}
+
+Status check_memory_of_all(std::span<const LoadRequest> requests) {
+  return check_memory_of_all(requests, available_bytes_now());
+}
+
+Status check_memory_of_all(std::span<const LoadRequest> requests, std::int64_t available_bytes) {
+  std::int64_t wanted = 0;
+  for (const LoadRequest& request : requests) {
+    if (request.load->memory == nullptr) continue;
+    const std::size_t workers = request.load->spread == Spread::per_cpu ? request.cpus.size() : 1;
+    if (__builtin_add_overflow(wanted, request.load->memory(request.params, workers), &wanted))
+      wanted = INT64_MAX;
+  }
+  return check_total_memory("the loads together", wanted, "choose smaller loads, or fewer", available_bytes);
+}
+
+Status check_total_memory(std::string_view who, std::int64_t bytes, std::string_view remedy) {
+  return check_total_memory(who, bytes, remedy, available_bytes_now());
+}
+
+Status check_total_memory(std::string_view who, std::int64_t bytes, std::string_view remedy,
+                          std::int64_t available_bytes) {
+  if (static_cast<double>(bytes) <= memory_share_max * static_cast<double>(available_bytes)) return {};
+  return not_possible(std::string(who) + " would take " + mib(bytes) + ", more than half of the " +
+                          mib(available_bytes) + " of memory that are available",
+                      std::string(remedy));
 }
 
 Result<Mapping> Mapping::map(std::size_t bytes, int protection) {

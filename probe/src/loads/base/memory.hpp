@@ -2,13 +2,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
 
 #include "core/params.hpp"
 #include "core/result.hpp"
 
 namespace howlate {
 
-// Of MemAvailable, for all workers of a load together. What is more is refused.
+struct LoadRequest;
+
+// Of MemAvailable, for all loads of a test together. What is more is refused.
 constexpr double memory_share_max = 0.5;
 
 // Whether `workers` regions of `bytes` each may be taken; `option` is the name to name in the remedy.
@@ -17,7 +23,19 @@ Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view op
 Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view option,
                     std::int64_t available_bytes);
 
+// Whether so many bytes in all may be taken by `who`.
+Status check_total_memory(std::string_view who, std::int64_t bytes, std::string_view remedy);
+Status check_total_memory(std::string_view who, std::int64_t bytes, std::string_view remedy,
+                          std::int64_t available_bytes);
+
 std::size_t page_bytes();
+
+// The product of numbers that are not negative; INT64_MAX where it is beyond 64 bits.
+std::int64_t saturated_product(std::initializer_list<std::int64_t> factors);
+
+// Whether all loads of a test together take no more than that. Each is also asked alone (Load::check).
+Status check_memory_of_all(std::span<const LoadRequest> requests);
+Status check_memory_of_all(std::span<const LoadRequest> requests, std::int64_t available_bytes);
 
 // An anonymous private mapping, of small pages so that each page is a fault of its own; unmapped with its
 // object.
