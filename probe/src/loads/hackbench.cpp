@@ -23,6 +23,7 @@
 
 #include "loads/base/family.hpp"
 #include "loads/base/figures.hpp"
+#include "loads/base/memory.hpp"
 #include "loads/load.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
@@ -52,11 +53,22 @@ struct Shape {
         bytes(static_cast<std::size_t>(params.integer("datasize"))),
         pipes(params.flag("pipe")),
         threads(params.flag("threads")) {}
-  [[nodiscard]] std::size_t tasks() const { return groups * fds * 2; }
+  [[nodiscard]] std::int64_t tasks() const {
+    return saturated_product({static_cast<std::int64_t>(groups), static_cast<std::int64_t>(fds), 2});
+  }
   [[nodiscard]] std::int64_t messages() const {
-    return static_cast<std::int64_t>(groups * fds * fds * loops);
+    return saturated_product({tasks(), static_cast<std::int64_t>(fds), static_cast<std::int64_t>(loops)}) / 2;
   }
 };
+
+// Of a task beside its message: stacks, page tables, the kernel's account of it, its part of the buffers.
+constexpr std::int64_t task_bytes = std::int64_t{128} << 10U;
+
+std::int64_t memory(const Params& params, std::size_t /*workers*/) {
+  std::int64_t one = 0;
+  if (__builtin_add_overflow(params.integer("datasize"), task_bytes, &one)) one = INT64_MAX;
+  return saturated_product({params.integer("target"), params.integer("fds"), 2, one});
+}
 
 Status check(const Params& params, std::size_t /*workers*/) {
   for (const char* name : {"target", "fds", "loops", "datasize"})
@@ -67,6 +79,11 @@ Status check(const Params& params, std::size_t /*workers*/) {
     return usage_error("hackbench with " + std::to_string(shape.groups) + " groups would be " +
                            std::to_string(shape.tasks()) + " tasks",
                        "choose at most " + std::to_string(100'000 / (2 * shape.fds)) + " groups");
+  if (const Status fits =
+          check_total_memory("hackbench with " + std::to_string(shape.tasks()) + " tasks", memory(params, 1),
+                             "choose fewer groups or a smaller --datasize");
+      !fits)
+    return fits;
   struct rlimit files {
   }, tasks{};
   ::getrlimit(RLIMIT_NOFILE, &files);
@@ -80,7 +97,8 @@ Status check(const Params& params, std::size_t /*workers*/) {
     files.rlim_cur = files.rlim_max;  // its own limit, within what it is allowed
     ::setrlimit(RLIMIT_NOFILE, &files);
   }
-  if (::geteuid() != 0 && tasks.rlim_cur != RLIM_INFINITY && shape.tasks() + 16 > tasks.rlim_cur)
+  if (::geteuid() != 0 && tasks.rlim_cur != RLIM_INFINITY &&
+      static_cast<rlim_t>(shape.tasks()) + 16 > tasks.rlim_cur)
     return not_possible("hackbench needs " + std::to_string(shape.tasks()) + " tasks and the limit is " +
                             std::to_string(tasks.rlim_cur),
                         "raise 'ulimit -u', or choose fewer groups");
@@ -180,7 +198,7 @@ class Run {
     for (std::size_t group = 0; group < shape_.groups; ++group)
       if (const Status status = make_group(); !status) return status;
     char byte;
-    for (std::size_t i = 0; i < shape_.tasks(); ++i)
+    for (std::int64_t i = 0; i < shape_.tasks(); ++i)
       if (!read_whole(ready_read_, &byte, 1)) return broken("hackbench: a task ended before the run");
     return {};
   }
@@ -322,6 +340,7 @@ const Load load_hackbench = {
     .target = {"target", ParamType::count, "10", "1", "", "groups"},
     .params = options,
     .spread = Spread::one,
+    .memory = memory,
     .check = check,
     .work = work,
     .results = results,

@@ -81,6 +81,39 @@ TEST_CASE("memory beyond half of what is available is refused") {
   CHECK(check_memory(1, 1, "size", gib).error().code == ExitCode::usage);
 }
 
+TEST_CASE("what all loads of a test would take together is refused, where each alone would do") {
+  constexpr std::int64_t gib = std::int64_t{1} << 30;
+  const std::vector<int> one = {read_affinity().front()};
+  std::vector<LoadRequest> requests;
+  for (const char* spec : {"cpu:50", "memory-alloc,cpus=same,size=1GiB", "memory-fault,cpus=same,size=1GiB"})
+    requests.push_back(std::move(*read_load_request({spec}, &one)));
+  CHECK(check_memory(gib, 1, "size", 3 * gib).ok());
+  CHECK(check_memory_of_all(requests, 4 * gib).ok());
+  const Status refused = check_memory_of_all(requests, 3 * gib);
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().code == ExitCode::not_possible);
+  requests.push_back(std::move(*read_load_request({"memory-access,cpus=same,working-set=8000000TiB"}, &one)));
+  requests.push_back(std::move(*read_load_request({"memory-access,cpus=same,working-set=8000000TiB"}, &one)));
+  CHECK(!check_memory_of_all(requests, INT64_MAX).ok());
+}
+
+TEST_CASE("hackbench knows what its tasks and their messages take") {
+  const auto bytes = [](const char* spec) {
+    const auto request = read_load_request({spec});
+    REQUIRE(request.ok());
+    return request->load->memory(request->params, 1);
+  };
+  CHECK(bytes("hackbench:2500,datasize=1MB") > 100'000'000'000);
+  CHECK(bytes("hackbench:10") < 100'000'000);
+  CHECK(bytes("hackbench:9000000000000000000,datasize=9000000000000000000") == INT64_MAX);
+}
+
+TEST_CASE("a product beyond 64 bits is the largest number") {
+  CHECK(saturated_product({3, 4, 5}) == 60);
+  CHECK(saturated_product({INT64_MAX, 2, 1}) == INT64_MAX);
+  CHECK(saturated_product({INT64_MAX, 2, 0}) == 0);
+}
+
 TEST_CASE("a member is found in the outermost object alone") {
   const std::string_view line =
       R"({"name": "a\"b", "inner": {"results": 1, "x": "}"}, "list": [{"results": 2}], "results": {"a": [1, 2]}, "end": 5})";
