@@ -97,37 +97,56 @@ Status usable_folder(const std::string& folder) {
   return {};
 }
 
-Result<JournalFile> parse_journal(const std::string& path) {
+Result<JournalOwner> parse_owner(std::string_view line) {
+  const auto fields = fields_of(line);
+  const auto pid = to_integer(fields.size() > 2 ? fields[2] : "");
+  const auto ticks = to_integer(fields.size() > 3 ? fields[3] : "");
+  if (fields.size() != 5 || fields[0] != kMagic || !pid || !ticks)
+    return broken("it does not begin as a journal of knobs of this version");
+  return JournalOwner{fields[1], *pid, *ticks, fields[4]};
+}
+
+Result<Setting> parse_change(std::string_view line) {
+  const auto fields = fields_of(line);
+  const auto form = form_of(fields.size() == 5 ? fields[1] : "");
+  if (!form || (fields[0] != kKinds[0] && fields[0] != kKinds[1]))
+    return broken("it has a line that is none of a journal");
+  Setting setting;
+  setting.kind = fields[0] == kKinds[1] ? SettingKind::folder : SettingKind::file;
+  setting.form = *form;
+  setting.path = fields[2];
+  setting.before = fields[3];
+  setting.wanted = fields[4];
+  setting.changed = true;
+  return setting;
+}
+
+JournalFile parse_journal(const std::string& path) {
+  JournalFile out{path, {}, {}, {}};
   const auto text = Tree().read(path);
-  if (!text) return text.error();
-  JournalFile out;
-  out.path = path;
+  if (!text) {
+    out.problem = text.error().message;
+    return out;
+  }
   std::string_view rest = *text;
   bool first = true;
   for (auto end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
-    const auto fields = fields_of(rest.substr(0, end));
+    const std::string_view line = rest.substr(0, end);
     rest.remove_prefix(end + 1);
     if (first) {
-      const auto pid = to_integer(fields.size() > 2 ? fields[2] : "");
-      const auto ticks = to_integer(fields.size() > 3 ? fields[3] : "");
-      if (fields.size() != 5 || fields[0] != kMagic || !pid || !ticks)
-        return broken(path + " is no journal of knobs");
-      out.owner = {fields[1], *pid, *ticks, fields[4]};
+      const auto owner = parse_owner(line);
+      if (!owner) {
+        out.problem = owner.error().message;
+        return out;
+      }
+      out.owner = *owner;
       first = false;
-      continue;
+    } else if (const auto setting = parse_change(line); setting) {
+      out.settings.push_back(*setting);
+    } else {
+      out.problem = setting.error().message;  // the other lines hold all the same
     }
-    const auto form = form_of(fields.size() == 5 ? fields[1] : "");
-    if (!form) return broken(path + " has a line that is none of a journal");
-    Setting setting;
-    setting.kind = fields[0] == kKinds[1] ? SettingKind::folder : SettingKind::file;
-    setting.form = *form;
-    setting.path = fields[2];
-    setting.before = fields[3];
-    setting.wanted = fields[4];
-    setting.changed = true;
-    out.settings.push_back(std::move(setting));
   }
-  if (first) return broken(path + " has no whole first line");
   return out;
 }
 
@@ -213,12 +232,7 @@ std::vector<JournalFile> read_journals(const std::string& folder) {
   std::vector<JournalFile> out;
   for (const std::string& name : Tree().list(folder)) {
     if (!name.starts_with("knobs-") || !name.ends_with(".journal")) continue;
-    auto journal = parse_journal(folder + "/" + name);
-    if (journal) {
-      out.push_back(std::move(*journal));
-    } else {  // killed before its first line was whole: nothing was changed then
-      out.push_back({folder + "/" + name, {}, {}});
-    }
+    out.push_back(parse_journal(folder + "/" + name));
   }
   return out;
 }

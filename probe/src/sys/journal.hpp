@@ -35,7 +35,8 @@ struct JournalOwner {
 
 struct JournalFile {
   std::string path;
-  JournalOwner owner;
+  JournalOwner owner;             // no boot id where it could not be read
+  std::string problem;            // why not all of it was understood; "" = it was, or it was never begun
   std::vector<Setting> settings;  // in the order in which they were changed
 };
 
@@ -54,7 +55,8 @@ class Journal {
   std::string path_;
 };
 
-// Every journal in the folder. A last line that is cut was never acted upon, and is left out.
+// Every journal in the folder. A last line that is cut was never acted upon, and is left out; so was a journal
+// whose first line is cut. Any other that is not understood says so in `problem`: it may name changes.
 std::vector<JournalFile> read_journals(const std::string& folder);
 // Does the process that wrote it still live (in this boot)?
 bool owner_lives(const JournalOwner& owner);

@@ -34,6 +34,10 @@ Error of_knob(const Knob& knob, const Error& error) {
 // Is what is wanted held by another probe, or left over from a killed one?
 Status nobody_holds(const std::string& folder, const std::string& root, const Settings& settings) {
   for (const JournalFile& journal : read_journals(folder)) {
+    if (journal.owner.boot_id.empty() && !journal.problem.empty())
+      return not_possible("the journal " + journal.path + " is not understood (" + journal.problem +
+                              "), so what it holds is not known",
+                          "run `howlate-probe restore` (or `howlate doctor --restore`) first");
     if (journal.owner.boot_id != this_boot() || journal.owner.root != root) continue;
     const bool lives = owner_lives(journal.owner);
     for (const Setting& theirs : journal.settings) {

@@ -28,6 +28,22 @@ void say(const std::string& line) {
   std::printf("%s\n", line.c_str());
 }
 
+bool remove_journal(const JournalFile& journal) {
+  if (::unlink(journal.path.c_str()) == 0 || errno == ENOENT) return true;
+  std::fprintf(stderr, "howlate-probe: the journal %s cannot be removed: %s.\n", journal.path.c_str(),
+               errno_text(errno).c_str());
+  return false;
+}
+
+// It may name changes that are still in force.
+bool keep_journal(const JournalFile& journal) {
+  static_cast<void>(complain(
+      broken("the journal " + journal.path + " is not understood (" + journal.problem + ") and is kept",
+             "Restore with the version of howlate-probe that wrote it, or settle by hand what it names and "
+             "remove it")));
+  return false;
+}
+
 // One journal of a dead process of this boot. True if nothing of it is left to do.
 bool restore_journal(JournalFile& journal) {
   const Undone undone = undo_settings(Tree(journal.owner.root), journal.settings);
@@ -35,11 +51,8 @@ bool restore_journal(JournalFile& journal) {
   for (const std::string& line : undone.left) say("left " + line);
   for (const std::string& line : undone.failed) std::fprintf(stderr, "howlate-probe: %s.\n", line.c_str());
   if (!undone.failed.empty()) return false;
-  if (::unlink(journal.path.c_str()) != 0 && errno != ENOENT) {
-    std::fprintf(stderr, "howlate-probe: the journal %s cannot be removed: %s.\n", journal.path.c_str(),
-                 errno_text(errno).c_str());
-    return false;
-  }
+  if (!journal.problem.empty()) return keep_journal(journal);
+  if (!remove_journal(journal)) return false;
   if (undone.done.empty() && undone.left.empty()) {
     say("process " + std::to_string(journal.owner.pid) + " left nothing changed");
   }
@@ -99,10 +112,12 @@ ExitCode restore_command() {
   bool all = true;
   auto journals = read_journals(*folder);
   for (JournalFile& journal : journals) {
-    if (journal.owner.boot_id != this_boot()) {
+    if (journal.owner.boot_id.empty() && !journal.problem.empty()) {
+      all = keep_journal(journal) && all;
+    } else if (journal.owner.boot_id != this_boot()) {
       say("the journal of process " + std::to_string(journal.owner.pid) +
           " is of another boot (or was never begun): nothing of it is restored, and it is removed");
-      all = ::unlink(journal.path.c_str()) == 0 && all;
+      all = remove_journal(journal) && all;
     } else if (owner_lives(journal.owner)) {
       say("process " + std::to_string(journal.owner.pid) + " still runs and restores its knobs by itself");
     } else {

@@ -15,8 +15,8 @@ constexpr long kFolderPauseNs = 10'000'000;
 
 void undo_file(const Tree& tree, Setting& setting, Undone& out) {
   const auto now = read_setting(tree, setting.form, setting.path, setting.before);
-  if (!now) {
-    out.left.push_back(now.error().message);
+  if (!now) {  // gone, with what it set; or there and unreadable, so that it may still be as we left it
+    (tree.exists(setting.path) ? out.failed : out.left).push_back(now.error().message);
     return;
   }
   if (same_value(setting.form, *now, setting.before)) {

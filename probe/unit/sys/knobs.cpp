@@ -244,6 +244,69 @@ TEST_CASE("a journal cut anywhere is read up to its last whole line") {
   CHECK(most == 2);
 }
 
+// The journal of a killed process that had set two knobs.
+std::string left_journal(const Machine& machine) {
+  in_a_killed_process([&] {
+    const auto set = KnobSet::apply({"rt_throttling=off", "timer_migration=off"}, machine.context());
+    ::raise(SIGKILL);
+  });
+  return read_journals(machine.state()).at(0).path;
+}
+
+std::string text_of(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST_CASE("a journal that is not understood is kept, holds knobs back, and is not called restored") {
+  const Machine machine;
+  const std::string path = left_journal(machine);
+  std::string whole = text_of(path);
+  whole.replace(whole.find("journal-1"), 9, "journal-9");
+  std::ofstream(path) << whole;
+  CHECK(restore_command() == ExitCode::broken);
+  CHECK(machine.read(kRuntime) == "-1");
+  CHECK(machine.journals() == 1);
+  const auto refused = KnobSet::apply({"timer_migration=on"}, machine.context());
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("not understood") != std::string::npos);
+}
+
+TEST_CASE("what can be read of a damaged journal is restored, and the journal is kept") {
+  const Machine machine;
+  const std::string path = left_journal(machine);
+  std::string whole = text_of(path);
+  const std::size_t last = whole.rfind("file\t");
+  whole.replace(last, 4, "fi?e");
+  std::ofstream(path) << whole;
+  CHECK(restore_command() == ExitCode::broken);
+  CHECK(machine.read(kRuntime) == "950000");
+  CHECK(machine.read(kMigration) == "0");
+  CHECK(machine.journals() == 1);
+}
+
+TEST_CASE("a journal whose first line is cut was never acted upon and goes") {
+  const Machine machine;
+  const std::string path = left_journal(machine);
+  std::ofstream(path) << text_of(path).substr(0, 20);
+  CHECK(restore_command() == ExitCode::done);
+  CHECK(machine.journals() == 0);
+}
+
+TEST_CASE("a setting that cannot be read at the end is not restored, and its journal is kept") {
+  const Machine machine;
+  auto set = KnobSet::apply({"rt_throttling=off"}, machine.context());
+  REQUIRE(set.ok());
+  const std::string path = machine.context().root + kRuntime;
+  fs::remove(path);
+  fs::create_directory(path);  // is there and cannot be read
+  const Status restored = set->restore();
+  REQUIRE_FALSE(restored.ok());
+  CHECK(restored.error().code == ExitCode::broken);
+  CHECK(machine.journals() == 1);
+}
+
 TEST_CASE("equal values compare equal however the kernel spells them") {
   CHECK(same_value(Form::bracketed, "always [madvise] never", "madvise"));
   CHECK_FALSE(same_value(Form::bracketed, "[always] madvise never", "madvise"));
