@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "sys/facts_inflate.hpp"
 #include "sys/facts_list.hpp"
@@ -250,6 +251,32 @@ std::string options_json(std::string_view config) {
   return json.take();
 }
 
+// The words of a command line as the kernel parts them: at white space that is not between quotes, wherever in a
+// word these stand; a quote that is not closed goes on to the end.
+std::vector<std::string> command_words(std::string_view line) {
+  std::vector<std::string> words(1);
+  bool quoted = false;
+  for (const char letter : line) {
+    if (letter == '"') quoted = !quoted;
+    if (!quoted && std::isspace(static_cast<unsigned char>(letter)) != 0) {
+      if (!words.back().empty()) words.emplace_back();
+    } else {
+      words.back() += letter;
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+// The word if its parameter is listed or has no value, else its name alone.
+std::string safe_word(const std::string& word) {
+  const std::size_t begin = word.starts_with('"') ? 1 : 0;
+  const std::size_t equals = word.find('=');
+  const std::string name = word.substr(begin, equals == std::string::npos ? equals : equals - begin);
+  if (name.find_first_of("\" \t\r\n\v\f") != std::string::npos) return "...";
+  return equals == std::string::npos || listed(name) ? word : name + "=...";
+}
+
 }  // namespace
 
 // /proc/config.gz, else the places where distributions leave it.
@@ -285,16 +312,10 @@ Result<std::string> safe_command_line(const Tree& tree) {
   const auto line = tree.read_text("/proc/cmdline");
   if (!line) return line.error();
   std::string out;
-  for (const std::string& word : parts_of(*line, ' ')) {
+  for (const std::string& word : command_words(*line)) {
     if (word == "--") break;  // what follows is for init
-    const auto equals = word.find('=');
-    const std::string name = word.substr(0, equals);
     if (!out.empty()) out += ' ';
-    if (equals == std::string::npos || listed(name)) {
-      out += word;
-    } else {
-      out += name + "=...";
-    }
+    out += safe_word(word);
   }
   return out;
 }

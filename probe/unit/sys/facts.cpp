@@ -75,6 +75,22 @@ TEST_CASE("of the command line only values that matter are kept, and nothing tha
   CHECK(text(facts_of(tree), "kernel.cmdline") == "root=... isolcpus=1 ip=... quiet preempt=full");
 }
 
+TEST_CASE("the command line is parted as the kernel does it, so that no value leaks in pieces") {
+  const auto kept = [](const std::string& line) {
+    const CapturedTree tree;
+    tree.file("/proc/cmdline", line + "\n");
+    return text(facts_of(tree), "kernel.cmdline");
+  };
+  CHECK(kept(R"(quiet systemd.setenv="TOKEN=abc my secret word" isolcpus=1)") ==
+        "quiet systemd.setenv=... isolcpus=1");
+  CHECK(kept(R"("systemd.setenv=TOKEN=abc my secret" quiet)") == "systemd.setenv=... quiet");
+  CHECK(kept(R"(a.b=x"y secret" "two words" isolcpus="1,2" nosmt)") ==
+        R"(a.b=... ... isolcpus="1,2" nosmt)");
+  CHECK(kept(R"(x="-- secret" quiet)") == "x=... quiet");
+  CHECK(kept(R"(quiet x="never closed secret)") == "quiet x=...");
+  CHECK(kept("isolcpus=1\tquiet  nosmt") == "isolcpus=1 quiet nosmt");
+}
+
 TEST_CASE("hardware addresses in names of devices and tasks are taken out") {
   CHECK(without_addresses("enx0123456789ab-rx-0") == "enx...-rx-0");
   CHECK(without_addresses("virtio1-req.0") == "virtio1-req.0");
