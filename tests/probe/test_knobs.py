@@ -239,6 +239,31 @@ def test_a_deadline_task_is_pinned_in_an_exclusive_cpuset(state: Path, tmp_path:
     assert folders and not any(folder.exists() for folder in folders)
 
 
+def test_a_knob_that_was_not_restored_is_told_and_the_code_says_so(state: Path) -> None:
+    need("thp")
+    before = chosen(THP)
+    theirs = next(word for word in ("always", "madvise") if word != before)
+    words = ["--knob", "thp=never", "--duration", "30s", "--policy", "other", "--quiet", "--progress"]
+    if before == "never":
+        pytest.skip("never is in force before")
+    argv = [str(PROBE), "cyclic", *words]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, env=environment(state), stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            assert process.stdout is not None and process.stdout.readline().startswith("progress ")
+            THP.write_text(theirs)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+            assert chosen(THP) == theirs  # somebody else's by now
+        finally:
+            process.kill()
+            THP.write_text(before)
+    assert process.returncode == 4
+    warning, last = err.strip().splitlines()[-2:]
+    assert warning.startswith("howlate-probe: warning: a knob was changed by somebody else")
+    assert last.startswith("howlate-probe: a knob was changed by somebody else")
+
+
 def test_knobs_that_cannot_be_set_here_say_why() -> None:
     for name, reason in available().items():
         if reason:

@@ -90,6 +90,7 @@ class CellRun {
   Result<ExitCode> run();
 
  private:
+  Error give_up(Error error);
   Status check();
   Status surround();  // knobs, loads
   Status prepare();   // rings, threads, memory lock, recorder
@@ -124,6 +125,7 @@ class CellRun {
   std::size_t ring_samples_ = 0;
   std::size_t sampler_rows_ = 0;
   CellOutcome outcome_;
+  Status restored_;  // of the knobs
   Statistics statistics_;
   std::vector<std::string> mismatches_;
 };
@@ -134,7 +136,7 @@ Result<ExitCode> Cell::measure(CellPlan plan) {
 
 Result<ExitCode> CellRun::run() {
   for (Status (CellRun::*step)() : {&CellRun::check, &CellRun::surround, &CellRun::prepare})
-    if (const Status status = (this->*step)(); !status) return status.error();
+    if (const Status status = (this->*step)(); !status) return give_up(status.error());
   measure();
   conclude();
   const Status written = write_trailer();
@@ -143,7 +145,18 @@ Result<ExitCode> CellRun::run() {
   if (!mismatches_.empty()) return broken("the account does not agree: " + mismatches_.front());
   for (const auto& run : lanes_->runs())
     if (!run->status) return run->status.error();
+  if (!restored_) return restored_.error();
   return outcome_.reason == StopReason::threshold ? ExitCode::failed : ExitCode::done;
+}
+
+// Before anything was measured: ends what was started, and says so if a knob stays changed.
+Error CellRun::give_up(Error error) {
+  recorder_.reset();
+  lanes_.reset();
+  loads_ = LoadSet();
+  if (const Status restored = knobs_.restore(); !restored)
+    return broken(error.message + "; and " + restored.error().message, restored.error().remedy);
+  return error;
 }
 
 Status CellRun::check() {
@@ -308,7 +321,8 @@ void CellRun::end_surroundings() {
   }
   for (const LoadOutcome& load : outcome_.loads)
     for (const std::string& warning : load.warnings) cell_.warn("load " + load.spec + ": " + warning);
-  if (const Status restored = knobs_.restore(); !restored) cell_.warn(sentence(restored.error()));
+  restored_ = knobs_.restore();
+  if (!restored_) cell_.warn(restored_.error().message);
 }
 
 void CellRun::balance() {
@@ -347,6 +361,9 @@ void CellRun::report() const {
     std::fputs(summary_json(cell_, plan_, outcome_, statistics_).c_str(), stdout);
   } else if (!cell_.params().flag("quiet")) {
     std::fputs(summary_text(cell_, plan_, outcome_, statistics_).c_str(), stdout);
+  } else {
+    for (const std::string& warning : cell_.warnings())
+      std::fprintf(stderr, "howlate-probe: warning: %s.\n", warning.c_str());
   }
   std::fflush(stdout);
 }

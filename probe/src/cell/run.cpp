@@ -16,7 +16,7 @@ namespace {
 constexpr ParamSpec common[] = {
     {"stream", ParamType::text, "", "", "", "write the raw stream to this new file (docs/stream.md)"},
     {"json", ParamType::flag, "", "", "", "the summary as JSON on standard output"},
-    {"quiet", ParamType::flag, "", "", "", "no live line, no summary"},
+    {"quiet", ParamType::flag, "", "", "", "no live line, no summary; warnings on standard error"},
     {"progress", ParamType::flag, "", "", "",
      "a line a second on standard output: progress ACTIVATIONS ELAPSED_NS LATENCY_NS_MAX"},
     {"record", ParamType::choice, "stream", "", "stream|memory",
