@@ -17,8 +17,9 @@ namespace howlate {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
-// What a line that is asked to end may take: a test completes its stream and restores its knobs.
-constexpr std::int64_t grace_ns = 10 * second_ns;
+// What a line that is asked to end may take: a test waits ten seconds for a load that is stuck, and only then
+// restores its knobs and completes its stream.
+constexpr std::int64_t grace_ns = 30 * second_ns;
 constexpr const char* not_run = "not run";
 
 Status write_status(const std::string& folder, const std::string& text) {
