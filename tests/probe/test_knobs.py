@@ -239,6 +239,21 @@ def test_a_deadline_task_is_pinned_in_an_exclusive_cpuset(state: Path, tmp_path:
     assert folders and not any(folder.exists() for folder in folders)
 
 
+def test_the_stream_says_that_a_knob_was_restored(state: Path, tmp_path: Path) -> None:
+    need("thp")
+    if chosen(THP) == "never":
+        pytest.skip("never is in force before")
+    words = ["--knob", "thp=never", "--activations", "20", "--policy", "other", "--quiet", "--stream"]
+    argv = [str(PROBE), "cyclic", *words, str(tmp_path / "stream")]
+    done = subprocess.run(argv, env=environment(state), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    stream = read_stream(tmp_path / "stream")
+    assert stream.trailer is not None
+    (set_,), (ended,) = stream.raw_header["in_force"]["knobs"], stream.trailer["knobs"]
+    assert set_["settings"][0]["restored"] is False and ended["settings"][0]["restored"] is True
+    assert {**set_["settings"][0], "restored": True} == ended["settings"][0]
+
+
 def test_a_knob_that_was_not_restored_is_told_and_the_code_says_so(state: Path) -> None:
     need("thp")
     before = chosen(THP)

@@ -61,7 +61,8 @@ struct CellOutcome {
   std::int64_t steal_ns = 0;
   std::int64_t duration_ns = 0;
   std::vector<LoadOutcome> loads;
-  bool balanced = true;  // the accounts agree
+  std::string knobs = "[]";  // JSON, after they were restored
+  bool balanced = true;      // the accounts agree
 
   [[nodiscard]] bool valid() const { return balanced && clock_source_before == clock_source_after; }
 };

@@ -322,6 +322,7 @@ void CellRun::end_surroundings() {
   for (const LoadOutcome& load : outcome_.loads)
     for (const std::string& warning : load.warnings) cell_.warn("load " + load.spec + ": " + warning);
   restored_ = knobs_.restore();
+  outcome_.knobs = knobs_.to_json();
   if (!restored_) cell_.warn(restored_.error().message);
 }
 

@@ -152,6 +152,7 @@ std::string trailer_json(const CellOutcome& outcome, const std::vector<std::stri
   write_optional(json, "rt_throttled", outcome.rt_throttled);
   json.member("steal_ns", outcome.steal_ns).member("duration_ns", outcome.duration_ns);
   write_loads(json, outcome);
+  json.member_raw("knobs", outcome.knobs);
   write_warnings(json, warnings);
   return json.end_object().take();
 }

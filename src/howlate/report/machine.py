@@ -66,9 +66,7 @@ def section(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Seq
         parts.append(_list("Read back while measuring", read, "read"))
     knobs = [(k, _text(v)) for content in runs for k, v in content.run.knobs.items()]
     knobs += [
-        (f"{name}: {k}", v)
-        for name, c in zip(names, cells, strict=True)
-        for k, v in _flat(_of(c, "in_force", "knobs"), "")
+        (f"{name}: {k}", v) for name, c in zip(names, cells, strict=True) for k, v in _flat(_knobs(c), "")
     ]
     if knobs:
         parts.append(_list("Knobs", list(dict.fromkeys(knobs)), "knobs"))
@@ -153,8 +151,18 @@ def _of(cell: CellContent, *path: str) -> Mapping[str, Any]:
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     if isinstance(value, list):
-        return {str(v.get("name", i)) if isinstance(v, dict) else str(i): v for i, v in enumerate(value)}
+        return _named(value)
     return value if isinstance(value, dict) else {}
+
+
+def _named(value: Sequence[Any]) -> Mapping[str, Any]:
+    return {str(v.get("name", i)) if isinstance(v, dict) else str(i): v for i, v in enumerate(value)}
+
+
+def _knobs(cell: CellContent) -> Mapping[str, Any]:
+    """As they were after they had been restored; as they were set where the probe did not live to say so."""
+    told = cell.trailer.get("knobs")
+    return _named(told) if isinstance(told, list) else _of(cell, "in_force", "knobs")
 
 
 def _flat(value: Mapping[str, Any], lead: str) -> Iterator[tuple[str, str]]:
