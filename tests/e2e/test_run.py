@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -202,9 +203,38 @@ def test_an_exceeded_threshold_is_code_one_and_its_cell_whole(tmp_path: Path) ->
 MIGRATION = Path("/proc/sys/kernel/timer_migration")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_knob_is_put_back_however_the_run_ends(tmp_path: Path, number: int) -> None:
-    """By the probe itself where only howlate dies; by `doctor --restore` where the probe was killed."""
+def has_pending(pid: int, number: int) -> bool:
+    status = dict(line.split(":\t") for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return bool(int(status["ShdPnd"], 16) & 1 << (number - 1))
+
+
+def end_all(process: subprocess.Popen[str]) -> None:
+    for pid in probes_of(process):
+        os.kill(pid, signal.SIGKILL)
+    process.kill()
+
+
+def interrupt_twice(process: subprocess.Popen[str]) -> None:
+    """The second while the probe, which is stopped, still has the first before it."""
+    (measuring,) = (p for p, line in with_word("--stream=").items() if p in probes_of(process))
+    os.kill(measuring, signal.SIGSTOP)
+    process.send_signal(signal.SIGINT)
+    assert until(lambda: has_pending(measuring, signal.SIGINT))
+    process.send_signal(signal.SIGINT)
+
+
+ENDS: dict[str, Callable[[subprocess.Popen[str]], None]] = {
+    "interrupt": lambda process: process.send_signal(signal.SIGINT),
+    "two interrupts": interrupt_twice,
+    "kill of howlate alone": lambda process: process.kill(),
+    "kill of all": end_all,
+}
+
+
+@pytest.mark.parametrize("end", sorted(ENDS))
+def test_a_knob_is_put_back_however_the_run_ends(tmp_path: Path, end: str) -> None:
+    """By the probe itself where it can; by howlate where it had to kill it; by `doctor --restore` where nobody
+    was left."""
     if not os.access(MIGRATION, os.W_OK):
         pytest.skip("NOT TESTED: no right to change a setting of this machine")
     before = MIGRATION.read_text()
@@ -212,18 +242,15 @@ def test_a_knob_is_put_back_however_the_run_ends(tmp_path: Path, number: int) ->
     process = long_run(tmp_path, "--set", f"knob=timer_migration={other}")
     try:
         assert MIGRATION.read_text().strip() == other
-        if number == signal.SIGKILL:
-            for pid in probes_of(process):
-                os.kill(pid, signal.SIGKILL)
-            process.kill()
-        else:
-            process.send_signal(number)
+        below = probes_of(process)
+        ENDS[end](process)
         process.communicate(timeout=120)
-        if number == signal.SIGKILL:
-            assert MIGRATION.read_text().strip() == other
+        assert until(lambda: not any(is_running(pid) for pid in below))
+        left = MIGRATION.read_text()
     finally:
-        code, out, err = howlate(tmp_path, "doctor", "--restore")
         process.kill()
+        code, out, err = howlate(tmp_path, "doctor", "--restore")
+    assert left.strip() == (other if end == "kill of all" else before.strip())
     assert code == 0, out + err
     assert MIGRATION.read_text() == before
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,39 @@ while True: time.sleep(9)
     with pytest.raises(KeyboardInterrupt):
         target.run_cell(CELL, tmp_path / "stream", interrupt)
     assert until(lambda: not with_word(str(tmp_path)))
+
+
+@pytest.mark.parametrize("restores", [True, False])
+def test_knobs_of_a_killed_probe_are_restored_in_its_place(tmp_path: Path, restores: bool) -> None:
+    body = f"""
+if sys.argv[1] == 'restore':
+    open({str(tmp_path / "restored")!r}, 'w').write(str(os.getpgrp()))
+    if {restores}: sys.exit(0)
+    print('howlate-probe: governor cannot be written.', file=sys.stderr)
+    sys.exit(4)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+print('progress 1 1 1', flush=True)
+while True: time.sleep(9)
+"""
+
+    def interrupt(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    cell = replace(CELL, parameters={**CELL.parameters, "knob": ("governor=performance",)})
+    with pytest.raises(KeyboardInterrupt) as caught:
+        LocalTarget(probe(tmp_path, body), stop_s=0.2).run_cell(cell, tmp_path / "stream", interrupt)
+    assert int((tmp_path / "restored").read_text()) != os.getpgrp(), "the next Ctrl-C would end it"
+    notes = "".join(getattr(caught.value, "__notes__", ()))
+    assert ("not restored: governor cannot be written" in notes) != restores
+    assert ("doctor --restore" in notes) != restores
+    assert until(lambda: not with_word(str(tmp_path)))
+
+    silent = body.replace("print('progress 1 1 1', flush=True)", "")
+    with pytest.raises(TargetError, match="said nothing") as told:
+        LocalTarget(probe(tmp_path, silent), silent_s=0.2, stop_s=0.2).run_cell(
+            cell, tmp_path / "stream", interrupt
+        )
+    assert ("governor cannot be written" in told.value.message) != restores
 
 
 def test_the_probe_gets_one_interrupt_and_time_to_end(tmp_path: Path) -> None:

@@ -32,7 +32,9 @@ def measure(
     session = begin(prepared, out)
     try:
         tally = _execute(prepared, session)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        for note in getattr(interrupt, "__notes__", ()):
+            click.echo(f"howlate: {note}", err=True)
         return _interrupted(session, asked)
     tell(session, tally, as_json)
     return tally.exit_code

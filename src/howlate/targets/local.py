@@ -108,7 +108,7 @@ class LocalTarget:
         argv = [str(self._probe), *arguments(cell), f"--stream={stream}"]
         argv += ["--progress", "--quiet", "--end-with-parent"]
         with tempfile.TemporaryFile() as errors:
-            with self._running(argv, errors) as probe:
+            with self._running(argv, errors, knobs="knob" in cell.parameters) as probe:
                 assert probe.stdout is not None
                 self._follow(probe.stdout, on_progress)
                 status = self._wait(probe)
@@ -118,8 +118,9 @@ class LocalTarget:
             return _outcome(status, errors.read())
 
     @contextlib.contextmanager
-    def _running(self, argv: list[str], errors: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-        """Whatever happens inside, the probe is asked to stop once, waited for, then killed."""
+    def _running(self, argv: list[str], errors: IO[bytes], knobs: bool) -> Iterator[subprocess.Popen[bytes]]:
+        """Whatever happens inside, the probe is asked to stop once, waited for, then killed, and its knobs are
+        restored in its place."""
         probe: subprocess.Popen[bytes] | None = None
         try:
             with _interrupts_held():  # until the process is in our hands: an unknown one could not be stopped
@@ -135,11 +136,11 @@ class LocalTarget:
         except OSError as problem:
             if probe is None:
                 raise _not_started(self._probe, problem) from None
-            self._end(probe)
+            self._end(probe, problem, knobs)
             raise
-        except BaseException:
+        except BaseException as problem:
             if probe is not None:
-                self._end(probe)
+                self._end(probe, problem, knobs)
             raise
         finally:
             if probe is not None:
@@ -148,14 +149,28 @@ class LocalTarget:
                 if probe.stdout is not None:
                     probe.stdout.close()
 
-    def _end(self, probe: subprocess.Popen[bytes]) -> None:
+    def _end(self, probe: subprocess.Popen[bytes], why: BaseException, knobs: bool) -> None:
         if probe.poll() is None:
             probe.send_signal(signal.SIGINT)
         try:
             probe.wait(self._stop_s)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
-            probe.kill()
-            probe.wait()
+            with _interrupts_held():  # a third Ctrl-C must not leave them changed
+                probe.kill()
+                probe.wait()
+                if knobs:
+                    self._restore(why)
+
+    def _restore(self, why: BaseException) -> None:
+        """What the killed probe could not; where it cannot be done, the error on its way tells it."""
+        try:
+            restore_knobs(self._probe)
+        except HowlateError as problem:
+            if isinstance(why, HowlateError):
+                why.message += f"; {problem.message}"
+                why.remedy = problem.remedy
+            else:
+                why.add_note(f"{problem.message}; {problem.remedy}")
 
     def _wait(self, probe: subprocess.Popen[bytes]) -> int:
         """It closed its output, so it is about to end."""
@@ -246,16 +261,26 @@ def _not_started(probe: Path, problem: OSError) -> HowlateError:
     return TargetError(f"{probe} could not be started: {problem.strerror}", "let ./howlate build it again")
 
 
+_RESTORE = "restore them as root with `howlate doctor --restore`"
+
+
 def restore_knobs(probe: Path) -> str:
     """`howlate-probe restore`: undoes what a killed probe left changed in this boot; its own words."""
     try:
         done = subprocess.run(
-            [str(probe), "restore"], stdin=subprocess.DEVNULL, capture_output=True, timeout=ASK_S, check=False
+            [str(probe), "restore"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=ASK_S,
+            check=False,
+            process_group=0,  # Ctrl-C must not end it half way
         )
     except subprocess.TimeoutExpired:
-        raise TargetError(f"`howlate-probe restore` gave no answer within {ASK_S:g} s") from None
+        raise TargetError(
+            f"knobs were not restored: `howlate-probe restore` gave no answer within {ASK_S:g} s", _RESTORE
+        ) from None
     except OSError as problem:
         raise _not_started(probe, problem) from None
     if done.returncode != 0:
-        raise TargetError(f"knobs were not restored: {_sentence(done.stderr, done.returncode)}")
+        raise TargetError(f"knobs were not restored: {_sentence(done.stderr, done.returncode)}", _RESTORE)
     return done.stdout.decode("utf-8", "replace").strip() or "nothing was left to restore"
