@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from probe.loads_drive import NOBODY, ROOT, running
+from probe.loads_drive import NOBODY, ROOT, of_session, running
 
 
 def test_hackbench_counts_its_messages_and_times_its_runs(probe: Path) -> None:
@@ -29,6 +30,29 @@ def test_hackbench_counts_its_messages_and_times_its_runs(probe: Path) -> None:
     if len(times) == results["runs"]:
         assert results["run_ns_min"] == min(times) and results["run_ns_max"] == max(times)
         assert results["run_ns_mean"] == pytest.approx(statistics.fmean(times))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("shape", ["", ",pipe", ",threads"])
+def test_hackbench_ended_amid_a_run_leaves_no_task_and_prints_what_it_did(
+    probe: Path, shape: str, number: int
+) -> None:
+    """A run that would take hours: of 2 groups of 3 senders and 3 receivers, all of them at work."""
+    with running(f"hackbench:2,fds=3,loops=1000000{shape}") as load:
+        last = load.report()
+        while last is not None and last.restarts == 0:
+            last = load.report()
+        tasks = len(load.tree()) - 2  # the supervisor and its worker are none
+        assert tasks == (0 if "threads" in shape else 12)
+        told = load.stop(number)
+        assert of_session(load.process.pid) == []
+        assert load.report() is not None  # the last totals,
+        while load.report() is not None:
+            pass  # and then the end of the pipe: no task is left that holds it
+    results = told["results"]
+    assert results["running"] and results["runs"] == 0 and results["run_ns"] == []
+    assert results["run_ns_mean"] is None
+    assert told["units"] == 0 and told["cpu_ns"] > 0
 
 
 def test_hackbench_accounts_for_tasks_that_ended(probe: Path) -> None:

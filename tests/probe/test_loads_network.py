@@ -69,6 +69,37 @@ def test_a_flood_sends_more_than_a_rate(probe: Path) -> None:
     assert sent["flood"] > 2 * sent["100"]
 
 
+def test_the_network_load_falls_back_to_loopback_and_says_so(probe: Path, everybodys: Path) -> None:
+    """An ordinary user in a user namespace of its own, in which no further network namespace may be made."""
+    binary = everybodys / "howlate-probe"
+    shutil.copy2(probe, binary)
+    before = [*(NOBODY if ROOT else []), "unshare", "--user", "--map-root-user", "--net", "sh", "-c"]
+    setting = "ip link set lo up && echo 0 >/proc/sys/user/max_net_namespaces"
+    if subprocess.run([*before, setting], capture_output=True).returncode != 0:
+        pytest.skip("user namespaces are not allowed here")
+    words = ["load", "network:100", "--duration", "1s", "--json"]
+    done = subprocess.run(
+        [*before, f'{setting} && exec "$0" "$@"', str(binary), *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["results"]["path"] == "loopback" and told["results"]["received"] > 0
+    (warning,) = told["warnings"]
+    assert "over loopback" in warning and "max_net_namespaces" in warning
+    assert warning in done.stderr and done.stderr.count("\n") == 1
+    refused = subprocess.run(
+        [*before, f'{setting} && exec "$0" "$@"', str(binary), *words, "--path=veth"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert refused.returncode == 3 and refused.stdout == ""
+    assert "max_net_namespaces" in refused.stderr and refused.stderr.count("\n") == 1
+
+
 @pytest.mark.skipif(not ROOT, reason="giving up rights needs root")
 def test_the_network_load_works_without_rights_or_says_why_not(probe: Path, everybodys: Path) -> None:
     binary = everybodys / "howlate-probe"

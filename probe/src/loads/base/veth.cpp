@@ -145,10 +145,18 @@ Status bring_up(const Fd& netlink, const Fd& any_socket, const char* name, std::
   return error == 0 ? Status() : refused("switch a virtual card on", error);
 }
 
+// Out of a namespace's own file: "No space left on device" would be read as a disk's.
+Error no_namespace(const char* which, int error) {
+  if (error != ENOSPC) return refused(which, error);
+  return not_possible(
+      "the limit of namespaces (user.max_net_namespaces, user.max_user_namespaces) is reached",
+      "raise it, or take path=loopback");
+}
+
 Status enter_first_namespace() {
   if (::unshare(CLONE_NEWNET) == 0) return {};
   const pid_t parent = ::getppid();
-  if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return refused("make a network namespace", errno);
+  if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return no_namespace("make a network namespace", errno);
   return end_with_parent(SIGKILL, parent);
 }
 
@@ -162,7 +170,7 @@ Result<VethPair> make_veth_pair() {
   if (!pair.near_icmp.valid()) return refused("open a raw ICMP socket", errno);
   const Fd near_namespace(::ioctl(near->get(), SIOCGSKNS));
   if (!near_namespace.valid()) return refused("name the network namespace", errno);
-  if (::unshare(CLONE_NEWNET) != 0) return refused("make a second network namespace", errno);
+  if (::unshare(CLONE_NEWNET) != 0) return no_namespace("make a second network namespace", errno);
   const Result<Fd> far = open_netlink();
   if (!far) return far.error();
   const Fd far_socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
