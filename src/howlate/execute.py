@@ -22,7 +22,7 @@ from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell, Plan
 from howlate.model.summary import CellSummary
 from howlate.plan import expected_stream_bytes
-from howlate.store.files import read_json
+from howlate.store.files import read_json, storing
 from howlate.store.run_folder import CELL, STREAM, RunFolder
 from howlate.targets import Outcome, Progress, Target
 
@@ -87,7 +87,8 @@ class Listener(Protocol):
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """One howlate at a time measures into a run folder; the lock goes with the process."""
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    with storing(folder):
+        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -116,6 +117,10 @@ def execute(
         listener.failed(failure)
     with locked(folder.path):
         remove_stale_memory()
+        whole = set(
+            folder.whole_cells()
+        )  # by now: another howlate may have measured here since they were counted
+        cells = tuple(c for c in cells if c.id not in whole)
         for cell in (c for c in cells if broken and c.machine in broken):
             assert broken is not None
             failures.append(_failed(folder, _failure(cell, broken[cell.machine])))

@@ -16,7 +16,7 @@ from typing import Any
 import howlate
 from howlate import doctor
 from howlate.errors import ExitCode, HowlateError, NotPossibleError, UsageError
-from howlate.execute import Failure, Tally, stream_place
+from howlate.execute import Failure, Tally, locked, stream_place
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import read_text, suggestion
 from howlate.model.facts import Facts
@@ -324,8 +324,19 @@ def _cpuset(parameters: Mapping[str, Value]) -> str:
 
 def begin(prepared: Prepared, out: Path | None) -> Session:
     """A new run folder, or the one that stands at `out` if it holds the same plan."""
+    path = out if out is not None else _new_name(prepared.run.id)
+    with storing(path):
+        if not path.exists():
+            path.mkdir(parents=True, exist_ok=True)
+        is_folder = path.is_dir()
+    if not is_folder:
+        return _begin(prepared, path)  # which says so
+    with locked(path):  # before a word is written: another howlate may be measuring into it
+        return _begin(prepared, path)
+
+
+def _begin(prepared: Prepared, path: Path) -> Session:
     run = prepared.run
-    path = out if out is not None else _new_name(run.id)
     with storing(path):
         holds_a_run = (path / RUN).exists()
     if holds_a_run:

@@ -147,6 +147,35 @@ def test_whatever_ends_howlate_nothing_is_left_running(tmp_path: Path, number: i
         assert json.loads((part / "error.json").read_text())["message"] == "interrupted"
 
 
+def test_a_second_howlate_into_the_same_folder_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    first = long_run(tmp_path)
+    try:
+        before = (tmp_path / "r" / "run.json").read_bytes()
+        code, out, err = howlate(tmp_path, "run", "long.toml", "--set", "load=cpu:5", "--out", "r")
+        assert (code, out) == (2, "")
+        assert err.endswith(
+            "howlate: another howlate is measuring into r. Wait for it, or choose another --out.\n"
+        ), err
+        assert (tmp_path / "r" / "run.json").read_bytes() == before
+        assert first.poll() is None
+    finally:
+        first.send_signal(signal.SIGTERM)
+        first.communicate(timeout=120)
+    assert (tmp_path / "r" / "run.json").read_bytes() == before
+
+
+def test_of_two_howlates_at_once_one_measures_each_cell_once(tmp_path: Path) -> None:
+    argv = ("run", "tiny.toml", "--out", "r")
+    both = [start(tmp_path, *argv) for _ in range(2)]
+    said = [process.communicate(timeout=300) for process in both]
+    codes = sorted(process.returncode for process in both)
+    assert codes in ([0, 2], [0, 0]), said  # the slower of the two may have begun when the other was done
+    for process, (_, err) in zip(both, said, strict=True):
+        assert process.returncode == 0 or "another howlate is measuring into r." in err
+    assert len(shown(tmp_path)) == 4
+    assert not list((tmp_path / "r" / "cells").glob(".*"))
+
+
 def test_a_killed_run_goes_on_and_each_cell_is_measured_once(tmp_path: Path) -> None:
     argv = ("run", "tiny.toml", "--set", "activations=1500", "--out", "r")
     process = start(tmp_path, *argv)
