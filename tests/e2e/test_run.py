@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -327,6 +329,14 @@ def test_an_altered_samples_file_is_a_sentence(tmp_path: Path) -> None:
         assert err.startswith("howlate: ")
         assert "samples.parquet" in err
         assert "fault of howlate's own" not in err
+    for _ in range(2):  # as the sentence says, one after the other
+        _, _, err = howlate(tmp_path, "report", "r", "-o", "x.html")
+        named = re.search(r"Remove (r/cells/\S+) and go on", err)
+        assert named is not None, err
+        shutil.rmtree(tmp_path / named[1])
+    code, _, err = howlate(tmp_path, "run", "tiny.toml", "--set", "load=none", "--out", "r")
+    assert code == 0, err
+    assert len(whole(tmp_path)) == 2
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import duckdb
 import numpy.typing as npt
 
 from howlate.errors import DamagedError
-from howlate.store.files import MEASURE_AGAIN, storage_error
+from howlate.store.files import measure_again, storage_error
 
 MEMORY_LIMIT = "500MB"
 THREADS = max(1, min(4, len(os.sched_getaffinity(0))))
@@ -69,9 +69,13 @@ def reading(path: Path) -> Iterator[None]:
     except RuntimeError as error:
         raise _told_of_interrupt(error) from None
     except duckdb.Error as error:
-        raise DamagedError(f"{path} cannot be read: {_first_line(error)}", MEASURE_AGAIN) from None
+        raise DamagedError(
+            f"{path} cannot be read: {_first_line(error)}", measure_again(path.parent)
+        ) from None
     except OSError as error:
-        raise DamagedError(f"{path} cannot be read: {error.strerror or error}", MEASURE_AGAIN) from None
+        raise DamagedError(
+            f"{path} cannot be read: {error.strerror or error}", measure_again(path.parent)
+        ) from None
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import duckdb
 from howlate.errors import DamagedError, StorageError, UsageError
 from howlate.store.audit import WARM_UP
 from howlate.store.duck import PARQUET, connection, quoted, reading, scan, writing
-from howlate.store.files import MEASURE_AGAIN, storing, written_beside
+from howlate.store.files import measure_again, storing, written_beside
 from howlate.store.run_folder import SAMPLES, RunFolder
 
 HANDLER = "irq_latency_ns"
@@ -130,7 +130,7 @@ def _columns(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -> 
     found = [str(row[0]) for row in _fetch(database, run, cell, "DESCRIBE SELECT * FROM {}")]
     if missing := [name for name in ("thread", "release_ns", "flags") if name not in found]:
         path = run.cell_path(cell) / SAMPLES
-        raise DamagedError(f"{path} has no column {', '.join(missing)}", MEASURE_AGAIN)
+        raise DamagedError(f"{path} has no column {', '.join(missing)}", measure_again(path.parent))
     return found
 
 

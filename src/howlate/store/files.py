@@ -14,7 +14,12 @@ from typing import Any
 from howlate.errors import DamagedError, StorageError
 from howlate.model.decode import parse_json, read_text
 
-MEASURE_AGAIN = "measure it again with `howlate run` and the same --out"
+
+def measure_again(cell: Path) -> str:
+    """The remedy for a cell's folder that is damaged: one that counts as whole would be skipped where it
+    stands."""
+    go_on = "go on with `howlate run` and the same --out"
+    return f"{go_on}: it is measured again" if cell.name.startswith(".") else f"remove {cell} and {go_on}"
 
 
 @contextmanager
@@ -95,7 +100,7 @@ def remedied(remedy: str) -> Iterator[None]:
         raise DamagedError(error.message, error.remedy or remedy) from None
 
 
-def read_json(path: Path, remedy: str = MEASURE_AGAIN) -> dict[str, Any]:
-    """A JSON object of ours; DamagedError if it is not there or not that."""
-    with remedied(remedy):
+def read_json(path: Path, remedy: str | None = None) -> dict[str, Any]:
+    """A JSON object of a cell's folder; DamagedError if it is not there or not that."""
+    with remedied(measure_again(path.parent) if remedy is None else remedy):
         return dict(parse_json(read_text(path, DamagedError), str(path)).values)

@@ -18,7 +18,16 @@ from howlate.model.bins import CellBins
 from howlate.model.decode import read_text
 from howlate.model.run import Run
 from howlate.model.summary import SCHEMA, CellSummary
-from howlate.store.files import looking, read_json, remedied, storing, sync, write_json, write_text
+from howlate.store.files import (
+    looking,
+    measure_again,
+    read_json,
+    remedied,
+    storing,
+    sync,
+    write_json,
+    write_text,
+)
 
 RUN, SUMMARY, BINS, CELL, ERROR = "run.json", "summary.json", "bins.json", "cell.json", "error.json"
 SAMPLES, CPUS, LOADS = "samples.parquet", "cpus.parquet", "loads.parquet"
@@ -114,7 +123,7 @@ class RunFolder:
         part, whole = self.part_path(cell_id), self.cell_path(cell_id)
         with storing(whole):
             if not (part / SUMMARY).is_file():
-                raise DamagedError(f"cell {cell_id} has no {SUMMARY} yet", "measure it again")
+                raise DamagedError(f"cell {cell_id} has no {SUMMARY} yet", measure_again(part))
             sync(part)
             part.rename(whole)
             sync(self.cells_path)
@@ -150,8 +159,8 @@ class RunFolder:
     def summary(self, cell_id: str) -> CellSummary:
         """The summary of a whole cell."""
         file = self.cell_path(cell_id) / SUMMARY
-        with remedied(f"remove {file.parent} and go on with `howlate run` and the same --out"):
-            return CellSummary.from_json(read_json(file, ""), str(file))
+        with remedied(measure_again(file.parent)):
+            return CellSummary.from_json(read_json(file), str(file))
 
     def summaries(self) -> list[CellSummary]:
         """All whole cells' summaries, in the order of the plan."""
@@ -160,7 +169,8 @@ class RunFolder:
     def bins(self, cell_id: str) -> CellBins:
         """The bins of a whole cell as they are stored; `summarise.bins_of` makes missing ones again."""
         file = self.cell_path(cell_id) / BINS
-        return CellBins.from_json(read_json(file), str(file))
+        with remedied(measure_again(file.parent)):
+            return CellBins.from_json(read_json(file), str(file))
 
     def cell(self, cell_id: str) -> dict[str, Any]:
         """cell.json: the stream's header and trailer, and how the stream ended."""

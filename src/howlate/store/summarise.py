@@ -22,7 +22,7 @@ from howlate.stats.valid import failures, warnings
 from howlate.store.audit import WARM_UP
 from howlate.store.cell_record import CellFile
 from howlate.store.duck import arrays, connection, reading, scan
-from howlate.store.files import MEASURE_AGAIN, remedied, write_json
+from howlate.store.files import measure_again, remedied, write_json
 from howlate.store.run_folder import BINS, CPUS, LOADS, SAMPLES, RunFolder, write_summary
 
 LATENCY, RESPONSE = "latency_ns", "response_ns"
@@ -31,7 +31,7 @@ LATENCY, RESPONSE = "latency_ns", "response_ns"
 def summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSummary:
     """Reads samples.parquet, cpus.parquet, loads.parquet and cell.json of a cell's folder, writes bins.json,
     then summary.json. DamagedError where one of them cannot be read."""
-    with remedied(MEASURE_AGAIN):
+    with remedied(measure_again(folder)):
         return _summarise(folder, cell_id, labels)
 
 
@@ -78,9 +78,10 @@ def bins_of(run: RunFolder, cell_id: str) -> CellBins:
 
 def make_bins(folder: Path) -> CellBins:
     """The bins of a cell's folder, made from its samples and not stored."""
-    cell = CellFile.read(folder)
-    with _samples(folder) as samples:
-        return samples.bins(samples.counts(LATENCY), samples.courses(cell))
+    with remedied(measure_again(folder)):
+        cell = CellFile.read(folder)
+        with _samples(folder) as samples:
+            return samples.bins(samples.counts(LATENCY), samples.courses(cell))
 
 
 @contextmanager
