@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fakes import FakeTarget, study
-from howlate.errors import DamagedError, ExitCode, StorageError, UsageError
+from howlate.cli._progress import described
+from howlate.errors import DamagedError, ExitCode, StorageError, TargetError, UsageError
 from howlate.execute import (
     Failure,
     Tally,
@@ -23,10 +25,11 @@ from howlate.model.finding import Aim
 from howlate.model.plan import Cell, Plan
 from howlate.model.study import Order, Value
 from howlate.model.summary import CellSummary
+from howlate.report.content import read_content
 from howlate.session import Asked, Session, aim_of, begin, newest_unfinished, prepare, reopen
 from howlate.store import ingest as module
 from howlate.store.run_folder import RunFolder
-from howlate.targets import Progress
+from howlate.targets import Outcome, Progress
 from rights import without_rights
 
 
@@ -130,6 +133,21 @@ def test_an_interrupted_cell_is_not_whole(tmp_path: Path) -> None:
     assert failed == {"exit_code": 5, "message": "interrupted"}
     _, tally, _ = run(FakeTarget(), out)
     assert tally == Tally(6, ())
+
+
+def test_a_remedy_is_kept_told_and_shown(tmp_path: Path) -> None:
+    class Silent(FakeTarget):
+        def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
+            raise TargetError("the probe has said nothing", "see `howlate doctor`")
+
+    session, tally, _ = run(Silent(), tmp_path / "r", Asked(study(axes={"load": ("none",)})))
+    _, seen = reopen(session.folder)
+    assert tally.failures == seen.failures
+    assert [f.remedy for f in tally.failures] == ["see `howlate doctor`"]
+    assert "has said nothing. See `howlate doctor`" in described(tally.failures[0], ("load",))
+    assert list(read_content(session.folder.path).failed.values()) == [
+        "the probe has said nothing. See `howlate doctor`."
+    ]
 
 
 def test_an_exceeded_threshold_is_a_whole_cell_and_code_one_also_when_nothing_is_left_to_measure(

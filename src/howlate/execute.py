@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Protocol
+from typing import Any, Protocol
 
 from howlate.errors import DamagedError, ExitCode, HowlateError, StorageError, UsageError
 from howlate.model.capabilities import Capabilities
@@ -38,6 +38,25 @@ class Failure:
     cell: Cell
     exit_code: ExitCode
     message: str
+    remedy: str = ""
+    """Where the message is howlate's; a probe's names its own."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As in error.json; the remedy only where there is one."""
+        found = {"exit_code": int(self.exit_code), "message": self.message, "remedy": self.remedy}
+        return found if self.remedy else {k: v for k, v in found.items() if k != "remedy"}
+
+    @classmethod
+    def from_json(cls, cell: Cell, error: Mapping[str, Any]) -> Failure:
+        """The inverse; what is not readable of it reads as broken."""
+        code = error.get("exit_code", ExitCode.BROKEN)
+        known = isinstance(code, int) and code in set(ExitCode)
+        return cls(
+            cell,
+            ExitCode(code) if known else ExitCode.BROKEN,
+            str(error.get("message", "")),
+            str(error.get("remedy", "")),
+        )
 
 
 @dataclass(frozen=True)
@@ -306,7 +325,7 @@ class Pace:
 
 
 def _failed(folder: RunFolder, failure: Failure) -> Failure:
-    folder.fail_cell(failure.cell.id, {"exit_code": int(failure.exit_code), "message": failure.message})
+    folder.fail_cell(failure.cell.id, failure.to_json())
     return failure
 
 
@@ -316,7 +335,7 @@ def _failure(cell: Cell, problem: BaseException) -> Failure:
     if isinstance(problem, KeyboardInterrupt):
         return Failure(cell, ExitCode.INCONCLUSIVE, "interrupted")
     if isinstance(problem, HowlateError):
-        return Failure(cell, problem.exit_code, problem.message)
+        return Failure(cell, problem.exit_code, problem.message, problem.remedy)
     return Failure(cell, ExitCode.BROKEN, f"{type(problem).__name__}: {problem}")
 
 
@@ -327,7 +346,7 @@ def _summarised(folder: RunFolder, part: Path, cell: Cell) -> CellSummary:
         labels = labels_in_force(cell.labels, read_json(part / CELL).get("header"))
         summary = summarise(part, cell.id, labels)
     except DamagedError as problem:
-        raise _NotWhole(_failed(folder, Failure(cell, ExitCode.BROKEN, problem.message))) from None
+        raise _NotWhole(_failed(folder, _failure(cell, problem))) from None
     if summary.stop_reason in ("stopped", "failed", ""):
         why = f"it ended before its end (stop reason: {summary.stop_reason or 'none'})"
         raise _NotWhole(_failed(folder, Failure(cell, ExitCode.BROKEN, why)))

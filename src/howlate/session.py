@@ -461,9 +461,5 @@ def reopen(folder: RunFolder) -> tuple[Session, Tally]:
             failures.append(Failure(cell, ExitCode.NOT_POSSIBLE, cell.impossible))
         elif cell.id not in whole:
             error = failed.get(cell.id, {"exit_code": ExitCode.INCONCLUSIVE, "message": "not measured yet"})
-            code = error.get("exit_code", ExitCode.BROKEN)
-            known = isinstance(code, int) and code in set(ExitCode)
-            failures.append(
-                Failure(cell, ExitCode(code) if known else ExitCode.BROKEN, str(error.get("message", "")))
-            )
+            failures.append(Failure.from_json(cell, error))
     return Session(folder, run, still_to_measure(run.plan, whole)), Tally.of(folder, failures)

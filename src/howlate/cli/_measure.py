@@ -104,9 +104,7 @@ def tell(session: Session, tally: Tally, as_json: bool) -> None:
 
         value = json.loads(show_json(summaries, session.run))
         value["run"] = str(session.folder.path)
-        value["failed"] = [
-            {"id": f.cell.id, "exit_code": int(f.exit_code), "message": f.message} for f in tally.failures
-        ]
+        value["failed"] = [{"id": f.cell.id, **f.to_json()} for f in tally.failures]
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
         return
     print_run(session, tally)

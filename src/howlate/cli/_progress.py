@@ -42,6 +42,8 @@ def described(failure: Failure, axes: tuple[str, ...]) -> str:
     """Why a cell is not whole, in one line; what a guest's console said last stands indented below."""
     kinds = {ExitCode.NOT_POSSIBLE: "not possible here", ExitCode.INCONCLUSIVE: "not whole"}
     said, *console = failure.message.splitlines() or [""]
+    if failure.remedy:
+        said = f"{said.rstrip('.')}. {failure.remedy[:1].upper()}{failure.remedy[1:]}"
     first = f"{name_of(failure.cell, axes)}: {kinds.get(failure.exit_code, 'failed')}: {said}"
     return "\n".join([first, *(f"    {line}" for line in console)])
 

@@ -107,9 +107,9 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _reason(error: Mapping[str, Any]) -> str:
-    said = error.get("message") or error.get("error") or "it failed"
-    remedy = error.get("remedy")
-    return f"{said}. {remedy}." if remedy else str(said)
+    said = str(error.get("message") or "it failed")
+    remedy = str(error.get("remedy", ""))
+    return f"{said.rstrip('.')}. {remedy[:1].upper()}{remedy[1:]}." if remedy else said
 
 
 def must_be_one_study(runs: Sequence[RunContent]) -> None:
