@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/text.hpp"
+#include "sys/cgroups.hpp"
 #include "sys/facts_list.hpp"
 
 namespace howlate {
@@ -49,88 +50,6 @@ void gather_rights(const Tree& tree, FactList& facts) {
                  : facts.missing(key, capabilities.error().message);
   }
 }
-
-struct Mount {
-  std::string point;
-  std::string root;  // which part of the hierarchy is mounted there
-  bool unified = false;
-  std::vector<std::string> controllers;
-};
-
-// /proc/self/mountinfo: ... root point options ... - type source super-options
-std::vector<Mount> cgroup_mounts(const Tree& tree) {
-  std::vector<Mount> out;
-  const auto text = tree.read("/proc/self/mountinfo");
-  for (const std::string& line : text ? parts_of(*text, '\n') : std::vector<std::string>{}) {
-    const auto words = parts_of(line, ' ');
-    const auto dash = std::find(words.begin(), words.end(), "-");
-    if (words.size() < 6 || words.end() - dash < 4) continue;
-    if (*(dash + 1) == "cgroup2") out.push_back({words[4], words[3], true, {}});
-    if (*(dash + 1) == "cgroup") out.push_back({words[4], words[3], false, parts_of(*(dash + 3), ',')});
-  }
-  return out;
-}
-
-// The folders of the caller's cgroup and of its ancestors, nearest first, in the hierarchy that has the
-// controller. Only the way up is kept: a cgroup's path may carry names that are nobody's business.
-class Cgroups {
- public:
-  explicit Cgroups(const Tree& tree) : tree_(tree), mounts_(cgroup_mounts(tree)) {
-    const auto text = tree.read("/proc/self/cgroup");
-    readable_ = text.ok();
-    lines_ = text ? parts_of(*text, '\n') : std::vector<std::string>{};
-  }
-  [[nodiscard]] bool readable() const { return readable_; }
-
-  // "hybrid" has controllers in both.
-  [[nodiscard]] std::string version() const {
-    const bool unified =
-        std::any_of(mounts_.begin(), mounts_.end(), [](const Mount& mount) { return mount.unified; });
-    const bool legacy =
-        std::any_of(mounts_.begin(), mounts_.end(), [](const Mount& mount) { return !mount.unified; });
-    return unified && legacy ? "hybrid" : unified ? "v2" : legacy ? "v1" : "none";
-  }
-  [[nodiscard]] std::vector<std::string> way_up(std::string_view controller, bool unified) const {
-    for (const Mount& mount : mounts_) {
-      if (mount.unified != unified) continue;
-      const auto& names = mount.controllers;
-      if (!unified && std::find(names.begin(), names.end(), controller) == names.end()) continue;
-      return folders(mount, path_in(controller, unified));
-    }
-    return {};
-  }
-
- private:
-  // /proc/self/cgroup: id:controllers:path; the unified hierarchy's is 0::path.
-  [[nodiscard]] std::string path_in(std::string_view controller, bool unified) const {
-    for (const std::string& line : lines_) {
-      const auto first = line.find(':');
-      const auto second = first == std::string::npos ? first : line.find(':', first + 1);
-      if (second == std::string::npos) continue;
-      const auto names = parts_of(std::string_view(line).substr(first + 1, second - first - 1), ',');
-      const bool here =
-          unified ? names.empty() : std::find(names.begin(), names.end(), controller) != names.end();
-      if (here) return line.substr(second + 1);
-    }
-    return "/";
-  }
-  [[nodiscard]] std::vector<std::string> folders(const Mount& mount, std::string path) const {
-    if (mount.root != "/" && path.starts_with(mount.root)) path = path.substr(mount.root.size());
-    if (!path.starts_with('/') || path.find("/..") != std::string::npos) path = "/";
-    std::vector<std::string> out;
-    while (path != "/" && !path.empty()) {
-      if (tree_.exists(mount.point + path)) out.push_back(mount.point + path);
-      path = path.substr(0, path.rfind('/'));
-    }
-    out.push_back(mount.point);
-    return out;
-  }
-
-  const Tree& tree_;
-  std::vector<Mount> mounts_;
-  std::vector<std::string> lines_;
-  bool readable_ = false;
-};
 
 struct Quota {
   long long quota_us;

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "sys/cgroups.hpp"
 #include "sys/file.hpp"
 #include "sys/rights.hpp"
 
@@ -133,13 +134,24 @@ MemoryLock::~MemoryLock() {
 
 std::int64_t memory_available(const Root& root) {
   const auto text = read_text(root.at("/proc/meminfo"));
-  const std::size_t at = text ? text->find("MemAvailable:") : std::string::npos;
+  std::size_t at = text ? text->find("MemAvailable:") : std::string::npos;
+  if (text && at == std::string::npos) at = text->find("MemFree:");  // before Linux 3.14
   if (at == std::string::npos) return 0;
   const std::size_t digits = text->find_first_of("0123456789", at);
   if (digits == std::string::npos) return 0;
   std::int64_t kib = 0;
   std::from_chars(text->data() + digits, text->data() + text->size(), kib);
-  return kib * 1024;
+  return std::min(kib * 1024, cgroup_memory_room(Tree(root.at("/"))).value_or(INT64_MAX));
+}
+
+std::optional<std::int64_t> out_of_memory_kills(const Root& root) {
+  constexpr std::string_view key = "\noom_kill ";
+  const auto text = read_text(root.at("/proc/vmstat"));
+  const std::size_t at = text ? text->find(key) : std::string::npos;
+  if (at == std::string::npos) return std::nullopt;
+  std::int64_t kills = 0;
+  std::from_chars(text->data() + at + key.size(), text->data() + text->size(), kills);
+  return kills;
 }
 
 }  // namespace howlate

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -76,7 +77,10 @@ class MemoryLock {
   std::string why_;
 };
 
-// Bytes that can be had without swapping (MemAvailable), 0 = unknown.
+// Bytes that can be had without swapping: MemAvailable, or less where a memory limit of the caller's cgroups leaves less.
+// 0 = unknown.
 std::int64_t memory_available(const Root& root);
+// How many processes the kernel's out-of-memory killer has ended since boot, of whatever group; nothing before Linux 4.13.
+std::optional<std::int64_t> out_of_memory_kills(const Root& root);
 
 }  // namespace howlate

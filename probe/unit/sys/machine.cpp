@@ -54,6 +54,42 @@ TEST_CASE("CPUs, frequency and memory come from the kernel's files") {
   CHECK(memory_available(fixture.root()) == 2048 * 1024);
 }
 
+TEST_CASE("memory that a control group's limit withholds is not available") {
+  constexpr std::int64_t mib = 1 << 20;
+  const std::string mounts =
+      "30 20 0:26 / /cg rw - cgroup2 none rw\n31 20 0:27 / /cg1 rw - cgroup none rw,memory\n";
+  struct Files {
+    const char *group, *limit, *used, *stat, *cache;
+  };
+  for (const Files& files :
+       {Files{"0::/a/b\n", "/cg/a/memory.max", "/cg/a/memory.current", "/cg/a/memory.stat", "inactive_file"},
+        Files{"7:memory:/a/b\n", "/cg1/a/memory.limit_in_bytes", "/cg1/a/memory.usage_in_bytes",
+              "/cg1/a/memory.stat", "total_inactive_file"}}) {
+    const Fixture fixture;
+    fixture.write("/proc/meminfo", "MemTotal:  9999999 kB\nMemAvailable:     1048576 kB\n");
+    fixture.write("/proc/self/mountinfo", mounts);
+    fixture.write("/proc/self/cgroup", files.group);
+    fixture.write(files.limit, "max\n");
+    fixture.write(files.used, std::to_string(30 * mib) + "\n");
+    CHECK(memory_available(fixture.root()) == 1024 * mib);
+    fixture.write(files.limit, "9223372036854771712\n");
+    CHECK(memory_available(fixture.root()) == 1024 * mib);
+    fixture.write(files.limit, std::to_string(48 * mib) + "\n");
+    CHECK(memory_available(fixture.root()) == 18 * mib);
+    fixture.write(files.stat, std::string("anon 5\n") + files.cache + " " + std::to_string(10 * mib) + "\n");
+    CHECK(memory_available(fixture.root()) == 28 * mib);
+    fixture.write(files.limit, "4096\n");
+    CHECK(memory_available(fixture.root()) == 0);
+  }
+}
+
+TEST_CASE("what the out-of-memory killer ended is counted where the kernel counts it") {
+  const Fixture fixture;
+  CHECK_FALSE(out_of_memory_kills(fixture.root()).has_value());
+  fixture.write("/proc/vmstat", "nr_free_pages 5\nxoom_kill 3\noom_kill 12\nnext 1\n");
+  CHECK(out_of_memory_kills(fixture.root()) == 12);
+}
+
 TEST_CASE("system management interrupts are counted on Intel alone, from register 0x34") {
   const Fixture fixture;
   std::string registers(0x34 + 8, '\0');

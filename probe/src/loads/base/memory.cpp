@@ -12,19 +12,11 @@
 #include "loads/base/request.hpp"
 #include "loads/load.hpp"
 #include "sys/file.hpp"
+#include "sys/memory.hpp"
+#include "sys/root.hpp"
 
 namespace howlate {
 namespace {
-
-// MemAvailable in bytes; what is free where the kernel does not tell (before 3.14).
-std::int64_t available_bytes_now() {
-  const std::string text = read_text("/proc/meminfo").value_or("");
-  for (const std::string_view key : {"MemAvailable:", "MemFree:"}) {
-    const std::size_t at = text.find(key);
-    if (at != std::string::npos) return std::atoll(text.c_str() + at + key.size()) * 1024;
-  }
-  return static_cast<std::int64_t>(::sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::int64_t>(page_bytes());
-}
 
 std::string mib(std::int64_t bytes) {
   return std::to_string(bytes / (1024 * 1024)) + " MiB";
@@ -41,7 +33,7 @@ std::size_t page_bytes() {
 }
 
 Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view option) {
-  return check_memory(bytes, workers, option, available_bytes_now());
+  return check_memory(bytes, workers, option, memory_available(Root()));
 }
 
 Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view option,
@@ -70,7 +62,7 @@ std::int64_t saturated_product(std::initializer_list<std::int64_t> factors) {
 }
 
 Status check_memory_of_all(std::span<const LoadRequest> requests) {
-  return check_memory_of_all(requests, available_bytes_now());
+  return check_memory_of_all(requests, memory_available(Root()));
 }
 
 Status check_memory_of_all(std::span<const LoadRequest> requests, std::int64_t available_bytes) {
@@ -85,7 +77,7 @@ Status check_memory_of_all(std::span<const LoadRequest> requests, std::int64_t a
 }
 
 Status check_total_memory(std::string_view who, std::int64_t bytes, std::string_view remedy) {
-  return check_total_memory(who, bytes, remedy, available_bytes_now());
+  return check_total_memory(who, bytes, remedy, memory_available(Root()));
 }
 
 Status check_total_memory(std::string_view who, std::int64_t bytes, std::string_view remedy,

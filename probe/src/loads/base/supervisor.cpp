@@ -262,7 +262,11 @@ Status Supervisor::child_ended() {
     *found = 0;
     if (slot.state.load(std::memory_order_acquire) == WorkerSlot::failed)
       return Error{static_cast<ExitCode>(slot.code), slot.message.data(), slot.remedy.data()};
-    return broken("a worker of the load " + std::string(request_.load->name) + ' ' + how_it_ended(how));
+    const std::string worker = "a worker of the load " + std::string(request_.load->name) + ' ';
+    if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL && out_of_memory_kills(Root()) != memory_kills_before_)
+      return not_possible(worker + "was killed because memory ran out",
+                          "give it less to take, or its control group more");
+    return broken(worker + how_it_ended(how));
   }
   return {};
 }

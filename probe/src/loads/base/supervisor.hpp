@@ -11,6 +11,8 @@
 #include "loads/base/request.hpp"
 #include "loads/load.hpp"
 #include "sys/file.hpp"
+#include "sys/memory.hpp"
+#include "sys/root.hpp"
 
 namespace howlate {
 
@@ -54,6 +56,7 @@ class Supervisor {
   std::span<WorkerSlot> slots_;
   std::vector<pid_t> pids_;
   Fd signals_, ready_read_, ready_write_;
+  const std::optional<std::int64_t> memory_kills_before_ = out_of_memory_kills(Root());
   bool stopping_ = false, asked_ = false;
   std::int64_t cpu_before_ns_ = 0, cpu_last_ns_ = 0, ready_ns_ = 0;
 };
