@@ -84,8 +84,7 @@ TEST_CASE("the command line is parted as the kernel does it, so that no value le
   CHECK(kept(R"(quiet systemd.setenv="TOKEN=abc my secret word" isolcpus=1)") ==
         "quiet systemd.setenv=... isolcpus=1");
   CHECK(kept(R"("systemd.setenv=TOKEN=abc my secret" quiet)") == "systemd.setenv=... quiet");
-  CHECK(kept(R"(a.b=x"y secret" "two words" isolcpus="1,2" nosmt)") ==
-        R"(a.b=... ... isolcpus="1,2" nosmt)");
+  CHECK(kept(R"(a.b=x"y secret" "two words" isolcpus="1,2" nosmt)") == R"(a.b=... ... isolcpus="1,2" nosmt)");
   CHECK(kept(R"(x="-- secret" quiet)") == "x=... quiet");
   CHECK(kept(R"(quiet x="never closed secret)") == "quiet x=...");
   CHECK(kept("isolcpus=1\tquiet  nosmt") == "isolcpus=1 quiet nosmt");
