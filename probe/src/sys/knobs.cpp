@@ -31,6 +31,13 @@ Error of_knob(const Knob& knob, const Error& error) {
   return {error.code, "the knob " + std::string(knob.name) + ": " + error.message, error.remedy};
 }
 
+// What the kernel refuses to take is not possible here, whatever its reason; nothing broke.
+Error refusal(const Error& error) {
+  return not_possible(error.message, error.remedy.empty()
+                                         ? "the kernel does not take this value as things are"
+                                         : error.remedy);
+}
+
 // Is what is wanted held by another probe, or left over from a killed one?
 Status nobody_holds(const std::string& folder, const std::string& root, const Settings& settings) {
   for (const JournalFile& journal : read_journals(folder)) {
@@ -147,7 +154,7 @@ Status KnobSet::State::change_file(Setting& setting) {
     setting.refused = written.error().message;
     return {};
   }
-  if (!written) return written;
+  if (!written) return refusal(written.error());
   if (!after) return after.error();
   if (!same_value(setting.form, *after, setting.wanted)) {
     return not_possible(setting.path + " reads " + *after + " after " + setting.wanted + " was written",
@@ -299,7 +306,8 @@ Status KnobSet::enter_cpuset() const {
     return not_possible(
         "with cgroup v2 a thread cannot enter the cpuset alone, and the recorder must stay outside",
         "Boot with systemd.unified_cgroup_hierarchy=0 for cgroup v1, or leave the knob cpuset out");
-  return state_->tree.write(folder + "/tasks", std::to_string(::syscall(SYS_gettid)));
+  const Status entered = state_->tree.write(folder + "/tasks", std::to_string(::syscall(SYS_gettid)));
+  return entered ? entered : refusal(entered.error());
 }
 
 std::string KnobSet::to_json() const {

@@ -111,6 +111,19 @@ TEST_CASE("a value that does not read back as wanted is an error, and the others
   CHECK(machine.read(kRuntime) == "950000");
 }
 
+TEST_CASE("a value that the kernel refuses to take is not possible here, and nothing broke") {
+  const Machine machine;
+  const std::string path = machine.context().root + kRuntime;
+  fs::remove(path);
+  fs::create_symlink("/proc/self/oom_score_adj", path);  // EINVAL for more than 1000
+  const auto set = KnobSet::apply({"timer_migration=off", "rt_throttling=900000"}, machine.context());
+  REQUIRE_FALSE(set.ok());
+  CHECK(set.error().code == ExitCode::not_possible);
+  CHECK_FALSE(set.error().remedy.empty());
+  CHECK(machine.read(kMigration) == "1");
+  CHECK(machine.journals() == 0);
+}
+
 TEST_CASE("bad names and values are usage errors and change nothing") {
   const Machine machine;
   for (const std::string spec : {"rt_throttling", "nonsense=1", "rt_throttling=soon", "rt_throttling=2000000",
