@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from probe.drive import cell, read_stream, run, running
@@ -50,4 +51,8 @@ def test_the_machine_is_sampled_once_a_second_and_cpu(probe: Path, tmp_path: Pat
     assert set(os.sched_getaffinity(0)) <= online
     assert 2 <= rows["cpu"].size / len(online) <= 4
     assert rows["busy_permille"].min() >= 0
+    assert stream.trailer is not None
+    measuring = [entry["cpu"] for entry in stream.trailer["frequency_khz"]]
+    assert measuring == [account["cpu"] for account in stream.trailer["accounting"]]
+    assert not rows["frequency_khz"][np.isin(rows["cpu"], measuring)].any()  # reading it can interrupt them
     assert (rows["busy_permille"] + rows["steal_permille"]).max() <= 1000

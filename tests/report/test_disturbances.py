@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from howlate.report import html
-from howlate.report.disturbances import Disturbances, disturbances, frequencies_khz
+from howlate.report.disturbances import Disturbances, disturbances, frequencies_khz, told_khz
 from made_runs import five_cells, made_run
 
 ACCOUNT = {"minor_faults": 1, "major_faults": 0, "involuntary_switches": 2, "migrations": 0}
@@ -65,6 +65,13 @@ def test_each_cell_has_its_row_on_the_page() -> None:
     gaps = cells_of(page, second.summary.id)
     assert gaps.pop("frequency_khz") == "2.40 GHz"
     assert set(gaps.values()) == {"–"}
+
+
+def test_frequencies_are_told_before_and_after() -> None:
+    told = [{"cpu": 1, "before": 800_000, "after": 3_400_000}, {"cpu": 2, "before": 0, "after": 900_000}, "odd"]
+    assert told_khz({"frequency_khz": told}) == (800_000, 3_400_000)
+    assert told_khz({"frequency_khz": [{"cpu": 1, "before": 0, "after": None}]}) is None
+    assert told_khz({}) is None and told_khz({"frequency_khz": 7}) is None
 
 
 def test_frequencies_are_those_of_the_measuring_cpus(tmp_path: Path) -> None:

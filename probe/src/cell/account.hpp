@@ -47,6 +47,13 @@ std::string_view stop_reason_name(StopReason reason);
 // Of all lanes: the one that says most (failed, threshold, stopped, duration, activations).
 StopReason join_reasons(const std::vector<StopReason>& reasons);
 
+// Of a measuring CPU, in kHz; 0 = unknown.
+struct FrequencyReading {
+  int cpu = 0;
+  std::int64_t before_khz = 0;
+  std::int64_t after_khz = 0;
+};
+
 // Everything known at the end of a cell.
 struct CellOutcome {
   StopReason reason = StopReason::activations;
@@ -55,6 +62,7 @@ struct CellOutcome {
   std::string clock_source_after;
   std::optional<std::int64_t> smi_before;
   std::optional<std::int64_t> smi_after;
+  std::vector<FrequencyReading> frequencies;
   HeatCounts heat_before;
   HeatCounts heat_after;
   std::optional<bool> rt_throttled;  // nothing = not known

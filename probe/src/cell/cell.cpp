@@ -262,6 +262,8 @@ void CellRun::measure() {
     outcome_.duration_ns = std::max(outcome_.duration_ns, run->lane.loop.ended_ns + run->lane.stagger_ns);
   recorder_->finish();
   live_->clear();
+  for (const int cpu : measuring_)
+    outcome_.frequencies.push_back({cpu, cpu_frequency_khz(cell_.root(), cpu), 0});
 }
 
 void CellRun::watch() {
@@ -303,6 +305,7 @@ void CellRun::look_for_throttling() {
   outcome_.heat_after = read_heat(cell_.root(), online_cpus(cell_.root()));
   outcome_.rt_throttled = rt_throttling_->happened();
   if (outcome_.rt_throttled.value_or(false))
+  for (FrequencyReading& one : outcome_.frequencies) one.after_khz = cpu_frequency_khz(cell_.root(), one.cpu);
     cell_.warn("the kernel throttled real-time tasks (sched_rt_runtime_us) while it was measured");
   for (const auto& [what, before, after] :
        {std::tuple{"cores", outcome_.heat_before.core, outcome_.heat_after.core},

@@ -110,6 +110,17 @@ void write_clock_source(JsonWriter& json, const CellOutcome& outcome) {
   json.member("after", outcome.clock_source_after).end_object();
 }
 
+void write_frequencies(JsonWriter& json, const CellOutcome& outcome) {
+  json.key("frequency_khz").begin_array();
+  for (const FrequencyReading& one : outcome.frequencies)
+    json.begin_object()
+        .member("cpu", one.cpu)
+        .member("before", one.before_khz)
+        .member("after", one.after_khz)
+        .end_object();
+  json.end_array();
+}
+
 void write_loads(JsonWriter& json, const CellOutcome& outcome) {
   json.key("loads").begin_array();
   for (const LoadOutcome& load : outcome.loads) json.raw(load.to_json());
@@ -143,7 +154,9 @@ std::string trailer_json(const CellOutcome& outcome, const std::vector<std::stri
   json.key("smi").begin_object();
   write_optional(json, "before", outcome.smi_before);
   write_optional(json, "after", outcome.smi_after);
-  json.end_object().key("thermal_throttle").begin_object();
+  json.end_object();
+  write_frequencies(json, outcome);
+  json.key("thermal_throttle").begin_object();
   write_optional(json, "core_before", outcome.heat_before.core);
   write_optional(json, "core_after", outcome.heat_after.core);
   write_optional(json, "package_before", outcome.heat_before.package);

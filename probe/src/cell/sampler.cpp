@@ -13,7 +13,7 @@ constexpr ColumnSpec cpu_columns[] = {
     {"cpu", ColumnType::i32, "the CPU"},
     {"busy_permille", ColumnType::i32, "user, system and interrupt time since the row before"},
     {"steal_permille", ColumnType::i32, "time that the hypervisor gave to others"},
-    {"frequency_khz", ColumnType::i32, "as cpufreq says; 0 = unknown"},
+    {"frequency_khz", ColumnType::i32, "as cpufreq says; 0 = unknown or not read here"},
     {"smi_count", ColumnType::i64, "system management interrupts so far; -1 = unknown or not read here"},
 };
 constexpr ColumnSpec load_columns[] = {
@@ -90,7 +90,7 @@ void SystemSampler::add_cpu(std::int64_t now_ns, const CpuTimes& before, const C
     return;
   }
   cpus_.add({now_ns - t0_ns_, now.cpu, permille(busy, whole), permille(steal, whole),
-             cpu_frequency_khz(spec_.root, now.cpu), measuring ? -1 : smi_.read(now.cpu)});
+             measuring ? 0 : cpu_frequency_khz(spec_.root, now.cpu), measuring ? -1 : smi_.read(now.cpu)});
 }
 
 void SystemSampler::flush(Sink& sink) {

@@ -18,7 +18,7 @@ std::span<const ColumnSpec> loads_columns();
 
 struct SamplerSpec {
   Root root;
-  std::vector<int> measuring_cpus;  // their SMI count is not read in between: that would interrupt them
+  std::vector<int> measuring_cpus;  // their SMI count and frequency are not read: that can interrupt them
   std::uint16_t first_table = 0;    // `cpus`; `loads` is the next
   std::size_t rows_max = 0;         // that can be kept before they are written
 };

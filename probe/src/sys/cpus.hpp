@@ -22,7 +22,7 @@ std::vector<CpuTimes> parse_cpu_times(std::string_view proc_stat);
 std::vector<CpuTimes> read_cpu_times(const Root& root);
 std::int64_t tick_ns();
 
-// Of cpufreq, in kHz; 0 = unknown.
+// Of cpufreq, in kHz; 0 = unknown. Reading it can interrupt that CPU: some kernels (x86 before 6.0) ask the CPU itself.
 std::int64_t cpu_frequency_khz(const Root& root, int cpu);
 
 // MSR_SMI_COUNT (0x34), which only Intel's CPUs have. Reading it interrupts that CPU. -1 = unknown.

@@ -67,7 +67,7 @@ class RunContent:
 
 def read_content(path: Path) -> RunContent:
     """Everything that the report shows of a run folder; no sample is read where bins.json is there."""
-    from howlate.report.disturbances import frequencies_khz
+    from howlate.report.disturbances import frequencies_khz, told_khz
     from howlate.store.summarise import bins_of  # needs duckdb, which `show` does not
 
     folder = RunFolder.open(path)
@@ -76,13 +76,14 @@ def read_content(path: Path) -> RunContent:
     cells = []
     for cell_id in folder.whole_cells():
         recorded = folder.cell(cell_id)
+        trailer = _mapping(recorded.get("trailer"))
         cells.append(
             CellContent(
                 folder.summary(cell_id),
                 bins_of(folder, cell_id),
                 _mapping(recorded.get("header")),
-                _mapping(recorded.get("trailer")),
-                frequencies.get(cell_id),
+                trailer,
+                told_khz(trailer) or frequencies.get(cell_id),
             )
         )
     failed = {name: _reason(error) for name, error in folder.failed_cells().items()}

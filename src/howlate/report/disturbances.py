@@ -72,11 +72,20 @@ def _rise(value: object, before: str, after: str) -> int | None:
     return None if first is None or last is None else last - first
 
 
+def told_khz(trailer: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The smallest and the largest frequency of the measuring CPUs that a trailer tells, before and after; None where
+    it tells none."""
+    told = trailer.get("frequency_khz")
+    entries = [entry for entry in told if isinstance(entry, dict)] if isinstance(told, list) else []
+    known = [khz for entry in entries for at in ("before", "after") if (khz := _count(entry.get(at)))]
+    return (min(known), max(known)) if known else None
+
+
 def frequencies_khz(
     folder: Path, cells: Sequence[tuple[str, Mapping[str, Any]]]
 ) -> dict[str, tuple[int, int]]:
     """The smallest and the largest frequency of the measuring CPUs of each cell (its id and its stream's header),
-    as seen once a second; without those of which cpufreq said nothing, or whose file cannot be read."""
+    as seen once a second by older probes (`told_khz` reads what the others tell); without those of which cpufreq said nothing, or whose file cannot be read."""
     from howlate.store.duck import arrays, connection, reading, scan  # needs duckdb, which `show` does not
     from howlate.store.run_folder import CPUS
 
