@@ -174,6 +174,9 @@ Status CellRun::check() {
       cell_.warn("the kernel's trace is off (tracing_on is 0), so --break-trace will stop nothing");
   }
   auto sink = open_sink(cell_.params());
+  if (!place_.why_other.empty())
+    cell_.warn("the recorder runs as 'other' and can starve: " + place_.why_other);
+  if (const std::string ring = short_ring_warning(plan_, ring_samples_); !ring.empty()) cell_.warn(ring);
   if (!sink) return sink.error();
   sink_ = std::move(*sink);
   return {};
@@ -216,7 +219,9 @@ Status CellRun::prepare() {
     return started;
   recorder_.emplace(plan_, cell_.test().columns, *lanes_, *sampler_, sink_, *bell_);
   if (Status started = recorder_->start(place_, cell_.root()); !started) return started;
-  if (!recorder_->not_had().empty())
+  const bool rt_lanes = std::any_of(plan_.lanes.begin(), plan_.lanes.end(),
+                                    [](const auto& lane) { return lane->policy.real_time(); });
+  if (!recorder_->not_had().empty() && rt_lanes)  // ordinary ones starve beside it
     cell_.warn("the recorder runs as 'other' and can starve: " + recorder_->not_had());
   memory_.emplace(MemoryLock::take(cell_.root()));
   if (memory_->scope() == "none") cell_.warn(memory_->why_not());

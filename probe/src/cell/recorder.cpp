@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/stream.hpp"
+#include "core/text.hpp"
 #include "sys/clock.hpp"
 
 namespace howlate {
@@ -15,17 +16,35 @@ enum Phase : int { waiting, recording, finishing };
 
 constexpr std::int64_t ring_ns = 10'000'000'000;
 constexpr std::size_t ring_samples_min = 1024;
+constexpr int usual_priority = 80;  // of a measuring thread: where none has a real-time priority
 constexpr std::size_t rings_bytes_max = std::size_t{1} << 30U;  // of all threads together, in stream mode
 
-// The policy of the measuring threads that the recorder must stay below.
+// One below the lowest real-time policy of the measuring threads: the recorder must stay below them.
 SchedPolicy policy_below(const std::vector<std::unique_ptr<Lane>>& lanes) {
-  int lowest = 99;
-  for (const auto& lane : lanes) {
-    if (!lane->policy.real_time()) return {};
-    if (lane->policy.kind != SchedKind::deadline) lowest = std::min(lowest, lane->policy.priority);
-  }
-  if (lowest == 99 && lanes.front()->policy.kind == SchedKind::deadline) lowest = 80;
+  int lowest = 0;
+  for (const auto& lane : lanes)
+    if (lane->policy.real_time() && lane->policy.kind != SchedKind::deadline)
+      lowest = lowest == 0 ? lane->policy.priority : std::min(lowest, lane->policy.priority);
+  if (lowest == 0) lowest = usual_priority;
   return {.kind = SchedKind::fifo, .priority = std::max(lowest - 1, 1)};
+}
+
+// Where every CPU measures the recorder must never stand in the way of a measuring thread: among equals of
+// SCHED_FIFO none is preempted for the other, and an ordinary thread is no equal of a real-time one.
+void stay_below_in_gaps(RecorderPlace& place, const std::vector<std::unique_ptr<Lane>>& lanes) {
+  for (const auto& lane : lanes) {
+    if (!lane->policy.real_time()) {
+      place.policy = {};
+      place.why_other.clear();
+      return;
+    }
+    if (lane->policy.kind == SchedKind::deadline || lane->policy.priority > 1) continue;
+    place.policy = {};
+    place.why_other =
+        "there is no real-time priority below the measuring threads' 1: choose fifo:2 or rr:2 at least, or "
+        "leave "
+        "a CPU free of measuring";
+  }
 }
 
 // Releases until the run's end, with room for what dither does to their number.
@@ -43,13 +62,14 @@ double expected_samples(const CellPlan& plan) {
 
 RecorderPlace choose_recorder_place(const std::vector<std::unique_ptr<Lane>>& lanes,
                                     const std::vector<int>& allowed, const std::vector<int>& measuring) {
-  RecorderPlace place{allowed, true, policy_below(lanes)};
+  RecorderPlace place{allowed, true, policy_below(lanes), {}};
   for (const int cpu : allowed) {
     if (std::find(measuring.begin(), measuring.end(), cpu) != measuring.end()) continue;
     place.cpus = {cpu};
     place.in_gaps = false;
     break;
   }
+  if (place.in_gaps) stay_below_in_gaps(place, lanes);
   return place;
 }
 
@@ -70,6 +90,15 @@ Result<std::size_t> choose_ring_samples(const CellPlan& plan, std::int64_t memor
   const auto wanted = static_cast<std::size_t>(ring_ns / plan.schedule.period_ns + 1);
   const std::size_t bound = std::bit_floor(rings_bytes_max / sizeof(Sample) / threads);
   return std::min(std::bit_ceil(std::max(wanted, ring_samples_min)), bound);
+}
+
+std::string short_ring_warning(const CellPlan& plan, std::size_t ring_samples) {
+  const auto samples = static_cast<std::int64_t>(ring_samples);
+  if (plan.record == RecordMode::memory || samples > ring_ns / plan.schedule.period_ns) return {};
+  return "the ring of each of the " + std::to_string(plan.lanes.size()) + " threads holds " +
+         format_duration_ns(samples * plan.schedule.period_ns) + " and not " + format_duration_ns(ring_ns) +
+         ", within " + std::to_string(rings_bytes_max >> 20U) +
+         " MiB for all: a recorder that is held up for longer drops samples";
 }
 
 Recorder::Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, Lanes& lanes,

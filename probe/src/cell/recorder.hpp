@@ -22,7 +22,8 @@ namespace howlate {
 struct RecorderPlace {
   std::vector<int> cpus;  // one where no thread measures, or all
   bool in_gaps = false;   // all CPUs measure: it runs unpinned between activations and writes in small pieces
-  SchedPolicy policy;     // one below the lowest measuring priority; other where a measuring thread is other
+  SchedPolicy policy;  // one below the lowest measuring priority; in the gaps `other` where a thread is other
+  std::string why_other;  // in the gaps of real-time threads and yet `other`: a sentence; else empty
 };
 RecorderPlace choose_recorder_place(const std::vector<std::unique_ptr<Lane>>& lanes,
                                     const std::vector<int>& allowed, const std::vector<int>& measuring);
@@ -32,6 +33,9 @@ RecorderPlace choose_recorder_place(const std::vector<std::unique_ptr<Lane>>& la
 // what else is kept in memory until the end.
 Result<std::size_t> choose_ring_samples(const CellPlan& plan, std::int64_t memory_available,
                                         std::size_t other_bytes = 0);
+
+// A sentence where the rings hold less than ten seconds, because of the bound on memory; else empty.
+std::string short_ring_warning(const CellPlan& plan, std::size_t ring_samples);
 
 class Recorder {
  public:

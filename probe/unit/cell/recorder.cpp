@@ -42,10 +42,30 @@ TEST_CASE("where all CPUs measure it runs in their gaps") {
   CHECK(place.in_gaps);
 }
 
-TEST_CASE("it is other where a lane is other, below every deadline task, and never below priority 1") {
+TEST_CASE("in the gaps it is other where a lane is other, and below every deadline task") {
   CHECK(choose_recorder_place(lanes_of({fifo(80), {}}), {0}, {0}).policy == SchedPolicy{});
+  CHECK(choose_recorder_place(lanes_of({fifo(80), {}}), {0}, {0}).why_other.empty());
   CHECK(choose_recorder_place(lanes_of({{.kind = SchedKind::deadline}}), {0}, {0}).policy == fifo(79));
-  CHECK(choose_recorder_place(lanes_of({fifo(1)}), {0}, {0}).policy == fifo(1));
+}
+
+TEST_CASE(
+    "in the gaps of a thread with the lowest real-time priority it is no equal that would not be preempted") {
+  for (const SchedKind kind : {SchedKind::fifo, SchedKind::rr}) {
+    const auto place =
+        choose_recorder_place(lanes_of({fifo(80), {.kind = kind, .priority = 1}}), {0, 1}, {0, 1});
+    CHECK(place.in_gaps);
+    CHECK(place.policy == SchedPolicy{});
+    CHECK(place.why_other.find("fifo:2") != std::string::npos);
+  }
+  CHECK(choose_recorder_place(lanes_of({fifo(2)}), {0}, {0}).policy == fifo(1));
+}
+
+TEST_CASE("on a CPU of its own it is a real-time thread, whatever the lanes are") {
+  CHECK(choose_recorder_place(lanes_of({{}}), {0, 1}, {1}).policy == fifo(79));
+  CHECK(choose_recorder_place(lanes_of({fifo(50), {}}), {0, 1, 2}, {1, 2}).policy == fifo(49));
+  CHECK(choose_recorder_place(lanes_of({fifo(1)}), {0, 1}, {1}).policy == fifo(1));
+  CHECK(choose_recorder_place(lanes_of({{}, fifo(95)}), {0, 1, 2}, {1, 2}).policy == fifo(94));
+  CHECK(choose_recorder_place(lanes_of({fifo(1)}), {0, 1}, {1}).why_other.empty());
 }
 
 CellPlan plan_of(std::int64_t period_ns, std::int64_t duration_ns, RecordMode mode, std::size_t threads = 1) {
@@ -64,6 +84,18 @@ TEST_CASE("a stream's ring holds ten seconds, within a bound of memory for all t
   CHECK(choose_ring_samples(plan_of(1'000'000'000, hour, RecordMode::stream), 0).value() == 1024);
   const auto many = choose_ring_samples(plan_of(20'000, hour, RecordMode::stream, 256), 0).value();
   CHECK(many * 256 * sizeof(Sample) <= std::size_t{1} << 30U);
+}
+
+TEST_CASE("rings of less than ten seconds are told") {
+  constexpr std::int64_t hour = 3'600'000'000'000;
+  for (const std::size_t threads : {1U, 40U, 256U}) {
+    const CellPlan plan = plan_of(20'000, hour, RecordMode::stream, threads);
+    const std::size_t samples = choose_ring_samples(plan, 0).value();
+    CAPTURE(threads);
+    CHECK(short_ring_warning(plan, samples).empty() == (samples * 20'000 >= 10'000'000'000));
+    CHECK(short_ring_warning(plan, samples).empty() == (threads <= 42));
+  }
+  CHECK(short_ring_warning(plan_of(20'000, 1'000'000, RecordMode::memory, 1), 64).empty());
 }
 
 TEST_CASE("in memory mode the ring holds the whole run, or is refused with a sentence") {
@@ -126,7 +158,7 @@ RunResult run_lanes(const std::string& path, std::size_t ring_samples) {
   REQUIRE(lanes.make(plan.lanes, ring_samples).ok());
   REQUIRE(lanes.start(read_affinity()).ok());
   Recorder recorder(plan, columns, lanes, sampler, sink, *bell);
-  REQUIRE(recorder.start({read_affinity(), true, {}}, Root()).ok());
+  REQUIRE(recorder.start({read_affinity(), true, {}, {}}, Root()).ok());
   recorder.begin([](std::int64_t) { return std::string("{}"); });
   const Fd nothing;
   while (!lanes.ended()) static_cast<void>(bell->wait(nothing, monotonic_now_ns() + 1'000'000'000));
