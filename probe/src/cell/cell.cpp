@@ -69,13 +69,20 @@ std::size_t sampler_rows(const CellPlan& plan, std::size_t cpus, std::size_t loa
   return static_cast<std::size_t>(std::min(seconds, 1e6)) * std::max({cpus, loads, std::size_t{1}});
 }
 
+// What a lane's mark needs when its threshold is passed.
+struct TraceMark {
+  const Trace* trace;
+  std::int64_t stagger_ns;
+};
+
 void mark_trace(void* context, const Sample& sample) {
+  const TraceMark& lane = *static_cast<const TraceMark*>(context);
   char mark[128];
   const int length =
       std::snprintf(mark, sizeof mark, "howlate: latency %lld ns at release %lld, %lld ns after t0\n",
                     static_cast<long long>(sample.latency_ns), static_cast<long long>(sample.release),
-                    static_cast<long long>(sample.release_ns));
-  static_cast<const Trace*>(context)->mark_and_stop({mark, static_cast<std::size_t>(length)});
+                    static_cast<long long>(sample.release_ns + lane.stagger_ns));
+  lane.trace->mark_and_stop({mark, static_cast<std::size_t>(length)});
 }
 
 }  // namespace
@@ -110,6 +117,7 @@ class CellRun {
   std::vector<int> allowed_;
   std::vector<int> measuring_;
   std::optional<Trace> trace_;
+  std::vector<TraceMark> marks_;  // of the lanes
   Sink sink_;
   Fd signals_;
   KnobSet knobs_;
@@ -166,6 +174,9 @@ Status CellRun::check() {
   if (!samples) return samples.error();
   ring_samples_ = *samples;
   place_ = choose_recorder_place(plan_.lanes, allowed_, measuring_);
+  if (!place_.why_other.empty())
+    cell_.warn("the recorder runs as 'other' and can starve: " + place_.why_other);
+  if (const std::string ring = short_ring_warning(plan_, ring_samples_); !ring.empty()) cell_.warn(ring);
   if (plan_.break_trace) {
     auto trace = Trace::open(cell_.root());
     if (!trace) return trace.error();
@@ -174,9 +185,6 @@ Status CellRun::check() {
       cell_.warn("the kernel's trace is off (tracing_on is 0), so --break-trace will stop nothing");
   }
   auto sink = open_sink(cell_.params());
-  if (!place_.why_other.empty())
-    cell_.warn("the recorder runs as 'other' and can starve: " + place_.why_other);
-  if (const std::string ring = short_ring_warning(plan_, ring_samples_); !ring.empty()) cell_.warn(ring);
   if (!sink) return sink.error();
   sink_ = std::move(*sink);
   return {};
@@ -207,11 +215,14 @@ Status CellRun::prepare() {
   const std::size_t tables = plan_.lanes.size();
   const SamplerSpec sampled{cell_.root(), measuring_, static_cast<std::uint16_t>(tables), sampler_rows_};
   sampler_.emplace(sampled, loads_);
+  marks_.reserve(tables);  // the lanes keep pointers to them
   for (auto& lane : plan_.lanes) {
     if (plan_.threshold_ns != 0) lane->loop.threshold_ns = plan_.threshold_ns;
     lane->loop.stop_at_threshold = plan_.threshold_ns != 0;
-    if (trace_) lane->loop.on_threshold = mark_trace;
-    if (trace_) lane->loop.on_threshold_context = &*trace_;
+    if (!trace_) continue;
+    marks_.push_back({&*trace_, lane->stagger_ns});
+    lane->loop.on_threshold = mark_trace;
+    lane->loop.on_threshold_context = &marks_.back();
   }
   lanes_.emplace(cell_.root(), *bell_);
   if (Status made = lanes_->make(plan_.lanes, ring_samples_); !made) return made;
@@ -251,6 +262,8 @@ void CellRun::measure() {
   loads_.mark();
   outcome_.clock_source_before = clock_source(cell_.root());
   outcome_.smi_before = read_smi();
+  for (const int cpu : measuring_)
+    outcome_.frequencies.push_back({cpu, cpu_frequency_khz(cell_.root(), cpu), 0});
   outcome_.heat_before = read_heat(cell_.root(), online_cpus(cell_.root()));
   rt_throttling_.emplace(cell_.root());
   std::string header = header_json(cell_, plan_, in_force(), t0_placeholder);
@@ -267,8 +280,6 @@ void CellRun::measure() {
     outcome_.duration_ns = std::max(outcome_.duration_ns, run->lane.loop.ended_ns + run->lane.stagger_ns);
   recorder_->finish();
   live_->clear();
-  for (const int cpu : measuring_)
-    outcome_.frequencies.push_back({cpu, cpu_frequency_khz(cell_.root(), cpu), 0});
 }
 
 void CellRun::watch() {
@@ -294,6 +305,7 @@ void CellRun::watch() {
 void CellRun::conclude() {
   outcome_.clock_source_after = clock_source(cell_.root());
   outcome_.smi_after = read_smi();
+  for (FrequencyReading& one : outcome_.frequencies) one.after_khz = cpu_frequency_khz(cell_.root(), one.cpu);
   outcome_.steal_ns = sampler_->steal_ns();
   look_for_throttling();
   if (outcome_.clock_source_before != outcome_.clock_source_after)
@@ -310,7 +322,6 @@ void CellRun::look_for_throttling() {
   outcome_.heat_after = read_heat(cell_.root(), online_cpus(cell_.root()));
   outcome_.rt_throttled = rt_throttling_->happened();
   if (outcome_.rt_throttled.value_or(false))
-  for (FrequencyReading& one : outcome_.frequencies) one.after_khz = cpu_frequency_khz(cell_.root(), one.cpu);
     cell_.warn("the kernel throttled real-time tasks (sched_rt_runtime_us) while it was measured");
   for (const auto& [what, before, after] :
        {std::tuple{"cores", outcome_.heat_before.core, outcome_.heat_after.core},

@@ -106,7 +106,7 @@ Recorder::Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, La
     : plan_(plan), lanes_(lanes), sampler_(sampler), sink_(sink), bell_(bell) {
   for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
     const TallySpec tally{plan.schedule.period_ns, plan.lanes[lane]->loop.warm_up, plan.deadline_ns,
-                          plan.has_work};
+                          plan.has_work, plan.lanes[lane]->stagger_ns};
     lanes_record_.push_back(
         {TableWriter(static_cast<std::uint16_t>(lane), columns, TableWriter::batch_rows), Tally(tally)});
   }

@@ -19,6 +19,7 @@ struct TallySpec {
   std::int64_t warm_up = 0;      // activations outside the statistics
   std::int64_t deadline_ns = 0;  // 0: none
   bool has_work = false;         // the deadline is the response's
+  std::int64_t stagger_ns = 0;   // the lane's first release minus the cell's t0
 };
 
 class Tally {
@@ -36,7 +37,9 @@ class Tally {
 
   // Outside warm-up:
   [[nodiscard]] const Histogram& latency() const { return latency_; }
-  [[nodiscard]] std::int64_t max_at_ns() const { return max_at_ns_; }  // the release's offset from t0
+  [[nodiscard]] std::int64_t max_at_ns() const {
+    return max_at_ns_;
+  }  // the release's offset from the cell's t0
   [[nodiscard]] std::int64_t period_exceeded() const { return period_exceeded_; }
   [[nodiscard]] std::int64_t deadline_misses() const { return deadline_misses_; }
 

@@ -12,7 +12,7 @@ enum SampleFlag : std::uint32_t {
 
 struct Sample {
   std::int64_t release;          // index n of the release served; 0-based
-  std::int64_t release_ns;       // the release, as an offset from t0
+  std::int64_t release_ns;       // the release, as an offset from the first of its thread
   std::int64_t latency_ns;       // first user-space time stamp minus release
   std::int64_t response_ns;      // end of the activation's work minus release; 0 without work
   std::int64_t overruns_before;  // overruns counted by the measuring thread before this release

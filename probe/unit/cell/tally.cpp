@@ -51,6 +51,13 @@ TEST_CASE("a deadline is the latency's, or the response's where there is work") 
   CHECK(response.deadline_misses() == 1);
 }
 
+TEST_CASE("where the maximum was is told from the cell's t0, not from the lane's first release") {
+  Tally tally({.period_ns = 1000, .stagger_ns = 250});
+  tally.add(sample(0, 10));
+  tally.add(sample(3, 900, 2));
+  CHECK(tally.max_at_ns() == 3250);
+}
+
 TEST_CASE("the maximum knows its release, and an activation later than a period is counted") {
   Tally tally({.period_ns = 1000});
   tally.add(sample(0, 10));
