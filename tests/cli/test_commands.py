@@ -83,7 +83,7 @@ def is_a_sentence(text: str) -> bool:
 COMMANDS = cli.howlate.list_commands(None)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS, "studies show"])
+@pytest.mark.parametrize("command", ["", *COMMANDS, "studies show", "lab kernels", "lab fetch"])
 def test_every_help_ends_with_an_example_that_is_right(howlate: Run, command: str) -> None:
     said = howlate(*command.split(), "--help")
     assert said.code == 0
@@ -163,6 +163,11 @@ def environment(**more: str) -> dict[str, str]:
         (["export", ".", "--format", "xls"], 2, "'csv', 'parquet', 'text3'"),
         (["studies", "show", "chek"], 2, 'Did you mean "check"?'),
         (["doctor", "--run", "absent"], 2, "absent is not there"),
+        (["lab", "kernel"], 2, 'Did you mean "kernels"?'),
+        (["lab", "fetch"], 2, "missing argument"),
+        (["lab", "fetch", "6.1-RT"], 2, 'Did you mean "6.1-rt"?'),
+        (["lab", "fetch", "6.1", "--mirror", "here"], 2, "is not the address of a mirror"),
+        (["lab", "kernels", "--keyring", "absent"], 2, "absent is not there"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_a_remedy(howlate: Run, argv: list[str], code: int, part: str) -> None:

@@ -22,9 +22,9 @@ from howlate.lab.archive import (
     ADDITIONS,
     CODENAMES,
     DAY,
-    AbsentError,
     Package,
     Say,
+    absent,
     load_index,
     once,
     read_packages,
@@ -145,10 +145,7 @@ class AptArchive:
         if done.returncode != 0 or not file.is_file():
             why = _reason(done.stderr + done.stdout)
             if re.search(r"\b404\b", why) or "File not found" in why:
-                raise AbsentError(
-                    f"the archive does not have {package.file_name}, which its list names",
-                    "take another version",
-                )
+                raise absent(package)
             raise TargetError(
                 f"{package.file_name} could not be fetched: {why}",
                 "the lists may be old: call `howlate lab kernels --refresh` and try again",

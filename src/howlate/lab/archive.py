@@ -55,6 +55,13 @@ class AbsentError(TargetError):
     """The archive does not have what its list names."""
 
 
+def absent(package: Package) -> AbsentError:
+    """Removed since the list was made, or never moved to where the list says."""
+    return AbsentError(
+        f"the archive does not have {package.file_name}, which its list names", "take another version"
+    )
+
+
 class Archive(Protocol):
     """Where packages come from."""
 

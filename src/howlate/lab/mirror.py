@@ -30,6 +30,7 @@ from howlate.lab.archive import (
     AbsentError,
     Package,
     Say,
+    absent,
     fields,
     load_index,
     once,
@@ -82,7 +83,10 @@ class MirrorArchive:
             folder.mkdir(parents=True, exist_ok=True)
         part = file.with_name(f"{file.name}.part")
         try:
-            digest = download(package.uri, part)
+            try:
+                digest = download(package.uri, part)
+            except AbsentError:
+                raise absent(package) from None
             if digest != package.sha256:
                 raise DamagedError(
                     f"{package.uri} is not what the signed list says (its SHA256 is {digest})",
