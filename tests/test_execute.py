@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,8 @@ from howlate.model.study import Order, Value
 from howlate.model.summary import CellSummary
 from howlate.report.content import read_content
 from howlate.session import Asked, Session, aim_of, begin, newest_unfinished, prepare, reopen
-from howlate.store import ingest as module
+from howlate.store import ingest as ingesting
+from howlate.store import summarise as summarising
 from howlate.store.run_folder import RunFolder
 from howlate.targets import Outcome, Progress
 from rights import without_rights
@@ -167,11 +169,62 @@ def test_a_full_disk_ends_the_run_and_keeps_what_is_whole(
     def full(stream: Path, folder: Path) -> None:
         raise StorageError(f"{folder} could not be written: No space left on device", "make room there")
 
-    out, real, calls = tmp_path / "r", module.ingest, iter(range(100))
-    monkeypatch.setattr(module, "ingest", lambda s, f: real(s, f) if next(calls) < 2 else full(s, f))
+    out, real, calls = tmp_path / "r", ingesting.ingest, iter(range(100))
+    monkeypatch.setattr(ingesting, "ingest", lambda s, f: real(s, f) if next(calls) < 2 else full(s, f))
     with pytest.raises(StorageError, match="No space left"):
         run(FakeTarget(), out)
     assert len(RunFolder.open(out).whole_cells()) == 2
+
+
+@pytest.mark.parametrize("step", ["ingest", "summarise"])
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), StorageError("the disk is full")])
+@pytest.mark.parametrize("place", ["memory", "disk"])
+def test_what_was_measured_is_not_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, end: BaseException, place: str
+) -> None:
+    """An end amid a cell's statistics: the next call makes these, of the same samples."""
+    out, of = tmp_path / "r", {"ingest": ingesting, "summarise": summarising}[step]
+    monkeypatch.setattr("howlate.execute.stream_place", lambda expected: place)
+    real, calls = getattr(of, step), iter(range(100))
+
+    def ended(*arguments: Any) -> Any:
+        if next(calls) == 2:
+            raise end
+        return real(*arguments)
+
+    first, second = FakeTarget(), FakeTarget()
+    with monkeypatch.context() as patch:
+        patch.setattr(of, step, ended)
+        with pytest.raises(type(end)):
+            run(first, out)
+    folder = RunFolder.open(out)
+    (failed,) = folder.failed_cells()
+    assert failed == first.measured[-1]
+    _, tally, heard = run(second, out)
+    assert tally == Tally(6, ())
+    assert len(first.measured) == len(second.measured) == 3
+    assert not set(first.measured) & set(second.measured)
+    assert heard.made[0] == failed
+    assert not list((out / "cells").glob(".*"))
+    assert {p.name for p in folder.cell_path(failed).iterdir()} == {
+        p.name for p in folder.cell_path(first.measured[0]).iterdir()
+    }
+
+
+def test_a_kill_amid_the_statistics_does_not_lose_the_samples(tmp_path: Path) -> None:
+    session, _, _ = run(FakeTarget(), tmp_path / "r")
+    folder, target = session.folder, FakeTarget()
+    cells = folder.whole_cells()
+    for cell in cells[:3]:
+        folder.cell_path(cell).rename(folder.part_path(cell))
+        (folder.part_path(cell) / "summary.json").unlink()
+        (folder.part_path(cell) / ".spill").mkdir()
+    (folder.part_path(cells[1]) / "cell.json").unlink()
+    (folder.part_path(cells[2]) / "samples.parquet").write_bytes(b"PAR1")
+    _, tally, _ = run(target, tmp_path / "r")
+    assert tally == Tally(6, ())
+    assert target.measured == cells[1:3]
+    assert not list((tmp_path / "r" / "cells").glob("**/.*"))
 
 
 def test_other_plans_targets_and_kernels_do_not_go_on_there(
@@ -261,6 +314,15 @@ def test_memory_of_a_killed_howlate_is_freed_and_of_a_living_one_is_not(tmp_path
     with locked(tmp_path / "howlate-used"):
         remove_stale_memory(tmp_path)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["else", "howlate-new", "howlate-used"]
+
+
+def test_memory_of_another_user_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.chmod(0o755)
+    (tmp_path / "howlate-anothers").mkdir()
+    with without_rights(tmp_path / "howlate-anothers"):
+        remove_stale_memory(Path())
+    assert (tmp_path / "howlate-anothers").exists()
 
 
 def test_labels_say_what_was_in_force() -> None:

@@ -136,10 +136,8 @@ def execute(
         listener.failed(failure)
     with locked(folder.path):
         remove_stale_memory()
-        whole = set(
-            folder.whole_cells()
-        )  # by now: another howlate may have measured here since they were counted
-        cells = tuple(c for c in cells if c.id not in whole)
+        whole = set(folder.whole_cells())  # another howlate may have measured here since they were counted
+        cells = tuple(c for c in cells if c.id not in whole and not _finished(folder, c, listener))
         for cell in (c for c in cells if broken and c.machine in broken):
             assert broken is not None
             failures.append(_failed(folder, _failure(cell, broken[cell.machine])))
@@ -195,22 +193,28 @@ class _Begun:
     def finish(self, measure: Callable[[], Outcome]) -> CellSummary:
         """From the outcome to a whole cell; what went wrong is kept, and raised as `_NotWhole` if it is the
         cell's alone."""
-        with self.place:
-            try:
-                outcome = measure()
-                if not outcome.measured:
-                    raise _NotWhole(Failure(self.cell, outcome.exit_code, outcome.message))
-                # needs numpy and duckdb, which measuring need not wait for
-                from howlate.store.ingest import ingest
+        measured = False
+        try:
+            with self.place:
+                try:
+                    outcome = measure()
+                    measured = outcome.measured
+                    if not measured:
+                        raise _NotWhole(Failure(self.cell, outcome.exit_code, outcome.message))
+                    # needs numpy and duckdb, which measuring need not wait for
+                    from howlate.store.ingest import ingest
 
-                ingest(self.stream, self.part)
-            except BaseException as problem:
-                _keep(self.stream, self.part / STREAM)
-                failure = _failed(self.folder, _failure(self.cell, problem))
-                if isinstance(problem, HowlateError) and not isinstance(problem, StorageError):
-                    raise _NotWhole(failure) from None
-                raise
-        return _summarised(self.folder, self.part, self.cell)
+                    ingest(self.stream, self.part)
+                except BaseException:
+                    measured &= _keep(self.stream, self.part / STREAM)
+                    raise
+            return _summarised(self.folder, self.part, self.cell)
+        except BaseException as problem:
+            again = not isinstance(problem, (KeyboardInterrupt, StorageError))
+            failure = _failed(self.folder, _failure(self.cell, problem), measured and not again)
+            if again and isinstance(problem, (_NotWhole, HowlateError)):
+                raise _NotWhole(failure) from None
+            raise
 
 
 class _NotWhole(Exception):  # noqa: N818
@@ -324,9 +328,29 @@ class Pace:
         return (self._now() - self._begun) / self._done_s * rest
 
 
-def _failed(folder: RunFolder, failure: Failure) -> Failure:
-    folder.fail_cell(failure.cell.id, failure.to_json())
+def _failed(folder: RunFolder, failure: Failure, measured: bool = False) -> Failure:
+    """Keeps it in error.json. `measured`: only the statistics are missing, and all for them is there."""
+    if not folder.is_whole(failure.cell.id):  # it may just have become so
+        with contextlib.suppress(StorageError):  # a full disk is told of by what it ended
+            folder.fail_cell(failure.cell.id, failure.to_json() | ({"measured": True} if measured else {}))
     return failure
+
+
+def _finished(folder: RunFolder, cell: Cell, listener: Listener) -> bool:
+    """Makes a cell whole whose measurement was done when an earlier call ended amid its statistics."""
+    if not folder.is_measured(cell.id):
+        return False
+    from howlate.store.ingest import ingest
+
+    part = folder.part_path(cell.id)
+    try:
+        if not (part / CELL).is_file():
+            ingest(part / STREAM, part)
+        folder.forget_failure(cell.id)
+        listener.whole(cell, _summarised(folder, part, cell))
+    except (_NotWhole, DamagedError):
+        return False  # it is measured again
+    return True
 
 
 def _failure(cell: Cell, problem: BaseException) -> Failure:
@@ -346,10 +370,10 @@ def _summarised(folder: RunFolder, part: Path, cell: Cell) -> CellSummary:
         labels = labels_in_force(cell.labels, read_json(part / CELL).get("header"))
         summary = summarise(part, cell.id, labels)
     except DamagedError as problem:
-        raise _NotWhole(_failed(folder, _failure(cell, problem))) from None
+        raise _NotWhole(_failure(cell, problem)) from None
     if summary.stop_reason in ("stopped", "failed", ""):
         why = f"it ended before its end (stop reason: {summary.stop_reason or 'none'})"
-        raise _NotWhole(_failed(folder, Failure(cell, ExitCode.BROKEN, why)))
+        raise _NotWhole(Failure(cell, ExitCode.BROKEN, why))
     folder.finish_cell(cell.id)
     return summary
 
@@ -369,11 +393,14 @@ def labels_in_force(labels: Mapping[str, str], header: object) -> dict[str, str]
     return found
 
 
-def _keep(stream: Path, to: Path) -> None:
-    """What a failed cell has of its stream stays in the run folder, if there is room."""
-    if stream != to and stream.exists():
-        with contextlib.suppress(OSError):
+def _keep(stream: Path, to: Path) -> bool:
+    """What a failed cell has of its stream stays in the run folder, if there is room; whether all of it is
+    there."""
+    with contextlib.suppress(OSError):
+        if stream != to and stream.exists():
             shutil.copyfile(stream, to)
+        return to.exists()
+    return False
 
 
 def stream_place(expected_bytes: int, memory: Path = MEMORY) -> str:
@@ -402,6 +429,6 @@ def _stream_path(part: Path, expected_bytes: int) -> Iterator[Path]:
 def remove_stale_memory(memory: Path = MEMORY) -> None:
     """Streams that a killed howlate left in memory."""
     for folder in memory.glob("howlate-*"):
-        with contextlib.suppress(OSError, UsageError), locked(folder):
+        with contextlib.suppress(OSError, HowlateError), locked(folder):  # some are other users'
             if folder.stat().st_uid == os.geteuid() and time.time() - folder.stat().st_mtime > 10:
                 shutil.rmtree(folder)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,25 @@ class RunFolder:
         with storing(part):
             part.mkdir(parents=True, exist_ok=True)
         write_json(part / ERROR, error)
+
+    def is_measured(self, cell_id: str) -> bool:
+        """Whether an earlier call measured this cell to its end and has not made it whole."""
+        part = self.part_path(cell_id)
+        with storing(part):
+            if (part / ERROR).is_file():
+                with suppress(DamagedError):
+                    return read_json(part / ERROR).get("measured") is True
+                return False
+            return (part / CELL).is_file()  # written last: killed amid the statistics
+
+    def forget_failure(self, cell_id: str) -> None:
+        """Leaves of a `.part` folder what belongs to a whole cell."""
+        part = self.part_path(cell_id)
+        with storing(part):
+            for name in (ERROR, STREAM):
+                (part / name).unlink(missing_ok=True)
+            for folder in (path for path in part.iterdir() if path.is_dir()):
+                shutil.rmtree(folder)
 
     def is_whole(self, cell_id: str) -> bool:
         """A cell is whole when its summary stands in the folder of its final name."""
