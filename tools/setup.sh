@@ -22,6 +22,42 @@ die() { # code, sentence ...
 # What `./howlate` needs on Debian beyond its essential packages.
 packages_run=(cmake g++ ninja-build python3 python3-venv)
 
+# What the lab needs besides: the archive's keys and their check, unpacking, and QEMU for guests of this machine's kind.
+lab_packages() {
+  printf '%s\n' debian-archive-keyring gpgv zstd
+  case $(uname -m) in aarch64) echo qemu-system-arm ;; *) echo qemu-system-x86 ;; esac
+}
+
+# Looked for by their commands: nearly free, where asking dpkg is not.
+lab_is_ready() {
+  local emulator=qemu-system-x86_64
+  [ "$HOSTTYPE" = aarch64 ] && emulator=qemu-system-aarch64
+  command -v $emulator >/dev/null && command -v gpgv >/dev/null && command -v zstd >/dev/null
+}
+
+# Is a command of the lab called, and not merely its help? Costs nothing for the other commands.
+wants_lab() { # argument ...
+  local word lab=no
+  [ "${1:-}" = lab ] && [ $# -gt 1 ] && lab=yes
+  for word in "$@"; do
+    case $word in
+      lab:* | --target=lab | --target=lab:*) lab=yes ;;
+      -h | --help) return 1 ;;
+    esac
+  done
+  [ "${1:-}" != lab ] && [[ " $* " == *" --target lab "* ]] && lab=yes
+  [ $lab = yes ]
+}
+
+# Packages for guests of another kind than this machine's: amd64 or arm64.
+foreign_packages() { # architecture
+  case $1 in
+    amd64) echo qemu-system-x86 g++-x86-64-linux-gnu ;;
+    arm64) echo qemu-system-arm g++-aarch64-linux-gnu ;;
+    *) return 1 ;;
+  esac
+}
+
 missing_packages() { # package ...: prints those that dpkg does not know as installed
   local name
   for name in "$@"; do
@@ -115,6 +151,21 @@ build_probe() {
     grep -E 'error|Error' "$log" | head -n 10 >&2
     die $EXIT_BROKEN "the probe could not be built; the compiler's output is in $log"
   }
+}
+
+# The static probe for guests of another kind, with Debian's cross compiler: build/probe-ARCHITECTURE.
+need_foreign_probe() { # architecture
+  local arch=$1 processor
+  case $arch in amd64) processor=x86_64 ;; *) processor=aarch64 ;; esac
+  local directory=$root/build/probe-$arch stamp
+  stamp=$directory/.built
+  probe_is_old "$stamp" || return 0
+  say "building the probe for $arch (about a minute)"
+  local started
+  started=$(mktemp)
+  build_probe "$directory" howlate-probe -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$processor \
+    -DCMAKE_CXX_COMPILER=$processor-linux-gnu-g++
+  mv "$started" "$stamp"
 }
 
 need_probe() {

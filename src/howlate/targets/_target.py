@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,3 +92,24 @@ def arguments(cell: Cell) -> list[str]:
         elif value is not False:
             found.append(f"--{name}={value}")
     return found
+
+
+def outcome_of(status: int, errors: bytes) -> Outcome:
+    """How a probe ended, from its exit code (a signal is negative) and what it wrote on standard error."""
+    if status in (ExitCode.DONE, ExitCode.FAILED):
+        return Outcome(ExitCode(status))
+    if status in (ExitCode.USAGE, ExitCode.NOT_POSSIBLE):
+        return Outcome(ExitCode(status), sentence_of(errors, status))
+    return Outcome(ExitCode.BROKEN, sentence_of(errors, status))
+
+
+def sentence_of(errors: bytes, status: int) -> str:
+    """The probe's last words, or what is known without them."""
+    lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
+    ours = [line.removeprefix("howlate-probe: ") for line in lines if line.startswith("howlate-probe: ")]
+    if ours or lines:
+        return (ours or lines)[-1]
+    if status < 0:
+        with contextlib.suppress(ValueError):
+            return f"the probe was ended by {signal.Signals(-status).name}"
+    return f"the probe ended with exit code {status} and said nothing"

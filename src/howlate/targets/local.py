@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from howlate.errors import DamagedError, ExitCode, HowlateError, TargetError, UsageError
+from howlate.errors import DamagedError, HowlateError, TargetError, UsageError
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
 from howlate.model.plan import Cell
 from howlate.model.run import REAL
 from howlate.places import probe_path
-from howlate.targets._target import Outcome, Progress, arguments
+from howlate.targets._target import Outcome, Progress, arguments, outcome_of, sentence_of
 
 SUMMARY = "this machine"
 ASK_S = 60.0
@@ -95,7 +95,7 @@ class LocalTarget:
         except OSError as problem:
             raise _not_started(self._probe, problem) from None
         if done.returncode != 0:
-            raise TargetError(f"`howlate-probe {what}` failed: {_sentence(done.stderr, done.returncode)}")
+            raise TargetError(f"`howlate-probe {what}` failed: {sentence_of(done.stderr, done.returncode)}")
         text = done.stdout.decode("utf-8", "replace")
         try:
             return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
@@ -115,7 +115,7 @@ class LocalTarget:
             if self._stopped.is_set():
                 raise KeyboardInterrupt
             errors.seek(0)
-            return _outcome(status, errors.read())
+            return outcome_of(status, errors.read())
 
     @contextlib.contextmanager
     def _running(self, argv: list[str], errors: IO[bytes], knobs: bool) -> Iterator[subprocess.Popen[bytes]]:
@@ -237,26 +237,6 @@ def parse_progress(line: bytes) -> Progress | None:
     return Progress(activations, elapsed_ns / 1e9, latency_ns_max)
 
 
-def _outcome(status: int, errors: bytes) -> Outcome:
-    if status in (ExitCode.DONE, ExitCode.FAILED):
-        return Outcome(ExitCode(status))
-    if status in (ExitCode.USAGE, ExitCode.NOT_POSSIBLE):
-        return Outcome(ExitCode(status), _sentence(errors, status))
-    return Outcome(ExitCode.BROKEN, _sentence(errors, status))
-
-
-def _sentence(errors: bytes, status: int) -> str:
-    """The probe's last words, or what is known without them."""
-    lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
-    ours = [line.removeprefix("howlate-probe: ") for line in lines if line.startswith("howlate-probe: ")]
-    if ours or lines:
-        return (ours or lines)[-1]
-    if status < 0:
-        with contextlib.suppress(ValueError):
-            return f"the probe was ended by {signal.Signals(-status).name}"
-    return f"the probe ended with exit code {status} and said nothing"
-
-
 def _not_started(probe: Path, problem: OSError) -> HowlateError:
     return TargetError(f"{probe} could not be started: {problem.strerror}", "let ./howlate build it again")
 
@@ -282,5 +262,5 @@ def restore_knobs(probe: Path) -> str:
     except OSError as problem:
         raise _not_started(probe, problem) from None
     if done.returncode != 0:
-        raise TargetError(f"knobs were not restored: {_sentence(done.stderr, done.returncode)}", _RESTORE)
+        raise TargetError(f"knobs were not restored: {sentence_of(done.stderr, done.returncode)}", _RESTORE)
     return done.stdout.decode("utf-8", "replace").strip() or "nothing was left to restore"

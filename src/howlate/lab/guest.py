@@ -1,0 +1,233 @@
+"""A running guest: QEMU as a child that ends with howlate, however that dies; and what is told of one that went
+wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from howlate.errors import DamagedError, NotPossibleError, TargetError
+from howlate.lab import window
+from howlate.lab.machine import Machine, Places
+from howlate.lab.monitor import GoneError, LateError, Monitor
+
+CONSOLE_LINES = 12
+_CONSOLE_BYTES_MOST = 1 << 20
+_LOOK_S = 0.2
+"""How often a wait looks for an interrupt; the guest's end wakes it at once."""
+_START_S = 60.0
+_TROUBLE = (
+    ("Kernel panic - not syncing", "the guest's kernel panicked"),
+    ("Out of memory: Killed process", "the guest's kernel ran out of memory and killed a process"),
+    ("Oops", "the guest's kernel oopsed"),
+    ("kernel BUG at", "the guest's kernel hit a BUG"),
+    ("BUG: ", "the guest's kernel hit a BUG"),
+    ("Internal error", "the guest's kernel oopsed"),
+    ("Unable to handle kernel", "the guest's kernel oopsed"),
+    ("general protection fault", "the guest's kernel oopsed"),
+)
+# Started by QEMU's parent only: one that was killed in between leaves nothing behind.
+_WITH_PARENT = '[ "$PPID" = "$0" ] && exec "$@"'
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What is booted."""
+
+    machine: Machine
+    kernel: Path
+    initramfs: Path
+    command_line: str
+
+
+class Guest:
+    """One QEMU and its folder. `stop`, once set, ends it with KeyboardInterrupt."""
+
+    def __init__(self, boot: Boot, folder: Path, stop: threading.Event) -> None:
+        self._boot = boot
+        self._stop = stop
+        self.window = folder / "window"
+        self.console = folder / "console"
+        self._errors = folder / "errors"
+        self._process: subprocess.Popen[bytes] | None = None
+        self.monitor: Monitor | None = None
+        window.create(self.window)
+
+    @contextlib.contextmanager
+    def started(self, *more: str, monitored: bool = True) -> Iterator[Guest]:
+        """QEMU runs until the block ends at the latest. With a monitor the guest waits for `go_on`."""
+        boot = self._boot
+        places = Places(str(boot.kernel), str(boot.initramfs), str(self.window), str(self.console))
+        argv = [str(boot.machine.emulator()), *boot.machine.arguments(places, boot.command_line), *more]
+        with contextlib.ExitStack() as stack:
+            theirs: socket.socket | None = None
+            if monitored:
+                ours, theirs = socket.socketpair()
+                stack.callback(theirs.close)
+                stack.callback(ours.close)
+                argv += [
+                    "-S",
+                    "-chardev",
+                    f"socket,id=monitor,fd={theirs.fileno()}",
+                    "-mon",
+                    "chardev=monitor,mode=control",
+                ]
+            errors = stack.enter_context(self._errors.open("wb"))
+            stack.callback(self._end)
+            handles = [theirs.fileno()] if theirs else []
+            self._process = _start(argv, errors.fileno(), handles)
+            if theirs is not None:
+                theirs.close()
+                self.monitor = Monitor(ours, self.check)
+                stack.callback(self.monitor.close)
+                with self.explained():
+                    self.monitor.connect(time.monotonic() + _START_S)
+            yield self
+
+    @contextlib.contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turns the end of QEMU into what can be known of it."""
+        try:
+            yield
+        except LateError:
+            raise self.failure("QEMU did not answer in time") from None
+        except GoneError:
+            self.wait(time.monotonic() + _START_S)
+            raise self.failure("QEMU ended before the guest was ready") from None
+
+    def check(self) -> None:
+        """Raises if the guest should end, or has."""
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+        if self._process is not None and self._process.poll() is not None:
+            raise GoneError("QEMU has ended")
+
+    def wait(self, deadline: float, tick: Callable[[], None] = lambda: None) -> None:
+        """Until QEMU has ended; LateError after the deadline. `tick` is called about once a second."""
+        assert self._process is not None
+        handle = os.pidfd_open(self._process.pid)
+        try:
+            poll, ticked = select.poll(), time.monotonic()
+            poll.register(handle, select.POLLIN)
+            while not poll.poll(_LOOK_S * 1000):
+                if self._stop.is_set():
+                    raise KeyboardInterrupt
+                now = time.monotonic()
+                if now > deadline:
+                    raise LateError("it took too long")
+                if now - ticked >= 1:
+                    ticked = now
+                    tick()
+        finally:
+            os.close(handle)
+        self._process.wait()
+
+    def finish(self, limit_s: float, tick: Callable[[], None]) -> None:
+        """Waits for the guest's end; one that never ends is told as that."""
+        try:
+            self.wait(time.monotonic() + limit_s, tick)
+        except LateError:
+            raise self.failure(
+                f"the guest did not end within {limit_s:.0f} s of the host's time, so it was ended",
+                "its console may say why; on a host that is very busy let fewer run at once (--jobs 1)",
+            ) from None
+
+    def _end(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def answer(self) -> bytes:
+        """The result that the guest left; TargetError with what is known if there is none."""
+        try:
+            found = window.read_answer(self.window)
+        except DamagedError as problem:
+            raise self.failure(problem.message) from None
+        if found.state is window.State.FAILED:
+            raise self.failure(f"the guest failed: {found.data.decode('utf-8', 'replace').strip()}")
+        if found.state is not window.State.RESULT:
+            raise self.failure("the guest ended without a result")
+        trouble = trouble_on(self.console_text())
+        if trouble:
+            raise self.failure(trouble)
+        return found.data
+
+    def failure(self, otherwise: str, remedy: str = "") -> TargetError:
+        """What happened, from the console and QEMU's own words, with the last lines of the console."""
+        text = self.console_text()
+        said = self._errors.read_text("utf-8", "replace").strip() if self._errors.exists() else ""
+        code = self._process.poll() if self._process is not None else None
+        what = trouble_on(text) or otherwise
+        if code is not None and code < 0:
+            with contextlib.suppress(ValueError):
+                what = f"QEMU was ended by {signal.Signals(-code).name}"
+        elif code:
+            words = said.splitlines()[-1] if said else "nothing"
+            what = f"QEMU ended with exit code {code} and said: {words}"
+        lines = last_lines(text)
+        return TargetError(
+            "\n".join([what, *(["last lines of the console:"] if lines else []), *lines]), remedy
+        )
+
+    def console_text(self) -> str:
+        """The guest's console; of an endless one its end."""
+        try:
+            with self.console.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - _CONSOLE_BYTES_MOST))
+                return file.read().decode("utf-8", "replace")
+        except FileNotFoundError:
+            return ""
+
+
+def _start(argv: list[str], errors: int, handles: Sequence[int]) -> subprocess.Popen[bytes]:
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        raise NotPossibleError("there is no setpriv on this machine", "install the package util-linux")
+    with_parent = [setpriv, "--pdeathsig", "KILL", "--", "/bin/sh", "-c", _WITH_PARENT, str(os.getpid())]
+    try:
+        # A process group of its own: Ctrl-C reaches howlate alone, which ends its guests in order.
+        return subprocess.Popen(
+            [*with_parent, *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=errors,
+            stderr=errors,
+            pass_fds=tuple(handles),
+            process_group=0,
+        )
+    except OSError as problem:
+        raise TargetError(f"QEMU could not be started: {problem.strerror}") from None
+
+
+def trouble_on(console: str) -> str:
+    """What a console says of a kernel in trouble, as a sentence; "" if nothing."""
+    for line in console.splitlines():
+        for sign, meaning in _TROUBLE:
+            if sign in line:
+                return f"{meaning}: {_plain(line)}"
+    return ""
+
+
+def last_lines(console: str, count: int = CONSOLE_LINES) -> list[str]:
+    """The end of a console, as it can be shown."""
+    lines = [_plain(line) for line in console.splitlines()]
+    return [line for line in lines if line][-count:]
+
+
+_CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|.)|[\x00-\x08\x0b-\x1f\x7f]")
+_STAMP = re.compile(r"^\[ *[0-9]+\.[0-9]+\] ")
+
+
+def _plain(line: str) -> str:
+    return _STAMP.sub("", _CONTROL.sub("", line)).strip()

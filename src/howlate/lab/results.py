@@ -1,0 +1,63 @@
+"""What was measured in guests, by the content of everything that it depends on: an unchanged cell costs a file
+to read."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from howlate.errors import DamagedError
+from howlate.lab.cache import storing
+from howlate.lab.window import decode_tree
+
+FORMAT = 1
+"""Counted up when what a guest leaves changes its meaning."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """A folder of files, one a job: the SHA-256 of what follows in hexadecimal, a line's end, a guest's result."""
+
+    folder: Path
+    fresh: bool = False
+    """Run every job again, and keep what comes out."""
+
+    def get(self, snapshot_key: str, job: bytes, run: Callable[[], bytes]) -> dict[str, bytes]:
+        """The files that the job left, from the cache or from `run`."""
+        place = self.folder / sha256(f"{FORMAT} {snapshot_key} ".encode() + job).hexdigest()
+        kept = None if self.fresh else _read(place)
+        if kept is not None:
+            return kept
+        data = run()
+        files = decode_tree(data)  # before it is kept: what cannot be read is not
+        _write(place, data)
+        return files
+
+
+def _read(place: Path) -> dict[str, bytes] | None:
+    """None if it is not there or not what it was."""
+    try:
+        head, _, data = place.read_bytes().partition(b"\n")
+        return decode_tree(data) if head.decode("ascii") == sha256(data).hexdigest() else None
+    except (OSError, ValueError, DamagedError):
+        return None
+
+
+def _write(place: Path, data: bytes) -> None:
+    """Whole or not at all; of two that write the same, one stays. What a crash of the machine damages, `_read`
+    sees."""
+    with storing(place):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".new-", delete=False) as file:
+            beside = Path(file.name)
+            try:
+                file.write(sha256(data).hexdigest().encode() + b"\n" + data)
+                file.close()
+                beside.chmod(0o644)
+                beside.replace(place)
+            except BaseException:
+                beside.unlink(missing_ok=True)
+                raise

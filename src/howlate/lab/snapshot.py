@@ -1,0 +1,149 @@
+"""Guests that are booted and wait for their job, saved: a cell goes on from there in a fraction of a second.
+
+A guest stops itself at one certain instruction (docs/lab/guests.md); QEMU writes the whole machine to a file; a cell
+is the same machine, loaded, with a job in its window. Two snapshots of equal inputs hold the same machine,
+whatever else the host did.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from howlate.errors import HowlateError, StorageError
+from howlate.lab import window
+from howlate.lab.cache import made, remove
+from howlate.lab.guest import Boot, Guest
+from howlate.lab.machine import NAMED, file_hash
+from howlate.lab.monitor import GoneError, LateError
+from howlate.lab.scratch import scratch
+from howlate.store.files import read_json, write_json
+
+BOOT_S = 600.0
+"""A boot takes 5 to 20 s of a core's time; a host may have other things to do."""
+_SAVE_S = 300.0
+_LOAD_S = 300.0
+MOST_BYTES = 12 << 30
+"""So much of snapshots is kept; one takes about 80 MB."""
+_IN_USE_S = 3600.0
+_STATE, _RECORD = "state", "snapshot.json"
+
+
+def key_of(boot: Boot, kernel_sha256: str, initramfs_sha256: str) -> str:
+    """The hash of everything that a booted guest depends on; no path of the host is in it."""
+    inputs = {
+        "kernel": kernel_sha256,
+        "initramfs": initramfs_sha256,
+        "emulator": boot.machine.identity(),
+        "arguments": boot.machine.arguments(NAMED, boot.command_line),
+    }
+    return sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A saved guest."""
+
+    boot: Boot
+    folder: Path
+
+    def run(
+        self, job: bytes, otherwise: Path, limit_s: float, stop: threading.Event, tick: Callable[[], None]
+    ) -> bytes:
+        """The result of a job. The machine that runs it is the saved one, whatever ran before."""
+        with scratch(window.SIZE, otherwise) as folder, (self.folder / _STATE).open("rb") as state:
+            guest = Guest(self.boot, folder, stop)
+            with guest.started("-incoming", "defer"):
+                assert guest.monitor is not None
+                with guest.explained():
+                    deadline = time.monotonic() + _LOAD_S
+                    guest.monitor.load(state.fileno(), deadline)
+                    window.put_job(guest.window, job)
+                    guest.monitor.go_on(deadline)
+                guest.finish(limit_s, tick)
+            return guest.answer()
+
+
+class Snapshots:
+    """A cache's saved guests. Each is checked against its checksum once a process; a damaged one is made again."""
+
+    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
+        self._folder = folder
+        self._most_bytes = most_bytes
+        self._sound: set[str] = set()
+
+    def take(self, boot: Boot, key: str, stop: threading.Event) -> Snapshot:
+        """The snapshot of that key; made if it is not there."""
+        folder = self._folder / key
+        if key not in self._sound or not folder.is_dir():
+            if folder.is_dir() and not _is_whole(folder):
+                remove(folder)
+            if not folder.is_dir():
+                self._make_room()
+            made(folder, lambda beside: _make(boot, beside, self._folder, stop))
+            self._sound.add(key)
+        with suppress(OSError):
+            os.utime(folder / _RECORD)  # when it was last used
+        return Snapshot(boot, folder)
+
+    def _make_room(self) -> None:
+        """Removes the snapshots that were not used for longest (each new build of the probe leaves some behind)."""
+        used = []
+        for record in self._folder.glob(f"[!.]*/{_RECORD}"):
+            with suppress(OSError):
+                used.append((record.stat().st_mtime, (record.parent / _STATE).stat().st_size, record.parent))
+        kept = 0
+        for last, size, folder in sorted(used, reverse=True):
+            kept += size
+            if kept > self._most_bytes and time.time() - last > _IN_USE_S:
+                remove(folder)
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        return bool(read_json(folder / _RECORD)["sha256"] == file_hash(folder / _STATE))
+    except (OSError, KeyError, HowlateError):
+        return False
+
+
+def _make(boot: Boot, beside: Path, otherwise: Path, stop: threading.Event) -> None:
+    with scratch(window.SIZE, otherwise) as folder:
+        guest = Guest(boot, folder, stop)
+        path = beside / _STATE
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        try:
+            with guest.started():
+                assert guest.monitor is not None
+                began = time.monotonic()
+                _boot(guest, began + BOOT_S)
+                booted = time.monotonic()
+                with guest.explained():
+                    guest.monitor.save(handle, booted + _SAVE_S)
+                    guest.monitor.quit(booted + _SAVE_S)
+        finally:
+            os.close(handle)
+    size = path.stat().st_size
+    if size == 0:
+        raise StorageError(f"{path} could not be written", "make room there")
+    times = {"boot_s": round(booted - began, 3), "save_s": round(time.monotonic() - booted, 3)}
+    write_json(beside / _RECORD, {"sha256": file_hash(path), "bytes": size, **times})
+
+
+def _boot(guest: Guest, deadline: float) -> None:
+    assert guest.monitor is not None
+    try:
+        guest.monitor.go_on(deadline)
+        guest.monitor.wait_for_stop(deadline)
+    except GoneError:
+        guest.wait(deadline)
+        guest.answer()  # raises what the guest says of itself
+        raise guest.failure("the guest ended while it booted") from None
+    except LateError:
+        raise guest.failure(f"the guest did not boot within {BOOT_S:.0f} s, so it was ended") from None

@@ -1,0 +1,122 @@
+"""The window: the memory that host and guest share. A job goes in before the guest goes on, its result comes out
+after the guest has ended; nothing else.
+
+    0  "howlwin1"           8  length of the job       16  its CRC32C       24  state
+    32 length of the result 40 its CRC32C              4096  the job        1 MiB  the result
+
+Numbers are of 64 bits, little-endian. The result is a tree of files, each u32 length of its name, u32 CRC32C of its
+data, u64 size, the name and the data, both padded with zeros to 8 bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+import google_crc32c
+
+from howlate.errors import DamagedError, UsageError
+
+SIZE = 256 << 20
+_MAGIC = b"howlwin1"
+_HEAD = struct.Struct("<8s5Q")
+_FILE = struct.Struct("<IIQ")
+_JOB, _RESULT = 4096, 1 << 20
+
+
+class State(IntEnum):
+    """What stands in the window."""
+
+    NOTHING = 0
+    JOB = 1
+    RESULT = 2
+    FAILED = 3
+    """The result is the guest's sentence."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a guest left."""
+
+    state: State
+    data: bytes = b""
+
+
+def job_text(lines: Iterable[Sequence[str]]) -> bytes:
+    """A job: one argv a line, as a JSON array."""
+    return "".join(json.dumps(list(line), ensure_ascii=False) + "\n" for line in lines).encode()
+
+
+def create(path: Path) -> None:
+    """An empty window, sparse."""
+    with path.open("xb") as file:
+        file.write(_HEAD.pack(_MAGIC, 0, 0, State.NOTHING, 0, 0))
+        file.truncate(SIZE)
+
+
+def put_job(path: Path, job: bytes) -> None:
+    """Puts a job in; its state last."""
+    if len(job) > _RESULT - _JOB:
+        raise UsageError(f"a job of {len(job)} bytes does not fit a guest's window", "split it")
+    with path.open("r+b", buffering=0) as file:
+        file.seek(_JOB)
+        file.write(job)
+        file.seek(0)
+        file.write(_HEAD.pack(_MAGIC, len(job), google_crc32c.value(job), State.JOB, 0, 0))
+
+
+def read_answer(path: Path) -> Answer:
+    """What the guest left; DamagedError if it is not what its checksum says."""
+    with path.open("rb") as file:
+        magic, _, _, state, length, crc = _HEAD.unpack(file.read(_HEAD.size))
+        if magic != _MAGIC or state not in set(State):
+            raise DamagedError("the guest's window is overwritten")
+        if state not in (State.RESULT, State.FAILED):
+            return Answer(State(state))
+        if length > SIZE - _RESULT:
+            raise DamagedError("the guest's window holds a result that is longer than itself")
+        file.seek(_RESULT)
+        data = file.read(length)
+    if google_crc32c.value(data) != crc:
+        raise DamagedError("the result in the guest's window does not have its checksum")
+    return Answer(State(state), data)
+
+
+def decode_tree(data: bytes) -> dict[str, bytes]:
+    """The files of a result by name; DamagedError for anything that is not whole."""
+    files: dict[str, bytes] = {}
+    at = 0
+    while at < len(data):
+        if len(data) - at < _FILE.size:
+            raise DamagedError("a guest's result is cut")
+        length, crc, size = _FILE.unpack_from(data, at)
+        name_at = at + _FILE.size
+        data_at = name_at + _padded(length)
+        at = data_at + _padded(size)
+        if at > len(data):
+            raise DamagedError("a guest's result is cut")
+        name = data[name_at : name_at + length].decode("utf-8", "replace")
+        content = data[data_at : data_at + size]
+        if google_crc32c.value(content) != crc:
+            raise DamagedError(f"{name} in a guest's result does not have its checksum")
+        files[name] = content
+    return files
+
+
+def encode_tree(files: Mapping[str, bytes]) -> bytes:
+    """As the guest writes it; for tests."""
+    out = bytearray()
+    for name in sorted(files):
+        raw, data = name.encode(), files[name]
+        out += _FILE.pack(len(raw), google_crc32c.value(data), len(data))
+        for part in (raw, data):
+            out += part + bytes(_padded(len(part)) - len(part))
+    return bytes(out)
+
+
+def _padded(length: int) -> int:
+    return length + -length % 8

@@ -1,0 +1,242 @@
+"""The lab: kernels as guests on this machine, in virtual time (docs/lab/), or in real time where there is KVM."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from howlate.errors import DamagedError, ExitCode, TargetError, UsageError
+from howlate.lab import kernels
+from howlate.lab.archive import Archive, Say, silent
+from howlate.lab.bench import PROBE, Bench
+from howlate.lab.cache import cache_folder
+from howlate.lab.kernel import Kernel
+from howlate.lab.label import FORM, Label, parse_labels, split_parameters
+from howlate.lab.machine import Machine
+from howlate.lab.results import Results
+from howlate.lab.snapshot import Snapshots
+from howlate.model.capabilities import Capabilities
+from howlate.model.decode import parse_json
+from howlate.model.plan import Cell
+from howlate.model.run import CLOCKS, REAL, VIRTUAL
+from howlate.places import guest_probe_path, make_ready
+from howlate.targets._target import Outcome, Progress, arguments, outcome_of, sentence_of
+
+SUMMARY = "kernels as guests on this machine, in virtual time"
+ASK_S = 600.0
+_FORCED = ("record", "quiet", "progress", "stream", "end-with-parent", "json")
+_LIMIT_S, _LIMIT_FACTOR = 300.0, 20.0
+"""A guest is ended after this and so many times its expected time: a cell's virtual second takes 1 to 25 s of a core,
+and the host may have other things to do. Only a guest that is stuck meets it."""
+
+
+def open_target(argument: str) -> LabTarget:
+    """`lab:6.1-rt`, or several kernels with commas."""
+    return open_lab(argument)
+
+
+def open_lab(
+    names: str,
+    *,
+    own: Sequence[Path] = (),
+    clock: str = VIRTUAL,
+    jobs: int = 0,
+    cached: bool = True,
+    cpus: int = 1,
+    archive: Archive | None = None,
+    say: Say = silent,
+    cache: Path | None = None,
+) -> LabTarget:
+    """The lab with these kernels: labels with commas, and files of the user's own (`PATH` or `PATH[parameters]`).
+
+    `jobs`: guests at once, 0 for one a core of the host. `cached`: whether results may come from the cache.
+    """
+    if clock not in CLOCKS:
+        raise UsageError(f'there is no clock "{clock}"', f"choose one of {', '.join(CLOCKS)}")
+    if jobs < 0:
+        raise UsageError(f"{jobs} guests at once make no sense", "leave out --jobs for one a core")
+    labels = parse_labels(names) if names or not own else ()
+    if not labels and not own:
+        raise UsageError("no kernel is named", FORM)
+    return LabTarget(labels, own, clock, jobs, cached, cpus, archive, say, cache or cache_folder())
+
+
+class LabTarget:
+    """Its machines are the kernels; each cell runs in a guest of its own."""
+
+    def __init__(
+        self,
+        labels: Sequence[Label],
+        own: Sequence[Path],
+        clock: str,
+        jobs: int,
+        cached: bool,
+        cpus: int,
+        archive: Archive | None,
+        say: Say,
+        cache: Path,
+    ) -> None:
+        self._clock, self._jobs, self._cpus = clock, jobs, cpus
+        self._archive, self._say, self._cache = archive, say, cache
+        self._results = Results(cache / "results", not cached)
+        self._snapshots = Snapshots(cache / "snapshots")
+        self._stopped = threading.Event()
+        self._hold = threading.Lock()
+        self._benches: dict[str, Bench] = {}
+        self._labels: dict[str, Label] = {str(label): label for label in labels}
+        for arch in sorted({label.arch for label in self._labels.values()}):
+            make_ready(arch)  # before anything is fetched
+            Machine.of(arch, clock, cpus).emulator()
+        for path in own:
+            file, parameters = split_parameters(str(path))
+            label, kernel = kernels.own_kernel(Path(file), cache, parameters)
+            if str(label) in self._labels:
+                raise UsageError(f"two kernels are called {label}", "give one of the files another name")
+            make_ready(label.arch)
+            self._labels[str(label)] = label
+            self._benches[str(label)] = self._bench_of(label, kernel)
+
+    @property
+    def name(self) -> str:
+        return "lab" + (f":{','.join(self._labels)}" if self._labels else "")
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        return tuple(self._labels)
+
+    @property
+    def parallel(self) -> int:
+        """In real time guests would disturb each other."""
+        if self._clock == REAL:
+            return 1
+        return self._jobs or len(os.sched_getaffinity(0))
+
+    @property
+    def clock(self) -> str:
+        return self._clock
+
+    def facts(self, machine: str = "") -> dict[str, Any]:
+        bench = self._bench(machine)
+        if self._clock == REAL:
+            bench.try_real_time()
+        facts = self._ask(bench, 0, "facts")
+        values = facts.get("values")
+        if isinstance(values, dict):
+            values.update(_lab_facts(bench))
+        return facts
+
+    def capabilities(self, machine: str = "") -> Capabilities:
+        return Capabilities.from_json(self._ask(self._bench(machine), 1, "list"))
+
+    def config(self, machine: str = "") -> str:
+        path = self._bench(machine).kernel.config_path
+        return path.read_text(encoding="utf-8", errors="replace") if path is not None else ""
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
+        if self._stopped.is_set():
+            raise KeyboardInterrupt
+        bench = self._bench(cell.machine)
+        loads = cell.parameters.get("load", ())
+        before = bench.lines_for(loads if isinstance(loads, tuple) else (str(loads),))
+        lines = bench.run([*before, _argv(cell)], _limit_s(cell), _Ticks(on_progress))
+        for argv, line in zip(before, lines, strict=False):
+            if line.status != "0":
+                said = sentence_of(line.stderr, 1)
+                return Outcome(ExitCode.NOT_POSSIBLE, f"`{' '.join(argv)}` failed in the guest: {said}")
+        measured = lines[-1]
+        outcome = outcome_of(measured.code, measured.stderr)
+        data = measured.files.get("stream")
+        if data is None and outcome.measured:
+            raise TargetError(f"the guest {cell.machine} left no stream")
+        if data is not None:
+            stream.write_bytes(data)
+        return outcome
+
+    def _ask(self, bench: Bench, number: int, what: str) -> dict[str, Any]:
+        """Facts and list are one job: an answer of both costs one guest."""
+        if self._stopped.is_set():
+            raise KeyboardInterrupt
+        lines = bench.run([(PROBE, "facts", "--json"), (PROBE, "list", "--json")], ASK_S)
+        line = lines[number]
+        if line.status != "0":
+            said = sentence_of(line.stderr, line.code)
+            raise TargetError(f"`howlate-probe {what}` failed in the guest {bench.label}: {said}")
+        text = line.stdout.decode("utf-8", "replace")
+        try:
+            return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
+        except DamagedError as problem:
+            raise TargetError(problem.message) from None
+
+    def _bench(self, machine: str) -> Bench:
+        """The bench of a machine; its kernel is fetched if it is not in the cache."""
+        name = machine or next(iter(self._labels))
+        if name not in self._labels:
+            raise UsageError(f"{name} is not one of this lab's kernels ({', '.join(self._labels)})")
+        with self._hold:
+            if name not in self._benches:
+                label = self._labels[name]
+                kernel = kernels.get(label, self._opened_archive(), self._cache, say=self._say)
+                self._benches[name] = self._bench_of(label, kernel)
+            return self._benches[name]
+
+    def _bench_of(self, label: Label, kernel: Kernel) -> Bench:
+        machine = Machine.of(label.arch, self._clock, self._cpus)
+        probe = guest_probe_path(label.arch).read_bytes()
+        return Bench(
+            label, kernel, machine, probe, self._cache, self._snapshots, self._results, self._stopped
+        )
+
+    def _opened_archive(self) -> Archive:
+        if self._archive is None:
+            from howlate.lab.apt import AptArchive
+
+            self._archive = AptArchive(self._cache / "apt", say=self._say)
+        return self._archive
+
+
+def _argv(cell: Cell) -> list[str]:
+    """What the probe is called with: nothing of the cell's id or place. Samples stay in memory until it is over."""
+    own = {name: value for name, value in cell.parameters.items() if name not in _FORCED}
+    return [PROBE, *arguments(replace(cell, parameters=own)), "--stream=stream", "--record=memory", "--quiet"]
+
+
+def _limit_s(cell: Cell) -> float:
+    return _LIMIT_S + _LIMIT_FACTOR * cell.expected_s
+
+
+def _lab_facts(bench: Bench) -> Mapping[str, Any]:
+    """What the guest cannot know of itself."""
+    kernel = bench.kernel
+    return {
+        "lab.clock": bench.machine.clock,
+        "lab.emulator": bench.machine.identity()["version"],
+        "lab.arguments": json.dumps(bench.arguments),
+        "lab.guest": bench.key,
+        "lab.kernel_label": str(
+            kernel.pinned.with_parameters(*bench.label.parameters)
+            if bench.label.parameters
+            else kernel.pinned
+        ),
+        "lab.kernel_package": " ".join(word for word in (kernel.package, kernel.version) if word),
+        "lab.kernel_sha256": kernel.vmlinuz_sha256,
+    }
+
+
+class _Ticks:
+    """A guest says nothing of itself while it measures: what can be told is that it runs, and for how long."""
+
+    def __init__(self, on_progress: Callable[[Progress], None]) -> None:
+        self._on_progress = on_progress
+        self._seconds = 0
+
+    def __call__(self) -> None:
+        self._seconds += 1
+        self._on_progress(Progress(0, float(self._seconds), 0))
