@@ -70,7 +70,7 @@ Mapped parse_mapped(const std::string& line) {
 
 // As the kernel does it (Linux 5.14); by hand before, and only in memory of its own and in the program: another
 // file may have become shorter than its mapping.
-[[gnu::no_sanitize("address", "thread")]] void touch(const Mapped& mapped, bool own) {
+__attribute__((no_sanitize("address", "thread"))) void touch(const Mapped& mapped, bool own) {
 #ifdef MADV_POPULATE_READ
   if (::madvise(reinterpret_cast<void*>(mapped.from), mapped.to - mapped.from,
                 mapped.writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0 ||
@@ -107,7 +107,7 @@ void touch_mapped() {
   }
 }
 
-[[gnu::no_sanitize("address", "thread")]] void touch_from_here(std::span<std::byte> bytes) {
+__attribute__((no_sanitize("address", "thread"))) void touch_from_here(std::span<std::byte> bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(bytes.data());
   const std::uintptr_t ranges[][2] = {
       {reinterpret_cast<std::uintptr_t>(&__data_start), reinterpret_cast<std::uintptr_t>(&_end)},
