@@ -241,6 +241,35 @@ def test_other_plans_targets_and_kernels_do_not_go_on_there(
         begin(prepare(ASKED, FakeTarget()), out)
 
 
+MACHINE = {
+    "kernel.release": "6.1.0-test",
+    "kernel.version": "#1 SMP",
+    "kernel.cmdline": "quiet",
+    "kernel.boot_id": "b",
+    "cpu.model": "A",
+    "cpu.online": "0-3",
+}
+
+
+def on_machine(monkeypatch: pytest.MonkeyPatch, **changes: str) -> None:
+    values = MACHINE | {name.replace("_", ".", 1): value for name, value in changes.items()}
+    facts = {"facts": 1, "values": values, "missing": {}}
+    monkeypatch.setattr(FakeTarget, "facts", lambda self, machine="": facts)
+
+
+def test_a_run_goes_on_on_the_same_machine_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_machine(monkeypatch)
+    run(FakeTarget({"cpu:50": ["broken"]}), tmp_path / "r")
+    for change in ({"cpu_model": "B"}, {"cpu_online": "0-1"}, {"kernel_cmdline": "quiet isolcpus=3"}):
+        on_machine(monkeypatch, **change)
+        with pytest.raises(UsageError, match=rf"was measured .*, this is {next(iter(change.values()))}"):
+            begin(prepare(ASKED, FakeTarget()), tmp_path / "r")
+    on_machine(monkeypatch, kernel_boot_id="c")
+    session, tally, _ = run(FakeTarget(), tmp_path / "r")
+    assert tally == Tally(6, ())
+    assert [w for w in session.run.warnings if "started anew" in w]
+
+
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
     with pytest.raises(UsageError):
@@ -278,8 +307,10 @@ def test_resume_finds_the_newest_unfinished_run_of_the_study(tmp_path: Path) -> 
     run(FakeTarget({"cpu:50": ["broken"]}), tmp_path / "older")
     run(FakeTarget({"cpu:50": ["broken"]}), tmp_path / "newer")
     run(FakeTarget({"none": ["broken"]}), tmp_path / "other", Asked(study(id="other")))
-    for age, name in enumerate(("other", "whole", "newer", "older")):
-        os.utime(tmp_path / name, (10_000 - age, 10_000 - age))
+    for day, name in enumerate(("older", "newer", "whole", "other"), 1):
+        folder = RunFolder.open(tmp_path / name)
+        folder.write_run(replace(folder.read_run(), started=f"2026-01-0{day}T00:00:00Z"))
+        os.utime(tmp_path / name, (10_000 - day, 10_000 - day))  # a report was made in the older one
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged" / "run.json").write_text("{")
     assert newest_unfinished("made", tmp_path) == tmp_path / "newer"

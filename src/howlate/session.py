@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import os
 import re
 import tempfile
 import time
@@ -364,7 +364,7 @@ def _go_on(prepared: Prepared, folder: RunFolder) -> Session:
         raise UsageError(f"{folder.path} was measured on the target {before.target}", remedy)
     if before.clock != now.clock:
         raise UsageError(f"{folder.path} was measured in {before.clock} time", remedy)
-    _same_kernels(folder, before, now)
+    _same_machines(folder, before, now)
     whole = folder.whole_cells()
     cells = still_to_measure(now.plan, whole)
     if not cells:
@@ -372,6 +372,7 @@ def _go_on(prepared: Prepared, folder: RunFolder) -> Session:
     warnings = [*before.warnings, f"gone on at {now.started} with {len(whole)} cells whole"]
     if before.versions != now.versions:
         warnings.append(f"begun with {_versions(before)}, gone on with {_versions(now)}")
+    warnings += _boots(before, now)
     run = replace(
         before,
         plan=now.plan,
@@ -384,19 +385,40 @@ def _go_on(prepared: Prepared, folder: RunFolder) -> Session:
     return Session(folder, run, cells)
 
 
-def _same_kernels(folder: RunFolder, before: Run, now: Run) -> None:
-    """A run goes on under the kernels that it was begun under: of a guest's the build counts as well."""
+_SAME = {
+    "kernel.release": "under the kernel",
+    "kernel.version": "under the kernel's build",
+    "kernel.cmdline": "with the kernel command line",
+    "cpu.model": "on the CPU",
+    "cpu.online": "with the CPUs",
+}
+"""Facts of a machine that its cells are compared under. Of a guest the first two: the rest the lab gives it."""
+
+
+def _same_machines(folder: RunFolder, before: Run, now: Run) -> None:
+    """A run goes on only on the machine, and under the kernel, that it was begun on."""
     for label in before.machines.keys() & now.machines.keys() or {""}:
         was, is_now = (
             Facts.from_json(dict(run.machines[label] if label else run.facts)) for run in (before, now)
         )
-        for key in ("kernel.release", *(["kernel.version"] if label else [])):
-            if was.text(key) != is_now.text(key):
-                kernel = f"the kernel {label} as " if label else "the kernel "
+        for key in list(_SAME)[: 2 if label else None]:
+            one, other = was.text(key), is_now.text(key)
+            if one != other and (key == "kernel.release" or None not in (one, other)):
+                which = f"under the kernel {label} as" if label else _SAME[key]
                 raise UsageError(
-                    f"{folder.path} was measured under {kernel}{was.text(key)}, this is {is_now.text(key)}",
+                    f"{folder.path} was measured {which} {one}, this is {other}",
                     "choose another --out",
                 )
+
+
+def _boots(before: Run, now: Run) -> list[str]:
+    """A sentence where the machine was started anew in between: what came up may not be what was there."""
+    was, is_now = (Facts.from_json(dict(run.facts)).text("kernel.boot_id") for run in (before, now))
+    if before.machines or None in (was, is_now) or was == is_now:
+        return []
+    return [
+        f"the machine was started anew before {now.started}: cells of before and after may differ by that"
+    ]
 
 
 def config_files(configs: Mapping[str, str]) -> dict[str, str]:
@@ -433,14 +455,15 @@ def _described(run: Run) -> str:
 
 def newest_unfinished(study_id: str, runs: Path = RUNS) -> Path:
     """The newest run of the study below `runs` that is not whole."""
-    for path in sorted((p.parent for p in runs.glob(f"*/{RUN}")), key=os.path.getmtime, reverse=True):
-        try:
+    unfinished: list[tuple[str, Path]] = []
+    for path in (p.parent for p in runs.glob(f"*/{RUN}")):
+        with contextlib.suppress(HowlateError):
             folder = RunFolder.open(path)
             run = folder.read_run()
             if run.study.id == study_id and still_to_measure(run.plan, folder.whole_cells()):
-                return path
-        except HowlateError:
-            continue
+                unfinished.append((run.started, path))
+    if unfinished:
+        return max(unfinished)[1]
     raise UsageError(
         f"there is no unfinished run of {study_id} below {runs}/", "leave out --resume, or give --out DIR"
     )

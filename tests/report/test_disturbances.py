@@ -68,7 +68,11 @@ def test_each_cell_has_its_row_on_the_page() -> None:
 
 
 def test_frequencies_are_told_before_and_after() -> None:
-    told = [{"cpu": 1, "before": 800_000, "after": 3_400_000}, {"cpu": 2, "before": 0, "after": 900_000}, "odd"]
+    told = [
+        {"cpu": 1, "before": 800_000, "after": 3_400_000},
+        {"cpu": 2, "before": 0, "after": 900_000},
+        "odd",
+    ]
     assert told_khz({"frequency_khz": told}) == (800_000, 3_400_000)
     assert told_khz({"frequency_khz": [{"cpu": 1, "before": 0, "after": None}]}) is None
     assert told_khz({}) is None and told_khz({"frequency_khz": 7}) is None
