@@ -413,8 +413,10 @@ def _same_machines(folder: RunFolder, before: Run, now: Run) -> None:
 
 def _boots(before: Run, now: Run) -> list[str]:
     """A sentence where the machine was started anew in between: what came up may not be what was there."""
+    if before.machines or now.machines or not before.facts or not now.facts:
+        return []
     was, is_now = (Facts.from_json(dict(run.facts)).text("kernel.boot_id") for run in (before, now))
-    if before.machines or None in (was, is_now) or was == is_now:
+    if None in (was, is_now) or was == is_now:
         return []
     return [
         f"the machine was started anew before {now.started}: cells of before and after may differ by that"
