@@ -18,6 +18,7 @@ from queue import SimpleQueue
 from typing import Any, Protocol
 
 from howlate.errors import DamagedError, ExitCode, HowlateError, StorageError, UsageError
+from howlate.interrupts import interrupts_held
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell, Plan
 from howlate.model.summary import CellSummary
@@ -290,9 +291,10 @@ class _Work:
         while self._waiting and self._busy < self._target.parallel:
             number, cell = self._waiting.popleft()
             self._listener.starts(cell, number, self._of, self._pace.left_s())
-            begun = _Begun.at(self._folder, cell, self._can)
-            self._running[cell.id] = begun, self._pool.submit(self._measure, begun)
-            self._busy += 1
+            with interrupts_held():  # until it is in our hands: one that is not known would not be waited for
+                begun = _Begun.at(self._folder, cell, self._can)
+                self._running[cell.id] = begun, self._pool.submit(self._measure, begun)
+                self._busy += 1
 
     def _measure(self, begun: _Begun) -> Outcome:
         """In a thread of the pool."""

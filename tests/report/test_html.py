@@ -13,6 +13,7 @@ from howlate.errors import UsageError
 from howlate.model.bins import CellBins
 from howlate.model.summary import CellSummary
 from howlate.report import html
+from howlate.report.coarser import coarser
 from howlate.report.prose import answer
 from howlate.report.tables import times
 from made_cells import invalid, made_cell
@@ -141,7 +142,7 @@ def test_more_cells_are_drawn_coarser_and_keep_their_maxima() -> None:
     assert len(page.encode()) < 2_000_000
     assert "are joined into one" in page
     for summary, bins in cells:
-        coarse = html.coarser(bins, 4)
+        coarse = coarser(bins, 4)
         assert coarse is not None
         assert max(coarse.blocks.max_ns) == summary.columns["latency_ns"].max
         assert sum(coarse.blocks.counts) == sum(bins.blocks.counts)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from howlate.charts._scale import Scale
 from howlate.model.bins import CellBins
 from howlate.model.summary import CellSummary
+from howlate.stats.groups import Group
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,14 @@ class Subject:
     label: str
     summary: CellSummary
     bins: CellBins | None
+    group: Group | None = None
+    """The point with its repetitions, where the report is of points; `summary` is then of the one repetition with
+    the largest latency, or of all (`Chart.shows`)."""
+
+
+Shows = Literal["cells", "pooled", "worst", "points"]
+"""What a chart draws where points are repeated: nothing (cells are all it knows), each point's repetitions as one,
+the repetition with the largest latency, or the points with their spread. Where nothing is repeated: the cells."""
 
 
 @dataclass(frozen=True)
@@ -97,3 +106,4 @@ class Chart:
     """Where it stands in the report: smaller first."""
     draw: Callable[[Sequence[Subject]], Figure | str | None] = field(repr=False)
     """None: nothing to draw. A text: nothing to draw, and why."""
+    shows: Shows = "worst"

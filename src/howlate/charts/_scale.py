@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["ns", "s", "count", "share"]
+Kind = Literal["ns", "s", "count", "share", "names"]
 
 NARROW_SPACE = "\u202f"
 
@@ -21,6 +21,8 @@ class Scale:
     high: float
     log: bool
     kind: Kind
+    names: tuple[str, ...] = ()
+    """Of kind "names": what stands at 0.5, 1.5, ... of the axis."""
 
     def at(self, value: float) -> float:
         """The share of the axis at which the value stands; not clamped."""
@@ -29,7 +31,9 @@ class Scale:
         return (value - self.low) / (self.high - self.low)
 
     def ticks(self, about: int) -> tuple[tuple[float, str], ...]:
-        """Places (shares) and texts of about so many ticks."""
+        """Places (shares) and texts of about so many ticks; of names all."""
+        if self.kind == "names":
+            return tuple((self.at(i + 0.5), name) for i, name in enumerate(self.names))
         values = (
             log_ticks(self.low, self.high, about) if self.log else linear_ticks(self.low, self.high, about)
         )

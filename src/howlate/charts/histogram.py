@@ -145,4 +145,4 @@ def bars(histogram: Histogram, x: Scale, y: Scale, height: int) -> str:
     return "".join([*out, f"V{height}z"])
 
 
-CHART = Chart("histogram", 20, draw)
+CHART = Chart("histogram", 20, draw, "pooled")

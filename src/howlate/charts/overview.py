@@ -94,4 +94,4 @@ def dots(column: ColumnSummary) -> list[tuple[str, int, str, str]]:
     return [*found, ("largest", column.max, "circle", "c-max")] if column.max is not None else found
 
 
-CHART = Chart("overview", 10, draw)
+CHART = Chart("overview", 10, draw, "cells")

@@ -144,4 +144,4 @@ def _markers(
     return notes
 
 
-CHART = Chart("tail", 40, draw)
+CHART = Chart("tail", 40, draw, "pooled")

@@ -12,6 +12,7 @@ from howlate.model.bins import CellBins
 from howlate.model.finding import Finding
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary, ColumnSummary
+from howlate.report.kernels import Kernel, read_kernels
 from howlate.report.labels import measured_s
 from howlate.store.run_folder import RunFolder
 
@@ -59,6 +60,8 @@ class RunContent:
     cells: Sequence[CellContent]
     failed: Mapping[str, str] = field(default_factory=dict)
     """Cells that could not be measured, and why."""
+    kernels: tuple[Kernel, ...] = ()
+    """Of a run of the lab's: version, command line and configuration of each."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -87,7 +90,8 @@ def read_content(path: Path) -> RunContent:
             )
         )
     failed = {name: _reason(error) for name, error in folder.failed_cells().items()}
-    return RunContent(folder.read_run(), tuple(cells), failed)
+    run = folder.read_run()
+    return RunContent(run, tuple(cells), failed, read_kernels(folder, run))
 
 
 def measured_seconds(folder: RunFolder) -> dict[str, float]:
@@ -120,4 +124,9 @@ def must_be_one_study(runs: Sequence[RunContent]) -> None:
         raise UsageError(
             f"these runs are of different studies ({', '.join(sorted(studies))})",
             "make a report of each study",
+        )
+    if len({content.run.clock for content in runs}) > 1:
+        raise UsageError(
+            "these runs are of two clocks, real and virtual time: their numbers have nothing in common",
+            "make a report of each",
         )

@@ -12,8 +12,8 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -21,16 +21,17 @@ from pathlib import Path
 
 from howlate import __version__
 from howlate.charts import Figure, Panel, Subject, all_charts
-from howlate.charts._figure import Key
+from howlate.charts._figure import Key, Shows
 from howlate.charts._frame import frame
 from howlate.charts._svg import MARKERS
-from howlate.charts.course import block_numbers, largest_of
 from howlate.errors import UsageError
-from howlate.model.bins import CellBins, TimeBlocks
 from howlate.model.finding import LEVELS, Finding
+from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.report import disturbances, machine, prose, tables
+from howlate.report.coarser import coarser
 from howlate.report.content import CellContent, RunContent, must_be_one_study, read_content
 from howlate.report.labels import row_names
+from howlate.report.points import Points
 
 LARGEST = 2_000_000
 """Bytes that a page may have."""
@@ -94,7 +95,8 @@ def _render(runs: Sequence[RunContent], fit: Fit) -> str:
     every, labels = joined(runs)
     names = row_names(labels)
     first = runs[0].run
-    answer = prose.answer(every, names)
+    points = Points.of(runs, every, labels)
+    answer = prose.answer(every, names) if points is None else prose.answer_of_points(points.groups, first)
     listed = _latest(every, fit.listed)
     cells, labels, names = [every[i] for i in listed], [labels[i] for i in listed], [names[i] for i in listed]
     subjects = [
@@ -105,13 +107,16 @@ def _render(runs: Sequence[RunContent], fit: Fit) -> str:
         )
         for i in _latest(cells, fit.drawn)
     ]
+    drawn: dict[Shows, Sequence[Subject]] = {"cells": subjects, "pooled": subjects, "worst": subjects}
+    if points is not None:
+        drawn = points.subjects(fit.drawn, fit.joined)
     body = [
         _head(runs, answer),
         _warnings([*prose.cautions(runs, cells, names), *_left_out(fit, len(every))]),
-        *_results(cells, labels, subjects),
+        *_results(cells, labels, drawn, points, first),
         _findings(runs),
         machine.section(runs, cells, names),
-        _meaning(),
+        _meaning(points is not None, first.virtual),
         _foot(runs),
     ]
     title = f"{first.study.question or first.study.title} – howlate"
@@ -145,28 +150,6 @@ def _left_out(fit: Fit, cells: int) -> list[str]:
     return said
 
 
-def coarser(bins: CellBins | None, factor: int) -> CellBins | None:
-    """The same with so many blocks of time joined into one, the largest value of each kept."""
-    if bins is None or factor == 1 or not bins.blocks.start_s:
-        return bins
-    blocks = bins.blocks
-    index = block_numbers(blocks)
-    counts: dict[int, int] = {}
-    for i, count in zip(index, blocks.counts, strict=True):
-        counts[i // factor] = counts.get(i // factor, 0) + count
-    wide = blocks.width_s * factor
-    kept = sorted(counts)
-    coarse = TimeBlocks(
-        start_s=tuple(blocks.start_s[0] + i * wide for i in kept),
-        width_s=wide,
-        counts=tuple(counts[i] for i in kept),
-        median_ns=tuple(largest_of(index, blocks.median_ns, factor)),
-        p99_ns=tuple(largest_of(index, blocks.p99_ns, factor)),
-        max_ns=tuple(largest_of(index, blocks.max_ns, factor)),
-    )
-    return replace(bins, blocks=coarse)
-
-
 def joined(runs: Sequence[RunContent]) -> tuple[list[CellContent], list[dict[str, str]]]:
     """All cells of all runs with their labels."""
     cells: list[CellContent] = []
@@ -180,20 +163,29 @@ def joined(runs: Sequence[RunContent]) -> tuple[list[CellContent], list[dict[str
 
 
 def _results(
-    cells: Sequence[CellContent], labels: Sequence[dict[str, str]], subjects: Sequence[Subject]
+    cells: Sequence[CellContent],
+    labels: Sequence[dict[str, str]],
+    drawn: Mapping[Shows, Sequence[Subject]],
+    points: Points | None,
+    run: Run,
 ) -> Iterable[str]:
     if not cells:
         yield '<section><p class="lead">No cell of this run is whole yet.</p></section>'
         return
+    note = VIRTUAL_TIME if run.virtual else ""
     for chart in all_charts():
-        figure = chart.draw(subjects)
+        figure = chart.draw(drawn[chart.shows]) if drawn.get(chart.shows) else None
         if isinstance(figure, Figure):
-            yield _figure(figure)
+            yield _figure(figure, note)
         elif figure:
             yield f'<section class="chart"><p class="reading">{escape(figure)}</p></section>'
         if chart.name == "overview":
-            yield tables.summary(cells, labels)
-            yield disturbances.table(cells, row_names(labels))
+            single = tables.summary(cells, labels, note) + disturbances.table(cells, row_names(labels))
+            yield single if points is None else tables.spread(points.groups, run) + _folded(cells, single)
+
+
+def _folded(cells: Sequence[CellContent], single: str) -> str:
+    return f'<details class="cells"><summary>Every repetition: {len(cells)} cells</summary>{single}</details>'
 
 
 def _head(runs: Sequence[RunContent], answer: Sequence[str]) -> str:
@@ -218,14 +210,14 @@ def _warnings(sentences: Sequence[str]) -> str:
     return f'<aside class="cautions" aria-label="Before you use these numbers"><ul>{items}</ul></aside>'
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: Figure, note: str) -> str:
     panels = "".join(_panel(figure, panel, f"{figure.name}-{i}") for i, panel in enumerate(figure.panels))
     legend = "".join(_key(key) for key in figure.keys)
     many = " many" if len(figure.panels) > 8 else ""
     y_title = f'<p class="axis y-title">{escape(figure.y_title)}</p>' if figure.y_title else ""
     return (
         f'<section class="chart" id="{figure.name}"><h2>{escape(figure.title)}</h2>'
-        f'<p class="reading">{escape(figure.reading)}</p>'
+        f'<p class="reading">{escape(figure.reading)}</p>{tables.noted(note)}'
         + (f'<ul class="legend">{legend}</ul>' if legend else "")
         + f'{y_title}<div class="panels{many}">{panels}</div>'
         f'<p class="axis x-title">{escape(figure.x_title)}</p></section>'
@@ -248,7 +240,13 @@ def _key(key: Key) -> str:
 def _panel(figure: Figure, panel: Panel, ident: str) -> str:
     x = panel.picture.x
     data = {
-        "x": {"low": x.low, "high": x.high, "log": x.log, "kind": x.kind},
+        "x": {
+            "low": x.low,
+            "high": x.high,
+            "log": x.log,
+            "kind": x.kind,
+            **({"names": x.names} if x.names else {}),
+        },
         "plane": [panel.picture.width, panel.picture.height],
         "link": panel.link,
         "label": panel.label,
@@ -281,7 +279,8 @@ def _findings(runs: Sequence[RunContent]) -> str:
             parts.append(f"<h3>{escape(content.run.id)}</h3>")
         late = [f for f in findings if f.level == "late"]
         if not late:
-            parts.append('<p class="lead">Nothing was found that is known to make this machine late.</p>')
+            who = "these kernels" if content.run.machines else "this machine"
+            parts.append(f'<p class="lead">Nothing was found that is known to make {who} late.</p>')
         parts.append('<div class="findings">' + "".join(_finding(f) for f in late) + "</div>" if late else "")
         for level, text in (
             ("note", "worth knowing"),
@@ -296,9 +295,11 @@ def _findings(runs: Sequence[RunContent]) -> str:
                 )
     if not parts:
         return ""
+    kernels = any(content.run.machines for content in runs)
+    where, whose = ("these kernels", "the guests") if kernels else ("this machine", "the machine")
     return (
-        '<section id="findings"><h2>What makes this machine late</h2>'
-        '<p class="reading">Found by <code>howlate doctor</code> in the state of the machine, not in the '
+        f'<section id="findings"><h2>What makes {where} late</h2>'
+        f'<p class="reading">Found by <code>howlate doctor</code> in the state of {whose}, not in the '
         "samples. howlate changes none of it unless asked to.</p>" + "".join(parts) + "</section>"
     )
 
@@ -307,9 +308,13 @@ def _finding(finding: Finding) -> str:
     assert finding.level in LEVELS
     change = f'<p class="change"><b>To change it</b> {coded(finding.change)}</p>' if finding.change else ""
     return (
-        f'<article class="finding {finding.level}"><h4>{escape(finding.title)}</h4>'
+        f'<article class="finding {finding.level}"><h4>{escape(finding.title)}{_about(finding)}</h4>'
         f'<p class="found">{coded(finding.found)}</p><p>{coded(finding.why)}</p>{change}</article>'
     )
+
+
+def _about(finding: Finding) -> str:
+    return f" ({escape(', '.join(finding.machines))})" if finding.machines else ""
 
 
 def coded(text: str) -> str:
@@ -317,8 +322,13 @@ def coded(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
-def _meaning() -> str:
-    rows = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in prose.MEANING)
+def _meaning(points: bool, virtual: bool) -> str:
+    terms = [
+        *prose.MEANING,
+        *(prose.OF_POINTS if points else ()),
+        *(prose.OF_VIRTUAL_TIME if virtual else ()),
+    ]
+    rows = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in terms)
     return f'<section id="meaning"><h2>What the numbers mean</h2><dl class="meaning">{rows}</dl></section>'
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from howlate.charts._words import time_text
 from howlate.model.facts import Facts
 from howlate.model.run import Run
+from howlate.report import kernels
 from howlate.report.content import CellContent, RunContent
 from howlate.report.prose import facts_of
 
@@ -44,6 +45,9 @@ MOST_VALUES = 6
 
 def place(run: Run) -> str:
     """Which machine, in a few words."""
+    if run.machines:
+        time = "virtual time" if run.virtual else "real time"
+        return f"{len(run.machines)} kernel{'s' * (len(run.machines) > 1)} in the lab · {time}"
     facts = facts_of(run.facts)
     found = [facts.text("kernel.release"), facts.text("cpu.model") or facts.text("machine.model")]
     words = [f"Linux {found[0]}" if found[0] else "", found[1] or ""]
@@ -55,6 +59,9 @@ def section(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Seq
     parts: list[str] = []
     seen: list[tuple[tuple[str, str], ...]] = []
     for content in runs:
+        if content.kernels:
+            parts.append(kernels.section(content.kernels))
+            continue
         rows = tuple(fact_rows(facts_of(content.run.facts)))
         if rows and rows not in seen:
             seen.append(rows)

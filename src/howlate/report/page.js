@@ -112,7 +112,7 @@
             series: d.series.map((s) => ({ ...s, values: unpack(s.values) })),
           };
         } else {
-          this.decoded = { series: d.series.map((s) => ({ ...s, x: unpack(s.x), y: unpack(s.y) })) };
+          this.decoded = { series: d.series.map((s) => ({ ...s, x: unpack(s.x).map((v) => v / (s.per || 1)), y: unpack(s.y) })) };
         }
       }
       return this.decoded;
@@ -256,7 +256,9 @@
       this.all = this.all || this.points();
       this.cursor = i;
       const { s, i: k, x, at } = this.all[i];
-      const rows = s.names
+      const rows = s.says
+        ? [[s.names[k], s.says[k], s.key]]
+        : s.names
         ? [[s.names[k], exact(x), s.key]]
         : [["later than", exact(x), s.key], ["wake-ups", `${grouped(s.y[k])} of ${grouped(s.total)}`],
            ["share", s.y[k] ? oneIn(s.total / s.y[k]) : "none: the largest seen"]];
@@ -327,10 +329,10 @@
     }
 
     drawTicks() {
-      const { kind, log, high: largest } = this.data.x;
+      const { kind, log, high: largest, names } = this.data.x;
       const low = this.value(this.range[0]), high = this.value(this.range[1]);
       const about = Math.max(3, Math.min(8, Math.floor(this.frame.getBoundingClientRect().width / 90)));
-      const ticks = (log ? logTicks : linearTicks)(low, high, about);
+      const ticks = names ? this.nameTicks(low, high) : (log ? logTicks : linearTicks)(low, high, about);
       const group = this.frame.querySelector(".x");
       group.replaceChildren();
       for (const tick of ticks) {
@@ -339,11 +341,20 @@
         for (const [k, v] of Object.entries({ x1: x, x2: x, y1: "0", y2: "100%" })) line.setAttribute(k, v);
         const text = document.createElementNS(SVG, "text");
         for (const [k, v] of Object.entries({ x, y: "100%", dy: "1.4em" })) text.setAttribute(k, v);
-        text.textContent = kind === "ns" ? timeText(tick) : clockText(tick, largest);
+        text.textContent = names ? names[Math.floor(tick)] : kind === "ns" ? timeText(tick) : clockText(tick, largest);
         group.append(line, text);
       }
       this.element.dataset.low = low;
       this.element.dataset.high = high;
+    }
+
+    // Every name, or every n-th where there is no room; the last one always.
+    nameTicks(low, high) {
+      const { names } = this.data.x;
+      const longest = Math.max(...names.map((name) => name.length)) * 7 + 12;
+      const room = this.frame.getBoundingClientRect().width / Math.max(1, high - low);
+      const every = Math.max(1, Math.ceil(longest / Math.max(1, room)));
+      return names.map((_, i) => i + 0.5).filter((at, i) => (names.length - 1 - i) % every === 0 && low <= at && at <= high);
     }
 
     drawBars() {

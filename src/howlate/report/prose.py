@@ -11,8 +11,11 @@ from typing import Any
 
 from howlate.charts._words import grouped, seconds_text, time_text
 from howlate.model.facts import Facts
+from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.report.content import CellContent, RunContent
-from howlate.report.terminal import AS_PUBLISHED
+from howlate.report.labels import axes_that_vary
+from howlate.report.terminal import AS_PUBLISHED, one_is_none
+from howlate.stats.groups import Group, groups_of, repetitions
 
 MOST_CAUTIONS = 100
 """Sentences before the results; nobody reads more."""
@@ -72,6 +75,69 @@ MEANING: tuple[tuple[str, str], ...] = (
         "numbers are shown, and left out of the short answer.",
     ),
 )
+
+
+OF_POINTS: tuple[tuple[str, str], ...] = (
+    (
+        "Spread",
+        "The same point was measured several times. Each repetition has one largest latency; the table gives the "
+        "smallest, the median and the largest of these, and the median of the repetitions' medians. Of an even "
+        "number the median is the mean of the middle two. Invalid repetitions are left out and counted.",
+    ),
+)
+OF_VIRTUAL_TIME: tuple[tuple[str, str], ...] = (
+    (
+        "Virtual time",
+        "One instruction of the guest is one nanosecond, whatever the host does. It compares the paths through "
+        "kernels: what can be preempted, how long interrupts stay off, what a switch costs in instructions. It knows "
+        "no caches, no real devices, no second CPU and no firmware: these are not microseconds of your hardware.",
+    ),
+    (
+        "Seed",
+        "A seed sets where in the kernel's tick the first release lies, and the dither where there is one; it is the "
+        "same for all kernels and points. One seed is one case: a kernel's result is the spread over several.",
+    ),
+)
+
+
+def answer_of_points(groups: Sequence[Group], run: Run) -> list[str]:
+    """The short answer where points are repeated: the largest of all, then each kernel's (or point's) largest."""
+    found = [(g, s) for g in groups if (s := g.spread(_column(g))) is not None]
+    if not found:
+        return [
+            "No repetition is valid, so there is no answer yet." if groups else "Nothing was measured yet."
+        ]
+    worst, spread = max(found, key=lambda row: row[1].maxima.largest)
+    axes = axes_that_vary([g.labels for g, _ in found])
+    name = " · ".join(worst.labels[axis] for axis in axes if worst.labels.get(axis))
+    what = "response time" if _column(worst) == "response_ns" else "wake-up latency"
+    counted = grouped(sum(len(g.counted) for g, _ in found))
+    where = " in virtual time" if run.virtual else ""
+    under = f", of <b>{escape(name)}</b>" if len(found) > 1 else ""
+    said = [
+        f"Largest {what} seen{where} over all {repetitions(run)}: "
+        f"<b>{escape(time_text(spread.maxima.largest))}</b>{under}."
+    ]
+    by_kernel: dict[str, int] = {}
+    for group, one in found:
+        kernel = group.labels.get("kernel", "")
+        by_kernel[kernel] = max(by_kernel.get(kernel, 0), one.maxima.largest)
+    rest = f"{counted} cells were measured, {grouped(len(found))} points with their {repetitions(run)}."
+    if len(by_kernel) > 1:
+        ordered = sorted(by_kernel.items(), key=lambda row: row[1])
+        named = [f"{escape(kernel)} {escape(time_text(largest))}" for kernel, largest in ordered]
+        many = f" and {len(named) - MOST_NAMES} more" if len(named) > MOST_NAMES else ""
+        rest = f"The largest of each kernel: {', '.join(named[:MOST_NAMES])}{many}. {rest}"
+    return [*said, rest]
+
+
+def _column(group: Group) -> str:
+    """The column that the answer is about."""
+    return (
+        "latency_ns"
+        if any("latency_ns" in c.columns for c in group.cells)
+        else next((name for c in group.cells for name in c.columns), "latency_ns")
+    )
 
 
 def answer(cells: Sequence[CellContent], names: Sequence[str]) -> list[str]:
@@ -182,7 +248,11 @@ def several(names: Sequence[str]) -> str:
 
 
 def _virtual(content: RunContent) -> list[str]:
-    """A virtual machine's numbers are also its host's."""
+    """A virtual machine's numbers are also its host's; in virtual time they are nobody's hardware's."""
+    if content.run.virtual:
+        one = any(len(g.counted) == 1 for g in groups_of([c.summary for c in content.cells], content.run))
+        known = [VIRTUAL_TIME, *([one_is_none(content.run)] if one else [])]
+        return [sentence(text[:1].upper() + text[1:]) for text in known]
     facts = facts_of(content.run.facts)
     steal_ns = sum(int(c.trailer.get("steal_ns") or 0) for c in content.cells)
     said = (

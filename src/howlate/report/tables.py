@@ -7,28 +7,116 @@ from html import escape
 
 from howlate.charts._scale import NARROW_SPACE
 from howlate.charts._words import grouped, seconds_text
+from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import ColumnSummary
 from howlate.report.content import CellContent
 from howlate.report.labels import axes_that_vary, heading
+from howlate.report.terminal import in_common
 from howlate.report.units import Unit, unit_for
+from howlate.stats.groups import Group, repetitions
 
 TIMES = ("min", "median", "mean", "p99", "p99.9", "largest", "std dev")
 COUNTS = (("period exceeded", " first"), ("overruns", ""), ("dropped", ""))
 
 
-def summary(cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]]) -> str:
+def noted(note: str) -> str:
+    """What must be known at this table or chart."""
+    return f'<p class="virtual">{escape(note[:1].upper() + note[1:])}.</p>' if note else ""
+
+
+def summary(
+    cells: Sequence[CellContent],
+    labels: Sequence[Mapping[str, str]],
+    note: str = "",
+) -> str:
     """One table for each column of the samples that says anything."""
     names = list(dict.fromkeys(name for cell in cells for name in cell.summary.columns))
     main = cells[0].column_name
     shown = [n for n in names if n == main or any(_says(c.summary.columns.get(n)) for c in cells)]
-    return "".join(_table(cells, labels, name) for name in shown)
+    return "".join(_table(cells, labels, name, note) for name in shown)
+
+
+def spread(groups: Sequence[Group], run: Run) -> str:
+    """A row a point: the spread over its repetitions, a table for each column of the samples that says anything."""
+    cells = [cell for group in groups for cell in group.cells]
+    names = list(dict.fromkeys(name for cell in cells for name in cell.columns))
+    note = VIRTUAL_TIME if run.virtual else ""
+    return "".join(
+        _spread_table(groups, name, run, note)
+        for name in names
+        if name == "latency_ns" or any(_says(c.columns.get(name)) for c in cells)
+    )
+
+
+def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str) -> str:
+    unit = unit_for(c.columns[name] for group in groups for c in group.cells if name in c.columns)
+    shown = "µs" if unit.name == "us" else unit.name
+    labels = [group.labels for group in groups]
+    axes = axes_that_vary(labels) or ("point",)
+    heads = [f'<th scope="col">{escape(heading(axis))}</th>' for axis in axes]
+    heads += [
+        f'<th scope="col" class="n">{text}</th>'
+        for text in (
+            repetitions(run),
+            "median of medians",
+            "smallest maximum",
+            "median maximum",
+            "largest maximum",
+            "period exceeded",
+            "overruns",
+            "dropped",
+        )
+    ]
+    rows = "".join(
+        _spread_row(
+            group, name, unit, [one.get(axis, group.point if axis == "point" else "–") for axis in axes]
+        )
+        for group, one in zip(groups, labels, strict=True)
+    )
+    what = {"latency_ns": "Wake-up latency", "response_ns": "Response time"}.get(name, name)
+    same = in_common(labels)
+    title = f"{what}, in {shown}: spread over {repetitions(run)}. " + (f"Every row: {same}." if same else "")
+    return (
+        f'<p class="table-title" id="spread-{escape(name)}">{escape(title.strip())}</p>{noted(note)}'
+        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="spread-{escape(name)}">'
+        f'<table class="summary spread" data-column="{escape(name)}" aria-labelledby="spread-{escape(name)}">'
+        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _spread_row(group: Group, name: str, unit: Unit, labels: Sequence[str]) -> str:
+    first, *rest = labels
+    found = group.spread(name)
+    maxima = None if found is None else found.maxima
+    mark = "" if found else ' <span class="bad">invalid</span>'
+    if group.dropped:
+        mark += ' <span class="bad">incomplete</span>'
+    out = [f'<th scope="row">{escape(first)}{mark}</th>', *(f"<td>{escape(text)}</td>" for text in rest)]
+    out.append(f'<td class="n" data-of="repetitions">{group.of}</td>')
+    out += [
+        _time(None if found is None else found.medians, unit, "median"),
+        _time(None if maxima is None else maxima.smallest, unit, "smallest"),
+        _time(None if maxima is None else maxima.median, unit, "median_max"),
+        _time(None if maxima is None else maxima.largest, unit, "max"),
+    ]
+    counts = (
+        ("period_exceeded", 0 if found is None else found.period_exceeded),
+        ("overruns", group.overruns),
+        ("dropped", group.dropped),
+    )
+    for what, count in counts:
+        quiet = "" if count else " zero"
+        out.append(
+            f'<td class="n{quiet}" data-of="{what}"><data value="{count}">{grouped(count)}</data></td>'
+        )
+    return f'<tr class="{"" if found else "invalid"}" data-point="{escape(group.point)}">{"".join(out)}</tr>'
 
 
 def _says(column: ColumnSummary | None) -> bool:
     return column is not None and bool(column.max)
 
 
-def _table(cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]], name: str) -> str:
+def _table(cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]], name: str, note: str) -> str:
     columns = [c.summary.columns.get(name) for c in cells]
     unit = unit_for(c for c in columns if c is not None)
     shown = "µs" if unit.name == "us" else unit.name
@@ -44,7 +132,7 @@ def _table(cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]], na
     )
     title = f"{what}, in {shown}. The largest is the largest seen, not a limit."
     return (
-        f'<p class="table-title" id="table-{escape(name)}">{escape(title)}</p>'
+        f'<p class="table-title" id="table-{escape(name)}">{escape(title)}</p>{noted(note)}'
         f'<div class="scroll" tabindex="0" role="region" aria-labelledby="table-{escape(name)}">'
         f'<table class="summary" data-column="{escape(name)}" aria-labelledby="table-{escape(name)}">'
         f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{rows}</tbody></table></div>"

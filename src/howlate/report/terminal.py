@@ -21,9 +21,9 @@ from howlate.charts._words import seconds_text
 from howlate.model.finding import Finding
 from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import SCHEMA, CellSummary, ColumnSummary
-from howlate.report.groups import Group, groups_json, groups_of, is_grouped, repetitions
 from howlate.report.labels import axes_that_vary, heading, measured_s
 from howlate.report.units import Unit, unit_for
+from howlate.stats.groups import Group, groups_json, groups_of, is_grouped, repetitions
 
 LABEL_AT_LEAST = 12
 """A label column is never folded narrower than this."""

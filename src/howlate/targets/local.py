@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from howlate.errors import DamagedError, HowlateError, TargetError, UsageError
+from howlate.interrupts import interrupts_held
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
 from howlate.model.plan import Cell
@@ -123,7 +124,7 @@ class LocalTarget:
         restored in its place."""
         probe: subprocess.Popen[bytes] | None = None
         try:
-            with _interrupts_held():  # until the process is in our hands: an unknown one could not be stopped
+            with interrupts_held():  # until the process is in our hands: an unknown one could not be stopped
                 # A process group of its own: Ctrl-C reaches howlate alone, which passes it on once.
                 probe = subprocess.Popen(
                     argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, process_group=0
@@ -155,7 +156,7 @@ class LocalTarget:
         try:
             probe.wait(self._stop_s)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
-            with _interrupts_held():  # a third Ctrl-C must not leave them changed
+            with interrupts_held():  # a third Ctrl-C must not leave them changed
                 probe.kill()
                 probe.wait()
                 if knobs:
@@ -203,26 +204,6 @@ class LocalTarget:
                         f"the probe has said nothing for {self._silent_s:g} s, so it was stopped",
                         "see whether a real-time task holds all CPUs (`howlate doctor`)",
                     )
-
-
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Signals that end howlate wait until the block ends. By handlers: a mask would be the child's too."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    handled = {number: handler for number, handler in before.items() if callable(handler)}
-    for number in handled:
-        signal.signal(number, lambda which, _: came.append(which))
-    try:
-        yield
-    finally:
-        for number, handler in handled.items():
-            signal.signal(number, handler)
-    if came:
-        raise KeyboardInterrupt
 
 
 def parse_progress(line: bytes) -> Progress | None:

@@ -1,0 +1,51 @@
+"""The bins of several repetitions as those of one: histograms add up, and so do tails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from howlate.model.bins import CellBins, Histogram, Tail, TimeBlocks
+
+
+def pool(bins: Sequence[CellBins]) -> CellBins | None:
+    """All samples of all repetitions; courses in time cannot be pooled and are left out. None of nothing."""
+    if not bins:
+        return None
+    nothing = TimeBlocks((), 0.0, (), (), (), ())
+    return CellBins(
+        bins[0].column, pool_histograms([b.histogram for b in bins]), nothing, pool_tails(bins), ()
+    )
+
+
+def pool_histograms(histograms: Sequence[Histogram]) -> Histogram:
+    """The bins of all; those of equal edges are added."""
+    counts: dict[tuple[int, int], int] = {}
+    for histogram in histograms:
+        edges = zip(histogram.lower_ns, histogram.upper_ns, strict=True)
+        for edge, count in zip(edges, histogram.counts, strict=True):
+            counts[edge] = counts.get(edge, 0) + count
+    ordered = sorted(counts)
+    return Histogram(
+        tuple(low for low, _ in ordered),
+        tuple(high for _, high in ordered),
+        tuple(counts[e] for e in ordered),
+    )
+
+
+def pool_tails(bins: Sequence[CellBins]) -> Tail:
+    """The share of all samples beyond each value that any of them has. Between the points of a thinned tail its
+    last point holds, so that no share is made smaller than it was."""
+    held = [b for b in bins if b.tail.latency_ns]
+    totals = [sum(b.histogram.counts) for b in held]
+    if not held or not sum(totals):
+        return Tail((), ())
+    values = np.unique(np.concatenate([np.asarray(b.tail.latency_ns, dtype=np.int64) for b in held]))
+    beyond = np.zeros(len(values))
+    for one, total in zip(held, totals, strict=True):
+        place = np.searchsorted(np.asarray(one.tail.latency_ns, dtype=np.int64), values, side="right") - 1
+        shares = np.asarray(one.tail.share_beyond)
+        beyond += total * np.where(place >= 0, shares[np.maximum(place, 0)], 1.0)
+    share = beyond / sum(totals)
+    return Tail(tuple(int(v) for v in values), tuple(float(s) for s in share))
