@@ -43,7 +43,11 @@ class Points:
         by_size = sorted(rows, key=lambda row: -_largest(row[0]))[:most]
         kept = [row for row in rows if row in by_size]
         return {
-            "points": [s for group, name in rows if (s := self._worst(group, name, 1)) is not None],
+            "points": [
+                replace(s, label=name)
+                for group, name in rows
+                if (s := self._worst(group, name, 1)) is not None
+            ],
             "pooled": [s for group, name in kept if (s := self._pooled(group, name)) is not None],
             "worst": [s for group, name in kept if (s := self._worst(group, name, joined)) is not None],
         }
