@@ -1,4 +1,4 @@
-"""A kernel of the user's own: known by its file's head, its config found where it stands, in the form that QEMU boots."""
+"""A kernel of the user's own: known by its file's head, its config found where it stands, bootable by QEMU."""
 
 from __future__ import annotations
 

@@ -85,7 +85,8 @@ def frequencies_khz(
     folder: Path, cells: Sequence[tuple[str, Mapping[str, Any]]]
 ) -> dict[str, tuple[int, int]]:
     """The smallest and the largest frequency of the measuring CPUs of each cell (its id and its stream's header),
-    as seen once a second by older probes (`told_khz` reads what the others tell); without those of which cpufreq said nothing, or whose file cannot be read."""
+    as seen once a second by older probes (`told_khz` reads what the others tell); without those of which cpufreq
+    said nothing, or whose file cannot be read."""
     from howlate.store.duck import arrays, connection, reading, scan  # needs duckdb, which `show` does not
     from howlate.store.run_folder import CPUS
 
