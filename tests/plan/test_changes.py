@@ -51,6 +51,19 @@ def test_exclusions_that_can_no_longer_meet_a_cell_go() -> None:
     one = study(exclude=({"load": ("none",)},))
     assert apply_changes(one, [parse_change("load=cpu:50")]).exclude == ()
     assert apply_changes(one, [parse_change("load=none,disk")]).exclude == ({"load": ("none",)},)
+    axes = {"period": ("1ms", "2ms"), "dither": (True, False)}
+    one = study(axes=axes, exclude=({"period": ("2000us",)}, {"dither": (True,)}))
+    changed = apply_changes(one, [parse_change("period=2ms,3ms"), parse_change("dither=on")])
+    assert changed.exclude == one.exclude
+    changed = apply_changes(one, [parse_change("period=3ms"), parse_change("dither=off")])
+    assert changed.exclude == ()
+    one = study(exclude=({"load": ("typo",)},))
+    assert apply_changes(one, [parse_change("activations=5")]).exclude == one.exclude  # to be refused
+
+
+def test_exclusions_are_scaled_with_their_axis() -> None:
+    one = study({}, {"activations": ("100", "200")}, exclude=({"activations": ("200",)},))
+    assert scale_study(one, 0.5, {}).exclude == ({"activations": ("100",)},)
 
 
 def test_the_order_is_set_by_its_own_names() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fakes import capabilities, study
 from howlate.errors import UsageError
 from howlate.model.plan import Plan
-from howlate.model.study import Order, Study, read_study
+from howlate.model.study import Order, Study, read_study, Value
 from howlate.places import STUDIES
 from howlate.plan import expected_stream_bytes, make_plan, same_plan, still_to_measure
 from howlate.targets import arguments
@@ -198,6 +198,40 @@ def test_exclusions_take_cells_out_but_not_all() -> None:
     assert len(plan.cells) == 3
     with pytest.raises(UsageError, match="every cell is excluded"):
         make_plan(study(axes=axes, exclude=({"load": ("none", "cpu:50")},)), CAN)
+
+
+@pytest.mark.parametrize(
+    ("axis", "excluded"),
+    [
+        ({"period": ("1ms", "2ms")}, "1000us"),
+        ({"load": ("none", "cpu:50")}, "none"),
+        ({"dither": (True, False)}, "on"),
+        ({"dither": ("yes", "off")}, True),
+        ({"activations": ("10", "20")}, "0010"),
+    ],
+)
+def test_exclusions_meet_equal_values_whatever_their_spelling(axis: dict[str, Any], excluded: Value) -> None:
+    ((name, values),) = axis.items()
+    plan = make_plan(study({}, axis, exclude=({name: (excluded,)},)), CAN)
+    assert len(plan.cells) == len(values) - 1
+    assert plan.cells[0] in make_plan(study({}, axis), CAN).cells[1:]
+
+
+@pytest.mark.parametrize(
+    ("entry", "remedy"),
+    [
+        ({"load": ("non",)}, 'did you mean "none"?'),
+        ({"load": ("cpu:60",)}, 'did you mean "cpu:50"?'),
+        ({"load": ("none",), "period": ("3s",)}, "known are: 1ms, 250us"),
+    ],
+)
+def test_an_exclusion_that_no_cell_can_meet_is_refused(
+    entry: dict[str, tuple[Value, ...]], remedy: str
+) -> None:
+    axes = {"load": ("none", "cpu:50"), "period": ("1ms", "250us")}
+    with pytest.raises(UsageError, match="is not on that axis") as caught:
+        make_plan(study(axes=axes, exclude=(entry,)), CAN)
+    assert caught.value.remedy == remedy
 
 
 def test_the_estimate_takes_what_ends_first() -> None:

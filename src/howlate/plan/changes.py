@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -9,7 +10,7 @@ from fractions import Fraction
 
 from howlate.errors import UsageError
 from howlate.model.decode import kind_of, suggestion
-from howlate.model.study import ORDERS, Order, Study, Value
+from howlate.model.study import ORDERS, Order, Study, Value, spell
 from howlate.model.units import format_duration, parse_count, parse_duration_ns
 
 SCALED = ("activations", "duration")
@@ -70,7 +71,7 @@ def _apply(study: Study, name: str, values: tuple[str | bool, ...]) -> Study:
         axes[name] = tuple(values)
     else:
         settings[name] = values[0]
-    return replace(study, settings=settings, axes=axes, exclude=_still_meant(study.exclude, axes))
+    return replace(study, settings=settings, axes=axes, exclude=_still_meant(study.exclude, name, axes))
 
 
 def _order(order: Order, name: str, values: tuple[str | bool, ...]) -> Order:
@@ -93,15 +94,29 @@ def _order(order: Order, name: str, values: tuple[str | bool, ...]) -> Order:
 
 
 def _still_meant(
-    exclude: tuple[Mapping[str, tuple[Value, ...]], ...], axes: Mapping[str, tuple[Value, ...]]
+    exclude: tuple[Mapping[str, tuple[Value, ...]], ...], changed: str, axes: Mapping[str, tuple[Value, ...]]
 ) -> tuple[Mapping[str, tuple[Value, ...]], ...]:
-    """The exclusions that can still meet a cell after an axis was replaced."""
+    """The exclusions that can still meet a cell after this axis was replaced."""
+    there = {_plain(value) for value in axes.get(changed, ())}
     kept = []
     for entry in exclude:
-        rest = {name: tuple(v for v in values if v in axes[name]) for name, values in entry.items()}
-        if all(rest.values()):
-            kept.append(rest)
+        values = {
+            name: tuple(v for v in values if name != changed or _plain(v) in there)
+            for name, values in entry.items()
+        }
+        if all(values.values()):
+            kept.append(values)
     return tuple(kept)
+
+
+def _plain(value: Value) -> Value | int:
+    """Equal for equal values, as far as that is known without the probe's list: 1ms and 1000us, on and true."""
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            return parse_duration_ns(value)
+    return {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}.get(
+        spell(value).lower(), value
+    )
 
 
 def scale_study(study: Study, factor: float, defaults: Mapping[str, str]) -> Study:
@@ -118,7 +133,14 @@ def scale_study(study: Study, factor: float, defaults: Mapping[str, str]) -> Stu
             settings[name] = _scaled(name, settings[name], factor)
         if name in axes:
             axes[name] = tuple(_scaled(name, v, factor) for v in axes[name])
-    return replace(study, settings=settings, axes=axes)
+    exclude = tuple(
+        {
+            name: tuple(_scaled(name, v, factor) for v in values) if name in SCALED else values
+            for name, values in entry.items()
+        }
+        for entry in study.exclude
+    )
+    return replace(study, settings=settings, axes=axes, exclude=exclude)
 
 
 def _scaled(name: str, value: Value, factor: float) -> str:

@@ -12,6 +12,7 @@ from functools import cache
 
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities, Parameter, TestKind
+from howlate.model.decode import suggestion
 from howlate.model.plan import Cell, Plan
 from howlate.model.study import Order, Study, Value, spell
 from howlate.model.units import parse_count, parse_cpus, parse_duration_ns
@@ -70,10 +71,15 @@ def make_plan(
 
     for name, value in study.settings.items():
         spelt(name, value, next(iter(can)))
+
+    def plain(name: str, value: Value) -> Value | None:
+        return value if name == KERNEL else spelt(name, value, next(iter(can)))
+
+    exclude = [_exclusion(study, entry, plain) for entry in study.exclude]
     once = [
         _cell(study, can, machines, point, spelt, labels or {})
         for point in _points(study)
-        if not _excluded(point, study.exclude)
+        if not any(all(plain(n, point[n]) in values for n, values in entry.items()) for entry in exclude)
     ]
     if not once:
         raise UsageError(f"{study.id}: every cell is excluded", "take an [[exclude]] away")
@@ -105,8 +111,27 @@ def _points(study: Study) -> Iterable[dict[str, Value]]:
         yield dict(zip(study.axes, values, strict=True))
 
 
-def _excluded(point: Mapping[str, Value], exclude: Iterable[Mapping[str, tuple[Value, ...]]]) -> bool:
-    return any(all(point[name] in values for name, values in entry.items()) for entry in exclude)
+def _exclusion(
+    study: Study, entry: Mapping[str, tuple[Value, ...]], plain: Callable[[str, Value], Value | None]
+) -> dict[str, set[Value | None]]:
+    """An exclude's values in their one spelling; refuses one that its axis does not have. A kernel may be absent:
+    which ones are measured is the target's to say."""
+    found: dict[str, set[Value | None]] = {}
+    for name, values in entry.items():
+        found[name] = set()
+        axis = {plain(name, value) for value in study.axes[name]}
+        for value in values:
+            try:
+                one = plain(name, value)
+            except UsageError:
+                one = value  # no value at all, such as a misspelt load
+            if one not in axis and name != KERNEL:
+                raise UsageError(
+                    f'{study.id}: [[exclude]] names {name} = "{spell(value)}", which is not on that axis',
+                    suggestion(spell(value), (spell(v) for v in study.axes[name])),
+                )
+            found[name].add(one)
+    return found
 
 
 def _cell(
