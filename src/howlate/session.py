@@ -128,7 +128,7 @@ def prepare(asked: Asked, target: Target) -> Prepared:
     if seeds:
         study = seeded(study, seeds)
     known, broken = ask_machines(target)
-    first = next(iter(known.values()))
+    first = next((its for its in known.values() if its.facts), next(iter(known.values())))
     can, captured = first.can, first.facts
     defaults = {p.name: p.default for p in find_test(study.test, can).params}
     study = scale_study(study, asked.scale, defaults)

@@ -92,8 +92,8 @@ def said_of(names: Sequence[str], found: Sequence[Difference], kernels: Sequence
         return "They are of one configuration; boot parameters are all that differs."
     rest = len(found) - len(that_matter(found))
     return (
-        f"Their configurations differ in {len(found)} options; {len(found) - rest} of them are known to matter "
-        f"for lateness.{limits}"
+        f"Options that differ between their configurations: {len(found)}; known to matter for lateness: "
+        f"{len(found) - rest}.{limits}"
     )
 
 

@@ -161,9 +161,10 @@ def group_columns(groups: Sequence[Group], name: str, unit: Unit, run: Run | Non
         ("smallest\nmax", [unit.text(None if m is None else m.smallest) for m in maxima]),
         ("median\nmax", [unit.text(None if m is None else m.median) for m in maxima]),
         ("largest\nmax", [unit.text(None if m is None else m.largest) for m in maxima]),
-        ("period\nexceeded", ["-" if s is None else str(s.period_exceeded) for s in spreads]),
-        ("over-\nruns", [str(group.overruns) for group in groups]),
     ]
+    if any(s is not None and s.period_exceeded for s in spreads):
+        found.append(("period\nexceeded", ["-" if s is None else str(s.period_exceeded) for s in spreads]))
+    found.append(("over-\nruns", [str(group.overruns) for group in groups]))
     if any(group.dropped for group in groups):
         found.append(("dropped", [str(group.dropped) for group in groups]))
     return found

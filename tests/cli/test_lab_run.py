@@ -1,0 +1,145 @@
+"""`howlate lab run`, and `run` and `show` of several kernels, with kernels that are made."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import howlate.targets.lab as backend
+from cli.test_commands import Run, howlate  # noqa: F401
+from fakes import FakeLab
+from howlate.errors import TargetError
+from howlate.model.run import VIRTUAL_TIME
+from howlate.store.run_folder import RunFolder
+
+RUN = ("lab", "run", "mine.toml", "--kernels", "6.1,6.1-rt", "--seeds", "2", "--set", "activations=50")
+STUDY = """schema = 1
+id = "mine"
+title = "mine"
+question = "?"
+test = "cyclic"
+[settings]
+activations = "50"
+dither = true
+[axes]
+load = ["none", "cpu:50"]
+"""
+
+
+@pytest.fixture
+def opened(howlate: Run, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:  # noqa: F811
+    """What the lab was opened with last, and the lab, which `lab` may replace."""
+    seen: dict[str, Any] = {"lab": None}
+
+    def open_lab(names: str, **more: Any) -> FakeLab:
+        seen.update(more, names=names)
+        return seen["lab"] or FakeLab(tuple(names.split(",")))
+
+    monkeypatch.setattr(backend, "open_lab", open_lab)
+    Path("mine.toml").write_text(STUDY)
+    return seen
+
+
+def test_a_lab_run_ends_with_its_folder_and_goes_on(
+    howlate: Run,  # noqa: F811
+    opened: dict[str, Any],
+) -> None:
+    said = howlate(*RUN, "--out", "r")
+    assert said.code == 0, said.err
+    assert said.out.splitlines()[-1] == "r"
+    assert "spread over 2 seeds" in said.out
+    assert VIRTUAL_TIME in " ".join(said.out.split())
+    assert "What makes these kernels late" in said.out
+    assert opened["names"] == "6.1,6.1-rt"
+    assert (opened["clock"], opened["jobs"], opened["cached"]) == ("virtual", 0, True)
+    assert len(RunFolder.open(Path("r")).whole_cells()) == 8
+    opened["lab"] = FakeLab()
+    assert howlate(*RUN, "--out", "r", "--no-cache", "--jobs", "1").code == 0
+    assert opened["lab"].measured == []
+    assert (opened["jobs"], opened["cached"]) == (1, False)
+
+
+def test_json_of_a_lab_run_has_cells_and_groups(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+    value = json.loads(howlate(*RUN, "--out", "r", "--json").out)
+    assert (len(value["cells"]), len(value["groups"])) == (8, 4)
+    assert value["clock"] == "virtual"
+    assert json.loads(howlate("show", "r", "--json").out)["groups"] == value["groups"]
+
+
+def test_a_dry_run_shows_kernels_and_seeds(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+    said = howlate(*RUN, "--dry-run")
+    assert said.code == 0
+    assert "8 of 8 cells" in said.out and "with 2 at once" in said.out
+    assert VIRTUAL_TIME in said.out
+    rows = [line.split() for line in said.out.splitlines() if "6.1-rt" in line]
+    assert [row[3] for row in rows] == ["1", "2", "1", "2"]
+    cells = json.loads(howlate(*RUN, "--dry-run", "--json").out)["cells"]
+    assert {c["machine"] for c in cells} == {"6.1", "6.1-rt"}
+    assert not list(Path().glob("runs/*"))
+
+
+def test_what_fails_is_told_with_the_last_lines_of_the_console(
+    howlate: Run,  # noqa: F811
+    opened: dict[str, Any],
+) -> None:
+    opened["lab"] = FakeLab(behaviours={"6.1": ["panic"]})
+    said = howlate(*RUN, "--out", "r")
+    assert said.code == 4
+    assert "the guest panicked\n    Kernel panic - not syncing: made\n" in said.out
+    assert "spread over 2 seeds" in said.out
+
+
+def test_a_kernel_that_does_not_boot_is_told_once(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+    opened["lab"] = FakeLab(answers={"6.1": TargetError("6.1 did not boot")})
+    said = howlate(*RUN, "--out", "r")
+    assert said.code == 4
+    assert said.out.count("6.1 did not boot") == 1
+    assert "the same in 3 more cells of this kernel" in said.out
+
+
+def test_kernels_and_seeds_have_to_be_named_rightly(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+    said = howlate("lab", "run", "mine.toml")
+    assert said.code == 2
+    assert "--kernels 6.1,6.1-rt" in said.err
+    assert howlate(*RUN, "--set", "order.repetitions=3").code == 2
+    with_axis = "\n".join((*STUDY.splitlines(), 'kernel = ["7.2"]'))
+    Path("mine.toml").write_text(with_axis)
+    assert howlate("lab", "run", "mine.toml", "--seeds", "1", "--out", "r").code == 0
+    assert opened["names"] == "7.2"
+    opened["lab"] = FakeLab(("bzImage-mine",))
+    assert (
+        howlate("lab", "run", "mine.toml", "--kernel", "bzImage-mine", "--out", "own", "--seeds=1").code == 0
+    )
+    assert (opened["names"], [str(p) for p in opened["own"]]) == ("", ["bzImage-mine"])
+
+
+def test_a_study_of_kernels_is_refused_on_this_machine(howlate: Run) -> None:  # noqa: F811
+    Path("mine.toml").write_text("\n".join((*STUDY.splitlines(), 'kernel = ["6.1", "6.1-rt"]')))
+    said = howlate("run", "mine.toml")
+    assert said.code == 2
+    assert "compares kernels (6.1, 6.1-rt)" in said.err and "howlate lab run mine" in said.err
+
+
+def test_an_interrupt_says_how_to_go_on_with_kernels_and_seeds(
+    howlate: Run,  # noqa: F811
+    opened: dict[str, Any],
+) -> None:
+    opened["lab"] = FakeLab(behaviours={"6.1": ["hang", "interrupt"]})
+    said = howlate(*RUN, "--out", "r")
+    assert said.code == 5
+    assert "howlate lab run mine.toml --out r" in said.err
+    assert "--kernels=6.1,6.1-rt --seeds=2" in said.err
+    assert "--target" not in said.err
+
+
+def test_show_tells_of_cells_and_kernels(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+    howlate(*RUN, "--out", "r")
+    assert sum(line.startswith("6.1-rt") for line in howlate("show", "r", "--cells").out.splitlines()) == 4
+    said = howlate("show", "r", "--kernels")
+    assert "PREEMPT_RT: n (6.1); y (6.1-rt)" in said.out
+    howlate("run", "mine.toml", "--out", "plain")
+    said = howlate("show", "plain", "--kernels")
+    assert said.code == 2
