@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fakes import capabilities, study
 from howlate.errors import UsageError
 from howlate.model.plan import Plan
-from howlate.model.study import Order, Study, read_study, Value
+from howlate.model.study import Order, Study, Value, read_study
 from howlate.places import STUDIES
 from howlate.plan import expected_stream_bytes, make_plan, same_plan, still_to_measure
 from howlate.targets import arguments
