@@ -146,13 +146,17 @@ def step(name: str, run: Path, samples: int) -> None:
     elif name == "report":
         from howlate.__main__ import main as howlate
 
-        sys.argv = ["howlate", "report", str(run), "-o", str(run / "report.html")]
-        howlate()
+        _must(howlate(["report", str(run), "-o", str(run / "report.html")]))
     elif name == "show":
         from howlate.__main__ import main as howlate
 
-        sys.argv = ["howlate", "show", str(run), "--json"]
-        howlate()
+        _must(howlate(["show", str(run), "--json"]))
+
+
+def _must(code: int) -> None:
+    """A command that failed was quick for no good reason."""
+    if code != 0:
+        raise SystemExit(f"howlate ended with exit code {code}")
 
 
 def memory_peak() -> int:
