@@ -163,6 +163,9 @@ def environment(**more: str) -> dict[str, str]:
         (["export", ".", "--format", "xls"], 2, "'csv', 'parquet', 'text3'"),
         (["studies", "show", "chek"], 2, 'Did you mean "check"?'),
         (["doctor", "--run", "absent"], 2, "absent is not there"),
+        (["doctor", "--run", "absent", "--target", "local"], 2, "--run and --target cannot be together"),
+        (["doctor", "--restore", "--json"], 2, "takes no other option"),
+        (["doctor", "--restore", "--target", "local"], 2, "takes no other option"),
         (["lab", "kernel"], 2, 'Did you mean "kernels"?'),
         (["lab", "fetch"], 2, "missing argument"),
         (["lab", "fetch", "6.1-RT"], 2, 'Did you mean "6.1-rt"?'),
@@ -296,6 +299,7 @@ def test_an_output_that_may_not_be_looked_at_is_a_sentence(howlate: Run, argv: t
     assert said.code == 4
     assert is_a_sentence(said.err), said.err
     assert "fault" not in said.err
+    assert said.err.endswith("with -o.\n"), said.err
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", "\x00" * 99])
@@ -416,10 +420,10 @@ def test_an_interrupt_keeps_what_is_whole_and_says_how_to_go_on(tmp_path: Path, 
     wait = f'case "$*" in *--load=*) echo "$$" > {tmp_path}/waits; exec sleep 600;; esac'
     probe.write_text(f'#!/bin/sh\n{wait}\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
     probe.chmod(0o755)
-    (tmp_path / "mine.toml").write_text(STUDY)
+    (tmp_path / "my study.toml").write_text(STUDY)
     os.mkfifo(tmp_path / "waits")
     process = subprocess.Popen(
-        [sys.executable, "-m", "howlate", "run", "mine.toml", "--out", "r"],
+        [sys.executable, "-m", "howlate", "run", "my study.toml", "--out", "a b", "--most-cells", "7"],
         cwd=tmp_path,
         env=environment(HOWLATE_PROBE=str(probe)),
         stdout=subprocess.PIPE,
@@ -432,8 +436,8 @@ def test_an_interrupt_keeps_what_is_whole_and_says_how_to_go_on(tmp_path: Path, 
     assert process.returncode == 5, err
     assert "Traceback" not in err
     assert "interrupted with 1 of 2 cells whole" in err
-    assert "To go on: howlate run mine.toml --out r\n" in err
-    assert out.strip().splitlines()[-1] == "r"
+    assert "To go on: howlate run 'my study.toml' --out 'a b' --most-cells=7\n" in err
+    assert out.strip().splitlines()[-1] == "a b"
     assert not Path(f"/proc/{waiting}").exists()
 
 

@@ -68,8 +68,7 @@ def _interrupted(session: Session, asked: Asked) -> int:
     whole, cells = len(session.folder.whole_cells()), len(session.run.plan.cells)
     click.echo(
         f"howlate: interrupted with {whole} of {cells} cells whole; they are kept. "
-        f"To go on: howlate {asked.command} {asked.given or session.run.study.id} "
-        f"--out {session.folder.path}{_again(session, asked)}",
+        f"To go on: {_again(session, asked)}",
         err=True,
     )
     click.echo(session.folder.path)
@@ -77,16 +76,22 @@ def _interrupted(session: Session, asked: Asked) -> int:
 
 
 def _again(session: Session, asked: Asked) -> str:
-    """The options that the run was made with, so that the sentence can be pasted."""
+    """The command with the options that the run was made with, so that it can be pasted."""
     import shlex
 
-    words = [f"--set={name}={value}" for name, value in session.run.changes.items()]
+    from howlate.plan import MOST_CELLS
+
+    words = ["howlate", *asked.command.split(), asked.given or session.run.study.id]
+    words += ["--out", str(session.folder.path)]
+    words += [f"--set={name}={value}" for name, value in session.run.changes.items()]
     if session.run.scale != 1:
         words.append(f"--scale={session.run.scale:g}")
     if session.run.target != "local" and asked.command == "run":
         words.append(f"--target={session.run.target}")
+    if asked.most_cells != MOST_CELLS:
+        words.append(f"--most-cells={asked.most_cells}")
     words += asked.options
-    return "".join(f" {shlex.quote(word)}" for word in words)
+    return shlex.join(words)
 
 
 def tell(session: Session, tally: Tally, as_json: bool) -> None:

@@ -5,6 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
+
+
+def _alone(given: list[str]) -> None:
+    """Refuses what would be ignored."""
+    from howlate.errors import UsageError
+
+    if "restore" in given and len(given) > 1:
+        raise UsageError("--restore is about this machine, now, and takes no other option", "give it alone")
+    if "run" in given and "target" in given:
+        raise UsageError("--run and --target cannot be together", "a run has the facts of its own machine")
 
 
 @click.command(epilog="Example: howlate doctor --run runs/20260102T030405-check --json")
@@ -17,8 +28,17 @@ import click
     "--restore", is_flag=True, help="Undo the knobs that a killed probe left changed (in this boot)."
 )
 @click.option("--json", "as_json", is_flag=True, help="All findings as JSON.")
-def command(run: Path | None, target: str, everything: bool, restore: bool, as_json: bool) -> int:
+@click.pass_context
+def command(
+    context: click.Context, run: Path | None, target: str, everything: bool, restore: bool, as_json: bool
+) -> int:
     """Examine this machine: what it found, why it matters for lateness, how to change it."""
+    given = [
+        name
+        for name in ("restore", "run", "target", "everything", "as_json")
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    _alone(given)
     if restore:
         from howlate.places import probe_path
         from howlate.targets.local import restore_knobs

@@ -22,6 +22,6 @@ def command(runs: tuple[Path, ...], output: Path | None) -> int:
     from howlate.store.run_folder import RunFolder
 
     path = output if output is not None else runs[0] / "report.html"
-    write_report([RunFolder.open(run).path for run in runs], path)
+    write_report([RunFolder.open(run).path for run in runs], path, "-o")
     click.echo(path)
     return 0

@@ -43,12 +43,13 @@ FEWEST = 8
 """So many cells are shown in any case."""
 
 
-def write_report(folders: Path | Sequence[Path], out: Path) -> Path:
-    """Reads run folders of one study and writes their report; returns its path."""
+def write_report(folders: Path | Sequence[Path], out: Path, option: str = "--out") -> Path:
+    """Reads run folders of one study and writes their report; returns its path. `option`: the one that chooses
+    where."""
     paths = [folders] if isinstance(folders, Path) else list(folders)
     from howlate.store.files import write_text
 
-    write_text(out, render([read_content(path) for path in paths]))
+    write_text(out, render([read_content(path) for path in paths]), option)
     return out
 
 

@@ -15,7 +15,7 @@ import duckdb
 import numpy.typing as npt
 
 from howlate.errors import DamagedError
-from howlate.store.files import measure_again, storage_error
+from howlate.store.files import OUT, measure_again, storage_error
 
 MEMORY_LIMIT = "500MB"
 THREADS = max(1, min(4, len(os.sched_getaffinity(0))))
@@ -79,7 +79,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
+def writing(path: Path, option: str = OUT) -> Iterator[None]:
     """Turns what DuckDB says of a file that cannot be written into a StorageError about `path`."""
     try:
         yield
@@ -88,7 +88,7 @@ def writing(path: Path) -> Iterator[None]:
     except duckdb.Error as error:
         text = _first_line(error)
         full = "No space left" in text or "disk is full" in text.lower() or "Quota" in text
-        raise storage_error(path, errno.ENOSPC if full else None, text) from None
+        raise storage_error(path, errno.ENOSPC if full else None, text, option) from None
 
 
 def _told_of_interrupt(error: RuntimeError) -> BaseException:

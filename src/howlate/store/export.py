@@ -13,7 +13,7 @@ import duckdb
 from howlate.errors import DamagedError, StorageError, UsageError
 from howlate.store.audit import WARM_UP
 from howlate.store.duck import PARQUET, connection, quoted, reading, scan, writing
-from howlate.store.files import measure_again, storing, written_beside
+from howlate.store.files import OUTPUT, measure_again, storing, written_beside
 from howlate.store.run_folder import SAMPLES, RunFolder
 
 HANDLER = "irq_latency_ns"
@@ -48,7 +48,7 @@ def export_text(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
             for cell in chosen
             for row in _fetch(database, run, cell, "SELECT DISTINCT thread FROM {} ORDER BY thread")
         ]
-        with storing(out), target.open("wb") as file:
+        with storing(out, OUTPUT), target.open("wb") as file:
             for number, (cell, thread) in enumerate(blocks):
                 if len(blocks) > 1:
                     between = "\n\n" if number else ""
@@ -63,7 +63,7 @@ def export_text(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
 def _scratch(out: Path, target: Path) -> Iterator[Path]:
     """A file for one block: beside the target, or in the folder for temporary files if that is no file."""
     with (
-        storing(out),
+        storing(out, OUTPUT),
         TemporaryDirectory(prefix=".export-", dir=None if target == out else out.parent) as folder,
     ):
         yield Path(folder) / "block"
@@ -147,7 +147,7 @@ def _copy(
 ) -> int:
     """Rows written. DuckDB does not say which end of a copy failed: a source that cannot be read is named."""
     try:
-        with writing(out):
+        with writing(out, OUTPUT):
             found = database.execute(f"COPY ({query}) TO {quoted(out)} {form}").fetchone()
     except StorageError:
         for source in sources:
@@ -160,12 +160,12 @@ def _copy(
 @contextmanager
 def _target(out: Path) -> Iterator[Path]:
     """Where to write: beside `out`, to be renamed; a pipe or a device (`/dev/stdout`) as it is."""
-    with storing(out):
+    with storing(out, OUTPUT):
         special = out.exists() and not out.is_file()
     if special:
         yield out
         return
-    with written_beside(out) as beside:
+    with written_beside(out, OUTPUT) as beside:
         yield beside
 
 

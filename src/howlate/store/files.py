@@ -14,6 +14,9 @@ from typing import Any
 from howlate.errors import DamagedError, StorageError
 from howlate.model.decode import parse_json, read_text
 
+OUT, OUTPUT = "--out", "-o"
+"""The options that choose where a run, and where one file, is written."""
+
 
 def measure_again(cell: Path) -> str:
     """The remedy for a cell's folder that is damaged: one that counts as whole would be skipped where it
@@ -23,11 +26,11 @@ def measure_again(cell: Path) -> str:
 
 
 @contextmanager
-def written_beside(path: Path) -> Iterator[Path]:
+def written_beside(path: Path, option: str = OUT) -> Iterator[Path]:
     """Gives a name beside `path` to write to; at the end it is synced and renamed to `path`, on an error
-    removed."""
+    removed. `option`: see `storage_error`."""
     beside = path.with_name(f".{path.name}.new")
-    with storing(path):
+    with storing(path, option):
         try:
             yield beside
             sync(beside)
@@ -40,12 +43,12 @@ def written_beside(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def storing(path: Path) -> Iterator[None]:
+def storing(path: Path, option: str = OUT) -> Iterator[None]:
     """Turns an OSError inside into a StorageError about `path`."""
     try:
         yield
     except OSError as error:
-        raise storage_error(path, error.errno, error.strerror or str(error)) from None
+        raise storage_error(path, error.errno, error.strerror or str(error), option) from None
 
 
 @contextmanager
@@ -59,15 +62,15 @@ def looking(path: Path) -> Iterator[None]:
         raise DamagedError(text, "make it readable for yourself, or restore it from a copy") from None
 
 
-def storage_error(path: Path, number: int | None, text: str) -> StorageError:
-    """What is told of a file that could not be written."""
+def storage_error(path: Path, number: int | None, text: str, option: str = OUT) -> StorageError:
+    """What is told of a file that could not be written. `option`: the command's, to choose another place."""
     remedy = {
-        errno.ENOSPC: "make room there, or choose another place with --out",
-        errno.EDQUOT: "make room in your quota, or choose another place with --out",
-        errno.EACCES: "choose a place that you may write to with --out",
-        errno.EPERM: "choose a place that you may write to with --out",
-        errno.EROFS: "choose a place that can be written to with --out",
-    }.get(number or 0, "choose another place with --out")
+        errno.ENOSPC: f"make room there, or choose another place with {option}",
+        errno.EDQUOT: f"make room in your quota, or choose another place with {option}",
+        errno.EACCES: f"choose a place that you may write to with {option}",
+        errno.EPERM: f"choose a place that you may write to with {option}",
+        errno.EROFS: f"choose a place that can be written to with {option}",
+    }.get(number or 0, f"choose another place with {option}")
     return StorageError(f"{path} could not be written: {text}", remedy)
 
 
@@ -80,9 +83,9 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, option: str = OUT) -> None:
     """A whole text file."""
-    with written_beside(path) as beside:
+    with written_beside(path, option) as beside:
         beside.write_text(text, encoding="utf-8")
 
 
