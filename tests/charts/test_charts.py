@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from howlate.charts import Figure, Subject, all_charts
 from howlate.charts._data import pack, unpack
 from howlate.charts._frame import frame
-from howlate.charts.achieved import LINES, POINTS, gather, thin
+from howlate.charts.achieved import LINES, POINTS, draw, gather, thin
 from howlate.charts.course import block_numbers, largest_of
 from howlate.charts.histogram import NATIVE, merge
 from howlate.charts.tail import thin as thin_tail
@@ -25,8 +26,6 @@ SAMPLES = st.lists(st.integers(0, 2**40), min_size=1, max_size=400).map(lambda v
 
 def subject_of(values: Int64s, label: str = "cpu:50", blocks: int = 50) -> Subject:
     summary, _, _ = made_cell(label, n=100)
-    from dataclasses import replace
-
     from made_cells import column_of
 
     summary = replace(summary, columns={"latency_ns": column_of(values, 1_000_000, 0.001)})
@@ -168,6 +167,14 @@ def test_a_long_course_keeps_the_largest_steal() -> None:
     assert len(thinned.share) <= POINTS
     assert max(thinned.share) == 0.9
     assert thinned.time_s[-1] == 3600
+
+
+def test_a_course_of_one_moment_is_drawn() -> None:
+    """A cell that ended with the first row, at the first release."""
+    subject = subject_of(np.array([1, 2, 3], np.int64))
+    assert subject.bins is not None
+    bins = replace(subject.bins, loads=(LoadCourse("cpu 0 busy", (0.0,), (0.5,)),))
+    assert isinstance(draw([replace(subject, bins=bins)]), Figure)
 
 
 def test_many_cpus_become_their_mean_and_their_largest() -> None:

@@ -32,7 +32,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | str | None:
     if not drawn:
         return "No course of the load was recorded in these cells."
     end = max(c.time_s[-1] for _, courses in drawn for c in courses)
-    x = Scale(0.0, end, False, "s")
+    x = Scale(0.0, end if end > 0 else 1.0, False, "s")
     y = Scale(0.0, 1.04, False, "share")
     names = list(dict.fromkeys(c.name for _, courses in drawn for c in courses))
     classes = {name: style(name, names) for name in names}
