@@ -115,14 +115,23 @@ find_python() {
   die $EXIT_NOT_POSSIBLE "no Python of 3.11 or newer with venv was found. Install python3 and python3-venv of a newer distribution"
 }
 
+# venv_is_old LOCK: it does not hold what LOCK pins, or was made for a Python that has been replaced since.
+venv_is_old() {
+  # The stamp is a copy of the lock, so that a change of branch is seen whatever the times say.
+  cmp -s "$1" "$root/.venv/.$(basename "$1")" && [ -x "$root/.venv/bin/python" ] || return 0
+  local interpreter
+  interpreter=$(readlink -f "$root/.venv/bin/python")
+  interpreter=${interpreter##*/}
+  [[ $interpreter == python3.* ]] && [ ! -d "$root/.venv/lib/$interpreter" ]
+}
+
 # need_venv LOCK: the virtual environment holds what LOCK pins, by hash.
 need_venv() {
   local lock=$1
   local stamp
   stamp=$root/.venv/.$(basename "$lock")
-  # The stamp is a copy of the lock, so that a change of branch is seen whatever the times say.
-  cmp -s "$lock" "$stamp" && [ -x "$root/.venv/bin/python" ] && return
-  if ! "$root/.venv/bin/python" -c '' 2>/dev/null; then
+  venv_is_old "$lock" || return 0
+  if ! "$root/.venv/bin/python" -c 'import pip' 2>/dev/null; then
     local python
     python=$(find_python) || exit $?
     say "making the virtual environment"
@@ -136,9 +145,9 @@ need_venv() {
   built=yes
 }
 
-# Is anything that the probe is built from newer than its stamp?
+# Is the probe beside this stamp gone, or anything that it is built from newer?
 probe_is_old() { # stamp
-  [ ! -e "$1" ] || [ -n "$(find "$root/probe" \( -type d -o -name '*.[ch]pp' -o -name 'CMakeLists.txt' -o -name '*.in' \) -newer "$1" -print -quit)" ]
+  [ ! -e "$1" ] || [ ! -x "${1%/*}/howlate-probe" ] || [ -n "$(find "$root/probe" \( -type d -o -name '*.[ch]pp' -o -name 'CMakeLists.txt' -o -name '*.in' \) -newer "$1" -print -quit)" ]
 }
 
 # build_probe DIRECTORY TARGET [cmake option ...]
