@@ -1,8 +1,14 @@
 #include "timers/measure.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace howlate {
+
+void mark_threshold(LoopContext& loop, const Sample& sample) {
+  if (loop.on_threshold == nullptr || sample.latency_ns <= loop.threshold_ns) return;
+  std::exchange(loop.on_threshold, nullptr)(loop.on_threshold_context, sample);
+}
 
 bool note_maximum(LoopContext& loop, const Sample& sample) {
   const bool first_above = sample.latency_ns > loop.threshold_ns && loop.latency_ns_max <= loop.threshold_ns;
@@ -10,7 +16,7 @@ bool note_maximum(LoopContext& loop, const Sample& sample) {
   loop.release_at_max = sample.release;
   loop.live_latency_ns_max.store(sample.latency_ns, std::memory_order_relaxed);
   if (!first_above) return false;
-  if (loop.on_threshold != nullptr) loop.on_threshold(loop.on_threshold_context, sample);
+  mark_threshold(loop, sample);
   return loop.stop_at_threshold;
 }
 

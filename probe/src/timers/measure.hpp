@@ -42,10 +42,16 @@ template <class Sleep>
   return now;
 }
 
+// Calls on_threshold if the sample is above the threshold and none was before.
+[[gnu::cold]] void mark_threshold(LoopContext& loop, const Sample& sample);
+
 // The activation's work, in pieces of about a millisecond, so that a stop does not wait for hours of it. False
 // when it was stopped before its end: that activation has no response, and its release counts as not served.
+// A latency above the threshold is marked before: the kernel's trace must not run on through the work.
 template <class Sleep>
-[[gnu::cold, gnu::noinline]] bool work_off(const LoopContext& loop, Sleep& sleep) {
+[[gnu::cold, gnu::noinline]] bool work_off(LoopContext& loop, Sleep& sleep, const Sample& sample,
+                                           bool warm_up) {
+  if (!warm_up) mark_threshold(loop, sample);
   constexpr std::int64_t piece = std::int64_t{1} << 20U;
   for (std::int64_t left = loop.work_iterations; left > 0; left -= piece) {
     sleep.work(left < piece ? left : piece);
@@ -82,7 +88,9 @@ template <LatePolicy policy, class Sleep>
     const std::uint32_t flags = sleep.flags();
     std::int64_t response = 0;
     if (loop.work_iterations != 0) [[unlikely]] {
-      if (!work_off(loop, sleep)) break;
+      const Sample woken{schedule.index(), release - schedule.spec().t0_ns,          latency, 0,
+                         overruns,         static_cast<std::uint32_t>(loop.dropped), flags};
+      if (!work_off(loop, sleep, woken, activations < loop.warm_up)) break;
       now = sleep.now();
       response = now - release;
     }

@@ -20,7 +20,8 @@ namespace howlate {
 enum class LatePolicy { skip, backlog, as_published };
 enum class StopReason { activations, duration, stopped, threshold, failed };
 
-// Called by the loop, outside the time stamps, at the first latency above the threshold.
+// Called by the loop, outside the time stamps, at the first latency above the threshold; before the
+// activation's work, so that the sample has no response then.
 using OnThreshold = void (*)(void* context, const Sample& sample);
 
 // Everything that the measuring loop reads and writes. Owned by one measuring thread; the counters are read

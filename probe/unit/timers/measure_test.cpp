@@ -246,6 +246,31 @@ struct Seen {
   }
 };
 
+TEST_CASE("with work the threshold is told before the work begins, and once") {
+  FakeClock clock(0);
+  FakeRun run(clock, every_1000);
+  FakeSleep sleep(clock);
+  clock.stalls = {{10'500, 600}, {12'500, 551}, {14'500, 900}};
+  run.loop.warm_up = 2;
+  run.loop.threshold_ns = 50;
+  run.loop.activations_wanted = 8;
+  run.loop.work_iterations = 300;
+  struct Told {
+    const FakeClock* clock;
+    std::vector<std::int64_t> at_ns;
+  } told{&clock, {}};
+  run.loop.on_threshold = [](void* context, const Sample& sample) {
+    auto& one = *static_cast<Told*>(context);
+    one.at_ns.push_back(one.clock->now_ns());
+    CHECK(sample.release == 3);
+    CHECK(sample.latency_ns == 51);
+  };
+  run.loop.on_threshold_context = &told;
+  measure<LatePolicy::skip>(run.loop, sleep);
+  CHECK(told.at_ns == Numbers{13'051});
+  CHECK(run.samples()[3].response_ns == 351);
+}
+
 TEST_CASE("the first latency above the threshold is told once, and ends the run only if it shall") {
   for (const bool stop : {false, true}) {
     FakeClock clock(0);
