@@ -5,15 +5,15 @@
 namespace howlate {
 
 LaneAccount make_account(int table, const Lane& lane, const ThreadCounters& counters, const Tally& tally,
-                         std::int64_t lost) {
+                         const RecorderCounts& counted) {
   const LoopContext& loop = lane.loop;
   LaneAccount account;
   account.table = table;
   account.cpu = lane.cpu;
-  account.releases = loop.releases;
-  account.recorded = loop.activations - loop.dropped - lost;
+  account.releases = counted.releases;
+  account.recorded = loop.activations - loop.dropped - counted.lost;
   account.overruns = loop.overruns;
-  account.dropped = loop.dropped + lost;
+  account.dropped = loop.dropped + counted.lost;
   account.late_starts = loop.late_starts;
   account.early = loop.early;
   account.warm_up = std::min(loop.warm_up, loop.activations);

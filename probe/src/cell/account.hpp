@@ -35,9 +35,14 @@ struct LaneAccount {
   std::int64_t phase_after_ns = 0;
 };
 
-// Rows that the recorder took out of the ring but could not write (`lost`) are dropped ones.
+// What the recorder counted of a lane beside its tally.
+struct RecorderCounts {
+  std::int64_t releases = 0;  // due by the end, from the schedule alone (Recorder::count_releases)
+  std::int64_t lost = 0;      // rows taken out of the ring that could not be written: dropped ones
+};
+
 LaneAccount make_account(int table, const Lane& lane, const ThreadCounters& counters, const Tally& tally,
-                         std::int64_t lost);
+                         const RecorderCounts& counted);
 
 // What does not agree, a sentence each; none when everything does.
 std::vector<std::string> check_account(const LaneAccount& account, const Tally& tally,

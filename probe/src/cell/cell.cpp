@@ -351,8 +351,8 @@ void CellRun::balance() {
     const Tally& tally = recorder_->tally(lane);
     const TableWriter& table = recorder_->table(lane);
     const LaneRun& run = *lanes_->runs()[lane];
-    outcome_.accounts.push_back(
-        make_account(static_cast<int>(lane), run.lane, run.counters, tally, table.lost()));
+    outcome_.accounts.push_back(make_account(static_cast<int>(lane), run.lane, run.counters, tally,
+                                             {recorder_->count_releases(lane), table.lost()}));
     const auto wrong = check_account(outcome_.accounts.back(), tally, table);
     mismatches_.insert(mismatches_.end(), wrong.begin(), wrong.end());
     reasons.push_back(run.lane.loop.stop_reason);

@@ -108,7 +108,7 @@ Recorder::Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, La
     const TallySpec tally{plan.schedule.period_ns, plan.lanes[lane]->loop.warm_up, plan.deadline_ns,
                           plan.has_work, plan.lanes[lane]->stagger_ns};
     lanes_record_.push_back(
-        {TableWriter(static_cast<std::uint16_t>(lane), columns, TableWriter::batch_rows), Tally(tally)});
+        {TableWriter(static_cast<std::uint16_t>(lane), columns, TableWriter::batch_rows), Tally(tally), {}});
   }
   opening_.reserve(std::size_t{64} << 10U);
 }
@@ -161,6 +161,11 @@ void Recorder::body() {
 void Recorder::open() {
   const std::int64_t now_ns = monotonic_now_ns();
   const std::int64_t t0_ns = now_ns + plan_.first_ns;
+  for (std::size_t lane = 0; lane < lanes_record_.size(); ++lane) {
+    ScheduleSpec schedule = plan_.schedule;
+    schedule.t0_ns = t0_ns + plan_.lanes[lane]->stagger_ns;
+    lanes_record_[lane].counted = Schedule(schedule);
+  }
   lanes_.open(plan_, t0_ns);
   t0_ns_.store(t0_ns, std::memory_order_release);
   StreamEncoder::magic(opening_);
@@ -190,11 +195,19 @@ void Recorder::drain(std::size_t lane) {
       record.table.add(
           {sample.release, sample.release_ns + stagger_ns, sample.latency_ns, sample.response_ns, flags});
     }
+    // A little at a time: at the end of a day an uneven schedule would be walked for as long as seconds.
+    record.counted.pass(record.counted.spec().t0_ns + found.back().release_ns);
     run.ring.pop(found.size());
     left -= found.size();
     if (record.table.full()) flush(record);
   }
   flush(record);
+}
+
+std::int64_t Recorder::count_releases(std::size_t lane) {
+  Schedule& counted = lanes_record_[lane].counted;
+  counted.pass(lanes_.runs()[lane]->lane.loop.due_ns);
+  return counted.index();
 }
 
 void Recorder::flush(LaneRecord& record) {

@@ -63,6 +63,8 @@ class Recorder {
     return t0_ns_.load(std::memory_order_acquire);
   }  // 0: not yet chosen
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire); }
+  // How many releases of the lane were due by its end, from its schedule alone. After finish().
+  [[nodiscard]] std::int64_t count_releases(std::size_t lane);
   [[nodiscard]] const Tally& tally(std::size_t lane) const { return lanes_record_[lane].tally; }
   [[nodiscard]] const TableWriter& table(std::size_t lane) const { return lanes_record_[lane].table; }
 
@@ -70,6 +72,7 @@ class Recorder {
   struct LaneRecord {
     TableWriter table;
     Tally tally;
+    Schedule counted;  // the lane's, apart from the loop's own: passed over as far as samples were taken
   };
 
   void body();

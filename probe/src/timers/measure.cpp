@@ -25,7 +25,7 @@ void close_account(LoopContext& loop, Schedule& schedule, std::int64_t now_ns, S
   const std::int64_t due_ns =
       ended_ns == loop.end_ns ? ended_ns - 1 : ended_ns;  // a release at the end is not due
   loop.overruns += schedule.pass(due_ns);
-  loop.releases = schedule.due_by(due_ns);
+  loop.due_ns = due_ns;
   loop.ended_ns = ended_ns - schedule.spec().t0_ns;
   loop.stop_reason = reason;
   loop.schedule = schedule;

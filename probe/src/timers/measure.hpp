@@ -20,8 +20,8 @@ namespace howlate {
 [[gnu::cold]] bool note_maximum(LoopContext& loop, const Sample& sample);
 
 // Closes the account at `now_ns`: releases due by then and not served are overruns. How many releases there
-// were comes from the clock and the whole schedule alone, so that `releases = activations + overruns` can be
-// wrong.
+// were is counted by others, from `due_ns` and a schedule of their own, so that `releases = activations +
+// overruns` can be wrong; not here, where a long uneven schedule would be walked at a measuring priority.
 [[gnu::cold]] void close_account(LoopContext& loop, Schedule& schedule, std::int64_t now_ns,
                                  StopReason reason);
 

@@ -43,7 +43,7 @@ struct LoopContext {
   std::int64_t warm_up = 0;  // activations that neither threshold nor maximum sees
 
   // out: the schedule's own account, kept apart from what the recorder counts
-  std::int64_t releases = 0;  // releases due by the end
+  std::int64_t due_ns = INT64_MIN;  // releases up to it, itself included, were due (CLOCK_MONOTONIC)
   std::int64_t activations = 0;
   std::int64_t overruns = 0;
   std::int64_t dropped = 0;

@@ -113,6 +113,11 @@ struct FakePublished : FakeRepeated {
   [[nodiscard]] bool early(std::int64_t /*release_ns*/, std::int64_t /*now_ns*/) const { return !expired; }
 };
 
+// How many releases were due when the account was closed, counted one by one or by division from the start.
+inline std::int64_t count_releases(const LoopContext& loop) {
+  return Schedule(loop.schedule.spec()).due_by(loop.due_ns);
+}
+
 // A context with its ring.
 struct FakeRun {
   explicit FakeRun(FakeClock& clock, const ScheduleSpec& spec, std::size_t capacity = 1U << 16U)
