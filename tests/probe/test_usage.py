@@ -262,6 +262,13 @@ class TestWithoutRights:
         assert done.returncode == 3
         assert "cap_sys_nice" in done.stderr and "ulimit -r" in done.stderr
 
+    def test_priorities_that_were_asked_for_are_refused_with_the_remedy(
+        self, probe: Path, everybodys: Path
+    ) -> None:
+        done = _as_nobody(everybodys, "cyclic", "--priorities", "80", "--activations", "100")
+        assert done.returncode == 3
+        assert "cap_sys_nice" in done.stderr and "ulimit -r" in done.stderr
+
     def test_stopping_the_trace_is_refused(self, probe: Path, everybodys: Path) -> None:
         done = _as_nobody(everybodys, "cyclic", "--threshold", "1ms", "--break-trace", "--activations", "10")
         assert done.returncode == 3

@@ -137,7 +137,7 @@ Result<std::vector<int>> choose_deadline_cpus(const Params& in, const std::vecto
   return cpuset.size() == 1 ? cpuset : std::vector<int>{-1};
 }
 
-// The policy asked for; if none was asked for and the right to the default one lacks, OTHER with a warning.
+// The policy asked for; if neither it nor priorities were asked for and the right to the default one lacks, OTHER with a warning.
 Result<SchedPolicy> choose_policy(Cell& cell, const std::vector<int>& cpuset) {
   Params& in = cell.params();
   const auto wanted = parse_policy(in.text("policy"));
@@ -149,7 +149,8 @@ Result<SchedPolicy> choose_policy(Cell& cell, const std::vector<int>& cpuset) {
     return *wanted;  // the set that it is admitted to is not there yet
   const Status may = may_have_policy(*wanted, cell.root());
   if (may) return *wanted;
-  if (in.given("policy") || may.error().code != ExitCode::not_possible) return may.error();
+  if (in.given("policy") || in.given("priorities") || may.error().code != ExitCode::not_possible)
+    return may.error();
   cell.warn("measured as SCHED_OTHER, which any task can delay: " + may.error().message + "; " +
             may.error().remedy);
   in.put("policy", "other");
