@@ -75,6 +75,18 @@ def test_it_ends_with_its_parent(probe: Path, tmp_path: Path) -> None:
     assert trailer is not None and trailer["stop_reason"] == "stopped"
 
 
+@pytest.mark.parametrize("words", [("cyclic",), ("load", "cpu:5")])
+def test_a_parent_that_ended_before_it_could_ask_is_noticed(probe: Path, words: tuple[str, ...]) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    words = (*words, "--duration", "10ms", "--end-with-parent")
+    done = run(*words, f"--parent={ended.pid}")
+    assert done.returncode == 4
+    assert "the parent has already ended" in done.stderr
+    mine = run(*words, f"--parent={os.getpid()}")
+    assert mine.returncode == 0, mine.stderr
+
+
 def test_a_threshold_ends_the_run_with_exit_code_1(probe: Path, tmp_path: Path) -> None:
     path = tmp_path / "stream"
     done = run(

@@ -152,12 +152,14 @@ Status LoadSet::Running::launch(const std::vector<std::string>& words) {
     if (!*pipe) return pipe->error();
   std::vector<std::string> argv = {"howlate-probe", "load"};
   argv.insert(argv.end(), words.begin(), words.end());
+  const pid_t parent = ::getpid();
   for (const char* word : {"--report-fd=3", "--json", "--end-with-parent"}) argv.emplace_back(word);
+  argv.push_back("--parent=" +
+                 std::to_string(parent));  // where exec grants rights it forgets what was asked before
   std::vector<char*> pointers;
   for (std::string& word : argv) pointers.push_back(word.data());
   pointers.push_back(nullptr);
 
-  const pid_t parent = ::getpid();
   pid = ::fork();
   if (pid == 0)
     become_load(parent, pointers.data(), out_pipe->write.get(), err_pipe->write.get(),

@@ -24,6 +24,8 @@ constexpr ParamSpec common[] = {
     {"load", ParamType::text, "", "", "", "start this load first: NAME[:TARGET][,option=value...]", true},
     {"knob", ParamType::text, "", "", "", "set this knob for the time of the test: NAME=VALUE", true},
     {"end-with-parent", ParamType::flag, "", "", "", "stop when the parent ends, however it dies"},
+    {"parent", ParamType::count, "", "", "",
+     "its process, for --end-with-parent: one that ended before is noticed"},
 };
 
 Result<ExitCode> run(const Test& test, const std::vector<std::string>& argv) {
@@ -31,7 +33,7 @@ Result<ExitCode> run(const Test& test, const std::vector<std::string>& argv) {
   auto params = Params::parse({test.params, common_params()}, argv);
   if (!params) return params.error();
   if (params->flag("end-with-parent"))
-    if (const Status status = end_with_parent(SIGTERM); !status) return status.error();
+    if (const Status status = end_with_parent(SIGTERM, *params); !status) return status.error();
   Cell cell(test, std::move(*params));
   return test.run(cell);
 }

@@ -18,6 +18,10 @@ Status end_with_parent(int signal, pid_t parent) {
   return {};
 }
 
+Status end_with_parent(int signal, const Params& params) {
+  return end_with_parent(signal, params.is_set("parent") ? static_cast<pid_t>(params.integer("parent")) : 0);
+}
+
 Result<Fd> take_end_signals() {
   sigset_t all;
   ::sigfillset(&all);

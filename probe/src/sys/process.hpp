@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include "core/params.hpp"
 #include "core/result.hpp"
 #include "sys/file.hpp"
 
@@ -14,6 +15,8 @@ namespace howlate {
 // the answer is an error and the caller ends. (The kernel means the thread that started this process, not
 // only its process.)
 Status end_with_parent(int signal, pid_t parent = 0);
+// The same with the parent that the option of that name tells, where it does.
+Status end_with_parent(int signal, const Params& params);
 
 // Blocks every signal that can be blocked, in this thread and in those that it starts, and gives a descriptor
 // on which SIGINT, SIGTERM and SIGHUP can be read. To be called before any thread is started.

@@ -24,9 +24,9 @@ from howlate.model.units import (
     parse_real,
 )
 
-OURS = frozenset({"stream", "json", "quiet", "progress", "end-with-parent"})
+OURS = frozenset({"stream", "json", "quiet", "progress", "end-with-parent", "parent"})
 """Options that howlate itself gives to the probe."""
-OURS_OF_LOADS = frozenset({"duration", "json", "quiet", "report-fd", "end-with-parent"})
+OURS_OF_LOADS = frozenset({"duration", "json", "quiet", "report-fd", "end-with-parent", "parent"})
 """Options of a load that runs alone; beside a test the probe sets them itself."""
 
 

@@ -35,7 +35,7 @@ FACTS: tuple[tuple[str, str], ...] = (
     ("sched.rt_runtime_us", "RT runtime a second"),
     ("kernel.cmdline", "Kernel command line"),
 )
-OF_THE_HOST = ("json", "progress", "quiet", "stream", "end-with-parent", "knob")
+OF_THE_HOST = ("json", "progress", "quiet", "stream", "end-with-parent", "parent", "knob")
 """Options that say where the numbers go, and knobs, which have their own list."""
 MOST_NAMED = 40
 """So many values that are the cells' own names are listed."""

@@ -107,7 +107,7 @@ class LocalTarget:
         if self._stopped.is_set():
             raise KeyboardInterrupt
         argv = [str(self._probe), *arguments(cell), f"--stream={stream}"]
-        argv += ["--progress", "--quiet", "--end-with-parent"]
+        argv += ["--progress", "--quiet", "--end-with-parent", f"--parent={os.getpid()}"]
         with tempfile.TemporaryFile() as errors:
             with self._running(argv, errors, knobs="knob" in cell.parameters) as probe:
                 assert probe.stdout is not None

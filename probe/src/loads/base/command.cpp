@@ -62,7 +62,7 @@ ExitCode run_load_command(const std::vector<std::string>& argv) {
   if (!request) return complain(request.error());
   const Params& params = request->params;
   if (params.flag("end-with-parent"))
-    if (const Status status = end_with_parent(SIGKILL); !status) return complain(status.error());
+    if (const Status status = end_with_parent(SIGKILL, params); !status) return complain(status.error());
   if (params.is_set("report-fd") && ::fcntl(static_cast<int>(params.integer("report-fd")), F_GETFD) < 0)
     return complain(usage_error("--report-fd " + params.text("report-fd") + " is not an open descriptor"));
 

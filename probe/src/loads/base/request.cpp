@@ -22,6 +22,8 @@ constexpr std::array common = {
     ParamSpec{"report-fd", ParamType::count, "", "", "",
               "write LoadReport records to this descriptor, about one a second"},
     ParamSpec{"end-with-parent", ParamType::flag, "", "", "", "end when the parent ends, however it dies"},
+    ParamSpec{"parent", ParamType::count, "", "", "",
+              "its process, for --end-with-parent: one that ended before is noticed"},
 };
 
 bool is_digit(char c) {
