@@ -4,7 +4,7 @@
 // time stamp that the measuring thread takes in user space after its way to sleep has returned
 // (CLOCK_MONOTONIC). Included: the timer, its interrupt, the wake-up, the switch to the thread, the return to
 // user space, and the clock read itself. With --work also the response: from the release to the end of the
-// activation's work. Its own cost: one clock read, one wait and five stores an activation. It disturbs the
+// activation's work. Its own cost: one clock read, one wait and a sample of six words an activation. It disturbs the
 // machine by its thread's CPU time, and by a recorder on another CPU (docs/recorder.md). docs/tests/cyclic.md
 // tells what the numbers mean.
 #include <algorithm>
