@@ -1,0 +1,195 @@
+"""Modules built outside of the kernel's tree, for a kernel of the lab: here, or in a root of its own suite."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from howlate.errors import NotPossibleError, TargetError, UsageError
+from howlate.lab.archive import Archive, Say, silent
+from howlate.lab.build_root import build_root, inside, needed_packages, why_no_root
+from howlate.lab.cache import cache_folder, made, storing
+from howlate.lab.headers import Headers, headers, host_architecture
+from howlate.lab.kernel import Kernel
+
+LOG = "build.log"
+_PREFIX = {"amd64": "x86_64-linux-gnu-", "arm64": "aarch64-linux-gnu-"}
+_ARCH = {"amd64": "x86", "arm64": "arm64"}
+_PROGRAMS = ("scripts/basic/fixdep", "scripts/mod/modpost", "tools/objtool/objtool")
+
+
+@dataclass(frozen=True)
+class _Way:
+    """Where and with what a module is built."""
+
+    compiler: str
+    """As make is told it."""
+    root: Path | None
+    """None: on this machine as it is."""
+    build: str
+    """The headers' folder, as the build sees it."""
+    name: str
+    """Part of the content that the result depends on."""
+
+
+def build_module(
+    folder: Path, kernel: Kernel, archive: Archive, cache: Path | None = None, say: Say = silent
+) -> tuple[Path, ...]:
+    """The modules (.ko) of a folder with a Kbuild file or Makefile, built for a kernel; from the cache if the folder,
+    the kernel's headers and the compiler are the same as before. Debug information is left out, and no path of this
+    machine stands in them: equal inputs give equal bytes."""
+    if not any((folder / name).is_file() for name in ("Kbuild", "Makefile")):
+        raise UsageError(
+            f"{folder} has neither a Kbuild file nor a Makefile", "name a folder with `obj-m += NAME.o`"
+        )
+    where = cache or cache_folder()
+    tree = headers(kernel, archive, where, say)
+    way = _way(kernel, tree, archive, where, say)
+    sources = {
+        path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if _is_source(path)
+    }
+    parts = [str(kernel.pinned), way.name, *(p.sha256 for p in tree.packages)]
+    parts += [f"{name} {hashlib.sha256(data).hexdigest()}" for name, data in sources.items()]
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def make(beside: Path) -> None:
+        say(f"building {folder.name} for {kernel.pinned}")
+        base = where if way.root is None else way.root / "tmp"
+        with tempfile.TemporaryDirectory(prefix="build-", dir=base) as scratch, storing(where):
+            work = Path(scratch) / "module"
+            for name, data in sources.items():
+                (work / name).parent.mkdir(parents=True, exist_ok=True)
+                (work / name).write_bytes(data)
+            _make(way, kernel, work, folder.name)
+            for module in work.rglob("*.ko"):
+                shutil.copyfile(module, beside / module.name)
+
+    done = made(where / "modules" / digest, make)
+    found = tuple(sorted(done.glob("*.ko")))
+    if not found:
+        raise UsageError(f"{folder} makes no module", "name one in its Makefile, as in `obj-m += NAME.o`")
+    return found
+
+
+def _is_source(path: Path) -> bool:
+    """Not what an earlier build left there."""
+    left = (".o", ".ko", ".mod", ".mod.c", ".cmd", ".symvers", ".order", ".d")
+    return path.is_file() and not path.name.startswith(".") and not path.name.endswith(left)
+
+
+def _way(kernel: Kernel, tree: Headers, archive: Archive, cache: Path, say: Say) -> _Way:
+    """Here if the build scripts run and the compiler is not older than the kernel's, else in a root of its suite."""
+    problem = _why_not_here(tree)
+    compiler = _compiler_here(tree.gcc, kernel.arch)
+    if not problem and compiler is not None:
+        version = subprocess.run(
+            [compiler, "-dumpfullversion"], capture_output=True, text=True, check=False
+        ).stdout
+        return _Way(compiler, None, str(tree.build), f"{compiler} {version.strip()}")
+    problem = problem or f"its compiler, gcc {tree.gcc} for {kernel.arch} or a newer one, is not here"
+    no_root = why_no_root()
+    if no_root:
+        raise NotPossibleError(
+            f"no module can be built for {kernel.pinned} here: {problem}, and {no_root}",
+            "call as root with debootstrap installed"
+            + (f", or install gcc-{tree.gcc}" if "compiler" in problem else ""),
+        )
+    kbuild = next((p for p in tree.packages if p.name.startswith("linux-kbuild-")), None)
+    wanted = needed_packages(tree.gcc, kernel.arch, kbuild.depends if kbuild else "")
+    root = build_root(kernel.suite, wanted, archive, cache, say) / "root"
+    place = f"/headers/{tree.root.name}"
+    made(root / place.lstrip("/"), lambda beside: _copy_headers(tree, beside, Path(place)))
+    prefix = _PREFIX[kernel.arch]
+    return _Way(
+        f"{prefix}gcc-{tree.gcc}", root, f"{place}/{tree.build.relative_to(tree.root)}", root.parent.name
+    )
+
+
+def _copy_headers(tree: Headers, beside: Path, place: Path) -> None:
+    """The same tree for another place."""
+    with storing(beside):
+        shutil.copytree(tree.root / "usr", beside / "usr", symlinks=True)
+        for file in (beside / "usr/src").glob("linux-headers-*/Makefile"):
+            if file.stat().st_size < 1000:
+                file.write_text(file.read_text().replace(str(tree.root), str(place)))
+
+
+def _why_not_here(tree: Headers) -> str:
+    """Why the kernel's build scripts do not run on this machine; "" if they do."""
+    if shutil.which("make") is None:
+        return "make is not installed"
+    for name in _PROGRAMS:
+        program = tree.build / name
+        if not program.exists():
+            continue
+        done = subprocess.run(
+            [str(program)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        newer = re.search(r"version `(GLIBC_[0-9.]+)' not found", done.stderr)
+        if newer:
+            return f"its build scripts want a newer libc ({newer[1]})"
+        absent = re.search(r"loading shared libraries: (\S+):", done.stderr)
+        if absent:
+            return f"its build scripts want the library {absent[1]}"
+    return ""
+
+
+def _compiler_here(gcc: int, arch: str) -> str | None:
+    """The kernel's own compiler, else one that is newer: an older one does not know its options."""
+    prefix = "" if arch == host_architecture() else _PREFIX[arch]
+    exact = f"{prefix}gcc-{gcc}"
+    if shutil.which(exact):
+        return exact
+    if shutil.which(f"{prefix}gcc") is None:
+        return None
+    text = subprocess.run(
+        [f"{prefix}gcc", "-dumpversion"], capture_output=True, text=True, check=False
+    ).stdout
+    major = text.strip().partition(".")[0]
+    return f"{prefix}gcc" if major.isdigit() and int(major) >= gcc > 0 else None
+
+
+def _make(way: _Way, kernel: Kernel, work: Path, name: str) -> None:
+    module = str(work) if way.root is None else f"/{work.relative_to(way.root)}"
+    prefix = "" if way.root is None and kernel.arch == host_architecture() else _PREFIX[kernel.arch]
+    source = way.build.rpartition("/usr/src/")[0] + "/usr/src"
+    argv = [
+        "make", "-C", way.build, f"M={module}", f"ARCH={_ARCH[kernel.arch]}", f"CROSS_COMPILE={prefix}",
+        f"CC={way.compiler}", "KBUILD_BUILD_TIMESTAMP=2026-01-01", "KBUILD_BUILD_USER=howlate",
+        "KBUILD_BUILD_HOST=howlate", f"KCFLAGS=-ffile-prefix-map={module}=. -ffile-prefix-map={source}=/usr/src -g0",
+        f"KAFLAGS=-ffile-prefix-map={module}=. -g0", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules",
+    ]  # fmt: skip
+    log = work.parent / LOG
+    with log.open("wb") as out:
+        done = subprocess.run(
+            argv if way.root is None else inside(way.root, "/", argv),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env={key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "TMPDIR")}
+            | {"LC_ALL": "C"},
+            check=False,
+        )
+    if done.returncode != 0:
+        rows = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        why = next(
+            (row for row in rows if re.search(r"\berror\b|ERROR", row)), rows[-1] if rows else "make failed"
+        )
+        raise TargetError(f"{name} cannot be built for {kernel.pinned}: {why.strip()}", _tail(rows))
+
+
+def _tail(rows: Sequence[str]) -> str:
+    """The remedy is in the compiler's own words."""
+    return "the last lines were: " + " / ".join(row.strip() for row in rows[-4:])
