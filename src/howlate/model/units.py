@@ -1,4 +1,6 @@
-"""Values as they are spelt on the command line: "250us", "10MiB/s", "50%"; the same in studies."""
+"""Values as they are spelt on the command line: "250us", "10MiB/s", "50%"; the same in studies.
+
+As the probe reads them (core/quantity.cpp): what one of the two took and the other refused would fail late."""
 
 from __future__ import annotations
 
@@ -14,15 +16,16 @@ _BYTES = {
     "KB": 10**3,
     "MB": 10**6,
     "GB": 10**9,
+    "TB": 10**12,
     "KiB": 2**10,
     "MiB": 2**20,
     "GiB": 2**30,
-    "k": 2**10,
-    "K": 2**10,
-    "M": 2**20,
-    "G": 2**30,
+    "TiB": 2**40,
 }
-_NUMBER = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z]*)")
+_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]*)")
+_REAL = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+CPUS_MOST = 8192
+"""More than any Linux is built for."""
 
 
 def _split(text: str) -> tuple[Fraction, str] | None:
@@ -32,6 +35,8 @@ def _split(text: str) -> tuple[Fraction, str] | None:
 
 def parse_duration_ns(text: str) -> int:
     """Nanoseconds of "250us"; ValueError says what is wrong with it."""
+    if text == "0":
+        return 0
     found = _split(text)
     if found is None:
         raise ValueError(f'"{text}" is not a time; write it like 250us, 1ms or 2s')
@@ -69,6 +74,8 @@ def parse_bytes(text: str) -> int:
 
 def parse_rate(text: str) -> int:
     """Bytes a second of "10MiB/s"."""
+    if text == "0":
+        return 0
     if not text.endswith("/s"):
         raise ValueError(f'"{text}" is not a rate; write it like 10MiB/s')
     return parse_bytes(text.removesuffix("/s"))
@@ -76,10 +83,10 @@ def parse_rate(text: str) -> int:
 
 def parse_percent(text: str) -> float:
     """50.0 of "50" or "50%"."""
-    try:
-        value = float(text.removesuffix("%"))
-    except ValueError:
-        raise ValueError(f'"{text}" is not a percentage; write it like 50') from None
+    bare = text.removesuffix("%")
+    if not _REAL.fullmatch(bare):
+        raise ValueError(f'"{text}" is not a percentage; write it like 50')
+    value = float(bare)
     if not 0 <= value <= 100:
         raise ValueError(f'"{text}" is not between 0 and 100')
     return value
@@ -89,31 +96,39 @@ def parse_cpus(text: str) -> tuple[int, ...]:
     """(0, 1, 5) of "0-1,5"; the words all, same and other are the caller's."""
     cpus: set[int] = set()
     for part in text.split(","):
-        match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part)
-        if match is None or (match[2] is not None and int(match[2]) < int(match[1])):
+        match = re.fullmatch(r"([0-9]{1,18})(?:-([0-9]{1,18}))?", part)
+        low, high = (int(match[1]), int(match[2] or match[1])) if match is not None else (1, 0)
+        if not low <= high < CPUS_MOST:
             raise ValueError(f'"{text}" is not a list of CPUs; write it like 0-3,5')
-        cpus.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+        cpus.update(range(low, high + 1))
     return tuple(sorted(cpus))
 
 
 def parse_count(text: str) -> int:
     """A whole number that is not negative."""
-    if not re.fullmatch(r"\d{1,18}", text):
+    value = _whole(text) if not text.startswith("-") else None
+    if value is None:
         raise ValueError(f'"{text}" is not a count; write a whole number like 1000')
-    return int(text)
+    return value
 
 
 def parse_integer(text: str) -> int:
-    if not re.fullmatch(r"[+-]?\d{1,18}", text):
+    value = _whole(text)
+    if value is None:
         raise ValueError(f'"{text}" is not a whole number')
-    return int(text)
+    return value
+
+
+def _whole(text: str) -> int | None:
+    """A whole number of 64 bits, leading zeros allowed."""
+    if not re.fullmatch(r"-?[0-9]{1,400}", text):
+        return None
+    value = int(text)
+    return value if -(2**63) <= value < 2**63 else None
 
 
 def parse_real(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise ValueError(f'"{text}" is not a number') from None
+    value = float(text) if _REAL.fullmatch(text) else math.inf
     if not math.isfinite(value):
         raise ValueError(f'"{text}" is not a number')
     return value
