@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.model.bins import CellBins, TimeBlocks
-from howlate.stats.groups import groups_of, is_grouped, point_of
+from howlate.stats.groups import groups_of, is_grouped, kinds_of, point_of
 from howlate.stats.pool import pool
 from howlate.stats.spread import Spread, spread_of
 from made_cells import histogram_of, made_cell, tail_of
@@ -82,3 +82,8 @@ def test_pooled_bins_are_those_of_all_samples(
     assert pooled.tail.latency_ns == tail_of(whole).latency_ns
     assert np.allclose(pooled.tail.share_beyond, tail_of(whole).share_beyond)
     assert pool([]) is None
+
+
+def test_sentences_that_differ_in_numbers_alone_are_told_once() -> None:
+    said = ["it achieved 95.1 % of 100 %.", "it slept.", "it achieved 9 % of 100 %."]
+    assert kinds_of(said) == [("it achieved 95.1 % of 100 %.", 2), ("it slept.", 1)]

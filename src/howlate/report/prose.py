@@ -15,7 +15,7 @@ from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.report.content import CellContent, RunContent
 from howlate.report.labels import axes_that_vary
 from howlate.report.terminal import AS_PUBLISHED, one_is_none
-from howlate.stats.groups import Group, groups_of, repetitions
+from howlate.stats.groups import Group, groups_of, kinds_of, repetitions
 
 MOST_CAUTIONS = 100
 """Sentences before the results; nobody reads more."""
@@ -223,12 +223,7 @@ def cautions(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Se
         if cell.summary.accounting.dropped:
             dropped = grouped(cell.summary.accounting.dropped)
             out.append(f"{name} is incomplete: {dropped} wake-ups could not be recorded.")
-    warned: dict[str, list[str]] = {}
-    for name, cell in zip(names, cells, strict=True):
-        if cell.summary.valid:
-            for warning in cell.summary.warnings:
-                warned.setdefault(warning, []).append(name)
-    for warning, rows in warned.items():
+    for warning, rows in _warned(cells, names).items():
         who = "" if len(rows) == len(cells) else f"{several(rows)}: "
         out.append(f"{who}{sentence(warning)}")
     if any(c.summary.accounting.late_policy == "as-published" for c in cells):
@@ -238,6 +233,21 @@ def cautions(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Se
         rest = len(said) - MOST_CAUTIONS
         said = [*said[:MOST_CAUTIONS], f"{rest} more sentences of this kind are in `howlate show`."]
     return said
+
+
+def _warned(cells: Sequence[CellContent], names: Sequence[str]) -> dict[str, list[str]]:
+    """Warnings of valid cells with the names of those that have them; of a point's repetitions those that differ in
+    numbers alone once, with how many there are."""
+    points: dict[str, list[tuple[str, CellContent]]] = {}
+    for name, cell in zip(names, cells, strict=True):
+        if cell.summary.valid:
+            points.setdefault(name.rpartition(" (")[0] or name, []).append((name, cell))
+    warned: dict[str, list[str]] = {}
+    for point, some in points.items():
+        for text, many in kinds_of(warning for _, cell in some for warning in cell.summary.warnings):
+            name = some[0][0] if len(some) == 1 else f"{point} ({many} of {len(some)})"
+            warned.setdefault(text, []).append(name)
+    return warned
 
 
 def several(names: Sequence[str]) -> str:

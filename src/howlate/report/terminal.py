@@ -23,7 +23,7 @@ from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import SCHEMA, CellSummary, ColumnSummary
 from howlate.report.labels import axes_that_vary, heading, measured_s
 from howlate.report.units import Unit, unit_for
-from howlate.stats.groups import Group, groups_json, groups_of, is_grouped, repetitions
+from howlate.stats.groups import Group, groups_json, groups_of, is_grouped, kinds_of, repetitions
 
 LABEL_AT_LEAST = 12
 """A label column is never folded narrower than this."""
@@ -194,10 +194,10 @@ def _print_group_notes(console: Console, groups: Sequence[Group], run: Run | Non
     named: dict[str, list[str]] = {}
     for group in groups:
         name = ", ".join(group.labels.get(axis, "-") for axis in axes) or group.point
-        for text in dict.fromkeys(w for cell in group.cells for w in cell.warnings):
-            having = [cell for cell in group.cells if text in cell.warnings]
-            invalid = "" if all(cell.valid for cell in having) else ", invalid"
-            named.setdefault(text, []).append(f"{name} ({len(having)} of {len(group.cells)}{invalid})")
+        said = [(text, cell.valid) for cell in group.cells for text in cell.warnings]
+        for text, many in kinds_of(text for text, _ in said):
+            invalid = "" if dict(said)[text] else ", invalid"
+            named.setdefault(text, []).append(f"{name} ({many} of {len(group.cells)}{invalid})")
     for text, rows in named.items():
         more = f" and {len(rows) - MOST_ROWS} more rows" if len(rows) > MOST_ROWS else ""
         _print_note(console, f"{'; '.join(rows[:MOST_ROWS])}{more}: {text}")

@@ -4,7 +4,7 @@ seeds. No single one of them is a kernel's value."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -15,6 +15,7 @@ from howlate.stats.spread import Spread, spread_of
 
 IN_FORCE = ("cpu", "policy")
 """Labels that are read back from each cell, and may differ between the repetitions of a point."""
+_NUMBERS = re.compile(r"[0-9][0-9.,e+-]*")
 _ID = re.compile(r"(?P<point>.+-[0-9a-f]{10})-[0-9]+")
 
 
@@ -99,6 +100,14 @@ class Group:
                 if spread is not None
             },
         }
+
+
+def kinds_of(texts: Iterable[str]) -> list[tuple[str, int]]:
+    """Sentences that differ in their numbers alone, as one: the first of them, and how many there are."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        found.setdefault(_NUMBERS.sub("#", text), []).append(text)
+    return [(some[0], len(some)) for some in found.values()]
 
 
 def point_of(cell_id: str) -> str:
