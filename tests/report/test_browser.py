@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from howlate.report import html
+from made_points import SWEEP, made_points, virtual_run
 from made_runs import five_cells, made_run
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -294,3 +295,29 @@ def test_it_prints_and_what_is_folded_is_open_on_paper(opened: Any) -> None:
     assert opened.execute_script("return document.querySelectorAll('details:not([open])').length") == 0
     opened.execute_script("dispatchEvent(new Event('afterprint'))")
     assert opened.execute_script("return document.querySelectorAll('details:not([open])').length") > 0
+
+
+@pytest.fixture(scope="module")
+def lab_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("lab") / "report.html"
+    file.write_text(html.render([virtual_run(made_points(SWEEP), SWEEP)]), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_kernel_versions_keep_their_names_and_tell_their_spread(
+    browser: Any, lab_page: Path, width: int
+) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    size(browser, width)
+    browser.get(lab_page.as_uri())
+    assert ticks(browser, "versions-0") == ["5.10", "6.1", "6.12", "7.2"]
+    plot = browser.find_element("css selector", "#versions-0")
+    plot.send_keys(Keys.HOME)
+    said = tip(browser)
+    assert said is not None and "5.10" in said and " to " in said and "n = 4" in said
+    drag(browser, "versions-0", 0.3, 0.7)
+    assert ticks(browser, "versions-0") == ["6.1", "6.12"]
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []

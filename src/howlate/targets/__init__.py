@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from howlate.errors import UsageError
@@ -36,10 +36,20 @@ def open_target(text: str, machines: Sequence[str] = ()) -> Target:
 
 
 def open_lab(
-    kernels: str, *, own: Sequence[Path] = (), clock: str = "virtual", jobs: int = 0, cached: bool = True
+    kernels: str,
+    *,
+    own: Sequence[Path] = (),
+    clock: str = "virtual",
+    jobs: int = 0,
+    cached: bool = True,
+    cpus: int = 1,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Target:
     """The lab, with what `--target lab:KERNELS` cannot say: kernels of the user's own, the guests' clock, how many
-    guests at once (0: the host's CPUs), and whether results may come from the cache."""
+    guests at once (0: the host's CPUs), whether results may come from the cache, how many CPUs a guest has, and who
+    is told what takes long (a kernel that is fetched)."""
     backend = importlib.import_module(f"{__name__}.lab")
-    target: Target = backend.open_lab(kernels, own=own, clock=clock, jobs=jobs, cached=cached)
+    target: Target = backend.open_lab(
+        kernels, own=own, clock=clock, jobs=jobs, cached=cached, cpus=cpus, say=say
+    )
     return target

@@ -48,6 +48,14 @@ import click
 @click.option(
     "--jobs", type=int, default=0, metavar="N", help="So many guests at once (default: the host's CPUs)."
 )
+@click.option(
+    "--cpus",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="CPUs of a guest; several in real time only.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the plan and its time; measure nothing.")
 @click.option("--most-cells", type=int, default=10_000, show_default=True, help="Refuse a larger matrix.")
 @click.option("--json", "as_json", is_flag=True, help="The tables as JSON.")
@@ -63,6 +71,7 @@ def command(
     no_cache: bool,
     clock: str,
     jobs: int,
+    cpus: int,
     dry_run: bool,
     most_cells: int,
     as_json: bool,
@@ -79,14 +88,19 @@ def command(
 
     options = [f"--{name}={value}" for name, value in (("kernels", kernels), ("seeds", seeds)) if value]
     options += [f"--kernel={path}" for path in own] + ([f"--clock={clock}"] if clock != "virtual" else [])
+    options += [f"--cpus={cpus}"] if cpus != 1 else []
     asked = Asked(
         find_study(study), changes, scale, most_cells, study, False, seeds, "lab run", tuple(options)
     )
+
+    def tell(text: str) -> None:
+        click.echo(text, err=True)
+
     wanted = kernels or ("" if own else ",".join(kernels_asked(asked)))
     if not wanted and not own:
         raise UsageError(
             f"{asked.study.id} names no kernels",
             "write --kernels 6.1,6.1-rt; `howlate lab kernels` lists them",
         )
-    target = open_lab(wanted, own=own, clock=clock, jobs=jobs, cached=not no_cache)
+    target = open_lab(wanted, own=own, clock=clock, jobs=jobs, cached=not no_cache, cpus=cpus, say=tell)
     return measure(asked, target, out, resume, dry_run, as_json)
