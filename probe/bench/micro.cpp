@@ -81,7 +81,7 @@ void stream_encode(benchmark::State& state) {
   const std::vector<std::int64_t> column(rows, 123'456);
   const std::vector<std::span<const std::int64_t>> columns(std::size(types), column);
   std::vector<std::byte> frame;
-  frame.reserve(frame_head_bytes + batch_bytes(types, rows));
+  frame.reserve(frame_head_bytes + static_cast<std::size_t>(batch_bytes(types, rows)));
   for (auto _ : state) {
     frame.clear();
     StreamEncoder::batch(frame, 0, {}, types, columns);

@@ -307,9 +307,6 @@ const std::string& LoadSet::name(std::size_t load) const {
 const std::string& LoadSet::spec(std::size_t load) const {
   return running_[load]->outcome.spec;
 }
-const std::string& LoadSet::unit(std::size_t load) const {
-  return running_[load]->outcome.unit;
-}
 pid_t LoadSet::pid(std::size_t load) const {
   return running_[load]->pid;
 }

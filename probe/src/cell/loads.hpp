@@ -54,7 +54,6 @@ class LoadSet {
   [[nodiscard]] std::size_t size() const;  // 0 for "none"
   [[nodiscard]] const std::string& name(std::size_t load) const;
   [[nodiscard]] const std::string& spec(std::size_t load) const;
-  [[nodiscard]] const std::string& unit(std::size_t load) const;
   [[nodiscard]] pid_t pid(std::size_t load) const;  // of its supervisor, which leads its process group
 
   // The newest totals; empties the pipe without blocking.

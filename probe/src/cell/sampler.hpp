@@ -43,8 +43,6 @@ class SystemSampler {
     return steal_ns_;
   }  // of the measuring CPUs, from begin() to end()
   [[nodiscard]] std::int64_t lost() const { return missed_ + cpus_.lost() + loads_table_.lost(); }
-  [[nodiscard]] const TableWriter& cpus() const { return cpus_; }
-  [[nodiscard]] const TableWriter& loads() const { return loads_table_; }
 
  private:
   void sample(std::int64_t now_ns);

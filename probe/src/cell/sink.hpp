@@ -27,7 +27,6 @@ class Sink {
   // One last frame may still fit where a batch did not: true if it is kept. The error stays known.
   bool put_last(std::span<const std::byte> frame) { return !file_ || file_->append(frame, piece_) == 0; }
 
-  [[nodiscard]] bool writes() const { return file_.has_value(); }
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] const std::string& path() const { return file_->path(); }
 

@@ -34,7 +34,6 @@ class TableWriter {
   // here. False when a batch was not kept.
   bool flush(Sink& sink, Totals account = {});
 
-  [[nodiscard]] std::uint16_t id() const { return id_; }
   [[nodiscard]] std::int64_t kept() const { return kept_; }
   [[nodiscard]] std::int64_t lost() const { return lost_; }
 

@@ -56,7 +56,8 @@ void store_rows(std::byte* to, std::span<const std::int64_t> rows) {
 
 void put_column(std::vector<std::byte>& out, ColumnType type, std::span<const std::int64_t> rows) {
   const std::size_t at = out.size();
-  out.resize(at + column_bytes(type, rows.size()));  // zeros, so the padding is zero
+  out.resize(at +
+             static_cast<std::size_t>(column_bytes(type, rows.size())));  // zeros, so the padding is zero
   std::byte* to = out.data() + at;
   switch (type) {
     case ColumnType::i64:
@@ -82,12 +83,12 @@ std::size_t column_width(ColumnType type) {
   return 0;
 }
 
-std::size_t column_bytes(ColumnType type, std::size_t rows) {
+std::uint64_t column_bytes(ColumnType type, std::uint64_t rows) {
   return (column_width(type) * rows + 7) / 8 * 8;
 }
 
-std::size_t batch_bytes(std::span<const ColumnType> types, std::size_t rows) {
-  std::size_t bytes = batch_head_bytes;
+std::uint64_t batch_bytes(std::span<const ColumnType> types, std::uint64_t rows) {
+  std::uint64_t bytes = batch_head_bytes;
   for (const ColumnType type : types) bytes += column_bytes(type, rows);
   return bytes;
 }

@@ -24,9 +24,10 @@ enum class FrameKind : std::uint8_t { header = 1, batch = 2, trailer = 3 };
 enum class ColumnType : std::uint8_t { i64, i32, u8 };
 
 std::size_t column_width(ColumnType type);
-std::size_t column_bytes(ColumnType type, std::size_t rows);                   // padding included
-std::size_t batch_bytes(std::span<const ColumnType> types, std::size_t rows);  // the payload of a batch
-std::string_view column_type_name(ColumnType type);                            // "i64"
+// In 64 bits also where addresses have 32: a reader asks for whatever number of rows a stream claims.
+std::uint64_t column_bytes(ColumnType type, std::uint64_t rows);                   // padding included
+std::uint64_t batch_bytes(std::span<const ColumnType> types, std::uint64_t rows);  // the payload of a batch
+std::string_view column_type_name(ColumnType type);                                // "i64"
 
 struct ColumnSpec {
   std::string_view name;  // carries its unit: "latency_ns"

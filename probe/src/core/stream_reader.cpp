@@ -135,7 +135,7 @@ std::optional<std::vector<std::vector<std::int64_t>>> read_columns(std::span<con
   std::vector<std::vector<std::int64_t>> columns;
   std::size_t at = batch_head_bytes;
   for (const ColumnType type : types) {
-    const std::size_t bytes = column_bytes(type, head->rows);
+    const auto bytes = static_cast<std::size_t>(column_bytes(type, head->rows));
     columns.push_back(widened(payload.subspan(at, bytes), type, head->rows));
     at += bytes;
   }

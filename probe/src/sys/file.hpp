@@ -58,7 +58,6 @@ class AppendFile {
   // error a regular file is cut back to the last whole append.
   int append(std::span<const std::byte> bytes, std::size_t piece);
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::int64_t size() const { return size_; }
 
  private:
   AppendFile(Fd fd, std::string path, bool regular)

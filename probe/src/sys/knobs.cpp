@@ -295,10 +295,6 @@ Status KnobSet::restore() {
   return state_ ? state_->undo() : Status{};
 }
 
-bool KnobSet::empty() const {
-  return state_ == nullptr;
-}
-
 Status KnobSet::enter_cpuset() const {
   const std::string folder = state_ ? cpuset_folder(state_->settings) : "";
   if (folder.empty()) return {};

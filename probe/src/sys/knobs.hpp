@@ -62,7 +62,6 @@ class KnobSet {
   // [{"name", "wanted", "settings": [{"path", "before", "wanted", "read_back", "refused", "changed",
   // "restored"}]}]
   [[nodiscard]] std::string to_json() const;
-  [[nodiscard]] bool empty() const;
 
  private:
   struct State;

@@ -1,7 +1,7 @@
 // What a way to sleep until a release is to the rest of the probe. ONE FILE in this folder = ONE WAY TO
 // SLEEP.
 //
-// A file `timers/clock-nanosleep.cpp` defines `extern const Timer timer_clock_nanosleep;` and is found by its
+// A file `timers/clock_nanosleep.cpp` defines `extern const Timer timer_clock_nanosleep;` and is found by its
 // name: the build lists the folder and generates the table, so a file without its Timer fails at link.
 #pragma once
 

@@ -82,6 +82,12 @@ TEST_CASE("what was encoded is what is read, for every type and its extremes") {
   CHECK(reader.end() == StreamEnd::no_trailer);
 }
 
+TEST_CASE("the bytes of a batch do not wrap where addresses have 32 bits") {
+  const std::array one = {ColumnType::i64};
+  CHECK(batch_bytes(one, 0x20000001U) == batch_head_bytes + 8 * std::uint64_t{0x20000001U});
+  CHECK(column_bytes(ColumnType::i32, UINT32_MAX) == (std::uint64_t{UINT32_MAX} + 1) * 4);
+}
+
 TEST_CASE("the whole example is sound, and its account is the trailer's") {
   const Example example;
   const StreamReport report = check_stream(example.bytes);
