@@ -21,11 +21,6 @@ namespace {
 
 constexpr std::string_view commands[] = {"load", "list", "facts", "job", "restore", "hold", "check-stream"};
 
-ExitCode complain(const Error& error) {
-  std::fprintf(stderr, "howlate-probe: %s\n", sentence(error).c_str());
-  return error.code;
-}
-
 ExitCode say(const std::string& text) {
   std::fputs(text.c_str(), stdout);
   return ExitCode::done;

@@ -7,17 +7,9 @@
 #include "core/stream_check.hpp"
 #include "core/text.hpp"
 #include "sys/mapped_file.hpp"
+#include "sys/standard.hpp"
 
 namespace howlate {
-
-namespace {
-
-ExitCode complain(const Error& error) {
-  std::fprintf(stderr, "howlate-probe: %s\n", sentence(error).c_str());
-  return error.code;
-}
-
-}  // namespace
 
 ExitCode check_stream_command(const std::vector<std::string>& argv) {
   if (asks_for_help(argv)) {

@@ -8,6 +8,7 @@
 #include "core/text.hpp"
 #include "core/version.hpp"
 #include "sys/knobs.hpp"
+#include "sys/standard.hpp"
 #include "timers/timer.hpp"
 
 namespace howlate {
@@ -118,10 +119,7 @@ ExitCode list_command(const std::vector<std::string>& argv) {
     return ExitCode::done;
   }
   const Result<Params> params = Params::parse({list_params}, argv);
-  if (!params) {
-    std::fprintf(stderr, "howlate-probe: %s\n", sentence(params.error()).c_str());
-    return params.error().code;
-  }
+  if (!params) return complain(params.error());
   const std::string text = params->flag("json") ? list_json() + "\n" : list_text();
   std::fputs(text.c_str(), stdout);
   return ExitCode::done;

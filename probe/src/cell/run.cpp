@@ -2,12 +2,10 @@
 
 #include <signal.h>
 
-#include <cstdio>
-
 #include "cell/cell.hpp"
-#include "core/text.hpp"
 #include "sys/memory.hpp"
 #include "sys/process.hpp"
+#include "sys/standard.hpp"
 
 namespace howlate {
 
@@ -47,8 +45,7 @@ std::span<const ParamSpec> common_params() {
 ExitCode run_test(const Test& test, const std::vector<std::string>& argv) {
   const auto result = run(test, argv);
   if (result) return *result;
-  std::fprintf(stderr, "howlate-probe: %s\n", sentence(result.error()).c_str());
-  return result.error().code;
+  return complain(result.error());
 }
 
 }  // namespace howlate

@@ -6,8 +6,8 @@
 
 #include "core/help.hpp"
 #include "core/params.hpp"
-#include "core/text.hpp"
 #include "sys/facts_list.hpp"
+#include "sys/standard.hpp"
 
 namespace howlate {
 namespace {
@@ -29,11 +29,6 @@ FactList gather(const Tree& tree) {
   gather_caller(tree, facts);
   gather_traces(tree, facts);
   return facts;
-}
-
-ExitCode complain(const Error& error) {
-  std::fprintf(stderr, "howlate-probe: %s\n", sentence(error).c_str());
-  return error.code;
 }
 
 }  // namespace

@@ -9,20 +9,15 @@
 #include "core/help.hpp"
 #include "core/json.hpp"
 #include "core/params.hpp"
-#include "core/text.hpp"
 #include "sys/clock.hpp"
 #include "sys/journal.hpp"
 #include "sys/knobs.hpp"
 #include "sys/knobs_undo.hpp"
 #include "sys/process.hpp"
+#include "sys/standard.hpp"
 
 namespace howlate {
 namespace {
-
-ExitCode complain(const Error& error) {
-  std::fprintf(stderr, "howlate-probe: %s\n", sentence(error).c_str());
-  return error.code;
-}
 
 void say(const std::string& line) {
   std::printf("%s\n", line.c_str());

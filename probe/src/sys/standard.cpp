@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "core/text.hpp"
 #include "sys/file.hpp"
 
 namespace howlate {
@@ -19,6 +20,11 @@ bool reader_is_gone() {
 }
 
 }  // namespace
+
+ExitCode complain(const Error& error) {
+  std::fprintf(stderr, "howlate-probe: %s\n", sentence(error).c_str());
+  return error.code;
+}
 
 void have_standard_streams() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)

@@ -13,4 +13,7 @@ void have_standard_streams();
 // error.
 Status standard_output_kept();
 
+// Says on standard error what went wrong, in the one form that every command has, and answers with its code.
+ExitCode complain(const Error& error);
+
 }  // namespace howlate

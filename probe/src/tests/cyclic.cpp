@@ -23,7 +23,6 @@ namespace {
 
 constexpr std::int64_t period_ns_min = 20'000;
 constexpr std::int64_t period_ns_max = 3'600'000'000'000;
-constexpr std::int64_t window_ns = 500'000'000;  // a spinning task works half a second in each second
 constexpr std::int64_t stagger_ns_max = 3'600'000'000'000;
 constexpr std::int64_t activations_max = 1'000'000'000'000;
 
@@ -225,7 +224,7 @@ void fill_schedule(Params& in, const Timer& timer, CellPlan& plan) {
     plan.schedule.seed = static_cast<std::uint64_t>(seed);
     in.put("seed", std::to_string(seed));
   }
-  if (timer.windows) plan.schedule.window_on_ns = plan.schedule.window_off_ns = window_ns;
+  if (timer.windows) plan.schedule.window_on_ns = plan.schedule.window_off_ns = spin_window_ns;
   plan.first_ns = in.integer("first");
   plan.duration_ns = or_zero(in, "duration");
   if (!in.is_set("activations") && !in.is_set("duration")) {

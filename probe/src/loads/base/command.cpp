@@ -11,14 +11,10 @@
 #include "loads/base/request.hpp"
 #include "loads/base/supervisor.hpp"
 #include "sys/process.hpp"
+#include "sys/standard.hpp"
 
 namespace howlate {
 namespace {
-
-ExitCode complain(const Error& error) {
-  std::fprintf(stderr, "howlate-probe: %s\n", sentence(error).c_str());
-  return error.code;
-}
 
 std::string summary_json(const LoadRequest& request, const LoadSummary& summary) {
   JsonWriter json;
