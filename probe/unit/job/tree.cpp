@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -96,7 +97,8 @@ struct Memory {
   }
   [[nodiscard]] Bytes result() const {
     Bytes bytes(words[4]);
-    std::memcpy(bytes.data(), words.data() + Window::result_at / 8, bytes.size());
+    const auto all = std::as_bytes(std::span(words)).subspan(Window::result_at, bytes.size());
+    std::copy(all.begin(), all.end(), bytes.begin());
     return bytes;
   }
   std::vector<std::uint64_t> words;
