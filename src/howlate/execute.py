@@ -88,10 +88,6 @@ class Tally:
         return ExitCode.USAGE if codes == {ExitCode.USAGE} and not self.whole else ExitCode.BROKEN
 
 
-class Interrupted(KeyboardInterrupt):
-    """The user or the system asked howlate to end (SIGINT, SIGTERM, SIGHUP)."""
-
-
 class Listener(Protocol):
     """Is told how far a run is. `left_s` is the expected time to the end of the run, nan where nothing is known."""
 

@@ -13,7 +13,7 @@ from howlate.model.finding import Finding
 from howlate.model.summary import CellSummary
 from howlate.report.labels import axes_that_vary, row_names
 from howlate.report.terminal import print_cells, print_findings, show_json
-from howlate.report.units import quantile_name, unit_for
+from howlate.report.units import unit_for
 from made_cells import LOADS, invalid, made_cell
 from made_runs import FINDINGS
 
@@ -149,4 +149,3 @@ def test_the_unit_follows_the_numbers() -> None:
     few_ns = replace(column, max=2_000_000, mean=45.0)
     assert unit_for([few_ns]).text(45) != unit_for([few_ns]).text(0)
     assert unit_for([replace(column, max=2_000_000_000, mean=4e8)]).name == "ms"
-    assert quantile_name("0.999") == "p99.9" and quantile_name("0.5") == "median"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from howlate.model.summary import ColumnSummary
@@ -37,17 +37,3 @@ def unit_for(columns: Iterable[ColumnSummary]) -> Unit:
         return Unit("ms", 1_000_000, 2)
     fine = smallest_mean < 1_000 or (smallest_mean < 10_000 and largest < 1_000_000)
     return Unit("us", 1000, 2 if fine else 1)
-
-
-def quantile_name(key: str) -> str:
-    """ "0.999" is p99.9."""
-    if key == "0.5":
-        return "median"
-    digits = key.removeprefix("0.").ljust(2, "0")
-    return f"p{digits[:2]}" + (f".{digits[2:]}" if len(digits) > 2 else "")
-
-
-def quantile_keys(columns: Sequence[ColumnSummary], wanted: Sequence[str]) -> tuple[str, ...]:
-    """Those of the wanted quantiles that at least one column states, or all if none does."""
-    stated = tuple(k for k in wanted if any(c.quantiles.get(k) is not None for c in columns))
-    return stated or tuple(wanted)

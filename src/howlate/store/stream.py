@@ -24,7 +24,6 @@ from howlate.store.frames import (
     HEADER,
     MAGIC,
     NO_TRAILER,
-    PAYLOAD_MAX,
     TRAILER,
     End,
     Frame,
@@ -370,8 +369,3 @@ def _columns(table: Table, rows: int, payload: bytes) -> dict[str, npt.NDArray[A
         columns[column.name] = np.frombuffer(payload, kind, rows, at)
         at += rows * kind.itemsize + -(rows * kind.itemsize) % 8
     return columns
-
-
-def rows_of_a_batch(table: Table) -> int:
-    """The most rows of this table that a frame holds."""
-    return (PAYLOAD_MAX - _BATCH_HEAD.size - 8 * len(table.columns)) // table.row_bytes()

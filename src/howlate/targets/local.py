@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from howlate.errors import DamagedError, HowlateError, TargetError, UsageError
+from howlate.errors import HowlateError, TargetError, UsageError
 from howlate.interrupts import interrupts_held
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
@@ -98,10 +98,7 @@ class LocalTarget:
         if done.returncode != 0:
             raise TargetError(f"`howlate-probe {what}` failed: {sentence_of(done.stderr, done.returncode)}")
         text = done.stdout.decode("utf-8", "replace")
-        try:
-            return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
-        except DamagedError as problem:
-            raise TargetError(problem.message) from None
+        return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         if self._stopped.is_set():
