@@ -7,8 +7,9 @@ the way through and at its end. The limits: nothing is dropped; without load at 
 recorded; memory does not grow by more than 1 MiB between the two. Exit code 0 or 1.
 
 The late policy is `backlog`: each release is served, so the recorder gets 50,000 samples a second and CPU however
-late the machine is. With `--late-policy skip` a machine whose wake-up takes longer than the period leaves out what it
-cannot serve, and the share says how late it is rather than what the recorder keeps.
+late the machine is. The limit of 99 % then says little beside that nothing is dropped: only what is unserved at the
+end can be missing. It is one of its own with `--late-policy skip`, where a machine whose wake-up takes longer than
+the period leaves out what it cannot serve: the share then says how late the machine is, and it is held to it too.
 """
 
 from __future__ import annotations

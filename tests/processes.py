@@ -23,6 +23,22 @@ def with_word(word: str) -> dict[int, str]:
     return found
 
 
+def working_in(folder: Path) -> dict[int, str]:
+    """Processes, zombies aside, whose working folder this is, with their command line: whoever their parent is
+    by now, they were started from there."""
+    found = {}
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit() or not is_running(int(process.name)):
+            continue
+        try:
+            if (process / "cwd").readlink() == folder.resolve():
+                line = (process / "cmdline").read_bytes()
+                found[int(process.name)] = line.replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+    return found
+
+
 def children_of(pid: int) -> list[int]:
     """All processes below one, however deep."""
     below: list[int] = []

@@ -18,7 +18,7 @@ import pytest
 from howlate import places
 from howlate.doctor import Aim, Facts
 from howlate.doctor._check import measuring_cpus
-from processes import children_of, is_running, until, with_word
+from processes import children_of, is_running, until, with_word, working_in
 
 PROBE = str(places.probe_path())
 """One that was not built is a failure, not a skip."""
@@ -119,7 +119,7 @@ def test_a_study_is_measured_once_and_shown(tmp_path: Path) -> None:
     code, _, err = howlate(tmp_path, "run", "tiny.toml", "--out", "r")
     assert code == 0, err
     assert whole(tmp_path) == before
-    assert not with_word(str(tmp_path))
+    assert not working_in(tmp_path)
 
 
 def test_export_has_a_line_for_each_activation(tmp_path: Path) -> None:
@@ -137,11 +137,12 @@ def test_export_has_a_line_for_each_activation(tmp_path: Path) -> None:
 def test_whatever_ends_howlate_nothing_is_left_running(tmp_path: Path, number: int) -> None:
     process = long_run(tmp_path)
     below = probes_of(process)
+    assert set(below) <= set(working_in(tmp_path)), "what is left could not be seen"
     process.send_signal(number)
     _, err = process.communicate(timeout=120)
     assert process.returncode == (-9 if number == signal.SIGKILL else 5), err
     assert until(lambda: not any(is_running(pid) for pid in below)), [pid for pid in below if is_running(pid)]
-    assert not with_word(str(tmp_path))
+    assert not working_in(tmp_path)
     if number != signal.SIGKILL:
         assert "interrupted with 0 of 2 cells whole" in err
         (part,) = (tmp_path / "r" / "cells").glob(".*.part")
@@ -194,7 +195,7 @@ def test_a_killed_run_goes_on_and_each_cell_is_measured_once(tmp_path: Path) -> 
     assert {cell: after[cell] for cell in before} == before
     assert len(shown(tmp_path)) == 4
     assert not list((tmp_path / "r" / "cells").glob(".*"))
-    assert not with_word(str(tmp_path))
+    assert not working_in(tmp_path)
 
 
 def test_a_killed_probe_fails_its_cell_alone(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_stall_loses_no_release_and_leaves_no_trace(
     if policy == "as-published":
         assert after > 100 * before, "the loop that the studies print finds back: it is not theirs"
     else:
-        assert after < 5 * before + 50_000, "after the stall it is not what it was before"
+        assert after - before < slept_ns / 100, "after the stall it is not what it was before"
     if policy == "skip":
         assert account["overruns"] >= missed
         assert account["late_starts"] == 0
