@@ -6,6 +6,7 @@ import base64
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -218,6 +219,28 @@ def test_zoom_shows_the_dragged_range_with_labels_of_that_range(opened: Any) -> 
         mouse(opened, "course-2", "mouseReleased", 0.5, clicks=2)
     assert shown(opened, "course-2") == pytest.approx((0, 12))
     assert ticks(opened, "course-2") == before
+
+
+def test_linked_plots_show_the_same_times_where_their_axes_differ(browser: Any, tmp_path: Path) -> None:
+    """The load was told of for the first half alone."""
+    halves = []
+    for summary, bins in CELLS:
+        loads = tuple(
+            replace(c, time_s=c.time_s[: len(c.time_s) // 2], share=c.share[: len(c.share) // 2])
+            for c in bins.loads
+        )
+        halves.append((summary, replace(bins, loads=loads)))
+    (tmp_path / "halves.html").write_text(html.render([made_run(halves)]), encoding="utf-8")
+    size(browser, 1400)
+    browser.get((tmp_path / "halves.html").as_uri())
+    whole = shown(browser, "achieved-2")
+    assert whole[1] < 7
+    drag(browser, "course-2", 0.1, 0.25)
+    assert shown(browser, "achieved-2") == pytest.approx(shown(browser, "course-2"), abs=0.02)
+    drag(browser, "course-2", 0.1, 0.2)
+    browser.execute_script("document.querySelector('#achieved-2 .reset').click()")
+    assert shown(browser, "achieved-2") == pytest.approx(whole)
+    assert shown(browser, "course-2") == pytest.approx((0, 12))
 
 
 def test_zooming_a_histogram_zooms_all_of_them_and_shows_finer_bins(opened: Any) -> None:

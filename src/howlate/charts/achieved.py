@@ -152,7 +152,7 @@ def _panel(
                 for c in courses
             ],
         },
-        link=f"time {subject.summary.id}",
+        link=f"time {subject.label} {subject.summary.id}",
     )
 
 

@@ -117,7 +117,7 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, jo
                 {"name": "wake-ups", "kind": "count", "values": pack(blocks.counts)},
             ],
         },
-        link=f"time {subject.summary.id}",
+        link=f"time {subject.label} {subject.summary.id}",
     )
 
 

@@ -304,7 +304,15 @@
     zoom(range) {
       const a = Math.max(0, range[0]), b = Math.min(1, range[1]);
       if (b - a < 1e-6) return;
-      for (const plot of plots) if (plot === this || (this.data.link && plot.data.link === this.data.link)) plot.setRange([a, b]);
+      const all = a === 0 && b === 1, values = [this.value(a), this.value(b)];
+      for (const plot of plots) {
+        if (plot === this) plot.setRange([a, b]);
+        else if (this.data.link && plot.data.link === this.data.link) {
+          // The same values, which stand elsewhere on an axis of another length.
+          const [c, d] = all ? [0, 1] : [Math.max(0, plot.at(values[0])), Math.min(1, plot.at(values[1]))];
+          if (d - c >= 1e-6) plot.setRange([c, d]);
+        }
+      }
       this.leave();
     }
 
