@@ -17,7 +17,7 @@ from howlate.report.coarser import coarser
 from howlate.report.prose import answer
 from howlate.report.tables import times
 from made_cells import invalid, made_cell
-from made_runs import FINDINGS, HEADER, five_cells, made_run
+from made_runs import FACTS, FINDINGS, HEADER, five_cells, made_run
 
 VOID = {"meta", "link", "br", "rect", "path", "line", "circle", "input", "img", "hr"}
 HOSTILE = "\"><script>alert('x')</script><img src=x onerror=alert(1)>&amp;</title>"
@@ -318,3 +318,13 @@ def test_a_report_is_made_of_a_run_folder(tmp_path: Path) -> None:
         folder.finish_cell(cell.summary.id)
     out = html.write_report(folder.path, tmp_path / "report.html")
     assert table_of(out.read_text(encoding="utf-8")) == table_of(html.render([made]))
+
+
+def test_a_report_of_two_machines_names_both_and_claims_neither() -> None:
+    values = {**FACTS["values"], "cpu.model": "Another CPU"}
+    runs = [made_run(five_cells()), made_run(five_cells(), "other", facts={**FACTS, "values": values})]
+    head = html.render(runs).partition("</header>")[0]
+    assert "Another CPU" in head and str(FACTS["values"]["cpu.model"]) in head
+    assert "on these 2 machines" in head and "on this machine" not in head
+    alike = html.render([runs[0], replace(runs[0], run=replace(runs[0].run, id="again"))])
+    assert "on this machine" in alike.partition("</header>")[0]

@@ -97,7 +97,11 @@ def _render(runs: Sequence[RunContent], fit: Fit) -> str:
     names = row_names(labels)
     first = runs[0].run
     points = Points.of(runs, every, labels)
-    answer = prose.answer(every, names) if points is None else prose.answer_of_points(points.groups, first)
+    answer = (
+        prose.answer(every, names, len(machine.places(runs)))
+        if points is None
+        else prose.answer_of_points(points.groups, first)
+    )
     listed = _latest(every, fit.listed)
     cells, labels, names = [every[i] for i in listed], [labels[i] for i in listed], [names[i] for i in listed]
     subjects = [
@@ -195,7 +199,7 @@ def _head(runs: Sequence[RunContent], answer: Sequence[str]) -> str:
     paragraphs = "".join(
         f'<p class="{"answer" if i == 0 else "lead"}">{text}</p>' for i, text in enumerate(answer)
     )
-    where = machine.place(run)
+    where = "; ".join(machine.places(runs))
     question = (run.study.question or run.study.title).replace("-", "\u2011")  # no line ends inside a word
     return (
         f'<header><p class="eyebrow">howlate · {escape(run.study.id)} · {escape(started)} UTC'
@@ -298,6 +302,8 @@ def _findings(runs: Sequence[RunContent]) -> str:
         return ""
     kernels = any(content.run.machines for content in runs)
     where, whose = ("these kernels", "the guests") if kernels else ("this machine", "the machine")
+    if not kernels and len(machine.places(runs)) > 1:
+        where, whose = "these machines", "each machine"
     return (
         f'<section id="findings"><h2>What makes {where} late</h2>'
         f'<p class="reading">Found by <code>howlate doctor</code> in the state of {whose}, not in the '

@@ -55,6 +55,11 @@ def place(run: Run) -> str:
     return " · ".join(w for w in (target, *words) if w)
 
 
+def places(runs: Sequence[RunContent]) -> list[str]:
+    """The machines of these runs, each once."""
+    return list(dict.fromkeys(place(content.run) for content in runs))
+
+
 def section(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Sequence[str]) -> str:
     parts: list[str] = []
     seen: list[tuple[tuple[str, str], ...]] = []

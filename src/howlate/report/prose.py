@@ -140,9 +140,9 @@ def _column(group: Group) -> str:
     )
 
 
-def answer(cells: Sequence[CellContent], names: Sequence[str]) -> list[str]:
+def answer(cells: Sequence[CellContent], names: Sequence[str], machines: int = 1) -> list[str]:
     """The short answer in words, as HTML: the largest latency of the valid cells, then what stands beside
-    it."""
+    it. `machines`: how many they were measured on."""
     usable = [
         (n, c)
         for n, c in zip(names, cells, strict=True)
@@ -160,7 +160,8 @@ def answer(cells: Sequence[CellContent], names: Sequence[str]) -> list[str]:
     calm = worst.summary.labels.get("load") == "none"
     under = ", without load" if calm and name == "none" else f", under <b>{escape(name)}</b>"
     under = under if len(usable) > 1 else ""
-    said = [f"Largest {what} seen{during} on this machine: <b>{escape(time_text(_max(worst)))}</b>{under}."]
+    where = "this machine" if machines == 1 else f"these {machines} machines"
+    said = [f"Largest {what} seen{during} on {where}: <b>{escape(time_text(_max(worst)))}</b>{under}."]
     return [*said, " ".join(_beside(usable, calm))]
 
 
