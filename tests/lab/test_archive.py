@@ -244,6 +244,8 @@ def test_a_kernel_whose_modules_are_gone_comes_alone_and_says_so(place: Place) -
         kernel.check(Label.parse("7.0[preempt=full]"))
     with pytest.raises(NotPossibleError):
         kernel.module_files("ext4")
+    again = kernels.get(Label.parse("7.0"), place.open(), place.folder, ("ext4",))
+    assert again == kernel, "it boots without modules, so those that it lacks are not asked for"
 
 
 @pytest.mark.parametrize(

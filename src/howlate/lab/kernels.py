@@ -139,7 +139,7 @@ def get(
     missing = {normal(name) for name in modules} - _answered(kernel) if kernel else set()
     if kernel is None:
         kernel = fetch(label, archive, cache, modules, say)
-    elif missing:
+    elif missing and kernel.modules_path is not None:  # without: the archive has the kernel alone, which boots too
         kernel = add_modules(kernel, sorted(missing), archive, say)
     kernel.check(label)
     return kernel
