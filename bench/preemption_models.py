@@ -38,8 +38,8 @@ ROOT = Path(__file__).resolve().parent.parent
 def lab_run(out: Path, kernels: tuple[str, ...], *more: str) -> tuple[float, list[dict[str, Any]]]:
     """Seconds of one `howlate lab run preemption-models`, and the groups of its table."""
     started = time.monotonic()
-    command = [ROOT / "howlate", "lab", "run", "preemption-models", "--kernels", ",".join(kernels)]
-    done = subprocess.run([*command, "--out", out, *more, "--json"], stdout=subprocess.PIPE, check=True)
+    command = [str(ROOT / "howlate"), "lab", "run", "preemption-models", "--kernels", ",".join(kernels)]
+    done = subprocess.run([*command, "--out", str(out), *more, "--json"], stdout=subprocess.PIPE, check=True)
     return time.monotonic() - started, json.loads(done.stdout)["groups"]
 
 
@@ -56,7 +56,8 @@ def in_order(folder: Path, kernels: tuple[str, ...], seeds: int) -> bool:
     """Do the maxima over the seeds lie as the models' designs say?"""
     only = ("--set", f"load={LOAD}", "--set", "dither=true")
     _, groups = lab_run(folder / "order", kernels, "--seeds", str(seeds), *only)
-    least, most = {}, {}
+    least: dict[str, float] = {}
+    most: dict[str, float] = {}
     for group in groups:
         kernel = group["labels"]["kernel"]
         found = group["columns"]["latency_ns"]["max"]
