@@ -238,3 +238,11 @@ def test_loads_and_their_processes_end_with_the_job(probe: Path, tmp_path: Path)
     running.process.kill()
     running.end()
     assert until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in below))
+
+
+def test_a_module_that_is_not_there_cannot_be_unloaded_and_the_next_line_runs(
+    probe: Path, tmp_path: Path
+) -> None:
+    job(tmp_path, ["unload", "howlate-none"], ["/bin/true"])
+    assert statuses(tmp_path / "out") == ["3", "0"]
+    assert "the module howlate-none cannot be unloaded" in (tmp_path / "out/0/stderr").read_text()

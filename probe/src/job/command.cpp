@@ -130,8 +130,8 @@ std::string help() {
   return help_text(
       {"howlate-probe job <FILE> --out DIR [options]",
        "Run the lines of a job one after the other, each in a folder of its own below DIR.",
-       "A line is a JSON array: [\"howlate-probe\", ...], [\"module\", \"NAME\", \"k=v\"...] or "
-       "[\"/path/to/program\", ...].\n"
+       "A line is a JSON array: [\"howlate-probe\", ...], [\"module\", \"NAME\", \"k=v\"...], "
+       "[\"unload\", \"NAME\"] or [\"/path/to/program\", ...].\n"
        "Each leaves stdout, stderr and status. Exit code 0: every status is 0; 1: some is not; 5: "
        "ended before its end.",
        {{"Options", options}},

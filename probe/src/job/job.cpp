@@ -57,6 +57,10 @@ Result<JobLine> read_line(std::string_view text, std::size_t number) {
   } else if (first == "module") {
     line.kind = JobLine::Kind::module;
     if (const Status status = check_module(line, number); !status) return status.error();
+  } else if (first == "unload") {
+    line.kind = JobLine::Kind::unload;
+    if (line.argv.size() != 2 || !is_module_name(line.argv[1]))
+      return wrong_line(number, "names no module", R"(to unload one is like ["unload", "veth"])");
   } else if (first == "disk") {
     line.kind = JobLine::Kind::disk;
     if (line.argv.size() != 3 || !line.argv[1].starts_with("/dev/") || !line.argv[2].starts_with("/"))
@@ -64,7 +68,7 @@ Result<JobLine> read_line(std::string_view text, std::size_t number) {
                         R"(a disk is like ["disk", "/dev/ram0", "/var/tmp"])");
   } else if (!first.starts_with("/")) {
     return wrong_line(number, "begins with '" + first + "'",
-                      "Its first word is howlate-probe, module, disk, or a program's path from /");
+                      "Its first word is howlate-probe, module, unload, disk, or a program's path from /");
   }
   return line;
 }

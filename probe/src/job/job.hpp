@@ -13,6 +13,7 @@ struct JobLine {
   enum class Kind {
     probe,    // ["howlate-probe", ...]: this program, executed anew
     module,   // ["module", "NAME", "k=v"...]
+    unload,   // ["unload", "NAME"]
     disk,     // ["disk", "/dev/DEVICE", "/FOLDER"]: only in a guest
     program,  // ["/path/to/program", ...]
   };

@@ -27,6 +27,19 @@ std::string remedy_for(int error) {
   }
 }
 
+std::string remedy_for_staying(int error) {
+  switch (error) {
+    case EPERM:
+      return "Run it as root, on a kernel that may unload modules";
+    case ENOSYS:
+      return "This kernel cannot unload modules";
+    case EWOULDBLOCK:
+      return "Something uses it: end that first";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 Status load_module(const JobLine& line) {
@@ -44,6 +57,13 @@ Status load_module(const JobLine& line) {
   return not_possible("the module " + name + " cannot be loaded: " + errno_text(error) +
                           (said.empty() ? "" : "; the kernel's last word is '" + said + "'"),
                       remedy_for(error));
+}
+
+Status unload_module(const std::string& name) {
+  if (::syscall(SYS_delete_module, name.c_str(), O_NONBLOCK) == 0) return {};
+  const int error = errno;
+  const std::string why = error == ENOENT ? "it is not loaded" : errno_text(error);
+  return not_possible("the module " + name + " cannot be unloaded: " + why, remedy_for_staying(error));
 }
 
 }  // namespace howlate

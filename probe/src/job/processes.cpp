@@ -45,6 +45,7 @@ ExitCode told(const Status& status) {
 // What the child does. Only a program that cannot be executed comes back.
 ExitCode do_line(const JobLine& line, bool guest) {
   if (line.kind == JobLine::Kind::module) return told(load_module(line));
+  if (line.kind == JobLine::Kind::unload) return told(unload_module(line.argv[1]));
   if (line.kind == JobLine::Kind::disk && !guest)
     return told(
         not_possible("a disk is only made in a guest: everything on " + line.argv[1] + " would be lost",

@@ -27,17 +27,18 @@ std::string written(const Job& job) {
   return text;
 }
 
-TEST_CASE("the four kinds of line are told apart by their first word") {
+TEST_CASE("the five kinds of line are told apart by their first word") {
   const Result<Job> job = read_job(
       "[\"howlate-probe\", \"cyclic\"]\n[\"module\",\"veth\"]\n[\"disk\",\"/dev/ram0\",\"/var/tmp\"]\n"
-      "  [ \"/bin/echo\" , \"two words\" ]");
+      "[\"unload\",\"veth\"]\n  [ \"/bin/echo\" , \"two words\" ]");
   REQUIRE(job.ok());
-  REQUIRE(job->size() == 4);
+  REQUIRE(job->size() == 5);
   CHECK((*job)[0].kind == JobLine::Kind::probe);
   CHECK((*job)[1].kind == JobLine::Kind::module);
   CHECK((*job)[2].kind == JobLine::Kind::disk);
-  CHECK((*job)[3].kind == JobLine::Kind::program);
-  CHECK((*job)[3].argv == std::vector<std::string>{"/bin/echo", "two words"});
+  CHECK((*job)[3].kind == JobLine::Kind::unload);
+  CHECK((*job)[4].kind == JobLine::Kind::program);
+  CHECK((*job)[4].argv == std::vector<std::string>{"/bin/echo", "two words"});
 }
 
 TEST_CASE("a bad line is refused with its number") {
@@ -53,6 +54,9 @@ TEST_CASE("a bad line is refused with its number") {
   CHECK(refused("[\"module\"]").find("names no module") != std::string::npos);
   CHECK(refused("[\"module\", \"../../x\"]").find("names no module") != std::string::npos);
   CHECK(refused("[\"module\", \"x\", \"a=\\\"\"]").find("parameter") != std::string::npos);
+  CHECK(refused("[\"unload\"]").find("names no module") != std::string::npos);
+  CHECK(refused("[\"unload\", \"a/b\"]").find("names no module") != std::string::npos);
+  CHECK(refused("[\"unload\", \"x\", \"a=1\"]").find("names no module") != std::string::npos);
   CHECK(refused("[\"disk\", \"/dev/ram0\"]").find("device and folder") != std::string::npos);
   CHECK(refused("[\"disk\", \"/etc/passwd\", \"/x\"]").find("device and folder") != std::string::npos);
 }

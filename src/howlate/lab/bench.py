@@ -75,12 +75,17 @@ class Bench:
     ) -> list[Line]:
         """Runs a job in a guest of its own and gives what each line left; in virtual time from the cache if it was
         run before."""
+        files = self.files(lines, limit_s, tick)
+        return [_line(files, number) for number in range(len(lines))]
+
+    def files(
+        self, lines: Sequence[Sequence[str]], limit_s: float, tick: Callable[[], None] = lambda: None
+    ) -> Mapping[str, bytes]:
+        """As `run`, and gives all that the guest left: the kernel's words too (docs/job.md)."""
         job = job_text(lines)
         if self.machine.clock == REAL:
-            files = decode_tree(self._run_in_real_time(job, limit_s, tick))
-        else:
-            files = self.results.get(self.key, job, lambda: self._run_from_snapshot(job, limit_s, tick))
-        return [_line(files, number) for number in range(len(lines))]
+            return decode_tree(self._run_in_real_time(job, limit_s, tick))
+        return self.results.get(self.key, job, lambda: self._run_from_snapshot(job, limit_s, tick))
 
     def lines_for(self, loads: Sequence[str]) -> list[tuple[str, ...]]:
         """What stands in a job before a cell with these loads; NotPossibleError if the kernel lacks it."""

@@ -20,6 +20,7 @@ from howlate.lab.headers import Headers, headers, host_architecture
 from howlate.lab.kernel import Kernel
 
 LOG = "build.log"
+"""What make said, with the warnings of W=1; it stands beside the modules."""
 _PREFIX = {"amd64": "x86_64-linux-gnu-", "arm64": "aarch64-linux-gnu-"}
 _ARCH = {"amd64": "x86", "arm64": "arm64"}
 _PROGRAMS = ("scripts/basic/fixdep", "scripts/mod/modpost", "tools/objtool/objtool")
@@ -70,6 +71,7 @@ def build_module(
             _make(way, kernel, work, folder.name)
             for module in work.rglob("*.ko"):
                 shutil.copyfile(module, beside / module.name)
+            shutil.copyfile(work.parent / LOG, beside / LOG)
 
     done = made(where / "modules" / digest, make)
     found = tuple(sorted(done.glob("*.ko")))
@@ -169,7 +171,9 @@ def _make(way: _Way, kernel: Kernel, work: Path, name: str) -> None:
         "make", "-C", way.build, f"M={module}", f"ARCH={_ARCH[kernel.arch]}", f"CROSS_COMPILE={prefix}",
         f"CC={way.compiler}", "KBUILD_BUILD_TIMESTAMP=2026-01-01", "KBUILD_BUILD_USER=howlate",
         "KBUILD_BUILD_HOST=howlate", f"KCFLAGS=-ffile-prefix-map={module}=. -ffile-prefix-map={source}=/usr/src -g0",
-        f"KAFLAGS=-ffile-prefix-map={module}=. -g0", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules",
+        f"KAFLAGS=-ffile-prefix-map={module}=. -g0", "CONFIG_DEBUG_INFO_BTF_MODULES=", "W=1",
+        "cmd_checkdoc=",  # W=1 looks at kernel-doc too, with interpreters that a minimal root does not have
+        "modules",
     ]  # fmt: skip
     log = work.parent / LOG
     with log.open("wb") as out:
@@ -184,9 +188,8 @@ def _make(way: _Way, kernel: Kernel, work: Path, name: str) -> None:
         )
     if done.returncode != 0:
         rows = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        why = next(
-            (row for row in rows if re.search(r"\berror\b|ERROR", row)), rows[-1] if rows else "make failed"
-        )
+        signs = (row for row in rows if re.search(r"\berror\b|ERROR|: \*\*\* ", row))
+        why = next(signs, rows[-1] if rows else "make failed")
         raise TargetError(f"{name} cannot be built for {kernel.pinned}: {why.strip()}", _tail(rows))
 
 

@@ -1,0 +1,198 @@
+/*
+ * A guest's program that uses /dev/howlate_irq as nobody should, and as readers do that are killed.
+ *
+ *   irq_reader waits     a reader is killed while it waits for an interrupt that is an hour away
+ *   irq_reader storms    readers are killed while interrupts come every 20 us
+ *   irq_reader counts    every expiry is handled or missed, every record that is not lost is read, in order
+ *   irq_reader refuses   what the module refuses, and with what error
+ *
+ * Exit code 0: as it should be; else a sentence on standard error.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "howlate_abi.h"
+
+#define HOUR_NS 3600000000000LL
+
+static void check(int holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "irq_reader: not so: %s (errno: %s)\n", what, strerror(errno));
+	_exit(1);
+}
+
+static int opened(void)
+{
+	const int fd = open(HOWLATE_IRQ_DEVICE, O_RDONLY | O_CLOEXEC);
+
+	check(fd >= 0, "the device opens");
+	return fd;
+}
+
+static int begin(int fd, long long period_ns, unsigned int records)
+{
+	struct howlate_irq_start start = {
+		.version = HOWLATE_ABI_VERSION, .records = records, .period_ns = period_ns,
+	};
+
+	return ioctl(fd, HOWLATE_IRQ_START, &start);
+}
+
+static void rest(long ns)
+{
+	const struct timespec time = {0, ns};
+
+	nanosleep(&time, NULL);
+}
+
+/* A child that reads for ever; it is waiting, or just about to, when the parent goes on. */
+static pid_t reader(long long period_ns)
+{
+	int pipes[2];
+	char byte;
+	pid_t child;
+
+	check(pipe(pipes) == 0, "there is a pipe");
+	child = fork();
+	check(child >= 0, "there is a child");
+	if (child == 0) {
+		struct howlate_irq_record records[16];
+		const int fd = opened();
+
+		check(begin(fd, period_ns, 64) == 0, "it starts");
+		check(write(pipes[1], "b", 1) == 1, "the parent hears of it");
+		for (;;)
+			check(read(fd, records, sizeof(records)) > 0, "records come");
+	}
+	close(pipes[1]);
+	check(read(pipes[0], &byte, 1) == 1, "the child has started");
+	close(pipes[0]);
+	return child;
+}
+
+static void end(pid_t child)
+{
+	int how = 0;
+
+	check(kill(child, SIGKILL) == 0, "it can be killed");
+	check(waitpid(child, &how, 0) == child && WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL, "it was killed");
+}
+
+static int unloaded(void)
+{
+	return syscall(SYS_delete_module, HOWLATE_IRQ_MODULE, O_NONBLOCK) == 0 ? 0 : errno;
+}
+
+static void waits(void)
+{
+	const pid_t child = reader(HOUR_NS);
+
+	rest(2000000);
+	check(unloaded() == EWOULDBLOCK, "a module that is read from cannot be unloaded");
+	end(child);
+}
+
+static void storms(void)
+{
+	pid_t children[3];
+
+	for (int turn = 0; turn < 3; turn++) {
+		for (int i = 0; i < 3; i++)
+			children[i] = reader(20000 + 7000 * i);
+		rest(1000000 + 137000 * turn);
+		check(unloaded() == EWOULDBLOCK, "a module whose timer runs cannot be unloaded");
+		for (int i = 0; i < 3; i++)
+			end(children[i]);
+	}
+}
+
+static void counts(void)
+{
+	struct howlate_irq_record records[8];
+	struct howlate_irq_account account;
+	unsigned long long had = 0, next = 0, lost = 0;
+	long long worst = -1;
+	const int fd = opened();
+	ssize_t got;
+
+	check(begin(fd, 50000, 8) == 0, "it starts");
+	for (int turn = 0; turn < 200; turn++) {
+		got = read(fd, records, turn % 3 ? sizeof(records) : sizeof(records[0]));
+		check(got > 0 && got % sizeof(records[0]) == 0, "whole records come");
+		for (size_t i = 0; i < got / sizeof(records[0]); i++, had++) {
+			check(records[i].index >= next, "they come in order");
+			check(records[i].handler_ns >= records[i].expiry_ns, "no handler is early");
+			check(records[i].lost >= lost, "what is lost stays lost");
+			next = records[i].index + 1;
+			lost = records[i].lost;
+			if (records[i].handler_ns - records[i].expiry_ns > worst)
+				worst = records[i].handler_ns - records[i].expiry_ns;
+		}
+		if (turn == 100)
+			rest(3000000); /* 60 expiries, and room for 8 */
+	}
+	check(ioctl(fd, HOWLATE_IRQ_STOP) == 0, "it stops");
+	while ((got = read(fd, records, sizeof(records))) > 0)
+		had += got / sizeof(records[0]);
+	check(got == 0, "at its end it reads 0 bytes");
+	check(ioctl(fd, HOWLATE_IRQ_ACCOUNT, &account) == 0, "it gives an account");
+	check(account.handled == had + account.lost, "what was handled was read or lost");
+	check(account.lost >= 40, "what had no room was counted");
+	check(account.latency_ns_max >= worst, "the maximum is of all");
+	printf("handled %llu missed %llu lost %llu\n", (unsigned long long)account.handled,
+	       (unsigned long long)account.missed, (unsigned long long)account.lost);
+	close(fd);
+}
+
+static void refuses(void)
+{
+	struct howlate_irq_start other = {
+		.version = HOWLATE_ABI_VERSION + 1, .records = 8, .period_ns = 1000000,
+	};
+	struct howlate_irq_record record;
+	const int fd = opened();
+
+	check(read(fd, &record, sizeof(record)) < 0 && errno == ENODATA, "nothing is read before it starts");
+	check(ioctl(fd, HOWLATE_IRQ_START, &other) < 0 && errno == EPROTONOSUPPORT, "another version is refused");
+	check(begin(fd, 1, 8) < 0 && errno == EINVAL, "a period of 1 ns is refused");
+	check(begin(fd, HOUR_NS * 2, 8) < 0 && errno == EINVAL, "a period of two hours is refused");
+	check(begin(fd, 1000000, HOWLATE_IRQ_RECORDS_MAX + 1) < 0 && errno == EINVAL, "too many records are refused");
+	check(begin(fd, 1000000, 0) == 0, "no more than two records are fine");
+	check(begin(fd, 1000000, 8) < 0 && errno == EBUSY, "a second start is refused");
+	check(read(fd, &record, sizeof(record) - 1) < 0 && errno == EINVAL, "part of a record is refused");
+	check(syscall(SYS_read, fd, 8L, sizeof(record)) < 0 && errno == EFAULT, "a wrong address is refused");
+	check(read(fd, &record, sizeof(record)) == sizeof(record) && record.index == 0, "and loses no record");
+	check(ioctl(fd, 1) < 0 && errno == ENOTTY, "an unknown request is refused");
+	check(ioctl(fd, HOWLATE_IRQ_STOP) == 0 && ioctl(fd, HOWLATE_IRQ_STOP) == 0, "it stops, twice");
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc == 2 ? argv[1] : "";
+
+	if (!strcmp(what, "waits"))
+		waits();
+	else if (!strcmp(what, "storms"))
+		storms();
+	else if (!strcmp(what, "counts"))
+		counts();
+	else if (!strcmp(what, "refuses"))
+		refuses();
+	else
+		return 2;
+	return 0;
+}
