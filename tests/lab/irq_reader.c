@@ -2,7 +2,7 @@
  * A guest's program that uses /dev/howlate_irq as nobody should, and as readers do that are killed.
  *
  *   irq_reader waits     a reader is killed while it waits for an interrupt that is an hour away
- *   irq_reader storms    readers are killed while interrupts come every 20 us
+ *   irq_reader storms    readers are killed while interrupts come every 100 us
  *   irq_reader counts    every expiry is handled or missed, every record that is not lost is read, in order
  *   irq_reader refuses   what the module refuses, and with what error
  *
@@ -111,7 +111,7 @@ static void storms(void)
 
 	for (int turn = 0; turn < 3; turn++) {
 		for (int i = 0; i < 3; i++)
-			children[i] = reader(20000 + 7000 * i);
+			children[i] = reader(100000 + 7000 * i);
 		rest(1000000 + 137000 * turn);
 		check(unloaded() == EWOULDBLOCK, "a module whose timer runs cannot be unloaded");
 		for (int i = 0; i < 3; i++)
