@@ -74,8 +74,10 @@ struct CellOutcome {
   std::int64_t steal_ns = 0;
   std::int64_t duration_ns = 0;
   std::vector<LoadOutcome> loads;
-  std::string knobs = "[]";  // JSON, after they were restored
-  bool balanced = true;      // the accounts agree
+  std::string knobs = "[]";     // JSON, after they were restored
+  std::string outcomes = "{}";  // JSON: passes, failures and the like, where a test has them
+  std::string helpers = "[]";   // JSON: what the kernel counted of a test's threads that record nothing
+  bool balanced = true;         // the accounts agree
 
   [[nodiscard]] bool valid() const { return balanced && clock_source_before == clock_source_after; }
 };

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <tuple>
 
 #include "cell/document.hpp"
 #include "cell/lanes.hpp"
 #include "cell/live.hpp"
 #include "cell/recorder.hpp"
+#include "cell/surroundings.hpp"
 #include "core/text.hpp"
 #include "sys/clock.hpp"
-#include "sys/knobs.hpp"
 #include "sys/process.hpp"
 #include "sys/trace.hpp"
 
@@ -32,31 +31,6 @@ std::vector<int> measuring_cpus(const CellPlan& plan, const std::vector<int>& al
   std::sort(cpus.begin(), cpus.end());
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
   return cpus;
-}
-
-std::vector<int> without(const std::vector<int>& all, const std::vector<int>& some) {
-  std::vector<int> rest;
-  std::set_difference(all.begin(), all.end(), some.begin(), some.end(), std::back_inserter(rest));
-  return rest;
-}
-
-Result<Sink> open_sink(const Params& params) {
-  if (!params.is_set("stream")) return Sink();
-  auto file = AppendFile::create(params.text("stream"));
-  if (!file) return file.error();
-  return Sink(std::move(*file));
-}
-
-std::string loads_json(const LoadSet& loads) {
-  JsonWriter json;
-  json.begin_array();
-  for (std::size_t i = 0; i < loads.size(); ++i)
-    json.begin_object()
-        .member("name", loads.name(i))
-        .member("spec", loads.spec(i))
-        .member("pid", loads.pid(i))
-        .end_object();
-  return json.end_array().take();
 }
 
 // Rows that the sampler must be able to hold until they are written.
@@ -92,25 +66,19 @@ class CellRun {
  public:
   CellRun(Cell& cell, CellPlan& plan) : cell_(cell), plan_(plan), allowed_(read_affinity()) {
     measuring_ = measuring_cpus(plan, allowed_);
+    around_.emplace(cell, allowed_, measuring_);
   }
 
   Result<ExitCode> run();
 
  private:
-  Error give_up(Error error);
   Status check();
-  Status surround();  // knobs, loads
-  Status prepare();   // rings, threads, memory lock, recorder
+  Status prepare();  // rings, threads, memory lock, recorder
   void measure();
   void watch();
   void conclude();
-  void look_for_throttling();
-  void end_surroundings();  // loads, knobs
-  void balance();           // the account
-  Status write_trailer();
-  void report() const;
+  void balance();  // the account
   [[nodiscard]] InForce in_force() const;
-  [[nodiscard]] std::optional<std::int64_t> read_smi() const;
 
   Cell& cell_;
   CellPlan& plan_;
@@ -119,21 +87,17 @@ class CellRun {
   std::optional<Trace> trace_;
   std::vector<TraceMark> marks_;  // of the lanes
   Sink sink_;
-  Fd signals_;
-  KnobSet knobs_;
-  LoadSet loads_;
+  std::optional<Surroundings> around_;
   std::optional<Bell> bell_;
   std::optional<SystemSampler> sampler_;
   std::optional<Lanes> lanes_;
   std::optional<Recorder> recorder_;
   std::optional<MemoryLock> memory_;
-  std::optional<RtThrottling> rt_throttling_;
   std::optional<Live> live_;
   RecorderPlace place_;
   std::size_t ring_samples_ = 0;
   std::size_t sampler_rows_ = 0;
   CellOutcome outcome_;
-  Status restored_;  // of the knobs
   Statistics statistics_;
   std::vector<std::string> mismatches_;
 };
@@ -143,28 +107,25 @@ Result<ExitCode> Cell::measure(CellPlan plan) {
 }
 
 Result<ExitCode> CellRun::run() {
-  for (Status (CellRun::*step)() : {&CellRun::check, &CellRun::surround, &CellRun::prepare})
-    if (const Status status = (this->*step)(); !status) return give_up(status.error());
+  Status ready = check();
+  if (ready) ready = around_->begin();
+  if (ready) ready = prepare();
+  if (!ready) {
+    recorder_.reset();
+    lanes_.reset();
+    return around_->give_up(ready.error());
+  }
   measure();
   conclude();
-  const Status written = write_trailer();
-  report();
+  const Status written = write_trailer(sink_, outcome_, cell_.warnings());
+  const auto json = [this] { return summary_json(cell_, plan_, outcome_, statistics_); };
+  print_report(cell_, json, [this] { return summary_text(cell_, plan_, outcome_, statistics_); });
   if (!written) return written.error();
   if (!mismatches_.empty()) return broken("the account does not agree: " + mismatches_.front());
   for (const auto& run : lanes_->runs())
     if (!run->status) return run->status.error();
-  if (!restored_) return restored_.error();
+  if (const Status& restored = around_->restored(); !restored) return restored.error();
   return outcome_.reason == StopReason::threshold ? ExitCode::failed : ExitCode::done;
-}
-
-// Before anything was measured: ends what was started, and says so if a knob stays changed.
-Error CellRun::give_up(Error error) {
-  recorder_.reset();
-  lanes_.reset();
-  loads_ = LoadSet();
-  if (const Status restored = knobs_.restore(); !restored)
-    return broken(error.message + "; and " + restored.error().message, restored.error().remedy);
-  return error;
 }
 
 Status CellRun::check() {
@@ -190,31 +151,13 @@ Status CellRun::check() {
   return {};
 }
 
-Status CellRun::surround() {
-  auto signals = take_end_signals();
-  if (!signals) return signals.error();
-  signals_ = std::move(*signals);
-  KnobContext context;
-  context.root = cell_.root().at("/");
-  context.measuring_cpus = measuring_;
-  auto knobs = KnobSet::apply(cell_.params().texts("knob"), context);
-  if (!knobs) return knobs.error();
-  knobs_ = std::move(*knobs);
-  auto loads = LoadSet::start(cell_.params().texts("load"), measuring_);
-  if (!loads) return loads.error();
-  loads_ = std::move(*loads);
-  if (const auto others = without(allowed_, measuring_); !others.empty())
-    if (const Status moved = set_affinity(others); !moved) cell_.warn(moved.error().message);
-  return {};
-}
-
 Status CellRun::prepare() {
   auto bell = Bell::make();
   if (!bell) return bell.error();
   bell_.emplace(std::move(*bell));
   const std::size_t tables = plan_.lanes.size();
   const SamplerSpec sampled{cell_.root(), measuring_, static_cast<std::uint16_t>(tables), sampler_rows_};
-  sampler_.emplace(sampled, loads_);
+  sampler_.emplace(sampled, around_->loads());
   marks_.reserve(tables);  // the lanes keep pointers to them
   for (auto& lane : plan_.lanes) {
     if (plan_.threshold_ns != 0) lane->loop.threshold_ns = plan_.threshold_ns;
@@ -226,7 +169,7 @@ Status CellRun::prepare() {
   }
   lanes_.emplace(cell_.root(), *bell_);
   if (Status made = lanes_->make(plan_.lanes, ring_samples_); !made) return made;
-  if (Status started = lanes_->start(allowed_, [this] { return knobs_.enter_cpuset(); }); !started)
+  if (Status started = lanes_->start(allowed_, [this] { return around_->enter_cpuset(); }); !started)
     return started;
   recorder_.emplace(plan_, cell_.test().columns, *lanes_, *sampler_, sink_, *bell_);
   if (Status started = recorder_->start(place_, cell_.root()); !started) return started;
@@ -248,24 +191,13 @@ InForce CellRun::in_force() const {
   now.recorder = recorder_->in_force();
   now.recorder_not_had = recorder_->not_had();
   now.ring_samples = ring_samples_;
-  now.loads = loads_json(loads_);
-  now.knobs = knobs_.to_json();
+  now.loads = around_->loads_json();
+  now.knobs = around_->knobs_json();
   return now;
 }
 
-std::optional<std::int64_t> CellRun::read_smi() const {
-  const std::int64_t count = SmiCounter(cell_.root()).read(measuring_.front());
-  return count < 0 ? std::nullopt : std::optional(count);
-}
-
 void CellRun::measure() {
-  loads_.mark();
-  outcome_.clock_source_before = clock_source(cell_.root());
-  outcome_.smi_before = read_smi();
-  for (const int cpu : measuring_)
-    outcome_.frequencies.push_back({cpu, cpu_frequency_khz(cell_.root(), cpu), 0});
-  outcome_.heat_before = read_heat(cell_.root(), online_cpus(cell_.root()));
-  rt_throttling_.emplace(cell_.root());
+  around_->read_before(outcome_);
   std::string header = header_json(cell_, plan_, in_force(), t0_placeholder);
   const std::string placeholder = std::to_string(t0_placeholder);
   const std::size_t at = header.find(placeholder);
@@ -297,52 +229,20 @@ void CellRun::watch() {
       until_ns = now_ns + kick_again_ns;
     }
     if (begun) until_ns = std::min(until_ns, live_->due_ns());
-    static_cast<void>(bell_->wait(signals_, until_ns));
-    if (take_signal(signals_) != 0 || recorder_->failed() || lanes_->one_has_ended_early()) lanes_->stop();
+    static_cast<void>(bell_->wait(around_->signals(), until_ns));
+    if (take_signal(around_->signals()) != 0 || recorder_->failed() || lanes_->one_has_ended_early())
+      lanes_->stop();
   }
 }
 
 void CellRun::conclude() {
-  outcome_.clock_source_after = clock_source(cell_.root());
-  outcome_.smi_after = read_smi();
-  for (FrequencyReading& one : outcome_.frequencies) one.after_khz = cpu_frequency_khz(cell_.root(), one.cpu);
+  around_->read_after(outcome_);
   outcome_.steal_ns = sampler_->steal_ns();
-  look_for_throttling();
-  if (outcome_.clock_source_before != outcome_.clock_source_after)
-    cell_.warn("the clock source changed from " + outcome_.clock_source_before + " to " +
-               outcome_.clock_source_after + " while measuring: the latencies are not valid");
   if (sampler_->lost() != 0)
     cell_.warn(std::to_string(sampler_->lost()) + " rows about the machine could not be kept");
-  end_surroundings();
+  around_->end(outcome_);
   balance();
   statistics_ = join_tallies(*recorder_, plan_.lanes.size());
-}
-
-void CellRun::look_for_throttling() {
-  outcome_.heat_after = read_heat(cell_.root(), online_cpus(cell_.root()));
-  outcome_.rt_throttled = rt_throttling_->happened();
-  if (outcome_.rt_throttled.value_or(false))
-    cell_.warn("the kernel throttled real-time tasks (sched_rt_runtime_us) while it was measured");
-  for (const auto& [what, before, after] :
-       {std::tuple{"cores", outcome_.heat_before.core, outcome_.heat_after.core},
-        std::tuple{"packages", outcome_.heat_before.package, outcome_.heat_after.package}})
-    if (before && after && *after > *before)
-      cell_.warn("the CPUs' " + std::string(what) + " were slowed because of heat while it was measured, " +
-                 std::to_string(*after - *before) + " times counted");
-}
-
-void CellRun::end_surroundings() {
-  auto loads = loads_.stop();
-  if (loads) {
-    outcome_.loads = std::move(*loads);
-  } else {
-    cell_.warn(loads.error().message);
-  }
-  for (const LoadOutcome& load : outcome_.loads)
-    for (const std::string& warning : load.warnings) cell_.warn("load " + load.spec + ": " + warning);
-  restored_ = knobs_.restore();
-  outcome_.knobs = knobs_.to_json();
-  if (!restored_) cell_.warn(restored_.error().message);
 }
 
 void CellRun::balance() {
@@ -363,29 +263,6 @@ void CellRun::balance() {
   outcome_.reason = recorder_->failed() ? StopReason::failed : join_reasons(reasons);
   outcome_.balanced = mismatches_.empty();
   for (const std::string& mismatch : mismatches_) cell_.warn("the account does not agree: " + mismatch);
-}
-
-Status CellRun::write_trailer() {
-  std::vector<std::byte> frame;
-  StreamEncoder::trailer(frame, trailer_json(outcome_, cell_.warnings()));
-  const bool kept = sink_.put_last(frame);
-  if (sink_.error() == 0 && kept) return {};
-  const std::string why = sink_.error() != 0 ? errno_text(sink_.error()) : "its end could not be written";
-  return broken(
-      "the stream " + sink_.path() + " is cut: " + why + "; it is readable up to its last whole batch",
-      "Free some space, or give --stream a file on another disk");
-}
-
-void CellRun::report() const {
-  if (cell_.params().flag("json")) {
-    std::fputs(summary_json(cell_, plan_, outcome_, statistics_).c_str(), stdout);
-  } else if (!cell_.params().flag("quiet")) {
-    std::fputs(summary_text(cell_, plan_, outcome_, statistics_).c_str(), stdout);
-  } else {
-    for (const std::string& warning : cell_.warnings())
-      std::fprintf(stderr, "howlate-probe: warning: %s.\n", warning.c_str());
-  }
-  std::fflush(stdout);
 }
 
 }  // namespace howlate

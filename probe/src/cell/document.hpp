@@ -26,7 +26,6 @@ struct InForce {
 };
 
 std::string header_json(Cell& cell, const CellPlan& plan, const InForce& in_force, std::int64_t t0_ns);
-std::string trailer_json(const CellOutcome& outcome, const std::vector<std::string>& warnings);
 
 // The statistics of all lanes together.
 struct Statistics {

@@ -8,26 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "cell/bell.hpp"
 #include "cell/cell.hpp"
 #include "core/ring.hpp"
-#include "sys/file.hpp"
 #include "sys/memory.hpp"
 #include "sys/thread.hpp"
 
 namespace howlate {
-
-// Something happened that the main thread waits for; can be told from any thread.
-class Bell {
- public:
-  static Result<Bell> make();
-  void ring() const;
-  // Until it rings, `other` becomes readable or the time has passed (CLOCK_MONOTONIC). True when it rang.
-  [[nodiscard]] bool wait(const Fd& other, std::int64_t until_ns) const;
-
- private:
-  explicit Bell(Fd fd) : fd_(std::move(fd)) {}
-  Fd fd_;
-};
 
 // One lane while it runs. The ring's storage is touched before; the thread waits at the gate.
 struct LaneRun {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 
@@ -27,10 +28,16 @@ void Live::show(std::int64_t now_ns, std::int64_t activations, std::int64_t late
   due_ns_ = now_ns + second_ns;
   if (progress_) {
     std::printf("progress %" PRId64 " %" PRId64 " %" PRId64 "\n", activations, now_ns - t0_ns_,
-                latency_ns_max);
+                std::max<std::int64_t>(latency_ns_max, 0));
     std::fflush(stdout);
   }
   if (!terminal_) return;
+  if (latency_ns_max < 0) {
+    std::fprintf(stderr, "\r\x1b[K%s  %" PRId64 " points", format_duration_ns(now_ns - t0_ns_).c_str(),
+                 activations);
+    std::fflush(stderr);
+    return;
+  }
   std::fprintf(stderr, "\r\x1b[K%s  %" PRId64 " activations  largest latency %s",
                format_duration_ns(now_ns - t0_ns_).c_str(), activations,
                format_duration_ns(latency_ns_max).c_str());

@@ -1,29 +1,14 @@
 // The summary for people: one line a fact, and the histogram with bars whose length is the logarithm of the
 // count.
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 
 #include "cell/document.hpp"
-#include "core/text.hpp"
+#include "cell/text_parts.hpp"
 #include "core/text_histogram.hpp"
 
 namespace howlate {
 
 namespace {
-
-[[gnu::format(printf, 2, 3)]] void print(std::string& out, const char* format, ...) {
-  char line[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  out += line;
-}
-
-std::string duration(std::int64_t ns) {
-  return format_duration_ns(ns);
-}
 
 void write_quantile(std::string& out, const Histogram& latency, const char* name, double q) {
   const auto value = latency.quantile(q);
@@ -52,40 +37,15 @@ void write_latency(std::string& out, const CellPlan& plan, const CellOutcome& ou
           duration(plan.deadline_ns).c_str(), static_cast<long long>(all.deadline_misses));
 }
 
-void write_thread(std::string& out, const LaneAccount& account) {
-  const auto number = [](std::int64_t value) { return static_cast<long long>(value); };
-  print(out,
-        "  %-8s %lld releases = %lld recorded + %lld overruns + %lld dropped; late starts %lld, early %lld, "
-        "warm-up %lld\n",
-        account.cpu < 0 ? "unpinned" : ("CPU " + std::to_string(account.cpu)).c_str(),
-        number(account.releases), number(account.recorded), number(account.overruns), number(account.dropped),
-        number(account.late_starts), number(account.early), number(account.warm_up));
-  print(out,
-        "           faults %lld minor, %lld major; switched out %lld times against its will; migrations %s\n",
-        number(account.counters.minor_faults), number(account.counters.major_faults),
-        number(account.counters.involuntary_switches),
-        account.counters.migrations < 0 ? "unknown" : std::to_string(account.counters.migrations).c_str());
-}
-
-void write_load(std::string& out, const LoadOutcome& load) {
-  print(out, "  load %s: %.1f %% of CPU %s", load.spec.c_str(), 100 * load.achieved_cpu, load.cpus.c_str());
-  if (load.target_cpu) print(out, " (wanted %.1f %%)", 100 * *load.target_cpu);
-  print(out, ", %lld %s\n", static_cast<long long>(load.units), load.unit.c_str());
-}
-
 }  // namespace
 
 std::string summary_text(Cell& cell, const CellPlan& plan, const CellOutcome& outcome,
                          const Statistics& statistics) {
-  std::string out(cell.test().name);
-  for (const auto& [name, value] : plan.labels) print(out, "  %s %s", name.c_str(), value.c_str());
-  print(out, "\n%s, ended by: %s%s\n", duration(outcome.duration_ns).c_str(),
-        std::string(stop_reason_name(outcome.reason)).c_str(),
-        outcome.valid() ? "" : "; NOT VALID, see the warnings");
+  std::string out = summary_head(cell, plan.labels, outcome);
   write_latency(out, plan, outcome, statistics);
   print(out, "\nAccount\n");
-  for (const LaneAccount& account : outcome.accounts) write_thread(out, account);
-  for (const LoadOutcome& load : outcome.loads) write_load(out, load);
+  for (const LaneAccount& account : outcome.accounts) write_account_text(out, account);
+  for (const LoadOutcome& load : outcome.loads) write_load_text(out, load);
   if (statistics.latency.count() != 0) out += "\n" + text_histogram(statistics.latency);
   for (const std::string& warning : cell.warnings()) out += "warning: " + warning + "\n";
   return out;

@@ -5,15 +5,27 @@
 
 namespace howlate {
 
-TableWriter::TableWriter(std::uint16_t id, std::span<const ColumnSpec> columns, std::size_t rows_max)
-    : id_(id), rows_max_(rows_max) {
-  for (const ColumnSpec& column : columns) {
-    types_.push_back(column.type);
-    columns_.emplace_back(rows_max, 0);
-  }
-  spans_.resize(columns_.size());
-  frame_.reserve(256 + columns_.size() * (std::min(rows_max, batch_rows) * sizeof(std::int64_t) + 8));
+BatchWriter::BatchWriter(std::uint16_t id, std::span<const ColumnSpec> columns, std::size_t rows_max)
+    : id_(id) {
+  for (const ColumnSpec& column : columns) types_.push_back(column.type);
+  frame_.reserve(256 + columns.size() * (rows_max * sizeof(std::int64_t) + 8));
 }
+
+bool BatchWriter::put(Sink& sink, std::span<const std::span<const std::int64_t>> columns, Totals account) {
+  const auto rows = static_cast<std::int64_t>(columns.front().size());
+  account.recorded = kept_ + rows;
+  frame_.clear();
+  StreamEncoder::batch(frame_, id_, account, types_, columns);
+  const bool kept = sink.put(frame_);
+  (kept ? kept_ : lost_) += rows;
+  return kept;
+}
+
+TableWriter::TableWriter(std::uint16_t id, std::span<const ColumnSpec> columns, std::size_t rows_max)
+    : batches_(id, columns, std::min(rows_max, batch_rows)),
+      rows_max_(rows_max),
+      columns_(columns.size(), std::vector<std::int64_t>(rows_max, 0)),
+      spans_(columns.size()) {}
 
 void TableWriter::add(std::initializer_list<std::int64_t> row) {
   auto column = columns_.begin();
@@ -24,19 +36,11 @@ void TableWriter::add(std::initializer_list<std::int64_t> row) {
 bool TableWriter::flush(Sink& sink, Totals account) {
   const std::size_t all = std::exchange(rows_, 0);
   bool kept = true;
-  for (std::size_t from = 0; from < all; from += batch_rows)
-    kept = put_batch(sink, from, std::min(batch_rows, all - from), account) && kept;
-  return kept;
-}
-
-bool TableWriter::put_batch(Sink& sink, std::size_t from, std::size_t many, Totals account) {
-  const auto rows = static_cast<std::int64_t>(many);
-  account.recorded = kept_ + rows;
-  for (std::size_t i = 0; i < columns_.size(); ++i) spans_[i] = std::span(columns_[i]).subspan(from, many);
-  frame_.clear();
-  StreamEncoder::batch(frame_, id_, account, types_, spans_);
-  const bool kept = sink.put(frame_);
-  (kept ? kept_ : lost_) += rows;
+  for (std::size_t from = 0; from < all; from += batch_rows) {
+    const std::size_t many = std::min(batch_rows, all - from);
+    for (std::size_t i = 0; i < columns_.size(); ++i) spans_[i] = std::span(columns_[i]).subspan(from, many);
+    kept = batches_.put(sink, spans_, account) && kept;
+  }
   return kept;
 }
 

@@ -13,6 +13,26 @@
 
 namespace howlate {
 
+// Batches of one table. Rows that could not be kept are lost(), the others kept().
+class BatchWriter {
+ public:
+  // All memory for batches of up to `rows_max` rows is had here.
+  BatchWriter(std::uint16_t id, std::span<const ColumnSpec> columns, std::size_t rows_max);
+
+  // One batch; `account` is that of its last row, and its `recorded` is filled in here. False when it was not kept.
+  bool put(Sink& sink, std::span<const std::span<const std::int64_t>> columns, Totals account);
+
+  [[nodiscard]] std::int64_t kept() const { return kept_; }
+  [[nodiscard]] std::int64_t lost() const { return lost_; }
+
+ private:
+  std::uint16_t id_;
+  std::int64_t kept_ = 0;
+  std::int64_t lost_ = 0;
+  std::vector<ColumnType> types_;
+  std::vector<std::byte> frame_;
+};
+
 class TableWriter {
  public:
   // The most rows of one batch, so that none comes near the stream's bound on a frame.
@@ -34,21 +54,15 @@ class TableWriter {
   // here. False when a batch was not kept.
   bool flush(Sink& sink, Totals account = {});
 
-  [[nodiscard]] std::int64_t kept() const { return kept_; }
-  [[nodiscard]] std::int64_t lost() const { return lost_; }
+  [[nodiscard]] std::int64_t kept() const { return batches_.kept(); }
+  [[nodiscard]] std::int64_t lost() const { return batches_.lost(); }
 
  private:
-  bool put_batch(Sink& sink, std::size_t from, std::size_t many, Totals account);
-
-  std::uint16_t id_;
+  BatchWriter batches_;
   std::size_t rows_max_;
   std::size_t rows_ = 0;
-  std::int64_t kept_ = 0;
-  std::int64_t lost_ = 0;
-  std::vector<ColumnType> types_;
   std::vector<std::vector<std::int64_t>> columns_;
   std::vector<std::span<const std::int64_t>> spans_;
-  std::vector<std::byte> frame_;
 };
 
 }  // namespace howlate

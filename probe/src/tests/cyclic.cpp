@@ -11,8 +11,8 @@
 #include <charconv>
 
 #include "cell/cell.hpp"
+#include "cell/choose.hpp"
 #include "core/text.hpp"
-#include "sys/cpus.hpp"
 #include "sys/random.hpp"
 #include "tests/test.hpp"
 #include "timers/timer.hpp"
@@ -90,27 +90,6 @@ Status check_times(const Params& in) {
   return {};
 }
 
-Result<std::vector<int>> choose_cpus(const Cell& cell, const Params& in) {
-  const std::vector<int> allowed = read_affinity();
-  if (allowed.empty()) return broken("cannot tell on which CPUs this process may run");
-  if (!in.is_set("cpus")) return std::vector<int>{allowed.back()};
-  if (in.text("cpus") == "all") return allowed;
-  auto wanted = parse_cpu_list(in.text("cpus"));
-  if (!wanted) return wanted.error();
-  const std::vector<int> online = online_cpus(cell.root());
-  for (const int cpu : *wanted) {
-    if (!online.empty() && std::find(online.begin(), online.end(), cpu) == online.end())
-      return usage_error(
-          "CPU " + std::to_string(cpu) + " is not there: this machine has " + cpu_list_text(online),
-          "Choose --cpus from " + cpu_list_text(allowed));
-    if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end())
-      return not_possible(
-          "this process may not run on CPU " + std::to_string(cpu) + ", only on " + cpu_list_text(allowed),
-          "Choose --cpus from " + cpu_list_text(allowed) + ", or start it outside the cpuset or taskset");
-  }
-  return wanted;
-}
-
 // The CPUs of --knob cpuset=LIST; none without it.
 Result<std::vector<int>> knob_cpuset_of(const Params& in) {
   constexpr std::string_view begin = "cpuset=";
@@ -146,14 +125,7 @@ Result<SchedPolicy> choose_policy(Cell& cell, const std::vector<int>& cpuset) {
                        "Choose other, fifo:P, rr:P or deadline:...");
   if (wanted->kind == SchedKind::deadline && !cpuset.empty())
     return *wanted;  // the set that it is admitted to is not there yet
-  const Status may = may_have_policy(*wanted, cell.root());
-  if (may) return *wanted;
-  if (in.given("policy") || in.given("priorities") || may.error().code != ExitCode::not_possible)
-    return may.error();
-  cell.warn("measured as SCHED_OTHER, which any task can delay: " + may.error().message + "; " +
-            may.error().remedy);
-  in.put("policy", "other");
-  return SchedPolicy{};
+  return policy_that_may(cell, *wanted, !in.given("policy") && !in.given("priorities"));
 }
 
 Result<std::vector<SchedPolicy>> choose_priorities(const Params& in, const SchedPolicy& policy,

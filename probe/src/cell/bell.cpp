@@ -1,0 +1,36 @@
+#include "cell/bell.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "sys/clock.hpp"
+
+namespace howlate {
+
+Result<Bell> Bell::make() {
+  Fd fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!fd.valid()) return broken("cannot have an eventfd: " + errno_text(errno));
+  return Bell(std::move(fd));
+}
+
+void Bell::ring() const {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t put = ::write(fd_.get(), &one, sizeof one);
+}
+
+bool Bell::wait(const Fd& other, std::int64_t until_ns) const {
+  const std::int64_t left_ns = std::max<std::int64_t>(until_ns - monotonic_now_ns(), 0);
+  const struct timespec left {
+    static_cast<time_t>(left_ns / 1'000'000'000), static_cast<long>(left_ns % 1'000'000'000)
+  };
+  struct pollfd fds[] = {{fd_.get(), POLLIN, 0}, {other.get(), POLLIN, 0}};
+  if (::ppoll(fds, 2, &left, nullptr) <= 0) return false;
+  std::uint64_t rung = 0;
+  return ::read(fd_.get(), &rung, sizeof rung) == static_cast<ssize_t>(sizeof rung);
+}
+
+}  // namespace howlate

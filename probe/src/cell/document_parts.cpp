@@ -1,0 +1,178 @@
+#include "cell/document_parts.hpp"
+
+#include <array>
+
+#include "cell/sampler.hpp"
+#include "core/version.hpp"
+#include "sys/facts.hpp"
+#include "sys/file.hpp"
+
+namespace howlate {
+
+namespace {
+
+std::string boot_id(const Root& root) {
+  return read_text(root.at("/proc/sys/kernel/random/boot_id")).value_or("");
+}
+
+void write_columns(JsonWriter& json, std::span<const ColumnSpec> columns) {
+  json.key("columns").begin_array();
+  for (const ColumnSpec& column : columns) {
+    json.begin_object().member("name", column.name).member("type", column_type_name(column.type));
+    json.member("help", column.help).end_object();
+  }
+  json.end_array();
+}
+
+void write_account(JsonWriter& json, const LaneAccount& account) {
+  json.begin_object().member("table", account.table).member("cpu", account.cpu);
+  json.member("releases", account.releases).member("recorded", account.recorded);
+  json.member("overruns", account.overruns).member("dropped", account.dropped);
+  json.member("late_starts", account.late_starts)
+      .member("early", account.early)
+      .member("warm_up", account.warm_up);
+  json.member("latency_ns_max", account.latency_ns_max).member("release_at_max", account.release_at_max);
+  json.member("deadline_misses", account.deadline_misses);
+  json.member("minor_faults", account.counters.minor_faults)
+      .member("major_faults", account.counters.major_faults);
+  json.member("involuntary_switches", account.counters.involuntary_switches);
+  json.member("voluntary_switches", account.counters.voluntary_switches);
+  json.member("migrations", account.counters.migrations);
+  json.member("phase_before_ns", account.phase_before_ns)
+      .member("phase_after_ns", account.phase_after_ns)
+      .end_object();
+}
+
+void write_clock_source(JsonWriter& json, const CellOutcome& outcome) {
+  json.key("clocksource").begin_object().member("before", outcome.clock_source_before);
+  json.member("after", outcome.clock_source_after).end_object();
+}
+
+void write_frequencies(JsonWriter& json, const CellOutcome& outcome) {
+  json.key("frequency_khz").begin_array();
+  for (const FrequencyReading& one : outcome.frequencies)
+    json.begin_object()
+        .member("cpu", one.cpu)
+        .member("before", one.before_khz)
+        .member("after", one.after_khz)
+        .end_object();
+  json.end_array();
+}
+
+void write_loads(JsonWriter& json, const CellOutcome& outcome) {
+  json.key("loads").begin_array();
+  for (const LoadOutcome& load : outcome.loads) json.raw(load.to_json());
+  json.end_array();
+}
+
+void write_warnings(JsonWriter& json, const std::vector<std::string>& warnings) {
+  json.key("warnings").begin_array();
+  for (const std::string& warning : warnings) json.value(warning);
+  json.end_array();
+}
+
+}  // namespace
+
+void begin_header(JsonWriter& json, Cell& cell) {
+  json.begin_object().member("stream", 1).member("probe", version()).member("test", cell.test().name);
+  json.member("boot_id", boot_id(cell.root())).member_raw("parameters", cell.params().to_json());
+}
+
+void write_samples_table(JsonWriter& json, std::size_t id, int cpu, std::span<const ColumnSpec> columns) {
+  json.begin_object().member("id", id).member("name", "samples").member("cpu", cpu).member("thread", id);
+  write_columns(json, columns);
+  json.end_object();
+}
+
+void write_machine_tables(JsonWriter& json, std::size_t first_id) {
+  json.begin_object().member("id", first_id).member("name", "cpus");
+  write_columns(json, cpus_columns());
+  json.end_object().begin_object().member("id", first_id + 1).member("name", "loads");
+  write_columns(json, loads_columns());
+  json.end_object();
+}
+
+void write_thread(JsonWriter& json, const ThreadInForce& thread) {
+  json.member("cpus", cpu_list_text(thread.cpus)).member("policy", policy_text(thread.policy));
+  json.member("priority", thread.policy.priority).member("timer_slack_ns", thread.timer_slack_ns);
+}
+
+std::string trailer_json(const CellOutcome& outcome, const std::vector<std::string>& warnings) {
+  JsonWriter json;
+  json.begin_object().member("stop_reason", stop_reason_name(outcome.reason)).key("accounting").begin_array();
+  for (const LaneAccount& account : outcome.accounts) write_account(json, account);
+  json.end_array();
+  write_clock_source(json, outcome);
+  json.key("smi").begin_object();
+  write_optional(json, "before", outcome.smi_before);
+  write_optional(json, "after", outcome.smi_after);
+  json.end_object();
+  write_frequencies(json, outcome);
+  json.key("thermal_throttle").begin_object();
+  write_optional(json, "core_before", outcome.heat_before.core);
+  write_optional(json, "core_after", outcome.heat_after.core);
+  write_optional(json, "package_before", outcome.heat_before.package);
+  write_optional(json, "package_after", outcome.heat_after.package);
+  json.end_object();
+  write_optional(json, "rt_throttled", outcome.rt_throttled);
+  json.member("steal_ns", outcome.steal_ns).member("duration_ns", outcome.duration_ns);
+  if (outcome.outcomes != "{}") json.member_raw("outcomes", outcome.outcomes);
+  if (outcome.helpers != "[]") json.member_raw("helpers", outcome.helpers);
+  write_loads(json, outcome);
+  json.member_raw("knobs", outcome.knobs);
+  write_warnings(json, warnings);
+  return json.end_object().take();
+}
+
+void begin_summary(JsonWriter& json, const Cell& cell, const Labels& labels) {
+  json.begin_object().member("schema", 1).key("cells").begin_array().begin_object();
+  json.member("id", cell.test().name).member("test", cell.test().name).key("labels").begin_object();
+  for (const auto& [name, value] : labels) json.member(name, value);
+  json.end_object();
+}
+
+void write_joined_account(JsonWriter& json, const CellOutcome& outcome, std::string_view late_policy) {
+  LaneAccount all;
+  for (const LaneAccount& one : outcome.accounts) {
+    all.releases += one.releases;
+    all.recorded += one.recorded;
+    all.overruns += one.overruns;
+    all.dropped += one.dropped;
+    all.late_starts += one.late_starts;
+    all.early += one.early;
+    all.warm_up += one.warm_up;
+  }
+  json.key("accounting").begin_object().member("releases", all.releases).member("recorded", all.recorded);
+  json.member("overruns", all.overruns).member("dropped", all.dropped).member("late_starts", all.late_starts);
+  json.member("early", all.early).member("warm_up", all.warm_up);
+  json.member("late_policy", late_policy).end_object();
+}
+
+void write_end(JsonWriter& json, const CellOutcome& outcome) {
+  json.member("stop_reason", stop_reason_name(outcome.reason));
+  write_clock_source(json, outcome);
+  json.member("valid", outcome.valid());
+}
+
+void write_values(JsonWriter& json, const Histogram& values) {
+  const bool any = values.count() != 0;
+  json.member("count", values.count()).member("min", any ? values.min() : 0).member("mean", values.mean());
+  json.member("max", any ? values.max() : 0).member("stddev", values.stddev());
+  json.key("quantiles").begin_object();
+  constexpr std::array<std::pair<std::string_view, double>, 5> quantiles{
+      {{"0.5", 0.5}, {"0.99", 0.99}, {"0.999", 0.999}, {"0.9999", 0.9999}, {"0.99999", 0.99999}}};
+  for (const auto& [name, q] : quantiles) write_optional(json, name, values.quantile(q));
+  json.end_object();
+}
+
+void end_summary(JsonWriter& json, Cell& cell, const CellOutcome& outcome) {
+  json.member_raw("outcomes", outcome.outcomes).key("threads").begin_array();
+  for (const LaneAccount& account : outcome.accounts) write_account(json, account);
+  json.end_array();
+  if (outcome.helpers != "[]") json.member_raw("helpers", outcome.helpers);
+  write_loads(json, outcome);
+  write_warnings(json, cell.warnings());
+  json.end_object().end_array().end_object();
+}
+
+}  // namespace howlate

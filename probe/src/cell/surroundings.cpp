@@ -1,0 +1,142 @@
+#include "cell/surroundings.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <tuple>
+
+#include "cell/document_parts.hpp"
+#include "core/json.hpp"
+#include "sys/clock.hpp"
+#include "sys/cpus.hpp"
+#include "sys/process.hpp"
+
+namespace howlate {
+
+std::vector<int> without(const std::vector<int>& all, const std::vector<int>& some) {
+  std::vector<int> rest;
+  std::set_difference(all.begin(), all.end(), some.begin(), some.end(), std::back_inserter(rest));
+  return rest;
+}
+
+Status Surroundings::begin() {
+  auto signals = take_end_signals();
+  if (!signals) return signals.error();
+  signals_ = std::move(*signals);
+  KnobContext context;
+  context.root = cell_.root().at("/");
+  context.measuring_cpus = measuring_;
+  auto knobs = KnobSet::apply(cell_.params().texts("knob"), context);
+  if (!knobs) return knobs.error();
+  knobs_ = std::move(*knobs);
+  auto loads = LoadSet::start(cell_.params().texts("load"), measuring_);
+  if (!loads) return loads.error();
+  loads_ = std::move(*loads);
+  if (const auto others = without(allowed_, measuring_); !others.empty())
+    if (const Status moved = set_affinity(others); !moved) cell_.warn(moved.error().message);
+  return {};
+}
+
+Error Surroundings::give_up(Error error) {
+  loads_ = LoadSet();
+  if (const Status restored = knobs_.restore(); !restored)
+    return broken(error.message + "; and " + restored.error().message, restored.error().remedy);
+  return error;
+}
+
+std::optional<std::int64_t> Surroundings::read_smi() const {
+  const std::int64_t count = SmiCounter(cell_.root()).read(measuring_.front());
+  return count < 0 ? std::nullopt : std::optional(count);
+}
+
+void Surroundings::read_before(CellOutcome& outcome) {
+  loads_.mark();
+  outcome.clock_source_before = clock_source(cell_.root());
+  outcome.smi_before = read_smi();
+  for (const int cpu : measuring_)
+    outcome.frequencies.push_back({cpu, cpu_frequency_khz(cell_.root(), cpu), 0});
+  outcome.heat_before = read_heat(cell_.root(), online_cpus(cell_.root()));
+  rt_throttling_.emplace(cell_.root());
+}
+
+void Surroundings::read_after(CellOutcome& outcome) {
+  outcome.clock_source_after = clock_source(cell_.root());
+  outcome.smi_after = read_smi();
+  for (FrequencyReading& one : outcome.frequencies) one.after_khz = cpu_frequency_khz(cell_.root(), one.cpu);
+  look_for_throttling(outcome);
+  if (outcome.clock_source_before != outcome.clock_source_after)
+    cell_.warn("the clock source changed from " + outcome.clock_source_before + " to " +
+               outcome.clock_source_after + " while measuring: the times are not valid");
+}
+
+void Surroundings::look_for_throttling(CellOutcome& outcome) {
+  outcome.heat_after = read_heat(cell_.root(), online_cpus(cell_.root()));
+  outcome.rt_throttled = rt_throttling_->happened();
+  if (outcome.rt_throttled.value_or(false))
+    cell_.warn("the kernel throttled real-time tasks (sched_rt_runtime_us) while it was measured");
+  for (const auto& [what, before, after] :
+       {std::tuple{"cores", outcome.heat_before.core, outcome.heat_after.core},
+        std::tuple{"packages", outcome.heat_before.package, outcome.heat_after.package}})
+    if (before && after && *after > *before)
+      cell_.warn("the CPUs' " + std::string(what) + " were slowed because of heat while it was measured, " +
+                 std::to_string(*after - *before) + " times counted");
+}
+
+void Surroundings::end(CellOutcome& outcome) {
+  auto loads = loads_.stop();
+  if (loads) {
+    outcome.loads = std::move(*loads);
+  } else {
+    cell_.warn(loads.error().message);
+  }
+  for (const LoadOutcome& load : outcome.loads)
+    for (const std::string& warning : load.warnings) cell_.warn("load " + load.spec + ": " + warning);
+  restored_ = knobs_.restore();
+  outcome.knobs = knobs_.to_json();
+  if (!restored_) cell_.warn(restored_.error().message);
+}
+
+std::string Surroundings::loads_json() const {
+  JsonWriter json;
+  json.begin_array();
+  for (std::size_t i = 0; i < loads_.size(); ++i)
+    json.begin_object()
+        .member("name", loads_.name(i))
+        .member("spec", loads_.spec(i))
+        .member("pid", loads_.pid(i))
+        .end_object();
+  return json.end_array().take();
+}
+
+Result<Sink> open_sink(const Params& params) {
+  if (!params.is_set("stream")) return Sink();
+  auto file = AppendFile::create(params.text("stream"));
+  if (!file) return file.error();
+  return Sink(std::move(*file));
+}
+
+Status write_trailer(Sink& sink, const CellOutcome& outcome, const std::vector<std::string>& warnings) {
+  std::vector<std::byte> frame;
+  StreamEncoder::trailer(frame, trailer_json(outcome, warnings));
+  const bool kept = sink.put_last(frame);
+  if (sink.error() == 0 && kept) return {};
+  const std::string why = sink.error() != 0 ? errno_text(sink.error()) : "its end could not be written";
+  return broken(
+      "the stream " + sink.path() + " is cut: " + why + "; it is readable up to its last whole batch",
+      "Free some space, or give --stream a file on another disk");
+}
+
+void print_report(Cell& cell, const std::function<std::string()>& json,
+                  const std::function<std::string()>& text) {
+  if (cell.params().flag("json")) {
+    std::fputs(json().c_str(), stdout);
+  } else if (!cell.params().flag("quiet")) {
+    std::fputs(text().c_str(), stdout);
+  } else {
+    for (const std::string& warning : cell.warnings())
+      std::fprintf(stderr, "howlate-probe: warning: %s.\n", warning.c_str());
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace howlate

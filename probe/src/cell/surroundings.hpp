@@ -1,0 +1,67 @@
+// What surrounds every measurement, whatever is measured: signals, knobs, loads, the machine read before and after; and how a cell's
+// result leaves the process. In the order of a cell: begin(), read_before(), (measuring), read_after(), end(), write_trailer(),
+// print_report(). A cell that cannot begin: give_up().
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cell/account.hpp"
+#include "cell/cell.hpp"
+#include "cell/loads.hpp"
+#include "cell/sink.hpp"
+#include "sys/file.hpp"
+#include "sys/knobs.hpp"
+#include "sys/throttling.hpp"
+
+namespace howlate {
+
+class Surroundings {
+ public:
+  Surroundings(Cell& cell, std::vector<int> allowed, std::vector<int> measuring)
+      : cell_(cell), allowed_(std::move(allowed)), measuring_(std::move(measuring)) {}
+
+  // Takes the signals that end a process, applies the knobs, starts the loads, and moves the calling thread off the measuring CPUs
+  // where there are others. Before any thread is started and before memory is locked.
+  Status begin();
+  // Before anything was measured: ends what was started, and says so if a knob stays changed.
+  Error give_up(Error error);
+
+  void read_before(CellOutcome& outcome);  // clock source, SMIs, frequencies, heat; the loads' time begins
+  void read_after(CellOutcome& outcome);   // the same again, with a warning where something changed
+  void end(CellOutcome& outcome);          // stops the loads, restores the knobs
+
+  [[nodiscard]] const Fd& signals() const { return signals_; }
+  [[nodiscard]] LoadSet& loads() { return loads_; }
+  Status enter_cpuset() { return knobs_.enter_cpuset(); }
+  [[nodiscard]] std::string loads_json() const;
+  [[nodiscard]] std::string knobs_json() const { return knobs_.to_json(); }
+  [[nodiscard]] const Status& restored() const { return restored_; }  // the knobs; after end()
+
+ private:
+  [[nodiscard]] std::optional<std::int64_t> read_smi() const;
+  void look_for_throttling(CellOutcome& outcome);
+
+  Cell& cell_;
+  std::vector<int> allowed_;
+  std::vector<int> measuring_;
+  Fd signals_;
+  KnobSet knobs_;
+  LoadSet loads_;
+  std::optional<RtThrottling> rt_throttling_;
+  Status restored_;
+};
+
+// What is in `all` and not in `some`; both sorted.
+std::vector<int> without(const std::vector<int>& all, const std::vector<int>& some);
+
+// The file of --stream, or nowhere.
+Result<Sink> open_sink(const Params& params);
+Status write_trailer(Sink& sink, const CellOutcome& outcome, const std::vector<std::string>& warnings);
+// On standard output what --json or --quiet leave of it; the warnings on standard error where it is quiet.
+void print_report(Cell& cell, const std::function<std::string()>& json,
+                  const std::function<std::string()>& text);
+
+}  // namespace howlate

@@ -1,0 +1,53 @@
+#include "cell/text_parts.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "core/text.hpp"
+
+namespace howlate {
+
+void print(std::string& out, const char* format, ...) {
+  char line[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  out += line;
+}
+
+std::string duration(std::int64_t ns) {
+  return format_duration_ns(ns);
+}
+
+std::string summary_head(const Cell& cell, const Labels& labels, const CellOutcome& outcome) {
+  std::string out(cell.test().name);
+  for (const auto& [name, value] : labels) print(out, "  %s %s", name.c_str(), value.c_str());
+  print(out, "\n%s, ended by: %s%s\n", duration(outcome.duration_ns).c_str(),
+        std::string(stop_reason_name(outcome.reason)).c_str(),
+        outcome.valid() ? "" : "; NOT VALID, see the warnings");
+  return out;
+}
+
+void write_account_text(std::string& out, const LaneAccount& account) {
+  const auto number = [](std::int64_t value) { return static_cast<long long>(value); };
+  print(out,
+        "  %-8s %lld releases = %lld recorded + %lld overruns + %lld dropped; late starts %lld, early %lld, "
+        "warm-up %lld\n",
+        account.cpu < 0 ? "unpinned" : ("CPU " + std::to_string(account.cpu)).c_str(),
+        number(account.releases), number(account.recorded), number(account.overruns), number(account.dropped),
+        number(account.late_starts), number(account.early), number(account.warm_up));
+  print(out,
+        "           faults %lld minor, %lld major; switched out %lld times against its will; migrations %s\n",
+        number(account.counters.minor_faults), number(account.counters.major_faults),
+        number(account.counters.involuntary_switches),
+        account.counters.migrations < 0 ? "unknown" : std::to_string(account.counters.migrations).c_str());
+}
+
+void write_load_text(std::string& out, const LoadOutcome& load) {
+  print(out, "  load %s: %.1f %% of CPU %s", load.spec.c_str(), 100 * load.achieved_cpu, load.cpus.c_str());
+  if (load.target_cpu) print(out, " (wanted %.1f %%)", 100 * *load.target_cpu);
+  print(out, ", %lld %s\n", static_cast<long long>(load.units), load.unit.c_str());
+}
+
+}  // namespace howlate

@@ -1,0 +1,119 @@
+#include "points/threads.hpp"
+
+#include <algorithm>
+
+#include "timers/sleep.hpp"
+
+namespace howlate {
+
+PointsThreads::~PointsThreads() {
+  int expected = closed;
+  gate_.compare_exchange_strong(expected, home, std::memory_order_release);
+  gate_.notify_all();
+  stop();
+  while (!ended()) {
+    kick();
+    sleep_until_ns(monotonic_now_ns() + 1'000'000);
+  }
+  join();
+}
+
+std::size_t PointsThreads::memory_bytes(const PointsPlan& plan) {
+  return plan.columns.size() * static_cast<std::size_t>(plan.points) * sizeof(std::int64_t);
+}
+
+Status PointsThreads::make(const PointsPlan& plan) {
+  for (const PointsThreadSpec& spec : plan.threads) {
+    auto run = std::make_unique<PointsThreadRun>(spec);
+    run->ended.store(true, std::memory_order_relaxed);  // until its thread is there
+    run->seen.stop_ = &stop_;
+    if (spec.records) {
+      auto pages = TouchedPages::make(memory_bytes(plan));
+      if (!pages) return pages.error();
+      run->pages = std::move(*pages);
+      run->seen.wanted_ = plan.points;
+      for (std::size_t i = 0; i < plan.columns.size(); ++i)
+        run->seen.columns_.push_back(run->pages.as<std::int64_t>().data() +
+                                     i * static_cast<std::size_t>(plan.points));
+    }
+    runs_.push_back(std::move(run));
+  }
+  return {};
+}
+
+Status PointsThreads::start() {
+  for (auto& run : runs_) {
+    const ThreadSpec spec{run->spec.cpus, run->spec.policy, 0, run->spec.name, {}};
+    run->ended.store(false, std::memory_order_relaxed);
+    if (run->spec.records) recording_.fetch_add(1, std::memory_order_relaxed);
+    auto thread = RtThread::start(
+        spec, [this, &one = *run] { body(one); }, root_);
+    if (!thread) {
+      run->ended.store(true, std::memory_order_relaxed);
+      return thread.error();
+    }
+    run->thread = std::move(*thread);
+  }
+  for (std::size_t there = 0; (there = at_gate_.load(std::memory_order_acquire)) != runs_.size();)
+    at_gate_.wait(there, std::memory_order_acquire);
+  return {};
+}
+
+void PointsThreads::body(PointsThreadRun& run) {
+  const SignalMask kick_unblocked(SIG_UNBLOCK, {kick_signal()});
+  ThreadCounters before = read_thread_counters(root_);
+  at_gate_.fetch_add(1, std::memory_order_release);
+  at_gate_.notify_all();
+  gate_.wait(closed, std::memory_order_acquire);
+  if (gate_.load(std::memory_order_acquire) == opened) {
+    touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
+    if (run.spec.records) touch_from_here(run.pages.as<std::byte>());
+    const std::int64_t migrations = before.migrations;
+    before = read_thread_usage();
+    before.migrations = migrations;
+    run.status = run.spec.body(run.seen);
+    run.ended_ns = monotonic_now_ns();
+    one_ended(run);
+    run.counters = read_thread_counters(root_) - before;
+  }
+  run.ended.store(true, std::memory_order_release);
+  bell_.ring();
+}
+
+// The others end with the last that records, or with the first failure; told from here, since the main thread may have no CPU while
+// one of them spins.
+void PointsThreads::one_ended(const PointsThreadRun& run) {
+  const bool last = run.spec.records && recording_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  if (last || !run.status) stop();
+}
+
+void PointsThreads::open(const PointsPlan& plan, std::int64_t t0_ns) {
+  for (auto& run : runs_) {
+    run->seen.t0_ns_ = t0_ns;
+    if (plan.duration_ns != 0) run->seen.end_ns_ = t0_ns + plan.duration_ns;
+  }
+  gate_.store(opened, std::memory_order_release);
+  gate_.notify_all();
+}
+
+void PointsThreads::kick() const {
+  for (const auto& run : runs_)
+    if (!run->ended.load(std::memory_order_acquire)) run->thread.kick(kick_signal());
+}
+
+bool PointsThreads::ended() const {
+  return std::all_of(runs_.begin(), runs_.end(),
+                     [](const auto& run) { return run->ended.load(std::memory_order_acquire); });
+}
+
+void PointsThreads::join() {
+  for (auto& run : runs_) run->thread.join();
+}
+
+std::int64_t PointsThreads::points() const {
+  std::int64_t sum = 0;
+  for (const auto& run : runs_) sum += run->seen.live_.load(std::memory_order_relaxed);
+  return sum;
+}
+
+}  // namespace howlate

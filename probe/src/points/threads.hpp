@@ -1,0 +1,65 @@
+// The threads of a test of data points: rows had and touched, made, held at a gate until t0 is known, ended together.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cell/bell.hpp"
+#include "points/points.hpp"
+#include "sys/memory.hpp"
+#include "sys/thread.hpp"
+
+namespace howlate {
+
+// One thread while it runs.
+struct PointsThreadRun {
+  const PointsThreadSpec& spec;
+  TouchedPages pages;  // column after column
+  PointsThread seen;   // by the body
+  RtThread thread;
+  Status status;            // of the body
+  ThreadCounters counters;  // of the measured part
+  std::int64_t ended_ns = 0;
+  std::atomic<bool> ended{false};
+
+  explicit PointsThreadRun(const PointsThreadSpec& of) : spec(of) {}
+};
+
+class PointsThreads {
+ public:
+  PointsThreads(const Root& root, Bell& bell) : root_(root), bell_(bell) {}
+  PointsThreads(const PointsThreads&) = delete;
+  PointsThreads& operator=(const PointsThreads&) = delete;
+  ~PointsThreads();  // whatever waits at the gate goes home
+
+  // What the rows take, for each recording thread.
+  static std::size_t memory_bytes(const PointsPlan& plan);
+  Status make(const PointsPlan& plan);
+  Status start();  // on return all wait at the gate
+  void open(const PointsPlan& plan, std::int64_t t0_ns);
+  void stop() { stop_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool stopping() const { return stop_.load(std::memory_order_relaxed); }
+  void kick() const;
+  [[nodiscard]] bool ended() const;
+  void join();
+
+  [[nodiscard]] std::int64_t points() const;  // so far, of all that record
+  [[nodiscard]] const std::vector<std::unique_ptr<PointsThreadRun>>& runs() const { return runs_; }
+
+ private:
+  enum Gate : int { closed, opened, home };
+  void body(PointsThreadRun& run);
+  void one_ended(const PointsThreadRun& run);
+
+  Root root_;
+  Bell& bell_;
+  std::vector<std::unique_ptr<PointsThreadRun>> runs_;
+  std::atomic<int> gate_{closed};
+  std::atomic<std::size_t> at_gate_{0};
+  std::atomic<std::size_t> recording_{0};  // that have not ended
+  std::atomic<bool> stop_{false};          // all shall end
+};
+
+}  // namespace howlate
