@@ -29,7 +29,7 @@ PROBE = "howlate-probe"
 _DISK = "/var/tmp"
 """Where the load `disk` writes if it is not told: a file system in the guest's memory stands there."""
 NEEDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "disk": (("module", "ext4"), ("module", "brd", "rd_size=131072"), ("disk", "/dev/ram0", _DISK)),
+    "disk": (("module", "ext4"), ("module", "brd", "rd_size=196608"), ("disk", "/dev/ram0", _DISK)),
     "network": (("module", "veth"),),
 }
 """What a load needs of a guest that is not there after its boot, as lines of a job."""
@@ -161,8 +161,10 @@ class Bench:
         try:
             self._run_in_real_time(job_text([(PROBE, "--version")]), TRY_S, lambda: None)
         except TargetError as problem:
+            what, *lines = problem.message.splitlines()
+            last = f' (its console ends with "{lines[-1]}")' if lines else ""
             raise NotPossibleError(
-                f"KVM cannot start an ordinary guest on this machine: {problem.message}", HOW_TO_CHECK
+                f"KVM cannot start an ordinary guest on this machine: {what}{last}", HOW_TO_CHECK
             ) from None
 
 

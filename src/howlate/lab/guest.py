@@ -116,6 +116,8 @@ class Guest:
     def wait(self, deadline: float, tick: Callable[[], None] = lambda: None) -> None:
         """Until QEMU has ended; LateError after the deadline. `tick` is called about once a second."""
         assert self._process is not None
+        if self._process.poll() is not None:
+            return
         handle = os.pidfd_open(self._process.pid)
         try:
             poll, ticked = select.poll(), time.monotonic()
@@ -173,7 +175,7 @@ class Guest:
             with contextlib.suppress(ValueError):
                 what = f"QEMU was ended by {signal.Signals(-code).name}"
         elif code:
-            words = said.splitlines()[-1] if said else "nothing"
+            words = next((line for line in said.splitlines() if "warning:" not in line), "nothing")
             what = f"QEMU ended with exit code {code} and said: {words}"
         lines = last_lines(text)
         return TargetError(

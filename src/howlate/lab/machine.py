@@ -42,7 +42,7 @@ ARCHITECTURES = {
         "qemu-system-x86_64",
         "qemu-system-x86",
         "q35",
-        "qemu64,-rdrand",
+        "qemu64-v1,-erms,-fsrm,-rdrand,-rdseed",
         "ttyS0",
         ("bios-256k.bin", "kvmvapic.bin", "linuxboot_dma.bin"),
     ),

@@ -1,0 +1,95 @@
+"""Real kernels on a bench, for tests: kernels are fetched once a checkout, everything else is made in folders of its
+own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from howlate.lab.apt import AptArchive
+from howlate.lab.bench import PROBE, Bench
+from howlate.lab.kernels import get
+from howlate.lab.label import Label
+from howlate.lab.machine import Machine
+from howlate.lab.results import Results
+from howlate.lab.snapshot import Snapshots
+from howlate.places import ROOT, guest_probe_path
+
+KERNELS = Path(os.environ.get("HOWLATE_TEST_KERNELS") or ROOT / "build" / "test-kernels")
+"""A cache of its own: what the tests need stays between their runs, and nothing of the user's cache is touched."""
+LIMIT_S = 600.0
+STANDARD, RT = "6.1[preempt=none]", "6.1-rt"
+
+
+def with_kernels(cache: Path) -> Path:
+    """An empty cache that has the tests' kernels."""
+    cache.mkdir(parents=True, exist_ok=True)
+    for name in ("kernels", "apt"):
+        (KERNELS / name).mkdir(parents=True, exist_ok=True)
+        (cache / name).symlink_to(KERNELS / name)
+    return cache
+
+
+@cache
+def _fetched(label: Label) -> None:
+    get(label, AptArchive(KERNELS / "apt"), KERNELS)
+
+
+def bench(
+    cache: Path,
+    name: str = RT,
+    extra: Mapping[str, bytes] | None = None,
+    stop: threading.Event | None = None,
+    fresh: bool = False,
+    snapshots: Path | None = None,
+) -> Bench:
+    """A kernel on a bench whose cache has nothing but kernels to begin with, and guests that are booted already if
+    `snapshots` is given."""
+    label = Label.parse(name)
+    _fetched(label.base)
+    if not (cache / "kernels").exists():
+        with_kernels(cache)
+    return Bench(
+        label,
+        get(label, AptArchive(KERNELS / "apt"), cache),
+        Machine.of(label.arch),
+        guest_probe_path(label.arch).read_bytes(),
+        cache,
+        Snapshots(snapshots or cache / "snapshots"),
+        Results(cache / "results", fresh),
+        stop or threading.Event(),
+        extra or {},
+    )
+
+
+def cell(activations: int = 200, *more: str) -> list[str]:
+    """The line of a small cell."""
+    return [
+        *(PROBE, "cyclic", "--policy=fifo:80", "--period=1ms", f"--activations={activations}"),
+        *(*more, "--stream=stream", "--record=memory", "--quiet"),
+    ]
+
+
+def stream_of(
+    on: Bench,
+    line: Sequence[str],
+    before: Sequence[Sequence[str]] = (),
+    tick: Callable[[], None] = lambda: None,
+) -> bytes:
+    """The stream that a cell left, all lines having ended well."""
+    lines = on.run([*before, line], LIMIT_S, tick)
+    for done in lines:
+        assert done.status == "0", done.stderr.decode()
+    return lines[-1].files["stream"]
+
+
+def program(folder: Path, name: str, source: str) -> bytes:
+    """A static program for a guest."""
+    file = folder / f"{name}.cpp"
+    file.write_text(source)
+    subprocess.run(["g++", "-O1", "-static", "-o", str(folder / name), str(file)], check=True)
+    return (folder / name).read_bytes()

@@ -1,0 +1,136 @@
+"""What virtual time promises: the same cell is the same bytes. A run is compared with a run, never with a number."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from howlate.lab.scratch import MEMORY, PREFIX
+from lab.guests import LIMIT_S, RT, STANDARD, bench, cell, program, stream_of
+from processes import with_word
+
+LOAD = "--load=memory-alloc:100"
+
+
+@contextmanager
+def busy_host() -> Iterator[None]:
+    """Every core of the host has something else to do."""
+    spin = [sys.executable, "-c", "while True: pass"]
+    children = [subprocess.Popen(spin) for _ in os.sched_getaffinity(0)]
+    try:
+        yield
+    finally:
+        for child in children:
+            child.kill()
+            child.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", [STANDARD, RT])
+def test_two_runs_from_empty_caches_in_other_places_are_equal(tmp_path: Path, kernel: str) -> None:
+    """Boot, snapshot and cell, each made twice: once quietly, once elsewhere beside other work, with an environment,
+    a host path and a time of day of its own."""
+    line = cell(100, LOAD, "--dither", "--seed=3", "--first=1234us")
+    first = stream_of(bench(tmp_path / "a", kernel), line)
+    with busy_host():
+        second = stream_of(bench(tmp_path / "another, longer place" / "b", kernel), line)
+    assert first == second
+    assert len(first) > 100 * 33
+
+
+def test_a_cell_is_the_same_whatever_ran_before_it_and_beside_it(tmp_path: Path, booted: Path) -> None:
+    """Each cell starts from the same machine; two at once share the host's cores and nothing else."""
+    lines = [cell(100, LOAD), cell(150), cell(100, "--load=hackbench:1")]
+    on = bench(tmp_path, fresh=True, snapshots=booted)
+    forwards = [stream_of(on, line) for line in lines]
+    backwards = [stream_of(on, line) for line in reversed(lines)]
+    with ThreadPoolExecutor(3) as pool:
+        at_once = list(pool.map(lambda line: stream_of(on, line), lines))
+    assert forwards == list(reversed(backwards)) == at_once
+    assert len(set(forwards)) == len(lines)
+
+
+def test_a_host_that_reads_slowly_changes_nothing(tmp_path: Path, booted: Path) -> None:
+    """Console and window of a running guest are read all the time, a byte at a time and in pieces."""
+    on = bench(tmp_path, fresh=True, snapshots=booted)
+    line = cell(3000)
+    unread = stream_of(on, line)
+    over, read = threading.Event(), []
+
+    def reader() -> None:
+        while not over.is_set():
+            for folder in MEMORY.glob(f"{PREFIX}*"):
+                for name in ("console", "window"):
+                    try:
+                        with (folder / name).open("rb") as file:
+                            while not over.is_set() and file.read(1) and file.read(4096):
+                                read.append(name)
+                                file.seek(65536, os.SEEK_CUR)
+                    except OSError:
+                        continue
+
+    thread = threading.Thread(target=reader)
+    thread.start()
+    try:
+        assert stream_of(on, line) == unread
+    finally:
+        over.set()
+        thread.join()
+    assert "window" in read
+
+
+PEEK = """
+#include <cstdio>
+#include <ctime>
+#include <sys/auxv.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+static void show(const unsigned char* bytes, int count) {
+  for (int i = 0; i < count; ++i) printf("%02x", bytes[i]);
+  puts("");
+}
+int main() {
+  unsigned char random[32];
+  getrandom(random, sizeof random, 0);
+  show(random, 32);
+  show(reinterpret_cast<const unsigned char*>(getauxval(AT_RANDOM)), 16);
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  printf("%lld.%09ld\\n", static_cast<long long>(now.tv_sec), now.tv_nsec);
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  printf("%lld.%09ld\\n", static_cast<long long>(now.tv_sec), now.tv_nsec);
+  printf("%p %p\\n", static_cast<void*>(&now), reinterpret_cast<void*>(&main));
+  struct stat self;
+  stat("/proc/self/exe", &self);
+  printf("%lu %ld\\n", self.st_ino, self.st_mtime);
+  FILE* id = fopen("/proc/sys/kernel/random/boot_id", "r");
+  char text[64];
+  if (id && fgets(text, sizeof text, id)) fputs(text, stdout);
+}
+"""
+
+
+def test_a_guest_knows_nothing_of_this_host_nor_of_chance(tmp_path: Path) -> None:
+    """Entropy, addresses, time of day, inodes and the boot's id are the same in two guests that were booted apart."""
+    extra = {"peek": program(tmp_path, "peek", PEEK)}
+    seen = [bench(tmp_path / name, extra=extra).run([("/peek",)], LIMIT_S)[0] for name in "ab"]
+    assert seen[0].status == "0"
+    assert seen[0].stdout == seen[1].stdout
+    lines = seen[0].stdout.decode().splitlines()
+    assert len(lines) == 7
+    assert time.gmtime(float(lines[2]))[:3] == (2026, 1, 1)  # -rtc base, not this host's clock
+
+
+def test_nothing_of_a_guest_is_left(tmp_path: Path, booted: Path) -> None:
+    stream_of(bench(tmp_path, snapshots=booted), cell(20))
+    assert not with_word(str(tmp_path))
+    assert not list(MEMORY.glob(f"{PREFIX}*"))

@@ -1,0 +1,173 @@
+"""Guests that go wrong, for real: each is told as what it is, and none is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from howlate.errors import NotPossibleError, TargetError
+from howlate.lab.bench import PROBE
+from howlate.lab.guest import last_lines, trouble_on
+from howlate.lab.machine import Machine
+from howlate.lab.real import check_device
+from lab import guests
+from lab.guests import LIMIT_S, bench, cell, program, stream_of
+from processes import until, with_word
+
+CRASH = """
+#include <fcntl.h>
+#include <unistd.h>
+int main() { int f = open("/proc/sysrq-trigger", O_WRONLY); return write(f, "c", 1) == 1 ? 0 : 1; }
+"""
+FOREVER = [PROBE, "cyclic", "--duration=10h", "--period=1s", "--stream=stream", "--quiet"]
+
+
+def qemu_of(place: Path) -> list[int]:
+    """Running QEMUs (not their starters) that have to do with a place."""
+    return [
+        pid
+        for pid, line in with_word(str(place)).items()
+        if line.split("/")[-1] and "-icount" in line.split()
+    ]
+
+
+def test_a_crash_is_told_with_the_last_lines_and_the_next_cell_is_sound(tmp_path: Path) -> None:
+    on = bench(tmp_path, extra={"crash": program(tmp_path, "crash", CRASH)})
+    with pytest.raises(TargetError) as caught:
+        on.run([("/crash",)], LIMIT_S)
+    what, heading, *lines = caught.value.message.splitlines()
+    assert "sysrq" in what or "NULL pointer" in what
+    assert heading == "last lines of the console:"
+    assert lines
+    assert stream_of(on, cell(20))
+
+
+def test_a_kernel_that_cannot_boot_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match=r"panicked: .*(mount root|No working init)") as caught:
+        bench(tmp_path, f"{guests.RT}[rdinit=/nothing]").run([cell(20)], LIMIT_S)
+    assert "last lines of the console" in caught.value.message
+    assert not with_word(str(tmp_path))
+
+
+def test_a_guest_that_never_ends_is_ended_and_told(tmp_path: Path, booted: Path) -> None:
+    on = bench(tmp_path, snapshots=booted)
+    stream_of(on, cell(20))  # booted, so that the limit is the cell's alone
+    began = time.monotonic()
+    with pytest.raises(TargetError, match="did not end within 2 s of the host's time"):
+        on.run([FOREVER], 2.0)
+    assert time.monotonic() - began >= 2.0
+    assert not with_word(str(tmp_path))
+
+
+def test_a_qemu_that_is_killed_is_told(tmp_path: Path, booted: Path) -> None:
+    on = bench(tmp_path, snapshots=booted)
+    stream_of(on, cell(20))
+
+    def kill() -> None:
+        for pid in qemu_of(tmp_path):
+            os.kill(pid, signal.SIGKILL)
+
+    with pytest.raises(TargetError, match="ended by SIGKILL"):
+        on.run([FOREVER], LIMIT_S, kill)
+
+
+def test_a_qemu_that_cannot_start_is_told_with_its_words(tmp_path: Path, booted: Path) -> None:
+    on = bench(tmp_path, snapshots=booted)
+    broken = replace(on.machine.architecture, machine="no-such-machine")
+    with pytest.raises(TargetError, match=r"ended with exit code 1 and said: .*machine type"):
+        replace(on, machine=replace(on.machine, architecture=broken)).run([cell(20)], LIMIT_S)
+
+
+def test_an_interrupt_ends_every_guest(tmp_path: Path, booted: Path) -> None:
+    stop = threading.Event()
+    on = bench(tmp_path, stop=stop, snapshots=booted)
+    stream_of(on, cell(20))
+    with pytest.raises(KeyboardInterrupt):
+        on.run([FOREVER], LIMIT_S, stop.set)
+    assert not with_word(str(tmp_path))
+    with pytest.raises(KeyboardInterrupt):
+        on.run([cell(21)], LIMIT_S)
+
+
+def test_guests_end_with_howlate_however_it_dies(tmp_path: Path, booted: Path) -> None:
+    stream_of(bench(tmp_path, snapshots=booted), cell(20))
+    script = f"""
+from pathlib import Path
+from lab.guests import bench
+bench(Path({str(tmp_path)!r}), snapshots=Path({str(booted)!r})).run([{FOREVER!r}], 600.0, lambda: print("runs", flush=True))
+"""
+    paths = os.environ | {"PYTHONPATH": ":".join(sys.path)}
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=paths)
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"runs\n"
+    assert qemu_of(tmp_path)
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    assert until(lambda: not with_word(str(tmp_path)))
+
+
+def test_a_damaged_snapshot_is_noticed_and_made_again(tmp_path: Path) -> None:
+    first = stream_of(bench(tmp_path, fresh=True), cell(30))
+    (state,) = tmp_path.glob("snapshots/*/state")
+    data = bytearray(state.read_bytes())
+    data[len(data) // 2] ^= 1
+    state.write_bytes(data)
+    assert stream_of(bench(tmp_path, fresh=True), cell(30)) == first
+    assert state.read_bytes() != data
+
+
+def test_a_cell_that_is_in_the_cache_starts_no_guest(
+    tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = stream_of(bench(tmp_path, snapshots=booted), cell(20))
+    monkeypatch.setattr("howlate.lab.guest.Guest.started", None)
+    assert stream_of(bench(tmp_path, snapshots=booted), cell(20)) == first
+    with pytest.raises(TypeError):
+        stream_of(bench(tmp_path, snapshots=booted), cell(21))
+
+
+@pytest.mark.parametrize(
+    ("load", "first"), [("disk", "module"), ("network:100", "module"), ("cpu:50,cpus=0", ""), ("none", "")]
+)
+def test_a_load_has_what_it_needs(tmp_path: Path, booted: Path, load: str, first: str) -> None:
+    on = bench(tmp_path, snapshots=booted)
+    before = on.lines_for([load])
+    assert (before[0][0] if before else "") == first
+    assert stream_of(on, cell(30, f"--load={load}"), before)
+
+
+def test_real_time_says_why_it_is_not_possible(tmp_path: Path) -> None:
+    with pytest.raises(NotPossibleError, match="there is no"):
+        check_device(tmp_path / "kvm")
+    if os.geteuid() != 0:
+        (tmp_path / "kvm").touch(0o000)
+        with pytest.raises(NotPossibleError, match="cannot be opened"):
+            check_device(tmp_path / "kvm")
+
+
+def test_real_time_is_tried_before_it_is_promised(tmp_path: Path) -> None:
+    on = replace(bench(tmp_path), machine=Machine.of("amd64", "real"))
+    try:
+        on.try_real_time()
+    except NotPossibleError as problem:
+        assert "/dev/kvm" in problem.message + problem.remedy
+        assert "`" in problem.remedy
+    else:
+        assert on.run([(PROBE, "--version")], LIMIT_S)[0].stdout
+
+
+def test_the_first_trouble_on_a_console_is_what_is_told() -> None:
+    console = "fine\r\n\x1b[2J[    1.5] BUG: kernel NULL pointer\n[    1.6] Oops: 0\n"
+    console += "[    1.7] Kernel panic - not syncing: x\n"
+    assert trouble_on(console) == "the guest's kernel hit a BUG: BUG: kernel NULL pointer"
+    assert trouble_on("all is well\n") == ""
+    assert last_lines(console, 2) == ["Oops: 0", "Kernel panic - not syncing: x"]

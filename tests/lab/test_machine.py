@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from howlate.errors import NotPossibleError, UsageError
+from howlate.lab.guest import Boot
+from howlate.lab.machine import NAMED, Machine, Places, escaped
+from howlate.lab.snapshot import key_of
+from howlate.model.run import REAL
+
+MACHINE = Machine.of("amd64")
+BOOT = Boot(MACHINE, Path("/a/vmlinuz"), Path("/a/initramfs"), MACHINE.command_line(()))
+
+
+@pytest.mark.parametrize("arch", ["amd64", "arm64"])
+def test_several_cpus_in_virtual_time_are_refused_with_the_reason(arch: str) -> None:
+    with pytest.raises(NotPossibleError, match="slices of up to 100 ms"):
+        Machine.of(arch, cpus=2)
+    assert "-smp 4" in " ".join(Machine.of(arch, REAL, 4).arguments(NAMED, ""))
+
+
+def test_no_cpu_makes_no_sense() -> None:
+    with pytest.raises(UsageError):
+        Machine.of("amd64", REAL, 0)
+
+
+@pytest.mark.parametrize("arch", ["amd64", "arm64"])
+def test_nothing_random_and_no_time_of_this_host_gets_in(arch: str) -> None:
+    line = " ".join(Machine.of(arch).arguments(NAMED, ""))
+    for wanted in (
+        "shift=0,sleep=off",
+        "-seed 1",
+        "clock=vm",
+        "-nodefaults",
+        "-no-user-config",
+        "thread=single",
+    ):
+        assert wanted in line
+    assert "kvm" not in line
+
+
+def test_instructions_whose_count_is_not_their_cost_are_off() -> None:
+    line = " ".join(MACHINE.arguments(NAMED, ""))
+    for feature in ("erms", "fsrm", "rdrand", "rdseed"):
+        assert f"-{feature}" in line
+
+
+def test_a_comma_in_a_path_stays_in_the_path() -> None:
+    places = Places("/k", "/i", "/a,b/window", "/a,b/console")
+    assert escaped("/a,b") == "/a,,b"
+    line = " ".join(MACHINE.arguments(places, ""))
+    assert "mem-path=/a,,b/window" in line
+    assert "path=/a,,b/console" in line
+
+
+def test_the_labels_parameters_come_after_the_labs_own() -> None:
+    words = MACHINE.command_line(("preempt=none", "x=1")).split()
+    assert words[0] == "console=ttyS0"
+    assert words[-2:] == ["preempt=none", "x=1"]
+
+
+def test_a_key_knows_no_path_of_the_host() -> None:
+    elsewhere = replace(BOOT, kernel=Path("/b/other"), initramfs=Path("/c"))
+    assert key_of(BOOT, "1", "2") == key_of(elsewhere, "1", "2")
+
+
+def test_whatever_a_guest_depends_on_changes_its_key() -> None:
+    keys = [
+        key_of(BOOT, "1", "2"),
+        key_of(BOOT, "1", "3"),
+        key_of(BOOT, "3", "2"),
+        key_of(replace(BOOT, command_line="other"), "1", "2"),
+        key_of(replace(BOOT, machine=Machine.of("amd64", REAL)), "1", "2"),
+    ]
+    assert len(set(keys)) == len(keys)
+
+
+def test_qemu_is_known_by_its_bytes() -> None:
+    found = MACHINE.identity()
+    assert "version" in found["version"]
+    assert len(found["program"]) == 64
+    assert len(found["bios-256k.bin"]) == 64
+
+
+def test_an_emulator_that_is_not_installed_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(NotPossibleError, match="qemu-system-x86_64"):
+        MACHINE.emulator()
