@@ -133,4 +133,3 @@ def test_a_guest_knows_nothing_of_this_host_nor_of_chance(tmp_path: Path) -> Non
 def test_nothing_of_a_guest_is_left(tmp_path: Path, booted: Path) -> None:
     stream_of(bench(tmp_path, snapshots=booted), cell(20))
     assert not with_word(str(tmp_path))
-    assert not list(MEMORY.glob(f"{PREFIX}*"))

@@ -102,7 +102,8 @@ def test_guests_end_with_howlate_however_it_dies(tmp_path: Path, booted: Path) -
     script = f"""
 from pathlib import Path
 from lab.guests import bench
-bench(Path({str(tmp_path)!r}), snapshots=Path({str(booted)!r})).run([{FOREVER!r}], 600.0, lambda: print("runs", flush=True))
+on = bench(Path({str(tmp_path)!r}), snapshots=Path({str(booted)!r}))
+on.run([{FOREVER!r}], 600.0, lambda: print("runs", flush=True))
 """
     paths = os.environ | {"PYTHONPATH": ":".join(sys.path)}
     child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=paths)

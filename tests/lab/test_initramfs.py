@@ -9,7 +9,8 @@ FILES = {"init": b"program", "lib/modules/veth.ko": b"\x00\x01", "lib/modules/a.
 
 def read_back(archive: bytes) -> dict[str, tuple[list[int], bytes]]:
     """A newc archive's entries: the numbers of the head, and the data."""
-    found, at = {}, 0
+    found: dict[str, tuple[list[int], bytes]] = {}
+    at = 0
     while True:
         assert archive[at : at + 6] == b"070701"
         numbers = [int(archive[at + 6 + 8 * i : at + 14 + 8 * i], 16) for i in range(13)]

@@ -66,6 +66,14 @@ def test_a_result_is_read_with_its_checksum(path: Path) -> None:
         window.read_answer(path)
 
 
+def test_a_guest_that_waits_for_a_job_has_said_so_with_its_clock(path: Path) -> None:
+    assert window.read_ready(path) is None
+    with path.open("r+b") as file:
+        file.seek(24)
+        file.write(struct.pack("<QQQQ", 4, 0, 0, 6_107_880_075))
+    assert window.read_ready(path) == 6_107_880_075
+
+
 @pytest.mark.parametrize(("state", "length"), [(7, 0), (2, window.SIZE)])
 def test_a_window_that_was_written_over_is_told(path: Path, state: int, length: int) -> None:
     with path.open("r+b") as file:

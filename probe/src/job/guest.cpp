@@ -67,7 +67,7 @@ class Guest {
     if (window_->check() && window_->state() == Window::job_is_there) return {};
     const Result<Stop> stop = Stop::find({});
     if (!stop) return stop.error();
-    window_->say_ready();
+    window_->say_ready(machine_clock_ns());
     stop->stop();
     log_.emplace();
     if (const Status status = window_->check(); !status) return status;

@@ -1,5 +1,9 @@
 #include "job/stop.hpp"
 
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
 namespace howlate {
 namespace {
 
@@ -18,6 +22,20 @@ Result<Stop> Stop::find(const Root& root) {
 
 void Stop::stop() const {
   *memory_.at() = panicked;
+}
+
+std::uint64_t machine_clock_ns() {
+#if defined(__x86_64__)
+  return __rdtsc();
+#elif defined(__aarch64__)
+  std::uint64_t count = 0, a_second = 0;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(count));
+  asm volatile("mrs %0, cntfrq_el0" : "=r"(a_second));
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+  return count / a_second * second_ns + count % a_second * second_ns / a_second;
+#else
+  return 0;
+#endif
 }
 
 }  // namespace howlate

@@ -2,6 +2,8 @@
 // panicked (QEMU's pvpanic-pci), which it did not.
 #pragma once
 
+#include <cstdint>
+
 #include "core/result.hpp"
 #include "job/pci.hpp"
 
@@ -17,5 +19,9 @@ class Stop {
   explicit Stop(PciMemory memory) : memory_(std::move(memory)) {}
   PciMemory memory_;
 };
+
+// The machine's own clock (the counter that the kernel's is made of), in nanoseconds since the machine's start where a
+// virtual machine counts its TSC in them; 0 on processors that no guest of the lab has.
+std::uint64_t machine_clock_ns();
 
 }  // namespace howlate

@@ -31,7 +31,11 @@ class Window {
   // Whether a host made it: its magic, and room for a result.
   [[nodiscard]] Status check() const;
   [[nodiscard]] std::uint64_t state() const { return words_[state_word]; }
-  void say_ready() { words_[state_word] = guest_is_ready; }
+  // `clock_ns`: machine_clock_ns() just before the machine stops.
+  void say_ready(std::uint64_t clock_ns) {
+    words_[clock_word] = clock_ns;
+    words_[state_word] = guest_is_ready;
+  }
   // The job's text, if its checksum holds.
   [[nodiscard]] Result<std::string> read_job() const;
 
@@ -50,6 +54,7 @@ class Window {
     state_word,
     result_length_word,
     result_crc_word,
+    clock_word,
   };
 
   std::span<volatile std::uint64_t> words_;

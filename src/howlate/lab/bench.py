@@ -29,7 +29,11 @@ PROBE = "howlate-probe"
 _DISK = "/var/tmp"
 """Where the load `disk` writes if it is not told: a file system in the guest's memory stands there."""
 NEEDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "disk": (("module", "ext4"), ("module", "brd", "rd_size=196608"), ("disk", "/dev/ram0", _DISK)),
+    "disk": (
+        ("module", "ext4"),
+        ("module", "brd", "rd_nr=1", "rd_size=196608"),
+        ("disk", "/dev/ram0", _DISK),
+    ),
     "network": (("module", "veth"),),
 }
 """What a load needs of a guest that is not there after its boot, as lines of a job."""

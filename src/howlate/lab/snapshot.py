@@ -8,7 +8,9 @@ whatever else the host did.
 from __future__ import annotations
 
 import json
+import mmap
 import os
+import struct
 import threading
 import time
 from collections.abc import Callable
@@ -17,7 +19,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from howlate.errors import HowlateError, StorageError
+from howlate.errors import HowlateError, TargetError
 from howlate.lab import window
 from howlate.lab.cache import made, remove
 from howlate.lab.guest import Boot, Guest
@@ -33,6 +35,12 @@ _LOAD_S = 300.0
 MOST_BYTES = 12 << 30
 """So much of snapshots is kept; one takes about 80 MB."""
 _IN_USE_S = 3600.0
+AFTER_NS = 1_000_000
+"""A saved guest's clock stands so long after it was read last: more than it takes to get from there to the stop."""
+_ICOUNT = b"\x05\x0ctimer/icount" + (1).to_bytes(4, "big")
+"""How the subsection begins: its mark, its name, its version."""
+_CLOCK = struct.Struct(">qq")
+_PLAUSIBLE_NS = 3600 * 10**9
 _STATE, _RECORD = "state", "snapshot.json"
 
 
@@ -122,21 +130,21 @@ def _make(boot: Boot, beside: Path, otherwise: Path, stop: threading.Event) -> N
             with guest.started():
                 assert guest.monitor is not None
                 began = time.monotonic()
-                _boot(guest, began + BOOT_S)
+                clock_ns = _boot(guest, began + BOOT_S)
                 booted = time.monotonic()
                 with guest.explained():
                     guest.monitor.save(handle, booted + _SAVE_S)
                     guest.monitor.quit(booted + _SAVE_S)
         finally:
             os.close(handle)
+    moved_ns = set_clock(path, clock_ns)
     size = path.stat().st_size
-    if size == 0:
-        raise StorageError(f"{path} could not be written", "make room there")
     times = {"boot_s": round(booted - began, 3), "save_s": round(time.monotonic() - booted, 3)}
-    write_json(beside / _RECORD, {"sha256": file_hash(path), "bytes": size, **times})
+    write_json(beside / _RECORD, {"sha256": file_hash(path), "bytes": size, "moved_ns": moved_ns, **times})
 
 
-def _boot(guest: Guest, deadline: float) -> None:
+def _boot(guest: Guest, deadline: float) -> int:
+    """Until the guest waits for a job; its clock then."""
     assert guest.monitor is not None
     try:
         guest.monitor.go_on(deadline)
@@ -147,3 +155,34 @@ def _boot(guest: Guest, deadline: float) -> None:
         raise guest.failure("the guest ended while it booted") from None
     except LateError:
         raise guest.failure(f"the guest did not boot within {BOOT_S:.0f} s, so it was ended") from None
+    clock_ns = window.read_ready(guest.window)
+    if clock_ns is None:
+        raise guest.failure("the guest stopped before it was ready for a job")
+    return clock_ns
+
+
+def set_clock(state: Path, clock_ns: int) -> int:
+    """Sets the virtual clock of a saved guest, which is all of its state that the host's timing has touched, and
+    gives how far it was from what the guest read last.
+
+    The vCPU stops first, QEMU as a whole a moment later. If its main loop looks in between, it takes the stopped vCPU
+    for an idle one and moves the clock on to the next timer's expiry (`icount_start_warp_timer`). Whether it does
+    depends on which thread is faster, so the clock becomes what the guest itself read last, and a fixed time more.
+
+    It is the number of instructions and a bias, in QEMU's section "timer", subsection "timer/icount", big-endian.
+    """
+    with state.open("r+b") as file, mmap.mmap(file.fileno(), 0) as data:
+        at = data.find(_ICOUNT)
+        if at < 0 or data.find(_ICOUNT, at + 1) >= 0:
+            raise TargetError(
+                "the clock was not found in what QEMU saved of a guest", "use QEMU 7.2 or a newer one"
+            )
+        at += len(_ICOUNT)
+        bias, instructions = _CLOCK.unpack_from(data, at)
+        moved_ns: int = bias + instructions - clock_ns
+        if not 0 <= moved_ns < _PLAUSIBLE_NS:
+            raise TargetError(
+                "the clock that QEMU saved of a guest is not the guest's", "use QEMU 7.2 or a newer one"
+            )
+        _CLOCK.pack_into(data, at, clock_ns + AFTER_NS - instructions, instructions)
+    return moved_ns

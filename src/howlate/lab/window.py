@@ -2,7 +2,8 @@
 after the guest has ended; nothing else.
 
     0  "howlwin1"           8  length of the job       16  its CRC32C       24  state
-    32 length of the result 40 its CRC32C              4096  the job        1 MiB  the result
+    32 length of the result 40 its CRC32C              48  the guest's clock, in ns, when it became ready
+    4096  the job           1 MiB  the result
 
 Numbers are of 64 bits, little-endian. The result is a tree of files, each u32 length of its name, u32 CRC32C of its
 data, u64 size, the name and the data, both padded with zeros to 8 bytes.
@@ -24,6 +25,7 @@ from howlate.errors import DamagedError, UsageError
 SIZE = 256 << 20
 _MAGIC = b"howlwin1"
 _HEAD = struct.Struct("<8s5Q")
+_CLOCK = struct.Struct("<Q")
 _FILE = struct.Struct("<IIQ")
 _JOB, _RESULT = 4096, 1 << 20
 
@@ -36,6 +38,8 @@ class State(IntEnum):
     RESULT = 2
     FAILED = 3
     """The result is the guest's sentence."""
+    READY = 4
+    """It waits for a job."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,14 @@ def put_job(path: Path, job: bytes) -> None:
         file.write(job)
         file.seek(0)
         file.write(_HEAD.pack(_MAGIC, len(job), google_crc32c.value(job), State.JOB, 0, 0))
+
+
+def read_ready(path: Path) -> int | None:
+    """The guest's clock, in ns, when it said that it waits for a job; None if it has not."""
+    with path.open("rb") as file:
+        magic, _, _, state, *_ = _HEAD.unpack(file.read(_HEAD.size))
+        clock: int = _CLOCK.unpack(file.read(_CLOCK.size))[0]
+    return clock if magic == _MAGIC and state == State.READY else None
 
 
 def read_answer(path: Path) -> Answer:
