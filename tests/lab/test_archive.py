@@ -147,6 +147,22 @@ def test_the_kernels_of_all_suites_are_found_by_their_names(place: Place) -> Non
     assert all(k.is_complete for k in found)
 
 
+def test_all_names_one_of_every_series(place: Place) -> None:
+    def names(text: str) -> list[str]:
+        return [str(label) for label in kernels.named(text, place.open)]
+
+    assert names("all") == ["6.1"]
+    assert names("all@arm64") == ["7.2-rt@arm64"]
+    assert names("6.1[preempt=none], all,all@arm64") == ["6.1[preempt=none]", "6.1", "7.2-rt@arm64"]
+    assert names("all,6.1") == ["6.1"]
+    with pytest.raises(UsageError, match="named twice"):
+        names("6.1,6.1")
+
+
+def test_labels_ask_no_archive(place: Place) -> None:
+    assert [str(label) for label in kernels.named("6.1,6.1-rt", lambda: pytest.fail("asked"))]
+
+
 def test_an_old_package_is_unpacked_to_what_the_lab_needs(place: Place) -> None:
     kernel = place.fetch("6.1", "ext4", "loop", "net-failover", "absent")
     assert kernel.vmlinuz.read_bytes() == bzimage("6.1.0-56-amd64")

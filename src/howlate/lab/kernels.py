@@ -7,7 +7,7 @@ import posixpath
 import re
 import tarfile
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,11 +19,13 @@ from howlate.lab.cache import cache_folder, locked, made, remove, storing
 from howlate.lab.deb import data_tar
 from howlate.lab.image import read_image
 from howlate.lab.kernel import CONFIG, MODULES, RECORD, SYSTEM_MAP, VMLINUZ, Kernel
-from howlate.lab.label import Label
+from howlate.lab.label import Label, parse_labels, split_labels
 from howlate.lab.modules import DEFAULT, Modules, module_name, normal, unpack_modules
 from howlate.model.decode import suggestion
 
 OLDEST = (5, 10)
+ALL = {"all": "amd64", "all@arm64": "arm64"}
+"""Names of every series' kernels, standard and RT -> their architecture."""
 _NAME = re.compile(
     r"linux-(?P<kind>image|binary)-(?P<early>unsigned-)?"
     r"(?P<release>[0-9][A-Za-z0-9.+~]*(?:-[0-9][A-Za-z0-9.+~]*)?-(?P<rt>rt-)?(?P<arch>amd64|arm64))(?P<late>-unsigned)?"
@@ -93,6 +95,23 @@ def versions(kernels: Iterable[Available]) -> list[Available]:
     return list({kernel.pinned: kernel for kernel in reversed(list(kernels))}.values())[::-1]
 
 
+def named(text: str, archive: Callable[[], Archive]) -> tuple[Label, ...]:
+    """The kernels of labels with commas; the archive is asked only where one of them is `all` or `all@arm64`."""
+    given = split_labels(text)
+    words: list[str] = []
+    for word in given:
+        if word in ALL:
+            every = (k.label for k in newest(available(archive().packages())) if k.label.arch == ALL[word])
+            words += [str(label) for label in every if str(label) not in given]
+        else:
+            words.append(word)
+    if given and not words:
+        raise NotPossibleError(
+            f"the archive has no kernel that {text} names", "`howlate lab kernels` lists it"
+        )
+    return parse_labels(",".join(words))
+
+
 def choose(label: Label, kernels: Sequence[Available]) -> list[Available]:
     """The kernels that a label may mean, the one that it does mean first; an error that names the nearest series, or
     the versions that there are, if there is none."""
@@ -139,7 +158,9 @@ def get(
     missing = {normal(name) for name in modules} - _answered(kernel) if kernel else set()
     if kernel is None:
         kernel = fetch(label, archive, cache, modules, say)
-    elif missing and kernel.modules_path is not None:  # without: the archive has the kernel alone, which boots too
+    elif (
+        missing and kernel.modules_path is not None
+    ):  # without: the archive has the kernel alone, which boots too
         kernel = add_modules(kernel, sorted(missing), archive, say)
     kernel.check(label)
     return kernel

@@ -10,7 +10,7 @@ from howlate.errors import UsageError
 ARCHITECTURES = ("amd64", "arm64")
 FORM = (
     "a kernel is written SERIES[-rt][@arm64][=VERSION][[PARAMETERS]], "
-    'as in "6.1", "6.12-rt@arm64", "6.1[preempt=none]"'
+    'as in "6.1", "6.12-rt@arm64", "6.1[preempt=none]"; "all" and "all@arm64" name one of every series'
 )
 
 _SERIES = re.compile(r"(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)")
@@ -84,14 +84,18 @@ class Label:
 
 def parse_labels(text: str) -> tuple[Label, ...]:
     """Several, separated by commas; a comma inside of brackets belongs to a parameter (`isolcpus=1,2`)."""
-    words = [word.strip() for word in re.split(r",(?![^\[]*\])", text)]
-    if not any(words):
+    labels = tuple(Label.parse(word) for word in split_labels(text))
+    if not labels:
         raise UsageError("no kernel is named", FORM)
-    labels = tuple(Label.parse(word) for word in words if word)
     for number, label in enumerate(labels):
         if label in labels[:number]:
             raise UsageError(f"the kernel {label} is named twice", "name each once")
     return labels
+
+
+def split_labels(text: str) -> list[str]:
+    """The words between the commas that separate labels."""
+    return [word.strip() for word in re.split(r",(?![^\[]*\])", text) if word.strip()]
 
 
 def split_parameters(text: str) -> tuple[str, tuple[str, ...]]:

@@ -12,11 +12,12 @@ from typing import Any
 
 from howlate.errors import DamagedError, ExitCode, TargetError, UsageError
 from howlate.lab import kernels
+from howlate.lab.apt import AptArchive
 from howlate.lab.archive import Archive, Say, silent
 from howlate.lab.bench import PROBE, Bench
 from howlate.lab.cache import cache_folder
 from howlate.lab.kernel import Kernel
-from howlate.lab.label import FORM, Label, parse_labels, split_parameters
+from howlate.lab.label import Label, split_parameters
 from howlate.lab.machine import Machine
 from howlate.lab.results import Results
 from howlate.lab.snapshot import Snapshots
@@ -52,7 +53,8 @@ def open_lab(
     say: Say = silent,
     cache: Path | None = None,
 ) -> LabTarget:
-    """The lab with these kernels: labels with commas, and files of the user's own (`PATH` or `PATH[parameters]`).
+    """The lab with these kernels: labels with commas (`all`: one of every series), and files of the user's own
+    (`PATH` or `PATH[parameters]`).
 
     `jobs`: guests at once, 0 for one a core of the host. `cached`: whether results may come from the cache.
     """
@@ -60,10 +62,10 @@ def open_lab(
         raise UsageError(f'there is no clock "{clock}"', f"choose one of {', '.join(CLOCKS)}")
     if jobs < 0:
         raise UsageError(f"{jobs} guests at once make no sense", "leave out --jobs for one a core")
-    labels = parse_labels(names) if names or not own else ()
-    if not labels and not own:
-        raise UsageError("no kernel is named", FORM)
-    return LabTarget(labels, own, clock, jobs, cached, cpus, archive, say, cache or cache_folder())
+    cache = cache or cache_folder()
+    archive = archive or AptArchive(cache / "apt", say=say)
+    labels = kernels.named(names, lambda: archive) if names or not own else ()
+    return LabTarget(labels, own, clock, jobs, cached, cpus, archive, say, cache)
 
 
 class LabTarget:
@@ -77,7 +79,7 @@ class LabTarget:
         jobs: int,
         cached: bool,
         cpus: int,
-        archive: Archive | None,
+        archive: Archive,
         say: Say,
         cache: Path,
     ) -> None:
@@ -183,7 +185,7 @@ class LabTarget:
         with self._hold:
             if name not in self._benches:
                 label = self._labels[name]
-                kernel = kernels.get(label, self._opened_archive(), self._cache, say=self._say)
+                kernel = kernels.get(label, self._archive, self._cache, say=self._say)
                 self._benches[name] = self._bench_of(label, kernel)
             return self._benches[name]
 
@@ -193,13 +195,6 @@ class LabTarget:
         return Bench(
             label, kernel, machine, probe, self._cache, self._snapshots, self._results, self._stopped
         )
-
-    def _opened_archive(self) -> Archive:
-        if self._archive is None:
-            from howlate.lab.apt import AptArchive
-
-            self._archive = AptArchive(self._cache / "apt", say=self._say)
-        return self._archive
 
 
 def _argv(cell: Cell) -> list[str]:

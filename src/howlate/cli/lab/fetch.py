@@ -23,17 +23,16 @@ def command(
     refresh: bool,
 ) -> int:
     """Fetch the kernels NAME into the cache: the newest of a series ("6.1", "6.12-rt@arm64"), or a version
-    ("6.1=6.1.192-2"). Prints the folder of each.
+    ("6.1=6.1.192-2"), "all" or "all@arm64" (one of every series, standard and RT). Prints the folder of each.
 
     Only the kernel, its config, its System.map and the modules that the lab needs are kept."""
-    from howlate.lab.kernels import fetch
-    from howlate.lab.label import parse_labels
+    from howlate.lab.kernels import fetch, named
     from howlate.lab.modules import DEFAULT
 
-    labels = [label for name in names for label in parse_labels(name)]
     archive = open_archive(mirrors, keyring)
     if refresh:
         archive.packages(refresh=True)
+    labels = named(",".join(names), lambda: archive)
     for label in labels:
         kernel = fetch(label, archive, modules=(*DEFAULT, *modules), say=say)
         absent = sorted(kernel.modules.absent)

@@ -12,7 +12,10 @@ import click
 )
 @click.argument("study", metavar="STUDY")
 @click.option(
-    "--kernels", default="", metavar="A,B,...", help="The kernels (default: the study's axis kernel)."
+    "--kernels",
+    default="",
+    metavar="A,B,...",
+    help='The kernels; "all", "all@arm64": one of every series (default: the study\'s axis kernel).',
 )
 @click.option(
     "--kernel",
