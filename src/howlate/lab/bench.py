@@ -116,7 +116,7 @@ class Bench:
     @cached_property
     def key(self) -> str:
         """The hash of everything that the waiting guest depends on."""
-        return key_of(self._boot(Path()), self.kernel.vmlinuz_sha256, sha256(self._archive).hexdigest())
+        return key_of(self._boot(Path()), self.kernel.checked_sha256, sha256(self._archive).hexdigest())
 
     @cached_property
     def _archive(self) -> bytes:

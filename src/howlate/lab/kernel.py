@@ -11,7 +11,7 @@ from howlate.errors import DamagedError
 from howlate.lab.config import Config, Modes, check_parameters, modes, parse_config
 from howlate.lab.label import Label
 from howlate.lab.modules import Modules
-from howlate.store.files import read_json, write_json
+from howlate.store.files import file_hash, read_json, write_json
 
 RECORD = "kernel.json"
 VMLINUZ, CONFIG, SYSTEM_MAP, MODULES = "vmlinuz", "config", "System.map", "modules"
@@ -58,6 +58,22 @@ class Kernel:
         if self.config_path is None:
             return {}
         return parse_config(self.config_path.read_text(encoding="utf-8", errors="replace"))
+
+    @cached_property
+    def checked_sha256(self) -> str:
+        """The hash of the file that is booted; DamagedError if it is not the one that was fetched."""
+        try:
+            found = file_hash(self.vmlinuz)
+        except OSError as error:
+            raise DamagedError(f"{self.vmlinuz} cannot be read: {error.strerror}", self._remedy) from None
+        if found != self.vmlinuz_sha256:
+            raise DamagedError(f"{self.vmlinuz} is not the kernel {self.pinned} that it was", self._remedy)
+        return found
+
+    @property
+    def _remedy(self) -> str:
+        again = "call the command again" if self.label.own else "fetch the kernel again"
+        return f"remove {self.vmlinuz.parent} and {again}"
 
     @property
     def modes(self) -> Modes | None:

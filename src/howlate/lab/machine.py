@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from pathlib import Path
 from howlate.errors import NotPossibleError, TargetError, UsageError
 from howlate.lab import window
 from howlate.model.run import REAL, VIRTUAL
+from howlate.store.files import file_hash
 
 MEMORY_MIB = 512
 SEVERAL_CPUS = (
@@ -171,12 +171,6 @@ def _said(emulator: Path, *arguments: str) -> str:
             f"{emulator} {arguments[0]} failed: {done.stderr.decode('utf-8', 'replace').strip()}"
         )
     return done.stdout.decode("utf-8", "replace")
-
-
-def file_hash(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def escaped(path: str) -> str:

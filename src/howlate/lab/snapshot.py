@@ -23,10 +23,10 @@ from howlate.errors import HowlateError, TargetError
 from howlate.lab import window
 from howlate.lab.cache import made, remove
 from howlate.lab.guest import Boot, Guest
-from howlate.lab.machine import NAMED, file_hash
+from howlate.lab.machine import NAMED
 from howlate.lab.monitor import GoneError, LateError
 from howlate.lab.scratch import scratch
-from howlate.store.files import read_json, write_json
+from howlate.store.files import file_hash, read_json, write_json
 
 BOOT_S = 600.0
 """A boot takes 5 to 20 s of a core's time; a host may have other things to do."""
