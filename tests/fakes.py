@@ -223,8 +223,10 @@ class FakeLab:
         answers: Mapping[str, HowlateError] | None = None,
         parallel: int = 2,
         clock: str = "virtual",
+        facts: Mapping[str, str] | None = None,
     ) -> None:
         self.machines = kernels
+        self.more_facts = {"lab.guest": "1", "lab.emulator": "QEMU 8", **(facts or {})}
         self.parallel = parallel
         self.clock = clock
         self.behaviours = {kernel: list(which) for kernel, which in (behaviours or {}).items()}
@@ -253,6 +255,7 @@ class FakeLab:
             "kernel.cmdline": machine.partition("[")[2].strip("]"),
             "kernel.realtime": 1 if rt else 0,
             "kernel.config": {"HZ": "250", "PREEMPT_RT": "y" if rt else "n"},
+            **self.more_facts,
         }
         return {"facts": 1, "values": values, "missing": {}}
 

@@ -43,6 +43,7 @@ from howlate.plan import (
     still_to_measure,
 )
 from howlate.plan.check import find_test
+from howlate.same import boots, check_same
 from howlate.store.files import storing
 from howlate.store.run_folder import KERNELS, RUN, RunFolder
 from howlate.targets import Outcome, Target
@@ -364,7 +365,7 @@ def _go_on(prepared: Prepared, folder: RunFolder) -> Session:
         raise UsageError(f"{folder.path} was measured on the target {before.target}", remedy)
     if before.clock != now.clock:
         raise UsageError(f"{folder.path} was measured in {before.clock} time", remedy)
-    _same_machines(folder, before, now)
+    check_same(folder.path, before, now)
     whole = folder.whole_cells()
     cells = still_to_measure(now.plan, whole)
     if not cells:
@@ -372,7 +373,7 @@ def _go_on(prepared: Prepared, folder: RunFolder) -> Session:
     warnings = [*before.warnings, f"gone on at {now.started} with {len(whole)} cells whole"]
     if before.versions != now.versions:
         warnings.append(f"begun with {_versions(before)}, gone on with {_versions(now)}")
-    warnings += _boots(before, now)
+    warnings += boots(before, now)
     run = replace(
         before,
         plan=now.plan,
@@ -383,44 +384,6 @@ def _go_on(prepared: Prepared, folder: RunFolder) -> Session:
     _write_configs(folder, run, prepared)
     folder.write_run(run)
     return Session(folder, run, cells)
-
-
-_SAME = {
-    "kernel.release": "under the kernel",
-    "kernel.version": "under the kernel's build",
-    "kernel.cmdline": "with the kernel command line",
-    "cpu.model": "on the CPU",
-    "cpu.online": "with the CPUs",
-}
-"""Facts of a machine that its cells are compared under. Of a guest the first two: the rest the lab gives it."""
-
-
-def _same_machines(folder: RunFolder, before: Run, now: Run) -> None:
-    """A run goes on only on the machine, and under the kernel, that it was begun on."""
-    for label in before.machines.keys() & now.machines.keys() or {""}:
-        was, is_now = (
-            Facts.from_json(dict(run.machines[label] if label else run.facts)) for run in (before, now)
-        )
-        for key in list(_SAME)[: 2 if label else None]:
-            one, other = was.text(key), is_now.text(key)
-            if one != other and (key == "kernel.release" or None not in (one, other)):
-                which = f"under the kernel {label} as" if label else _SAME[key]
-                raise UsageError(
-                    f"{folder.path} was measured {which} {one}, this is {other}",
-                    "choose another --out",
-                )
-
-
-def _boots(before: Run, now: Run) -> list[str]:
-    """A sentence where the machine was started anew in between: what came up may not be what was there."""
-    if before.machines or now.machines or not before.facts or not now.facts:
-        return []
-    was, is_now = (Facts.from_json(dict(run.facts)).text("kernel.boot_id") for run in (before, now))
-    if None in (was, is_now) or was == is_now:
-        return []
-    return [
-        f"the machine was started anew before {now.started}: cells of before and after may differ by that"
-    ]
 
 
 def config_files(configs: Mapping[str, str]) -> dict[str, str]:

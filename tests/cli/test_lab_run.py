@@ -62,6 +62,23 @@ def test_a_lab_run_ends_with_its_folder_and_goes_on(
     assert (opened["jobs"], opened["cached"]) == (1, False)
 
 
+def test_a_lab_run_goes_on_only_in_the_same_guests(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+    opened["lab"] = FakeLab(behaviours={"6.1": ["broken"]})
+    assert howlate(*RUN, "--out", "r").code == 4
+    for changed, why in (
+        ({"lab.guest": "2"}, "another build of the probe"),
+        ({"lab.guest": "2", "lab.emulator": "QEMU 9"}, "another version of QEMU"),
+    ):
+        opened["lab"] = FakeLab(facts=changed)
+        said = howlate(*RUN, "--out", "r")
+        assert said.code == 2
+        assert "measured in another guest of 6.1" in said.err and why in said.err
+        assert opened["lab"].measured == []
+    opened["lab"] = FakeLab()
+    assert howlate(*RUN, "--out", "r").code == 0
+    assert len(opened["lab"].measured) == 1
+
+
 def test_json_of_a_lab_run_has_cells_and_groups(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
     value = json.loads(howlate(*RUN, "--out", "r", "--json").out)
     assert (len(value["cells"]), len(value["groups"])) == (8, 4)
