@@ -14,12 +14,12 @@ from fakes import FakeTarget, study
 from howlate.cli._progress import described
 from howlate.errors import DamagedError, ExitCode, StorageError, TargetError, UsageError
 from howlate.execute import (
+    PREFIX,
     Failure,
     Tally,
     execute,
     labels_in_force,
     locked,
-    remove_stale_memory,
     stream_place,
 )
 from howlate.model.finding import Aim
@@ -31,6 +31,7 @@ from howlate.session import Asked, Session, aim_of, begin, newest_unfinished, pr
 from howlate.store import ingest as ingesting
 from howlate.store import summarise as summarising
 from howlate.store.run_folder import RunFolder
+from howlate.store.scratch import remove_stale
 from howlate.targets import Outcome, Progress
 from rights import without_rights
 
@@ -343,7 +344,7 @@ def test_memory_of_a_killed_howlate_is_freed_and_of_a_living_one_is_not(tmp_path
         if name != "howlate-new":
             os.utime(tmp_path / name, (1, 1))
     with locked(tmp_path / "howlate-used"):
-        remove_stale_memory(tmp_path)
+        remove_stale(tmp_path, PREFIX)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["else", "howlate-new", "howlate-used"]
 
 
@@ -352,7 +353,7 @@ def test_memory_of_another_user_is_left_alone(tmp_path: Path, monkeypatch: pytes
     tmp_path.chmod(0o755)
     (tmp_path / "howlate-anothers").mkdir()
     with without_rights(tmp_path / "howlate-anothers"):
-        remove_stale_memory(Path())
+        remove_stale(Path(), PREFIX)
     assert (tmp_path / "howlate-anothers").exists()
 
 

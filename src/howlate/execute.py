@@ -7,7 +7,6 @@ import contextlib
 import fcntl
 import os
 import shutil
-import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,9 +24,11 @@ from howlate.model.summary import CellSummary
 from howlate.plan import expected_stream_bytes
 from howlate.store.files import read_json, storing
 from howlate.store.run_folder import CELL, STREAM, RunFolder
+from howlate.store.scratch import MEMORY, free_bytes, held_folder, remove_stale
 from howlate.targets import Outcome, Progress, Target
 
-MEMORY = Path("/dev/shm")
+PREFIX = "howlate-"
+"""Of folders in memory: streams here, guests in lab/scratch.py."""
 MEMORY_BYTES_MOST = 256 * 1024 * 1024
 """A raw stream goes to memory while measuring if it is expected to stay below this, else to disk."""
 
@@ -132,7 +133,7 @@ def execute(
     for failure in failures:
         listener.failed(failure)
     with locked(folder.path):
-        remove_stale_memory()
+        remove_stale(MEMORY, PREFIX)  # streams that a killed howlate left
         whole = set(folder.whole_cells())  # another howlate may have measured here since they were counted
         cells = tuple(c for c in cells if c.id not in whole and not _finished(folder, c, listener))
         for cell in (c for c in cells if broken and c.machine in broken):
@@ -403,13 +404,8 @@ def _keep(stream: Path, to: Path) -> bool:
 
 def stream_place(expected_bytes: int, memory: Path = MEMORY) -> str:
     """ "memory" or "disk"."""
-    try:
-        status = os.statvfs(memory)
-    except OSError:
-        return "disk"
-    free = status.f_bavail * status.f_frsize
-    fits = expected_bytes <= MEMORY_BYTES_MOST and free >= 2 * expected_bytes + MEMORY_BYTES_MOST // 4
-    return "memory" if fits and os.access(memory, os.W_OK) else "disk"
+    needed = 2 * expected_bytes + MEMORY_BYTES_MOST // 4
+    return "memory" if expected_bytes <= MEMORY_BYTES_MOST and free_bytes(memory) >= needed else "disk"
 
 
 @contextlib.contextmanager
@@ -419,14 +415,5 @@ def _stream_path(part: Path, expected_bytes: int) -> Iterator[Path]:
         yield stream
         stream.unlink(missing_ok=True)  # it is in Parquet and cell.json now
         return
-    # The lock tells other howlates that this folder is in use; one that was killed leaves it to the next.
-    with tempfile.TemporaryDirectory(prefix="howlate-", dir=MEMORY) as name, locked(Path(name)):
-        yield Path(name) / STREAM
-
-
-def remove_stale_memory(memory: Path = MEMORY) -> None:
-    """Streams that a killed howlate left in memory."""
-    for folder in memory.glob("howlate-*"):
-        with contextlib.suppress(OSError, HowlateError), locked(folder):  # some are other users'
-            if folder.stat().st_uid == os.geteuid() and time.time() - folder.stat().st_mtime > 10:
-                shutil.rmtree(folder)
+    with held_folder(PREFIX, MEMORY) as folder:
+        yield folder / STREAM

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from howlate.lab.scratch import MEMORY, PREFIX
+from howlate.lab.scratch import PREFIX
+from howlate.store.scratch import MEMORY
 from lab.guests import LIMIT_S, RT, STANDARD, bench, cell, program, stream_of
 from processes import with_word
 
