@@ -1,0 +1,53 @@
+// One of the kernel's own measuring tracers (timerlat, hwlat) in a trace instance of ours, with its settings; all
+// is as it was when it goes. An instance that a killed probe left is taken over.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/result.hpp"
+#include "sys/file.hpp"
+#include "sys/root.hpp"
+
+namespace howlate {
+
+// The tracing folder of a kernel that has the tracer; else the reason in one sentence (without a remedy).
+Result<std::string> tracing_with(std::string_view tracer, const Root& root);
+
+class Tracer {
+ public:
+  static Result<Tracer> make(std::string_view name, const Root& root);
+  Tracer(Tracer&& other) noexcept;
+  Tracer& operator=(Tracer&&) = delete;
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+  ~Tracer() { end(); }
+
+  // A setting of all the machine's tracing ("hwlat_detector/window"), written and read back; restored at the end.
+  Status set(std::string_view file, const std::string& value);
+  // A setting of the instance ("buffer_size_kb"), which goes with it.
+  [[nodiscard]] Status set_own(std::string_view file, const std::string& value) const;
+  [[nodiscard]] std::optional<std::string> read(std::string_view file) const;
+  [[nodiscard]] std::optional<std::string> read_own(std::string_view file) const;
+
+  Status start();     // the tracer runs from now on
+  void stop() const;  // nothing is recorded after it; what was recorded can be read
+  // Each line of what was recorded. Reads through a buffer of its own size: no page is touched first.
+  Status each_line(const std::function<void(std::string_view)>& line);
+  void end();
+
+ private:
+  Tracer(std::string name, std::string folder, std::string own)
+      : name_(std::move(name)), folder_(std::move(folder)), own_(std::move(own)) {}
+
+  std::string name_, folder_, own_;
+  std::vector<std::pair<std::string, std::string>> before_;  // path, text
+  std::vector<char> buffer_;
+};
+
+}  // namespace howlate

@@ -1,0 +1,137 @@
+// irq: how late a periodic interrupt's handler runs, and how late the task that it wakes.
+//
+// From: the instant for which a timer of the kernel was programmed. To: the first time stamp of its handler, in hard-interrupt
+// context (irq_latency_ns); and to the first time stamp of the FIFO, memory-locked task that the handler wakes (wake_latency_ns): both
+// from the same instant, so the second holds the first. Included: the timer device's delay, sections with interrupts off, the entry into
+// the kernel, handlers that are served before; then the wake-up, the switch to the task and its return to user space. Its own cost: one
+// clock read and 32 bytes stored in the handler, one system call of the task an interrupt. It disturbs the machine by these. Source: the
+// driver of a published measurement on an SH-4A board (sh7780-2008), which does the same with two channels of the on-chip timer.
+// docs/tests/irq.md tells what the numbers mean.
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "irq/source.hpp"
+#include "points/points.hpp"
+#include "tests/test.hpp"
+
+namespace howlate {
+
+namespace {
+
+constexpr ParamSpec params[] = {
+    points_param("10000"),
+    points_duration,
+    points_warm_up,
+    points_cpus,
+    points_policy,
+    {"source", ParamType::choice, "module", "", "module|timerlat",
+     "the module howlate_irq, or the kernel's tracer, which needs no module and wakes a thread of the "
+     "kernel"},
+    {"period", ParamType::duration, "1ms", "ns", "", "distance between two interrupts"},
+    {"maximum-only", ParamType::flag, "", "", "", "keep the two maxima and nothing else"},
+};
+
+constexpr ColumnSpec columns[] = {
+    {"index", ColumnType::i64, "number of the interrupt"},
+    {"time_ns", ColumnType::i64, "when it was due, as an offset from t0"},
+    {"irq_latency_ns", ColumnType::i64, "first time stamp of the handler minus the instant it was due"},
+    {"wake_latency_ns", ColumnType::i64, "first time stamp of the woken task minus the instant it was due"},
+    {"flags", ColumnType::u8, "bit 0: warm-up"},
+};
+
+struct Source {
+  std::string_view name;
+  Status (*available)(const Root& root);
+  std::unique_ptr<IrqSource> (*make)(const Root& root);
+};
+constexpr Source sources[] = {{"module", irq_module_available, make_irq_module},
+                              {"timerlat", irq_timerlat_available, make_irq_timerlat}};
+
+// What to do where a source is not there: the reason's own remedy, and the nearest test that needs none.
+Error with_nearest(Error why, std::string_view source, const Root& root) {
+  if (!why.remedy.empty()) why.remedy += "; ";
+  why.remedy +=
+      source == "module" && irq_timerlat_available(root)
+          ? "or use --source timerlat, which needs no module"
+          : "or use the test cyclic: the whole wake-up latency, without its part before the handler";
+  return why;
+}
+
+Result<const Source*> choose_source(const Params& in, const Root& root) {
+  const Source& chosen = *std::find_if(std::begin(sources), std::end(sources),
+                                       [&](const Source& one) { return one.name == in.text("source"); });
+  if (const Status there = chosen.available(root); !there)
+    return with_nearest(there.error(), chosen.name, root);
+  return &chosen;
+}
+
+Result<IrqPlan> choose_plan(const Params& in, const PointsChoice& choice, const PointsPlan& plan) {
+  if (choice.cpus.size() != 1)
+    return usage_error("an interrupt comes on one CPU, not on " + cpu_list_text(choice.cpus),
+                       "Give --cpus one CPU");
+  if (in.integer("period") <= 0) return usage_error("--period must be more than 0");
+  IrqPlan irq;
+  irq.period_ns = in.integer("period");
+  irq.interrupts = plan.points;
+  irq.duration_ns = plan.duration_ns;
+  irq.maximum_only = in.flag("maximum-only");
+  irq.cpu = choice.cpus.front();
+  return irq;
+}
+
+// The watchdog waits for the first point, which comes after all of them where a source tells its points at the end.
+std::int64_t stall_ns_of(const IrqPlan& irq) {
+  constexpr std::int64_t least_ns = 30'000'000'000;
+  const std::int64_t all_ns =
+      irq.interrupts > INT64_MAX / 4 / irq.period_ns ? INT64_MAX / 4 : irq.interrupts * irq.period_ns;
+  return 2 * (irq.duration_ns > 0 ? std::min(all_ns, irq.duration_ns) : all_ns) + least_ns;
+}
+
+Result<ExitCode> run(Cell& cell) {
+  Params& in = cell.params();
+  PointsPlan plan;
+  const auto choice = choose_points(cell, plan);
+  if (!choice) return choice.error();
+  const auto irq = choose_plan(in, *choice, plan);
+  if (!irq) return irq.error();
+  const auto source = choose_source(in, cell.root());
+  if (!source) return source.error();
+
+  const std::unique_ptr<IrqSource> from = (*source)->make(cell.root());
+  if (irq->maximum_only) {
+    plan.points = 1;
+    plan.duration_ns = 0;  // the source ends by itself and gives its one row then
+  }
+  plan.labels.emplace_back("source", in.text("source"));
+  plan.labels.emplace_back("period", in.text("period"));
+  if (!from->woken().empty())
+    for (auto& [name, value] : plan.labels)
+      if (name == "policy") value = from->woken();
+  plan.stall_ns = stall_ns_of(*irq);
+  plan.set_up = [&] { return from->set_up(*irq); };
+  plan.threads.push_back({"irq", choice->cpus, choice->policy, true,
+                          [&](PointsThread& thread) { return from->measure(*irq, thread); }});
+  plan.conclude = [&](std::vector<PointsTable>&) {
+    PointsOutcomes outcomes;
+    from->tell(outcomes);
+    return outcomes;
+  };
+  return measure_points(cell, std::move(plan));
+}
+
+}  // namespace
+
+extern const Test test_irq;
+const Test test_irq = {
+    .name = "irq",
+    .summary = "how late an interrupt's handler runs, and the task that it wakes",
+    .params = params,
+    .columns = columns,
+    .needs =
+        "the module howlate_irq of kmod/ and root; or, with --source timerlat, a kernel with that tracer and "
+        "root",
+    .run = run,
+    .example = "howlate-probe irq --period 1ms --points 10000 --load hackbench:10",
+};
+
+}  // namespace howlate
