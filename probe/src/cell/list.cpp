@@ -29,6 +29,8 @@ void write_test(JsonWriter& json, const Test& test) {
     json.begin_object().member("name", column.name).member("type", column_type_name(column.type));
     json.member("help", column.help).end_object();
   }
+  json.end_array().key("modules").begin_array();
+  for (const std::string_view module : test.modules) json.value(module);
   json.end_array().end_object();
 }
 

@@ -64,11 +64,12 @@ std::int64_t cpu_frequency_khz(const Root& root, int cpu) {
 
 SmiCounter::SmiCounter(const Root& root) : root_(root) {
   const auto info = read_text(root.at("/proc/cpuinfo"));
-  intel_ = info && info->find("GenuineIntel") != std::string::npos;
+  counts_ = info && (info->find("GenuineIntel") != std::string::npos ||
+                     info->find(" hypervisor") != std::string::npos);
 }
 
 std::int64_t SmiCounter::read(int cpu) const {
-  if (!intel_) return -1;
+  if (!counts_) return -1;
   const Fd fd(::open(root_.at("/dev/cpu/" + std::to_string(cpu) + "/msr").c_str(), O_RDONLY | O_CLOEXEC));
   std::uint64_t count = 0;
   if (!fd.valid() || ::pread(fd.get(), &count, sizeof count, 0x34) != static_cast<ssize_t>(sizeof count))

@@ -25,7 +25,8 @@ std::int64_t tick_ns();
 // Of cpufreq, in kHz; 0 = unknown. Reading it can interrupt that CPU: some kernels (x86 before 6.0) ask the CPU itself.
 std::int64_t cpu_frequency_khz(const Root& root, int cpu);
 
-// MSR_SMI_COUNT (0x34), which only Intel's CPUs have. Reading it interrupts that CPU. -1 = unknown.
+// MSR_SMI_COUNT (0x34), which Intel's CPUs have, and those that QEMU and KVM make. Reading it interrupts that CPU.
+// -1 = unknown.
 class SmiCounter {
  public:
   explicit SmiCounter(const Root& root);
@@ -33,7 +34,7 @@ class SmiCounter {
 
  private:
   Root root_;
-  bool intel_ = false;
+  bool counts_ = false;
 };
 
 }  // namespace howlate

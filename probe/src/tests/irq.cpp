@@ -39,6 +39,8 @@ constexpr ColumnSpec columns[] = {
     {"flags", ColumnType::u8, "bit 0: warm-up"},
 };
 
+constexpr std::string_view modules[] = {"howlate_irq"};
+
 struct Source {
   std::string_view name;
   Status (*available)(const Root& root);
@@ -132,6 +134,7 @@ const Test test_irq = {
         "root",
     .run = run,
     .example = "howlate-probe irq --period 1ms --points 10000 --load hackbench:10",
+    .modules = modules,
 };
 
 }  // namespace howlate

@@ -22,6 +22,8 @@ struct Test {
   std::string_view needs;               // what it needs, as one sentence, or ""
   Result<ExitCode> (*run)(Cell& cell);
   std::string_view example = {};  // a whole command that ends its --help
+  std::span<const std::string_view> modules =
+      {};  // of the kernel or of kmod/, which it can use: the lab loads them
 };
 
 std::span<const Test* const> tests();

@@ -30,6 +30,8 @@ class TestKind:
     summary: str
     needs: str
     params: tuple[Parameter, ...]
+    modules: tuple[str, ...] = ()
+    """Of the kernel, or of kmod/, which it can use."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,13 @@ class Capabilities:
         return cls(
             table.text("probe"),
             tuple(
-                TestKind(t.text("name"), t.text("summary", ""), t.text("needs", ""), _params(t, "params"))
+                TestKind(
+                    t.text("name"),
+                    t.text("summary", ""),
+                    t.text("needs", ""),
+                    _params(t, "params"),
+                    tuple(str(m) for m in t.items("modules")),
+                )
                 for t in table.tables("tests", required=True)
             ),
             tuple(_timer(t) for t in table.tables("timers")),

@@ -19,6 +19,7 @@ from howlate.lab.cache import cache_folder
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label, split_parameters
 from howlate.lab.machine import Machine
+from howlate.lab.needed import Needed, needed
 from howlate.lab.results import Results
 from howlate.lab.snapshot import Snapshots
 from howlate.model.capabilities import Capabilities
@@ -90,6 +91,8 @@ class LabTarget:
         self._stopped = threading.Event()
         self._hold = threading.Lock()
         self._benches: dict[str, Bench] = {}
+        self._modules: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._needed: dict[tuple[str, tuple[str, ...]], tuple[Bench, Needed]] = {}
         self._labels: dict[str, Label] = {str(label): label for label in labels}
         for arch in sorted({label.arch for label in self._labels.values()}):
             make_ready(arch)  # before anything is fetched
@@ -133,7 +136,9 @@ class LabTarget:
         return facts
 
     def capabilities(self, machine: str = "") -> Capabilities:
-        return Capabilities.from_json(self._ask(self._bench(machine), 1, "list"))
+        found = Capabilities.from_json(self._ask(self._bench(machine), 1, "list"))
+        self._modules[machine] = {test.name: test.modules for test in found.tests}
+        return found
 
     def config(self, machine: str = "") -> str:
         path = self._bench(machine).kernel.config_path
@@ -145,9 +150,9 @@ class LabTarget:
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         if self._stopped.is_set():
             raise KeyboardInterrupt
-        bench = self._bench(cell.machine)
+        bench, modules = self._bench_for(cell)
         loads = cell.parameters.get("load", ())
-        before = bench.lines_for(loads if isinstance(loads, tuple) else (str(loads),))
+        before = [*bench.lines_for(loads if isinstance(loads, tuple) else (str(loads),)), *modules.lines]
         lines = bench.run([*before, _argv(cell)], _limit_s(cell), _Ticks(on_progress))
         for argv, line in zip(before, lines, strict=False):
             if line.status != "0":
@@ -155,6 +160,8 @@ class LabTarget:
                 return Outcome(ExitCode.NOT_POSSIBLE, f"`{' '.join(argv)}` failed in the guest: {said}")
         measured = lines[-1]
         outcome = outcome_of(measured.code, measured.stderr)
+        if outcome.exit_code is ExitCode.NOT_POSSIBLE and modules.absent:
+            outcome = replace(outcome, message="\n".join([outcome.message, *modules.absent]))
         data = measured.files.get("stream")
         if data is None and outcome.measured:
             raise TargetError(f"the guest {cell.machine} left no stream")
@@ -188,6 +195,21 @@ class LabTarget:
                 kernel = kernels.get(label, self._archive, self._cache, say=self._say)
                 self._benches[name] = self._bench_of(label, kernel)
             return self._benches[name]
+
+    def _bench_for(self, cell: Cell) -> tuple[Bench, Needed]:
+        """The bench of a cell: a guest of its own kind where the test can use modules that are not in every guest."""
+        bench = self._bench(cell.machine)
+        if cell.machine not in self._modules:
+            self.capabilities(cell.machine)
+        names = self._modules[cell.machine].get(cell.test, ())
+        if not names:
+            return bench, Needed()
+        with self._hold:
+            key = (cell.machine, names)
+            if key not in self._needed:
+                found = needed(names, bench.label, bench.kernel, self._opened_archive, self._cache, self._say)
+                self._needed[key] = (replace(bench, extra={**bench.extra, **found.files}), found)
+            return self._needed[key]
 
     def _bench_of(self, label: Label, kernel: Kernel) -> Bench:
         machine = Machine.of(label.arch, self._clock, self._cpus)

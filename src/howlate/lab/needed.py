@@ -1,0 +1,64 @@
+"""What a test can use of a guest's kernel beside what is in it: modules of kmod/, and the kernel's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from howlate.errors import NotPossibleError, TargetError
+from howlate.lab import initramfs, kernels
+from howlate.lab.archive import Archive, Say
+from howlate.lab.build_module import build_module
+from howlate.lab.kernel import Kernel
+from howlate.lab.label import Label
+from howlate.lab.modules import DEFAULT
+from howlate.places import ROOT
+
+KMOD = ROOT / "kmod"
+"""One file there is one module."""
+
+
+@dataclass(frozen=True)
+class Needed:
+    """Modules for a guest."""
+
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """By their names in the guest."""
+    lines: tuple[tuple[str, ...], ...] = ()
+    """What loads them, as lines of a job."""
+    absent: tuple[str, ...] = ()
+    """What could not be had, as sentences: the test says what it can do without."""
+
+
+def needed(
+    modules: Sequence[str],
+    label: Label,
+    kernel: Kernel,
+    archive: Callable[[], Archive],
+    cache: Path,
+    say: Say,
+) -> Needed:
+    """The modules with these names, in order; those that this kernel cannot have are told."""
+    files: dict[str, bytes] = {}
+    lines: dict[tuple[str, ...], None] = {}
+    absent: list[str] = []
+    for name in modules:
+        try:
+            for path in _files_of(name, label, kernel, archive, cache, say):
+                files[f"{initramfs.MODULES}/{path.name}"] = path.read_bytes()
+                lines["module", path.stem] = None
+        except (NotPossibleError, TargetError) as problem:
+            absent.append(problem.message)
+    return Needed(files, tuple(lines), tuple(absent))
+
+
+def _files_of(
+    name: str, label: Label, kernel: Kernel, archive: Callable[[], Archive], cache: Path, say: Say
+) -> Sequence[Path]:
+    if (KMOD / f"{name}.c").is_file():
+        built = build_module(KMOD, kernel, archive(), cache, say)
+        return [path for path in built if path.stem == name]
+    if kernel.modules_path is None:  # built in, or the guest says what is missing
+        return ()
+    return kernels.get(label, archive(), cache, (*DEFAULT, name), say).module_files(name)
