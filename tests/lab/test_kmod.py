@@ -57,11 +57,11 @@ def modules_for(name: str, *modules: str) -> Needed:
 
 
 def with_modules(folder: Path, booted: Path, name: str, *modules: str) -> tuple[Bench, Needed]:
-    """A kernel with modules and the two programs of this folder."""
+    """A kernel with modules and the programs of this folder."""
     found = modules_for(name, *modules)
     if found.absent:
         pytest.skip(found.absent[0])
-    programs = {f"bin/{one}": compiled(folder, one) for one in ("irq_reader", "smi")}
+    programs = {f"bin/{one}": compiled(folder, one) for one in ("irq_reader", "smi", "both")}
     return bench(folder, name, {**found.files, **programs}, snapshots=booted), found
 
 
@@ -107,17 +107,18 @@ def test_it_is_loaded_and_unloaded_many_times_while_readers_are_killed(
 
 @pytest.mark.slow
 def test_the_module_agrees_with_the_kernels_own_tracer(tmp_path: Path, booted: Path) -> None:
+    """Both at once: the tracer hooks into each interrupt's entry, before any handler runs, and so delays both."""
     on, found = with_modules(tmp_path, booted, RT, "howlate_irq")
-    ask = (PROBE, "irq", "--period=1ms", "--points=2000", "--stream=stream", "--quiet")
-    *before, module, timerlat = on.run([*found.lines, ask, [*ask, "--source=timerlat"]], LIMIT_S)
-    assert [line.status for line in (*before, module, timerlat)] == ["0"] * (len(before) + 2)
+    module = ("howlate-probe", "irq", "--period=1300us", "--points=1500", "--stream=module", "--quiet")
+    tracer = ("howlate-probe", "irq", "--source=timerlat", "--points=2000", "--stream=timerlat", "--quiet")
+    *_, both = on.run([*found.lines, ("/bin/both", *module, "--", *tracer)], LIMIT_S)
+    assert both.status == "0", both.stderr
     median = {}
-    for name, line in (("module", module), ("timerlat", timerlat)):
+    for name, points in (("module", 1500), ("timerlat", 2000)):
         file = tmp_path / name
-        file.write_bytes(line.files["stream"])
-        stream = read_stream(file)
-        rows = stream.columns[0]
-        assert len(rows["irq_latency_ns"]) == 2000
+        file.write_bytes(both.files[name])
+        rows = read_stream(file).columns[0]
+        assert len(rows["irq_latency_ns"]) == points
         assert (rows["irq_latency_ns"] > 0).all()
         assert (rows["wake_latency_ns"] > rows["irq_latency_ns"]).all()
         median[name] = float(np.median(rows["irq_latency_ns"]))
