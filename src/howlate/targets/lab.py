@@ -190,6 +190,8 @@ class LabTarget:
         if name not in self._labels:
             raise UsageError(f"{name} is not one of this lab's kernels ({', '.join(self._labels)})")
         with self._hold:
+            if self._stopped.is_set():  # perhaps while another kernel was fetched
+                raise KeyboardInterrupt
             if name not in self._benches:
                 label = self._labels[name]
                 kernel = kernels.get(label, self._archive, self._cache, say=self._say)
