@@ -1,12 +1,18 @@
 from __future__ import annotations
 
 import struct
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from howlate.errors import TargetError
-from howlate.lab.snapshot import AFTER_NS, set_clock
+from howlate.lab import snapshot
+from howlate.lab.guest import Boot
+from howlate.lab.machine import Machine
+from howlate.lab.snapshot import AFTER_NS, Snapshots, set_clock
+from howlate.store.files import file_hash, write_json
 from lab.guests import RT, bench, cell, stream_of
 
 READ_NS, INSTRUCTIONS = 6_107_000_000, 6_106_000_000
@@ -45,6 +51,52 @@ def test_a_clock_that_is_there_twice_is_not_guessed(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() * 2)
     with pytest.raises(TargetError, match="clock"):
         set_clock(path, READ_NS)
+
+
+class Makes:
+    """Stands for a boot: counts how many there were."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        monkeypatch.setattr(snapshot, "_make", self)
+
+    def __call__(self, boot: Boot, beside: Path, otherwise: Path, stop: threading.Event) -> None:
+        self.count += 1
+        (beside / "state").write_bytes(b"state")
+        write_json(beside / "snapshot.json", {"sha256": file_hash(beside / "state")})
+
+
+BOOT = Boot(Machine.of("amd64"), Path("vmlinuz"), Path("initramfs"), "")
+
+
+def test_of_two_that_find_a_damaged_snapshot_one_makes_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    makes, is_whole = Makes(monkeypatch), snapshot._is_whole
+    found, made = threading.Event(), threading.Event()
+
+    def take() -> None:
+        Snapshots(tmp_path).take(BOOT, "key", threading.Event())
+
+    def slowly(folder: Path) -> bool:
+        """Whoever looks first is overtaken by the other, if that is possible."""
+        whole = is_whole(folder)
+        if not found.is_set():
+            found.set()
+            made.wait(0.3)
+        return whole
+
+    take()
+    (tmp_path / "key" / "state").write_bytes(b"damaged")
+    monkeypatch.setattr(snapshot, "_is_whole", slowly)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(take)
+        found.wait()
+        take()
+        made.set()
+        first.result()
+    assert makes.count == 2
+    assert (tmp_path / "key" / "state").read_bytes() == b"state"
 
 
 @pytest.mark.slow

@@ -20,6 +20,9 @@ class NoArchive:
     def fetch(self, package: Package, folder: Path) -> Path:
         raise AssertionError("a package was fetched")
 
+    def places(self) -> Sequence[tuple[str, str, Path]]:
+        raise AssertionError("the archive was asked")
+
 
 def test_nothing_is_fetched_once_it_is_stopped(tmp_path: Path) -> None:
     target = open_lab("6.1,6.1-rt", archive=NoArchive(), cache=tmp_path)

@@ -58,14 +58,16 @@ def locked(place: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def made(folder: Path, make: Callable[[Path], None]) -> Path:
-    """The folder, made by `make` in a folder beside it if it is not there yet. What is renamed is whole: a crash
-    leaves nothing in its place, and of two who want it one makes it."""
-    if folder.is_dir():
+def made(folder: Path, make: Callable[[Path], None], is_sound: Callable[[Path], bool] = Path.is_dir) -> Path:
+    """The folder, made by `make` in a folder beside it if it is not there yet, or not sound. What is renamed is
+    whole: a crash leaves nothing in its place, and of two who want it one makes it."""
+    if folder.is_dir() and is_sound is Path.is_dir:
         return folder
-    with locked(folder):
+    with locked(folder):  # what is not sound goes under the lock: what another has made since stays
         if folder.is_dir():
-            return folder
+            if is_sound(folder):
+                return folder
+            remove(folder)
         for left_over in folder.parent.glob(
             f".{folder.name}.new-*"
         ):  # of one that was killed: we hold the lock

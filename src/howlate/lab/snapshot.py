@@ -91,11 +91,9 @@ class Snapshots:
         """The snapshot of that key; made if it is not there."""
         folder = self._folder / key
         if key not in self._sound or not folder.is_dir():
-            if folder.is_dir() and not _is_whole(folder):
-                remove(folder)
             if not folder.is_dir():
                 self._make_room()
-            made(folder, lambda beside: _make(boot, beside, self._folder, stop))
+            made(folder, lambda beside: _make(boot, beside, self._folder, stop), _is_whole)
             self._sound.add(key)
         with suppress(OSError):
             os.utime(folder / _RECORD)  # when it was last used
