@@ -9,6 +9,7 @@ import pytest
 
 from howlate.errors import TargetError
 from howlate.lab import snapshot
+from howlate.lab.cache import remove
 from howlate.lab.guest import Boot
 from howlate.lab.machine import Machine
 from howlate.lab.snapshot import AFTER_NS, Snapshots, set_clock
@@ -76,7 +77,8 @@ def test_of_two_that_find_a_damaged_snapshot_one_makes_it_again(
     found, made = threading.Event(), threading.Event()
 
     def take() -> None:
-        Snapshots(tmp_path).take(BOOT, "key", threading.Event())
+        with Snapshots(tmp_path).opened(BOOT, "key", threading.Event()):
+            pass
 
     def slowly(folder: Path) -> bool:
         """Whoever looks first is overtaken by the other, if that is possible."""
@@ -97,6 +99,19 @@ def test_of_two_that_find_a_damaged_snapshot_one_makes_it_again(
         first.result()
     assert makes.count == 2
     assert (tmp_path / "key" / "state").read_bytes() == b"state"
+
+
+def test_a_snapshot_that_another_removed_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    makes, snapshots = Makes(monkeypatch), Snapshots(tmp_path)
+    with snapshots.opened(BOOT, "key", threading.Event()) as saved:
+        remove(tmp_path / "key")
+        assert saved.state.read() == b"state"  # one that is in use stays
+    (tmp_path / "key").mkdir()  # its removal is under way
+    with snapshots.opened(BOOT, "key", threading.Event()) as saved:
+        assert saved.state.read() == b"state"
+    assert makes.count == 2
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from howlate.lab.real import HOW_TO_CHECK, TRY_S, check_device
 from howlate.lab.results import Results
 from howlate.lab.scratch import scratch
 from howlate.lab.snapshot import Snapshots, key_of
-from howlate.lab.window import SIZE, decode_tree, job_text, put_job
+from howlate.lab.window import SIZE, decode_tree, job_text
 from howlate.model.run import REAL
 
 PROBE = "howlate-probe"
@@ -137,8 +137,8 @@ class Bench:
         """The initramfs as a file of the cache, by its content."""
         data = self._archive
         path = self.cache / "initramfs" / f"{sha256(data).hexdigest()}.cpio"
-        if not path.is_file() or path.read_bytes() != data:
-            with storing(path):
+        with storing(path):
+            if not path.is_file() or path.read_bytes() != data:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 beside = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
                 beside.write_bytes(data)
@@ -147,13 +147,13 @@ class Bench:
 
     def _run_from_snapshot(self, job: bytes, limit_s: float, tick: Callable[[], None]) -> bytes:
         boot = self._boot(self._stored())
-        saved = self.snapshots.take(boot, self.key, self.stop)
-        return saved.run(job, self.cache / "tmp", limit_s, self.stop, tick)
+        with self.snapshots.opened(boot, self.key, self.stop) as saved:
+            return saved.run(job, self.cache / "tmp", limit_s, self.stop, tick)
 
     def _run_in_real_time(self, job: bytes, limit_s: float, tick: Callable[[], None]) -> bytes:
         with scratch(SIZE, self.cache / "tmp") as folder:
             guest = Guest(self._boot(self._stored()), folder, self.stop)
-            put_job(guest.window, job)
+            guest.give(job)
             with guest.started(monitored=False):
                 guest.finish(limit_s, tick)
             return guest.answer()

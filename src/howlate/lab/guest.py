@@ -19,6 +19,7 @@ from pathlib import Path
 
 from howlate.errors import DamagedError, NotPossibleError, TargetError
 from howlate.lab import window
+from howlate.lab.cache import storing
 from howlate.lab.machine import Machine, Places
 from howlate.lab.monitor import GoneError, LateError, Monitor
 
@@ -62,7 +63,13 @@ class Guest:
         self._errors = folder / "errors"
         self._process: subprocess.Popen[bytes] | None = None
         self.monitor: Monitor | None = None
-        window.create(self.window)
+        with storing(self.window):
+            window.create(self.window)
+
+    def give(self, job: bytes) -> None:
+        """Puts its job into the window."""
+        with storing(self.window):
+            window.put_job(self.window, job)
 
     @contextlib.contextmanager
     def started(self, *more: str, monitored: bool = True) -> Iterator[Guest]:

@@ -13,15 +13,16 @@ import os
 import struct
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 from howlate.errors import HowlateError, TargetError
 from howlate.lab import window
-from howlate.lab.cache import made, remove
+from howlate.lab.cache import made, remove, storing
 from howlate.lab.guest import Boot, Guest
 from howlate.lab.machine import NAMED
 from howlate.lab.monitor import GoneError, LateError
@@ -35,6 +36,7 @@ _LOAD_S = 300.0
 MOST_BYTES = 12 << 30
 """So much of snapshots is kept; one takes about 80 MB."""
 _IN_USE_S = 3600.0
+_TRIES = 3
 AFTER_NS = 1_000_000
 """A saved guest's clock stands so long after it was read last: more than it takes to get from there to the stop."""
 _ICOUNT = b"\x05\x0ctimer/icount" + (1).to_bytes(4, "big")
@@ -57,23 +59,23 @@ def key_of(boot: Boot, kernel_sha256: str, initramfs_sha256: str) -> str:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A saved guest."""
+    """A saved guest; its file is open, so that it stays whatever becomes of its name."""
 
     boot: Boot
-    folder: Path
+    state: BinaryIO
 
     def run(
         self, job: bytes, otherwise: Path, limit_s: float, stop: threading.Event, tick: Callable[[], None]
     ) -> bytes:
         """The result of a job. The machine that runs it is the saved one, whatever ran before."""
-        with scratch(window.SIZE, otherwise) as folder, (self.folder / _STATE).open("rb") as state:
+        with scratch(window.SIZE, otherwise) as folder:
             guest = Guest(self.boot, folder, stop)
             with guest.started("-incoming", "defer"):
                 assert guest.monitor is not None
                 with guest.explained():
                     deadline = time.monotonic() + _LOAD_S
-                    guest.monitor.load(state.fileno(), deadline)
-                    window.put_job(guest.window, job)
+                    guest.monitor.load(self.state.fileno(), deadline)
+                    guest.give(job)
                     guest.monitor.go_on(deadline)
                 guest.finish(limit_s, tick)
             return guest.answer()
@@ -87,8 +89,24 @@ class Snapshots:
         self._most_bytes = most_bytes
         self._sound: set[str] = set()
 
-    def take(self, boot: Boot, key: str, stop: threading.Event) -> Snapshot:
-        """The snapshot of that key; made if it is not there."""
+    @contextmanager
+    def opened(self, boot: Boot, key: str, stop: threading.Event) -> Iterator[Snapshot]:
+        """The snapshot of that key; made if it is not there, and again if it goes before it is open (another howlate
+        makes room)."""
+        for _ in range(_TRIES):
+            try:
+                state = (self._take(boot, key, stop) / _STATE).open("rb")
+            except FileNotFoundError:
+                self._sound.discard(key)
+                continue
+            with state:
+                yield Snapshot(boot, state)
+            return
+        raise TargetError(
+            f"the saved guest {self._folder / key} is removed again and again", "call the command again"
+        )
+
+    def _take(self, boot: Boot, key: str, stop: threading.Event) -> Path:
         folder = self._folder / key
         if key not in self._sound or not folder.is_dir():
             if not folder.is_dir():
@@ -97,7 +115,7 @@ class Snapshots:
             self._sound.add(key)
         with suppress(OSError):
             os.utime(folder / _RECORD)  # when it was last used
-        return Snapshot(boot, folder)
+        return folder
 
     def _make_room(self) -> None:
         """Removes the snapshots that were not used for longest (each new build of the probe leaves some behind)."""
@@ -123,7 +141,8 @@ def _make(boot: Boot, beside: Path, otherwise: Path, stop: threading.Event) -> N
     with scratch(window.SIZE, otherwise) as folder:
         guest = Guest(boot, folder, stop)
         path = beside / _STATE
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        with storing(path):
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         try:
             with guest.started():
                 assert guest.monitor is not None
@@ -135,10 +154,11 @@ def _make(boot: Boot, beside: Path, otherwise: Path, stop: threading.Event) -> N
                     guest.monitor.quit(booted + _SAVE_S)
         finally:
             os.close(handle)
-    moved_ns = set_clock(path, clock_ns)
-    size = path.stat().st_size
+    with storing(path):
+        moved_ns = set_clock(path, clock_ns)
+        digest, size = file_hash(path), path.stat().st_size
     times = {"boot_s": round(booted - began, 3), "save_s": round(time.monotonic() - booted, 3)}
-    write_json(beside / _RECORD, {"sha256": file_hash(path), "bytes": size, "moved_ns": moved_ns, **times})
+    write_json(beside / _RECORD, {"sha256": digest, "bytes": size, "moved_ns": moved_ns, **times})
 
 
 def _boot(guest: Guest, deadline: float) -> int:

@@ -27,6 +27,7 @@ from howlate.model.decode import parse_json
 from howlate.model.plan import Cell
 from howlate.model.run import CLOCKS, REAL, VIRTUAL
 from howlate.places import guest_probe_path, make_ready
+from howlate.store.files import storing
 from howlate.targets._target import Outcome, Progress, arguments, outcome_of, sentence_of
 
 SUMMARY = "kernels as guests on this machine, in virtual time"
@@ -166,7 +167,8 @@ class LabTarget:
         if data is None and outcome.measured:
             raise TargetError(f"the guest {cell.machine} left no stream")
         if data is not None:
-            stream.write_bytes(data)
+            with storing(stream):
+                stream.write_bytes(data)
         return outcome
 
     def _ask(self, bench: Bench, number: int, what: str) -> dict[str, Any]:
@@ -207,9 +209,13 @@ class LabTarget:
         if not names:
             return bench, Needed()
         with self._hold:
+            if self._stopped.is_set():
+                raise KeyboardInterrupt
             key = (cell.machine, names)
             if key not in self._needed:
-                found = needed(names, bench.label, bench.kernel, self._opened_archive, self._cache, self._say)
+                found = needed(
+                    names, bench.label, bench.kernel, lambda: self._archive, self._cache, self._say
+                )
                 self._needed[key] = (replace(bench, extra={**bench.extra, **found.files}), found)
             return self._needed[key]
 
