@@ -4,14 +4,16 @@ import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from howlate.errors import TargetError
-from howlate.lab import snapshot
+from howlate.lab import snapshot, window
 from howlate.lab.cache import remove
-from howlate.lab.guest import Boot
+from howlate.lab.guest import Boot, Guest
 from howlate.lab.machine import Machine
+from howlate.lab.monitor import Monitor
 from howlate.lab.snapshot import AFTER_NS, Snapshots, set_clock
 from howlate.store.files import file_hash, write_json
 from lab.guests import RT, bench, cell, stream_of
@@ -112,6 +114,28 @@ def test_a_snapshot_that_another_removed_is_made_again(
     with snapshots.opened(BOOT, "key", threading.Event()) as saved:
         assert saved.state.read() == b"state"
     assert makes.count == 2
+
+
+class ReadyMonitor:
+    """Of a guest that boots at once."""
+
+    def go_on(self, deadline: float) -> None:
+        pass
+
+    def wait_for_stop(self, deadline: float) -> None:
+        pass
+
+
+def test_an_oops_while_it_boots_is_told_and_nothing_is_saved(tmp_path: Path) -> None:
+    guest = Guest(BOOT, tmp_path, threading.Event())
+    guest.monitor = cast(Monitor, ReadyMonitor())
+    with guest.window.open("r+b") as file:
+        file.write(struct.pack("<8s6Q", b"howlwin1", 0, 0, window.State.READY, 0, 0, READ_NS))
+    guest.console.write_text("Booting Linux\n")
+    assert snapshot._boot(guest, 0.0) == READ_NS
+    guest.console.write_text("Booting Linux\n[    0.7] Oops: 0000 [#1] PREEMPT\n")
+    with pytest.raises(TargetError, match="the guest's kernel oopsed: Oops: 0000"):
+        snapshot._boot(guest, 0.0)
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from typing import BinaryIO
 from howlate.errors import HowlateError, TargetError
 from howlate.lab import window
 from howlate.lab.cache import made, remove, storing
-from howlate.lab.guest import Boot, Guest
+from howlate.lab.guest import Boot, Guest, trouble_on
 from howlate.lab.machine import NAMED
 from howlate.lab.monitor import GoneError, LateError
 from howlate.lab.scratch import scratch
@@ -176,6 +176,9 @@ def _boot(guest: Guest, deadline: float) -> int:
     clock_ns = window.read_ready(guest.window)
     if clock_ns is None:
         raise guest.failure("the guest stopped before it was ready for a job")
+    trouble = trouble_on(guest.console_text())
+    if trouble:  # it went on all the same; what it measures is not what a sound kernel does
+        raise guest.failure(trouble)
     return clock_ns
 
 
