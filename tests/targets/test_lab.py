@@ -12,8 +12,9 @@ from fakes import LIST, capabilities, study
 from howlate.errors import StorageError
 from howlate.lab.archive import Package
 from howlate.lab.bench import Bench, Line
-from howlate.plan import make_plan
-from howlate.targets.lab import LabTarget, open_lab
+from howlate.plan import Machines, make_plan
+from howlate.session import SLOWER
+from howlate.targets.lab import LabTarget, _limit_s, open_lab
 from lab.made_archive import bzimage
 
 
@@ -52,3 +53,12 @@ def test_a_stream_that_cannot_be_written_is_a_sentence(
     assert target.run_cell(cell, tmp_path / "stream", lambda _: None).measured
     with pytest.raises(StorageError, match="could not be written"):
         target.run_cell(cell, tmp_path / "absent" / "stream", lambda _: None)
+
+
+def test_a_guest_that_never_ends_costs_little_more_than_a_slow_one() -> None:
+    """The expected time holds already how much slower a guest is than its clock."""
+    can = capabilities()
+    virtual = Machines({"6.1": can}, {}, 1, SLOWER)
+    asked = study({"duration": "1000s"}, {"kernel": ("6.1",)})
+    (cell,) = make_plan(asked, can, machines=virtual).cells
+    assert 25 * 1000 <= _limit_s(cell) <= 35 * 1000
