@@ -53,7 +53,7 @@ def modules_for(name: str, *modules: str) -> Needed:
     label = Label.parse(name)
     archive = AptArchive(KERNELS / "apt")
     kernel = get(label, archive, KERNELS)
-    return needed(modules, label, kernel, lambda: archive, KERNELS, lambda _: None)
+    return needed(modules, label, kernel, archive, KERNELS, lambda _: None)
 
 
 def with_modules(folder: Path, booted: Path, name: str, *modules: str) -> tuple[Bench, Needed]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def needed(
     modules: Sequence[str],
     label: Label,
     kernel: Kernel,
-    archive: Callable[[], Archive],
+    archive: Archive,
     cache: Path,
     say: Say,
 ) -> Needed:
@@ -54,11 +54,11 @@ def needed(
 
 
 def _files_of(
-    name: str, label: Label, kernel: Kernel, archive: Callable[[], Archive], cache: Path, say: Say
+    name: str, label: Label, kernel: Kernel, archive: Archive, cache: Path, say: Say
 ) -> Sequence[Path]:
     if (KMOD / f"{name}.c").is_file():
-        built = build_module(KMOD, kernel, archive(), cache, say)
+        built = build_module(KMOD, kernel, archive, cache, say)
         return [path for path in built if path.stem == name]
     if kernel.modules_path is None:  # built in, or the guest says what is missing
         return ()
-    return kernels.get(label, archive(), cache, (*DEFAULT, name), say).module_files(name)
+    return kernels.get(label, archive, cache, (*DEFAULT, name), say).module_files(name)

@@ -213,9 +213,7 @@ class LabTarget:
                 raise KeyboardInterrupt
             key = (cell.machine, names)
             if key not in self._needed:
-                found = needed(
-                    names, bench.label, bench.kernel, lambda: self._archive, self._cache, self._say
-                )
+                found = needed(names, bench.label, bench.kernel, self._archive, self._cache, self._say)
                 self._needed[key] = (replace(bench, extra={**bench.extra, **found.files}), found)
             return self._needed[key]
 
