@@ -85,6 +85,29 @@ def test_qemu_is_known_by_its_bytes() -> None:
     assert len(found["bios-256k.bin"]) == 64
 
 
+def test_qemus_accelerator_is_an_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for number in ("1", "2"):
+        program = tmp_path / number / "bin" / "qemu-system-x86_64"
+        module = tmp_path / number / "lib" / "x86_64-linux-gnu" / "qemu" / "accel-tcg-x86_64.so"
+        for folder in (program.parent, module.parent):
+            folder.mkdir(parents=True)
+        program.write_text("#!/bin/sh\necho made\n")
+        program.chmod(0o755)
+        module.write_text(number)
+        monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+        found.append(MACHINE.identity())
+    assert found[0]["program"] == found[1]["program"]
+    assert found[0]["accel-tcg-x86_64.so"] != found[1]["accel-tcg-x86_64.so"]
+
+
+@pytest.mark.parametrize("step", ["FORMAT", "AFTER_NS"])
+def test_how_a_guest_is_saved_is_an_input(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    before = key_of(BOOT, "1", "2")
+    monkeypatch.setattr(f"howlate.lab.snapshot.{step}", 7)
+    assert key_of(BOOT, "1", "2") != before
+
+
 def test_an_emulator_that_is_not_installed_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(NotPossibleError, match="qemu-system-x86_64"):

@@ -14,7 +14,7 @@ from howlate.lab.archive import Package
 from howlate.lab.bench import Bench, Line
 from howlate.plan import Machines, make_plan
 from howlate.session import SLOWER
-from howlate.targets.lab import LabTarget, _limit_s, open_lab
+from howlate.targets.lab import LabTarget, _limit_s, available_bytes, guests_at_once, open_lab
 from lab.made_archive import bzimage
 
 
@@ -53,6 +53,16 @@ def test_a_stream_that_cannot_be_written_is_a_sentence(
     assert target.run_cell(cell, tmp_path / "stream", lambda _: None).measured
     with pytest.raises(StorageError, match="could not be written"):
         target.run_cell(cell, tmp_path / "absent" / "stream", lambda _: None)
+
+
+def test_as_many_guests_at_once_as_cores_and_memory_allow(tmp_path: Path) -> None:
+    assert guests_at_once(8, 64 << 30) == 8
+    assert guests_at_once(8, 2 << 30) == 2
+    assert guests_at_once(8, 1 << 20) == 1
+    assert guests_at_once(8, None) == 8
+    (tmp_path / "meminfo").write_text("MemTotal:  9 kB\nMemFree:  1 kB\nMemAvailable:    2048 kB\n")
+    assert available_bytes(tmp_path / "meminfo") == 2 << 20
+    assert available_bytes(tmp_path / "absent") is None
 
 
 def test_a_guest_that_never_ends_costs_little_more_than_a_slow_one() -> None:

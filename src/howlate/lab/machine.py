@@ -141,7 +141,8 @@ class Machine:
         return Path(found)
 
     def identity(self) -> dict[str, str]:
-        """Everything of QEMU that a guest's result depends on: version, and hashes of program and firmware."""
+        """Everything of QEMU that a guest's result depends on: version, and hashes of program, accelerator and
+        firmware."""
         return dict(_identity(self.emulator(), self.architecture.firmware))
 
 
@@ -149,10 +150,19 @@ class Machine:
 def _identity(emulator: Path, firmware: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     found = {"version": _said(emulator, "--version").splitlines()[0], "program": file_hash(emulator)}
     folders = [Path(line.strip()) for line in _said(emulator, "-L", "help").splitlines() if line.strip()]
+    found |= {path.name: file_hash(path) for path in _accelerators(emulator)}
     for name in firmware:
         path = next((folder / name for folder in folders if (folder / name).is_file()), None)
         found[name] = file_hash(path) if path else "not there"
     return tuple(found.items())
+
+
+def _accelerators(emulator: Path) -> list[Path]:
+    """Of this emulator, where the distribution has them apart from the program."""
+    base = emulator.resolve().parent.parent
+    places = [base / "lib" / "qemu", base / "lib64" / "qemu", *base.glob("lib/*-linux-gnu*/qemu")]
+    name = f"accel-tcg-{emulator.name.removeprefix('qemu-system-')}.so"
+    return [place / name for place in places if (place / name).is_file()]
 
 
 def _said(emulator: Path, *arguments: str) -> str:

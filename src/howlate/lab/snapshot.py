@@ -46,9 +46,14 @@ _PLAUSIBLE_NS = 3600 * 10**9
 _STATE, _RECORD = "state", "snapshot.json"
 
 
+FORMAT = 1
+"""Counted up when the host's steps from a booted guest to a saved one change what a cell measures."""
+
+
 def key_of(boot: Boot, kernel_sha256: str, initramfs_sha256: str) -> str:
     """The hash of everything that a booted guest depends on; no path of the host is in it."""
     inputs = {
+        "snapshot": [FORMAT, AFTER_NS],
         "kernel": kernel_sha256,
         "initramfs": initramfs_sha256,
         "emulator": boot.machine.identity(),

@@ -12,6 +12,7 @@ data, u64 size, the name and the data, both padded with zeros to 8 bytes.
 from __future__ import annotations
 
 import json
+import os
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,12 +23,15 @@ import google_crc32c
 
 from howlate.errors import DamagedError, UsageError
 
-SIZE = 256 << 20
+SIZE = 64 << 20
+"""All of it is touched: QEMU writes a saved window back as a whole."""
 _MAGIC = b"howlwin1"
 _HEAD = struct.Struct("<8s5Q")
 _CLOCK = struct.Struct("<Q")
 _FILE = struct.Struct("<IIQ")
 _JOB, _RESULT = 4096, 1 << 20
+ROOM = SIZE - _RESULT
+"""Bytes that a result may have."""
 
 
 class State(IntEnum):
@@ -56,10 +60,10 @@ def job_text(lines: Iterable[Sequence[str]]) -> bytes:
 
 
 def create(path: Path) -> None:
-    """An empty window, sparse."""
+    """An empty window. Its room is taken now: a guest that finds none later is killed for it."""
     with path.open("xb") as file:
         file.write(_HEAD.pack(_MAGIC, 0, 0, State.NOTHING, 0, 0))
-        file.truncate(SIZE)
+        os.posix_fallocate(file.fileno(), 0, SIZE)
 
 
 def put_job(path: Path, job: bytes) -> None:
@@ -89,7 +93,7 @@ def read_answer(path: Path) -> Answer:
             raise DamagedError("the guest's window is overwritten")
         if state not in (State.RESULT, State.FAILED):
             return Answer(State(state))
-        if length > SIZE - _RESULT:
+        if length > ROOM:
             raise DamagedError("the guest's window holds a result that is longer than itself")
         file.seek(_RESULT)
         data = file.read(length)

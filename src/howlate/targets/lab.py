@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ from howlate.targets._target import Outcome, Progress, arguments, outcome_of, se
 
 SUMMARY = "kernels as guests on this machine, in virtual time"
 ASK_S = 600.0
+_GUEST_BYTES = 700 << 20
+"""Its memory of 512 MiB, its window, and QEMU's own."""
 _FORCED = ("record", "quiet", "progress", "stream", "end-with-parent", "json")
 _LIMIT_S, _LIMIT_FACTOR = 300.0, 2.5
 """A guest is ended after this and so many times its expected time, which counts already that a virtual second takes
@@ -115,12 +118,12 @@ class LabTarget:
     def machines(self) -> tuple[str, ...]:
         return tuple(self._labels)
 
-    @property
+    @cached_property
     def parallel(self) -> int:
-        """In real time guests would disturb each other."""
+        """In real time guests would disturb each other. Once: what they take themselves counts not."""
         if self._clock == REAL:
             return 1
-        return self._jobs or len(os.sched_getaffinity(0))
+        return self._jobs or guests_at_once(len(os.sched_getaffinity(0)), available_bytes())
 
     @property
     def clock(self) -> str:
@@ -223,6 +226,21 @@ class LabTarget:
         return Bench(
             label, kernel, machine, probe, self._cache, self._snapshots, self._results, self._stopped
         )
+
+
+def guests_at_once(cores: int, available: int | None) -> int:
+    """One a core, as far as the memory reaches."""
+    return cores if available is None else max(1, min(cores, available // _GUEST_BYTES))
+
+
+def available_bytes(meminfo: Path = Path("/proc/meminfo")) -> int | None:
+    """What programs can still have without swapping; None if the kernel does not say."""
+    try:
+        lines = meminfo.read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(found[0]) * 1024 if found else None
 
 
 def _argv(cell: Cell) -> list[str]:
