@@ -160,6 +160,10 @@ class FakeTarget:
         return 1
 
     @property
+    def stream_bytes_most(self) -> int:
+        return 0
+
+    @property
     def clock(self) -> str:
         return "real"
 
@@ -226,6 +230,7 @@ class FakeLab:
         facts: Mapping[str, str] | None = None,
     ) -> None:
         self.machines = kernels
+        self.stream_bytes_most = 63 << 20
         self.more_facts = {"lab.guest": "1", "lab.emulator": "QEMU 8", **(facts or {})}
         self.parallel = parallel
         self.clock = clock

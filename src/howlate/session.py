@@ -226,6 +226,7 @@ def _machines(
         {label: its.impossible for label, its in known.items() if its.impossible},
         seeds,
         SLOWER if target.clock == VIRTUAL else 1.0,
+        target.stream_bytes_most,
     )
 
 

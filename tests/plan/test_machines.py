@@ -128,3 +128,12 @@ def test_cells_come_back_from_json_with_their_machine() -> None:
     old = {k: v for k, v in plan.cells[0].to_json().items() if k != "machine"}
     assert Plan.from_json({"cells": [old]}, "run.json").cells[0].machine == ""
     assert isinstance(plan.cells[0], Cell)
+
+
+def test_a_cell_that_a_guest_cannot_give_back_is_refused_with_the_reason() -> None:
+    settings = {"duration": "0s", "cpus": "all"}
+    asked = study(settings, {"kernel": ("6.1",), "activations": ("1000000", "10000000")})
+    for most, possible in ((0, 2), (63 << 20, 1)):
+        cells = make_plan(asked, CAN, machines=Machines({"6.1": CAN}, {}, 1, 1.0, most)).cells
+        assert sum(not cell.impossible for cell in cells) == possible
+    assert "do not fit into a guest's window of 63 MiB" in cells[-1].impossible

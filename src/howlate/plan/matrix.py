@@ -38,6 +38,8 @@ class Machines:
     """So many seeds are the repetitions of a point (virtual time); 0: the study's repetitions."""
     slower: float = 1.0
     """So many seconds pass while the machine lives one."""
+    stream_bytes_most: int = 0
+    """What a machine can give back of a cell; 0: without a limit."""
 
 
 def make_plan(
@@ -168,7 +170,7 @@ def _cell(
     if machines is not None:
         impossible = machines.impossible.get(machine, "") or impossible
         expected_s *= machines.slower
-    return Cell(
+    cell = Cell(
         id=cell_id(test.name, parameters, slug, 1, machine),
         test=test.name,
         parameters=parameters,
@@ -177,6 +179,20 @@ def _cell(
         expected_s=expected_s,
         impossible=impossible,
         machine=machine,
+    )
+    if machines is None or impossible:
+        return cell
+    return replace(cell, impossible=_too_much(cell, machines, capabilities))
+
+
+def _too_much(cell: Cell, machines: Machines, capabilities: Capabilities) -> str:
+    """Why the machine cannot give back what it would measure, on one CPU at least; "" if it can."""
+    needed, most = expected_stream_bytes(cell, capabilities, 1), machines.stream_bytes_most
+    if not most or needed <= most:
+        return ""
+    return (
+        f"about {needed / 2**20:,.0f} MiB of samples do not fit into a guest's window of {most / 2**20:.0f} MiB; "
+        "ask for fewer activations, and for more seeds in their place"
     )
 
 
@@ -249,7 +265,7 @@ STREAM_ROW_BYTES = 40
 """Of a sample in the stream, with its share of the framing."""
 
 
-def expected_stream_bytes(cell: Cell, capabilities: Capabilities) -> int:
+def expected_stream_bytes(cell: Cell, capabilities: Capabilities, most_lanes: int = MOST_LANES) -> int:
     """How much the probe will write at most, roughly: every measuring CPU's activations."""
     test = find_test(cell.test, capabilities)
     seconds, activations = _ends(cell.parameters, test, capabilities)
@@ -261,7 +277,7 @@ def expected_stream_bytes(cell: Cell, capabilities: Capabilities) -> int:
         lanes = len(parse_cpus(cpus))
     except ValueError:
         lanes = MOST_LANES
-    return int(rows * lanes * STREAM_ROW_BYTES) + 1_000_000
+    return int(rows * min(lanes, most_lanes) * STREAM_ROW_BYTES) + 1_000_000
 
 
 def expected_seconds(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> float:

@@ -56,6 +56,10 @@ class Target(Protocol):
     def clock(self) -> str:
         """ "real", or "virtual" (model/run.py): then repetitions are seeds."""
 
+    @property
+    def stream_bytes_most(self) -> int:
+        """What a cell's stream may have; 0: no limit of the target's own."""
+
     def facts(self, machine: str = "") -> dict[str, Any]:
         """What that machine is: `howlate-probe facts --json`. TargetError if it does not answer.
 

@@ -23,6 +23,7 @@ from howlate.lab.machine import Machine
 from howlate.lab.needed import Needed, needed
 from howlate.lab.results import Results
 from howlate.lab.snapshot import Snapshots
+from howlate.lab.window import ROOM
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
 from howlate.model.plan import Cell
@@ -124,6 +125,10 @@ class LabTarget:
         if self._clock == REAL:
             return 1
         return self._jobs or guests_at_once(len(os.sched_getaffinity(0)), available_bytes())
+
+    @property
+    def stream_bytes_most(self) -> int:
+        return ROOM
 
     @property
     def clock(self) -> str:

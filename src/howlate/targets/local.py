@@ -63,6 +63,10 @@ class LocalTarget:
         return 1  # two cells at once would measure each other
 
     @property
+    def stream_bytes_most(self) -> int:
+        return 0
+
+    @property
     def clock(self) -> str:
         return REAL
 
