@@ -12,6 +12,8 @@ import howlate.targets.lab as backend
 from cli.test_commands import Run, howlate  # noqa: F401
 from fakes import FakeLab
 from howlate.errors import TargetError
+from howlate.lab.apt import AptArchive
+from howlate.lab.mirror import MirrorArchive
 from howlate.model.run import VIRTUAL_TIME
 from howlate.store.run_folder import RunFolder
 
@@ -150,6 +152,14 @@ def test_an_interrupt_says_how_to_go_on_with_kernels_and_seeds(
     assert "howlate lab run mine.toml --out r" in said.err
     assert "--kernels=6.1,6.1-rt --seeds=2" in said.err
     assert "--target" not in said.err
+
+
+def test_kernels_come_from_a_mirror_where_there_is_no_apt(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+    howlate(*RUN, "--out", "r", "--dry-run", "--mirror", "file:///made", "--keyring", "mine.toml")
+    assert isinstance(opened["archive"], MirrorArchive)
+    assert opened["archive"].addresses == ("file:///made",)
+    howlate(*RUN, "--out", "r", "--dry-run")
+    assert isinstance(opened["archive"], AptArchive)
 
 
 def test_show_tells_of_cells_and_kernels(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811

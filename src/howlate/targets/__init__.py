@@ -9,10 +9,14 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from howlate.errors import UsageError
 from howlate.model.decode import suggestion
 from howlate.targets._target import Outcome, Progress, Target, arguments
+
+if TYPE_CHECKING:
+    from howlate.lab.archive import Archive
 
 __all__ = ["Outcome", "Progress", "Target", "arguments", "names", "open_lab", "open_target"]
 
@@ -43,13 +47,14 @@ def open_lab(
     jobs: int = 0,
     cached: bool = True,
     cpus: int = 1,
+    archive: Archive | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Target:
     """The lab, with what `--target lab:KERNELS` cannot say: kernels of the user's own, the guests' clock, how many
-    guests at once (0: the host's CPUs), whether results may come from the cache, how many CPUs a guest has, and who
-    is told what takes long (a kernel that is fetched)."""
+    guests at once (0: the host's CPUs), whether results may come from the cache, how many CPUs a guest has, the
+    archive (None: this machine's apt), and who is told what takes long (a kernel that is fetched)."""
     backend = importlib.import_module(f"{__name__}.lab")
     target: Target = backend.open_lab(
-        kernels, own=own, clock=clock, jobs=jobs, cached=cached, cpus=cpus, say=say
+        kernels, own=own, clock=clock, jobs=jobs, cached=cached, cpus=cpus, archive=archive, say=say
     )
     return target

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from howlate.cli.lab._archive import archive_options, open_archive, say
+
 
 @click.command(
     epilog="Example: howlate lab run check --kernels '6.1[preempt=none],6.1[preempt=full],6.1-rt' --set load=none"
@@ -62,6 +64,7 @@ import click
 @click.option("--dry-run", is_flag=True, help="Show the plan and its time; measure nothing.")
 @click.option("--most-cells", type=int, default=10_000, show_default=True, help="Refuse a larger matrix.")
 @click.option("--json", "as_json", is_flag=True, help="The tables as JSON.")
+@archive_options
 def command(
     study: str,
     kernels: str,
@@ -78,6 +81,9 @@ def command(
     dry_run: bool,
     most_cells: int,
     as_json: bool,
+    mirrors: tuple[str, ...],
+    keyring: Path | None,
+    refresh: bool,
 ) -> int:
     """Run STUDY (its id or a TOML file) on each of the kernels, as guests that hold nothing but the kernel and
     the probe. A point is measured with several seeds: its result is their spread, never one of them.
@@ -96,14 +102,23 @@ def command(
         find_study(study), changes, scale, most_cells, study, False, seeds, "lab run", tuple(options)
     )
 
-    def tell(text: str) -> None:
-        click.echo(text, err=True)
-
     wanted = kernels or ("" if own else ",".join(kernels_asked(asked)))
     if not wanted and not own:
         raise UsageError(
             f"{asked.study.id} names no kernels",
             "write --kernels 6.1,6.1-rt; `howlate lab kernels` lists them",
         )
-    target = open_lab(wanted, own=own, clock=clock, jobs=jobs, cached=not no_cache, cpus=cpus, say=tell)
+    archive = open_archive(mirrors, keyring)
+    if refresh:
+        archive.packages(refresh=True)
+    target = open_lab(
+        wanted,
+        own=own,
+        clock=clock,
+        jobs=jobs,
+        cached=not no_cache,
+        cpus=cpus,
+        archive=archive,
+        say=say,
+    )
     return measure(asked, target, out, resume, dry_run, as_json)
