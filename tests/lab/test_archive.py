@@ -202,6 +202,18 @@ def test_what_is_in_the_cache_is_not_fetched_again(place: Place) -> None:
     assert len(place.at.asked) == asked
 
 
+def test_a_damaged_record_costs_its_own_kernel_alone(place: Place) -> None:
+    place.fetch("7.2-rt@arm64", "veth")
+    kernel = place.fetch("6.1")
+    (kernel.vmlinuz.parent / "kernel.json").write_text("{")
+    said: list[str] = []
+    assert [k.name for k in kernels.cached(place.folder, said.append)] == ["7.2-rt@arm64"]
+    assert "kernel.json" in said[0] and "left out" in said[0]
+    with pytest.raises(DamagedError) as caught:
+        kernels.get(Label.parse("6.1"), place.open(), place.folder, ("ext4",))
+    assert "fetch the kernel again" in caught.value.remedy
+
+
 def test_lists_are_fetched_once_and_again_on_request(place: Place) -> None:
     place.open().packages()
     asked = place.at.count("InRelease")

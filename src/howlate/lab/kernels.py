@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from howlate.errors import DamagedError, NotPossibleError, UsageError
+from howlate.errors import DamagedError, HowlateError, NotPossibleError, UsageError
 from howlate.lab.archive import AbsentError, Archive, Package, Say, Version, silent
 from howlate.lab.cache import cache_folder, locked, made, remove, storing
 from howlate.lab.deb import data_tar
@@ -129,20 +129,27 @@ def choose(label: Label, kernels: Sequence[Available]) -> list[Available]:
     return found
 
 
-def find(label: Label, cache: Path | None = None) -> Kernel | None:
+def find(label: Label, cache: Path | None = None, say: Say = silent) -> Kernel | None:
     """The kernel of the cache that a label means: the pinned version, else the newest one that was fetched."""
     found = [
         kernel
-        for kernel in cached(cache)
+        for kernel in cached(cache, say)
         if kernel.label == replace(label.base, version="") and label.version in ("", kernel.version)
     ]
     return max(found, key=lambda k: Version(k.version), default=None)
 
 
-def cached(cache: Path | None = None) -> list[Kernel]:
-    """All kernels of the cache."""
+def cached(cache: Path | None = None, say: Say = silent) -> list[Kernel]:
+    """All kernels of the cache. A damaged one is told and left out: it is nothing to those who want another, and who
+    wants it is told again when it is fetched."""
     folder = (cache or cache_folder()) / "kernels"
-    return [Kernel.read(file.parent) for file in sorted(folder.glob(f"[!.]*/{RECORD}"))]
+    found = []
+    for file in sorted(folder.glob(f"[!.]*/{RECORD}")):
+        try:
+            found.append(Kernel.read(file.parent))
+        except HowlateError as problem:
+            say(f"{problem.message}; it is left out ({problem.remedy})")
+    return found
 
 
 def get(
@@ -154,7 +161,7 @@ def get(
 ) -> Kernel:
     """The kernel of the cache, else fetched. What is in the cache stays the same until `fetch` is asked for: a run of
     tomorrow measures the same kernel. The label's parameters are checked against its config."""
-    kernel = find(label, cache)
+    kernel = find(label, cache, say)
     missing = {normal(name) for name in modules} - _answered(kernel) if kernel else set()
     if kernel is None:
         kernel = fetch(label, archive, cache, modules, say)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from howlate.cli.lab._archive import archive_options, open_archive
+from howlate.cli.lab._archive import archive_options, open_archive, say
 
 
 @click.command(epilog="Example: howlate lab kernels --arch arm64 --all")
@@ -32,7 +32,7 @@ def command(
     from howlate.lab.kernels import available, cached, find, newest, versions
 
     kernels = available(open_archive(mirrors, keyring).packages(refresh))
-    have = {str(kernel.pinned): kernel for kernel in cached()}
+    have = {str(kernel.pinned): kernel for kernel in cached(say=say)}
     before = {kernel.name: find(kernel.label) for kernel in have.values()}
     rows: list[dict[str, Any]] = []
     for found in versions(kernels) if every else newest(kernels):
