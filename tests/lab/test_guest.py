@@ -171,4 +171,6 @@ def test_the_first_trouble_on_a_console_is_what_is_told() -> None:
     console += "[    1.7] Kernel panic - not syncing: x\n"
     assert trouble_on(console) == "the guest's kernel hit a BUG: BUG: kernel NULL pointer"
     assert trouble_on("all is well\n") == ""
+    begun = "Booting from ROM..\x1bc[    1.54] Kernel panic - not syncing: x\n"
+    assert trouble_on(begun) == "the guest's kernel panicked: Kernel panic - not syncing: x"
     assert last_lines(console, 2) == ["Oops: 0", "Kernel panic - not syncing: x"]

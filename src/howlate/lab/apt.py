@@ -37,7 +37,9 @@ from howlate.lab.cache import locked, storing
 
 KEYRINGS = tuple(Path("/usr/share/keyrings") / f"debian-archive-keyring.{end}" for end in ("gpg", "pgp"))
 HELPER = Path("/usr/lib/apt/apt-helper")
-NO_APT = "name a mirror of the Debian archive with --mirror URL (an option of `lab run`, `fetch` and `kernels`)"
+NO_APT = (
+    "name a mirror of the Debian archive with --mirror URL (an option of `lab run`, `fetch` and `kernels`)"
+)
 _ALIASES = ("oldoldstable", "oldstable", "stable", "testing", "unstable")
 
 

@@ -224,7 +224,7 @@ def trouble_on(console: str) -> str:
     for line in console.splitlines():
         for sign, meaning in _TROUBLE:
             if sign in line:
-                return f"{meaning}: {_plain(line)}"
+                return f"{meaning}: {_plain(line[line.index(sign) :])}"  # firmware may have begun the line
     return ""
 
 
