@@ -95,6 +95,27 @@ def test_the_config_beside_a_kernel_is_found(tmp_path: Path, name: str, config: 
     assert cached(tmp_path / "cache") == []
 
 
+def test_two_that_open_the_same_kernel_do_not_harm_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another howlate writes the same config between our writing and our renaming."""
+    file = tmp_path / "bzImage"
+    file.write_bytes(bzimage("6.9.1"))
+    (tmp_path / "config").write_text(CONFIG)
+    real, inside = Path.rename, []
+
+    def overtaken(path: Path, to: Path) -> Path:
+        if "config" in path.name and not inside:
+            inside.append(path)
+            own_kernel(file, tmp_path / "cache")
+        return real(path, to)
+
+    monkeypatch.setattr(Path, "rename", overtaken)
+    _, kernel = own_kernel(file, tmp_path / "cache")
+    assert inside
+    assert kernel.config["CONFIG_PREEMPT_DYNAMIC"] == "y"
+
+
 def test_a_kernel_without_a_config_boots_and_has_no_modes_to_choose(tmp_path: Path) -> None:
     file = tmp_path / "in" / "bzImage"
     file.parent.mkdir()

@@ -277,9 +277,10 @@ def own_kernel(
     if config is not None:  # by its content: the same image may come with another config the next time
         config_path = folder / f"config-{hashlib.sha256(config.encode()).hexdigest()[:16]}"
         with storing(config_path):
-            beside = config_path.with_name(f".{config_path.name}.new")
-            beside.write_text(config, encoding="utf-8")
-            beside.rename(config_path)
+            with tempfile.NamedTemporaryFile(dir=folder, prefix=".config-", delete=False) as file:
+                file.write(config.encode())
+            Path(file.name).chmod(0o644)
+            Path(file.name).rename(config_path)
     kernel = Kernel(label.base, image.release, folder / VMLINUZ, digest, config_path)
     kernel.check(label)
     return label, kernel
