@@ -126,6 +126,35 @@ def test_the_module_agrees_with_the_kernels_own_tracer(tmp_path: Path, booted: P
 
 
 @pytest.mark.slow
+def test_a_cpu_that_is_held_delays_who_is_woken_and_not_the_handler(tmp_path: Path, booted: Path) -> None:
+    """A task above the woken one has the CPU for 5 ms of each 50. Interrupts come each millisecond, so the first in a
+    hold waits for 4 to 5 ms; and all this time the handler runs in time, a gap in what the other task sees."""
+    on, found = with_modules(tmp_path, booted, RT, "howlate_irq")
+    woken = ("howlate-probe", "irq", "--period=1ms", "--points=600", "--stream=irq", "--quiet")
+    above = (
+        "howlate-probe",
+        "hardware-gap",
+        "--source=spin",
+        "--policy=fifo:90",
+        "--window=50ms",
+        "--width=5ms",
+    )
+    more = ("--threshold=1us", "--duration=500ms", "--stream=gaps", "--quiet")
+    *_, both = on.run([*found.lines, ("/bin/both", *woken, "--", *above, *more)], LIMIT_S)
+    assert both.status == "0", both.stderr
+    rows = {}
+    for name in ("irq", "gaps"):
+        (tmp_path / name).write_bytes(both.files[name])
+        rows[name] = read_stream(tmp_path / name).columns[0]
+    late = rows["irq"]["wake_latency_ns"]
+    assert 4_000_000 < late.max() < 5_100_000
+    held = int((late > 100_000).sum())
+    assert 9 * 4 <= held <= 11 * 5  # ten holds or so, four or five interrupts in each
+    assert rows["irq"]["irq_latency_ns"].max() < 100_000
+    assert len(rows["gaps"]["gap_ns"]) >= held - 11  # at a hold's end the clock may be read once more
+
+
+@pytest.mark.slow
 def test_without_the_module_it_says_so_and_names_the_nearest_test(tmp_path: Path, booted: Path) -> None:
     lines = [(PROBE, "irq", "--points=10"), (PROBE, "irq", "--points=10", "--source=timerlat")]
     for name, nearest in ((STANDARD, "cyclic"), (RT, "--source timerlat")):
