@@ -102,7 +102,8 @@ def test_two_that_open_the_same_kernel_do_not_harm_each_other(
     file = tmp_path / "bzImage"
     file.write_bytes(bzimage("6.9.1"))
     (tmp_path / "config").write_text(CONFIG)
-    real, inside = Path.rename, []
+    real = Path.rename
+    inside: list[Path] = []
 
     def overtaken(path: Path, to: Path) -> Path:
         if "config" in path.name and not inside:

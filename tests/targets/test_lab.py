@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fakes import LIST, capabilities, study
+from fakes import FACTS, LIST, capabilities, study
 from howlate.errors import StorageError
 from howlate.lab.archive import Package
 from howlate.lab.bench import Bench, Line
@@ -31,6 +33,19 @@ class NoArchive:
         raise AssertionError("the archive was asked")
 
 
+@pytest.fixture(autouse=True)
+def no_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some file: nothing is run."""
+    monkeypatch.setenv("HOWLATE_PROBE", sys.executable)
+
+
+def own_lab(folder: Path, **more: Any) -> LabTarget:
+    """The lab with a kernel that nobody boots."""
+    file = folder / "bzImage-made"
+    file.write_bytes(bzimage("6.9.1"))
+    return open_lab("", own=[file], archive=NoArchive(), cache=folder / "cache", **more)
+
+
 def test_nothing_is_fetched_once_it_is_stopped(tmp_path: Path) -> None:
     target = open_lab("6.1,6.1-rt", archive=NoArchive(), cache=tmp_path)
     target.stop()
@@ -42,13 +57,10 @@ def test_nothing_is_fetched_once_it_is_stopped(tmp_path: Path) -> None:
 def test_a_stream_that_cannot_be_written_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "bzImage-made"
-    file.write_bytes(bzimage("6.9.1"))
     left = [Line("0", b"", b"", {"stream": b"x"})]
     monkeypatch.setattr(Bench, "run", lambda *_: left)
     monkeypatch.setattr(LabTarget, "_ask", lambda *_: LIST)
-    monkeypatch.setenv("HOWLATE_PROBE", sys.executable)  # some file: nothing is run
-    target = open_lab("", own=[file], archive=NoArchive(), cache=tmp_path / "cache")
+    target = own_lab(tmp_path)
     cell = make_plan(study(axes={"load": ("none",)}), capabilities()).cells[0]
     assert target.run_cell(cell, tmp_path / "stream", lambda _: None).measured
     with pytest.raises(StorageError, match="could not be written"):
@@ -72,3 +84,20 @@ def test_a_guest_that_never_ends_costs_little_more_than_a_slow_one() -> None:
     asked = study({"duration": "1000s"}, {"kernel": ("6.1",)})
     (cell,) = make_plan(asked, can, machines=virtual).cells
     assert 25 * 1000 <= _limit_s(cell) <= 35 * 1000
+
+
+def test_a_machine_is_asked_once_also_without_a_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def answer(*arguments: Any) -> list[Line]:
+        asked.append(arguments)
+        return [Line("0", json.dumps(value).encode(), b"", {}) for value in (FACTS, LIST)]
+
+    monkeypatch.setattr(Bench, "run", answer)
+    target = own_lab(tmp_path, cached=False)
+    for _ in range(2):
+        assert target.facts()["values"]["kernel.release"] == "6.1.0-test"
+        assert target.capabilities() == capabilities()
+    assert len(asked) == 1

@@ -15,7 +15,7 @@ from howlate.errors import DamagedError, ExitCode, TargetError, UsageError
 from howlate.lab import kernels
 from howlate.lab.apt import AptArchive
 from howlate.lab.archive import Archive, Say, silent
-from howlate.lab.bench import PROBE, Bench
+from howlate.lab.bench import PROBE, Bench, Line
 from howlate.lab.cache import cache_folder
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label, split_parameters
@@ -96,6 +96,7 @@ class LabTarget:
         self._stopped = threading.Event()
         self._hold = threading.Lock()
         self._benches: dict[str, Bench] = {}
+        self._answers: dict[str, list[Line]] = {}
         self._modules: dict[str, dict[str, tuple[str, ...]]] = {}
         self._needed: dict[tuple[str, tuple[str, ...]], tuple[Bench, Needed]] = {}
         self._labels: dict[str, Label] = {str(label): label for label in labels}
@@ -180,11 +181,13 @@ class LabTarget:
         return outcome
 
     def _ask(self, bench: Bench, number: int, what: str) -> dict[str, Any]:
-        """Facts and list are one job: an answer of both costs one guest."""
+        """Facts and list are one job, asked once: an answer of both costs one guest, also without a cache."""
         if self._stopped.is_set():
             raise KeyboardInterrupt
-        lines = bench.run([(PROBE, "facts", "--json"), (PROBE, "list", "--json")], ASK_S)
-        line = lines[number]
+        name = str(bench.label)
+        if name not in self._answers:
+            self._answers[name] = bench.run([(PROBE, "facts", "--json"), (PROBE, "list", "--json")], ASK_S)
+        line = self._answers[name][number]
         if line.status != "0":
             said = sentence_of(line.stderr, line.code)
             raise TargetError(f"`howlate-probe {what}` failed in the guest {bench.label}: {said}")
