@@ -134,7 +134,10 @@ def prepare(asked: Asked, target: Target) -> Prepared:
     defaults = {p.name: p.default for p in find_test(study.test, can).params}
     study = scale_study(study, asked.scale, defaults)
     facts = {machine: Facts.from_json(its.facts) for machine, its in known.items() if its.facts}
-    warnings, changes = list(_scaled(asked.scale)), dict(text.split("=", 1) for text in asked.changes)
+    warnings, changes = (
+        [*_scaled(asked.scale), *_dropped(asked, seeds)],
+        dict(text.split("=", 1) for text in asked.changes),
+    )
     if asked.without_rights:
         study, lacking = permitted(study, target, can)
         warnings.extend(lacking)
@@ -283,6 +286,14 @@ def _scaled(scale: float) -> tuple[str, ...]:
     if scale == 1:
         return ()
     return (f"activations and durations are {scale:g} times the study's (--scale)",)
+
+
+def _dropped(asked: Asked, seeds: int) -> tuple[str, ...]:
+    if not seeds or not any(parse_change(text)[0] == "seed" for text in asked.changes):
+        return ()
+    return (
+        f"a changed seed changes nothing in virtual time: each point is measured with the seeds 1 to {seeds}",
+    )
 
 
 def _knobs(plan: Plan) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 import howlate.targets.lab as backend
 from cli.test_commands import Run, howlate  # noqa: F401
 from fakes import FakeLab
+from howlate.cli.lab._archive import say
 from howlate.errors import TargetError
 from howlate.lab.apt import AptArchive
 from howlate.lab.mirror import MirrorArchive
@@ -79,6 +80,26 @@ def test_a_lab_run_goes_on_only_in_the_same_guests(howlate: Run, opened: dict[st
     opened["lab"] = FakeLab()
     assert howlate(*RUN, "--out", "r").code == 0
     assert len(opened["lab"].measured) == 1
+
+
+def test_run_says_what_it_fetches_too(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+    howlate("run", "mine.toml", "--target", "lab:6.1", "--seeds", "1", "--dry-run")
+    assert opened["names"] == "6.1"
+    assert opened["say"] is say
+
+
+def test_no_seed_is_refused_and_a_changed_one_is_not_lost_without_a_word(
+    howlate: Run,  # noqa: F811
+    opened: dict[str, Any],
+) -> None:
+    for command in (("lab", "run", "mine.toml", "--kernels=6.1"), ("run", "mine.toml", "--target=lab:6.1")):
+        said = howlate(*command, "--seeds", "0")
+        assert said.code == 2 and "--seeds" in said.err
+    said = howlate(*RUN, "--out", "r", "--set", "seed=7")
+    assert "a changed seed changes nothing in virtual time: each point is measured with the seeds 1 to 2" in (
+        " ".join(said.out.split())
+    )
+    assert "changed seed" not in howlate(*RUN, "--out", "other").out
 
 
 def test_json_of_a_lab_run_has_cells_and_groups(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811

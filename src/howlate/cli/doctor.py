@@ -48,6 +48,7 @@ def command(
     import json
 
     from howlate import doctor
+    from howlate.cli.lab._archive import say
     from howlate.model.facts import Facts
     from howlate.model.finding import LEVELS
     from howlate.session import aim_of
@@ -58,7 +59,7 @@ def command(
         measured = RunFolder.open(run).read_run()
         findings = doctor.examine(Facts.from_json(dict(measured.facts)), aim_of(measured.plan, {}))
     else:
-        findings = doctor.examine(Facts.from_json(open_target(target).facts()))
+        findings = doctor.examine(Facts.from_json(open_target(target, say=say).facts()))
     if as_json:
         value = {"schema": 1, "findings": [f.to_json() for f in findings]}
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))

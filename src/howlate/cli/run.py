@@ -14,7 +14,10 @@ import click
     "--set", "changes", multiple=True, metavar="K=V[,V...]", help="Replace a setting or an axis of the study."
 )
 @click.option(
-    "--seeds", type=int, default=0, metavar="N", help="Seeds of each point in virtual time (default: 8)."
+    "--seeds",
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="Seeds of each point in virtual time (default: 8).",
 )
 @click.option("--scale", type=float, default=1.0, metavar="F", help="Multiply activations and durations.")
 @click.option(
@@ -30,7 +33,7 @@ def command(
     study: str,
     target: str,
     changes: tuple[str, ...],
-    seeds: int,
+    seeds: int | None,
     scale: float,
     out: Path | None,
     resume: bool,
@@ -46,9 +49,11 @@ def command(
     Called again with the same --out, whole cells are skipped and failed ones repeated.
     """
     from howlate.cli._measure import measure
+    from howlate.cli.lab._archive import say
     from howlate.session import Asked, find_study, kernels_asked
     from howlate.targets import open_target
 
     options = (f"--seeds={seeds}",) if seeds else ()
-    asked = Asked(find_study(study), changes, scale, most_cells, study, False, seeds, "run", options)
-    return measure(asked, open_target(target, kernels_asked(asked)), out, resume, dry_run, as_json)
+    asked = Asked(find_study(study), changes, scale, most_cells, study, False, seeds or 0, "run", options)
+    opened = open_target(target, kernels_asked(asked), say)
+    return measure(asked, opened, out, resume, dry_run, as_json)

@@ -1,4 +1,4 @@
-"""Machines that measure. ONE FILE in this folder = ONE BACKEND with `SUMMARY` and `open_target(argument)`.
+"""Machines that measure. ONE FILE in this folder = ONE BACKEND with `SUMMARY` and `open_target(argument, say)`.
 
 `--target NAME[:ARGUMENT]` opens the backend of that name; the folder is listed to find it.
 """
@@ -26,16 +26,18 @@ def names() -> list[str]:
     return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
 
 
-def open_target(text: str, machines: Sequence[str] = ()) -> Target:
+def open_target(
+    text: str, machines: Sequence[str] = (), say: Callable[[str], None] = lambda _: None
+) -> Target:
     """The target that `--target` names; the nearest name in the error. `machines`: those that the study names,
-    for the lab, where the text names none."""
+    for the lab, where the text names none. `say` is told what takes long."""
     name, _, argument = text.partition(":")
     if name not in names():
         raise UsageError(f'the target "{name}" is not known', suggestion(name, names()))
     if name == "lab" and not argument:
         argument = ",".join(machines)
     backend = importlib.import_module(f"{__name__}.{name}")
-    target: Target = backend.open_target(argument)
+    target: Target = backend.open_target(argument, say)
     return target
 
 

@@ -42,9 +42,9 @@ _LIMIT_S, _LIMIT_FACTOR = 300.0, 2.5
 12 s of a core (1 to 25 were seen). Only a guest that is stuck meets it."""
 
 
-def open_target(argument: str) -> LabTarget:
+def open_target(argument: str, say: Say = silent) -> LabTarget:
     """`lab:6.1-rt`, or several kernels with commas."""
-    return open_lab(argument)
+    return open_lab(argument, say=say)
 
 
 def open_lab(

@@ -32,7 +32,7 @@ STOP_S = 30.0
 """A probe that was asked to stop restores knobs, ends loads and completes its stream within this."""
 
 
-def open_target(argument: str) -> LocalTarget:
+def open_target(argument: str, _say: Callable[[str], None]) -> LocalTarget:
     """`local`; there is only one, so it takes no argument."""
     if argument:
         raise UsageError(f'the target local takes no argument ("{argument}")', "write --target local")

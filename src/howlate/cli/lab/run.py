@@ -28,7 +28,10 @@ from howlate.cli.lab._archive import archive_options, open_archive, say
     help="A kernel of your own (bzImage or Image) beside them; may be repeated.",
 )
 @click.option(
-    "--seeds", type=int, default=0, metavar="N", help="Seeds of each point in virtual time (default: 8)."
+    "--seeds",
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="Seeds of each point in virtual time (default: 8).",
 )
 @click.option(
     "--set", "changes", multiple=True, metavar="K=V[,V...]", help="Replace a setting or an axis of the study."
@@ -69,7 +72,7 @@ def command(
     study: str,
     kernels: str,
     own: tuple[Path, ...],
-    seeds: int,
+    seeds: int | None,
     changes: tuple[str, ...],
     scale: float,
     out: Path | None,
@@ -99,7 +102,7 @@ def command(
     options += [f"--kernel={path}" for path in own] + ([f"--clock={clock}"] if clock != "virtual" else [])
     options += [f"--cpus={cpus}"] if cpus != 1 else []
     asked = Asked(
-        find_study(study), changes, scale, most_cells, study, False, seeds, "lab run", tuple(options)
+        find_study(study), changes, scale, most_cells, study, False, seeds or 0, "lab run", tuple(options)
     )
 
     wanted = kernels or ("" if own else ",".join(kernels_asked(asked)))
