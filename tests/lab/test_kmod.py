@@ -84,7 +84,7 @@ def test_the_module_is_built_without_a_warning(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "times"), [(STANDARD, 100), (RT, TIMES)])
+@pytest.mark.parametrize(("name", "times"), [(STANDARD, 50), (RT, TIMES)])
 def test_it_is_loaded_and_unloaded_many_times_while_readers_are_killed(
     tmp_path: Path, booted: Path, name: str, times: int
 ) -> None:
