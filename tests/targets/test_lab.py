@@ -17,7 +17,7 @@ from howlate.lab.bench import Bench, Line
 from howlate.plan import Machines, make_plan
 from howlate.session import SLOWER
 from howlate.targets.lab import LabTarget, _limit_s, available_bytes, guests_at_once, open_lab
-from lab.made_archive import bzimage
+from lab.made_archive import bzimage, elf_module
 
 
 class NoArchive:
@@ -101,3 +101,30 @@ def test_a_machine_is_asked_once_also_without_a_cache(
         assert target.facts()["values"]["kernel.release"] == "6.1.0-test"
         assert target.capabilities() == capabilities()
     assert len(asked) == 1
+
+
+def test_modules_of_ones_own_are_in_the_guest_and_loaded_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"first": elf_module({"depends": ""}), "zeroth": elf_module({"depends": ""})}
+    files["a"] = elf_module({"depends": "zeroth"})
+    for name, data in files.items():
+        (tmp_path / f"{name}.ko").write_bytes(data)
+    order = [tmp_path / f"{name}.ko" for name in ("a", "first", "zeroth")]
+    monkeypatch.setattr("howlate.lab.needed.build_module", lambda *_: tuple(order))
+    jobs: list[Any] = []
+
+    def run(bench: Bench, lines: Any, *_: Any) -> list[Line]:
+        jobs.append((bench, lines))
+        return [Line("0", json.dumps(LIST).encode(), b"", {"stream": b"x"}) for _ in lines]
+
+    monkeypatch.setattr(Bench, "run", run)
+    cell = make_plan(study(axes={"load": ("none",)}), capabilities()).cells[0]
+    target = own_lab(tmp_path, modules=[tmp_path])
+    assert target.run_cell(cell, tmp_path / "stream", lambda _: None).measured
+    bench, lines = jobs[-1]
+    assert lines[:-1] == [("module", "zeroth"), ("module", "a"), ("module", "first")]
+    assert {name: bench.extra[f"lib/modules/{name}.ko"] for name in files} == files
+    plain = own_lab(tmp_path)
+    assert plain.run_cell(cell, tmp_path / "stream", lambda _: None).measured
+    assert jobs[-1][0].key != bench.key

@@ -12,7 +12,7 @@ from howlate.lab.archive import Archive, Say
 from howlate.lab.build_module import build_module
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label
-from howlate.lab.modules import DEFAULT
+from howlate.lab.modules import DEFAULT, modinfo, normal
 from howlate.places import ROOT
 
 KMOD = ROOT / "kmod"
@@ -51,6 +51,35 @@ def needed(
         except (NotPossibleError, TargetError) as problem:
             absent.append(problem.message)
     return Needed(files, tuple(lines), tuple(absent))
+
+
+def built(
+    folders: Sequence[Path], label: Label, kernel: Kernel, archive: Archive, cache: Path, say: Say
+) -> Needed:
+    """The modules of folders of the user's own, built for this kernel, each after those that it depends on."""
+    own = {
+        normal(path.stem): path
+        for folder in folders
+        for path in build_module(folder, kernel, archive, cache, say)
+    }
+    files: dict[str, bytes] = {}
+    lines: dict[tuple[str, ...], None] = {}
+
+    def add(path: Path) -> None:
+        if ("module", path.stem) in lines:
+            return
+        data = path.read_bytes()
+        for value in modinfo(data, path.name).get("depends", []):
+            for name in map(normal, filter(None, value.split(","))):
+                found = [own[name]] if name in own else _files_of(name, label, kernel, archive, cache, say)
+                for needs in found:
+                    add(needs)
+        files[f"{initramfs.MODULES}/{path.name}"] = data
+        lines["module", path.stem] = None
+
+    for path in own.values():
+        add(path)
+    return Needed(files, tuple(lines))
 
 
 def _files_of(

@@ -45,6 +45,7 @@ def open_lab(
     kernels: str,
     *,
     own: Sequence[Path] = (),
+    modules: Sequence[Path] = (),
     clock: str = "virtual",
     jobs: int = 0,
     cached: bool = True,
@@ -52,11 +53,19 @@ def open_lab(
     archive: Archive | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Target:
-    """The lab, with what `--target lab:KERNELS` cannot say: kernels of the user's own, the guests' clock, how many
-    guests at once (0: the host's CPUs), whether results may come from the cache, how many CPUs a guest has, the
-    archive (None: this machine's apt), and who is told what takes long (a kernel that is fetched)."""
+    """The lab, with what `--target lab:KERNELS` cannot say: kernels and modules of the user's own, the guests' clock,
+    how many guests at once (0: the host's CPUs), whether results may come from the cache, how many CPUs a guest has,
+    the archive (None: this machine's apt), and who is told what takes long (a kernel that is fetched)."""
     backend = importlib.import_module(f"{__name__}.lab")
     target: Target = backend.open_lab(
-        kernels, own=own, clock=clock, jobs=jobs, cached=cached, cpus=cpus, archive=archive, say=say
+        kernels,
+        own=own,
+        modules=modules,
+        clock=clock,
+        jobs=jobs,
+        cached=cached,
+        cpus=cpus,
+        archive=archive,
+        say=say,
     )
     return target

@@ -20,7 +20,7 @@ from howlate.lab.cache import cache_folder
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label, split_parameters
 from howlate.lab.machine import Machine
-from howlate.lab.needed import Needed, needed
+from howlate.lab.needed import Needed, built, needed
 from howlate.lab.results import Results
 from howlate.lab.snapshot import Snapshots
 from howlate.lab.window import ROOM
@@ -51,6 +51,7 @@ def open_lab(
     names: str,
     *,
     own: Sequence[Path] = (),
+    modules: Sequence[Path] = (),
     clock: str = VIRTUAL,
     jobs: int = 0,
     cached: bool = True,
@@ -62,6 +63,7 @@ def open_lab(
     """The lab with these kernels: labels with commas (`all`: one of every series), and files of the user's own
     (`PATH` or `PATH[parameters]`).
 
+    `modules`: folders of modules that are built for each kernel and loaded before each cell.
     `jobs`: guests at once, 0 for one a core of the host. `cached`: whether results may come from the cache.
     """
     if clock not in CLOCKS:
@@ -71,7 +73,7 @@ def open_lab(
     cache = cache or cache_folder()
     archive = archive or AptArchive(cache / "apt", say=say)
     labels = kernels.named(names, lambda: archive) if names or not own else ()
-    return LabTarget(labels, own, clock, jobs, cached, cpus, archive, say, cache)
+    return LabTarget(labels, own, modules, clock, jobs, cached, cpus, archive, say, cache)
 
 
 class LabTarget:
@@ -81,6 +83,7 @@ class LabTarget:
         self,
         labels: Sequence[Label],
         own: Sequence[Path],
+        modules: Sequence[Path],
         clock: str,
         jobs: int,
         cached: bool,
@@ -97,6 +100,9 @@ class LabTarget:
         self._hold = threading.Lock()
         self._benches: dict[str, Bench] = {}
         self._answers: dict[str, list[Line]] = {}
+        self._folders = tuple(modules)
+        self._loads: dict[str, tuple[tuple[str, ...], ...]] = {}
+        """By kernel, the lines that load the modules of these folders."""
         self._modules: dict[str, dict[str, tuple[str, ...]]] = {}
         self._needed: dict[tuple[str, tuple[str, ...]], tuple[Bench, Needed]] = {}
         self._labels: dict[str, Label] = {str(label): label for label in labels}
@@ -162,7 +168,11 @@ class LabTarget:
             raise KeyboardInterrupt
         bench, modules = self._bench_for(cell)
         loads = cell.parameters.get("load", ())
-        before = [*bench.lines_for(loads if isinstance(loads, tuple) else (str(loads),)), *modules.lines]
+        before = [
+            *bench.lines_for(loads if isinstance(loads, tuple) else (str(loads),)),
+            *self._loads[str(bench.label)],
+        ]
+        before += [line for line in modules.lines if line not in before]
         lines = bench.run([*before, _argv(cell)], _limit_s(cell), _Ticks(on_progress))
         for argv, line in zip(before, lines, strict=False):
             if line.status != "0":
@@ -231,8 +241,18 @@ class LabTarget:
     def _bench_of(self, label: Label, kernel: Kernel) -> Bench:
         machine = Machine.of(label.arch, self._clock, self._cpus)
         probe = guest_probe_path(label.arch).read_bytes()
+        own = built(self._folders, label, kernel, self._archive, self._cache, self._say)
+        self._loads[str(label)] = own.lines
         return Bench(
-            label, kernel, machine, probe, self._cache, self._snapshots, self._results, self._stopped
+            label,
+            kernel,
+            machine,
+            probe,
+            self._cache,
+            self._snapshots,
+            self._results,
+            self._stopped,
+            own.files,
         )
 
 

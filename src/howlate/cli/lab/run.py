@@ -28,6 +28,14 @@ from howlate.cli.lab._archive import archive_options, open_archive, say
     help="A kernel of your own (bzImage or Image) beside them; may be repeated.",
 )
 @click.option(
+    "--module",
+    "modules",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="DIR",
+    help="Modules of your own, built for each kernel and loaded before each cell; may be repeated.",
+)
+@click.option(
     "--seeds",
     type=click.IntRange(1, 10_000),
     metavar="N",
@@ -72,6 +80,7 @@ def command(
     study: str,
     kernels: str,
     own: tuple[Path, ...],
+    modules: tuple[Path, ...],
     seeds: int | None,
     changes: tuple[str, ...],
     scale: float,
@@ -100,6 +109,7 @@ def command(
 
     options = [f"--{name}={value}" for name, value in (("kernels", kernels), ("seeds", seeds)) if value]
     options += [f"--kernel={path}" for path in own] + ([f"--clock={clock}"] if clock != "virtual" else [])
+    options += [f"--module={path}" for path in modules]
     options += [f"--cpus={cpus}"] if cpus != 1 else []
     asked = Asked(
         find_study(study), changes, scale, most_cells, study, False, seeds or 0, "lab run", tuple(options)
@@ -117,6 +127,7 @@ def command(
     target = open_lab(
         wanted,
         own=own,
+        modules=modules,
         clock=clock,
         jobs=jobs,
         cached=not no_cache,
