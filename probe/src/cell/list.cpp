@@ -7,6 +7,7 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "core/version.hpp"
+#include "switches/switch.hpp"
 #include "sys/knobs.hpp"
 #include "sys/standard.hpp"
 #include "timers/timer.hpp"
@@ -40,6 +41,12 @@ void write_timer(JsonWriter& json, const Timer& timer) {
   for (const std::string_view policy : late_policies(timer)) json.value(policy);
   json.end_array().member("windows", timer.windows);
   write_available(json, timer.available());
+  json.end_object();
+}
+
+void write_switch(JsonWriter& json, const Switch& one) {
+  json.begin_object().member("name", one.name).member("summary", one.summary).member("one_cpu", one.one_cpu);
+  write_available(json, one.available());
   json.end_object();
 }
 
@@ -88,7 +95,8 @@ std::string lines(std::string_view title, Table table) {
 
 std::string list_text() {
   return lines("Tests", tests()) + "\n" + lines("Ways to sleep (--timer)", timers()) + "\n" +
-         lines("Loads (--load)", loads()) + "\n" + lines("Knobs (--knob)", knobs());
+         lines("Ways to hand over (switch --by)", switches()) + "\n" + lines("Loads (--load)", loads()) +
+         "\n" + lines("Knobs (--knob)", knobs());
 }
 
 constexpr ParamSpec list_params[] = {{"json", ParamType::flag, "", "", "", "as JSON, with all parameters"}};
@@ -100,6 +108,7 @@ std::string list_json() {
   json.begin_object().member("probe", version());
   write_table(json, "tests", tests(), write_test);
   write_table(json, "timers", timers(), write_timer);
+  write_table(json, "switches", switches(), write_switch);
   write_table(json, "loads", loads(), write_load);
   write_table(json, "knobs", knobs(), write_knob);
   json.key("common");
