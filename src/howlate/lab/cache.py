@@ -4,6 +4,8 @@ apt/        the private state of apt (lists of packages)
 mirror/     the lists of mirrors given by hand
 kernels/    unpacked kernels        headers/    unpacked headers
 roots/      minimal roots to build in           modules/    modules that were built
+initramfs/  the guests' file systems, by content            snapshots/  guests that are booted
+results/    what was measured in guests         tmp/        running guests' files where memory is short
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from howlate.errors import StorageError
@@ -50,12 +52,30 @@ def locked(place: Path) -> Iterator[None]:
     lock = place.with_name(f".{place.name}.lock")
     with storing(lock):
         lock.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    while (handle := _taken(lock)) is None:
+        pass
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)
+
+
+def _taken(lock: Path) -> int | None:
+    """The lock, held; None if it was removed (`tidy`) while this waited for it."""
+    with storing(lock):
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            mine = os.fstat(handle)
+            with suppress(FileNotFoundError):
+                there = lock.stat()
+                if (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino):
+                    return handle
+        except BaseException:
+            os.close(handle)
+            raise
+    os.close(handle)
+    return None
 
 
 def made(folder: Path, make: Callable[[Path], None], is_sound: Callable[[Path], bool] = Path.is_dir) -> Path:

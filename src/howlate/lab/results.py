@@ -3,8 +3,10 @@ to read."""
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -30,6 +32,8 @@ class Results:
         place = self.folder / sha256(f"{FORMAT} {snapshot_key} ".encode() + job).hexdigest()
         kept = None if self.fresh else _read(place)
         if kept is not None:
+            with suppress(OSError):
+                os.utime(place)  # when it was last used
             return kept
         data = run()
         files = decode_tree(data)  # before it is kept: what cannot be read is not

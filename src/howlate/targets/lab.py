@@ -23,6 +23,7 @@ from howlate.lab.machine import Machine
 from howlate.lab.needed import Needed, built, needed
 from howlate.lab.results import Results
 from howlate.lab.snapshot import Snapshots
+from howlate.lab.tidy import tidy
 from howlate.lab.window import ROOM
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
@@ -94,6 +95,7 @@ class LabTarget:
     ) -> None:
         self._clock, self._jobs, self._cpus = clock, jobs, cpus
         self._archive, self._say, self._cache = archive, say, cache
+        tidy(cache)
         self._results = Results(cache / "results", not cached)
         self._snapshots = Snapshots(cache / "snapshots")
         self._stopped = threading.Event()

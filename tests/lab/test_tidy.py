@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from howlate.lab import tidy
+from howlate.lab.cache import locked
+from howlate.lab.results import Results
+from howlate.lab.window import encode_tree
+
+HOUR, DAY = 3600.0, 24 * 3600.0
+
+
+def aged(path: Path, seconds: float, size: int = 0) -> Path:
+    """A file that was used so long ago."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(bytes(size))
+    os.utime(path, (time.time() - seconds,) * 2)
+    return path
+
+
+def test_what_was_used_longest_ago_goes_beyond_the_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tidy, "MOST_BYTES", {"results": 250})
+    for name, hours in (("a", 5), ("b", 4), ("c", 3), ("young", 0)):
+        aged(tmp_path / "results" / name, hours * HOUR, 100)
+    tidy.tidy(tmp_path)
+    assert {p.name for p in (tmp_path / "results").iterdir()} == {"c", "young"}
+    monkeypatch.setattr(tidy, "MOST_BYTES", {"results": 1})
+    tidy.tidy(tmp_path)
+    assert {p.name for p in (tmp_path / "results").iterdir()} == {"young"}
+
+
+def test_a_result_that_is_read_is_in_use(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.get("key", b"job", lambda: encode_tree({"0/status": b"0"}))
+    (file,) = tmp_path.iterdir()
+    os.utime(file, (1, 1))
+    results.get("key", b"job", lambda: pytest.fail("run again"))
+    assert time.time() - file.stat().st_mtime < HOUR
+
+
+def test_what_a_killed_howlate_left_goes_after_a_day(tmp_path: Path) -> None:
+    old = aged(tmp_path / "results" / ".new-old", 2 * DAY)
+    young = aged(tmp_path / "results" / ".new-young", HOUR)
+    orphan = aged(tmp_path / "snapshots" / ".gone.lock", 2 * DAY)
+    of_one = aged(tmp_path / "snapshots" / ".there.lock", 2 * DAY)
+    (tmp_path / "snapshots" / "there").mkdir()
+    held = aged(tmp_path / "snapshots" / ".held.lock", 2 * DAY)
+    with held.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        tidy.tidy(tmp_path)
+    assert [p.exists() for p in (old, young, orphan, of_one, held)] == [False, True, False, True, True]
+
+
+def test_a_lock_that_was_removed_while_one_waited_is_no_lock(tmp_path: Path) -> None:
+    place, inside = tmp_path / "place", threading.Event()
+    lock = tmp_path / ".place.lock"
+
+    def wait() -> None:
+        with locked(place):
+            inside.set()
+
+    with locked(place):
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        lock.unlink()
+        with locked(place):  # another, with a lock file of its own
+            assert not inside.wait(0.1)
+            old = lock.stat().st_ino
+    waiting.join()
+    assert inside.is_set()
+    assert lock.stat().st_ino == old
+
+
+def test_kernels_stay_when_the_cache_is_cleaned(tmp_path: Path) -> None:
+    aged(tmp_path / "results" / "a", 0, 100)
+    aged(tmp_path / "snapshots" / "key" / "state", 0, 1000)
+    kernel = aged(tmp_path / "kernels" / "k" / "vmlinuz", 0, 10)
+    assert tidy.clean(tmp_path) >= 1100
+    assert kernel.is_file()
+    assert not list((tmp_path / "results").iterdir()) and not list((tmp_path / "snapshots").iterdir())
