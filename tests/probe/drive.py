@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -84,6 +85,40 @@ def running(*words: str | Path) -> Iterator[Running]:
             one.process.send_signal(signal.SIGCONT)
             one.process.kill()
         one.process.communicate()
+
+
+def stall(one: Running, stall_ns: int) -> tuple[int, int]:
+    """Stops every thread of the probe for so long; the instants (CLOCK_MONOTONIC) between which it stood."""
+    os.kill(one.pid, signal.SIGSTOP)
+    while one.status("State")[0] != "T":
+        pass
+    stopped_ns = time.monotonic_ns()
+    time.sleep(stall_ns / 1e9)  # the delay that is injected, not a synchronisation
+    continued_ns = time.monotonic_ns()
+    os.kill(one.pid, signal.SIGCONT)
+    return stopped_ns, continued_ns
+
+
+def threads(one: Running) -> dict[str, tuple[int, str]]:
+    """The number and the state of each of the probe's threads, by its name."""
+    found = {}
+    for stat in Path(f"/proc/{one.pid}/task").glob("*/stat"):
+        name, _, rest = stat.read_text().partition("(")[2].rpartition(")")
+        found[name] = (int(stat.parent.name), rest.split()[0])
+    return found
+
+
+def thread_id(one: Running, name: str) -> int:
+    return threads(one)[name][0]
+
+
+def wait_until_running(one: Running, *names: str) -> None:
+    """Until one of the probe's threads of these names has a CPU, or wants one."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if any(state == "R" for name, (_, state) in threads(one).items() if name in names):
+            return
+    raise AssertionError(f"none of {names} was seen running")
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from probe.drive import Running, Stream, probe_list, probe_path, read_stream, running
+from probe.drive import Stream, probe_list, probe_path, read_stream, running, stall
 
 PERIOD_NS = 1_000_000
 STALL_NS = 1_000_000_000
@@ -25,18 +22,6 @@ def _cases() -> list[tuple[str, str]]:
         if timer["available"]
         for policy in timer["late_policies"]
     ]
-
-
-def _stall(one: Running) -> tuple[int, int]:
-    """Stops every thread of the probe for a second; the instants (CLOCK_MONOTONIC) between which it stood."""
-    os.kill(one.pid, signal.SIGSTOP)
-    while one.status("State")[0] != "T":
-        pass
-    stopped_ns = time.monotonic_ns()
-    time.sleep(STALL_NS / 1e9)  # the delay that is injected, not a synchronisation
-    continued_ns = time.monotonic_ns()
-    os.kill(one.pid, signal.SIGCONT)
-    return stopped_ns, continued_ns
 
 
 def _medians(stream: Stream, stopped_ns: int, continued_ns: int) -> tuple[float, float]:
@@ -68,7 +53,7 @@ def test_a_stall_loses_no_release_and_leaves_no_trace(
     ]
     with running(*words, "--stream", path) as one:
         one.progress()
-        stopped_ns, continued_ns = _stall(one)
+        stopped_ns, continued_ns = stall(one, STALL_NS)
         code, _, err = one.end()
     assert code == 0, err
 

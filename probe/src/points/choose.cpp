@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t points_max = 1'000'000'000;
 }
 
-Result<PointsChoice> choose_points(Cell& cell, PointsPlan& plan) {
+Result<std::vector<int>> choose_points_cpus(Cell& cell, PointsPlan& plan) {
   Params& in = cell.params();
   plan.points = in.integer("points");
   if (plan.points < 1 || plan.points > points_max)
@@ -24,6 +24,15 @@ Result<PointsChoice> choose_points(Cell& cell, PointsPlan& plan) {
   in.put("record", "memory");
   auto cpus = choose_cpus(cell, in);
   if (!cpus) return cpus.error();
+  in.put("cpus", cpu_list_text(*cpus));
+  plan.labels.emplace_back("cpu", in.text("cpus"));
+  return cpus;
+}
+
+Result<PointsChoice> choose_points(Cell& cell, PointsPlan& plan) {
+  Params& in = cell.params();
+  auto cpus = choose_points_cpus(cell, plan);
+  if (!cpus) return cpus.error();
   const auto wanted = parse_policy(in.text("policy"));
   if (!wanted) return wanted.error();
   if (wanted->kind == SchedKind::batch || wanted->kind == SchedKind::idle ||
@@ -32,9 +41,7 @@ Result<PointsChoice> choose_points(Cell& cell, PointsPlan& plan) {
                        "Choose other, fifo:P or rr:P");
   const auto policy = policy_that_may(cell, *wanted, !in.given("policy"));
   if (!policy) return policy.error();
-  in.put("cpus", cpu_list_text(*cpus));
   plan.labels.emplace_back("policy", in.text("policy"));
-  plan.labels.emplace_back("cpu", in.text("cpus"));
   return PointsChoice{std::move(*cpus), *policy};
 }
 

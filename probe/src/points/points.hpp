@@ -56,6 +56,7 @@ class PointsThread {
   }
   // The run is over: asked to end, a failure elsewhere, or (for those that do not record) all that record are ready.
   [[nodiscard]] bool stopped() const { return stop_->load(std::memory_order_relaxed); }
+  [[nodiscard]] const std::atomic<bool>* stop_flag() const { return stop_; }
 
   // A point: one value for each column after `index`, in their order, `flags` last. Only after more() said yes.
   template <class... Values>
@@ -88,6 +89,8 @@ class PointsThread {
   [[nodiscard]] std::int64_t rows() const { return rows_; }      // so far
   [[nodiscard]] std::int64_t wanted() const { return wanted_; }  // points; as many rows there is room for
   [[nodiscard]] std::int64_t missed_points() const { return missed_; }
+  [[nodiscard]] std::int64_t end_ns() const { return end_ns_; }  // of --duration; INT64_MAX without
+  void ran_out_of_time() { out_of_time_ = true; }                // by a body that looks at end_ns() itself
   [[nodiscard]] bool numbered() const { return numbered_; }
   [[nodiscard]] bool out_of_time() const {
     return out_of_time_;
@@ -188,6 +191,8 @@ struct PointsChoice {
   SchedPolicy policy;  // OTHER with a warning where the right to the default lacks
 };
 Result<PointsChoice> choose_points(Cell& cell, PointsPlan& plan);
+// The same without --policy, for tests that choose their threads' policies themselves.
+Result<std::vector<int>> choose_points_cpus(Cell& cell, PointsPlan& plan);
 // For tests that spin: refuses to take every CPU of several unless --occupy-all.
 Status leave_a_cpu(const Params& params, const std::vector<int>& cpus);
 

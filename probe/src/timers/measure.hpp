@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "sys/clock.hpp"
 #include "timers/timer.hpp"
 
 namespace howlate {
@@ -117,8 +118,41 @@ template <LatePolicy policy, class Sleep>
   close_account(loop, schedule, sleep.now(), sleep.error != 0 ? StopReason::failed : reason);
 }
 
+// Sleeps without a schedule: plan, wait, clock, subtract.
+template <class Sleep>
+[[gnu::noinline]] void measure_delays(LoopContext& loop, Sleep& sleep) {
+  const DelayRun& run = *loop.delays;
+  const auto wanted = static_cast<std::int64_t>(run.delay_ns.size());
+  std::int64_t window_ns = sleep.now() + spin_window_ns;
+  std::int64_t count = 0;
+  loop.stop_reason = StopReason::activations;
+  while (count < wanted) {
+    const std::int64_t planned = sleep.now() + run.sleep_ns;
+    loop.stop_reason = StopReason::stopped;
+    if (stopped(loop)) break;
+    loop.stop_reason = StopReason::duration;
+    if (planned >= run.end_ns) break;
+    std::int64_t now = sleep.wait(planned);
+    if (sleep.early(planned, now)) [[unlikely]]
+      now = wait_again(loop, sleep, planned);
+    loop.stop_reason = sleep.error != 0 ? StopReason::failed : StopReason::stopped;
+    if (sleep.early(planned, now)) [[unlikely]]
+      break;
+    run.planned_ns[static_cast<std::size_t>(count)] = planned;
+    run.delay_ns[static_cast<std::size_t>(count)] = now - planned;
+    run.flags[static_cast<std::size_t>(count)] = sleep.flags();
+    run.made(run.context, ++count);
+    loop.stop_reason = StopReason::activations;
+    if (run.windows && now >= window_ns) {
+      sleep_until_ns(now + spin_window_ns);
+      window_ns = sleep.now() + spin_window_ns;
+    }
+  }
+}
+
 template <class Sleep>
 void measure(LoopContext& loop, Sleep& sleep) {
+  if (loop.delays != nullptr) return measure_delays(loop, sleep);
   if (loop.late_policy == LatePolicy::backlog) return measure<LatePolicy::backlog>(loop, sleep);
   measure<LatePolicy::skip>(loop, sleep);
 }

@@ -24,6 +24,20 @@ enum class StopReason { activations, duration, stopped, threshold, failed };
 // activation's work, so that the sample has no response then.
 using OnThreshold = void (*)(void* context, const Sample& sample);
 
+// A way to sleep may also be asked for sleeps that follow no schedule: each is planned from the clock, just before it begins, and what
+// counts is how long after the planned instant it is over. (Only where LoopContext::delays is set; the loop of the activations does
+// not look at it.)
+struct DelayRun {
+  std::int64_t sleep_ns = 0;
+  std::span<std::int64_t> planned_ns;  // CLOCK_MONOTONIC; room for all
+  std::span<std::int64_t> delay_ns;
+  std::span<std::int64_t> flags;  // SampleFlag
+  std::int64_t end_ns = INT64_MAX;
+  bool windows = false;                                       // half a second in each second
+  void (*made)(void* context, std::int64_t count) = nullptr;  // after each
+  void* context = nullptr;
+};
+
 // Everything that the measuring loop reads and writes. Owned by one measuring thread; the counters are read
 // by others only through the published atomics or after the thread has ended.
 struct LoopContext {
@@ -41,6 +55,7 @@ struct LoopContext {
   OnThreshold on_threshold = nullptr;
   void* on_threshold_context = nullptr;
   std::int64_t warm_up = 0;  // activations that neither threshold nor maximum sees
+  const DelayRun* delays = nullptr;
 
   // out: the schedule's own account, kept apart from what the recorder counts
   std::int64_t due_ns = INT64_MIN;  // releases up to it, itself included, were due (CLOCK_MONOTONIC)
