@@ -136,7 +136,7 @@ template <class Sleep>
     if (sleep.early(planned, now)) [[unlikely]]
       now = wait_again(loop, sleep, planned);
     loop.stop_reason = sleep.error != 0 ? StopReason::failed : StopReason::stopped;
-    if (sleep.early(planned, now)) [[unlikely]]
+    if (sleep.error != 0 || sleep.early(planned, now)) [[unlikely]]
       break;
     run.planned_ns[static_cast<std::size_t>(count)] = planned;
     run.delay_ns[static_cast<std::size_t>(count)] = now - planned;
