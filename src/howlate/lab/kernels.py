@@ -17,7 +17,7 @@ from howlate.errors import DamagedError, HowlateError, NotPossibleError, UsageEr
 from howlate.lab.archive import AbsentError, Archive, Package, Say, Version, silent
 from howlate.lab.cache import cache_folder, locked, made, remove, storing
 from howlate.lab.deb import data_tar
-from howlate.lab.image import read_image
+from howlate.lab.image import Image, read_image
 from howlate.lab.kernel import CONFIG, MODULES, RECORD, SYSTEM_MAP, VMLINUZ, Kernel
 from howlate.lab.label import Label, parse_labels, split_labels
 from howlate.lab.modules import DEFAULT, Modules, module_name, normal, unpack_modules
@@ -370,58 +370,50 @@ def _contents(packages: Sequence[Path], scratch: Path) -> Iterator[_Contents]:
         yield contents
 
 
+_FILES = {
+    VMLINUZ: r"boot/vmlinuz-[^/]+|(?:usr/)?lib/modules/[^/]+/vmlinuz",
+    CONFIG: r"boot/config-[^/]+|(?:usr/)?lib/modules/[^/]+/config",
+    SYSTEM_MAP: r"boot/System\.map-[^/]+|(?:usr/)?lib/modules/[^/]+/System\.map",
+}
+"""What is taken of a package -> its name there, in both layouts."""
+
+
 def _unpack(chosen: Available, packages: Sequence[Path], folder: Path, modules: Sequence[str]) -> None:
+    wanted = (VMLINUZ, CONFIG) if chosen.is_complete else (VMLINUZ,)
     with _contents(packages, folder) as contents:
-        digest, release = "", chosen.release
-        for target, pattern in (
-            (VMLINUZ, r"boot/vmlinuz-[^/]+|(?:usr/)?lib/modules/[^/]+/vmlinuz"),
-            (CONFIG, r"boot/config-[^/]+|(?:usr/)?lib/modules/[^/]+/config"),
-            (SYSTEM_MAP, r"boot/System\.map-[^/]+|(?:usr/)?lib/modules/[^/]+/System\.map"),
-        ):
-            name = contents.one(pattern)
-            if name is None and (target == VMLINUZ or (target == CONFIG and chosen.is_complete)):
+        found = {target: contents.one(pattern) for target, pattern in _FILES.items()}
+        for target in wanted:
+            if found[target] is None:
                 raise DamagedError(
                     f"{chosen.main.file_name} has no {target}", "its layout is not known: please report it"
                 )
-            if name is None:
-                continue
-            data = contents.read(name)
-            if target == VMLINUZ:
-                image = read_image(data, name)
-                if image.arch != chosen.label.arch:
-                    raise DamagedError(
-                        f"{chosen.main.file_name} holds a kernel for {image.arch}", "fetch it again"
-                    )
-                data, digest, release = (
-                    image.data,
-                    hashlib.sha256(image.data).hexdigest(),
-                    image.release or release,
-                )
-            with storing(folder):
-                (folder / target).write_bytes(data)
+        data = {target: contents.read(name) for target, name in found.items() if name is not None}
+        image = read_image(data[VMLINUZ], str(found[VMLINUZ]))
+        if image.arch != chosen.label.arch:
+            raise DamagedError(f"{chosen.main.file_name} holds a kernel for {image.arch}", "fetch it again")
+        data[VMLINUZ] = image.data
+        with storing(folder):
+            for target, content in data.items():
+                (folder / target).write_bytes(content)
+            if chosen.is_complete:
+                (folder / MODULES).mkdir()
         if chosen.is_complete:
-            (folder / MODULES).mkdir()
             _unpack_modules(contents, modules, folder / MODULES, Modules({}))
-    rows = tuple(
-        {
-            "name": p.name,
-            "version": p.version,
-            "architecture": p.architecture,
-            "uri": p.uri,
-            "sha256": p.sha256,
-        }
-        for p in chosen.packages
-    )
-    Kernel(
+    _record(chosen, image).write(folder)
+
+
+def _record(chosen: Available, image: Image) -> Kernel:
+    fields = ("name", "version", "architecture", "uri", "sha256")
+    return Kernel(
         label=chosen.label,
-        release=release,
-        vmlinuz=folder / VMLINUZ,
-        vmlinuz_sha256=digest,
+        release=image.release or chosen.release,
+        vmlinuz=Path(VMLINUZ),
+        vmlinuz_sha256=hashlib.sha256(image.data).hexdigest(),
         package=chosen.main.name,
         version=chosen.version,
         suite=chosen.main.suite,
-        packages=rows,
-    ).write(folder)
+        packages=tuple({name: getattr(package, name) for name in fields} for package in chosen.packages),
+    )
 
 
 def _unpack_modules(contents: _Contents, names: Sequence[str], folder: Path, known: Modules) -> None:
