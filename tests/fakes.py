@@ -230,7 +230,7 @@ class FakeLab:
         facts: Mapping[str, str] | None = None,
     ) -> None:
         self.machines = kernels
-        self.stream_bytes_most = 63 << 20
+        self.stream_bytes_most = 0
         self.more_facts = {"lab.guest": "1", "lab.emulator": "QEMU 8", **(facts or {})}
         self.parallel = parallel
         self.clock = clock

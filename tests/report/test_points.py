@@ -12,7 +12,7 @@ from rich.console import Console
 from howlate.errors import UsageError
 from howlate.model.run import VIRTUAL_TIME
 from howlate.report import html
-from howlate.report.configs import differences, parse_config, that_matter, why
+from howlate.report.configs import differences, options_of, that_matter, why
 from howlate.report.kernels import compared, print_kernels, said_of
 from howlate.report.terminal import print_cells, show_json
 from made_cells import invalid
@@ -138,15 +138,15 @@ RT = 'CONFIG_HZ=1000\nCONFIG_PREEMPT_RT=y\nCONFIG_RCU_BOOST=y\nCONFIG_NAME="b"\n
 
 
 def test_a_configuration_is_read_as_the_kernel_writes_it() -> None:
-    assert parse_config(CONFIG) == {"HZ": "250", "PREEMPT_DYNAMIC": "y", "NAME": "a", "X25": "m"}
+    assert options_of(CONFIG) == {"HZ": "250", "PREEMPT_DYNAMIC": "y", "NAME": "a", "X25": "m"}
 
 
 def test_differences_that_matter_come_first_with_their_reason() -> None:
-    found = differences([parse_config(CONFIG), parse_config(RT)])
+    found = differences([options_of(CONFIG), options_of(RT)])
     assert [d.option for d in found] == ["PREEMPT_RT", "PREEMPT_DYNAMIC", "HZ", "RCU_BOOST", "NAME", "X25"]
     assert found[0].values == ("n", "y")
     assert len(that_matter(found)) == 4
-    assert differences([parse_config(RT)] * 2) == []
+    assert differences([options_of(RT)] * 2) == []
 
 
 @pytest.mark.parametrize(

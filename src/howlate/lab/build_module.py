@@ -16,12 +16,12 @@ from howlate.errors import NotPossibleError, TargetError, UsageError
 from howlate.lab.archive import Archive, Say, silent
 from howlate.lab.build_root import build_root, inside, needed_packages, why_no_root
 from howlate.lab.cache import cache_folder, made, storing
-from howlate.lab.headers import Headers, headers, host_architecture
+from howlate.lab.headers import TRIPLETS, Headers, headers, host_architecture
 from howlate.lab.kernel import Kernel
 
 LOG = "build.log"
 """What make said, with the warnings of W=1; it stands beside the modules."""
-_PREFIX = {"amd64": "x86_64-linux-gnu-", "arm64": "aarch64-linux-gnu-"}
+_PREFIX = {arch: f"{triplet}-" for arch, triplet in TRIPLETS.items()}
 _ARCH = {"amd64": "x86", "arm64": "arm64"}
 _PROGRAMS = ("scripts/basic/fixdep", "scripts/mod/modpost", "tools/objtool/objtool")
 

@@ -16,9 +16,7 @@ from pathlib import Path
 from howlate.errors import NotPossibleError, TargetError
 from howlate.lab.archive import CODENAMES, Archive, Say, silent
 from howlate.lab.cache import cache_folder, made
-from howlate.lab.headers import host_architecture
-
-_TRIPLET = {"amd64": "x86-64-linux-gnu", "arm64": "aarch64-linux-gnu"}
+from howlate.lab.headers import TRIPLETS, host_architecture
 
 
 def codename(suite: str) -> str:
@@ -31,7 +29,7 @@ def codename(suite: str) -> str:
 
 def needed_packages(gcc: int, arch: str, depends: str) -> tuple[str, ...]:
     """The compiler for the kernel's architecture, make, and the libraries that the build scripts are linked to."""
-    compiler = f"gcc-{gcc}" if arch == host_architecture() else f"gcc-{gcc}-{_TRIPLET[arch]}"
+    compiler = f"gcc-{gcc}" if arch == host_architecture() else f"gcc-{gcc}-{TRIPLETS[arch].replace('_', '-')}"
     libraries = [re.split(r"[ |(]", part.strip())[0] for part in depends.split(",") if part.strip()]
     return tuple(dict.fromkeys(["make", compiler, *libraries]))
 

@@ -13,8 +13,12 @@ from howlate.lab.archive import Archive, Package, Say, Version, silent
 from howlate.lab.cache import cache_folder, locked, made, remove, storing
 from howlate.lab.deb import unpack
 from howlate.lab.kernel import Kernel
+from howlate.places import MACHINES
 
 _WHERE = "where.txt"
+
+TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
+"""As compilers call the architectures."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,11 @@ class Headers:
 def host_architecture() -> str:
     """The build scripts are programs of the machine that builds."""
     machine = platform.machine()
-    known = {"x86_64": "amd64", "aarch64": "arm64"}
-    if machine not in known:
+    if machine not in MACHINES:
         raise NotPossibleError(
             f"modules cannot be built on this machine ({machine})", "build them on amd64 or arm64"
         )
-    return known[machine]
+    return MACHINES[machine]
 
 
 def header_packages(kernel: Kernel, archive: Archive) -> tuple[Package, ...]:

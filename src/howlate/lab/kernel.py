@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import DamagedError
-from howlate.lab.config import Config, Modes, check_parameters, modes, parse_config
+from howlate.lab.config import Modes, check_parameters, modes
 from howlate.lab.label import Label
 from howlate.lab.modules import Modules
+from howlate.model.kernel_config import Config, parse_config
 from howlate.store.files import file_hash, read_json, write_json
 
 RECORD = "kernel.json"

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from howlate.model.kernel_config import parse_config
+
 _MATTERS = """
 PREEMPT_RT PREEMPT_RT_FULL
   Spinlocks sleep and interrupt handlers are threads: nearly everything can be preempted.
@@ -102,10 +104,10 @@ class Difference:
     """Empty: not known to matter."""
 
 
-def parse_config(text: str) -> dict[str, str]:
-    """A kernel's configuration: option (without CONFIG_) to value; what is not set is left out."""
-    found = re.findall(r"^CONFIG_(\w+)=(.*)$", text, re.MULTILINE)
-    return {name: value.strip('"') for name, value in found if value != "n"}
+def options_of(text: str) -> dict[str, str]:
+    """A kernel's configuration as it is shown: option (without CONFIG_) to value; what is not set is left out."""
+    found = parse_config(text).items()
+    return {name.removeprefix("CONFIG_"): value.strip('"') for name, value in found if value != "n"}
 
 
 def why(option: str) -> str:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from howlate.model.facts import Facts
 from howlate.model.run import Run
-from howlate.report.configs import Difference, differences, parse_config, that_matter
+from howlate.report.configs import Difference, differences, options_of, that_matter
 from howlate.store.run_folder import RunFolder
 
 MOST_LISTED = 400
@@ -39,7 +39,7 @@ def read_kernels(folder: RunFolder, run: Run) -> tuple[Kernel, ...]:
     for label, captured in run.machines.items():
         facts = Facts.from_json(dict(captured))
         whole = label in run.configs
-        options = parse_config(folder.config(run.configs[label])) if whole else _of_facts(facts)
+        options = options_of(folder.config(run.configs[label])) if whole else _of_facts(facts)
         found.append(
             Kernel(
                 label,
