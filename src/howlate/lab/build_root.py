@@ -29,7 +29,9 @@ def codename(suite: str) -> str:
 
 def needed_packages(gcc: int, arch: str, depends: str) -> tuple[str, ...]:
     """The compiler for the kernel's architecture, make, and the libraries that the build scripts are linked to."""
-    compiler = f"gcc-{gcc}" if arch == host_architecture() else f"gcc-{gcc}-{TRIPLETS[arch].replace('_', '-')}"
+    compiler = (
+        f"gcc-{gcc}" if arch == host_architecture() else f"gcc-{gcc}-{TRIPLETS[arch].replace('_', '-')}"
+    )
     libraries = [re.split(r"[ |(]", part.strip())[0] for part in depends.split(",") if part.strip()]
     return tuple(dict.fromkeys(["make", compiler, *libraries]))
 

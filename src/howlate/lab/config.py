@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from howlate.errors import NotPossibleError
 from howlate.lab.label import Label
 from howlate.model.kernel_config import Config
+
 
 @dataclass(frozen=True)
 class Modes:
