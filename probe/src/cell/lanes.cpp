@@ -54,17 +54,14 @@ Status Lanes::start(const std::vector<int>& allowed, const std::function<Status(
 void Lanes::body(LaneRun& run) {
   LoopContext& loop = run.lane.loop;
   if (run.lane.work_ns != 0) loop.work_iterations = work_iterations(run.lane.work_ns, measure_work_speed());
-  ThreadCounters before = read_thread_counters(root_);
+  loop.before = read_thread_counters(root_);
   at_gate_.fetch_add(1, std::memory_order_release);
   at_gate_.notify_all();
   gate_.wait(closed, std::memory_order_acquire);
   if (gate_.load(std::memory_order_acquire) == opened) {
     touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
-    const std::int64_t migrations = before.migrations;
-    before = read_thread_usage();
-    before.migrations = migrations;
     run.status = run.lane.run(loop);
-    run.counters = read_thread_counters(root_) - before;
+    run.counters = read_thread_counters(root_) - loop.before;
     if (!run.status) loop.stop_reason = StopReason::failed;
   }
   run.ended.store(true, std::memory_order_release);

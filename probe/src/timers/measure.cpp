@@ -20,6 +20,12 @@ bool note_maximum(LoopContext& loop, const Sample& sample) {
   return loop.stop_at_threshold;
 }
 
+void begin_account(LoopContext& loop) {
+  const std::int64_t migrations = loop.before.migrations;
+  loop.before = read_thread_usage();
+  loop.before.migrations = migrations;
+}
+
 void close_account(LoopContext& loop, Schedule& schedule, std::int64_t now_ns, StopReason reason) {
   const std::int64_t ended_ns = reason == StopReason::duration ? loop.end_ns : std::min(now_ns, loop.end_ns);
   const std::int64_t due_ns =

@@ -20,6 +20,9 @@ namespace howlate {
 // for it.
 [[gnu::cold]] bool note_maximum(LoopContext& loop, const Sample& sample);
 
+// Opens the account: what the thread used before, setting its timer up among it, is not the loop's.
+[[gnu::cold]] void begin_account(LoopContext& loop);
+
 // Closes the account at `now_ns`: releases due by then and not served are overruns. How many releases there
 // were is counted by others, from `due_ns` and a schedule of their own, so that `releases = activations +
 // overruns` can be wrong; not here, where a long uneven schedule would be walked at a measuring priority.
@@ -63,6 +66,7 @@ template <class Sleep>
 
 template <LatePolicy policy, class Sleep>
 [[gnu::noinline]] void measure(LoopContext& loop, Sleep& sleep) {
+  begin_account(loop);
   Schedule schedule = loop.schedule;
   StopReason reason = StopReason::activations;
   std::int64_t now = sleep.now();

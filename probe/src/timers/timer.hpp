@@ -14,6 +14,7 @@
 #include "core/ring.hpp"
 #include "core/sample.hpp"
 #include "core/schedule.hpp"
+#include "sys/thread.hpp"
 
 namespace howlate {
 
@@ -57,7 +58,9 @@ struct LoopContext {
   std::int64_t warm_up = 0;  // activations that neither threshold nor maximum sees
   const DelayRun* delays = nullptr;
 
-  // out: the schedule's own account, kept apart from what the recorder counts
+  // out: what the thread had used when the loop began, after the timer was set up
+  ThreadCounters before;
+  // the schedule's own account, kept apart from what the recorder counts
   std::int64_t due_ns = INT64_MIN;  // releases up to it, itself included, were due (CLOCK_MONOTONIC)
   std::int64_t activations = 0;
   std::int64_t overruns = 0;
