@@ -77,6 +77,7 @@ void PointsThreads::body(PointsThreadRun& run) {
     run.counters = read_thread_counters(root_) - before;
   }
   run.ended.store(true, std::memory_order_release);
+  run.ended.notify_all();
   bell_.ring();
 }
 
@@ -97,6 +98,7 @@ void PointsThreads::open(const PointsPlan& plan, std::int64_t t0_ns) {
 }
 
 void PointsThreads::kick() const {
+  const std::lock_guard lock(joining_);
   for (const auto& run : runs_)
     if (!run->ended.load(std::memory_order_acquire)) run->thread.kick(kick_signal());
 }
@@ -107,7 +109,12 @@ bool PointsThreads::ended() const {
 }
 
 void PointsThreads::join() {
-  for (auto& run : runs_) run->thread.join();
+  for (auto& run : runs_) {
+    run->ended.wait(false, std::memory_order_acquire);
+    const std::lock_guard lock(
+        joining_);  // who kicks has looked and signalled, or will see that it has ended
+    run->thread.join();
+  }
 }
 
 std::int64_t PointsThreads::points() const {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "cell/bell.hpp"
@@ -41,7 +42,7 @@ class PointsThreads {
   void open(const PointsPlan& plan, std::int64_t t0_ns);
   void stop() { stop_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool stopping() const { return stop_.load(std::memory_order_relaxed); }
-  void kick() const;
+  void kick() const;  // also while another thread joins them
   [[nodiscard]] bool ended() const;
   void join();
 
@@ -60,6 +61,7 @@ class PointsThreads {
   std::atomic<std::size_t> at_gate_{0};
   std::atomic<std::size_t> recording_{0};  // that have not ended
   std::atomic<bool> stop_{false};          // all shall end
+  mutable std::mutex joining_;             // no thread is signalled after it was joined
 };
 
 }  // namespace howlate

@@ -309,10 +309,12 @@ TEST_CASE("a spinning task whose last release of a window was served late sleeps
   measurement.start();
   measurement.join();
   check_account(measurement);
-  // Work of 12 ms passes the rest of the first window, and 38 ms of the pause are left: they are slept.
+  // Work of 12 ms passes the rest of the first window, and what is left of the pause is slept. Where the machine
+  // is late, it is a later window's.
   const auto samples = measurement.ring.peek();
   REQUIRE(samples.size() == 2);
-  CHECK(samples.back().release_ns == 50'000'000);
+  CHECK(samples.back().release_ns >= 50'000'000);
+  CHECK(samples.back().release_ns % 50'000'000 < 10'000'000);
   const std::int64_t cpu_ns = used.tv_sec * 1'000'000'000 + used.tv_nsec;
   CHECK(cpu_ns < samples.back().release_ns + samples.back().latency_ns - 20'000'000);
 }
