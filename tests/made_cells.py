@@ -3,13 +3,17 @@ large."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from howlate.model.bins import CellBins, Histogram, LoadCourse, Tail, TimeBlocks
+from howlate.model.bins import CellBins, Histogram, LoadCourse, Scatter, Tail, TimeBlocks
 from howlate.model.summary import QUANTILES, Accounting, CellSummary, ColumnSummary, LoadSummary
+from howlate.stats.describe import ValueCounts
+from howlate.stats.scatter import Filled, grid, scatter
 
 Int64s = npt.NDArray[np.int64]
 
@@ -70,6 +74,37 @@ def tail_of(values: Int64s, most: int = 1500) -> Tail:
         keep[:-100] = False
         keep[np.linspace(0, len(distinct) - 101, most - 100).astype(int)] = True
     return Tail(tuple(distinct[keep].tolist()), tuple((beyond[keep] / len(values)).tolist()))
+
+
+def scatter_of(values: Int64s) -> Scatter | None:
+    """Made from the samples one by one, as docs/statistics.md has it."""
+    where = grid(ValueCounts.of(values), len(values))
+    if where is None:
+        return None
+    groups: dict[tuple[int, int], list[int]] = {}
+    for index, value in enumerate(values.tolist()):
+        if value <= where.knee_ns:
+            row = (value - where.low_ns) * where.linear // where.span_ns
+        else:
+            beyond = where.rows - where.linear
+            share = math.log(value / where.from_ns) / math.log(where.high_ns / where.from_ns)
+            row = where.linear + max(0, min(beyond - 1, math.floor(share * beyond)))
+        groups.setdefault((index // where.per_column, row), []).append(value)
+    keys = sorted(groups)
+
+    def column(pick: Callable[[tuple[int, int]], int]) -> Int64s:
+        return np.array([pick(key) for key in keys], np.int64)
+
+    return scatter(
+        where,
+        Filled(
+            column(lambda key: key[0]),
+            column(lambda key: key[1]),
+            column(lambda key: len(groups[key])),
+            column(lambda key: min(groups[key])),
+            column(lambda key: max(groups[key])),
+        ),
+    )
 
 
 def column_of(values: Int64s, period_ns: int, period_s: float) -> ColumnSummary:
@@ -143,6 +178,7 @@ def made_cell(
         blocks_of(values, period_s, min(blocks, n), gap),
         tail_of(values),
         courses(rng, max(2, n // 1000), load),
+        scatter_of(values),
     )
     return summary, bins, values
 

@@ -278,14 +278,16 @@ def _trial(study: Study, target: Target, can: Capabilities) -> Outcome:
     left_out = ("load", "duration", "warm-up")
     parameters = {name: value for name, value in cell.parameters.items() if name not in left_out}
     with tempfile.TemporaryDirectory(prefix="howlate-trial-") as folder:
-        trial = replace(cell, parameters={**parameters, "activations": "1"})
+        known = {p.name for p in find_test(cell.test, can).params}
+        counts: dict[str, Value] = {name: "1" for name in ("activations", "points") if name in known}
+        trial = replace(cell, parameters={**parameters, **counts})
         return target.run_cell(trial, Path(folder) / "stream", lambda _: None)
 
 
 def _scaled(scale: float) -> tuple[str, ...]:
     if scale == 1:
         return ()
-    return (f"activations and durations are {scale:g} times the study's (--scale)",)
+    return (f"counts and durations are {scale:g} times the study's (--scale)",)
 
 
 def _dropped(asked: Asked, seeds: int) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,6 +112,45 @@ def rows(
         "response_ns": np.zeros(n, np.int64),
         "flags": (np.arange(n) < warm_up).astype(np.uint8),
     }
+
+
+def points_stream(
+    values: Mapping[str, Sequence[int]],
+    *,
+    test: str = "made",
+    time_ns: Sequence[int] | None = None,
+    index: Sequence[int] | None = None,
+    flags: Sequence[int] | None = None,
+    wanted: int | None = None,
+    batch_rows: int = 100_000,
+    header_changes: dict[str, Any] | None = None,
+    trailer_changes: dict[str, Any] | None = None,
+) -> bytes:
+    """A whole stream of a test of data points: one thread, these columns (i64), `index`, and what else is given."""
+    n = len(next(iter(values.values())))
+    kept = np.arange(n) if index is None else np.asarray(index, np.int64)
+    columns: dict[str, Any] = {"index": kept}
+    if time_ns is not None:
+        columns["time_ns"] = np.asarray(time_ns, np.int64)
+    columns |= {name: np.asarray(its, np.int64) for name, its in values.items()}
+    columns["flags"] = np.zeros(n, np.uint8) if flags is None else np.asarray(flags, np.uint8)
+    due = wanted if wanted is not None else (int(kept[-1]) + 1 if n else 0)
+    types = [{"name": name, "type": "u8" if name == "flags" else "i64"} for name in columns]
+    tables = [{"id": 0, "name": "samples", "cpu": 1, "thread": 0, "columns": types}]
+    parameters = {"points": str(due), "policy": "fifo:80"}
+    out = io.BytesIO()
+    writer = StreamWriter(
+        out, header(**{"test": test, "parameters": parameters, "tables": tables, **(header_changes or {})})
+    )
+    for start in range(0, n, batch_rows):
+        end = min(start + batch_rows, n)
+        seen = due if end == n else int(kept[end - 1]) + 1
+        part = {name: its[start:end] for name, its in columns.items()}
+        writer.batch(0, part, releases=seen, overruns=seen - end)
+    own = account(0, [], []) | {"releases": due, "recorded": n, "overruns": due - n, "cpu": 1}
+    own["warm_up"] = int(np.count_nonzero(columns["flags"] & 1))
+    writer.trailer(trailer([own], **{"stop_reason": "points", **(trailer_changes or {})}))
+    return out.getvalue()
 
 
 def stream(

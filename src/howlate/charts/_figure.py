@@ -107,3 +107,5 @@ class Chart:
     draw: Callable[[Sequence[Subject]], Figure | str | None] = field(repr=False)
     """None: nothing to draw. A text: nothing to draw, and why."""
     shows: Shows = "worst"
+    every: bool = False
+    """Drawn for every column of the samples; else for the first alone."""

@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from howlate.charts._figure import Subject
 from howlate.charts._scale import NARROW_SPACE
+from howlate.model.columns import LATENCY, column_title, column_words, things
+
+
+def column_of(subjects: Sequence[Subject]) -> str:
+    """The column that is drawn: that of the bins."""
+    return next((s.bins.column for s in subjects if s.bins is not None), LATENCY)
+
+
+def said_of(subjects: Sequence[Subject]) -> tuple[str, str, str]:
+    """What is drawn as a heading, inside a sentence, and what its values are one of each."""
+    column = column_of(subjects)
+    return column_title(column), column_words(column), things(column)
 
 
 def time_text(ns: float, micro: str = "µs", space: str = NARROW_SPACE) -> str:

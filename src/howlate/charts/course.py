@@ -9,14 +9,15 @@ from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
 from howlate.charts._scale import Scale, spread
 from howlate.charts._svg import area_path, el, number, step_path
-from howlate.charts._words import seconds_text, time_text
+from howlate.charts._words import said_of, seconds_text, time_text
 from howlate.model.bins import CellBins, TimeBlocks
+from howlate.model.columns import column_title, things
 
 WIDTH = 1000.0
 FEW_PANELS = 8
 """Of more, two stand side by side, half as wide: so two blocks are drawn as one."""
 JOINED = " A column is two blocks, drawn with the larger of their values; hover reads each of them."
-FEW = " Where a block has fewer than 100 wake-ups, its p99 is its largest and hidden behind it."
+FEW = " Where a block has fewer than 100 {}, its p99 is its largest and hidden behind it."
 KEYS = (
     Key("c-max", "largest of the block", "area"),
     Key("c-p99", "99 % of the block below"),
@@ -38,16 +39,18 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     )
     joined = 1 if len(drawn) <= FEW_PANELS else 2
     height = 128 if joined == 1 else 84
+    title, said, of = said_of(subjects)
+    late = of == "wake-ups"
     return Figure(
         name="course",
-        title="Latency over time",
-        reading="Time is cut into blocks about one pixel wide. The filled edge is the largest latency of "
-        "each block, so the "
-        "picture cannot hide the worst; a gap is time without a wake-up. All panels share both axes."
+        title="Latency over time" if late else f"Over time: {said}",
+        reading=f"Time is cut into blocks about one pixel wide. The filled edge is the largest "
+        f"{said if late else 'value'} of each block, so the picture cannot hide the worst; a gap is time without a "
+        f"{of[:-1]}. All panels share both axes."
         + (JOINED if joined > 1 else "")
-        + (FEW if any(max(b.blocks.counts) < 100 for _, b in drawn) else ""),
-        x_title="Time since the first release",
-        y_title="Wake-up latency",
+        + (FEW.format(of) if any(max(b.blocks.counts) < 100 for _, b in drawn) else ""),
+        x_title="Time since the first release" if late else "Time since the start",
+        y_title=title,
         panels=tuple(_panel(s, b, x, y, height, joined) for s, b in drawn),
         keys=KEYS,
     )
@@ -102,8 +105,8 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, jo
             notes=(Note(x.at(middle), y.at(largest), f"max {time_text(largest)}", "circle", "c-max"),),
         ),
         height=height,
-        summary=f"Latency over {seconds_text(x.high)}: the largest, {time_text(largest)}, was seen after "
-        f"{seconds_text(middle)}.",
+        summary=f"{column_title(bins.column)} over {seconds_text(x.high)}: the largest, {time_text(largest)}, "
+        f"was seen after {seconds_text(middle)}.",
         data={
             "kind": "intervals",
             "base": blocks.start_s[0],
@@ -114,7 +117,7 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, jo
                 {"name": "largest", "kind": "ns", "key": "c-max", "values": pack(blocks.max_ns)},
                 {"name": "p99", "kind": "ns", "key": "c-p99", "values": pack(blocks.p99_ns)},
                 {"name": "median", "kind": "ns", "key": "c-median", "values": pack(blocks.median_ns)},
-                {"name": "wake-ups", "kind": "count", "values": pack(blocks.counts)},
+                {"name": things(bins.column), "kind": "count", "values": pack(blocks.counts)},
             ],
         },
         link=f"time {subject.label} {subject.summary.id}",

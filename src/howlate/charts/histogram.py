@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
-from howlate.charts._scale import Scale, count_tick, extent, log_ticks, spread
+from howlate.charts._scale import Scale, count_tick, log_ticks, spread
 from howlate.charts._svg import el
-from howlate.charts._words import grouped, time_text
+from howlate.charts._words import grouped, said_of, time_text
 from howlate.model.bins import CellBins, Histogram
+from howlate.model.columns import things
 
 FLOOR = 0.6
 """The count at the bottom of the axis: below 1, so that a bin with one sample has a height."""
@@ -36,13 +37,15 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     merged = [merge(b.histogram, bits) for _, b in drawn]
     y = Scale(FLOOR, max(max(h.counts) for h in merged) * 1.4, True, "count")
     height = 104 if len(drawn) <= 8 else 76
+    title, said, of = said_of(subjects)
+    late = of == "wake-ups"
     return Figure(
         name="histogram",
-        title="How often which latency",
-        reading="Each bar counts the wake-ups that were so late. The count is logarithmic: the lowest bar is "
-        "a single wake-up, and nothing is left out. All panels share both axes.",
-        x_title="Wake-up latency",
-        y_title="Wake-ups per bin",
+        title=f"How often which {'latency' if title.endswith('latency') else said}",
+        reading=f"Each bar counts the {of} {'that were so late' if late else 'of that size'}. The count is "
+        f"logarithmic: the lowest bar is a single {of[:-1]}, and nothing is left out. All panels share both axes.",
+        x_title=title,
+        y_title=f"{of.capitalize()} per bin",
         panels=tuple(_panel(s, b, h, x, y, height, bits) for (s, b), h in zip(drawn, merged, strict=True)),
     )
 
@@ -95,8 +98,9 @@ def _panel(
     subject: Subject, bins: CellBins, merged: Histogram, x: Scale, y: Scale, height: int, bits: int
 ) -> Panel:
     native = bins.histogram
+    of = things(bins.column)
     total = sum(native.counts)
-    _, largest = extent(bins.tail.latency_ns) if bins.tail.latency_ns else (0, native.upper_ns[-1])
+    largest = max(bins.tail.latency_ns, default=native.upper_ns[-1])
     column = subject.summary.columns.get(bins.column)
     if column is not None and column.max is not None:
         largest = column.max
@@ -106,7 +110,7 @@ def _panel(
     ]
     return Panel(
         label=subject.label,
-        aside=f"{grouped(total)} wake-ups",
+        aside=f"{grouped(total)} {of}",
         picture=Picture(
             x=x,
             y_ticks=[(y.at(v), count_tick(v)) for v in log_ticks(y.low, y.high, 3)],
@@ -116,18 +120,17 @@ def _panel(
             notes=notes,
         ),
         height=height,
-        summary=f"Histogram of {total} wake-ups from {time_text(native.lower_ns[0])} to "
-        f"{time_text(largest)}.",
+        summary=f"Histogram of {total} {of} from {time_text(native.lower_ns[0])} to {time_text(largest)}.",
         data={
             "kind": "intervals",
             "base": 0,
             "unit": 1,
             "low": pack(native.lower_ns),
             "size": pack(u - v for v, u in zip(native.lower_ns, native.upper_ns, strict=True)),
-            "series": [{"name": "wake-ups", "kind": "count", "values": pack(native.counts)}],
+            "series": [{"name": of, "kind": "count", "values": pack(native.counts)}],
             "merge": {"bits": bits, "floor": FLOOR, "top": y.high},
         },
-        link="latency",
+        link=bins.column,
     )
 
 
@@ -145,4 +148,4 @@ def bars(histogram: Histogram, x: Scale, y: Scale, height: int) -> str:
     return "".join([*out, f"V{height}z"])
 
 
-CHART = Chart("histogram", 20, draw, "pooled")
+CHART = Chart("histogram", 20, draw, "pooled", every=True)

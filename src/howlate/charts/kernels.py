@@ -11,6 +11,7 @@ from howlate.charts._points import Point, by_rest, points_of
 from howlate.charts._scale import Scale, spread
 from howlate.charts._svg import el
 from howlate.charts._words import time_text
+from howlate.model.columns import column_title, things
 
 WIDTH = 1000.0
 ROW = 46
@@ -29,8 +30,9 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         title="Spread over the repetitions",
         reading="One line a point, from the smallest to the largest maximum of its repetitions (in virtual time: "
         "seeds), the dot at the median of the maxima. The cross is the median of their medians: half of the "
-        "wake-ups of a typical repetition came sooner. Lines that do not overlap differ in every repetition.",
-        x_title="Wake-up latency" if points[0].column == "latency_ns" else "Response time",
+        f"{things(points[0].column)} of a typical repetition came sooner. Lines that do not overlap differ in every "
+        "repetition.",
+        x_title=column_title(points[0].column),
         y_title="",
         panels=tuple(_panel(title, rows, x) for title, rows in panels),
         keys=(

@@ -8,7 +8,7 @@ from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
 from howlate.charts._scale import spread
 from howlate.charts._svg import el
-from howlate.charts._words import time_text
+from howlate.charts._words import said_of, time_text
 from howlate.model.summary import ColumnSummary
 
 WIDTH = 1000.0
@@ -52,22 +52,23 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
                 "y": pack([round(y * 10000)] * len(found)),
             }
         )
+    title, said, _ = said_of(subjects)
     worst = max(rows, key=lambda row: row[1].max or 0)
     panel = Panel(
         label="All cells",
         picture=Picture(x=x, y_ticks=(), marks="".join(marks), width=WIDTH, height=height, notes=notes),
         height=height,
-        summary="Median, p99, p99.9 and the largest latency seen of each cell, also in the table below. "
+        summary="Median, p99, p99.9 and the largest seen of each cell, also in the table below. "
         f"The largest of all, {time_text(worst[1].max or 0)}, was seen under {worst[0].label}.",
         data={"kind": "points", "y": {"low": 0, "high": 10000, "log": False}, "series": series},
     )
     return Figure(
         name="overview",
         title="At a glance",
-        reading="One line a cell, from the median to the largest latency seen. A mark is missing where "
+        reading=f"One line a cell, from the median to the largest {said} seen. A mark is missing where "
         "fewer than ten samples "
         "lie beyond it.",
-        x_title="Wake-up latency",
+        x_title=title,
         y_title="",
         panels=(panel,),
         keys=(

@@ -9,7 +9,7 @@ from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
 from howlate.charts._scale import Scale, log_ticks, spread
 from howlate.charts._svg import MARKERS, el
-from howlate.charts._words import one_in, time_text
+from howlate.charts._words import one_in, said_of, time_text
 from howlate.model.bins import CellBins
 
 WIDTH = 2000.0
@@ -29,16 +29,18 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         min(b.tail.latency_ns[0] for _, b in drawn), max(b.tail.latency_ns[-1] for _, b in drawn), "ns", 0.02
     )
     y = Scale(0.6 / total, 1.0, True, "share")
+    title, said, of = said_of(subjects)
+    late = of == "wake-ups"
+    more = "later" if late else "larger"
     groups = [drawn[i : i + TOGETHER] for i in range(0, len(drawn), TOGETHER)]
     return Figure(
         name="tail",
-        title="How rare is how late",
-        reading="Read across: at a latency x, the line tells what share of the wake-ups was later than x. "
-        "Each line ends at "
-        "the largest latency seen; what lies beyond the end was not measured, which is not the same as "
-        "impossible.",
-        x_title="Wake-up latency",
-        y_title="Share of wake-ups that were later",
+        title="How rare is how late" if late else f"How rare is how large: {said}",
+        reading=f"Read across: at a {'latency' if late else 'value'} x, the line tells what share of the {of} was "
+        f"{more} than x. Each line ends at the largest {'latency' if late else 'value'} seen; what lies beyond the "
+        "end was not measured, which is not the same as impossible.",
+        x_title=title,
+        y_title=f"Share of {of} that were {more}",
         panels=tuple(_panel(group, x, y, i, len(groups)) for i, group in enumerate(groups)),
         keys=tuple(
             Key(f"c{i + 1} dash{i + 1}", s.label, list(MARKERS)[i], i) for i, (s, _) in enumerate(groups[0])
@@ -83,11 +85,11 @@ def _panel(group: Sequence[tuple[Subject, CellBins]], x: Scale, y: Scale, part: 
             notes=notes,
         ),
         height=HEIGHT,
-        summary=f"Tails of {len(group)} cells; the latest wake-up, "
+        summary=f"Tails of {len(group)} cells; the largest, "
         f"{time_text(worst[1].tail.latency_ns[-1])}, "
         f"was seen under {worst[0].label}.",
         data={"kind": "points", "y": {"low": y.low, "high": y.high, "log": True}, "series": series},
-        link="latency",
+        link=group[0][1].column,
     )
 
 

@@ -12,6 +12,7 @@ from howlate.charts._points import Point, Version, points_of, varying, version_o
 from howlate.charts._scale import Scale, linear_ticks, log_ticks, spread, time_tick
 from howlate.charts._svg import el
 from howlate.charts._words import time_text
+from howlate.model.columns import column_title
 
 WIDTH = 1000.0
 HEIGHT = 260
@@ -43,7 +44,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         "reaches from the smallest to the largest of them. All panels share both axes. A version that is missing "
         "was not measured or has no valid repetition.",
         x_title="Kernel series",
-        y_title="Wake-up latency" if shown[0].column == "latency_ns" else "Response time",
+        y_title=column_title(shown[0].column),
         panels=tuple(_panel(title, some, x, y) for title, some in panels.items()),
         keys=(Key("c2", "standard", "circle"), Key("c1", "RT", "square")),
     )

@@ -108,14 +108,88 @@ class LoadCourse:
 
 
 @dataclass(frozen=True)
+class Scatter:
+    """Values against their index, counted on a grid, so that a million points are as small as a thousand.
+
+    A grid's rows go from `low_ns` up: the first `linear` of equal height to `knee_ns` (inclusive), where nearly all
+    values are, so that bands can be told apart; the others of equal ratio from there to `high_ns`. Nothing lies
+    outside: the counts sum to n. Threads lie upon each other.
+    """
+
+    per_column: int
+    """So many indices a column of the grid; it begins at index 0."""
+    columns: int
+    rows: int
+    linear: int
+    low_ns: int
+    knee_ns: int
+    high_ns: int
+    cells: tuple[int, ...]
+    """column * rows + row of those that hold a value, increasing."""
+    counts: tuple[int, ...]
+    at: tuple[int, ...]
+    """Columns that hold a value, increasing; their extremes, exactly:"""
+    smallest_ns: tuple[int, ...]
+    largest_ns: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return _lists(self)
+
+    @classmethod
+    def from_table(cls, table: Table) -> Scatter:
+        lists = ("cells", "counts", "at", "smallest_ns", "largest_ns")
+        numbers = ("per_column", "columns", "rows", "linear", "low_ns", "knee_ns", "high_ns")
+        found = cls(
+            **{name: table.integer(name) for name in numbers},  # type: ignore[arg-type]  # names of two kinds
+            **{name: _integers(table, name) for name in lists},  # type: ignore[arg-type]
+        )
+        _same_length(table, found.cells, found.counts)
+        _same_length(table, found.at, found.smallest_ns, found.largest_ns)
+        return found
+
+
+@dataclass(frozen=True)
+class ColumnBins:
+    """The pictures of a further column of the samples."""
+
+    column: str
+    histogram: Histogram
+    scatter: Scatter | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "column": self.column,
+            "histogram": self.histogram.to_json(),
+            "scatter": None if self.scatter is None else self.scatter.to_json(),
+        }
+
+    @classmethod
+    def from_table(cls, table: Table) -> ColumnBins:
+        histogram = Histogram.from_table(table.table("histogram", required=True))
+        return cls(table.text("column"), histogram, _scatter(table))
+
+
+@dataclass(frozen=True)
 class CellBins:
-    """All pictures of one cell and column."""
+    """All pictures of one cell: of its first column all, of the others (`others`) some."""
 
     column: str  # "latency_ns"
     histogram: Histogram
     blocks: TimeBlocks
     tail: Tail
     loads: tuple[LoadCourse, ...]
+    scatter: Scatter | None = None
+    others: tuple[ColumnBins, ...] = ()
+
+    def of(self, column: str) -> CellBins | None:
+        """The bins as those of this column; None where they do not have it."""
+        if column == self.column:
+            return self
+        other = next((other for other in self.others if other.column == column), None)
+        if other is None:
+            return None
+        nothing = TimeBlocks((), 0.0, (), (), (), ())
+        return CellBins(column, other.histogram, nothing, Tail((), ()), (), other.scatter)
 
     def to_json(self) -> dict[str, Any]:
         """The text of bins.json, as a value."""
@@ -126,6 +200,8 @@ class CellBins:
             "blocks": self.blocks.to_json(),
             "tail": self.tail.to_json(),
             "loads": [course.to_json() for course in self.loads],
+            "scatter": None if self.scatter is None else self.scatter.to_json(),
+            "others": [other.to_json() for other in self.others],
         }
 
     @classmethod
@@ -140,7 +216,13 @@ class CellBins:
             blocks=TimeBlocks.from_table(table.table("blocks", required=True)),
             tail=Tail.from_table(table.table("tail", required=True)),
             loads=tuple(LoadCourse.from_table(course) for course in table.tables("loads", required=True)),
+            scatter=_scatter(table),
+            others=tuple(ColumnBins.from_table(other) for other in table.tables("others")),
         )
+
+
+def _scatter(table: Table) -> Scatter | None:
+    return None if table.values.get("scatter") is None else Scatter.from_table(table.table("scatter"))
 
 
 def _lists(value: object) -> dict[str, Any]:

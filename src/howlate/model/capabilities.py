@@ -32,6 +32,15 @@ class TestKind:
     params: tuple[Parameter, ...]
     modules: tuple[str, ...] = ()
     """Of the kernel, or of kmod/, which it can use."""
+    columns: tuple[tuple[str, str], ...] = ()
+    """Name and type of what it stores a row."""
+    point_ns: int = 0
+    """How long a data point takes, roughly; 0 where the probe does not say."""
+
+    @property
+    def row_bytes(self) -> int:
+        """Of a row in the stream, with its share of the framing."""
+        return sum({"i64": 8, "i32": 4, "u8": 1}.get(kind, 8) for _, kind in self.columns) + 2
 
 
 @dataclass(frozen=True)
@@ -95,6 +104,8 @@ class Capabilities:
                     t.text("needs", ""),
                     _params(t, "params"),
                     tuple(str(m) for m in t.items("modules")),
+                    tuple((c.text("name"), c.text("type", "i64")) for c in t.tables("columns")),
+                    t.integer("point_ns", 0),
                 )
                 for t in table.tables("tests", required=True)
             ),

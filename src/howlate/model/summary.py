@@ -112,7 +112,8 @@ class CellSummary:
     clocksource: dict[str, str]
     valid: bool
     columns: dict[str, ColumnSummary]
-    outcomes: dict[str, int] = field(default_factory=dict)
+    outcomes: dict[str, int | float] = field(default_factory=dict)
+    """Passes and failures where a test has them, other figures of its own, misses of a stated deadline."""
     loads: tuple[LoadSummary, ...] = ()
     warnings: tuple[str, ...] = ()
     """Sentences. A cell with `valid` false has the failed checks here, first."""
@@ -149,7 +150,7 @@ class CellSummary:
             clocksource=_texts(table.table("clocksource", required=True)),
             valid=table.boolean("valid"),
             columns={n: ColumnSummary.from_table(columns.table(n, required=True)) for n in columns.values},
-            outcomes=_counts(table.table("outcomes", required=True)),
+            outcomes=_figures(table.table("outcomes", required=True)),
             loads=tuple(LoadSummary.from_table(load) for load in table.tables("loads", required=True)),
             warnings=_sentences(table),
         )
@@ -174,8 +175,14 @@ def _texts(table: Table) -> dict[str, str]:
     return {name: table.text(name) for name in table.values}
 
 
-def _counts(table: Table) -> dict[str, int]:
-    return {name: table.integer(name) for name in table.values}
+def _figures(table: Table) -> dict[str, int | float]:
+    found: dict[str, int | float] = {}
+    for name, value in table.values.items():
+        number = _real(table, name)
+        if number is None:
+            raise table.fail(f'"{name}" must be a number, not {kind_of(value)}')
+        found[name] = value if isinstance(value, int) else number
+    return found
 
 
 def _sentences(table: Table) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from howlate.model.decode import kind_of, suggestion
 from howlate.model.study import ORDERS, Order, Study, Value, spell
 from howlate.model.units import format_duration, parse_count, parse_duration_ns
 
-SCALED = ("activations", "duration")
+SCALED = ("activations", "points", "duration")
 
 
 def parse_change(text: str) -> tuple[str, tuple[str | bool, ...]]:
@@ -120,7 +120,7 @@ def _plain(value: Value) -> Value | int:
 
 
 def scale_study(study: Study, factor: float, defaults: Mapping[str, str]) -> Study:
-    """Counts (activations, duration) times the factor, one at least; `defaults` are the probe's."""
+    """Counts (activations, points, duration) times the factor, one at least; `defaults` are the probe's."""
     if not 0 < factor <= 1000:
         raise UsageError(f"--scale {factor:g} cannot be", "use a factor such as 0.1")
     if factor == 1:

@@ -263,25 +263,28 @@ MOST_LANES = 64
 """Assumed where a study says "all" and the number of CPUs is the target's to know."""
 STREAM_ROW_BYTES = 40
 """Of a sample in the stream, with its share of the framing."""
+POINT_NS = 20_000
+"""Of a data point, where the test does not say how long one takes: roughly, for the estimate."""
 
 
 def expected_stream_bytes(cell: Cell, capabilities: Capabilities, most_lanes: int = MOST_LANES) -> int:
-    """How much the probe will write at most, roughly: every measuring CPU's activations."""
+    """How much the probe will write at most, roughly: every measuring CPU's activations or data points."""
     test = find_test(cell.test, capabilities)
-    seconds, activations = _ends(cell.parameters, test, capabilities)
+    seconds, most = _ends(cell.parameters, test, capabilities)
     text = _reader(cell.parameters, test)
     period_ns = parse_duration_ns(text("period")) if text("period") else 1_000_000
-    rows = min(activations, seconds * 1e9 / max(1, period_ns))
+    rows = min(most, seconds * 1e9 / max(1, period_ns)) if text("points") in ("", "0") else most
     cpus = text("cpus") or text("cpu") or "0"
     try:
         lanes = len(parse_cpus(cpus))
     except ValueError:
         lanes = MOST_LANES
-    return int(rows * min(lanes, most_lanes) * STREAM_ROW_BYTES) + 1_000_000
+    return int(rows * min(lanes, most_lanes) * max(STREAM_ROW_BYTES, test.row_bytes)) + 1_000_000
 
 
 def expected_seconds(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> float:
-    """Duration, or activations times period, whichever ends first, and the work around it."""
+    """Duration, or activations times period, or points times what one takes, whichever ends first, and the work
+    around it."""
     seconds, _ = _ends(parameters, test, capabilities)
     return seconds + OVERHEAD_S
 
@@ -292,9 +295,9 @@ def _reader(parameters: Mapping[str, Value], test: TestKind) -> Callable[[str], 
 
 
 def _ends(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> tuple[float, float]:
-    """After how many seconds and activations a cell ends; refuses one that never would."""
+    """After how many seconds and activations or points a cell ends; refuses one that never would."""
     text = _reader(parameters, test)
-    seconds = activations = float("inf")
+    seconds = rows = float("inf")
     if text("duration") and parse_duration_ns(text("duration")) > 0:
         seconds = parse_duration_ns(text("duration")) / 1e9
     if text("period"):
@@ -302,14 +305,21 @@ def _ends(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabil
         if period_ns <= 0:
             raise UsageError("a period of no length cannot be", "write a period like 1ms")
         if text("activations") not in ("", "0"):
-            activations = parse_count(text("activations"))
+            rows = parse_count(text("activations"))
             timer = find_timer(text("timer"), capabilities) if text("timer") and capabilities.timers else None
             slower = 2 if timer is not None and timer.windows else 1
-            seconds = min(seconds, activations * period_ns * slower / 1e9)
+            seconds = min(seconds, rows * period_ns * slower / 1e9)
+    if text("points") not in ("", "0"):
+        rows = parse_count(text("points"))
+        point_ns = test.point_ns or POINT_NS
+        point_ns += parse_duration_ns(text("sleep")) if text("sleep") else 0
+        seconds = min(seconds, rows * point_ns / 1e9)
     if seconds == float("inf"):
-        if {"duration", "activations"} & {p.name for p in test.params}:
+        counts = {"activations", "points"} & {p.name for p in test.params}
+        if counts or "duration" in {p.name for p in test.params}:
             raise UsageError(
-                "neither activations nor a duration is set, so a cell would never end", "set one"
+                f"neither {next(iter(counts), 'a count')} nor a duration is set, so a cell would never end",
+                "set one",
             )
         seconds = 0.0
-    return seconds, activations
+    return seconds, rows

@@ -13,14 +13,14 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 
 from howlate import __version__
-from howlate.charts import Figure, Panel, Subject, all_charts
+from howlate.charts import Chart, Figure, Panel, Subject, all_charts
 from howlate.charts._figure import Key, Shows
 from howlate.charts._frame import frame
 from howlate.charts._svg import MARKERS
@@ -179,14 +179,28 @@ def _results(
         return
     note = VIRTUAL_TIME if run.virtual else ""
     for chart in all_charts():
-        figure = chart.draw(drawn[chart.shows]) if drawn.get(chart.shows) else None
-        if isinstance(figure, Figure):
-            yield _figure(figure, note)
-        elif figure:
-            yield f'<section class="chart"><p class="reading">{escape(figure)}</p></section>'
+        for column, subjects in _by_column(chart, drawn.get(chart.shows) or ()):
+            figure = chart.draw(subjects)
+            if isinstance(figure, Figure):
+                yield _figure(figure, note, column)
+            elif figure:
+                yield f'<section class="chart"><p class="reading">{escape(figure)}</p></section>'
         if chart.name == "overview":
             single = tables.summary(cells, labels, note) + disturbances.table(cells, row_names(labels))
             yield single if points is None else tables.spread(points.groups, run) + _folded(cells, single)
+
+
+def _by_column(chart: Chart, subjects: Sequence[Subject]) -> Iterator[tuple[str, Sequence[Subject]]]:
+    """What a chart draws, once for each column where it is drawn for every one; nothing where there is nothing. The
+    first column is told by an empty name."""
+    if not subjects:
+        return
+    yield "", subjects
+    if chart.every:
+        held = [s.bins for s in subjects if s.bins is not None]
+        for name in dict.fromkeys(other.column for bins in held for other in bins.others):
+            own = [(s, s.bins.of(name)) for s in subjects if s.bins is not None]
+            yield name, [replace(s, bins=bins) for s, bins in own if bins is not None]
 
 
 def _folded(cells: Sequence[CellContent], single: str) -> str:
@@ -215,13 +229,14 @@ def _warnings(sentences: Sequence[str]) -> str:
     return f'<aside class="cautions" aria-label="Before you use these numbers"><ul>{items}</ul></aside>'
 
 
-def _figure(figure: Figure, note: str) -> str:
-    panels = "".join(_panel(figure, panel, f"{figure.name}-{i}") for i, panel in enumerate(figure.panels))
+def _figure(figure: Figure, note: str, column: str) -> str:
+    ident = f"{figure.name}-{column}" if column else figure.name
+    panels = "".join(_panel(figure, panel, f"{ident}-{i}") for i, panel in enumerate(figure.panels))
     legend = "".join(_key(key) for key in figure.keys)
     many = " many" if len(figure.panels) > 8 else ""
     y_title = f'<p class="axis y-title">{escape(figure.y_title)}</p>' if figure.y_title else ""
     return (
-        f'<section class="chart" id="{figure.name}"><h2>{escape(figure.title)}</h2>'
+        f'<section class="chart" data-chart="{figure.name}" id="{escape(ident)}"><h2>{escape(figure.title)}</h2>'
         f'<p class="reading">{escape(figure.reading)}</p>{tables.noted(note)}'
         + (f'<ul class="legend">{legend}</ul>' if legend else "")
         + f'{y_title}<div class="panels{many}">{panels}</div>'

@@ -63,6 +63,11 @@
     return seconds ? shortest(seconds / size) + SPACE + unit : "0";
   }
 
+  function countText(n) {
+    for (const [unit, size] of [["G", 1e9], ["M", 1e6], ["k", 1e3]]) if (n >= size) return shortest(n / size) + unit;
+    return shortest(n);
+  }
+
   const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, SPACE);
 
   // Exact: a whole number of nanoseconds keeps every digit.
@@ -227,7 +232,7 @@
       const { low, high, series } = this.intervals;
       this.cursor = i;
       const { kind, high: largest } = this.data.x;
-      const say = kind === "ns" ? exact : (v) => clockText(v, largest);
+      const say = kind === "ns" ? exact : kind === "count" ? (v) => grouped(Math.round(v)) : (v) => clockText(v, largest);
       const middle = this.at((Math.max(low[i], this.data.x.low) + high[i]) / 2);
       const rows = series.map((s) => [s.name, SAY[s.kind](s.values[i]), s.key]);
       this.show(this.shown(middle), `${say(low[i])} to ${say(high[i])}`, rows);
@@ -349,7 +354,7 @@
         for (const [k, v] of Object.entries({ x1: x, x2: x, y1: "0", y2: "100%" })) line.setAttribute(k, v);
         const text = document.createElementNS(SVG, "text");
         for (const [k, v] of Object.entries({ x, y: "100%", dy: "1.4em" })) text.setAttribute(k, v);
-        text.textContent = names ? names[Math.floor(tick)] : kind === "ns" ? timeText(tick) : clockText(tick, largest);
+        text.textContent = names ? names[Math.floor(tick)] : kind === "ns" ? timeText(tick) : kind === "count" ? countText(tick) : clockText(tick, largest);
         group.append(line, text);
       }
       this.element.dataset.low = low;

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from howlate.charts import Subject
 from howlate.charts._figure import Shows
 from howlate.model.bins import CellBins
-from howlate.model.summary import CellSummary
+from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.report.coarser import coarser
 from howlate.report.content import CellContent, RunContent
 from howlate.report.labels import row_names
@@ -69,19 +69,22 @@ class Points:
         if pooled is None:
             return None
         label = f"{name} (all {group.of})" if group.planned > 1 else name
-        return Subject(label, _together(cells, pooled.column), pooled, group)
+        return Subject(label, _together(cells), pooled, group)
 
 
 def _largest(group: Group) -> int:
     return max((c.max or 0 for cell in group.cells for c in cell.columns.values()), default=0)
 
 
-def _together(cells: Sequence[CellSummary], name: str) -> CellSummary:
+def _together(cells: Sequence[CellSummary]) -> CellSummary:
     """A summary that holds what is true of all of them: how many, the smallest and the largest."""
-    columns = [c.columns[name] for c in cells if name in c.columns]
-    if not columns:
-        return cells[0]
-    whole = replace(
+    names = dict.fromkeys(name for cell in cells for name in cell.columns)
+    whole = {name: _whole([c.columns[name] for c in cells if name in c.columns]) for name in names}
+    return replace(cells[0], columns=whole, loads=())
+
+
+def _whole(columns: Sequence[ColumnSummary]) -> ColumnSummary:
+    return replace(
         columns[0],
         count=sum(c.count for c in columns),
         min=min((c.min for c in columns if c.min is not None), default=None),
@@ -91,4 +94,3 @@ def _together(cells: Sequence[CellSummary], name: str) -> CellSummary:
         quantiles=dict.fromkeys(columns[0].quantiles),
         max_at_s=None,
     )
-    return replace(cells[0], columns={name: whole}, loads=())

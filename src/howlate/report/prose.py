@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from howlate.charts._words import grouped, seconds_text, time_text
+from howlate.model.columns import LATENCY, column_words, things
 from howlate.model.facts import Facts
 from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.report.content import CellContent, RunContent
@@ -110,7 +111,7 @@ def answer_of_points(groups: Sequence[Group], run: Run) -> list[str]:
     worst, spread = max(found, key=lambda row: row[1].maxima.largest)
     axes = axes_that_vary([g.labels for g, _ in found])
     name = " · ".join(worst.labels[axis] for axis in axes if worst.labels.get(axis))
-    what = "response time" if _column(worst) == "response_ns" else "wake-up latency"
+    what = column_words(_column(worst))
     counted = grouped(sum(len(g.counted) for g, _ in found))
     where = " in virtual time" if run.virtual else ""
     under = f", of <b>{escape(name)}</b>" if len(found) > 1 else ""
@@ -134,9 +135,9 @@ def answer_of_points(groups: Sequence[Group], run: Run) -> list[str]:
 def _column(group: Group) -> str:
     """The column that the answer is about."""
     return (
-        "latency_ns"
-        if any("latency_ns" in c.columns for c in group.cells)
-        else next((name for c in group.cells for name in c.columns), "latency_ns")
+        LATENCY
+        if any(LATENCY in c.columns for c in group.cells)
+        else next((name for c in group.cells for name in c.columns), LATENCY)
     )
 
 
@@ -156,7 +157,7 @@ def answer(cells: Sequence[CellContent], names: Sequence[str], machines: int = 1
     seconds = [c.seconds for _, c in usable]
     known = [s for s in seconds if s is not None]
     during = f" in {seconds_text(sum(known))}" if len(known) == len(seconds) else ""
-    what = "response time" if worst.column_name == "response_ns" else "wake-up latency"
+    what = column_words(worst.column_name)
     calm = worst.summary.labels.get("load") == "none"
     under = ", without load" if calm and name == "none" else f", under <b>{escape(name)}</b>"
     under = under if len(usable) > 1 else ""
@@ -174,19 +175,31 @@ def _beside(usable: Sequence[tuple[str, CellContent]], calm: bool) -> list[str]:
         out.append(f"With a load the largest was {escape(time_text(_max(cell)))}, under {escape(name)}.")
     elif idle and loaded:
         out.append(f"Without load the largest was {escape(time_text(max(_max(c) for _, c in idle)))}.")
+    of = things(usable[0][1].column_name)
+    late = of == "wake-ups"
     medians = [c.column.quantiles.get("0.5") for _, c in usable if c.column]
     stated = [m for m in medians if m is not None]
     if stated:
         low, high = escape(time_text(min(stated))), escape(time_text(max(stated)))
         out.append(
-            f"Half of the wake-ups came within {low}."
+            f"Half of the {of} {'came' if late else 'lie'} within {low}."
             if low == high
-            else f"Half of the wake-ups came within {low} to {high}, depending on the load."
+            else f"Half of the {of} {'came' if late else 'lie'} within {low} to {high}"
+            + (", depending on the load." if late else ", depending on the cell.")
         )
     total = sum(c.column.count for _, c in usable if c.column)
     overruns = sum(c.summary.accounting.overruns for _, c in usable)
-    missed = f"{grouped(overruns)} releases got no wake-up" if overruns else "no release was missed"
-    out.append(f"{escape(grouped(total))} wake-ups were measured; {escape(missed)}.")
+    if late:
+        missed = f"{grouped(overruns)} releases got no wake-up" if overruns else "no release was missed"
+    else:
+        missed = f"{grouped(overruns)} were wanted and not had" if overruns else "none is missing"
+    out.append(f"{escape(grouped(total))} {of} were measured; {escape(missed)}.")
+    passed = [
+        (name, sum(int(c.summary.outcomes.get(name, 0)) for _, c in usable))
+        for name in ("passes", "failures")
+    ]
+    if any(name in c.summary.outcomes for _, c in usable for name, _ in passed):
+        out.append(f"{' and '.join(f'{escape(grouped(count))} {name}' for name, count in passed)}.")
     return out
 
 
@@ -223,7 +236,7 @@ def cautions(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Se
             )
         if cell.summary.accounting.dropped:
             dropped = grouped(cell.summary.accounting.dropped)
-            out.append(f"{name} is incomplete: {dropped} wake-ups could not be recorded.")
+            out.append(f"{name} is incomplete: {dropped} {things(cell.column_name)} could not be recorded.")
     for warning, rows in _warned(cells, names).items():
         who = "" if len(rows) == len(cells) else f"{several(rows)}: "
         out.append(f"{who}{sentence(warning)}")

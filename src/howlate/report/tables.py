@@ -7,16 +7,19 @@ from html import escape
 
 from howlate.charts._scale import NARROW_SPACE
 from howlate.charts._words import grouped, seconds_text
+from howlate.model.columns import LATENCY, RESPONSE, column_title
 from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import ColumnSummary
 from howlate.report.content import CellContent
 from howlate.report.labels import axes_that_vary, heading
-from howlate.report.terminal import in_common
+from howlate.report.terminal import in_common, outcome_columns
 from howlate.report.units import Unit, unit_for
 from howlate.stats.groups import Group, repetitions
 
 TIMES = ("min", "median", "mean", "p99", "p99.9", "largest", "std dev")
 COUNTS = (("period exceeded", " first"), ("overruns", ""), ("dropped", ""))
+POINT_COUNTS = (("missing", " first"), ("dropped", ""))
+"""Of data points, which no period brings: those that were wanted and not had."""
 
 
 def noted(note: str) -> str:
@@ -31,8 +34,7 @@ def summary(
 ) -> str:
     """One table for each column of the samples that says anything."""
     names = list(dict.fromkeys(name for cell in cells for name in cell.summary.columns))
-    main = cells[0].column_name
-    shown = [n for n in names if n == main or any(_says(c.summary.columns.get(n)) for c in cells)]
+    shown = [n for n in names if n != RESPONSE or any(_says(c.summary.columns.get(n)) for c in cells)]
     return "".join(_table(cells, labels, name, note) for name in shown)
 
 
@@ -44,7 +46,7 @@ def spread(groups: Sequence[Group], run: Run) -> str:
     return "".join(
         _spread_table(groups, name, run, note)
         for name in names
-        if name == "latency_ns" or any(_says(c.columns.get(name)) for c in cells)
+        if name != RESPONSE or any(_says(c.columns.get(name)) for c in cells)
     )
 
 
@@ -73,9 +75,10 @@ def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str) -> st
         )
         for group, one in zip(groups, labels, strict=True)
     )
-    what = {"latency_ns": "Wake-up latency", "response_ns": "Response time"}.get(name, name)
     same = in_common(labels)
-    title = f"{what}, in {shown}: spread over {repetitions(run)}. " + (f"Every row: {same}." if same else "")
+    title = f"{column_title(name)}, in {shown}: spread over {repetitions(run)}. " + (
+        f"Every row: {same}." if same else ""
+    )
     return (
         f'<p class="table-title" id="spread-{escape(name)}">{escape(title.strip())}</p>{noted(note)}'
         f'<div class="scroll" tabindex="0" role="region" aria-labelledby="spread-{escape(name)}">'
@@ -120,17 +123,35 @@ def _table(cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]], na
     columns = [c.summary.columns.get(name) for c in cells]
     unit = unit_for(c for c in columns if c is not None)
     shown = "µs" if unit.name == "us" else unit.name
-    what = {"latency_ns": "Wake-up latency", "response_ns": "Response time"}.get(name, name)
     axes = axes_that_vary(labels) or ("cell",)
     heads = [f'<th scope="col">{escape(heading(axis))}</th>' for axis in axes]
-    heads += [f'<th scope="col" class="n">{text}</th>' for text in TIMES]
-    heads += [f'<th scope="col" class="n{group}">{text}</th>' for text, group in COUNTS]
-    heads += ['<th scope="col">late policy</th>', '<th scope="col" class="n">measured</th>']
-    rows = "".join(
-        _row(cell, column, unit, [one.get(axis, cell.summary.id if axis == "cell" else "–") for axis in axes])
-        for cell, column, one in zip(cells, columns, labels, strict=True)
+    points = name not in (LATENCY, RESPONSE)
+    outcomes = (
+        outcome_columns([c.summary for c in cells], unit)
+        if name == next(iter(cells[0].summary.columns), "")
+        else []
     )
-    title = f"{what}, in {shown}. The largest is the largest seen, not a limit."
+    heads += ['<th scope="col" class="n">data points</th>'] if points else []
+    heads += [f'<th scope="col" class="n">{text}</th>' for text in TIMES]
+    heads += [
+        f'<th scope="col" class="n{group}">{text}</th>'
+        for text, group in (POINT_COUNTS if points else COUNTS)
+    ]
+    heads += [f'<th scope="col" class="n">{escape(text)}</th>' for text, _ in outcomes]
+    heads += [] if points else ['<th scope="col">late policy</th>']
+    heads += ['<th scope="col" class="n">measured</th>']
+    rows = "".join(
+        _row(
+            cell,
+            column,
+            unit,
+            [one.get(axis, cell.summary.id if axis == "cell" else "–") for axis in axes],
+            points,
+            [its[i] for _, its in outcomes],
+        )
+        for i, (cell, column, one) in enumerate(zip(cells, columns, labels, strict=True))
+    )
+    title = f"{column_title(name)}, in {shown}. The largest is the largest seen, not a limit."
     return (
         f'<p class="table-title" id="table-{escape(name)}">{escape(title)}</p>{noted(note)}'
         f'<div class="scroll" tabindex="0" role="region" aria-labelledby="table-{escape(name)}">'
@@ -139,24 +160,32 @@ def _table(cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]], na
     )
 
 
-def _row(cell: CellContent, column: ColumnSummary | None, unit: Unit, labels: Sequence[str]) -> str:
+def _row(
+    cell: CellContent,
+    column: ColumnSummary | None,
+    unit: Unit,
+    labels: Sequence[str],
+    points: bool,
+    outcomes: Sequence[str],
+) -> str:
     summary = cell.summary
     first, *rest = labels
     mark = "" if summary.valid else ' <span class="bad">invalid</span>'
     if summary.accounting.dropped:
         mark += ' <span class="bad">incomplete</span>'
     out = [f'<th scope="row">{escape(first)}{mark}</th>', *(f"<td>{escape(text)}</td>" for text in rest)]
+    if points:
+        out.append(_number("count", None if column is None else column.count, ""))
     out += [_time(value, unit, name) for name, value in times(column)]
-    counts = (
-        ("period_exceeded", None if column is None else column.period_exceeded, "first"),
-        ("overruns", summary.accounting.overruns, ""),
-        ("dropped", summary.accounting.dropped, ""),
-    )
-    for name, count, group in counts:
-        quiet = " zero" if count == 0 else ""
-        text = "–" if count is None else f'<data value="{count}">{grouped(count)}</data>'
-        out.append(f'<td class="n {group}{quiet}" data-of="{name}">{text}</td>')
-    out.append(f"<td>{escape(summary.accounting.late_policy)}</td>")
+    if points:
+        out.append(_number("overruns", summary.accounting.overruns, "first"))
+    else:
+        out.append(_number("period_exceeded", None if column is None else column.period_exceeded, "first"))
+        out.append(_number("overruns", summary.accounting.overruns, ""))
+    out.append(_number("dropped", summary.accounting.dropped, ""))
+    out += [f'<td class="n" data-of="outcome">{escape(text)}</td>' for text in outcomes]
+    if not points:
+        out.append(f"<td>{escape(summary.accounting.late_policy)}</td>")
     seconds = cell.seconds
     out.append(f'<td class="n">{"–" if seconds is None else seconds_text(seconds)}</td>')
     state = "" if summary.valid else "invalid"
@@ -165,6 +194,12 @@ def _row(cell: CellContent, column: ColumnSummary | None, unit: Unit, labels: Se
         return row
     why = " ".join(summary.warnings) or "a check failed"
     return f'{row}<tr class="why"><td colspan="{len(out)}"><span>{escape(why)}</span></td></tr>'
+
+
+def _number(name: str, count: int | None, group: str) -> str:
+    quiet = " zero" if count == 0 else ""
+    text = "–" if count is None else f'<data value="{count}">{grouped(count)}</data>'
+    return f'<td class="n {group}{quiet}" data-of="{name}">{text}</td>'
 
 
 def times(column: ColumnSummary | None) -> list[tuple[str, float | None]]:

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from howlate.charts._words import seconds_text
+from howlate.model.columns import LATENCY, RESPONSE, column_title, things
 from howlate.model.finding import Finding
 from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import SCHEMA, CellSummary, ColumnSummary
@@ -63,7 +64,7 @@ def print_cells(
         return
     names = list(dict.fromkeys(name for summary in summaries for name in summary.columns))
     for name in names:
-        if name != "latency_ns" and not any(_interesting(s.columns.get(name)) for s in summaries):
+        if name == RESPONSE and not any(_interesting(s.columns.get(name)) for s in summaries):
             continue
         _print_column(console, summaries, name, seconds or {})
         if run is not None and run.virtual:
@@ -86,7 +87,7 @@ def _print_column(
         console.print(Text(line, style="bold"), soft_wrap=True)
     console.print()
     labels = _label_columns([s.labels for s in summaries], [s.id for s in summaries])
-    numbers = number_columns(summaries, columns, unit)
+    numbers = number_columns(summaries, columns, unit, name)
     valid = [s.valid for s in summaries]
     if not all(valid):
         labels[0] = (labels[0][0], [t if ok else f"{t} !" for t, ok in zip(labels[0][1], valid, strict=True)])
@@ -118,7 +119,7 @@ def _print_groups(
     labels = [group.labels for group in groups]
     for name in dict.fromkeys(name for summary in summaries for name in summary.columns):
         columns = [s.columns[name] for s in summaries if name in s.columns]
-        if name != "latency_ns" and not any(_interesting(column) for column in columns):
+        if name == RESPONSE and not any(_interesting(column) for column in columns):
             continue
         unit = unit_for(columns)
         console.print()
@@ -144,7 +145,7 @@ def group_title(
     """ "Wake-up latency in us: spread over 8 seeds, each measured for 2 s"."""
     counts = {group.planned for group in groups}
     many = f"{max(counts)} " if len(counts) == 1 else ""
-    what = f"{column_words(name)} in {unit.name}: spread over {many}{repetitions(run, max(counts))}"
+    what = f"{column_title(name)} in {unit.name}: spread over {many}{repetitions(run, max(counts))}"
     summaries = [cell for group in groups for cell in group.cells]
     known = [seconds.get(s.id) or measured_s(s) for s in summaries]
     times = [t for t in known if t is not None]
@@ -205,12 +206,6 @@ def _print_group_notes(console: Console, groups: Sequence[Group], run: Run | Non
         _print_note(console, AS_PUBLISHED)
 
 
-def column_words(name: str) -> str:
-    return {"latency_ns": "Wake-up latency", "response_ns": "Response time"}.get(
-        name, name.removesuffix("_ns").replace("_", " ").capitalize()
-    )
-
-
 def _span(times: Sequence[float]) -> str:
     short, long = seconds_text(min(times), " "), seconds_text(max(times), " ")
     return short if short == long else f"{short} to {long}"
@@ -219,7 +214,7 @@ def _span(times: Sequence[float]) -> str:
 def title(summaries: Sequence[CellSummary], name: str, unit: Unit, seconds: Mapping[str, float]) -> str:
     """What the table shows, and for how long it was looked at: "Wake-up latency in us, largest seen in 12 s a
     row"."""
-    what = column_words(name)
+    what = column_title(name)
     known = [seconds.get(s.id) or measured_s(s) for s in summaries]
     times = [t for t in known if t is not None]
     if not times or len(times) < len(known):
@@ -230,9 +225,10 @@ def title(summaries: Sequence[CellSummary], name: str, unit: Unit, seconds: Mapp
 
 
 def number_columns(
-    summaries: Sequence[CellSummary], columns: Sequence[ColumnSummary | None], unit: Unit
+    summaries: Sequence[CellSummary], columns: Sequence[ColumnSummary | None], unit: Unit, name: str = LATENCY
 ) -> list[Column]:
-    """(heading, one text a cell)."""
+    """(heading, one text a cell). What a test says of its outcome stands beside its first column."""
+    points = name not in (LATENCY, RESPONSE)
 
     def times(pick: str) -> list[str]:
         return [unit.text(None if c is None else getattr(c, pick)) for c in columns]
@@ -240,19 +236,45 @@ def number_columns(
     def quantile(key: str) -> list[str]:
         return [unit.text(None if c is None else c.quantiles.get(key)) for c in columns]
 
-    found = [
+    found = [("data\npoints", [_count(None if c is None else c.count) for c in columns])] if points else []
+    found += [
         ("min", times("min")),
         ("mean", times("mean")),
         ("p99", quantile("0.99")),
         ("p99.9", quantile("0.999")),
         ("max", times("max")),
         ("std\ndev", times("stddev")),
-        ("period\nexceeded", [_count(None if c is None else c.period_exceeded) for c in columns]),
-        ("over-\nruns", [str(s.accounting.overruns) for s in summaries]),
     ]
+    exceeded = [None if c is None else c.period_exceeded for c in columns]
+    if not points or any(count is not None for count in exceeded):
+        found.append(("period\nexceeded", [_count(count) for count in exceeded]))
+    if not points or any(s.accounting.overruns for s in summaries):
+        found.append(
+            ("missing" if points else "over-\nruns", [str(s.accounting.overruns) for s in summaries])
+        )
     if any(s.accounting.dropped for s in summaries):
         found.append(("dropped", [str(s.accounting.dropped) for s in summaries]))
+    if any(next(iter(s.columns), name) == name for s in summaries):
+        found += outcome_columns(summaries, unit)
     return found
+
+
+def outcome_columns(summaries: Sequence[CellSummary], unit: Unit) -> list[Column]:
+    """Passes and failures, and whatever else a test counts itself; times in the table's unit."""
+    names = dict.fromkeys(name for s in summaries for name in s.outcomes)
+    return [
+        (
+            name.removesuffix("_ns").replace("_", "\n"),
+            [_figure(s.outcomes.get(name), unit if name.endswith("_ns") else None) for s in summaries],
+        )
+        for name in names
+    ]
+
+
+def _figure(value: float | None, unit: Unit | None) -> str:
+    if value is None or unit is not None:
+        return "-" if unit is None else unit.text(value)
+    return str(value) if isinstance(value, int) else f"{value:.4g}"
 
 
 def _count(value: int | None) -> str:
@@ -318,8 +340,10 @@ def _print_notes(console: Console, summaries: Sequence[CellSummary]) -> None:
         for warning in summary.warnings:
             named.setdefault(warning, []).append(name if summary.valid else f"{name} (invalid)")
         if summary.accounting.dropped:
-            text = f"{summary.accounting.dropped} wake-ups were not recorded: the statistics of this row "
-            "are incomplete."
+            text = (
+                f"{summary.accounting.dropped} {things(next(iter(summary.columns), LATENCY))} were not recorded: "
+                "the statistics of this row are incomplete."
+            )
             named.setdefault(text, []).append(name)
     if named:
         console.print()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from howlate.model.bins import CellBins, Histogram, Tail, TimeBlocks
+from howlate.model.bins import CellBins, ColumnBins, Histogram, Tail, TimeBlocks
 
 
 def pool(bins: Sequence[CellBins]) -> CellBins | None:
@@ -14,9 +14,14 @@ def pool(bins: Sequence[CellBins]) -> CellBins | None:
     if not bins:
         return None
     nothing = TimeBlocks((), 0.0, (), (), (), ())
-    return CellBins(
-        bins[0].column, pool_histograms([b.histogram for b in bins]), nothing, pool_tails(bins), ()
+    others = tuple(
+        ColumnBins(
+            name, pool_histograms([its.histogram for b in bins if (its := b.of(name)) is not None]), None
+        )
+        for name in dict.fromkeys(other.column for b in bins for other in b.others)
     )
+    histogram = pool_histograms([b.histogram for b in bins])
+    return CellBins(bins[0].column, histogram, nothing, pool_tails(bins), (), None, others)
 
 
 def pool_histograms(histograms: Sequence[Histogram]) -> Histogram:

@@ -39,6 +39,8 @@ class CellRecord:
 
     samples: int
     """Outside warm-up."""
+    may_be_empty: bool = False
+    """A test that waits for something (a gap) may have seen none until its end."""
     end: str = "whole"
     """How the stream ended: whole, cut, damaged."""
     end_reason: str = ""
@@ -84,7 +86,7 @@ def failures(cell: CellRecord) -> list[str]:
     if cell.stop_reason == "failed":
         found.append("the measuring thread failed before its end.")
     found += [f"{_sentence(problem)}" for problem in cell.account_problems]
-    if cell.samples == 0:
+    if cell.samples == 0 and not cell.may_be_empty:
         found.append("there is no sample outside warm-up.")
     dropped = sum(thread.dropped for thread in cell.threads)
     if dropped:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from howlate.model.columns import FLAGS, INDICES, LATENCY, RELEASE
 from howlate.store.stream import Batch, Table, Totals, is_int
 
 WARM_UP = 1
@@ -79,13 +80,15 @@ class TableAudit:
         self.found.setdefault(kind, sentence)
 
     def _releases(self, batch: Batch) -> None:
-        release = batch.columns.get("release")
-        if release is None:
+        """Activations by their release, data points by their index; only a release says what was left out."""
+        name = next((name for name in INDICES if name in batch.columns), None)
+        if name is None:
             return
+        release = batch.columns[name]
         first, last = int(release[0]), int(release[-1])
         if first <= self.last_release or not bool(np.all(release[1:] > release[:-1])):
-            self._problem("order", "releases are not strictly increasing")
-        if last + 1 != batch.totals.releases:
+            self._problem("order", f"{_plural(name)} are not strictly increasing")
+        if name == RELEASE and last + 1 != batch.totals.releases:
             self._problem(
                 "gaps",
                 f"the rows up to release {last} leave {last + 1 - batch.totals.rows_total} out, but "
@@ -94,7 +97,7 @@ class TableAudit:
         self.last_release = last
 
     def _latencies(self, batch: Batch) -> None:
-        latency, flags = batch.columns.get("latency_ns"), batch.columns.get("flags")
+        latency, flags = batch.columns.get(LATENCY), batch.columns.get(FLAGS)
         if latency is None:
             return
         if flags is not None:
@@ -133,6 +136,10 @@ class TableAudit:
                 f"the measuring thread's own is {most} ns"
             ]
         return []
+
+
+def _plural(name: str) -> str:
+    return "releases" if name == RELEASE else "indices"
 
 
 def _count(claimed: Mapping[str, Any], name: str) -> int:

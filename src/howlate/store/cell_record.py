@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import DamagedError
+from howlate.model.columns import RELEASE
 from howlate.model.decode import Table
 from howlate.model.facts import parse_cpus
 from howlate.model.summary import Accounting, LoadSummary
@@ -16,6 +17,7 @@ from howlate.stats.valid import CellRecord, LoadRecord, ThreadAccount
 from howlate.store.audit import COUNTS
 from howlate.store.files import read_json
 from howlate.store.run_folder import CELL
+from howlate.store.stream import is_int
 
 REALTIME = ("fifo", "rr", "deadline")
 
@@ -48,6 +50,22 @@ class CellFile:
     @property
     def parameters(self) -> Mapping[str, Any]:
         return self.header.mapping("parameters")
+
+    @property
+    def activations(self) -> bool:
+        """Whether its samples are activations of a schedule; else they are data points."""
+        names = [
+            column.text("name")
+            for table in self.header.tables("tables")
+            if table.text("name") == "samples"
+            for column in table.tables("columns")
+        ]
+        return RELEASE in names or not names
+
+    def outcomes(self) -> dict[str, int | float]:
+        """What the test itself says of how it went: passes and failures, figures of its own."""
+        found = self.trailer.mapping("outcomes")
+        return {name: value for name, value in found.items() if is_int(value) or isinstance(value, float)}
 
     def period_ns(self) -> int | None:
         """The period in force; None for a test without one."""
@@ -126,6 +144,7 @@ class CellFile:
             clocksource = dict.fromkeys(clocksource, clocksource["before"])  # nothing is known of a change
         return CellRecord(
             samples=samples,
+            may_be_empty=not self.activations and self.stop_reason() == "duration",
             end=end.text("kind"),
             end_reason=end.text("reason"),
             stop_reason=self.stop_reason(),

@@ -17,26 +17,26 @@ import duckdb
 import numpy as np
 
 from howlate.errors import DamagedError
+from howlate.model.columns import RELEASE
 from howlate.store.audit import TableAudit
 from howlate.store.duck import PARQUET, connection, quoted, scan, writing
 from howlate.store.files import storing, write_json, written_beside
 from howlate.store.frames import End
 from howlate.store.run_folder import CELL
+from howlate.store.shape import SQL_TYPE
 from howlate.store.stream import Batch, StreamReader, Table
 
 ACTIVATIONS = "samples"
 PIECE_BYTES = 16 * 1024 * 1024
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_SQL_TYPE = {"i64": "BIGINT", "i32": "INTEGER", "u8": "UTINYINT"}
-_ALWAYS = {
-    "samples": {
-        "release": "i64",
-        "release_ns": "i64",
-        "latency_ns": "i64",
-        "response_ns": "i64",
-        "flags": "u8",
-    },
+_OF_ACTIVATIONS = {
+    "release": "i64",
+    "release_ns": "i64",
+    "latency_ns": "i64",
+    "response_ns": "i64",
+    "flags": "u8",
 }
+"""What samples of activations always have, and samples of a stream that has none at all."""
 
 
 def ingest(stream: Path, folder: Path) -> End:
@@ -124,10 +124,9 @@ def _join(
     written: Mapping[int, list[Path]],
 ) -> None:
     """One Parquet file of all tables of this name, thread by thread."""
-    always = _ALWAYS.get(name, {})
-    columns = dict(always)
-    for table in tables:
-        columns |= {column.name: column.type for column in table.columns}
+    own = {column.name: column.type for table in tables for column in table.columns}
+    activations = name == ACTIVATIONS and (not tables or RELEASE in own)
+    columns = {**_OF_ACTIVATIONS, **own} if activations else own
     parts = []
     for table in sorted(tables, key=lambda table: (table.thread or 0, table.id)):
         if written[table.id]:
@@ -142,7 +141,7 @@ def _join(
 
 
 def _chosen(column: str, kind: str, there: bool) -> str:
-    return f'{f"{chr(34)}{column}{chr(34)}" if there else 0}::{_SQL_TYPE[kind]} AS "{column}"'
+    return f'{f"{chr(34)}{column}{chr(34)}" if there else 0}::{SQL_TYPE[kind]} AS "{column}"'
 
 
 def _owner(name: str, table: Table | None) -> str:

@@ -13,19 +13,19 @@ import duckdb
 import numpy as np
 
 from howlate.errors import DamagedError
-from howlate.model.bins import CellBins, LoadCourse
+from howlate.model.bins import CellBins, ColumnBins, LoadCourse, Scatter, TimeBlocks
+from howlate.model.columns import RESPONSE
 from howlate.model.summary import CellSummary, ColumnSummary
-from howlate.stats.describe import ValueCounts, describe, exceedances
+from howlate.stats.describe import Int64s, ValueCounts, describe, exceedances
 from howlate.stats.histogram import MANTISSA_BITS, histogram
 from howlate.stats.pictures import BlockBins, block_width_ns, tail, time_blocks
+from howlate.stats.scatter import Filled, grid, scatter
 from howlate.stats.valid import failures, warnings
-from howlate.store.audit import WARM_UP
 from howlate.store.cell_record import CellFile
 from howlate.store.duck import arrays, connection, reading, scan
 from howlate.store.files import measure_again, remedied, write_json
 from howlate.store.run_folder import BINS, CPUS, LOADS, SAMPLES, RunFolder, write_summary
-
-LATENCY, RESPONSE = "latency_ns", "response_ns"
+from howlate.store.shape import Shape
 
 
 def summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSummary:
@@ -38,17 +38,16 @@ def summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSumm
 def _summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSummary:
     cell = CellFile.read(folder)
     with _samples(folder) as samples:
-        counts = samples.counts(LATENCY)
-        columns = {LATENCY: samples.column(LATENCY, counts, cell.period_ns())}
-        judged = counts
-        if samples.has_response():
-            judged = samples.counts(RESPONSE)
-            columns[RESPONSE] = samples.column(RESPONSE, judged, cell.period_ns())
+        counts = {name: samples.counts(name) for name in samples.measured()}
+        columns = {name: samples.column(name, its, cell.period_ns()) for name, its in counts.items()}
         courses = samples.courses(cell)
         bins = samples.bins(counts, courses)
-    record = cell.record(counts.n, sum(course.name.endswith(" busy") for course in courses))
+    main = counts[bins.column]
+    record = cell.record(main.n, sum(course.name.endswith(" busy") for course in courses))
+    outcomes = cell.outcomes()
     deadline = cell.deadline_ns()
-    outcomes = {} if deadline is None else {"deadline_misses": exceedances(judged, deadline)}
+    if deadline is not None:
+        outcomes["deadline_misses"] = exceedances(counts.get(RESPONSE, main), deadline)
     failed = failures(record)
     summary = CellSummary(
         id=cell_id,
@@ -81,13 +80,15 @@ def make_bins(folder: Path) -> CellBins:
     with remedied(measure_again(folder)):
         cell = CellFile.read(folder)
         with _samples(folder) as samples:
-            return samples.bins(samples.counts(LATENCY), samples.courses(cell))
+            counts = {name: samples.counts(name) for name in samples.measured()}
+            return samples.bins(counts, samples.courses(cell))
 
 
 @contextmanager
 def _samples(folder: Path) -> Iterator[_Samples]:
     with connection(folder) as database, reading(folder / SAMPLES):
-        yield _Samples(folder, database)
+        described = database.execute(f"DESCRIBE SELECT * FROM {scan(folder / SAMPLES)}").fetchall()
+        yield _Samples(folder, database, Shape.of((str(row[0]), str(row[1])) for row in described))
 
 
 @dataclass(frozen=True)
@@ -96,10 +97,20 @@ class _Samples:
 
     folder: Path
     database: duckdb.DuckDBPyConnection
+    shape: Shape
 
     @property
     def counted(self) -> str:
-        return f"{scan(self.folder / SAMPLES)} WHERE flags & {WARM_UP} = 0"
+        return f"{scan(self.folder / SAMPLES)} WHERE {self.shape.counted}"
+
+    def measured(self) -> tuple[str, ...]:
+        """The columns that say anything: response times are 0 where the activations had no work."""
+        found = self.shape.measured
+        if self.shape.has_response and not self._has_response():
+            found = tuple(name for name in found if name != RESPONSE)
+        if not found:
+            raise DamagedError(f"{self.folder / SAMPLES} has no column that is measured (i64, ending in _ns)")
+        return found
 
     def counts(self, column: str) -> ValueCounts:
         """How often each value of a column occurs."""
@@ -111,37 +122,71 @@ class _Samples:
     def column(self, column: str, counts: ValueCounts, period_ns: int | None) -> ColumnSummary:
         """Everything that is said of one column."""
         at = None
-        if counts.n:
+        if counts.n and self.shape.time is not None:
             largest = int(counts.values[-1])
-            query = f"SELECT min(release_ns) FROM {self.counted} AND {column} = {largest}"
+            query = f"SELECT min({self.shape.time}) FROM {self.counted} AND {column} = {largest}"
             found = self.database.execute(query).fetchone()
             at = int(found[0]) if found is not None else None
         return describe(counts, period_ns, at)
 
-    def has_response(self) -> bool:
-        """Whether the activations had work (response times are 0 without)."""
+    def _has_response(self) -> bool:
         query = f"SELECT min({RESPONSE}), max({RESPONSE}) FROM {scan(self.folder / SAMPLES)}"
         return self.database.execute(query).fetchone() not in ((0, 0), (None, None), None)
 
-    def bins(self, counts: ValueCounts, courses: tuple[LoadCourse, ...]) -> CellBins:
-        """Everything that the charts draw."""
-        last = self.database.execute(f"SELECT max(release_ns) FROM {scan(self.folder / SAMPLES)}").fetchone()
-        width = block_width_ns(int(last[0]) + 1 if last is not None and last[0] is not None else 1)
+    def bins(self, counts: Mapping[str, ValueCounts], courses: tuple[LoadCourse, ...]) -> CellBins:
+        """Everything that the charts draw: of the first column all, of the others histogram and scatter."""
+        main, *others = counts
+        return CellBins(
+            main,
+            histogram(counts[main]),
+            self.blocks(main),
+            tail(counts[main]),
+            courses,
+            self.scatter(main, counts[main]),
+            tuple(
+                ColumnBins(name, histogram(counts[name]), self.scatter(name, counts[name])) for name in others
+            ),
+        )
+
+    def blocks(self, column: str) -> TimeBlocks:
+        """The column against time; empty where the samples do not say when they were taken."""
+        time = self.shape.time
+        if time is None:
+            return TimeBlocks((), 0.0, (), (), (), ())
+        last = self._largest(time)
+        width = block_width_ns(1 if last is None else last + 1)
         # bit length less 8, at least 0: it leaves 7 mantissa bits behind the leading one
-        shift = f"greatest(0, floor(log2(greatest(abs({LATENCY}::DOUBLE), 1)))::INTEGER - {MANTISSA_BITS})"
-        found = arrays(
-            self.database,
-            f"""SELECT b, max({LATENCY}) AS largest, count(*) AS n FROM (
-                    SELECT release_ns // {width} AS b, {shift} AS s, {LATENCY} >> s AS k, {LATENCY}
+        shift = f"greatest(0, floor(log2(greatest(abs({column}::DOUBLE), 1)))::INTEGER - {MANTISSA_BITS})"
+        found = self._whole(
+            f"""SELECT b, max({column}) AS largest, count(*) AS n FROM (
+                    SELECT {time} // {width} AS b, {shift} AS s, {column} >> s AS k, {column}
                     FROM {self.counted})
                 GROUP BY b, s, k ORDER BY b, largest""",
         )
-        blocks = BlockBins(
-            found["b"].astype(np.int64, copy=False),
-            found["largest"].astype(np.int64, copy=False),
-            found["n"].astype(np.int64, copy=False),
+        return time_blocks(BlockBins(found["b"], found["largest"], found["n"]), width)
+
+    def scatter(self, column: str, counts: ValueCounts) -> Scatter | None:
+        """The column against its index; None where the samples have none."""
+        index = self.shape.index
+        last = None if index is None else self._largest(index)
+        where = grid(counts, 0 if last is None else last + 1)
+        if where is None:
+            return None
+        found = self._whole(
+            f"""SELECT c, r, count(*) AS n, min(v) AS smallest, max(v) AS largest FROM (
+                    SELECT {index} // {where.per_column} AS c, ({where.row(column)})::BIGINT AS r, {column} AS v
+                    FROM {self.counted})
+                GROUP BY c, r ORDER BY c, r""",
         )
-        return CellBins(LATENCY, histogram(counts), time_blocks(blocks, width), tail(counts), courses)
+        return scatter(where, Filled(found["c"], found["r"], found["n"], found["smallest"], found["largest"]))
+
+    def _largest(self, column: str) -> int | None:
+        query = f"SELECT max({column}) FROM {scan(self.folder / SAMPLES)}"
+        found = self.database.execute(query).fetchone()
+        return None if found is None or found[0] is None else int(found[0])
+
+    def _whole(self, query: str) -> dict[str, Int64s]:
+        return {name: its.astype(np.int64, copy=False) for name, its in arrays(self.database, query).items()}
 
     def courses(self, cell: CellFile) -> tuple[LoadCourse, ...]:
         """Busy and stolen share of each CPU, and the share that each load achieved, second by second."""

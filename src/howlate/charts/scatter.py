@@ -1,0 +1,158 @@
+"""Every value against its index: shows bands (values that come in steps), drift and periods. Counted on a grid, so
+that a million points stay small; a cell of the grid is the more opaque the more values it holds. What it hides: the
+order of values within a column of the grid, and which of several threads a value is of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from howlate.charts._data import pack
+from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
+from howlate.charts._png import png
+from howlate.charts._scale import Scale, linear_ticks, log_ticks, time_tick
+from howlate.charts._svg import el
+from howlate.charts._words import grouped, said_of, time_text
+from howlate.model.bins import CellBins, Scatter
+from howlate.model.columns import column_title, things
+
+WIDTH, HEIGHT = 1000.0, 600.0
+TALL, LOW = 220, 130
+"""Pixels of a panel; of many panels."""
+FEW_PANELS = 6
+BODY = 0.76
+"""The share of the height that the values up to the knee have."""
+FLAT = 0.12
+"""Where they are all the same."""
+APART = 0.075
+"""Ticks that are nearer than this would lie upon each other."""
+
+
+def draw(subjects: Sequence[Subject]) -> Figure | None:
+    drawn = [
+        (s, s.bins, s.bins.scatter) for s in subjects if s.bins is not None and s.bins.scatter is not None
+    ]
+    if not drawn:
+        return None
+    title, said, of = said_of(subjects)
+    x = Scale(0.0, float(max(c.columns * c.per_column for _, _, c in drawn)), False, "count")
+    bent = any(c.rows > c.linear for _, _, c in drawn)
+    return Figure(
+        name="scatter",
+        title=f"One by one: {said}",
+        reading=f"Every one of the {of}, in the order in which they came; where more lie upon each other it is more "
+        "opaque. Bands are values that come in steps. The panels share the index, each has an axis of its own for "
+        "the values"
+        + (
+            ": up to the dashed line, where 99 % of them are, it is linear, above it logarithmic up to the largest."
+            if bent
+            else "."
+        ),
+        x_title="Index",
+        y_title=title,
+        panels=tuple(_panel(s, b, c, x, TALL if len(drawn) <= FEW_PANELS else LOW) for s, b, c in drawn),
+    )
+
+
+def up(scatter: Scatter, value: float) -> float:
+    """The share of the height at which a value stands."""
+    body = _body(scatter)
+    if value <= scatter.knee_ns:
+        return body * (value - scatter.low_ns + 0.5) / (scatter.knee_ns - scatter.low_ns + 1)
+    start = max(scatter.knee_ns, 1)
+    return body + (1 - body) * 0.94 * math.log(value / start) / math.log(scatter.high_ns / start)
+
+
+def _body(scatter: Scatter) -> float:
+    if scatter.rows == scatter.linear:
+        return 0.94  # a little room for the label of the largest
+    return FLAT if scatter.linear == 1 else BODY
+
+
+def _panel(subject: Subject, bins: CellBins, scatter: Scatter, x: Scale, height: int) -> Panel:
+    body = _body(scatter)
+    marks = [_image(scatter, x, 0, scatter.linear, 0.0, body)]
+    if scatter.rows > scatter.linear:
+        marks.append(_image(scatter, x, scatter.linear, scatter.rows, body, body + (1 - body) * 0.94))
+        at = HEIGHT * (1 - body)
+        marks.append(el("path", {"class": "knee", "d": f"M0,{at:.1f}H{WIDTH:g}"}))
+    largest = max(scatter.largest_ns)
+    where = scatter.at[scatter.largest_ns.index(largest)]
+    middle = (where + 0.5) * scatter.per_column
+    total = sum(scatter.counts)
+    of = things(bins.column, total)
+    return Panel(
+        label=subject.label,
+        aside=f"{grouped(total)} {of}",
+        picture=Picture(
+            x=x,
+            y_ticks=ticks(scatter),
+            marks="".join(marks),
+            width=WIDTH,
+            height=HEIGHT,
+            notes=(Note(x.at(middle), up(scatter, largest), f"max {time_text(largest)}", "circle", "c-max"),),
+        ),
+        height=height,
+        summary=f"{column_title(bins.column)} against its index: {total} {of} from "
+        f"{time_text(min(scatter.smallest_ns))} to {time_text(largest)}; "
+        f"99 % are within {time_text(scatter.knee_ns)}.",
+        data={
+            "kind": "intervals",
+            "base": 0,
+            "unit": scatter.per_column,
+            "low": len(scatter.at) if scatter.at[-1] == len(scatter.at) - 1 else pack(scatter.at),
+            "size": 1,
+            "series": [
+                {"name": "largest", "kind": "ns", "key": "c-max", "values": pack(scatter.largest_ns)},
+                {"name": "smallest", "kind": "ns", "values": pack(scatter.smallest_ns)},
+                {"name": things(bins.column), "kind": "count", "values": pack(_counts(scatter))},
+            ],
+        },
+        link=f"index {subject.summary.id}",
+    )
+
+
+def _image(scatter: Scatter, x: Scale, first: int, behind: int, foot: float, top: float) -> str:
+    """The rows from `first` to before `behind`, between two shares of the height."""
+    counts = {
+        (cell // scatter.rows, cell % scatter.rows - first): count
+        for cell, count in zip(scatter.cells, scatter.counts, strict=True)
+        if first <= cell % scatter.rows < behind
+    }
+    return el(
+        "image",
+        {
+            "class": "grid",
+            "href": png(scatter.columns, behind - first, counts, max(scatter.counts)),
+            "x": "0",
+            "y": f"{HEIGHT * (1 - top):.1f}",
+            "width": f"{x.at(scatter.columns * scatter.per_column) * WIDTH:.2f}",
+            "height": f"{HEIGHT * (top - foot):.1f}",
+            "preserveAspectRatio": "none",
+        },
+    )
+
+
+def ticks(scatter: Scatter) -> list[tuple[float, str]]:
+    """Places (shares of the height) and texts: of the linear rows first, then of those beyond."""
+    low, knee, high = scatter.low_ns, scatter.knee_ns, scatter.high_ns
+    wanted: list[float] = [low] if knee == low else list(linear_ticks(low, knee, 4))
+    if scatter.rows > scatter.linear:
+        wanted += [v for v in log_ticks(max(knee, 1), high, 3) if v > knee]
+    kept: list[tuple[float, str]] = []
+    for value in wanted:
+        place = up(scatter, value)
+        if all(abs(place - other) >= APART for other, _ in kept):
+            kept.append((place, time_tick(value)))
+    return kept
+
+
+def _counts(scatter: Scatter) -> list[int]:
+    """How many values each column of the grid holds."""
+    found = dict.fromkeys(scatter.at, 0)
+    for cell, count in zip(scatter.cells, scatter.counts, strict=True):
+        found[cell // scatter.rows] += count
+    return list(found.values())
+
+
+CHART = Chart("scatter", 25, draw, "worst", every=True)
