@@ -111,7 +111,7 @@ def test_a_million_points_stay_small(tmp_path: Path) -> None:
     assert bins.scatter is not None
     assert sum(bins.scatter.counts) == 10**6
     assert max(bins.scatter.largest_ns) == int(values.max())
-    assert len(bins.scatter.cells) <= bins.scatter.columns * bins.scatter.rows <= 400 * 160
+    assert len(bins.scatter.cells) <= bins.scatter.columns * bins.scatter.rows <= 400 * 240
     assert (tmp_path / "bins.json").stat().st_size < 10**6
 
 

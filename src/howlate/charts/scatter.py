@@ -17,7 +17,7 @@ from howlate.model.bins import CellBins, Scatter
 from howlate.model.columns import column_title, things
 
 WIDTH, HEIGHT = 1000.0, 600.0
-TALL, LOW = 220, 130
+TALL, LOW = 300, 150
 """Pixels of a panel; of many panels."""
 FEW_PANELS = 6
 BODY = 0.76

@@ -16,7 +16,7 @@ from howlate.stats.describe import Int64s, ValueCounts, at_rank
 
 COLUMNS = 400
 """About one for two pixels."""
-LINEAR, BEYOND = 120, 40
+LINEAR, BEYOND = 200, 40
 """At most so many rows up to the knee, and above it."""
 _NEAR = 4
 """A maximum within so many spans of the body needs no second scale."""
