@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import re
 import tempfile
 import time
@@ -23,9 +24,10 @@ from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import VIRTUAL, Run
+from howlate.model.settings import Settings, places, read_settings
 from howlate.model.study import Study, Value, read_study, spell
 from howlate.model.units import parse_count, parse_cpus
-from howlate.places import RUNS, STUDIES
+from howlate.places import ROOT, RUNS, STUDIES
 from howlate.plan import (
     KERNEL,
     MOST_CELLS,
@@ -43,11 +45,13 @@ from howlate.plan import (
     still_to_measure,
 )
 from howlate.plan.check import find_test
+from howlate.plan.defaults import with_settings
 from howlate.same import boots, check_same
 from howlate.store.files import storing
 from howlate.store.run_folder import KERNELS, RUN, RunFolder
 from howlate.targets import Outcome, Target
 
+NO_SETTINGS = Settings()
 SLOWER = 12.0
 """Host seconds for a second of virtual time under load, roughly; for the estimate of a plan alone."""
 
@@ -71,6 +75,8 @@ class Asked:
     """The command, for the sentence that says how to go on."""
     options: tuple[str, ...] = ()
     """Its options beside STUDY, --set, --scale, --target and --out, likewise."""
+    settings: Settings = NO_SETTINGS
+    """What lies below the study's own settings."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,11 @@ def find_study(text: str, folder: Path = STUDIES) -> Study:
     return read_study(known[text])
 
 
+def settings_in_force() -> Settings:
+    """Those of the program's, the user's and the working folder."""
+    return read_settings(places(ROOT, os.environ, Path()))
+
+
 def kernels_asked(asked: Asked) -> tuple[str, ...]:
     """The kernels that the study names after its changes: the lab's machines, where the target names none."""
     return kernels_of(apply_changes(asked.study, [parse_change(text) for text in asked.changes]))
@@ -131,6 +142,8 @@ def prepare(asked: Asked, target: Target) -> Prepared:
     known, broken = ask_machines(target)
     first = next((its for its in known.values() if its.facts), next(iter(known.values())))
     can, captured = first.can, first.facts
+    in_force = with_settings(study, asked.settings, can, dict(text.split("=", 1) for text in asked.changes))
+    study = in_force.study
     defaults = {p.name: p.default for p in find_test(study.test, can).params}
     study = scale_study(study, asked.scale, defaults)
     facts = {machine: Facts.from_json(its.facts) for machine, its in known.items() if its.facts}
@@ -167,6 +180,7 @@ def prepare(asked: Asked, target: Target) -> Prepared:
         warnings=tuple(warnings),
         machines={machine: its.facts for machine, its in known.items() if machine and its.facts},
         clock=target.clock,
+        settings=in_force.settings,
     )
     return Prepared(run, can, target, broken, _configs(target, known))
 
@@ -251,7 +265,7 @@ def _seeds(asked: Asked, target: Target) -> int:
         raise UsageError(
             "in virtual time a repetition would be the same to the last digit", "write --seeds N instead"
         )
-    return asked.seeds or SEEDS
+    return asked.seeds or asked.settings.count("seeds") or SEEDS
 
 
 def permitted(study: Study, target: Target, can: Capabilities) -> tuple[Study, tuple[str, ...]]:

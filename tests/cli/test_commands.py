@@ -160,7 +160,7 @@ def environment(**more: str) -> dict[str, str]:
         (["report"], 2, "missing argument"),
         (["report", "absent"], 2, "absent is not there"),
         (["export", "absent", "--format", "csv"], 2, "absent is not there"),
-        (["export", ".", "--format", "xls"], 2, "'csv', 'parquet', 'text3'"),
+        (["export", ".", "--format", "xls"], 2, "'csv', 'gnuplot', 'parquet'"),
         (["studies", "show", "chek"], 2, 'Did you mean "check"?'),
         (["doctor", "--run", "absent"], 2, "absent is not there"),
         (["doctor", "--run", "absent", "--target", "local"], 2, "--run and --target cannot be together"),

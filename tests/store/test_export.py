@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import csv
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from howlate.errors import DamagedError, StorageError, UsageError
-from howlate.store.export import export_csv, export_parquet, export_text
+from howlate.store.export import find_format, names
 
 from .runs import a_folder
-from .streams import stream
+from .streams import points_stream, stream
+
+
+def exporter(name: str) -> Callable[..., int]:
+    return find_format(name).write
+
+
+export_csv, export_parquet, export_text = exporter("csv"), exporter("parquet"), exporter("text3")
 
 
 def test_csv_has_labels_and_samples_of_every_cell(tmp_path: Path) -> None:
@@ -21,7 +32,7 @@ def test_csv_has_labels_and_samples_of_every_cell(tmp_path: Path) -> None:
         {"b": stream([10, 20], [0, 2], warm_up=1), "a": stream([30])},
         {"b": {"load": "cpu:50", "cpu": "0"}, "a": {"load": 'it\'s, "odd"', "kernel": "6.1"}},
     )
-    assert export_csv(run, tmp_path / "out.csv") == 3
+    assert export_csv(run, tmp_path / "out.csv", ()) == 3
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         found = list(csv.DictReader(file))
     assert [row["cell"] for row in found] == ["b", "b", "a"]
@@ -46,13 +57,13 @@ def test_parquet_holds_the_same(tmp_path: Path) -> None:
 def test_text_is_the_three_columns_of_the_study(tmp_path: Path) -> None:
     """The published line is `0.010000 13.679999 1.760000`; there is no interrupt's handler here."""
     run = a_folder(tmp_path / "run", {"a": stream([1, 13_679, 2_000_000], [0, 10, 1_234_567], warm_up=1)})
-    assert export_text(run, tmp_path / "out.txt") == 2
+    assert export_text(run, tmp_path / "out.txt", ()) == 2
     assert (tmp_path / "out.txt").read_text() == "0.010000 13.679000 nan\n1234.567000 2000.000000 nan\n"
 
 
 def test_text_of_several_cells_is_in_blocks(tmp_path: Path) -> None:
     run = a_folder(tmp_path / "run", {"b": stream([1000]), "a": stream([2000])})
-    assert export_text(run, tmp_path / "out.txt") == 2
+    assert export_text(run, tmp_path / "out.txt", ()) == 2
     expected = "# b thread 0\n0.000000 1.000000 nan\n\n\n# a thread 0\n0.000000 2.000000 nan\n"
     assert (tmp_path / "out.txt").read_text() == expected
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.txt", "run"]
@@ -64,14 +75,14 @@ def test_a_cell_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
         export_csv(run, tmp_path / "out", ["b"])
     assert "a" in caught.value.remedy
     with pytest.raises(UsageError, match="has no whole cell"):
-        export_csv(a_folder(tmp_path / "empty", {}), tmp_path / "out")
+        export_csv(a_folder(tmp_path / "empty", {}), tmp_path / "out", ())
 
 
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     run = a_folder(tmp_path / "run", {"a": stream([1])})
     for export in (export_csv, export_parquet, export_text):
         with pytest.raises(StorageError, match="could not be written"):
-            export(run, tmp_path / "missing" / "out")
+            export(run, tmp_path / "missing" / "out", ())
 
 
 def test_damaged_samples_are_a_sentence_and_leave_nothing(tmp_path: Path) -> None:
@@ -80,7 +91,7 @@ def test_damaged_samples_are_a_sentence_and_leave_nothing(tmp_path: Path) -> Non
     samples.write_bytes(samples.read_bytes()[:-30])
     for export in (export_csv, export_parquet, export_text):
         with pytest.raises(DamagedError, match="cannot be read"):
-            export(run, tmp_path / "out")
+            export(run, tmp_path / "out", ())
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -91,7 +102,7 @@ def test_samples_that_break_in_the_middle_are_not_blamed_on_the_destination(tmp_
     samples.write_bytes(whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :])
     for export in (export_csv, export_parquet, export_text):
         with pytest.raises(DamagedError, match=r"samples\.parquet cannot be read"):
-            export(run, tmp_path / "out")
+            export(run, tmp_path / "out", ())
 
 
 def test_samples_of_something_else_are_a_sentence(tmp_path: Path) -> None:
@@ -100,4 +111,75 @@ def test_samples_of_something_else_are_a_sentence(tmp_path: Path) -> None:
     duckdb.execute(f"COPY (SELECT 1 AS other) TO '{path}' (FORMAT parquet)")
     for export in (export_csv, export_parquet, export_text):
         with pytest.raises(DamagedError, match=r"has no column|not found"):
-            export(run, tmp_path / "out")
+            export(run, tmp_path / "out", ())
+
+
+IRQ = {"latency_ns": [13_680, 99_000], "irq_latency_ns": [1_760, 2_000]}
+
+
+def test_every_format_is_a_file_of_its_own() -> None:
+    assert names() == ("csv", "gnuplot", "parquet", "sh7780", "text3")
+    assert all(find_format(name).name == name for name in names())
+
+
+def test_the_study_sh7780_gets_its_three_columns(tmp_path: Path) -> None:
+    """The published line is `0.010000 13.679999 1.760000`."""
+    data = points_stream(IRQ, time_ns=[10_000_000, 11_000_000], flags=[0, 1], test="irq")
+    run = a_folder(tmp_path / "run", {"a": data})
+    assert exporter("sh7780")(run, tmp_path / "out.txt", ()) == 1
+    assert (tmp_path / "out.txt").read_text() == "0.010000 13.680000 1.760000\n"
+
+
+def test_a_test_without_a_handler_is_refused_the_study_s_columns(tmp_path: Path) -> None:
+    run = a_folder(tmp_path / "run", {"a": stream([1])})
+    with pytest.raises(UsageError, match="has no irq_latency_ns"):
+        exporter("sh7780")(run, tmp_path / "out.txt", ())
+    points = a_folder(tmp_path / "points", {"a": points_stream({"dt_ns": [1]})})
+    with pytest.raises(UsageError, match="has no latency_ns"):
+        export_text(points, tmp_path / "out.txt", ())
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_csv_has_the_columns_of_any_test(tmp_path: Path) -> None:
+    run = a_folder(tmp_path / "run", {"a": points_stream({"cs1_ns": [5, 6], "cs2_ns": [7, 8]})})
+    assert export_csv(run, tmp_path / "out.csv", ()) == 2
+    assert (tmp_path / "out.csv").read_text().splitlines() == [
+        "cell,load,thread,cpu,index,cs1_ns,cs2_ns,flags",
+        "a,a,0,1,0,5,7,0",
+        "a,a,0,1,1,6,8,0",
+    ]
+
+
+def test_gnuplot_draws_the_script_without_change(tmp_path: Path) -> None:
+    """From another folder than the script's, whose name has all that a shell and gnuplot would stumble over."""
+    assert shutil.which("gnuplot"), "install gnuplot-nox; ./dev test does"
+    folder = tmp_path / "it's a %d folder"
+    folder.mkdir()
+    cells = {
+        "a": points_stream({"cs1_ns": [5, 6, 900], "wait_ns": [7, 8, 9]}, flags=[1, 0, 0]),
+        "b": points_stream({"cs1_ns": [50, 60], "wait_ns": [70, 80]}, index=[0, 7]),
+    }
+    run = a_folder(tmp_path / "run", cells, {"a": {"load": "it's {a}_load"}, "b": {"load": "none"}})
+    assert exporter("gnuplot")(run, folder / "x.gp", ()) == 4
+    assert (folder / "x.dat").read_text().split("\n\n\n") == [
+        "# index cs1_ns wait_ns\n# a thread 0\n1 6 8\n2 900 9",
+        "# b thread 0\n0 50 70\n7 60 80\n",
+    ]
+    for where, script in ((tmp_path, folder / "x.gp"), (folder, Path("x.gp"))):
+        done = subprocess.run(
+            ["gnuplot", str(script)], cwd=where, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert sorted(path.name for path in folder.iterdir()) == ["x-cs1.png", "x-wait.png", "x.dat", "x.gp"]
+        for name in ("x-cs1.png", "x-wait.png"):
+            picture = folder / name
+            assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 1_000
+            picture.unlink()
+
+
+def test_a_script_has_no_place_in_a_pipe(tmp_path: Path) -> None:
+    run = a_folder(tmp_path / "run", {"a": stream([1])})
+    os.mkfifo(tmp_path / "pipe.gp")
+    for out in (tmp_path / "pipe.gp", tmp_path / "x.dat"):
+        with pytest.raises(UsageError, match="cannot be the script"):
+            exporter("gnuplot")(run, out, ())

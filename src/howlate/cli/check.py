@@ -25,7 +25,7 @@ def command(seconds: float | None, long_: bool, out: Path | None, as_json: bool)
     from howlate.cli._measure import measure
     from howlate.errors import UsageError
     from howlate.model.units import format_duration
-    from howlate.session import Asked, find_study
+    from howlate.session import Asked, find_study, settings_in_force
     from howlate.targets import open_target
 
     if seconds is not None and long_:
@@ -38,5 +38,5 @@ def command(seconds: float | None, long_: bool, out: Path | None, as_json: bool)
             raise UsageError(f"--seconds {total:g} cannot be", "use 1 or more, at most a week")
         cells = len(study.axes.get("load", ("",)))
         changes = (f"duration={format_duration(int(total * 1000 / cells) * 1_000_000)}",)
-    asked = Asked(study, changes, without_rights=True)
+    asked = Asked(study, changes, without_rights=True, settings=settings_in_force())
     return measure(asked, open_target("local"), out, False, False, as_json)

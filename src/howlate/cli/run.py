@@ -9,7 +9,7 @@ import click
 
 @click.command(epilog="Example: howlate run timers --set load=none --scale 0.1 --out /tmp/timers")
 @click.argument("study", metavar="STUDY")
-@click.option("--target", default="local", show_default=True, metavar="T", help="The machine that measures.")
+@click.option("--target", metavar="T", help="The machine that measures (default: local; docs/settings.md).")
 @click.option(
     "--set", "changes", multiple=True, metavar="K=V[,V...]", help="Replace a setting or an axis of the study."
 )
@@ -31,7 +31,7 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="The tables as JSON.")
 def command(
     study: str,
-    target: str,
+    target: str | None,
     changes: tuple[str, ...],
     seeds: int | None,
     scale: float,
@@ -50,10 +50,13 @@ def command(
     """
     from howlate.cli._measure import measure
     from howlate.cli.lab._archive import say
-    from howlate.session import Asked, find_study, kernels_asked
+    from howlate.session import Asked, find_study, kernels_asked, settings_in_force
     from howlate.targets import open_target
 
     options = (f"--seeds={seeds}",) if seeds else ()
-    asked = Asked(find_study(study), changes, scale, most_cells, study, False, seeds or 0, "run", options)
-    opened = open_target(target, kernels_asked(asked), say)
+    settings = settings_in_force()
+    asked = Asked(
+        find_study(study), changes, scale, most_cells, study, False, seeds or 0, "run", options, settings
+    )
+    opened = open_target(target or settings.target(), kernels_asked(asked), say)
     return measure(asked, opened, out, resume, dry_run, as_json)

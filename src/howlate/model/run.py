@@ -52,6 +52,9 @@ class Run:
     """By machine: the file of the run folder that holds its kernel's whole configuration."""
     clock: str = "real"
     """"real" or "virtual": whose time the samples are in. In virtual time repetitions are seeds."""
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What was in force below the study, by name ("cyclic.period"): {"value", "from"}: the study, --set, a settings
+    file, or the probe itself."""
     schema: int = 1
 
     @property
@@ -71,6 +74,7 @@ class Run:
             "stream_place": self.stream_place,
             "warnings": list(self.warnings),
             "knobs": dict(self.knobs),
+            "settings": {name: dict(its) for name, its in self.settings.items()},
             "study": self.study.to_json(),
             "plan": self.plan.to_json(),
             "findings": [dict(f) for f in self.findings],
@@ -112,6 +116,7 @@ class Run:
             machines=_machines(table.table("machines")),
             configs={k: str(v) for k, v in table.mapping("configs").items()},
             clock=_clock(table),
+            settings=_machines(table.table("settings")),
         )
 
 

@@ -264,7 +264,9 @@ def outcome_columns(summaries: Sequence[CellSummary], unit: Unit) -> list[Column
     names = dict.fromkeys(name for s in summaries for name in s.outcomes)
     return [
         (
-            name.removesuffix("_ns").replace("_", "\n"),
+            name.replace("_", "\n")
+            if not name.endswith("_ns")
+            else name[:-3].replace("_", "\n") + f"\n({unit.name})",
             [_figure(s.outcomes.get(name), unit if name.endswith("_ns") else None) for s in summaries],
         )
         for name in names

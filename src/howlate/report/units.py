@@ -24,14 +24,14 @@ class Unit:
 
 
 def unit_for(columns: Iterable[ColumnSummary]) -> Unit:
-    """us, as a rule; ns where every maximum is below a microsecond, ms where every mean is at least ten
-    milliseconds."""
+    """us, as a rule; ns where every maximum is below a microsecond or a mean far below; ms where every mean is at
+    least ten milliseconds."""
     found = [c for c in columns if c.max is not None and c.mean is not None]
     if not found:
         return Unit("us", 1000, 1)
     largest = max(c.max or 0 for c in found)
     smallest_mean = min(c.mean or 0.0 for c in found)
-    if largest < 1000:
+    if largest < 1000 or smallest_mean < 200:
         return Unit("ns", 1, 1)
     if smallest_mean >= 10e6:
         return Unit("ms", 1_000_000, 2)

@@ -104,15 +104,26 @@ def command(
     """
     from howlate.cli._measure import measure
     from howlate.errors import UsageError
-    from howlate.session import Asked, find_study, kernels_asked
+    from howlate.session import Asked, find_study, kernels_asked, settings_in_force
     from howlate.targets import open_lab
 
+    settings = settings_in_force()
+    jobs = jobs or settings.count("jobs")
     options = [f"--{name}={value}" for name, value in (("kernels", kernels), ("seeds", seeds)) if value]
     options += [f"--kernel={path}" for path in own] + ([f"--clock={clock}"] if clock != "virtual" else [])
     options += [f"--module={path}" for path in modules]
     options += [f"--cpus={cpus}"] if cpus != 1 else []
     asked = Asked(
-        find_study(study), changes, scale, most_cells, study, False, seeds or 0, "lab run", tuple(options)
+        find_study(study),
+        changes,
+        scale,
+        most_cells,
+        study,
+        False,
+        seeds or 0,
+        "lab run",
+        tuple(options),
+        settings,
     )
 
     wanted = kernels or ("" if own else ",".join(kernels_asked(asked)))

@@ -1,0 +1,23 @@
+"""Whole runs in other formats. ONE FILE = ONE FORMAT with `FORMAT`; files with an underscore are shared."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from howlate.store.export._format import Format
+
+__all__ = ["Format", "find_format", "names"]
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """All formats; none of them is imported for it."""
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
+
+
+def find_format(name: str) -> Format:
+    """The format of that name, which is its file's."""
+    found: Format = importlib.import_module(f"{__name__}.{name}").FORMAT
+    return found

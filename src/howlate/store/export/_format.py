@@ -1,0 +1,20 @@
+"""What a file of this folder gives: a format, and how to write a run in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from howlate.store.run_folder import RunFolder
+
+
+@dataclass(frozen=True)
+class Format:
+    """A way to write samples. `write(run, out, cells)` returns the rows written; no cells: all whole ones."""
+
+    name: str
+    suffix: str
+    """Of the file that is written where none is named."""
+    summary: str
+    write: Callable[[RunFolder, Path, Sequence[str]], int] = field(repr=False)

@@ -1,0 +1,138 @@
+"""What the formats share: which cells, their rows through DuckDB, and a file that is whole or not there.
+
+Rows go from file to file: memory does not grow with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+
+from howlate.errors import DamagedError, StorageError, UsageError
+from howlate.store.duck import connection, quoted, reading, scan, writing
+from howlate.store.files import OUTPUT, measure_again, storing, written_beside
+from howlate.store.run_folder import SAMPLES, RunFolder
+from howlate.store.shape import Shape
+
+
+def shape_of(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -> Shape:
+    """What the cell's columns are for."""
+    rows = fetch(database, run, cell, "DESCRIBE SELECT * FROM {}")
+    return Shape.of((str(row[0]), str(row[1])) for row in rows)
+
+
+def threads_of(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -> list[int]:
+    columns_of(database, run, cell)
+    rows = fetch(database, run, cell, "SELECT DISTINCT thread FROM {} ORDER BY thread")
+    return [int(str(row[0])) for row in rows]
+
+
+@contextmanager
+def scratch(out: Path, place: Path) -> Iterator[Path]:
+    """A file for one block: beside the target, or in the folder for temporary files if that is no file."""
+    with (
+        storing(out, OUTPUT),
+        TemporaryDirectory(prefix=".export-", dir=None if place == out else out.parent) as folder,
+    ):
+        yield Path(folder) / "block"
+
+
+def one_file(run: RunFolder, out: Path, cells: Sequence[str], form: str) -> int:
+    wanted = chosen(run, cells)
+    with connection(run.path) as database:
+        labels = {cell: run.summary(cell).labels for cell in wanted}
+        columns = {cell: columns_of(database, run, cell) for cell in wanted}
+        measured = list(dict.fromkeys(name for names in columns.values() for name in names))
+        named = sorted({name for own in labels.values() for name in own})
+        parts = [select(run, cell, labels[cell], named, columns[cell], measured) for cell in wanted]
+        sources = [run.cell_path(cell) / SAMPLES for cell in wanted]
+        with target(out) as place:
+            return copy(database, " UNION ALL ".join(parts), sources, place, form)
+
+
+def select(
+    run: RunFolder,
+    cell: str,
+    labels: Mapping[str, str],
+    named: list[str],
+    own: list[str],
+    measured: list[str],
+) -> str:
+    """A cell's rows with the columns of all cells."""
+    parts = [f"{sql_text(cell)} AS cell"]
+    for name in named:
+        value = sql_text(labels[name]) if name in labels else "NULL::VARCHAR"
+        title = f"label_{name}" if name in measured or name == "cell" else name
+        parts.append(f"{value} AS {sql_name(title)}")
+    parts += [
+        f"{sql_name(column) if column in own else 'NULL::BIGINT'} AS {sql_name(column)}"
+        for column in measured
+    ]
+    return f"SELECT {', '.join(parts)} FROM {scan(run.cell_path(cell) / SAMPLES)}"
+
+
+def chosen(run: RunFolder, cells: Sequence[str]) -> list[str]:
+    """The cells asked for, in order; UsageError for one that is not whole or for none at all."""
+    whole = run.whole_cells()
+    for cell in cells:
+        if cell not in whole:
+            raise UsageError(
+                f'{run.path} has no whole cell "{cell:.80}"', "it has: " + (", ".join(whole) or "none")
+            )
+    if not whole:
+        raise UsageError(f"{run.path} has no whole cell", "go on with `howlate run` and the same --out")
+    return list(dict.fromkeys(cells)) or whole
+
+
+def columns_of(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -> list[str]:
+    found = [str(row[0]) for row in fetch(database, run, cell, "DESCRIBE SELECT * FROM {}")]
+    if missing := [name for name in ("thread",) if name not in found]:
+        path = run.cell_path(cell) / SAMPLES
+        raise DamagedError(f"{path} has no column {', '.join(missing)}", measure_again(path.parent))
+    return found
+
+
+def fetch(
+    database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, query: str
+) -> list[tuple[object, ...]]:
+    path = run.cell_path(cell) / SAMPLES
+    with reading(path):
+        return list(database.execute(query.format(scan(path))).fetchall())
+
+
+def copy(
+    database: duckdb.DuckDBPyConnection, query: str, sources: Sequence[Path], out: Path, form: str
+) -> int:
+    """Rows written. DuckDB does not say which end of a copy failed: a source that cannot be read is named."""
+    try:
+        with writing(out, OUTPUT):
+            found = database.execute(f"COPY ({query}) TO {quoted(out)} {form}").fetchone()
+    except StorageError:
+        for source in sources:
+            with reading(source):
+                database.execute(f"SELECT count(COLUMNS(*)) FROM {scan(source)}").fetchone()
+        raise
+    return int(found[0]) if found is not None else 0
+
+
+@contextmanager
+def target(out: Path) -> Iterator[Path]:
+    """Where to write: beside `out`, to be renamed; a pipe or a device (`/dev/stdout`) as it is."""
+    with storing(out, OUTPUT):
+        special = out.exists() and not out.is_file()
+    if special:
+        yield out
+        return
+    with written_beside(out, OUTPUT) as beside:
+        yield beside
+
+
+def sql_text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def sql_name(value: str) -> str:
+    return '"' + value.replace('"', '""') + '"'

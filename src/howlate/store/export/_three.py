@@ -1,0 +1,68 @@
+"""Three columns as text, as `sh7780-2008` prints them: time in s, wake-up latency in us, latency of the interrupt's
+handler in us, six digits each: `0.010000 13.679999 1.760000`. Warm-up is left out.
+
+Several cells or threads become blocks with a line `# <cell> thread <n>` before and two empty lines between, which
+gnuplot calls an index."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from howlate.errors import UsageError
+from howlate.model.columns import LATENCY
+from howlate.store.duck import connection, scan
+from howlate.store.export._rows import chosen, columns_of, copy, scratch, shape_of, target, threads_of
+from howlate.store.files import OUTPUT, storing
+from howlate.store.run_folder import SAMPLES, RunFolder
+
+HANDLER = "irq_latency_ns"
+"""The latency of an interrupt's handler, where a test has it."""
+
+
+def write_three(run: RunFolder, out: Path, cells: Sequence[str], handler: bool) -> int:
+    """`handler`: refuses a cell without the handler's latency; else its place is `nan`. Returns the rows written."""
+    with connection(run.path) as database:
+        wanted = chosen(run, cells)
+        for cell in wanted:
+            _check(database, run, cell, handler)
+        blocks = [(cell, thread) for cell in wanted for thread in threads_of(database, run, cell)]
+        rows = 0
+        with (
+            target(out) as place,
+            scratch(out, place) as block,
+            storing(out, OUTPUT),
+            place.open("wb") as file,
+        ):
+            for number, (cell, thread) in enumerate(blocks):
+                if len(blocks) > 1:
+                    between = "\n\n" if number else ""
+                    file.write(f"{between}# {cell} thread {thread}\n".encode())
+                rows += _block(database, run, cell, thread, block)
+                with block.open("rb") as made:
+                    shutil.copyfileobj(made, file, 1 << 20)
+    return rows
+
+
+def _check(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, handler: bool) -> None:
+    there = columns_of(database, run, cell)
+    missing = [name for name in (LATENCY, *([HANDLER] if handler else [])) if name not in there]
+    if missing or shape_of(database, run, cell).time is None:
+        what = ", ".join(missing) or "time"
+        raise UsageError(
+            f"cell {cell} has no {what}, so these three columns cannot be written",
+            "use --format csv, which writes every column of any test",
+        )
+
+
+def _block(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, thread: int, out: Path) -> int:
+    source, shape = run.cell_path(cell) / SAMPLES, shape_of(database, run, cell)
+    handler = f"printf('%.6f', {HANDLER} / 1000.0)" if HANDLER in shape.columns else "'nan'"
+    columns = f"printf('%.6f %.6f ', {shape.time} / 1e9, {LATENCY} / 1000.0) || {handler}"
+    query = f"SELECT {columns} FROM {scan(source)} WHERE thread = {thread} AND {shape.counted}"
+    return copy(
+        database, query, [source], out, "(FORMAT csv, HEADER false, DELIMITER '\\t', QUOTE '', ESCAPE '')"
+    )

@@ -1,0 +1,19 @@
+"""CSV: one row a sample: the cell's id, its labels, then the columns of samples.parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from howlate.store.export._format import Format
+from howlate.store.export._rows import one_file
+from howlate.store.run_folder import RunFolder
+
+
+def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
+    """All samples of the cells (default: all whole ones), warm-up included; a column that a test does not have is
+    `nan`. Returns the rows written."""
+    return one_file(run, out, cells, "(FORMAT csv, HEADER true, NULLSTR 'nan')")
+
+
+FORMAT = Format("csv", ".csv", "every column of every sample", write)

@@ -1,0 +1,19 @@
+"""Parquet: the same rows as CSV in one file; a column that a test does not have is null."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from howlate.store.duck import PARQUET
+from howlate.store.export._format import Format
+from howlate.store.export._rows import one_file
+from howlate.store.run_folder import RunFolder
+
+
+def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
+    """All samples of the cells. Returns the rows written."""
+    return one_file(run, out, cells, PARQUET)
+
+
+FORMAT = Format("parquet", ".parquet", "the same as Parquet", write)

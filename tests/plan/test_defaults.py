@@ -1,0 +1,80 @@
+"""Settings below a study: what they fill in, what they leave alone, and what is told of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from fakes import LIST
+from howlate.errors import UsageError
+from howlate.model.capabilities import Capabilities
+from howlate.model.decode import parse_toml
+from howlate.model.settings import Settings, decode_settings
+from howlate.model.study import Study
+from howlate.places import ROOT, probe_path
+from howlate.plan import make_plan
+from howlate.plan.defaults import defaults_text, with_settings
+from howlate.targets.local import LocalTarget
+
+CAN = Capabilities.from_json(LIST)
+STUDY = Study("s", "S", "How late?", "cyclic", {"activations": "10"}, {"load": ("none", "cpu:50", "cpu")})
+
+
+def settings(text: str, file: str = "mine.toml") -> Settings:
+    return decode_settings(parse_toml(text, file))
+
+
+def test_what_the_study_says_counts() -> None:
+    below = settings('[cyclic]\nactivations = 99\nload = "cpu:1"\npolicy = "other"')
+    found = with_settings(STUDY, below, CAN, {"activations": "10"})
+    assert found.study.settings == {"policy": "other", "activations": "10"}
+    assert found.study.axes == STUDY.axes
+    assert found.settings["cyclic.policy"] == {"value": "other", "from": "mine.toml"}
+    assert found.settings["cyclic.activations"] == {"value": "10", "from": "--set"}
+    assert found.settings["cyclic.load"] == {"value": ["none", "cpu:50", "cpu"], "from": "the study"}
+    assert found.settings["cyclic.period"] == {"value": "1ms", "from": "the probe"}
+
+
+def test_a_default_that_stands_in_a_file_makes_no_other_cell() -> None:
+    same = with_settings(STUDY, settings('[cyclic]\nperiod = "1000us"\ndither = false'), CAN, {}).study
+    other = with_settings(STUDY, settings('[cyclic]\nperiod = "2ms"'), CAN, {}).study
+    ids = [[cell.id for cell in make_plan(study, CAN).cells] for study in (STUDY, same, other)]
+    assert ids[0] == ids[1]
+    assert not set(ids[0]) & set(ids[2])
+
+
+def test_a_load_takes_what_the_study_does_not_say() -> None:
+    text = "[loads.cpu]\ntarget = 7\nnice = 10"
+    study = with_settings(STUDY, settings(text), CAN, {}).study
+    assert study.axes["load"] == ("none", "cpu:50,nice=10", "cpu:7,nice=10")
+    own = Study("s", "S", "?", "cyclic", {"activations": "1", "load": "cpu,nice=1+cpu:3"})
+    assert with_settings(own, settings(text), CAN, {}).study.settings["load"] == "cpu:7,nice=1+cpu:3,nice=10"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "remedy"),
+    [
+        ("[cyclik]\nperiod = 1", 'mine.toml, [cyclik]: "cyclik" is not known', 'did you mean "cyclic"?'),
+        ("[cyclic]\nperoid = 1", 'mine.toml, [cyclic]: "peroid"', 'did you mean "period"?'),
+        ('[cyclic]\nperiod = "1"', "mine.toml, [cyclic]: period", ""),
+        ("[cyclic]\nstream = 1", "set by howlate itself", ""),
+        ("[loads.cpuu]\nnice = 1", '[loads.cpuu]: "cpuu" is not known', 'did you mean "cpu"?'),
+        ("[loads.cpu]\nnise = 1", '[loads.cpu]: "nise" is not known', 'did you mean "nice"?'),
+        ('[loads.cpu]\ntarget = "much"', "mine.toml, [loads.cpu]", ""),
+    ],
+)
+def test_a_name_that_the_probe_does_not_know_is_refused(text: str, sentence: str, remedy: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        with_settings(STUDY, settings(text), CAN, {})
+    assert sentence in caught.value.message
+    assert remedy in caught.value.remedy
+
+
+def test_the_program_s_file_holds_every_default_of_the_probe() -> None:
+    can = LocalTarget(probe_path()).capabilities()
+    assert (ROOT / "settings.toml").read_text(encoding="utf-8") == defaults_text(can), (
+        "tests, loads or defaults have changed: howlate settings --defaults > settings.toml"
+    )
+    decoded = settings(defaults_text(can))
+    study = Study("s", "S", "?", "cyclic", {"activations": "1"}, {"load": ("none", "cpu:50")})
+    assert with_settings(study, decoded, can, {}).study == study
+    assert set(decoded.tests) == {test.name for test in can.tests}
