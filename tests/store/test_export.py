@@ -114,7 +114,7 @@ def test_samples_of_something_else_are_a_sentence(tmp_path: Path) -> None:
             export(run, tmp_path / "out", ())
 
 
-IRQ = {"latency_ns": [13_680, 99_000], "irq_latency_ns": [1_760, 2_000]}
+IRQ = {"irq_latency_ns": [1_760, 2_000], "wake_latency_ns": [13_680, 99_000]}
 
 
 def test_every_format_is_a_file_of_its_own() -> None:

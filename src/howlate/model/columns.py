@@ -17,7 +17,8 @@ FLAGS = "flags"
 _WORDS = {
     LATENCY: "Wake-up latency",
     RESPONSE: "Response time",
-    "irq_latency_ns": "Interrupt-handler latency",
+    "irq_latency_ns": "Interrupt latency",
+    "wake_latency_ns": "Wake-up latency",
 }
 
 

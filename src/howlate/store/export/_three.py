@@ -21,6 +21,8 @@ from howlate.store.run_folder import SAMPLES, RunFolder
 
 HANDLER = "irq_latency_ns"
 """The latency of an interrupt's handler, where a test has it."""
+WAKE_UPS = (LATENCY, "wake_latency_ns")
+"""The wake-up latency: of a periodic task, of the process that an interrupt wakes."""
 
 
 def write_three(run: RunFolder, out: Path, cells: Sequence[str], handler: bool) -> int:
@@ -49,7 +51,8 @@ def write_three(run: RunFolder, out: Path, cells: Sequence[str], handler: bool) 
 
 def _check(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, handler: bool) -> None:
     there = columns_of(database, run, cell)
-    missing = [name for name in (LATENCY, *([HANDLER] if handler else [])) if name not in there]
+    missing = [HANDLER] if handler and HANDLER not in there else []
+    missing += [] if any(name in there for name in WAKE_UPS) else [LATENCY]
     if missing or shape_of(database, run, cell).time is None:
         what = ", ".join(missing) or "time"
         raise UsageError(
@@ -61,7 +64,8 @@ def _check(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, handl
 def _block(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, thread: int, out: Path) -> int:
     source, shape = run.cell_path(cell) / SAMPLES, shape_of(database, run, cell)
     handler = f"printf('%.6f', {HANDLER} / 1000.0)" if HANDLER in shape.columns else "'nan'"
-    columns = f"printf('%.6f %.6f ', {shape.time} / 1e9, {LATENCY} / 1000.0) || {handler}"
+    wake_up = next(name for name in WAKE_UPS if name in shape.columns)
+    columns = f"printf('%.6f %.6f ', {shape.time} / 1e9, {wake_up} / 1000.0) || {handler}"
     query = f"SELECT {columns} FROM {scan(source)} WHERE thread = {thread} AND {shape.counted}"
     return copy(
         database, query, [source], out, "(FORMAT csv, HEADER false, DELIMITER '\\t', QUOTE '', ESCAPE '')"
