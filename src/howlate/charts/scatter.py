@@ -19,7 +19,10 @@ from howlate.model.columns import column_title, things
 WIDTH, HEIGHT = 1000.0, 600.0
 TALL, LOW = 300, 150
 """Pixels of a panel; of many panels."""
-FEW_PANELS = 6
+FEW_PANELS = 4
+MOST = 12
+"""Of more cells than these the pictures would crowd the page out: then those with the largest values are drawn."""
+FEWER = 4
 BODY = 0.76
 """The share of the height that the values up to the knee have."""
 FLAT = 0.12
@@ -34,6 +37,10 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     ]
     if not drawn:
         return None
+    every = len(drawn)
+    if every > MOST:
+        largest = sorted(drawn, key=lambda row: -max(row[2].largest_ns))[:FEWER]
+        drawn = [row for row in drawn if any(row is kept for kept in largest)]
     title, said, of = said_of(subjects)
     x = Scale(0.0, float(max(c.columns * c.per_column for _, _, c in drawn)), False, "count")
     bent = any(c.rows > c.linear for _, _, c in drawn)
@@ -47,6 +54,11 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
             ": up to the dashed line, where 99 % of them are, it is linear, above it logarithmic up to the largest."
             if bent
             else "."
+        )
+        + (
+            f" Of {every} cells the {len(drawn)} with the largest values are drawn."
+            if every > len(drawn)
+            else ""
         ),
         x_title="Index",
         y_title=title,
