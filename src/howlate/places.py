@@ -10,6 +10,7 @@ from howlate.errors import ExitCode, NotPossibleError, TargetError
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ROOT / "studies"
+REFERENCE = ROOT / "reference"
 RUNS = Path("runs")
 """Below the working folder."""
 

@@ -6,7 +6,7 @@ import difflib
 import json
 import stat
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -137,10 +137,11 @@ def read_text(path: Path, error: type[HowlateError]) -> str:
         raise error(f"{path} cannot be read ({problem.strerror})") from None
 
 
-def parse_toml(text: str, file: str) -> Table:
-    """A study's or settings' text; syntax errors carry line and column."""
+def parse_toml(text: str, file: str, parse_float: Callable[[str], Any] = float) -> Table:
+    """A study's or settings' text; syntax errors carry line and column. `parse_float` as Decimal keeps the digits of
+    numbers as they are written."""
     try:
-        return Table(tomllib.loads(text), file)
+        return Table(tomllib.loads(text, parse_float=parse_float), file)
     except tomllib.TOMLDecodeError as problem:
         raise UsageError(f"{file} is not TOML: {problem}") from None
     except (ValueError, RecursionError):  # digits without end, brackets in brackets

@@ -1,0 +1,447 @@
+"""Published figures of a study: tables as a document prints them, each value with a mark that says how sure its
+transcription is. Decoded strictly (docs/reference.md); which of our cells a row stands beside: `Table.published_for`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from howlate.model.decode import Table as Read
+from howlate.model.decode import kind_of, suggestion
+from howlate.model.units import parse_duration_ns
+
+KINDS = ("table", "figure", "text", "listing")
+MARKS = ("text", "arithmetic", "ambiguous")
+UNITS: Mapping[str, float] = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+"""Units of time, in nanoseconds. A column's unit may be any other word; then it is shown and not converted."""
+PREEMPTIONS = ("none", "voluntary", "full", "lazy", "rt")
+PREEMPTION = "preemption"
+"""What a row matches by the machine of a cell, and not by a label of the cell's (a label of that name does too)."""
+STATISTICS = ("count", "min", "mean", "max", "stddev", "overruns", "period_exceeded", "passes", "failures")
+"""What a column holds, where a rule of the audit has to know it."""
+ROW_COLUMN = "{column}"
+"""In a column's field: the row's own `column`."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One value of a document."""
+
+    mark: str
+    """text: it stands apart in the text, or the document's words decide; arithmetic: what ran together was split by a
+    rule; ambiguous: several readings remain."""
+    printed: str
+    """As it is printed, so that its digits are known; words where the cell holds words."""
+    number: Decimal | None = None
+    """None where the cell holds words."""
+    candidates: tuple[Decimal, ...] = ()
+    """All readings of an ambiguous one, the preferred one first; those of a row belong together by their place."""
+    about: bool = False
+    """The document says "about"."""
+    note: str = ""
+
+    @property
+    def value(self) -> float | None:
+        """The number in the column's unit."""
+        return None if self.number is None else float(self.number)
+
+    @property
+    def last_digit(self) -> Decimal:
+        """One unit of the last printed digit."""
+        return Decimal(0) if self.number is None else Decimal(1).scaleb(_exponent(self.number))
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"value": self.value, "printed": self.printed, "mark": self.mark}
+        if self.candidates:
+            found["candidates"] = [float(c) for c in self.candidates]
+        if self.about:
+            found["about"] = True
+        return {**found, **({"note": self.note} if self.note else {})}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a published table."""
+
+    name: str
+    heading: str
+    """The original's word."""
+    unit: str
+    field: str
+    """Dotted path into a cell of `show --json`; "" where nothing of ours is it. May hold `{column}`."""
+    statistic: str
+    """One of STATISTICS, or ""."""
+    means: str = ""
+
+    def field_of(self, row: Row) -> str:
+        """The path for a row."""
+        return self.field.replace(ROW_COLUMN, row.column)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a published table."""
+
+    label: str
+    match: Mapping[str, tuple[str, ...]]
+    values: Mapping[str, Figure]
+    column: str = ""
+    """The column of our samples, where the table's fields say `{column}`."""
+    why: str = ""
+    """Why it cannot be measured here; "" where it can."""
+    same_as: str = ""
+    """The table whose row of the same label is the same measurement, printed again."""
+    note: str = ""
+
+    @property
+    def measurable(self) -> bool:
+        return not self.why
+
+
+@dataclass(frozen=True)
+class Differs:
+    """Where a second print of a table differs from the first."""
+
+    row: str
+    column: str
+    printed: str
+
+
+@dataclass(frozen=True)
+class Reprint:
+    """The same table, printed again."""
+
+    place: str
+    differs: tuple[Differs, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a figure, as far as the text tells it."""
+
+    name: str
+    unit: str
+    start: float | None = None
+    end: float | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, figure, listing or passage with figures."""
+
+    id: str
+    title: str
+    place: str
+    kind: str
+    part: str
+    where: Mapping[str, tuple[str, ...]]
+    rows_by: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    samples: int = 0
+    """How many samples each row is made from; 0: the document does not say."""
+    why: str = ""
+    """Why nothing of ours stands beside it; "" where something does."""
+    lost: str = ""
+    """What the document's text does not hold of it."""
+    repeats: str = ""
+    """The table whose figures this one gives again, in other digits."""
+    axes: tuple[Axis, ...] = ()
+    reprints: tuple[Reprint, ...] = ()
+    note: str = ""
+
+    def column(self, name: str) -> Column:
+        """The column of that name; KeyError if there is none."""
+        return {c.name: c for c in self.columns}[name]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(c.name for c in self.columns)
+
+    def row(self, label: str) -> Row | None:
+        return next((r for r in self.rows if r.label == label), None)
+
+    def covers(self, cell: Mapping[str, Any]) -> bool:
+        """Whether a cell (an entry of `show --json`, or a plan's cell as JSON) belongs to this table."""
+        labels = cell["labels"]
+        if self.why or (self.part and labels.get("part", "") != self.part):
+            return False
+        return all(_agrees(name, labels.get(name), values) for name, values in self.where.items())
+
+    def rows_for(self, cell: Mapping[str, Any], preemption: str = "") -> tuple[Row, ...]:
+        """The rows that stand beside a cell. `preemption` is the model of the cell's machine; without it a label of
+        that name decides, and without both a row that asks for one matches nothing."""
+        if not self.covers(cell):
+            return ()
+        labels = dict(cell["labels"])
+        if preemption:
+            labels[PREEMPTION] = preemption
+        return tuple(
+            row
+            for row in self.rows
+            if row.measurable and all(_agrees(n, labels.get(n), values) for n, values in row.match.items())
+        )
+
+    def published_for(self, cell: Mapping[str, Any], preemption: str = "") -> Row | None:
+        """The row that stands beside a cell; None where there is none, or several (`rows_for`)."""
+        rows = self.rows_for(cell, preemption)
+        return rows[0] if len(rows) == 1 else None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A document's figures."""
+
+    study: str
+    title: str
+    document: str
+    language: str
+    tables: tuple[Table, ...]
+    machine: str = ""
+    notes: tuple[str, ...] = field(default=())
+    schema: int = 1
+
+    def table(self, table_id: str) -> Table | None:
+        return next((t for t in self.tables if t.id == table_id), None)
+
+
+def decode_reference(read: Read) -> Reference:
+    """Refuses every key that it does not know, with the nearest name."""
+    read.only("schema", "study", "title", "document", "language", "machine", "notes", "table")
+    schema = read.integer("schema")
+    if schema != 1:
+        raise read.fail(f"schema {schema} is not known to this howlate", "use schema = 1, or a newer howlate")
+    tables = tuple(_table(t) for t in read.tables("table", required=True))
+    found = Reference(
+        study=_slug(read, "study"),
+        title=read.text("title"),
+        document=read.text("document"),
+        language=read.text("language"),
+        tables=tables,
+        machine=read.text("machine", ""),
+        notes=_texts(read, "notes"),
+    )
+    _once(read, "table", [t.id for t in tables])
+    for one, place in zip(tables, read.tables("table"), strict=True):
+        for row, where in zip(one.rows, place.tables("row"), strict=True):
+            other = found.table(row.same_as) if row.same_as else one
+            if other is None:
+                raise where.fail(f'same_as = "{row.same_as}" is no table', _known(row.same_as, found))
+            if other.row(row.label) is None:
+                raise where.fail(f'"{row.same_as}" has no row "{row.label}"', "name a table that has it")
+        if one.repeats and found.table(one.repeats) is None:
+            raise place.fail(f'repeats = "{one.repeats}" is no table', _known(one.repeats, found))
+    return found
+
+
+def _known(name: str, reference: Reference) -> str:
+    return suggestion(name, (t.id for t in reference.tables))
+
+
+def _table(read: Read) -> Table:
+    read.only(
+        *(
+            "id",
+            "title",
+            "place",
+            "kind",
+            "part",
+            "where",
+            "rows",
+            "samples",
+            "why",
+            "lost",
+            "repeats",
+            "note",
+        ),
+        *("axis", "column", "row", "reprint"),
+    )
+    columns = tuple(_column(c) for c in read.tables("column"))
+    _once(read, "column", [c.name for c in columns])
+    rows_by = read.text("rows", "")
+    places = read.tables("row")
+    rows = tuple(_row(r, columns, rows_by, read.text("why", "")) for r in places)
+    _once(read, "row", [r.label for r in rows])
+    samples = read.integer("samples", 0)
+    if samples < 0:
+        raise read.fail(f"{samples} samples cannot be", "leave the key out where the document does not say")
+    return Table(
+        id=_slug(read, "id"),
+        title=read.text("title"),
+        place=read.text("place"),
+        kind=_one_of(read, "kind", KINDS, "a kind of table"),
+        part=read.text("part", ""),
+        where=_labels(read.table("where")),
+        rows_by=rows_by,
+        columns=columns,
+        rows=rows,
+        samples=samples,
+        why=read.text("why", ""),
+        lost=read.text("lost", ""),
+        repeats=read.text("repeats", ""),
+        axes=tuple(_axis(a) for a in read.tables("axis")),
+        reprints=tuple(_reprint(r, columns, rows) for r in read.tables("reprint")),
+        note=read.text("note", ""),
+    )
+
+
+def _column(read: Read) -> Column:
+    read.only("name", "heading", "unit", "field", "statistic", "means")
+    name, path = read.text("name"), read.text("field", "")
+    if path and path.split(".")[0] not in ("columns", "accounting", "outcomes", "loads"):
+        raise read.fail(
+            f'the field "{path}" is nothing that a cell has',
+            "begin it with columns, accounting, outcomes or loads",
+        )
+    last = path.rsplit(".", 1)[-1]
+    statistic = read.text("statistic", last if last in STATISTICS else "")
+    if statistic and statistic not in STATISTICS:
+        raise read.fail(f'"{statistic}" is not a statistic', suggestion(statistic, STATISTICS))
+    return Column(
+        name, read.text("heading", name), read.text("unit", ""), path, statistic, read.text("means", "")
+    )
+
+
+def _row(read: Read, columns: tuple[Column, ...], rows_by: str, table_why: str) -> Row:
+    read.only("label", "match", "values", "column", "why", "same_as", "note")
+    match, why = _labels(read.table("match")), read.text("why", "")
+    if why and match:
+        raise read.fail("a row that cannot be measured matches nothing", "leave out either why or match")
+    if rows_by and not match and not why and not table_why:
+        raise read.fail(
+            f'the rows differ in "{rows_by}", and this one does not say in what',
+            "give it a match, or say in why that it cannot be measured",
+        )
+    wanted = rows_by.split("+") if rows_by else []
+    for name in match:
+        if name not in wanted:
+            raise read.fail(f'"{name}" is not what the rows differ in', suggestion(name, wanted))
+    for given in match.get(PREEMPTION, ()):
+        if given not in PREEMPTIONS:
+            raise read.fail(f'"{given}" is not a preemption model', suggestion(given, PREEMPTIONS))
+    values = read.table("values")
+    values.only(*(c.name for c in columns))
+    figures = {name: _figure(values, name) for name in values.values}
+    lengths = {len(f.candidates) for f in figures.values() if f.candidates}
+    if len(lengths) > 1:
+        raise values.fail("the ambiguous figures of a row have as many candidates each", "give them in pairs")
+    column = read.text("column", "")
+    if not column and any(ROW_COLUMN in c.field for c in columns) and not why and not table_why:
+        raise read.fail(f"the columns' fields hold {ROW_COLUMN}, and the row names none", "add column")
+    return Row(
+        read.text("label"), match, figures, column, why, read.text("same_as", ""), read.text("note", "")
+    )
+
+
+def _figure(values: Read, name: str) -> Figure:
+    read = values.table(name, required=True)
+    read.only("value", "mark", "note", "candidates", "about")
+    mark = _one_of(read, "mark", MARKS, "a mark")
+    if "value" not in read.values:
+        raise read.fail('the key "value" is missing', "add value, a number or words")
+    value = read.values["value"]
+    number = None if isinstance(value, str) else _number(value, read, "value")
+    candidates = tuple(_number(c, read, "candidates") for c in read.items("candidates"))
+    if candidates and (mark != "ambiguous" or len(set(candidates)) < 2 or candidates[0] != number):
+        raise read.fail(
+            "candidates are the readings of an ambiguous value, its own first, two at least",
+            "or leave them out",
+        )
+    if mark == "ambiguous" and not candidates and "note" not in read.values:
+        raise read.fail("an ambiguous value says what else it may be", "add candidates, or a note")
+    return Figure(mark, str(value), number, candidates, read.boolean("about", False), read.text("note", ""))
+
+
+def _number(value: object, read: Read, name: str) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise read.fail(f'"{name}" must be a number, not {kind_of(value)}')
+    number = value if isinstance(value, Decimal) else Decimal(str(value))
+    if not number.is_finite():
+        raise read.fail(f'"{name}" is no number')
+    return number
+
+
+def _reprint(read: Read, columns: tuple[Column, ...], rows: tuple[Row, ...]) -> Reprint:
+    read.only("place", "differs", "note")
+    differs = []
+    for one in read.tables("differs"):
+        one.only("row", "column", "printed")
+        found = Differs(one.text("row"), one.text("column"), one.text("printed"))
+        for what, known in (("row", [r.label for r in rows]), ("column", [c.name for c in columns])):
+            if getattr(found, what) not in known:
+                raise one.fail(
+                    f'"{getattr(found, what)}" is no {what} of the table',
+                    suggestion(getattr(found, what), known),
+                )
+        differs.append(found)
+    return Reprint(read.text("place"), tuple(differs), read.text("note", ""))
+
+
+def _axis(read: Read) -> Axis:
+    read.only("name", "unit", "start", "end")
+    ends = [float(_number(read.values[n], read, n)) if n in read.values else None for n in ("start", "end")]
+    return Axis(read.text("name"), read.text("unit", ""), ends[0], ends[1])
+
+
+def _labels(read: Read) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for name, value in read.values.items():
+        values = value if isinstance(value, list) else [value]
+        if not values or not all(isinstance(v, str) and v for v in values):
+            raise read.fail(f'"{name}" must be text, or a list of texts', "spell it as the study does")
+        found[name] = tuple(values)
+    return found
+
+
+def _texts(read: Read, name: str) -> tuple[str, ...]:
+    found = read.items(name)
+    for value in found:
+        if not isinstance(value, str):
+            raise read.fail(f'each of "{name}" must be text, not {kind_of(value)}')
+    return tuple(found)
+
+
+def _one_of(read: Read, name: str, known: tuple[str, ...], what: str) -> str:
+    value = read.text(name)
+    if value not in known:
+        raise read.fail(f'"{value}" is not {what}', suggestion(value, known))
+    return value
+
+
+def _slug(read: Read, name: str) -> str:
+    value = read.text(name)
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", value):
+        raise read.fail(f'the {name} "{value}" is no name', "use small letters, digits, dots and dashes")
+    return value
+
+
+def _once(read: Read, what: str, names: list[str]) -> None:
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise read.fail(f'the {what} "{name}" stands there twice', f"give each {what} a name of its own")
+
+
+def _exponent(number: Decimal) -> int:
+    exponent = number.as_tuple().exponent
+    return exponent if isinstance(exponent, int) else 0
+
+
+def _agrees(name: str, has: str | None, wanted: tuple[str, ...]) -> bool:
+    return has is not None and any(same_value(name, has, one) for one in wanted)
+
+
+def same_value(name: str, one: str, other: str) -> bool:
+    """Whether two spellings of a label mean the same: times by their length, loads whatever their order."""
+    if one == other:
+        return True
+    if name == "load":
+        return sorted(one.split("+")) == sorted(other.split("+"))
+    try:
+        return parse_duration_ns(one) == parse_duration_ns(other)
+    except ValueError:
+        return False
