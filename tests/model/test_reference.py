@@ -89,7 +89,7 @@ def test_a_statistic_is_its_fields_last_word_where_that_is_one() -> None:
         ('kind = "table"', 'kind = "tabel"', ["r.toml, table[1]", '"tabel" is not a kind', 'did you mean "table"']),
         ('study = "toshiba-2010"', 'study = "../x"', ["is no name"]),
         ('mark = "text" }\nover', 'mark = "txt" }\nover', ["row[1].values.mean", '"txt" is not a mark', '"text"']),
-        ("over = {", "ovr = {", ["table.row[1].values", 'unknown key "ovr"', 'did you mean "over"']),
+        ("over = {", "ovr = {", ["table[1].row[1].values", 'unknown key "ovr"', 'did you mean "over"']),
         ("candidates = [165, 1651]", "candidates = [1651, 165]", ["its own first"]),
         ("candidates = [165, 1651]", "candidates = [165]", ["two at least"]),
         (", candidates = [165, 1651]", "", ["says what else it may be"]),
@@ -109,8 +109,8 @@ def test_a_statistic_is_its_fields_last_word_where_that_is_one() -> None:
         ("samples = 1000000", "samples = -1", ["-1 samples cannot be"]),
         ('why = "it', 'same_as = "low"\nwhy = "it', ['same_as = "low" is no table']),
         ('kind = "table"', 'kind = "table"\nrepeats = "low"', ['repeats = "low" is no table']),
-        ("[[table.row]]", '[[table.reprint]]\nplace = "p"\ndiffers = [{ row = "Rt", column = "mean", printed = "1" }]'
-         "\n[[table.row]]", ['"Rt" is no row of the table', 'did you mean "RT"']),
+        ("[[table.row]]", '[[table.reprint]]\nplace="p"\ndiffers = [{ row = "leny", column = "mean", printed = "1" }]'
+         "\n[[table.row]]", ['"leny" is no row of the table', 'did you mean "lenny"']),
     ],
 )  # fmt: skip
 def test_refusals_name_file_place_and_remedy(was: str, becomes: str, parts: list[str]) -> None:
