@@ -76,5 +76,6 @@ def test_a_warning_leaves_the_cell_valid(cell: CellRecord, sentence: str) -> Non
 
 def test_what_is_usual_for_ordinary_tasks_is_not_warned_of() -> None:
     assert warnings(replace(with_thread(involuntary_switches=9), realtime=False)) == []
+    assert warnings(replace(with_thread(involuntary_switches=9), switched_by_design=True)) == []
     assert warnings(replace(with_thread(migrations=9), pinned=False)) == []
     assert warnings(replace(GOOD, loads=(LoadRecord("cpu:50", 0.5, 0.475),))) == []

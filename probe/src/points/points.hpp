@@ -165,6 +165,8 @@ struct PointsPlan {
   std::int64_t duration_ns = 0;           // 0: until the points are there
   std::int64_t warm_up = 0;
   std::int64_t stall_ns = 30'000'000'000;  // the watchdog's
+  bool switched_by_design =
+      false;  // a recording thread loses the CPU against its will because the test wants it
   std::function<Status()> set_up;
   std::function<void()> take_down;  // after the bodies have ended, or where the run could not begin
   std::function<PointsOutcomes(std::vector<PointsTable>&)> conclude;

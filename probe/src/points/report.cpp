@@ -42,6 +42,7 @@ std::string points_header_json(Cell& cell, const PointsPlan& plan, const PointsT
                                const PointsInForce& in_force, std::int64_t t0_ns) {
   JsonWriter json;
   begin_header(json, cell);
+  json.member("switched_by_design", plan.switched_by_design);
   json.key("in_force").begin_object().key("threads").begin_array();
   for (const auto& run : threads.runs()) {
     const bool pinned = run->spec.cpus.size() == 1;

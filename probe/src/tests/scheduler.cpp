@@ -299,6 +299,7 @@ Result<ExitCode> run_throttling(Question& of) {
   }
   std::atomic<std::int64_t> others{0};
   of.plan.columns = throttling_columns;
+  of.plan.switched_by_design = true;
   of.add("scheduler/spins", of.policy, true,
          [&](PointsThread& thread) { return ask_throttling(thread, others, spin_ns); });
   of.add("scheduler/other", {}, false, [&](PointsThread& thread) -> Status {

@@ -191,6 +191,7 @@ Result<ExitCode> run(Cell& cell) {
   const bool processes = in.text("between") == "processes";
   duel.one_cpu = cpus->size() == 1;
   add_threads(plan, duel, *cpus, chosen->policy, processes);
+  plan.switched_by_design = true;
   plan.stall_ns += 4 * duel.rounds * (duel.work_ns + 10'000);
   plan.set_up = [&]() -> Status {
     auto pair = (*way)->make(processes);

@@ -39,6 +39,8 @@ class CellRecord:
 
     samples: int
     """Outside warm-up."""
+    switched_by_design: bool = False
+    """The test itself has its measuring threads switched out: that is no disturbance."""
     may_be_empty: bool = False
     """A test that waits for something (a gap) may have seen none until its end."""
     end: str = "whole"
@@ -122,7 +124,7 @@ def warnings(cell: CellRecord) -> list[str]:
     if cell.smi_count:
         found.append(f"{_many(cell.smi_count, 'system management interrupt')} came while it was measured.")
     for thread in cell.threads:
-        if cell.realtime and thread.involuntary_switches:
+        if cell.realtime and thread.involuntary_switches and not cell.switched_by_design:
             found.append(
                 f"{thread.name} was switched out {_many(thread.involuntary_switches, 'time')} against "
                 "its will: something of its priority or above ran, or real-time throttling."

@@ -152,6 +152,7 @@ class CellFile:
             threads=tuple(_thread(entry) for entry in self.table.tables("accounting", required=True)),
             clocksource_before=clocksource["before"],
             clocksource_after=clocksource["after"],
+            switched_by_design=self.header.boolean("switched_by_design", False),
             realtime=self._policy().startswith(REALTIME),
             pinned=all(entry.integer("cpu") >= 0 for entry in self.table.tables("accounting")),
             memory_lock=self.header.table("in_force").text("memory_lock", ""),
