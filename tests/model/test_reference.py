@@ -107,8 +107,10 @@ def test_a_statistic_is_its_fields_last_word_where_that_is_one() -> None:
         ("columns.latency_ns.mean", "columns.{column}.mean", ["the row names none"]),
         ('name = "over"', 'name = "over"\nstatistic = "maximum"', ['"maximum" is not a statistic']),
         ("samples = 1000000", "samples = -1", ["-1 samples cannot be"]),
-        ('why = "it', 'same_as = "low"\nwhy = "it', ['same_as = "low" is no table']),
-        ('kind = "table"', 'kind = "table"\nrepeats = "low"', ['repeats = "low" is no table']),
+        ('why = "it', 'same_as = "low/RT"\nwhy = "it', ['same_as: "low" is no table']),
+        ('why = "it', 'same_as = "high-1000us/Rt"\nwhy = "it', ['same_as: "high-1000us" has no row "Rt"']),
+        ('why = "it', 'same_as = "high-1000us/Xenomai"\nwhy = "it', ["the same as another"]),
+        ('kind = "table"', 'kind = "table"\ncolumns = "lat"', ["either columns or [[table.column]]"]),
         ("[[table.row]]", '[[table.reprint]]\nplace="p"\ndiffers = [{ row = "leny", column = "mean", printed = "1" }]'
          "\n[[table.row]]", ['"leny" is no row of the table', 'did you mean "lenny"']),
     ],
@@ -172,3 +174,23 @@ def test_a_table_without_rows_that_differ_has_one_for_every_cell() -> None:
     text = HEAD + TABLE.replace('rows = "preemption"\n', "") + '[[table.row]]\nlabel = "all"\n'
     row = decode(text).tables[0].published_for(cell(load="cpu:100+disk", period="1ms"))
     assert row is not None and row.label == "all"
+
+
+def test_tables_share_columns_by_name() -> None:
+    head, _, rest = TABLE.partition("[[table.column]]")
+    shared = ("[[table.column]]" + rest).replace("[[table.column]]", "[[columns.latency]]")
+    one = decode(HEAD + shared + head + 'columns = "latency"\n' + ROWS)
+    assert one == decode(WHOLE)
+    with pytest.raises(UsageError, match='there are no columns "latencies"') as caught:
+        decode(HEAD + shared + head + 'columns = "latencies"\n' + ROWS)
+    assert caught.value.remedy == 'did you mean "latency"?'
+
+
+def test_a_whole_table_may_be_of_one_kernel() -> None:
+    where = 'where = { load = "cpu:100+disk", period = "1ms", preemption = "full" }\n'
+    head, _, rest = TABLE.replace('rows = "preemption"\n', "").partition("where")
+    text = HEAD + head + where + rest.partition("\n")[2] + '[[table.row]]\nlabel = "all"\n'
+    table = decode(text).tables[0]
+    ours = cell(load="cpu:100+disk", period="1ms")
+    assert table.published_for(ours, "full") is not None
+    assert table.published_for(ours, "rt") is None and table.published_for(ours) is None

@@ -94,7 +94,7 @@ class Row:
     why: str = ""
     """Why it cannot be measured here; "" where it can."""
     same_as: str = ""
-    """The table whose row of the same label is the same measurement, printed again."""
+    """TABLE/LABEL of the row whose measurement this one gives again, be it in other digits or units."""
     note: str = ""
 
     @property
@@ -149,8 +149,6 @@ class Table:
     """Why nothing of ours stands beside it; "" where something does."""
     lost: str = ""
     """What the document's text does not hold of it."""
-    repeats: str = ""
-    """The table whose figures this one gives again, in other digits."""
     axes: tuple[Axis, ...] = ()
     reprints: tuple[Reprint, ...] = ()
     note: str = ""
@@ -166,21 +164,19 @@ class Table:
     def row(self, label: str) -> Row | None:
         return next((r for r in self.rows if r.label == label), None)
 
-    def covers(self, cell: Mapping[str, Any]) -> bool:
+    def covers(self, cell: Mapping[str, Any], preemption: str = "") -> bool:
         """Whether a cell (an entry of `show --json`, or a plan's cell as JSON) belongs to this table."""
-        labels = cell["labels"]
+        labels = _labels_of(cell, preemption)
         if self.why or (self.part and labels.get("part", "") != self.part):
             return False
         return all(_agrees(name, labels.get(name), values) for name, values in self.where.items())
 
     def rows_for(self, cell: Mapping[str, Any], preemption: str = "") -> tuple[Row, ...]:
         """The rows that stand beside a cell. `preemption` is the model of the cell's machine; without it a label of
-        that name decides, and without both a row that asks for one matches nothing."""
-        if not self.covers(cell):
+        that name decides, and without both what asks for one matches nothing."""
+        if not self.covers(cell, preemption):
             return ()
-        labels = dict(cell["labels"])
-        if preemption:
-            labels[PREEMPTION] = preemption
+        labels = _labels_of(cell, preemption)
         return tuple(
             row
             for row in self.rows
@@ -212,11 +208,13 @@ class Reference:
 
 def decode_reference(read: Read) -> Reference:
     """Refuses every key that it does not know, with the nearest name."""
-    read.only("schema", "study", "title", "document", "language", "machine", "notes", "table")
+    read.only("schema", "study", "title", "document", "language", "machine", "notes", "columns", "table")
     schema = read.integer("schema")
     if schema != 1:
         raise read.fail(f"schema {schema} is not known to this howlate", "use schema = 1, or a newer howlate")
-    tables = tuple(_table(t) for t in read.tables("table", required=True))
+    sets = read.table("columns")
+    shared = {name: _named_once(sets.tables(name), sets) for name in sets.values}
+    tables = tuple(_table(t, shared) for t in read.tables("table", required=True))
     found = Reference(
         study=_slug(read, "study"),
         title=read.text("title"),
@@ -229,40 +227,36 @@ def decode_reference(read: Read) -> Reference:
     _once(read, "table", [t.id for t in tables])
     for one, place in zip(tables, read.tables("table"), strict=True):
         for row, where in zip(one.rows, place.tables("row"), strict=True):
-            other = found.table(row.same_as) if row.same_as else one
-            if other is None:
-                raise where.fail(f'same_as = "{row.same_as}" is no table', _known(row.same_as, found))
-            if other.row(row.label) is None:
-                raise where.fail(f'"{row.same_as}" has no row "{row.label}"', "name a table that has it")
-        if one.repeats and found.table(one.repeats) is None:
-            raise place.fail(f'repeats = "{one.repeats}" is no table', _known(one.repeats, found))
+            if row.same_as:
+                _check_same(row, where, found)
     return found
 
 
-def _known(name: str, reference: Reference) -> str:
-    return suggestion(name, (t.id for t in reference.tables))
+def _check_same(row: Row, read: Read, reference: Reference) -> None:
+    table, _, label = row.same_as.partition("/")
+    other = reference.table(table)
+    if other is None:
+        raise read.fail(
+            f'same_as: "{table}" is no table', suggestion(table, (t.id for t in reference.tables))
+        )
+    meant = other.row(label)
+    if meant is None:
+        raise read.fail(
+            f'same_as: "{table}" has no row "{label}"', suggestion(label, (r.label for r in other.rows))
+        )
+    if meant.same_as or meant is row:
+        raise read.fail("same_as names a row that is the same as another", "name the row that was measured")
 
 
-def _table(read: Read) -> Table:
-    read.only(
-        *(
-            "id",
-            "title",
-            "place",
-            "kind",
-            "part",
-            "where",
-            "rows",
-            "samples",
-            "why",
-            "lost",
-            "repeats",
-            "note",
-        ),
-        *("axis", "column", "row", "reprint"),
-    )
-    columns = tuple(_column(c) for c in read.tables("column"))
-    _once(read, "column", [c.name for c in columns])
+_OF_A_TABLE = (
+    *("id", "title", "place", "kind", "part", "where", "rows", "samples", "why", "lost", "note"),
+    *("axis", "columns", "column", "row", "reprint"),
+)
+
+
+def _table(read: Read, shared: Mapping[str, tuple[Column, ...]]) -> Table:
+    read.only(*_OF_A_TABLE)
+    columns = _columns(read, shared)
     rows_by = read.text("rows", "")
     places = read.tables("row")
     rows = tuple(_row(r, columns, rows_by, read.text("why", "")) for r in places)
@@ -283,11 +277,27 @@ def _table(read: Read) -> Table:
         samples=samples,
         why=read.text("why", ""),
         lost=read.text("lost", ""),
-        repeats=read.text("repeats", ""),
         axes=tuple(_axis(a) for a in read.tables("axis")),
         reprints=tuple(_reprint(r, columns, rows) for r in read.tables("reprint")),
         note=read.text("note", ""),
     )
+
+
+def _columns(read: Read, shared: Mapping[str, tuple[Column, ...]]) -> tuple[Column, ...]:
+    """The table's own, or those of that name which several tables share."""
+    own = _named_once(read.tables("column"), read)
+    name = read.text("columns", "")
+    if name and own:
+        raise read.fail("columns of its own and shared ones", "leave out either columns or [[table.column]]")
+    if name and name not in shared:
+        raise read.fail(f'there are no columns "{name}"', suggestion(name, shared))
+    return shared[name] if name else own
+
+
+def _named_once(reads: list[Read], read: Read) -> tuple[Column, ...]:
+    columns = tuple(_column(c) for c in reads)
+    _once(read, "column", [c.name for c in columns])
+    return columns
 
 
 def _column(read: Read) -> Column:
@@ -321,9 +331,6 @@ def _row(read: Read, columns: tuple[Column, ...], rows_by: str, table_why: str) 
     for name in match:
         if name not in wanted:
             raise read.fail(f'"{name}" is not what the rows differ in', suggestion(name, wanted))
-    for given in match.get(PREEMPTION, ()):
-        if given not in PREEMPTIONS:
-            raise read.fail(f'"{given}" is not a preemption model', suggestion(given, PREEMPTIONS))
     values = read.table("values")
     values.only(*(c.name for c in columns))
     figures = {name: _figure(values, name) for name in values.values}
@@ -395,6 +402,9 @@ def _labels(read: Read) -> Mapping[str, tuple[str, ...]]:
         if not values or not all(isinstance(v, str) and v for v in values):
             raise read.fail(f'"{name}" must be text, or a list of texts', "spell it as the study does")
         found[name] = tuple(values)
+    for given in found.get(PREEMPTION, ()):
+        if given not in PREEMPTIONS:
+            raise read.fail(f'"{given}" is not a preemption model', suggestion(given, PREEMPTIONS))
     return found
 
 
@@ -429,6 +439,11 @@ def _once(read: Read, what: str, names: list[str]) -> None:
 def _exponent(number: Decimal) -> int:
     exponent = number.as_tuple().exponent
     return exponent if isinstance(exponent, int) else 0
+
+
+def _labels_of(cell: Mapping[str, Any], preemption: str) -> dict[str, str]:
+    labels = dict(cell["labels"])
+    return {**labels, PREEMPTION: preemption} if preemption else labels
 
 
 def _agrees(name: str, has: str | None, wanted: tuple[str, ...]) -> bool:
