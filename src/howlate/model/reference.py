@@ -117,6 +117,8 @@ class Reprint:
 
     place: str
     differs: tuple[Differs, ...] = ()
+    rows: tuple[str, ...] = ()
+    """Its rows, where it has not all of them."""
     note: str = ""
 
 
@@ -374,7 +376,7 @@ def _number(value: object, read: Read, name: str) -> Decimal:
 
 
 def _reprint(read: Read, columns: tuple[Column, ...], rows: tuple[Row, ...]) -> Reprint:
-    read.only("place", "differs", "note")
+    read.only("place", "differs", "rows", "note")
     differs = []
     for one in read.tables("differs"):
         one.only("row", "column", "printed")
@@ -386,7 +388,11 @@ def _reprint(read: Read, columns: tuple[Column, ...], rows: tuple[Row, ...]) -> 
                     suggestion(getattr(found, what), known),
                 )
         differs.append(found)
-    return Reprint(read.text("place"), tuple(differs), read.text("note", ""))
+    some = _texts(read, "rows")
+    for label in some:
+        if label not in (r.label for r in rows):
+            raise read.fail(f'"{label}" is no row of the table', suggestion(label, (r.label for r in rows)))
+    return Reprint(read.text("place"), tuple(differs), some, read.text("note", ""))
 
 
 def _axis(read: Read) -> Axis:

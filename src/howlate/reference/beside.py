@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from howlate.doctor._check import is_rt_kernel, preempt_mode
-from howlate.model.facts import Facts
 from howlate.model.reference import UNITS, Column, Figure, Reference, Row, Table
 
-OF_TIME = ("min", "mean", "max", "stddev", "max_at_ns")
+OF_TIME = ("min", "mean", "max", "stddev")
 """Statistics of a column that are in the column's own unit."""
 
 
@@ -79,12 +77,4 @@ def is_nanoseconds(field: str) -> bool:
     words = field.split(".")
     if words[0] == "columns" and len(words) > 2 and words[1].endswith("_ns"):
         return words[2] in OF_TIME or words[2] == "quantiles"
-    return words[-1].endswith("_ns")
-
-
-def preemption_of(facts: Facts) -> str:
-    """The preemption model of a machine: none, voluntary, full, lazy or rt; "" where its facts do not tell."""
-    if is_rt_kernel(facts):
-        return "rt"
-    mode = preempt_mode(facts)
-    return mode[0] if mode else ""
+    return words[-1].endswith("_ns") or "_ns_" in words[-1]

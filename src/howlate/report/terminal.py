@@ -91,7 +91,7 @@ def _print_column(
     valid = [s.valid for s in summaries]
     if not all(valid):
         labels[0] = (labels[0][0], [t if ok else f"{t} !" for t, ok in zip(labels[0][1], valid, strict=True)])
-    _print_table(console, labels, numbers, valid)
+    print_table(console, labels, numbers, valid)
 
 
 def _label_columns(labels: Sequence[Mapping[str, str]], ids: Sequence[str]) -> list[Column]:
@@ -101,9 +101,10 @@ def _label_columns(labels: Sequence[Mapping[str, str]], ids: Sequence[str]) -> l
     return [(heading(axis), [one.get(axis, "-") for one in labels]) for axis in axes]
 
 
-def _print_table(
+def print_table(
     console: Console, labels: Sequence[Column], numbers: Sequence[Column], valid: Sequence[bool]
 ) -> None:
+    """In as many tables as the width needs; rows that are not valid are dimmed."""
     gap = fitting_gap(console.width, [*labels, *numbers])
     for i, part in enumerate(parts(console.width, labels, numbers, gap)):
         if i:
@@ -128,7 +129,7 @@ def _print_groups(
         console.print()
         valid = [bool(group.counted) for group in groups]
         rows = _label_columns(labels, [group.point for group in groups])
-        _print_table(console, rows, group_columns(groups, name, unit, run), valid)
+        print_table(console, rows, group_columns(groups, name, unit, run), valid)
         same = in_common(labels)
         if same:
             _print_note(console, f"every row: {same}")

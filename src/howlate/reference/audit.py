@@ -1,0 +1,242 @@
+"""Every published figure that contradicts itself: the rules of stats/contradictions over a reference's rows, and
+slips between two prints of one table. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any
+
+from howlate.model.reference import UNITS, Column, Figure, Reference, Row, Table
+from howlate.model.units import parse_duration_ns
+from howlate.stats.contradictions import RULES, Contradiction, Printed, Summary, contradictions, same_number
+
+SLIP = "slip"
+"""The rule that two prints of one figure are one number."""
+TIMES = ("min", "mean", "max", "stddev")
+WORDS = {
+    "stddev": "the deviation",
+    "mean": "the mean",
+    "max": "the maximum",
+    "min": "the minimum",
+    "count": "the number of samples",
+    "period_exceeded": "the count of periods exceeded",
+    "overruns": "the count of periods missed",
+    "passes": "the passes",
+    "failures": "the failures",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One figure that contradicts itself."""
+
+    study: str
+    table: str
+    place: str
+    row: str
+    rule: str
+    column: str
+    says: str
+    """A sentence with the numbers in it."""
+
+    def to_json(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was looked at, and what was found."""
+
+    study: str
+    checked: Mapping[str, int]
+    """How many rows each rule could be applied to."""
+    findings: tuple[Finding, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "study": self.study,
+            "checked": dict(self.checked),
+            "findings": [finding.to_json() for finding in self.findings],
+        }
+
+
+def audit(reference: Reference) -> Audit:
+    """All rules over all rows. A row that gives another one's measurement again is compared with that one only, so
+    that each measurement is judged once."""
+    checked = dict.fromkeys((*RULES, SLIP), 0)
+    found: list[Finding] = []
+    for table in reference.tables:
+        for row in table.rows:
+            if row.same_as:
+                pairs = list(_pairs(reference, table, row))
+                checked[SLIP] += len(pairs)
+                found += [f for pair in pairs if (f := _apart(reference, table, row, *pair))]
+                continue
+            summary = next(_readings(table, row))
+            for name, check in RULES.items():
+                checked[name] += check.applies(summary)
+            found += _row(reference, table, row)
+        for finding, seen in _reprints(reference, table):
+            checked[SLIP] += seen
+            found += [finding] if finding is not None else []
+    return Audit(reference.study, checked, tuple(found))
+
+
+def summary_of(table: Table, row: Row, instead: Mapping[str, Decimal | None] | None = None) -> Summary:
+    """A row's figures by what they are, times in nanoseconds. What the document calls about so much is left out.
+    `instead`: other numbers, by column."""
+    its: dict[str, Any] = {}
+    for column in table.columns:
+        number = _number(row.values.get(column.name), (instead or {}).get(column.name))
+        if number is None or not column.statistic:
+            continue
+        if column.statistic in TIMES:
+            its.setdefault(column.statistic, Printed.of(number, int(UNITS.get(column.unit, 1))))
+        elif number == int(number) and column.statistic != "count":
+            its.setdefault(column.statistic, int(number))
+    return Summary(n=table.samples or None, period=_period(table), **its)
+
+
+def _number(figure: Figure | None, instead: Decimal | None) -> Decimal | None:
+    if instead is not None:
+        return instead
+    return None if figure is None or figure.about else figure.number
+
+
+def _period(table: Table) -> Fraction | None:
+    given = table.where.get("period", ())
+    return Fraction(parse_duration_ns(given[0])) if len(given) == 1 else None
+
+
+def _readings(table: Table, row: Row) -> Iterator[Summary]:
+    """The row as it is preferred, then with the other candidates of its ambiguous figures."""
+    ways = max((len(f.candidates) for f in row.values.values()), default=0)
+    for way in range(max(ways, 1)):
+        yield summary_of(table, row, {n: f.candidates[way] for n, f in row.values.items() if f.candidates})
+
+
+def _row(reference: Reference, table: Table, row: Row) -> list[Finding]:
+    """Only what every reading of the row's ambiguous figures contradicts."""
+    first, *others = [contradictions(summary) for summary in _readings(table, row)]
+    found = []
+    for one in first:
+        if all(one.rule in {c.rule for c in other} for other in others):
+            says = _sentence(table, row, one) + (" So it is in each reading of the row." if others else "")
+            found.append(
+                _finding(
+                    reference, table, table.place, row.label, one.rule, _named(table, one.figures[0]), says
+                )
+            )
+    return found
+
+
+def _finding(
+    reference: Reference, table: Table, place: str, row: str, rule: str, column: Column | None, says: str
+) -> Finding:
+    return Finding(reference.study, table.id, place, row, rule, column.name if column else "", says)
+
+
+def _named(table: Table, statistic: str) -> Column | None:
+    return next((c for c in table.columns if c.statistic == statistic), None)
+
+
+def _sentence(table: Table, row: Row, one: Contradiction) -> str:
+    """What cannot stand beside what, and what it would have to be."""
+    column = _named(table, one.figures[0])
+    unit = column.unit if column else ""
+    bound = one.bound / UNITS.get(unit, 1.0) if one.figures[0] in TIMES else one.bound
+    most = "at least" if one.least else "at most"
+    of = f" of {table.samples:,} samples" if table.samples else ""
+    period = f" and a period of {table.where['period'][0]}" if _with_period(one) else ""
+    rest = " and ".join(_said(table, row, name) for name in one.figures[1:])
+    subject = _said(table, row, one.figures[0])
+    return (
+        f"{subject[0].upper()}{subject[1:]} cannot stand beside {rest}{of}{period}: "
+        f"it would have to be {most} {bound:.6g}{f' {unit}' if unit else ''}."
+    )
+
+
+def _with_period(one: Contradiction) -> bool:
+    return one.rule in ("period-exceeded", "overruns", "deviation-below-counts")
+
+
+def _said(table: Table, row: Row, statistic: str) -> str:
+    column = _named(table, statistic)
+    figure = row.values.get(column.name) if column else None
+    if column is None or figure is None:
+        return WORDS[statistic]
+    return f"{WORDS[statistic]} {figure.printed}{f' {column.unit}' if column.unit else ''}"
+
+
+def _pairs(reference: Reference, table: Table, row: Row) -> Iterator[tuple[Column, Row, Column, Table]]:
+    """The columns in which a row and the one that it repeats say the same thing."""
+    name, _, label = row.same_as.partition("/")
+    other = reference.table(name)
+    meant = other.row(label) if other else None
+    if other is None or meant is None:
+        return
+    for column in table.columns:
+        theirs = _named(other, column.statistic) if column.statistic else None
+        mine, its = row.values.get(column.name), meant.values.get(theirs.name) if theirs else None
+        if theirs and mine and its and not mine.about and mine.number is not None and its.number is not None:
+            yield column, meant, theirs, other
+
+
+def _apart(
+    reference: Reference, table: Table, row: Row, column: Column, meant: Row, theirs: Column, other: Table
+) -> Finding | None:
+    mine, its = row.values[column.name], meant.values[theirs.name]
+    if mine.number is None or its.number is None:
+        return None
+    one = Printed.of(mine.number, int(UNITS.get(column.unit, 1)))
+    if same_number(one, Printed.of(its.number, int(UNITS.get(theirs.unit, 1)))):
+        return None
+    says = (
+        f"{column.heading} {mine.printed} {column.unit} gives again what {other.place} prints as {its.printed} "
+        f"{theirs.unit}."
+    )
+    return _finding(reference, table, table.place, row.label, SLIP, column, says)
+
+
+def _reprints(reference: Reference, table: Table) -> Iterator[tuple[Finding | None, int]]:
+    """For each second print of the table: what is another number there, and how many figures were compared."""
+    for again in table.reprints:
+        rows = [row for row in table.rows if not again.rows or row.label in again.rows]
+        yield None, sum(len(row.values) for row in rows) - len(again.differs)
+        for differs in again.differs:
+            row, column = table.row(differs.row), table.column(differs.column)
+            figure = row.values.get(column.name) if row else None
+            number = _decimal(differs.printed)
+            if row is None or figure is None or figure.number is None or number is None:
+                continue
+            if same_number(Printed.of(number), Printed.of(figure.number)):
+                yield None, 1
+                continue
+            says = (
+                f"{column.heading} is printed {differs.printed} here and {figure.printed} on {table.place}."
+                f"{_ruled_out(table, row, column, number)}"
+            )
+            yield _finding(reference, table, again.place, row.label, SLIP, column, says), 1
+
+
+def _ruled_out(table: Table, row: Row, column: Column, number: Decimal) -> str:
+    """Which of the two prints the row's other figures forbid."""
+    first, second = (
+        contradictions(summary_of(table, row)),
+        contradictions(summary_of(table, row, {column.name: number})),
+    )
+    if second and not first:
+        return f" The row's other figures forbid the one here ({', '.join(c.rule for c in second)})."
+    if first and not second:
+        return f" The row's other figures forbid the one there ({', '.join(c.rule for c in first)})."
+    return ""
+
+
+def _decimal(text: str) -> Decimal | None:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return None
