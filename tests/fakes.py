@@ -20,7 +20,12 @@ from store.streams import stream as made_stream
 
 
 def param(
-    name: str, kind: str, default: str = "", choices: tuple[str, ...] = (), repeated: bool = False
+    name: str,
+    kind: str,
+    default: str = "",
+    choices: tuple[str, ...] = (),
+    repeated: bool = False,
+    scales: bool = False,
 ) -> dict[str, Any]:
     return {
         "name": name,
@@ -30,6 +35,7 @@ def param(
         "choices": list(choices),
         "help": f"the {name}",
         "repeated": repeated,
+        "scales": scales,
     }
 
 
@@ -56,8 +62,8 @@ LIST: dict[str, Any] = {
             "params": [
                 param("timer", "text", "clock_nanosleep"),
                 param("period", "duration", "1ms"),
-                param("activations", "count"),
-                param("duration", "duration", "10s"),
+                param("activations", "count", scales=True),
+                param("duration", "duration", "10s", scales=True),
                 param("policy", "text", "fifo:80"),
                 param("late-policy", "choice", "skip", ("skip", "backlog", "as-published")),
                 param("first", "duration", "1000us"),

@@ -41,8 +41,10 @@ from howlate.plan import (
     parse_change,
     same_plan,
     scale_study,
+    scaled_words,
     seeded,
     still_to_measure,
+    with_shared,
 )
 from howlate.plan.check import find_test
 from howlate.plan.defaults import with_settings
@@ -129,12 +131,14 @@ def settings_in_force() -> Settings:
 
 def kernels_asked(asked: Asked) -> tuple[str, ...]:
     """The kernels that the study names after its changes: the lab's machines, where the target names none."""
-    return kernels_of(apply_changes(asked.study, [parse_change(text) for text in asked.changes]))
+    study = apply_changes(asked.study, [parse_change(text) for text in asked.changes])
+    return kernels_of(study) or study.kernels
 
 
 def prepare(asked: Asked, target: Target) -> Prepared:
     """Asks the target what it is and can do, and makes the plan; nothing is written and nothing measured."""
-    study = apply_changes(asked.study, [parse_change(text) for text in asked.changes])
+    given = [parse_change(text) for text in asked.changes]
+    study = apply_changes(asked.study, given)  # as far as it can be done before the machines are asked
     study = on_machines(study, target.machines)
     seeds = _seeds(asked, target)
     if seeds:
@@ -142,13 +146,14 @@ def prepare(asked: Asked, target: Target) -> Prepared:
     known, broken = ask_machines(target)
     first = next((its for its in known.values() if its.facts), next(iter(known.values())))
     can, captured = first.can, first.facts
+    if study.parts:
+        study = apply_changes(with_shared(study, can.takes), given, can.takes)
     in_force = with_settings(study, asked.settings, can, dict(text.split("=", 1) for text in asked.changes))
-    study = in_force.study
-    defaults = {p.name: p.default for p in find_test(study.test, can).params}
-    study = scale_study(study, asked.scale, defaults)
+    study, scaled = _scale(in_force.study, asked.scale, can)
+    defaults = {p.name: p.default for p in find_test(study.pieces()[0].test, can).params}
     facts = {machine: Facts.from_json(its.facts) for machine, its in known.items() if its.facts}
     warnings, changes = (
-        [*_scaled(asked.scale), *_dropped(asked, seeds)],
+        [*scaled, *_dropped(asked, seeds)],
         dict(text.split("=", 1) for text in asked.changes),
     )
     if asked.without_rights:
@@ -298,10 +303,22 @@ def _trial(study: Study, target: Target, can: Capabilities) -> Outcome:
         return target.run_cell(trial, Path(folder) / "stream", lambda _: None)
 
 
-def _scaled(scale: float) -> tuple[str, ...]:
+def _scale(study: Study, scale: float, can: Capabilities) -> tuple[Study, tuple[str, ...]]:
+    """The study with its counts scaled, and what is said of it."""
+    said: dict[str, list[str]] = {}
+
+    def change(piece: Study) -> Study:
+        after = scale_study(piece, scale, find_test(piece.test, can).counts)
+        said.setdefault(scaled_words(piece, after), []).append(piece.part)
+        return after
+
+    after = study.each(change)
     if scale == 1:
-        return ()
-    return (f"counts and durations are {scale:g} times the study's (--scale)",)
+        return after, ()
+    if "" in said and len(said) == 1:
+        raise UsageError(f"{study.id} has no count that --scale could multiply", "leave --scale out")
+    rows = [f"{', '.join(parts)}: {words}" if any(parts) else words for words, parts in said.items() if words]
+    return after, (f"counts and durations are {scale:g} times the study's (--scale): {'; '.join(rows)}",)
 
 
 def _dropped(asked: Asked, seeds: int) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from howlate.errors import UsageError
 from howlate.model.study import Order
 from howlate.plan import apply_changes, make_plan, parse_change, scale_study
 
+COUNTS = capabilities().tests[0].counts
+
 
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -63,7 +65,7 @@ def test_exclusions_that_can_no_longer_meet_a_cell_go() -> None:
 
 def test_exclusions_are_scaled_with_their_axis() -> None:
     one = study({}, {"activations": ("100", "200")}, exclude=({"activations": ("200",)},))
-    assert scale_study(one, 0.5, {}).exclude == ({"activations": ("100",)},)
+    assert scale_study(one, 0.5, COUNTS).exclude == ({"activations": ("100",)},)
 
 
 def test_the_order_is_set_by_its_own_names() -> None:
@@ -80,10 +82,12 @@ def test_a_value_named_twice_is_refused() -> None:
 
 
 def test_scale_shrinks_counts_and_durations_alone() -> None:
-    one = scale_study(study({"activations": "1000", "period": "1ms"}, {"duration": ("10s", "1min")}), 0.1, {})
+    one = scale_study(
+        study({"activations": "1000", "period": "1ms"}, {"duration": ("10s", "1min")}), 0.1, COUNTS
+    )
     assert one.settings == {"activations": "100", "period": "1ms"}
     assert one.axes == {"duration": ("1s", "6s")}
-    assert scale_study(study({"activations": "3"}, {}), 0.01, {}).settings == {"activations": "1"}
+    assert scale_study(study({"activations": "3"}, {}), 0.01, COUNTS).settings == {"activations": "1"}
     assert scale_study(study({}, {}), 0.5, {"duration": "10s", "activations": ""}).settings == {
         "duration": "5s"
     }
@@ -98,11 +102,11 @@ def test_a_scale_of_one_changes_nothing_and_of_nothing_is_refused() -> None:
 
 def test_what_cannot_be_scaled_is_a_sentence() -> None:
     with pytest.raises(UsageError, match="no unit"):
-        scale_study(study({"duration": "10"}, {}), 0.5, {})
+        scale_study(study({"duration": "10"}, {}), 0.5, COUNTS)
 
 
 def test_a_scaled_study_has_cells_of_its_own() -> None:
-    one, other = study(), scale_study(study(), 0.5, {})
+    one, other = study(), scale_study(study(), 0.5, COUNTS)
     assert not {c.id for c in make_plan(one, capabilities()).cells} & {
         c.id for c in make_plan(other, capabilities()).cells
     }

@@ -132,7 +132,8 @@ void write_param(JsonWriter& json, const ParamSpec& spec) {
   json.begin_object().member("name", spec.name).member("type", param_type_name(spec.type));
   json.member("default", spec.fallback).member("unit", spec.unit).key("choices").begin_array();
   for (const std::string_view choice : split(spec.choices, '|')) json.value(choice);
-  json.end_array().member("help", spec.help).member("repeated", spec.repeated).end_object();
+  json.end_array().member("help", spec.help).member("repeated", spec.repeated);
+  json.member("scales", spec.scales).end_object();
 }
 
 void write_params(JsonWriter& json, std::span<const ParamSpec> specs) {

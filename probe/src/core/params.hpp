@@ -36,6 +36,7 @@ struct ParamSpec {
       choices;  // for choice: "skip|backlog|as-published"; for cpus: words beside a list ("all" always is)
   std::string_view help;  // one line
   bool repeated = false;  // may be given several times (all values are kept, in order)
+  bool scales = false;    // how much is measured: what a study's --scale multiplies
 };
 
 // The longest duration that an option takes: ten years of 365 days.

@@ -174,10 +174,12 @@ struct PointsPlan {
 
 // --points, --duration, --warm-up, --cpus, --policy: what the tests have in common. A test's table of parameters begins with these.
 constexpr ParamSpec points_param(std::string_view fallback) {
-  return {"points", ParamType::count, fallback, "1", "", "end after so many data points, warm-up included"};
+  return {
+      "points", ParamType::count, fallback, "1", "", "end after so many data points, warm-up included", false,
+      true};
 }
 inline constexpr ParamSpec points_duration = {
-    "duration", ParamType::duration, "", "ns", "", "end after this time, if that comes first"};
+    "duration", ParamType::duration, "", "ns", "", "end after this time, if that comes first", false, true};
 inline constexpr ParamSpec points_warm_up = {
     "warm-up", ParamType::count, "0", "1", "", "first points that are kept but outside the statistics"};
 inline constexpr ParamSpec points_cpus = {

@@ -29,8 +29,10 @@ constexpr std::int64_t activations_max = 1'000'000'000'000;
 constexpr ParamSpec params[] = {
     {"timer", ParamType::text, "clock_nanosleep", "", "", "the way to sleep (howlate-probe list names them)"},
     {"period", ParamType::duration, "1ms", "ns", "", "distance between two releases, from 20us"},
-    {"activations", ParamType::count, "", "1", "", "end after so many activations, warm-up included"},
-    {"duration", ParamType::duration, "", "ns", "", "end after this time (10s if neither is given)"},
+    {"activations", ParamType::count, "", "1", "", "end after so many activations, warm-up included", false,
+     true},
+    {"duration", ParamType::duration, "", "ns", "", "end after this time (10s if neither is given)", false,
+     true},
     {"first", ParamType::duration, "1000us", "ns", "", "distance of the first release from the start"},
     {"late-policy", ParamType::choice, "skip", "", "skip|backlog|as-published",
      "what follows a late activation"},

@@ -20,8 +20,9 @@ namespace {
 
 constexpr ParamSpec params[] = {
     {"points", ParamType::count, "10000", "1", "",
-     "end after so many gaps (with hwlat: windows that had one)"},
-    {"duration", ParamType::duration, "10s", "ns", "", "end after this time, if that comes first"},
+     "end after so many gaps (with hwlat: windows that had one)", false, true},
+    {"duration", ParamType::duration, "10s", "ns", "", "end after this time, if that comes first", false,
+     true},
     points_warm_up,
     points_cpus,
     points_policy,

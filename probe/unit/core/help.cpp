@@ -39,7 +39,7 @@ TEST_CASE("a parameter is listed with all that the host needs") {
   write_param(json, table[1]);
   CHECK(json.take() ==
         R"({"name": "late-policy", "type": "choice", "default": "skip", "unit": "", )"
-        R"("choices": ["skip", "backlog"], "help": "what follows a late activation", "repeated": false})");
+        R"("choices": ["skip", "backlog"], "help": "what follows a late activation", "repeated": false, "scales": false})");
 }
 
 }  // namespace

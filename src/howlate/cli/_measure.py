@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from howlate.errors import ExitCode
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from howlate.execute import Failure, Tally
+    from howlate.model.plan import Cell
+    from howlate.model.run import Run
     from howlate.session import Asked, Prepared, Session
     from howlate.targets import Target
 
@@ -45,7 +50,7 @@ def _execute(prepared: Prepared, session: Session) -> Tally:
     from howlate.errors import HowlateError
     from howlate.execute import execute
 
-    line = ProgressLine(tuple(prepared.run.study.axes))
+    line = ProgressLine(axes_of(prepared.run))
     try:
         return execute(
             session.folder,
@@ -127,7 +132,7 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
     from howlate.report.content import measured_seconds
     from howlate.report.terminal import print_cells, print_findings
 
-    console, axes = Console(highlight=False), tuple(session.run.study.axes)
+    console, axes = Console(highlight=False), axes_of(session.run)
     print_cells(console, session.folder.summaries(), measured_seconds(session.folder), session.run, every)
     for failures in alike(tally.failures):
         click.echo(f"! {described(failures[0], axes)}")
@@ -143,6 +148,14 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
     click.echo()
 
 
+def axes_of(run: Run) -> tuple[str, ...]:
+    """By what its cells are told apart: the part, the kernel, and the axes of all parts."""
+    from howlate.plan import KERNEL
+
+    names = run.study.names_of_axes
+    return (*names[:1], KERNEL, *names[1:]) if run.study.parts and run.machines else names
+
+
 def alike(failures: Iterable[Failure]) -> list[list[Failure]]:
     """Cells of one machine that failed for one reason, together."""
     found: dict[tuple[str, int, str], list[Failure]] = {}
@@ -153,36 +166,31 @@ def alike(failures: Iterable[Failure]) -> list[list[Failure]]:
 
 
 def show_plan(prepared: Prepared, as_json: bool) -> None:
-    """`--dry-run`: the cells in order and the time they take."""
+    """`--dry-run`: the cells in order, and the time that each part and all take."""
     import json
-
-    from howlate.cli._progress import clock
 
     run, plan = prepared.run, prepared.run.plan
     broken = {machine: problem.message for machine, problem in prepared.broken.items()}
     if as_json:
-        value = {"schema": 1, "clock": run.clock, "expected_s": plan.expected_s, **plan.to_json()}
+        value = {"schema": 1, "clock": run.clock, "expected_s": plan.expected_s}
+        if run.study.parts:
+            value["parts"] = [its for _, its in _times(prepared)]
+        if run.scale != 1:
+            value["warnings"] = list(run.warnings)
+        value |= plan.to_json()
         if broken:
             value["broken"] = broken
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
         return
     from rich.console import Console
-    from rich.table import Table
 
+    from howlate.cli._progress import clock
     from howlate.model.run import VIRTUAL_TIME
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    axes = list(run.study.axes)
-    repeated = ["seed" if run.virtual else "turn"] if any(c.repetition > 1 for c in plan.cells) else []
-    for column in ("", *axes, *repeated, "time", "cell"):
-        table.add_column(column, overflow="fold")
-    for number, cell in enumerate(plan.cells, 1):
-        time = f"not possible here: {cell.impossible}" if cell.impossible else clock(cell.expected_s)
-        if cell.machine in broken:
-            time = f"fails: {broken[cell.machine].splitlines()[0]}"
-        turn = [str(cell.repetition)] if repeated else []
-        table.add_row(str(number), *(cell.labels.get(axis, "") for axis in axes), *turn, time, cell.id)
-    Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200).print(table)
+    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200)
+    _print_plan(console, run, broken)
+    for title, its in _times(prepared) if run.study.parts else ():
+        click.echo(f"{title}: {its['possible']} of {its['cells']} cells, about {clock(its['expected_s'])}")
     possible = sum(1 for cell in plan.cells if not cell.impossible and cell.machine not in broken)
     parallel = prepared.target.parallel
     at_once = f" with {parallel} at once" if parallel > 1 else ""
@@ -190,5 +198,59 @@ def show_plan(prepared: Prepared, as_json: bool) -> None:
         f"\n{possible} of {len(plan.cells)} cells, about {clock(plan.expected_s / parallel)} in all{at_once}"
         f"{' (less where the cache has them)' if run.virtual else ''}; nothing measured."
     )
+    for warning in run.warnings:
+        click.echo(f"! {warning}")
     if run.virtual:
         click.echo(f"{VIRTUAL_TIME}.")
+
+
+def _print_plan(console: Console, run: Run, broken: dict[str, str]) -> None:
+    """A table for each part as it comes; one of all where the parts are mixed."""
+    from howlate.model.study import PART
+    from howlate.plan import KERNEL
+    from howlate.report.labels import title_of
+
+    numbered = list(enumerate(run.plan.cells, 1))
+    if not run.study.parts or run.study.order.kind == "random":
+        _print_cells_of_plan(console, numbered, axes_of(run), run, broken)
+        return
+    pieces = {piece.part: tuple(piece.axes) for piece in run.study.pieces()}
+    for part, cells in itertools.groupby(numbered, key=lambda row: row[1].labels[PART]):
+        click.echo(f"{part}: {title_of(part, run.study)}")
+        axes = ((KERNEL,) if run.machines else ()) + pieces[part]
+        _print_cells_of_plan(console, list(cells), axes, run, broken)
+        click.echo()
+
+
+def _print_cells_of_plan(
+    console: Console, cells: list[tuple[int, Cell]], axes: tuple[str, ...], run: Run, broken: dict[str, str]
+) -> None:
+    from rich.table import Table
+
+    from howlate.cli._progress import clock
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    repeated = ["seed" if run.virtual else "turn"] if any(c.repetition > 1 for _, c in cells) else []
+    for column in ("", *axes, *repeated, "time", "cell"):
+        table.add_column(column, overflow="fold")
+    for number, cell in cells:
+        time = f"not possible here: {cell.impossible}" if cell.impossible else clock(cell.expected_s)
+        if cell.machine in broken:
+            time = f"fails: {broken[cell.machine].splitlines()[0]}"
+        turn = [str(cell.repetition)] if repeated else []
+        table.add_row(str(number), *(cell.labels.get(axis, "") for axis in axes), *turn, time, cell.id)
+    console.print(table)
+
+
+def _times(prepared: Prepared) -> list[tuple[str, dict[str, Any]]]:
+    """For each part its name for people, and how many cells and how long."""
+    from howlate.model.study import PART
+
+    found = []
+    for part in prepared.run.study.parts:
+        cells = [c for c in prepared.run.plan.cells if c.labels[PART] == part.id]
+        possible = [c for c in cells if not c.impossible and c.machine not in prepared.broken]
+        seconds = sum(c.expected_s for c in possible) / prepared.target.parallel
+        its = {"id": part.id, "title": part.title, "test": part.test, "cells": len(cells)}
+        found.append((part.id, {**its, "possible": len(possible), "expected_s": seconds}))
+    return found

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
+
+if TYPE_CHECKING:
+    from howlate.model.study import Study
 
 
 @click.group(invoke_without_command=True, epilog="Example: howlate studies show timers")
@@ -19,13 +24,19 @@ def command(context: click.Context, as_json: bool) -> int:
 
     found = [read_study(path) for path in studies().values()]
     if as_json:
-        rows = [{"id": s.id, "title": s.title, "question": s.question, "test": s.test} for s in found]
+        rows = [{"id": s.id, "title": s.title, "question": s.question, **_tests(s)} for s in found]
         click.echo(json.dumps({"schema": 1, "studies": rows}, indent=1, ensure_ascii=False))
         return 0
     width = max((len(s.id) for s in found), default=0)
     for study in found:
         click.echo(f"{study.id:<{width}}  {study.title}")
     return 0
+
+
+def _tests(study: Study) -> dict[str, Any]:
+    if not study.parts:
+        return {"test": study.test}
+    return {"parts": [{"id": part.id, "title": part.title, "test": part.test} for part in study.parts]}
 
 
 @command.command("show", epilog="Example: howlate studies show check")

@@ -20,6 +20,8 @@ class Parameter:
     choices: tuple[str, ...]
     help: str
     repeated: bool
+    scales: bool = False
+    """How much is measured: `--scale` multiplies it. What a data point is made of does not scale."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class TestKind:
     """Name and type of what it stores a row."""
     point_ns: int = 0
     """How long a data point takes, roughly; 0 where the probe does not say."""
+
+    @property
+    def counts(self) -> dict[str, str]:
+        """What says how much is measured, with its default."""
+        return {p.name: p.default for p in self.params if p.scales}
 
     @property
     def row_bytes(self) -> int:
@@ -90,6 +97,11 @@ class Capabilities:
     common: tuple[Parameter, ...]
     load_common: tuple[Parameter, ...] = ()
     """Options of every load."""
+
+    def takes(self, test: str, name: str) -> bool:
+        """Whether the test of that name (if there is one) has such an option."""
+        own = (p for kind in self.tests if kind.name == test for p in kind.params)
+        return any(p.name == name for p in (*self.common, *own))
 
     @classmethod
     def from_json(cls, value: dict[str, Any], file: str = "howlate-probe list --json") -> Capabilities:
@@ -157,6 +169,7 @@ def _param(table: Table) -> Parameter:
         tuple(str(c) for c in table.items("choices")),
         table.text("help", ""),
         table.boolean("repeated", False),
+        table.boolean("scales", False),
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,10 @@ from howlate.errors import HowlateError, UsageError
 from howlate.model.decode import Table, kind_of, parse_toml, read_text
 
 ORDERS = ("blocked", "interleaved", "random")
+KERNEL = "kernel"
+"""The axis and label of a target's machines."""
+PART = "part"
+"""The label of a study's parts; `--set order.NAME` is the order's, so no part is called that."""
 
 Value = str | bool | tuple[str, ...]
 """A parameter's value as on the command line: text, a flag, or several values of a repeated option."""
@@ -27,40 +31,110 @@ class Order:
 
 
 @dataclass(frozen=True)
+class Part:
+    """One matrix of a study that has several: a test with its settings and axes."""
+
+    id: str
+    title: str
+    test: str
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    axes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    exclude: tuple[Mapping[str, tuple[Value, ...]], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"id": self.id, "title": self.title, **_matrix_json(self)}
+
+
+@dataclass(frozen=True)
 class Study:
     """The text of a plan."""
 
     id: str
     title: str
     question: str
-    test: str
+    test: str = ""
+    """Empty where the study has parts."""
     settings: Mapping[str, Value] = field(default_factory=dict)
+    """Where the study has parts: what they share, each as far as its test takes it."""
     axes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     order: Order = Order()
     exclude: tuple[Mapping[str, tuple[Value, ...]], ...] = ()
     schema: int = 1
+    parts: tuple[Part, ...] = ()
+    reference: str = ""
+    """The published figures beside which its own are shown: the name of a file of reference/."""
+    kernels: tuple[str, ...] = ()
+    """Where it is measured in the lab and nothing else is said. Not an axis: on a machine it has its kernel."""
+    part: str = ""
+    """Of what `pieces` gives: which part it is."""
+
+    @property
+    def name(self) -> str:
+        """For sentences about it."""
+        return f"{self.id}, part {self.part}" if self.part else self.id
+
+    @property
+    def names_of_axes(self) -> tuple[str, ...]:
+        """Those of all parts, the part itself first."""
+        every = [name for part in self.parts for name in part.axes]
+        return (PART, *dict.fromkeys(every)) if self.parts else tuple(self.axes)
+
+    def pieces(self) -> tuple[Study, ...]:
+        """Each part as a study of its own; the study itself where it has none."""
+        if not self.parts:
+            return (self,)
+        return tuple(
+            replace(
+                self,
+                test=part.test,
+                settings=part.settings,
+                axes=part.axes,
+                exclude=part.exclude,
+                parts=(),
+                part=part.id,
+            )
+            for part in self.parts
+        )
+
+    def each(self, change: Callable[[Study], Study]) -> Study:
+        """The study with each of its pieces changed."""
+        if not self.parts:
+            return change(self)
+        changed = [change(piece) for piece in self.pieces()]
+        parts = (
+            replace(part, settings=one.settings, axes=one.axes, exclude=one.exclude)
+            for part, one in zip(self.parts, changed, strict=True)
+        )
+        return replace(self, parts=tuple(parts))
 
     def to_json(self) -> dict[str, Any]:
         """The study as it stands in run.json; `from_json` is its inverse."""
-        return {
-            "schema": self.schema,
-            "id": self.id,
-            "title": self.title,
-            "question": self.question,
-            "test": self.test,
-            "settings": {k: _plain(v) for k, v in self.settings.items()},
-            "axes": {k: [_plain(v) for v in values] for k, values in self.axes.items()},
-            "order": {
-                "kind": self.order.kind,
-                "seed": self.order.seed,
-                "repetitions": self.order.repetitions,
-            },
-            "exclude": [{k: [_plain(v) for v in values] for k, values in e.items()} for e in self.exclude],
-        }
+        own: dict[str, Any] = {"schema": self.schema, "id": self.id, "title": self.title}
+        own |= {"question": self.question}
+        order = {"kind": self.order.kind, "seed": self.order.seed, "repetitions": self.order.repetitions}
+        if self.parts:
+            own["settings"] = {k: _plain(v) for k, v in self.settings.items()}
+            own |= {"order": order, "part": [part.to_json() for part in self.parts]}
+        else:
+            own |= {**_matrix_json(self), "order": order}
+        if self.reference:
+            own["published"] = {"reference": self.reference}
+        if self.kernels:
+            own["lab"] = {"kernels": list(self.kernels)}
+        return own
 
     @classmethod
     def from_json(cls, value: dict[str, Any], file: str, error: type[HowlateError] = UsageError) -> Study:
         return decode_study(Table(value, file, "", error))
+
+
+def _matrix_json(of: Study | Part) -> dict[str, Any]:
+    return {
+        "test": of.test,
+        "settings": {k: _plain(v) for k, v in of.settings.items()},
+        "axes": {k: [_plain(v) for v in values] for k, values in of.axes.items()},
+        "exclude": [{k: [_plain(v) for v in values] for k, values in e.items()} for e in of.exclude],
+    }
 
 
 def read_study(path: Path) -> Study:
@@ -68,9 +142,13 @@ def read_study(path: Path) -> Study:
     return decode_study(parse_toml(read_text(path, UsageError), str(path)))
 
 
+OF_STUDY = ("schema", "id", "title", "question", "settings", "order", "published", "lab")
+OF_MATRIX = ("test", "axes", "exclude")
+
+
 def decode_study(table: Table) -> Study:
     """Refuses every key that it does not know, with the nearest name."""
-    table.only("schema", "id", "title", "question", "test", "settings", "axes", "order", "exclude")
+    table.only(*OF_STUDY, *OF_MATRIX, PART)
     schema = table.integer("schema")
     if schema != 1:
         raise table.fail(
@@ -81,21 +159,95 @@ def decode_study(table: Table) -> Study:
         raise table.fail(
             f'the id "{study_id}" cannot name a folder', "use small letters, digits, dots and dashes"
         )
+    parts = _parts(table) if PART in table.values else ()
     settings = table.table("settings")
     axes = table.table("axes")
-    for name in axes.values:
-        if name in settings.values:
-            raise axes.fail(f'"{name}" is a setting as well', "leave it in one of [settings] and [axes]")
-    return Study(
+    study = Study(
         id=study_id,
         title=table.text("title"),
         question=table.text("question"),
-        test=table.text("test"),
+        test="" if parts else table.text("test"),
         settings={name: _setting(settings, name) for name in settings.values},
-        axes={name: _axis(axes, name) for name in axes.values},
+        axes=_axes(axes, settings),
         order=_order(table.table("order")),
         exclude=tuple(_exclude(t, axes) for t in table.tables("exclude")),
+        parts=parts,
+        reference=_reference(table.table("published")),
+        kernels=_kernels(table.table("lab")),
     )
+    if study.kernels and (KERNEL in study.axes or KERNEL in study.settings):
+        raise table.fail(
+            f'the kernels stand twice: as "{KERNEL}" and in [lab]',
+            f"leave {KERNEL} in one of them: as an axis, the study is for the lab alone",
+        )
+    return study
+
+
+def _parts(table: Table) -> tuple[Part, ...]:
+    """At least one, each with an id of its own; a study with parts has no matrix beside them."""
+    for key in OF_MATRIX:
+        if key in table.values:
+            raise table.fail(f'"{key}" stands beside [[part]]', f"put {key} into the parts that it is of")
+    if KERNEL in table.table("settings").values:
+        raise table.fail(f'"{KERNEL}" is no setting of parts', "write [lab] kernels = [...]")
+    tables = table.tables(PART, required=True)
+    if not tables:
+        raise table.fail("there is no part in it", "write [[part]], or leave it out")
+    parts: list[Part] = []
+    for one in tables:
+        part = _part(one)
+        if any(part.id == other.id for other in parts):
+            raise one.fail(f'the part "{part.id}" stands twice', "give each part an id of its own")
+        parts.append(part)
+    return tuple(parts)
+
+
+def _part(table: Table) -> Part:
+    table.only("id", "title", "settings", *OF_MATRIX)
+    part_id = table.text("id")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", part_id) or part_id == "order":
+        raise table.fail(
+            f'"{part_id}" cannot be the id of a part',
+            "use small letters, digits and dashes, at most 40" if part_id != "order" else "choose another",
+        )
+    table = Table(table.values, table.file, f"the part {part_id}", table.error)
+    settings, axes = table.table("settings"), table.table("axes")
+    if KERNEL in settings.values or KERNEL in axes.values:
+        raise table.fail(f'"{KERNEL}" is not of a part', "the kernels are the study's: [lab] kernels = [...]")
+    if PART in axes.values:
+        raise axes.fail(f'"{PART}" cannot be an axis', "give it another name")
+    return Part(
+        part_id,
+        table.text("title", part_id),
+        table.text("test"),
+        {name: _setting(settings, name) for name in settings.values},
+        _axes(axes, settings),
+        tuple(_exclude(t, axes) for t in table.tables("exclude")),
+    )
+
+
+def _axes(axes: Table, settings: Table) -> dict[str, tuple[Value, ...]]:
+    for name in axes.values:
+        if name in settings.values:
+            raise axes.fail(f'"{name}" is a setting as well', "leave it in one of [settings] and [axes]")
+    return {name: _axis(axes, name) for name in axes.values}
+
+
+def _reference(table: Table) -> str:
+    table.only("reference")
+    name = table.text("reference", "")
+    if name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name):
+        raise table.fail(f'"{name}" is not the name of a reference', "write it as reference/NAME.toml")
+    return name
+
+
+def _kernels(table: Table) -> tuple[str, ...]:
+    table.only("kernels")
+    return _texts(_axis(table, "kernels")) if "kernels" in table.values else ()
+
+
+def _texts(values: Iterable[Value]) -> tuple[str, ...]:
+    return tuple(spell(value) for value in values)
 
 
 def scalar(value: object, table: Table, name: str) -> str | bool:

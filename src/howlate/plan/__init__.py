@@ -1,7 +1,8 @@
 """From a study to its cells: changes, checks, matrix, order, resume. Pure: no file and no process."""
 
-from howlate.plan.changes import apply_changes, parse_change, scale_study
-from howlate.plan.machines import KERNEL, SEEDS, kernels_of, on_machines, seeded
+from howlate.model.study import KERNEL
+from howlate.plan.changes import apply_changes, parse_change, scale_study, scaled_words, with_shared
+from howlate.plan.machines import SEEDS, kernels_of, on_machines, seeded
 from howlate.plan.matrix import MOST_CELLS, Machines, expected_stream_bytes, make_plan
 from howlate.plan.resume import same_plan, still_to_measure
 
@@ -18,6 +19,8 @@ __all__ = [
     "parse_change",
     "same_plan",
     "scale_study",
+    "scaled_words",
     "seeded",
     "still_to_measure",
+    "with_shared",
 ]

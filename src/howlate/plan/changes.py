@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 from howlate.errors import UsageError
 from howlate.model.decode import kind_of, suggestion
-from howlate.model.study import ORDERS, Order, Study, Value, spell
+from howlate.model.study import KERNEL, ORDERS, Order, Study, Value, spell
 from howlate.model.units import format_duration, parse_count, parse_duration_ns
 
-SCALED = ("activations", "points", "duration")
+Takes = Callable[[str, str], bool]
+"""Whether the test has the parameter."""
 
 
 def parse_change(text: str) -> tuple[str, tuple[str | bool, ...]]:
@@ -53,16 +54,64 @@ def _toml_values(text: str, rest: str) -> tuple[str | bool, ...]:
     return tuple(values)
 
 
-def apply_changes(study: Study, changes: Iterable[tuple[str, tuple[str | bool, ...]]]) -> Study:
-    """The study with settings and axes replaced; several values of one name make an axis of it."""
+def with_shared(study: Study, takes: Takes) -> Study:
+    """What the parts of a study share, put into each whose test takes it and which does not say otherwise."""
+    if not study.parts:
+        return study
+    for name in study.settings:
+        if not any(takes(part.test, name) for part in study.parts):
+            raise UsageError(
+                f'{study.id}: no test of its parts has the setting "{name}"', "leave it out of [settings]"
+            )
+
+    def change(piece: Study) -> Study:
+        shared = {
+            name: value
+            for name, value in study.settings.items()
+            if takes(piece.test, name) and name not in piece.axes
+        }
+        return replace(piece, settings={**shared, **piece.settings})
+
+    return replace(study.each(change), settings={})
+
+
+def apply_changes(
+    study: Study, changes: Iterable[tuple[str, tuple[str | bool, ...]]], takes: Takes | None = None
+) -> Study:
+    """The study with settings and axes replaced; several values of one name make an axis of it. Where the study
+    has parts: of the part that PART.NAME names, else of all whose test `takes` it."""
     for name, values in changes:
-        study = _apply(study, name, values)
+        if name.startswith("order."):
+            study = replace(study, order=_order(study.order, name.removeprefix("order."), values))
+        elif not study.parts:
+            study = _apply(study, name, values)
+        elif takes is not None:
+            study = _apply_to_parts(study, name, values, takes)
     return study
 
 
+def _apply_to_parts(study: Study, name: str, values: tuple[str | bool, ...], takes: Takes) -> Study:
+    ids = [part.id for part in study.parts]
+    part, dot, rest = name.partition(".")
+    if dot and part not in ids:
+        raise UsageError(f'--set {name}: {study.id} has no part "{part}"', suggestion(part, [*ids, "order"]))
+    if KERNEL in (name, rest):
+        raise UsageError(
+            f"--set {name}: the kernels of {study.id} are no parameter of its parts",
+            f"write --target lab:6.1,6.1-rt, or `howlate lab run {study.id} --kernels 6.1,6.1-rt`",
+        )
+    own = rest if dot else name
+    meant = {one.id for one in study.parts if (one.id == part if dot else takes(one.test, own))}
+    if not meant:
+        tests = ", ".join(dict.fromkeys(one.test for one in study.parts))
+        raise UsageError(
+            f'--set {name}: no test of {study.id} ({tests}) has the parameter "{own}"',
+            "`howlate probe list` names what each takes",
+        )
+    return study.each(lambda piece: _apply(piece, own, values) if piece.part in meant else piece)
+
+
 def _apply(study: Study, name: str, values: tuple[str | bool, ...]) -> Study:
-    if name.startswith("order."):
-        return replace(study, order=_order(study.order, name.removeprefix("order."), values))
     settings, axes = dict(study.settings), dict(study.axes)
     if len(set(values)) != len(values):
         raise UsageError(f"--set {name} names a value twice", "repeat cells with --set order.repetitions=N")
@@ -119,28 +168,44 @@ def _plain(value: Value) -> Value | int:
     )
 
 
-def scale_study(study: Study, factor: float, defaults: Mapping[str, str]) -> Study:
-    """Counts (activations, points, duration) times the factor, one at least; `defaults` are the probe's."""
+def scale_study(study: Study, factor: float, counts: Mapping[str, str]) -> Study:
+    """Counts times the factor, one at least. `counts`: the parameters of the test that are scaled, with the probe's
+    defaults. The study is one without parts."""
     if not 0 < factor <= 1000:
         raise UsageError(f"--scale {factor:g} cannot be", "use a factor such as 0.1")
     if factor == 1:
         return study
     settings, axes = dict(study.settings), dict(study.axes)
-    if not any(name in settings or name in axes for name in SCALED):
-        settings.update({name: defaults[name] for name in SCALED if defaults.get(name)})
-    for name in SCALED:
+    if not any(name in settings or name in axes for name in counts):
+        settings.update({name: default for name, default in counts.items() if default})
+    for name in counts:
         if name in settings:
             settings[name] = _scaled(name, settings[name], factor)
         if name in axes:
             axes[name] = tuple(_scaled(name, v, factor) for v in axes[name])
     exclude = tuple(
         {
-            name: tuple(_scaled(name, v, factor) for v in values) if name in SCALED else values
+            name: tuple(_scaled(name, v, factor) for v in values) if name in counts else values
             for name, values in entry.items()
         }
         for entry in study.exclude
     )
     return replace(study, settings=settings, axes=axes, exclude=exclude)
+
+
+def scaled_words(before: Study, after: Study) -> str:
+    """What a scale did, for a sentence: "activations 1000 for 1000000". The studies are without parts."""
+    said = []
+    for name in {**after.settings, **after.axes}:
+        was = before.axes.get(name) or ((before.settings[name],) if name in before.settings else ())
+        now = after.axes.get(name) or (after.settings[name],)
+        if was != now:
+            said.append(f"{name} {_listed(now)}" + (f" for {_listed(was)}" if was else ""))
+    return ", ".join(said)
+
+
+def _listed(values: Iterable[Value]) -> str:
+    return " and ".join(spell(value) for value in values)
 
 
 def _scaled(name: str, value: Value, factor: float) -> str:

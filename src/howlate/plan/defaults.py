@@ -80,6 +80,27 @@ def with_settings(study: Study, settings: Settings, can: Capabilities, changed: 
     """The study with what the files say where it is silent. What is the probe's own default is left out, so that
     cells keep their ids whether a default stands in a file or not. `changed`: what --set named."""
     check_settings(settings, can)
+    told: dict[str, Mapping[str, object]] = {}
+
+    def change(piece: Study) -> Study:
+        full, said = _of_piece(piece, settings, can, changed)
+        told.update(said)
+        return full
+
+    full = study.each(change)
+    for kind, some in ((LAB, settings.lab), (TARGETS, settings.targets)):
+        told |= {f"{kind}.{n}": {"value": _plain(s.value), "from": s.place} for n, s in some.items()}
+    for load, options in settings.loads.items():
+        told |= {
+            f"{LOADS}.{load}.{n}": {"value": _plain(s.value), "from": s.place} for n, s in options.items()
+        }
+    return InForce(full, told)
+
+
+def _of_piece(
+    study: Study, settings: Settings, can: Capabilities, changed: Mapping[str, str]
+) -> tuple[Study, Mapping[str, Mapping[str, object]]]:
+    """A study without parts, with what is below it, and what that says of each parameter of its test."""
     test = find_test(study.test, can)
     known = parameters_of(test, can)
     own = settings.tests.get(study.test, {})
@@ -97,20 +118,14 @@ def with_settings(study: Study, settings: Settings, can: Capabilities, changed: 
         setting = own.get(name)
         if name in full.axes or (name in full.settings and name not in added):
             found: object = full.axes.get(name, full.settings.get(name))
-            place = CHANGED if name in changed else STUDY
+            place = CHANGED if {name, f"{study.part}.{name}"} & changed.keys() else STUDY
         elif setting is not None:
             found, place = setting.value, setting.place
         else:
             found, place = parameter.default, PROBE
         if found != "":
-            told[f"{study.test}.{name}"] = {"value": _plain(found), "from": place}
-    for kind, some in ((LAB, settings.lab), (TARGETS, settings.targets)):
-        told |= {f"{kind}.{n}": {"value": _plain(s.value), "from": s.place} for n, s in some.items()}
-    for load, options in settings.loads.items():
-        told |= {
-            f"{LOADS}.{load}.{n}": {"value": _plain(s.value), "from": s.place} for n, s in options.items()
-        }
-    return InForce(full, told)
+            told[f"{study.part or study.test}.{name}"] = {"value": _plain(found), "from": place}
+    return full, told
 
 
 def _plain(value: object) -> object:

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from howlate.errors import UsageError
-from howlate.model.study import Study, Value, spell
+from howlate.model.study import KERNEL, Study, Value, spell
 from howlate.model.units import format_duration, parse_duration_ns
 
-KERNEL = "kernel"
-"""The axis and label of the target's machines."""
 SEEDS = 8
 """So many seeds a point has where nothing else is said (docs/adr/0004)."""
 PHASES_NS = 4_000_000
@@ -19,7 +17,7 @@ PHASES_NS = 4_000_000
 
 
 def kernels_of(study: Study) -> tuple[str, ...]:
-    """The kernels that a study names, as an axis or (one) as a setting."""
+    """The kernels that a study compares, as an axis or (one) as a setting: it is for the lab alone."""
     if KERNEL in study.axes:
         return tuple(spell(value) for value in study.axes[KERNEL])
     setting = study.settings.get(KERNEL)
@@ -27,7 +25,8 @@ def kernels_of(study: Study) -> tuple[str, ...]:
 
 
 def on_machines(study: Study, machines: Sequence[str]) -> Study:
-    """The study with the target's machines as its axis `kernel`: where the study has it, else first.
+    """The study with the target's machines as its axis `kernel`: where the study has it, else first; where the
+    study has parts, as its kernels.
 
     Refused where the target is one machine without a name and the study names kernels.
     """
@@ -40,10 +39,13 @@ def on_machines(study: Study, machines: Sequence[str]) -> Study:
             f"`howlate lab run {study.id}` boots them as guests; or run it without its axis kernel "
             "after each boot, and make a report of the runs",
         )
+    if study.parts:
+        return replace(study, kernels=tuple(machines))
     settings = {name: value for name, value in study.settings.items() if name != KERNEL}
     axes = study.axes if KERNEL in study.axes else {KERNEL: (), **study.axes}
     axes = {name: tuple(machines) if name == KERNEL else values for name, values in axes.items()}
-    return replace(study, settings=settings, axes=axes, exclude=tuple(_meant(study, machines)))
+    exclude = tuple(_meant(study, machines))
+    return replace(study, settings=settings, axes=axes, exclude=exclude, kernels=())
 
 
 def _meant(study: Study, machines: Sequence[str]) -> Iterable[Mapping[str, tuple[Value, ...]]]:
@@ -59,7 +61,7 @@ def seeded(study: Study, seeds: int) -> Study:
     """The study with so many seeds for repetitions; refused where it sets the seed itself."""
     if not 1 <= seeds <= 10_000:
         raise UsageError(f"{seeds} seeds cannot be", f"use 1 to 10000 (default {SEEDS})")
-    if "seed" in study.axes:
+    if any("seed" in piece.axes for piece in study.pieces()):
         raise UsageError(
             f'{study.id} has an axis "seed"; in virtual time a point has its seeds anyway',
             "leave it out, and say how many by --seeds N",

@@ -14,10 +14,10 @@ from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities, Parameter, TestKind
 from howlate.model.decode import suggestion
 from howlate.model.plan import Cell, Plan
-from howlate.model.study import Order, Study, Value, spell
+from howlate.model.study import KERNEL, PART, Order, Study, Value, spell
 from howlate.model.units import parse_count, parse_cpus, parse_duration_ns
 from howlate.plan.check import canonical, check_together, find_test, find_timer, parameters_of
-from howlate.plan.machines import KERNEL, on_machines, seeded, seeds_differ, with_seed
+from howlate.plan.machines import on_machines, seeded, seeds_differ, with_seed
 
 MOST_CELLS = 10_000
 OVERHEAD_S = 1.0
@@ -51,25 +51,45 @@ def make_plan(
 ) -> Plan:
     """All cells of the study, checked. `labels` (the kernel of a machine without a name) are added to each and
     are no part of its id."""
-    study = on_machines(study, ("",) if machines is None else tuple(machines.can))
+    names = ("",) if machines is None else tuple(machines.can)
+    pieces = [on_machines(piece, names) for piece in study.pieces()]
     if machines is not None and machines.seeds:
-        study = seeded(study, machines.seeds)
-    count = study.order.repetitions
-    for values in study.axes.values():
-        count *= len(values)
+        pieces = [seeded(piece, machines.seeds) for piece in pieces]
+    order = pieces[0].order
+    _not_too_many(pieces, order.repetitions, most)
+    can = {"": capabilities} if machines is None else machines.can
+    once = [cell for piece in pieces for cell in _once(piece, can, machines, labels or {})]
+    _no_twins(study, once)
+    cells = _ordered(once, order)
+    if machines is not None and machines.seeds:
+        cells = _with_seeds(cells, can)
+    return Plan(tuple(cells))
+
+
+def _not_too_many(pieces: Iterable[Study], repetitions: int, most: int) -> None:
+    count = 0
+    for piece in pieces:
+        points = repetitions
+        for values in piece.axes.values():
+            points *= len(values)
+        count += points
     if count > most:
         raise UsageError(
             f"the matrix has {count:,} cells, more than {most:,}", f"allow it with --most-cells {count}"
         )
 
-    can = {"": capabilities} if machines is None else machines.can
+
+def _once(
+    study: Study, can: Mapping[str, Capabilities], machines: Machines | None, labels: Mapping[str, str]
+) -> list[Cell]:
+    """Each point's first repetition. The study is one without parts."""
 
     @cache
     def spelt(name: str, value: Value, machine: str) -> Value | None:
         try:
             return canonical(name, value, find_test(study.test, can[machine]), can[machine])
         except UsageError as problem:
-            raise UsageError(f"{study.id}: {problem.message}", problem.remedy) from None
+            raise UsageError(f"{study.name}: {problem.message}", problem.remedy) from None
 
     for name, value in study.settings.items():
         spelt(name, value, next(iter(can)))
@@ -78,28 +98,27 @@ def make_plan(
         return value if name == KERNEL else spelt(name, value, next(iter(can)))
 
     exclude = [_exclusion(study, entry, plain) for entry in study.exclude]
-    once = [
-        _cell(study, can, machines, point, spelt, labels or {})
+    found = [
+        _cell(study, can, machines, point, spelt, labels)
         for point in _points(study)
         if not any(all(plain(n, point[n]) in values for n, values in entry.items()) for entry in exclude)
     ]
-    if not once:
-        raise UsageError(f"{study.id}: every cell is excluded", "take an [[exclude]] away")
-    _no_twins(study, once)
-    cells = _ordered(once, study.order)
-    if machines is not None and machines.seeds:
-        known = {
-            machine: _defaults(parameters_of(find_test(study.test, its), its)) for machine, its in can.items()
-        }
-        cells = _with_seeds(cells, known)
-    return Plan(tuple(cells))
+    if not found:
+        raise UsageError(f"{study.name}: every cell is excluded", "take an [[exclude]] away")
+    return found
 
 
-def _with_seeds(cells: Iterable[Cell], known: Mapping[str, Mapping[str, str]]) -> Iterable[Cell]:
+def _with_seeds(cells: Iterable[Cell], can: Mapping[str, Capabilities]) -> Iterable[Cell]:
     """A cell's repetition is its seed; where a seed changes nothing one is measured."""
+
+    @cache
+    def known(test: str, machine: str) -> Mapping[str, str]:
+        return _defaults(parameters_of(find_test(test, can[machine]), can[machine]))
+
     for cell in cells:
-        if seeds_differ(cell.parameters, known[cell.machine]):
-            yield replace(cell, parameters=with_seed(cell.parameters, cell.repetition, known[cell.machine]))
+        defaults = known(cell.test, cell.machine)
+        if seeds_differ(cell.parameters, defaults):
+            yield replace(cell, parameters=with_seed(cell.parameters, cell.repetition, defaults))
         elif cell.repetition == 1:
             yield cell
 
@@ -129,7 +148,7 @@ def _exclusion(
                 one = value  # no value at all, such as a misspelt load
             if one not in axis and name != KERNEL:
                 raise UsageError(
-                    f'{study.id}: [[exclude]] names {name} = "{spell(value)}", which is not on that axis',
+                    f'{study.name}: [[exclude]] names {name} = "{spell(value)}", which is not on that axis',
                     suggestion(spell(value), (spell(v) for v in study.axes[name])),
                 )
             found[name].add(one)
@@ -163,10 +182,12 @@ def _cell(
     except UsageError as problem:
         where = ", ".join(f"{k} = {spell(v)}" for k, v in point.items())
         raise UsageError(
-            f"{study.id}{f', {where}' if where else ''}: {problem.message}", problem.remedy
+            f"{study.name}{f', {where}' if where else ''}: {problem.message}", problem.remedy
         ) from None
     shown = _labels(parameters, point, test, capabilities)
-    slug = [shown[name] for name in study.axes] or [test.name]
+    slug = [shown[name] for name in study.axes] or ([] if study.part else [test.name])
+    if study.part:
+        shown, slug = {PART: study.part, **shown}, [study.part, *slug]
     if machines is not None:
         impossible = machines.impossible.get(machine, "") or impossible
         expected_s *= machines.slower
@@ -174,7 +195,7 @@ def _cell(
         id=cell_id(test.name, parameters, slug, 1, machine),
         test=test.name,
         parameters=parameters,
-        labels={**labels, **shown},
+        labels={PART: study.part, **labels, **shown} if study.part else {**labels, **shown},
         repetition=1,
         expected_s=expected_s,
         impossible=impossible,
@@ -230,7 +251,7 @@ def _no_twins(study: Study, cells: Iterable[Cell]) -> None:
     seen: set[str] = set()
     for cell in cells:
         if cell.id in seen:
-            what = ", ".join(f"{k} = {cell.labels[k]}" for k in study.axes)
+            what = ", ".join(f"{k} = {cell.labels[k]}" for k in study.names_of_axes if k in cell.labels)
             raise UsageError(
                 f"{study.id}: the cell {what} stands twice in the matrix", "repeat it by order.repetitions"
             )

@@ -129,8 +129,9 @@ COLUMNS: tuple[tuple[str, str, Callable[[Disturbances], int | None]], ...] = (
 )
 
 
-def table(cells: Sequence[CellContent], names: Sequence[str]) -> str:
-    """A row a cell."""
+def table(cells: Sequence[CellContent], names: Sequence[str], part: str = "") -> str:
+    """A row a cell. `part`: whose cells they are."""
+    ident = escape("-".join(word for word in ("table", part, "disturbances") if word))
     heads = ["cell", *(title for _, title, _ in COLUMNS), "RT throttled", "steal", "frequency"]
     scopes = ["", *[' class="n"'] * (len(heads) - 1)]
     head = "".join(
@@ -138,10 +139,10 @@ def table(cells: Sequence[CellContent], names: Sequence[str]) -> str:
     )
     rows = "".join(_row(cell, name) for cell, name in zip(cells, names, strict=True))
     return (
-        '<p class="table-title" id="table-disturbances">What befell the measuring threads and their CPUs meanwhile. '
+        f'<p class="table-title" id="{ident}">What befell the measuring threads and their CPUs meanwhile. '
         "A dash: the machine does not say.</p>"
-        '<div class="scroll" tabindex="0" role="region" aria-labelledby="table-disturbances">'
-        f'<table class="disturbances" aria-labelledby="table-disturbances"><thead><tr>{head}</tr></thead>'
+        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
+        f'<table class="disturbances" aria-labelledby="{ident}"><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
 

@@ -30,7 +30,7 @@ from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.report import disturbances, machine, prose, tables
 from howlate.report.coarser import coarser
 from howlate.report.content import CellContent, RunContent, must_be_one_study, read_content
-from howlate.report.labels import row_names
+from howlate.report.labels import by_part, row_names, title_of
 from howlate.report.points import Points
 
 LARGEST = 2_000_000
@@ -96,36 +96,85 @@ def _render(runs: Sequence[RunContent], fit: Fit) -> str:
     every, labels = joined(runs)
     names = row_names(labels)
     first = runs[0].run
-    points = Points.of(runs, every, labels)
-    answer = (
-        prose.answer(every, names, len(machine.places(runs)))
-        if points is None
-        else prose.answer_of_points(points.groups, first)
-    )
+    sections = [
+        _Section.of(runs, part, [every[i] for i in places], [labels[i] for i in places])
+        for part, places in by_part(labels).items()
+    ] or [_Section.of(runs, "", [], [])]
     listed = _latest(every, fit.listed)
-    cells, labels, names = [every[i] for i in listed], [labels[i] for i in listed], [names[i] for i in listed]
-    subjects = [
-        Subject(
-            names[i] if cells[i].summary.valid else f"{names[i]} (invalid)",
-            cells[i].summary,
-            coarser(cells[i].bins, fit.joined),
-        )
-        for i in _latest(cells, fit.drawn)
-    ]
-    drawn: dict[Shows, Sequence[Subject]] = {"cells": subjects, "pooled": subjects, "worst": subjects}
-    if points is not None:
-        drawn = points.subjects(fit.drawn, fit.joined)
+    cells, names = [every[i] for i in listed], [names[i] for i in listed]
     body = [
-        _head(runs, answer),
+        _head(runs, [line for section in sections for line in section.answer]),
         _warnings([*prose.cautions(runs, cells, names), *_left_out(fit, len(every))]),
-        *_results(cells, labels, drawn, points, first),
+        *(text for section in sections for text in section.texts(fit, len(every))),
         _findings(runs),
         machine.section(runs, cells, names),
-        _meaning(points is not None, first.virtual),
+        _meaning(any(section.points is not None for section in sections), first.virtual),
         _foot(runs),
     ]
     title = f"{first.study.question or first.study.title} – howlate"
     return _page(title, "\n".join(part for part in body if part))
+
+
+@dataclass(frozen=True)
+class _Section:
+    """The cells of one part of the study, or all of them where it has none."""
+
+    runs: Sequence[RunContent]
+    part: str
+    cells: Sequence[CellContent]
+    labels: Sequence[dict[str, str]]
+    names: Sequence[str]
+    points: Points | None
+
+    @classmethod
+    def of(
+        cls,
+        runs: Sequence[RunContent],
+        part: str,
+        cells: Sequence[CellContent],
+        labels: Sequence[dict[str, str]],
+    ) -> _Section:
+        return cls(runs, part, cells, labels, row_names(labels), Points.of(runs, cells, labels))
+
+    @property
+    def title(self) -> str:
+        return title_of(self.part, self.runs[0].run.study)
+
+    @property
+    def answer(self) -> list[str]:
+        """The short answer, as HTML; under the part's title where there is one."""
+        said = (
+            prose.answer(self.cells, self.names, len(machine.places(self.runs)))
+            if self.points is None
+            else prose.answer_of_points(self.points.groups, self.runs[0].run)
+        )
+        return [f"{escape(self.title)}. {said[0]}", *said[1:]] if self.part else said
+
+    def texts(self, fit: Fit, of: int) -> Iterable[str]:
+        """Tables and charts. `of`: so many cells share the page's room."""
+        if self.part:
+            yield (
+                f'<section class="part" id="part-{escape(self.part)}"><h2>{escape(self.title)}</h2></section>'
+            )
+        drawn_most, listed_most = (
+            most if not self.part else max(1, most * len(self.cells) // max(1, of))
+            for most in (fit.drawn, fit.listed)
+        )
+        listed = _latest(self.cells, listed_most)
+        cells, labels = [self.cells[i] for i in listed], [self.labels[i] for i in listed]
+        names = [self.names[i] for i in listed]
+        subjects = [
+            Subject(
+                names[i] if cells[i].summary.valid else f"{names[i]} (invalid)",
+                cells[i].summary,
+                coarser(cells[i].bins, fit.joined),
+            )
+            for i in _latest(cells, drawn_most)
+        ]
+        drawn: dict[Shows, Sequence[Subject]] = {"cells": subjects, "pooled": subjects, "worst": subjects}
+        if self.points is not None:
+            drawn = self.points.subjects(drawn_most, fit.joined)
+        yield from _results(cells, labels, drawn, self.points, self.runs[0].run, self.part)
 
 
 def _latest(cells: Sequence[CellContent], most: int) -> list[int]:
@@ -173,6 +222,7 @@ def _results(
     drawn: Mapping[Shows, Sequence[Subject]],
     points: Points | None,
     run: Run,
+    part: str,
 ) -> Iterable[str]:
     if not cells:
         yield '<section><p class="lead">No cell of this run is whole yet.</p></section>'
@@ -182,12 +232,14 @@ def _results(
         for column, subjects in _by_column(chart, drawn.get(chart.shows) or ()):
             figure = chart.draw(subjects)
             if isinstance(figure, Figure):
-                yield _figure(figure, note, column)
+                yield _figure(figure, note, part, column)
             elif figure:
                 yield f'<section class="chart"><p class="reading">{escape(figure)}</p></section>'
         if chart.name == "overview":
-            single = tables.summary(cells, labels, note) + disturbances.table(cells, row_names(labels))
-            yield single if points is None else tables.spread(points.groups, run) + _folded(cells, single)
+            single = tables.summary(cells, labels, note, part)
+            single += disturbances.table(cells, row_names(labels), part)
+            spread = "" if points is None else tables.spread(points.groups, run, part)
+            yield single if points is None else spread + _folded(cells, single)
 
 
 def _by_column(chart: Chart, subjects: Sequence[Subject]) -> Iterator[tuple[str, Sequence[Subject]]]:
@@ -229,8 +281,8 @@ def _warnings(sentences: Sequence[str]) -> str:
     return f'<aside class="cautions" aria-label="Before you use these numbers"><ul>{items}</ul></aside>'
 
 
-def _figure(figure: Figure, note: str, column: str) -> str:
-    ident = f"{figure.name}-{column}" if column else figure.name
+def _figure(figure: Figure, note: str, part: str, column: str) -> str:
+    ident = "-".join(word for word in (figure.name, part, column) if word)
     panels = "".join(_panel(figure, panel, f"{ident}-{i}") for i, panel in enumerate(figure.panels))
     legend = "".join(_key(key) for key in figure.keys)
     many = " many" if len(figure.panels) > 8 else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from howlate.model.study import PART, Study
 from howlate.model.summary import CellSummary
 from howlate.model.units import parse_duration_ns
 
@@ -24,6 +25,20 @@ def axes_that_vary(labels: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
     if not vary:
         vary = [n for n in ("load", *names) if n in names][:1]
     return tuple(sorted(vary, key=lambda n: (FIRST.index(n) if n in FIRST else len(FIRST), names.index(n))))
+
+
+def by_part(labels: Sequence[Mapping[str, str]]) -> dict[str, list[int]]:
+    """Places of the cells of each part, in the order in which the parts come; "" where the study has none."""
+    found: dict[str, list[int]] = {}
+    for place, one in enumerate(labels):
+        found.setdefault(one.get(PART, ""), []).append(place)
+    return found
+
+
+def title_of(part: str, study: Study | None) -> str:
+    """A part's title, or its id where the study is not at hand."""
+    parts = study.parts if study is not None else ()
+    return next((one.title for one in parts if one.id == part), part)
 
 
 def row_names(labels: Sequence[Mapping[str, str]]) -> list[str]:

@@ -31,26 +31,27 @@ def summary(
     cells: Sequence[CellContent],
     labels: Sequence[Mapping[str, str]],
     note: str = "",
+    part: str = "",
 ) -> str:
-    """One table for each column of the samples that says anything."""
+    """One table for each column of the samples that says anything. `part`: whose cells they are."""
     names = list(dict.fromkeys(name for cell in cells for name in cell.summary.columns))
     shown = [n for n in names if n != RESPONSE or any(_says(c.summary.columns.get(n)) for c in cells)]
-    return "".join(_table(cells, labels, name, note) for name in shown)
+    return "".join(_table(cells, labels, name, note, part) for name in shown)
 
 
-def spread(groups: Sequence[Group], run: Run) -> str:
+def spread(groups: Sequence[Group], run: Run, part: str = "") -> str:
     """A row a point: the spread over its repetitions, a table for each column of the samples that says anything."""
     cells = [cell for group in groups for cell in group.cells]
     names = list(dict.fromkeys(name for cell in cells for name in cell.columns))
     note = VIRTUAL_TIME if run.virtual else ""
     return "".join(
-        _spread_table(groups, name, run, note)
+        _spread_table(groups, name, run, note, part)
         for name in names
         if name != RESPONSE or any(_says(c.columns.get(name)) for c in cells)
     )
 
 
-def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str) -> str:
+def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str, part: str) -> str:
     unit = unit_for(c.columns[name] for group in groups for c in group.cells if name in c.columns)
     shown = "µs" if unit.name == "us" else unit.name
     labels = [group.labels for group in groups]
@@ -79,10 +80,11 @@ def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str) -> st
     title = f"{column_title(name)}, in {shown}: spread over {repetitions(run)}. " + (
         f"Every row: {same}." if same else ""
     )
+    ident = escape("-".join(word for word in ("spread", part, name) if word))
     return (
-        f'<p class="table-title" id="spread-{escape(name)}">{escape(title.strip())}</p>{noted(note)}'
-        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="spread-{escape(name)}">'
-        f'<table class="summary spread" data-column="{escape(name)}" aria-labelledby="spread-{escape(name)}">'
+        f'<p class="table-title" id="{ident}">{escape(title.strip())}</p>{noted(note)}'
+        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
+        f'<table class="summary spread" data-column="{escape(name)}" aria-labelledby="{ident}">'
         f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
@@ -119,7 +121,9 @@ def _says(column: ColumnSummary | None) -> bool:
     return column is not None and bool(column.max)
 
 
-def _table(cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]], name: str, note: str) -> str:
+def _table(
+    cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]], name: str, note: str, part: str
+) -> str:
     columns = [c.summary.columns.get(name) for c in cells]
     unit = unit_for(c for c in columns if c is not None)
     shown = "µs" if unit.name == "us" else unit.name
@@ -152,10 +156,11 @@ def _table(cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]], na
         for i, (cell, column, one) in enumerate(zip(cells, columns, labels, strict=True))
     )
     title = f"{column_title(name)}, in {shown}. The largest is the largest seen, not a limit."
+    ident = escape("-".join(word for word in ("table", part, name) if word))
     return (
-        f'<p class="table-title" id="table-{escape(name)}">{escape(title)}</p>{noted(note)}'
-        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="table-{escape(name)}">'
-        f'<table class="summary" data-column="{escape(name)}" aria-labelledby="table-{escape(name)}">'
+        f'<p class="table-title" id="{ident}">{escape(title)}</p>{noted(note)}'
+        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
+        f'<table class="summary" data-column="{escape(name)}" aria-labelledby="{ident}">'
         f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 

@@ -22,7 +22,7 @@ from howlate.model.columns import LATENCY, RESPONSE, column_title, things
 from howlate.model.finding import Finding
 from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import SCHEMA, CellSummary, ColumnSummary
-from howlate.report.labels import axes_that_vary, heading, measured_s
+from howlate.report.labels import axes_that_vary, by_part, heading, measured_s, title_of
 from howlate.report.units import Unit, unit_for
 from howlate.stats.groups import Group, groups_json, groups_of, is_grouped, kinds_of, repetitions
 
@@ -53,11 +53,28 @@ def print_cells(
     run: Run | None = None,
     every: bool = False,
 ) -> None:
-    """The tables of a run, a column of the samples after the other; `seconds`: how long each cell (by id)
-    measured. A row is a point where points are repeated, unless `every` cell is asked for."""
+    """The tables of a run, part after part, a column of the samples after the other; `seconds`: how long each cell
+    (by id) measured. A row is a point where points are repeated, unless `every` cell is asked for."""
     if not summaries:
         console.print("No cell of this run is whole yet.")
         return
+    for part, places in by_part([s.labels for s in summaries]).items():
+        if part:
+            console.print()
+            heading_of_part = f"{part}: {title_of(part, run.study if run is not None else None)}"
+            for line in textwrap.wrap(heading_of_part, console.width):
+                console.print(Text(line, style="bold underline"), soft_wrap=True)
+        _print_part(console, [summaries[place] for place in places], seconds, run, every)
+
+
+def _print_part(
+    console: Console,
+    summaries: Sequence[CellSummary],
+    seconds: Mapping[str, float] | None,
+    run: Run | None,
+    every: bool,
+) -> None:
+    """Cells of one test."""
     groups = groups_of(summaries, run)
     if is_grouped(run, groups) and not every:
         _print_groups(console, groups, seconds or {}, run)
