@@ -106,7 +106,7 @@ def test_bad_parts_are_refused_with_their_place(change: tuple[str, str], said: s
     with pytest.raises(UsageError) as caught:
         make_plan(with_shared(decoded(text), CAN.takes), CAN)
     message = str(caught.value)
-    assert said in message or said == "unknown" and "no test of its parts" in message
+    assert said in message or (said == "unknown" and "no test of its parts" in message)
 
 
 def test_an_empty_list_of_parts_is_no_study() -> None:
