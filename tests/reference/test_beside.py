@@ -9,7 +9,8 @@ import pytest
 
 from howlate.model.decode import parse_toml
 from howlate.model.reference import decode_reference
-from howlate.reference.beside import look_up, published, value_in
+from howlate.reference.beside import lines_beside, look_up, published, value_in
+from howlate.reference.load import find_reference
 
 CELL: dict[str, Any] = {
     "test": "cyclic",
@@ -101,3 +102,54 @@ def test_each_figure_once_by_our_field() -> None:
         "columns.cs1_ns.min": ("one", "684.00", 684.0),
         "columns.latency_ns.max": ("one", "28101.0", 28101.026),
     }
+
+
+def test_the_rows_of_a_published_table_stand_beside_a_table_of_ours() -> None:
+    lines = lines_beside(find_reference("toshiba-2010"), {"load": "none", "period": "1000us"}, "latency_ns")
+    assert [(line.label, line.preemption) for line in lines] == [
+        ("2.6.26lenny", ("none", "voluntary")),
+        ("2.6.26preemptive", ("full",)),
+        ("2.6.26.8RT", ("rt",)),
+        ("2.6.27Xenomai", ()),
+    ]
+    assert {line.table for line in lines} == {"low-1000us"}
+    assert lines[2].values == pytest.approx(
+        {"mean": 6817.0, "maximum": 30381.0, "deviation": 313.0, "overruns": 0.0}
+    )
+    assert lines[3].why and lines[3].figures["maximum"].printed == "3.420"
+    assert lines[0].to_json()["marks"] == {
+        "mean": "text",
+        "maximum": "text",
+        "deviation": "text",
+        "overruns": "text",
+    }
+
+
+def test_rows_of_other_loads_do_not_stand_beside_it() -> None:
+    reference = find_reference("toshiba-mem-2010")
+    part = {"part": table.part} if (table := reference.table("memory-alloc-500us")) and table.part else {}
+    lines = lines_beside(reference, {**part, "load": "memory-alloc:50", "period": "500us"}, "latency_ns")
+    assert [(line.label, line.values["exceeded"]) for line in lines] == [
+        ("2.6.31.12 · 50%", 19),
+        ("2.6.31.12-RT · 50%", 1),
+    ]
+    assert lines_beside(reference, {**part, "load": "memory-alloc:60", "period": "500us"}, "latency_ns") == ()
+    assert (
+        lines_beside(reference, {**part, "load": "memory-alloc:50", "period": "500us"}, "response_ns") == ()
+    )
+
+
+def test_a_listing_gives_a_row_of_each_kernel_for_a_column() -> None:
+    reference = find_reference("tut-2017")
+    table = reference.table("listing-2-preemption")
+    assert table is not None
+    lines = lines_beside(reference, {"part": table.part, "load": "none"}, "cs1_ns")
+    assert [(line.table, line.preemption, line.values["maximum"]) for line in lines] == [
+        ("listing-2-preemption", ("none", "voluntary"), 100553.0),
+        ("listing-3-preemption", ("full",), 23748.0),
+        ("listing-4-preemption", ("rt",), 23914.0),
+    ]
+    assert [
+        line.values["minimum"]
+        for line in lines_beside(reference, {"part": table.part, "load": "none"}, "cs2_ns")
+    ] == [573, 561, 645]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from howlate.model.reference import UNITS, Column, Figure, Reference, Row, Table
+from howlate.model.reference import PREEMPTION, UNITS, Column, Figure, Reference, Row, Table
 
 OF_TIME = ("min", "mean", "max", "stddev")
 """Statistics of a column that are in the column's own unit."""
@@ -78,3 +78,94 @@ def is_nanoseconds(field: str) -> bool:
     if words[0] == "columns" and len(words) > 2 and words[1].endswith("_ns"):
         return words[2] in OF_TIME or words[2] == "quantiles"
     return words[-1].endswith("_ns") or "_ns_" in words[-1]
+
+
+FIGURES: Mapping[str, str] = {
+    "minimum": "columns.{}.min",
+    "mean": "columns.{}.mean",
+    "maximum": "columns.{}.max",
+    "deviation": "columns.{}.stddev",
+    "overruns": "accounting.overruns",
+    "exceeded": "columns.{}.period_exceeded",
+}
+"""The published layout, in its order, and our field for each."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a document as it stands in a table of ours for one column of the samples."""
+
+    label: str
+    """As the document names it."""
+    table: str
+    place: str
+    preemption: tuple[str, ...]
+    """The models of the machines that it stands beside; empty: of any, or none where `why` says so."""
+    why: str
+    """Why nothing of ours can stand beside it."""
+    values: Mapping[str, float]
+    """By FIGURES: times in nanoseconds, counts."""
+    figures: Mapping[str, Figure]
+    """The same as the document prints them, with their marks."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **{name: getattr(self, name) for name in ("label", "table", "place", "why")},
+            "preemption": list(self.preemption),
+            "values": dict(self.values),
+            "marks": {name: figure.mark for name, figure in self.figures.items()},
+        }
+
+
+def lines_beside(reference: Reference, labels: Mapping[str, str], column: str) -> tuple[Line, ...]:
+    """What a document prints for the cells of these labels, whatever their kernel, of one column of the samples: its
+    rows in their order, also those that cannot be measured here. Tables and listings; where there is none, what its
+    words say."""
+    for kinds in (("table", "listing"), ("text",)):
+        found = [
+            line
+            for table in reference.tables
+            if table.kind in kinds
+            for row in table.rows
+            if (line := _line(table, row, labels, column)) is not None
+        ]
+        if found:
+            return tuple(found)
+    return ()
+
+
+def _line(table: Table, row: Row, labels: Mapping[str, str], column: str) -> Line | None:
+    """None where the row is of other cells, or has none of the figures."""
+    preemption = row.match.get(PREEMPTION, table.where.get(PREEMPTION, ()))
+    cell = {"labels": labels}
+    if preemption:
+        if row not in table.rows_for(cell, preemption[0]):
+            return None
+    elif row.measurable:
+        if row not in table.rows_for(cell):
+            return None
+    elif not table.covers(cell):
+        return None
+    paths = {path.format(column): name for name, path in FIGURES.items()}
+    figures = {
+        paths[one.field_of(row)]: (
+            figure,
+            UNITS.get(one.unit, 1.0) if is_nanoseconds(one.field_of(row)) else 1.0,
+        )
+        for one in table.columns
+        if (figure := row.values.get(one.name)) is not None
+        and figure.number is not None
+        and one.field_of(row) in paths
+    }
+    if not figures or not any(name != "overruns" for name in figures):
+        return None
+    label = row.label if PREEMPTION in table.rows_by.split("+") else table.title
+    return Line(
+        label,
+        table.id,
+        table.place,
+        preemption,
+        row.why,
+        {name: float(figure.number or 0) * unit for name, (figure, unit) in figures.items()},
+        {name: figure for name, (figure, _) in figures.items()},
+    )
