@@ -38,6 +38,7 @@
 #include "core/stream.hpp"
 #include "sys/clock.hpp"
 #include "sys/sched.hpp"
+#include "sys/thread.hpp"
 
 namespace howlate {
 
@@ -74,6 +75,10 @@ class PointsThread {
     made();
   }
 
+  // What the thread had used when its set-up was over (faults, switches): that is not the run's. Without it the account begins with
+  // the body.
+  void count_from(const ThreadCounters& before) { before_ = before; }
+
   // For bodies that write into the columns themselves: the memory of one column (by its number in the columns, 1 is the first after
   // `index`) for all rows, and how many rows were written, from row 0 on. Not together with add().
   [[nodiscard]] std::span<std::int64_t> column(std::size_t number) const {
@@ -109,6 +114,7 @@ class PointsThread {
   bool numbered_ = true;  // `index` is written with the rows; else conclude fills it in
   const std::atomic<bool>* stop_ = nullptr;
   std::vector<std::int64_t*> columns_;
+  std::optional<ThreadCounters> before_;
   std::atomic<std::int64_t> live_{0};  // for the live line and the watchdog
 };
 

@@ -70,10 +70,11 @@ void PointsThreads::body(PointsThreadRun& run) {
     if (run.spec.records) touch_from_here(run.pages.as<std::byte>());
     const std::int64_t migrations = before.migrations;
     before = read_thread_usage();
-    before.migrations = migrations;
     run.status = run.spec.body(run.seen);
     run.ended_ns = monotonic_now_ns();
     one_ended(run);
+    if (run.seen.before_) before = *run.seen.before_;
+    before.migrations = migrations;
     run.counters = read_thread_counters(root_) - before;
   }
   run.ended.store(true, std::memory_order_release);

@@ -55,6 +55,7 @@ Status sleep_and_compare(PointsThread& thread, const Timer& timer, std::int64_t 
   loop.stop = thread.stop_flag();
   loop.delays = &delays;
   const Status status = timer.run(loop);
+  thread.count_from(loop.before);
   if (loop.stop_reason == StopReason::duration) thread.ran_out_of_time();
   const auto rows = static_cast<std::size_t>(thread.rows());
   for (std::int64_t& planned : delays.planned_ns.first(rows)) planned -= thread.t0_ns();

@@ -125,6 +125,7 @@ template <LatePolicy policy, class Sleep>
 // Sleeps without a schedule: plan, wait, clock, subtract.
 template <class Sleep>
 [[gnu::noinline]] void measure_delays(LoopContext& loop, Sleep& sleep) {
+  begin_account(loop);
   const DelayRun& run = *loop.delays;
   const auto wanted = static_cast<std::int64_t>(run.delay_ns.size());
   std::int64_t window_ns = sleep.now() + spin_window_ns;

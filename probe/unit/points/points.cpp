@@ -2,6 +2,7 @@
 #include "points/points.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 
 #include <filesystem>
 #include <numeric>
@@ -95,6 +96,24 @@ TEST_CASE("threads that record nothing end with the last one that records, and a
   failing.threads.push_back({"helper", {}, {}, false, helper});
   Ran failed(failing);
   CHECK(failed.threads.runs().front()->status.error().message == "on purpose");
+}
+
+TEST_CASE("what a body uses before its account begins is not the run's") {
+  constexpr std::size_t pages = 64, page = 4096;
+  const auto touch = [](PointsThread& thread, bool count_from) -> Status {
+    void* const place =
+        ::mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ::madvise(place, pages * page, MADV_NOHUGEPAGE);
+    for (std::size_t i = 0; i < pages; ++i) static_cast<volatile char*>(place)[i * page] = 1;
+    if (count_from) thread.count_from(read_thread_usage());
+    while (thread.more(0)) thread.add(0, 0, 0);
+    ::munmap(place, pages * page);
+    return {};
+  };
+  const PointsPlan counted = plan_of(3, [&](PointsThread& thread) { return touch(thread, false); });
+  const PointsPlan left_out = plan_of(3, [&](PointsThread& thread) { return touch(thread, true); });
+  CHECK(Ran(counted).threads.runs().front()->counters.minor_faults >= static_cast<std::int64_t>(pages));
+  CHECK(Ran(left_out).threads.runs().front()->counters.minor_faults < static_cast<std::int64_t>(pages));
 }
 
 TEST_CASE("a run in which no point comes is stopped by the watchdog") {

@@ -53,6 +53,15 @@ TEST_CASE("each sleep is planned from the clock just before it, and late by what
   CHECK(delays.loop.stop_reason == StopReason::activations);
 }
 
+TEST_CASE("the account begins after the timer was set up") {
+  Delays delays(1);
+  delays.loop.before = {};
+  MadeUp sleep;
+  sleep.late = {0};
+  measure(delays.loop, sleep);
+  CHECK(delays.loop.before.minor_faults > 0);  // this thread's own, until then
+}
+
 TEST_CASE("a sleep that ends early is slept on, and counted") {
   Delays delays(1);
   MadeUp sleep;
