@@ -13,12 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes import capabilities, study
+from fakes import LIST, capabilities, param, study
 from howlate.errors import UsageError
+from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Plan
 from howlate.model.study import Order, Study, Value, read_study
 from howlate.places import STUDIES
 from howlate.plan import expected_stream_bytes, make_plan, same_plan, still_to_measure
+from howlate.plan.matrix import expected_point_ns
 from howlate.targets import arguments
 
 CAN = capabilities()
@@ -244,6 +246,30 @@ def test_the_estimate_takes_what_ends_first() -> None:
     assert seconds(activations="1000", period="1ms", timer="spin") == pytest.approx(2 + base)
     plan = make_plan(study(axes={"timer": ("io_uring",)}), CAN)
     assert plan.expected_s == 0
+
+
+def test_what_a_point_takes_is_the_sum_of_the_terms_that_hold() -> None:
+    values = {"by": "pipe", "sleep": "5us", "many": "1000", "size": "4KiB", "work": ""}
+
+    def point_ns(*terms: dict[str, Any]) -> float:
+        kinds = [("sleep", "duration"), ("many", "count"), ("size", "bytes"), ("work", "duration")]
+        test = {
+            "name": "made",
+            "summary": "",
+            "needs": "",
+            "params": [param(name, kind) for name, kind in kinds],
+            "point_ns": list(terms),
+        }
+        can = Capabilities.from_json({**LIST, "tests": [test]})
+        return expected_point_ns(can.tests[0], lambda name: values.get(name, ""))
+
+    assert point_ns() == 20_000
+    assert point_ns({"factor": 7}, {"factor": 2, "options": ["sleep"]}) == 7 + 10_000
+    assert point_ns({"factor": 2, "options": ["many", "sleep"]}) == 2 * 1000 * 5000
+    assert point_ns({"factor": 0.5, "options": ["size"]}) == 2048
+    assert point_ns({"factor": 3, "options": ["many", "work"]}, {"factor": 1}) == 1
+    held = {"factor": 5, "where": "by", "has_value": "pipe"}
+    assert point_ns(held, {**held, "has_value": "futex"}) == 5
 
 
 def test_the_streams_size_grows_with_rows_and_cpus() -> None:

@@ -55,7 +55,7 @@ def test_a_load_without_rounds_runs_for_the_duration_and_leaves_no_row(probe: Pa
 
 def test_it_ends_its_loads_when_it_is_stopped(probe: Path, tmp_path: Path) -> None:
     path = tmp_path / "stream"
-    words = ["unmeasured", "--duration", "1h", "--load", "hackbench:1", "--quiet", "--stream", path]
+    words = ["unmeasured", "--duration", "1h", "--load", "hackbench:1", "--quiet", "--stream", str(path)]
     with running(*words) as one:
         one.progress()
         loads = children_of(one.pid)

@@ -32,6 +32,13 @@ void write_test(JsonWriter& json, const Test& test) {
   }
   json.end_array().key("modules").begin_array();
   for (const std::string_view module : test.modules) json.value(module);
+  json.end_array().key("point_ns").begin_array();
+  for (const PointTerm& term : test.point_ns) {
+    json.begin_object().member("factor", term.factor).key("options").begin_array();
+    for (const std::string_view option : {term.option, term.by})
+      if (!option.empty()) json.value(option);
+    json.end_array().member("where", term.where).member("has_value", term.has_value).end_object();
+  }
   json.end_array().end_object();
 }
 

@@ -215,6 +215,12 @@ Result<ExitCode> run(Cell& cell) {
   return measure_points(cell, std::move(plan));
 }
 
+// A reading, by half of each second.
+constexpr PointTerm point_ns[] = {
+    {.factor = 100},
+    {.factor = 400, .where = "via", .has_value = "syscall"},
+};
+
 }  // namespace
 
 extern const Test test_clock;
@@ -228,6 +234,7 @@ const Test test_clock = {
         "without",
     .run = run,
     .example = "howlate-probe clock --clock monotonic_raw --via syscall --points 100000",
+    .point_ns = point_ns,
 };
 
 }  // namespace howlate

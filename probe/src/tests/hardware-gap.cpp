@@ -122,6 +122,9 @@ Result<ExitCode> run(Cell& cell) {
   return measure_points(cell, std::move(plan));
 }
 
+// Where every window has a gap; what ends it is --duration as a rule.
+constexpr PointTerm point_ns[] = {{.factor = 1, .option = "window"}};
+
 }  // namespace
 
 extern const Test test_hardware_gap;
@@ -136,6 +139,7 @@ const Test test_hardware_gap = {
     .run = run,
     .example = "howlate-probe hardware-gap --duration 1min --threshold 10us --cpus all",
     .modules = modules,
+    .point_ns = point_ns,
 };
 
 }  // namespace howlate

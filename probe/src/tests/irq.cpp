@@ -121,6 +121,8 @@ Result<ExitCode> run(Cell& cell) {
   return measure_points(cell, std::move(plan));
 }
 
+constexpr PointTerm point_ns[] = {{.factor = 1, .option = "period"}};
+
 }  // namespace
 
 extern const Test test_irq;
@@ -135,6 +137,7 @@ const Test test_irq = {
     .run = run,
     .example = "howlate-probe irq --period 1ms --points 10000 --load hackbench:10",
     .modules = modules,
+    .point_ns = point_ns,
 };
 
 }  // namespace howlate

@@ -199,6 +199,10 @@ Result<ExitCode> run(Cell& cell) {
   return measure_points(cell, std::move(plan));
 }
 
+// By half of each second.
+constexpr PointTerm point_ns[] = {
+    {.factor = 2, .option = "sleep"}, {.factor = 2, .option = "spin"}, {.factor = 100'000}};
+
 }  // namespace
 
 extern const Test test_preemption;
@@ -210,6 +214,7 @@ const Test test_preemption = {
     .needs = "the right to real-time scheduling (CAP_SYS_NICE or ulimit -r)",
     .run = run,
     .example = "howlate-probe preemption --points 100000 --sleep 200us --high 80 --low 70",
+    .point_ns = point_ns,
 };
 
 }  // namespace howlate

@@ -35,7 +35,7 @@ constexpr ParamSpec params[] = {
     {"between", ParamType::duration, "10ms", "ns", "", "inversion: how long the task in between works"},
     {"call", ParamType::bytes, "4MiB", "B", "", "syscall: how much one read() of zeros is asked for"},
     {"spin", ParamType::duration, "3s", "ns", "", "throttling: give a point up after so long without a gap"},
-    points_param("100"),
+    points_param("20"),
     points_duration,
     points_warm_up,
     points_cpus,
@@ -293,10 +293,6 @@ Result<ExitCode> run_throttling(Question& of) {
   if (const Status left = leave_a_cpu(in, {of.cpu}); !left) return left.error();
   if (read_affinity().size() == 1 && !in.flag("occupy-all"))
     return usage_error("spinning on the only CPU leaves none for anything else", "Give --occupy-all");
-  if (!in.given("points")) {
-    of.plan.points = 3;
-    in.put("points", "3");
-  }
   std::atomic<std::int64_t> others{0};
   of.plan.columns = throttling_columns;
   of.plan.switched_by_design = true;
@@ -332,6 +328,23 @@ Result<ExitCode> run(Cell& cell) {
   return asked == "inversion" ? run_inversion(question) : run_throttling(question);
 }
 
+constexpr PointTerm point_ns[] = {
+    {.factor = 3'000'000,
+     .where = "question",
+     .has_value = "syscall"},  // two waits of at most 1.2 ms each, and
+    {.factor = 2,
+     .option = "call",
+     .where = "question",
+     .has_value = "syscall"},  // the end of a call, at 1 ns a byte
+    {.factor = 8,
+     .option = "hold",
+     .where = "question",
+     .has_value = "inversion"},  // two turns, half of each second
+    {.factor = 8, .option = "between", .where = "question", .has_value = "inversion"},
+    {.factor = 2e9, .where = "question", .has_value = "throttling"},  // the rest before it, and the gap
+    {.factor = 1, .option = "spin", .where = "question", .has_value = "throttling"},
+};
+
 }  // namespace
 
 extern const Test test_scheduler;
@@ -343,6 +356,7 @@ const Test test_scheduler = {
     .needs = "for inversion and throttling the right to real-time scheduling (CAP_SYS_NICE or ulimit -r)",
     .run = run,
     .example = "howlate-probe scheduler --question inversion --points 50",
+    .point_ns = point_ns,
 };
 
 }  // namespace howlate

@@ -205,6 +205,12 @@ Result<ExitCode> run(Cell& cell) {
   return measure_points(cell, std::move(plan));
 }
 
+// By half of each second; the work is of each of the two, once a hand-over.
+constexpr PointTerm point_ns[] = {
+    {.factor = 5'000, .option = "switches-per-point"},
+    {.factor = 2, .option = "switches-per-point", .by = "work"},
+};
+
 }  // namespace
 
 extern const Test test_switch;
@@ -218,6 +224,7 @@ const Test test_switch = {
         "without",
     .run = run,
     .example = "howlate-probe switch --by pipe --between processes --points 1000",
+    .point_ns = point_ns,
 };
 
 }  // namespace howlate

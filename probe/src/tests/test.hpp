@@ -12,6 +12,14 @@
 
 namespace howlate {
 
+// How long a test of points takes for one of them, roughly: the sum of these terms, each `factor` by the values of its options (counts as
+// they are, times in nanoseconds). From it the host tells when a cell will be over, and when something must be wrong.
+struct PointTerm {
+  double factor = 0;
+  std::string_view option = {}, by = {};        // "": 1
+  std::string_view where = {}, has_value = {};  // a term that holds only where an option has this value
+};
+
 class Cell;  // cell/cell.hpp: parameters, loads, stream, stop request of one cell
 
 struct Test {
@@ -24,6 +32,7 @@ struct Test {
   std::string_view example = {};  // a whole command that ends its --help
   std::span<const std::string_view> modules =
       {};  // of the kernel or of kmod/, which it can use: the lab loads them
+  std::span<const PointTerm> point_ns = {};  // of tests that end after a number of points
 };
 
 std::span<const Test* const> tests();

@@ -100,6 +100,12 @@ Result<ExitCode> run(Cell& cell) {
   return measure_points(cell, std::move(plan));
 }
 
+constexpr PointTerm point_ns[] = {
+    {.factor = 1, .option = "sleep"},
+    {.factor = 50'000},                                                       // late, and the way back
+    {.factor = 1, .option = "sleep", .where = "timer", .has_value = "spin"},  // half of each second
+};
+
 }  // namespace
 
 extern const Test test_timer;
@@ -113,6 +119,7 @@ const Test test_timer = {
         "other without",
     .run = run,
     .example = "howlate-probe timer --timer clock_nanosleep-relative --sleep 5us --points 1000000",
+    .point_ns = point_ns,
 };
 
 }  // namespace howlate

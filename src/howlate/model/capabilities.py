@@ -25,6 +25,17 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class PointTerm:
+    """A part of what a data point takes: `factor` nanoseconds by the values of its options."""
+
+    factor: float
+    options: tuple[str, ...] = ()
+    where: str = ""
+    has_value: str = ""
+    """It holds only where the option `where` has this value; always where that is empty."""
+
+
+@dataclass(frozen=True)
 class TestKind:
     """A latency test."""
 
@@ -36,8 +47,8 @@ class TestKind:
     """Of the kernel, or of kmod/, which it can use."""
     columns: tuple[tuple[str, str], ...] = ()
     """Name and type of what it stores a row."""
-    point_ns: int = 0
-    """How long a data point takes, roughly; 0 where the probe does not say."""
+    point_ns: tuple[PointTerm, ...] = ()
+    """How long a data point takes, roughly, by its options; empty where the probe does not say."""
 
     @property
     def counts(self) -> dict[str, str]:
@@ -117,7 +128,7 @@ class Capabilities:
                     _params(t, "params"),
                     tuple(str(m) for m in t.items("modules")),
                     tuple((c.text("name"), c.text("type", "i64")) for c in t.tables("columns")),
-                    t.integer("point_ns", 0),
+                    _point_ns(t),
                 )
                 for t in table.tables("tests", required=True)
             ),
@@ -145,6 +156,18 @@ class Capabilities:
             _params(table, "common"),
             _params(table, "load_common"),
         )
+
+
+def _point_ns(table: Table) -> tuple[PointTerm, ...]:
+    return tuple(
+        PointTerm(
+            term.real("factor"),
+            tuple(str(option) for option in term.items("options")),
+            term.text("where", ""),
+            term.text("has_value", ""),
+        )
+        for term in table.tables("point_ns")
+    )
 
 
 def _timer(table: Table) -> TimerKind:

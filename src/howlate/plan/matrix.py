@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from howlate.model.capabilities import Capabilities, Parameter, TestKind
 from howlate.model.decode import suggestion
 from howlate.model.plan import Cell, Plan
 from howlate.model.study import KERNEL, PART, Order, Study, Value, spell
-from howlate.model.units import parse_count, parse_cpus, parse_duration_ns
+from howlate.model.units import parse_bytes, parse_count, parse_cpus, parse_duration_ns
 from howlate.plan.check import canonical, check_together, find_test, find_timer, parameters_of
 from howlate.plan.machines import on_machines, seeded, seeds_differ, with_seed
 
@@ -310,6 +311,26 @@ def expected_seconds(parameters: Mapping[str, Value], test: TestKind, capabiliti
     return seconds + OVERHEAD_S
 
 
+def expected_point_ns(test: TestKind, text: Callable[[str], str]) -> float:
+    """What the probe says that a data point takes with these options, as `text` spells them."""
+    if not test.point_ns:
+        return POINT_NS
+    kinds = {p.name: p.type for p in test.params}
+
+    def number(option: str) -> float:
+        value = text(option)
+        if not value:
+            return 0.0
+        parse = {"duration": parse_duration_ns, "bytes": parse_bytes}.get(kinds.get(option, ""), parse_count)
+        return float(parse(value))
+
+    return sum(
+        term.factor * math.prod(number(option) for option in term.options)
+        for term in test.point_ns
+        if not term.where or text(term.where) == term.has_value
+    )
+
+
 def _reader(parameters: Mapping[str, Value], test: TestKind) -> Callable[[str], str]:
     defaults = {p.name: p.default for p in test.params}
     return lambda name: spell(parameters[name]) if name in parameters else defaults.get(name, "")
@@ -332,9 +353,7 @@ def _ends(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabil
             seconds = min(seconds, rows * period_ns * slower / 1e9)
     if text("points") not in ("", "0"):
         rows = parse_count(text("points"))
-        point_ns = test.point_ns or POINT_NS
-        point_ns += parse_duration_ns(text("sleep")) if text("sleep") else 0
-        seconds = min(seconds, rows * point_ns / 1e9)
+        seconds = min(seconds, rows * expected_point_ns(test, text) / 1e9)
     if seconds == float("inf"):
         counts = {"activations", "points"} & {p.name for p in test.params}
         if counts or "duration" in {p.name for p in test.params}:
