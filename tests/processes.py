@@ -67,7 +67,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def until(condition: Callable[[], bool], within_s: float = 30.0) -> bool:
+def until(condition: Callable[[], bool], within_s: float = 120.0) -> bool:
     """Whether the condition came true; the deadline is generous and only met where something is broken."""
     deadline = time.monotonic() + within_s
     while not condition():

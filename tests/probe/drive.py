@@ -69,6 +69,11 @@ class Running:
         text = Path(f"/proc/{self.pid}/status").read_text()
         return next(line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith(key + ":"))
 
+    def stop(self) -> tuple[int, str, str]:
+        """Asks it to stop; then as end()."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.end()
+
     def end(self) -> tuple[int, str, str]:
         """Its exit code and what it printed, after it has ended."""
         out, err = self.process.communicate(timeout=120)
@@ -87,16 +92,36 @@ def running(*words: str | Path) -> Iterator[Running]:
         one.process.communicate()
 
 
-def stall(one: Running, stall_ns: int) -> tuple[int, int]:
-    """Stops every thread of the probe for so long; the instants (CLOCK_MONOTONIC) between which it stood."""
-    os.kill(one.pid, signal.SIGSTOP)
-    while one.status("State")[0] != "T":
-        pass
+def stall(one: Running, stall_ns: int, *others: Running) -> tuple[int, int]:
+    """Stops every thread of the probe for so long, and of others with it; the instants (CLOCK_MONOTONIC) between
+    which all of them stood."""
+    for each in (one, *others):
+        each.process.send_signal(signal.SIGSTOP)
+    for each in (one, *others):
+        while each.status("State")[0] != "T":
+            assert each.process.poll() is None, "it had ended before it could be stopped"
     stopped_ns = time.monotonic_ns()
     time.sleep(stall_ns / 1e9)  # the delay that is injected, not a synchronisation
     continued_ns = time.monotonic_ns()
-    os.kill(one.pid, signal.SIGCONT)
+    for each in (one, *others):
+        each.process.send_signal(signal.SIGCONT)
     return stopped_ns, continued_ns
+
+
+def stall_often(one: Running, stall_ns: int, times: int) -> int:
+    """Stops it again and again, so that also a task that pauses for half of each second is at work at one of them;
+    the length of the shortest stall. It may end by itself before the last."""
+    lengths: list[int] = []
+    while len(lengths) < times:
+        try:
+            stopped_ns, continued_ns = stall(one, stall_ns)
+        except (AssertionError, OSError):
+            if one.process.poll() is None:
+                raise
+            break
+        lengths.append(continued_ns - stopped_ns)
+        time.sleep(stall_ns / 1e9)  # it runs for as long
+    return min(lengths)
 
 
 def threads(one: Running) -> dict[str, tuple[int, str]]:

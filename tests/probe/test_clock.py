@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probe.drive import cell, probe_list, read_stream, run, running, stall, wait_until_running
+from probe.drive import cell, probe_list, read_stream, run, running, stall_often, wait_until_running
 
 CLOCKS = [
     *("monotonic", "monotonic_raw", "realtime", "boottime", "tai"),
@@ -28,8 +28,9 @@ def test_a_million_points_are_made_without_a_page_fault(probe: Path, tmp_path: P
     assert run("check-stream", path).returncode == 0
     rows = read_stream(path).columns[0]
     assert np.array_equal(rows["index"], np.arange(1_000_000))
-    # A difference is the step of time from one point to the next, but where a window began anew.
-    assert np.count_nonzero(np.diff(rows["time_ns"]) != rows["dt_ns"][1:]) <= 3
+    # A difference is the step of time from one point to the next, but where a window (of 1000 at least) began anew.
+    beyond = np.diff(rows["time_ns"]) - rows["dt_ns"][1:]
+    assert beyond.min() >= 0 and np.count_nonzero(beyond) <= 1_000_000 / 1000
     above = rows["dt_ns"] > 25
     assert summary["outcomes"]["above"] == np.count_nonzero(above)
     assert summary["outcomes"]["stddev_without_ns"] == pytest.approx(
@@ -85,14 +86,13 @@ def test_the_counter_agrees_with_the_clock(probe: Path, tmp_path: Path) -> None:
 
 def test_a_stall_of_known_length_is_found_as_a_difference(probe: Path) -> None:
     name = f"clock/{max(os.sched_getaffinity(0))}"
-    with running("clock", "--via", "syscall", "--points", "12000000", "--json") as one:
-        one.progress()
+    with running("clock", "--via", "syscall", "--points", "6000000", "--json") as one:
         wait_until_running(one, name)
-        stopped_ns, continued_ns = stall(one, STALL_NS)
+        stall_ns = stall_often(one, STALL_NS, 12)
         code, out, err = one.end()
     assert code == 0, err
     found = json.loads(out.splitlines()[-1])["cells"][0]["columns"]["dt_ns"]["max"]
-    assert found >= continued_ns - stopped_ns
+    assert found >= stall_ns
 
 
 def test_warm_up_is_kept_and_left_out_of_the_statistics(probe: Path, tmp_path: Path) -> None:

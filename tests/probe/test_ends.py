@@ -44,7 +44,7 @@ def test_a_killed_probe_leaves_a_stream_that_balances(probe: Path, tmp_path: Pat
     assert tables
     for table in tables:
         totals = stream.totals[table.id]
-        assert totals.rows_total == stream.columns[table.id]["release"].size > 100
+        assert totals.rows_total == stream.columns[table.id]["release"].size > 0
         assert totals.releases == totals.rows_total + totals.overruns + totals.dropped
         assert totals.releases == stream.columns[table.id]["release"][-1] + 1
 

@@ -117,7 +117,7 @@ def test_an_orderly_end_restores_by_itself(name: str, hold: Hold, state: Path) -
     assert chosen(path) == value == setting["read_back"]
     assert setting["before"] == before
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert json.loads(out)["knobs"][0]["settings"][0]["restored"] is True
     assert chosen(path) == before
@@ -173,7 +173,7 @@ def test_two_probes_keep_journals_of_their_own_and_refuse_each_others_knobs(hold
     if chosen(MIGRATION) == "0" and len(list(state.glob("*.journal"))) < 2:
         pytest.skip("these values were in force before")
     third = hold("--knob", "timer_migration=on")
-    _, err = third.communicate(timeout=30)
+    _, err = third.communicate(timeout=120)
     assert third.returncode == 3
     assert "is held by another probe" in err
     first.kill()
@@ -183,7 +183,7 @@ def test_two_probes_keep_journals_of_their_own_and_refuse_each_others_knobs(hold
     assert f"process {second.pid} still runs" in done.stdout
     assert chosen(THP) == "never"
     second.send_signal(signal.SIGTERM)
-    second.communicate(timeout=30)
+    second.communicate(timeout=120)
 
 
 def test_a_request_for_latency_is_read_back_and_goes_with_the_process(hold: Hold) -> None:

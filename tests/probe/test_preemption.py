@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probe.drive import cell, read_stream, run, running, stall, thread_id, wait_until_running
+from probe.drive import cell, read_stream, run, running, stall_often, thread_id
 
 STALL_NS = 50_000_000
 
@@ -49,22 +49,21 @@ def test_it_spins_for_half_of_the_time_at_most(probe: Path, tmp_path: Path) -> N
     time_ns = read_stream(path).columns[0]["time_ns"]
     pauses = np.diff(time_ns)
     pauses = pauses[pauses >= 500_000_000]
-    assert 2 <= pauses.size <= 3
+    assert pauses.size >= 2
     assert pauses.sum() >= 0.4 * (time_ns[-1] - time_ns[0])
 
 
 def test_a_stall_of_known_length_is_found_in_one_point(probe: Path, tmp_path: Path) -> None:
     path = tmp_path / "stream"
-    words = ["preemption", "--sleep", "10ms", "--spin", "10ms", "--points", "100", "--timeout", "1s"]
+    words = ["preemption", "--sleep", "10ms", "--spin", "10ms", "--points", "10000", "--timeout", "1s"]
     with running(*words, "--quiet", "--stream", path) as one:
         one.progress()
-        wait_until_running(one, "P1", "P2")
-        stopped_ns, continued_ns = stall(one, STALL_NS)
-        code, _, err = one.end()
+        stall_ns = stall_often(one, STALL_NS, 10)
+        code, _, err = one.stop()
     assert code == 0, err
     rows = read_stream(path).columns[0]
     # What P1 spins on purpose (10 ms) may lie within the stall.
-    assert (rows["cs1_ns"] + rows["wait_ns"] + rows["cs2_ns"]).max() >= continued_ns - stopped_ns - 10_000_000
+    assert (rows["cs1_ns"] + rows["wait_ns"] + rows["cs2_ns"]).max() >= stall_ns - 10_000_000
 
 
 def test_a_third_task_between_is_flagged_and_costs(probe: Path, tmp_path: Path) -> None:
@@ -80,16 +79,18 @@ def test_a_third_task_between_is_flagged_and_costs(probe: Path, tmp_path: Path) 
 
 
 def test_a_preemption_that_does_not_come_in_time_fails(probe: Path) -> None:
-    words = ["--sleep", "1ms", "--timeout", "5ms", "--points", "100000", "--duration", "3s", "--json"]
+    words = ["--sleep", "1ms", "--timeout", "5ms", "--points", "100000", "--json"]
     with running("preemption", *words) as one:
         one.progress()
         os.sched_setscheduler(
             thread_id(one, "P1"), os.SCHED_OTHER, os.sched_param(0)
         )  # it cannot preempt now
-        code, out, err = one.end()
+        one.progress()
+        one.progress()
+        code, out, err = one.stop()
     assert code == 0, err
     summary = json.loads(out.splitlines()[-1])["cells"][0]
-    assert summary["stop_reason"] == "duration"
+    assert summary["stop_reason"] == "stopped"
     assert summary["outcomes"]["failures"] == summary["accounting"]["overruns"] > 10
     assert summary["outcomes"]["passes"] > 10
 
