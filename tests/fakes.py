@@ -185,6 +185,9 @@ class FakeTarget:
     def stop(self) -> None:
         pass
 
+    def close(self) -> None:
+        pass
+
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         self.measured.append(cell.id)
         known = {p["name"] for p in LIST["tests"][0]["params"]} | {"load", "knob"}
@@ -284,6 +287,9 @@ class FakeLab:
     def stop(self) -> None:
         self.stopped.set()
 
+    def close(self) -> None:
+        pass
+
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         if self.stopped.is_set():
             raise KeyboardInterrupt
@@ -356,3 +362,6 @@ class ProbeLab(FakeLab):
 
     def stop(self) -> None:
         self.local.stop()
+
+    def close(self) -> None:
+        pass

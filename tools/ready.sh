@@ -1,18 +1,34 @@
 #!/usr/bin/env bash
-# Makes ready what guests of another kind than this machine's need: QEMU, a cross compiler, the probe built with it.
-# howlate calls it when such a kernel is asked for:  tools/ready.sh amd64|arm64
+# Makes ready what another kind of machine than this one needs; howlate calls it when one is asked for:
+#   tools/ready.sh guest amd64|arm64                         QEMU for such guests of the lab, and their probe
+#   tools/ready.sh probe x86_64|aarch64|armv7|riscv64 ...    the probe for such machines, and the compiler that builds it
 set -u
 root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 # shellcheck source=tools/setup.sh
 . "$root/tools/setup.sh"
 install=${HOWLATE_INSTALL:-yes}
 
-ready() {
-  local wanted
-  read -r -a wanted <<<"$(foreign_packages "$1")"
-  need_packages "${packages_run[@]}" "${wanted[@]}"
-  need_foreign_probe "$1"
+ready() { # architecture ...; expects $emulator
+  local arch wanted=()
+  for arch in "$@"; do mapfile -t -O ${#wanted[@]} wanted < <(cross_package "$arch"); done
+  need_packages "${packages_run[@]}" "${wanted[@]}" ${emulator:+"$emulator"}
+  for arch in "$@"; do need_cross_probe "$arch"; done
 }
 
-foreign_packages "${1:-}" >/dev/null || die $EXIT_USAGE "name an architecture: amd64 or arm64"
-with_lock ready "$1"
+emulator=
+case ${1:-} in
+  guest)
+    emulator=$(guest_emulator "${2:-}") || die $EXIT_USAGE "name a guest's architecture: amd64 or arm64"
+    with_lock ready "$(guest_architecture "$2")"
+    ;;
+  probe)
+    shift
+    [ $# -gt 0 ] || set -- "${cross_all[@]}"
+    for arch in "$@"; do
+      cross_tools "$arch" >/dev/null ||
+        die $EXIT_USAGE "there is no probe for '$arch'; there are ${cross_all[*]}"
+    done
+    with_lock ready "$@"
+    ;;
+  *) die $EXIT_USAGE "say what: guest or probe, and the architecture" ;;
+esac

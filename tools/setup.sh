@@ -49,14 +49,28 @@ wants_lab() { # argument ...
   [ $lab = yes ]
 }
 
-# Packages for guests of another kind than this machine's: amd64 or arm64.
-foreign_packages() { # architecture
+# The architectures that the probe is built for, by their names in build/cross/.
+cross_all=(x86_64 aarch64 armv7 riscv64)
+
+# What Debian calls an architecture's tools.
+cross_tools() { # architecture
   case $1 in
-    amd64) echo qemu-system-x86 g++-x86-64-linux-gnu ;;
-    arm64) echo qemu-system-arm g++-aarch64-linux-gnu ;;
+    x86_64 | aarch64 | riscv64) echo "$1-linux-gnu" ;;
+    armv7) echo arm-linux-gnueabihf ;;
     *) return 1 ;;
   esac
 }
+
+# The Debian package with its compiler; nothing for this machine's own.
+cross_package() { # architecture
+  local tools
+  tools=$(cross_tools "$1") || return 1
+  [ "$1" = "$(uname -m)" ] || echo "g++-${tools//_/-}"
+}
+
+# Guests of the lab, by Debian's name: their emulator's package, and the architecture of their probe.
+guest_emulator() { case $1 in amd64) echo qemu-system-x86 ;; arm64) echo qemu-system-arm ;; *) return 1 ;; esac; }
+guest_architecture() { case $1 in amd64) echo x86_64 ;; arm64) echo aarch64 ;; *) return 1 ;; esac; }
 
 missing_packages() { # package ...: prints those that dpkg does not know as installed
   local name
@@ -162,18 +176,25 @@ build_probe() {
   }
 }
 
-# The static probe for guests of another kind, with Debian's cross compiler: build/probe-ARCHITECTURE.
-need_foreign_probe() { # architecture
-  local arch=$1 processor
-  case $arch in amd64) processor=x86_64 ;; *) processor=aarch64 ;; esac
-  local directory=$root/build/probe-$arch stamp
+# The static probe for an architecture, with Debian's cross compiler: build/cross/ARCHITECTURE/howlate-probe. This machine's own is
+# the one in build/probe, which is static as well.
+need_cross_probe() { # architecture
+  local arch=$1 tools
+  local directory=$root/build/cross/$arch stamp
   stamp=$directory/.built
+  if [ "$arch" = "$(uname -m)" ]; then
+    need_probe
+    mkdir -p "$directory"
+    cmp -s "$root/build/probe/howlate-probe" "$directory/howlate-probe" || cp "$root/build/probe/howlate-probe" "$directory/"
+    return
+  fi
   probe_is_old "$stamp" || return 0
+  tools=$(cross_tools "$arch")
   say "building the probe for $arch (about a minute)"
   local started
   started=$(mktemp)
-  build_probe "$directory" howlate-probe -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$processor \
-    -DCMAKE_CXX_COMPILER=$processor-linux-gnu-g++
+  build_probe "$directory" howlate-probe -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="${tools%%-*}" \
+    -DCMAKE_CXX_COMPILER="$tools-g++"
   mv "$started" "$stamp"
 }
 
@@ -186,6 +207,21 @@ need_probe() {
   build_probe "$root/build/probe" howlate-probe
   mv "$started" "$stamp"
   built=yes
+}
+
+# The tests' SSH server: Debian's package unpacked into build/sshd and not installed, since its installation makes a user and host
+# keys, enables a service and starts it on port 22. One that is installed already is taken as it is.
+need_sshd() {
+  [ -x /usr/sbin/sshd ] || [ -x "$root/build/sshd/usr/sbin/sshd" ] && return
+  command -v dpkg-deb >/dev/null || return 0 # not Debian: the tests say that there is none
+  say "unpacking an SSH server for the tests (it is not installed)"
+  local work log=$root/build/apt.log
+  work=$(mktemp -d)
+  chmod 755 "$work"
+  { (cd "$work" && apt-get download openssh-server) && dpkg-deb -x "$work"/openssh-server_*.deb "$work/sshd" &&
+    mv "$work/sshd" "$root/build/sshd"; } >"$log" 2>&1 ||
+    { rm -rf "$work"; tail -n 5 "$log" >&2; die $EXIT_BROKEN "the SSH server could not be unpacked; the output is in $log"; }
+  rm -rf "$work"
 }
 
 # One launcher at a time builds; the others wait for it.

@@ -11,6 +11,7 @@
 #include "core/version.hpp"
 #include "job/command.hpp"
 #include "job/guest.hpp"
+#include "job/session.hpp"
 #include "loads/command.hpp"
 #include "sys/facts.hpp"
 #include "sys/knobs.hpp"
@@ -19,7 +20,8 @@
 namespace howlate {
 namespace {
 
-constexpr std::string_view commands[] = {"load", "list", "facts", "job", "restore", "hold", "check-stream"};
+constexpr std::string_view commands[] = {"load",    "list",    "facts", "job",
+                                         "session", "restore", "hold",  "check-stream"};
 
 ExitCode say(const std::string& text) {
   std::fputs(text.c_str(), stdout);
@@ -73,6 +75,7 @@ ExitCode dispatch(const std::vector<std::string>& words) {
   if (first == "list") return list_command(rest);
   if (first == "facts") return facts_command(rest);
   if (first == "job") return job_command(rest);
+  if (first == "session") return session_command(rest);
   if (first == "restore") return restore(rest);
   if (first == "check-stream") return check_stream_command(rest);
   if (first == "hold") return hold_command(rest);

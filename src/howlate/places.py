@@ -16,7 +16,15 @@ RUNS = Path("runs")
 
 
 MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
-"""Architectures as the kernel calls them -> as Debian does."""
+"""Architectures as the kernel calls them -> as Debian does: those that the lab has guests of."""
+ARCHITECTURES = {
+    "x86_64": "x86_64",
+    "aarch64": "aarch64",
+    "armv7l": "armv7",
+    "armv8l": "armv7",
+    "riscv64": "riscv64",
+}
+"""What `uname -m` says -> the folder of its probe in build/cross."""
 
 
 def probe_path() -> Path:
@@ -25,27 +33,49 @@ def probe_path() -> Path:
 
 
 def guest_probe_path(arch: str) -> Path:
-    """The probe for guests of an architecture (amd64, arm64): this machine's own, or build/probe-ARCH."""
-    if MACHINES.get(os.uname().machine) == arch:
+    """The probe for guests of an architecture (amd64, arm64)."""
+    machine = {debian: kernel for kernel, debian in MACHINES.items()}[arch]
+    return _cross_path(machine, os.environ.get(_own_probe(arch)))
+
+
+def machine_probe_path(machine: str) -> Path:
+    """The probe for machines on which `uname -m` says this: this machine's own, or build/cross/ARCHITECTURE, which
+    the launcher's script builds if need be. NotPossibleError where there is none for them."""
+    if machine not in ARCHITECTURES:
+        raise NotPossibleError(
+            f'there is no probe for the architecture "{machine}" (there are {", ".join(ARCHITECTURES)})',
+            "build it there from probe/ with CMake, and measure by hand (docs/probe.md)",
+        )
+    given = os.environ.get(_own_probe(ARCHITECTURES[machine]))
+    if machine != os.uname().machine and not given:
+        _ready(("probe", ARCHITECTURES[machine]), f"the probe for {machine}")
+    return _cross_path(machine, given)
+
+
+def _cross_path(machine: str, given: str | None) -> Path:
+    if machine == os.uname().machine and not given:
         return probe_path()
-    return _probe(
-        os.environ.get(_own_probe(arch)),
-        f"probe-{arch}",
-        f"tools/ready.sh {arch} builds it with a cross compiler",
-    )
+    arch = ARCHITECTURES[machine]
+    return _probe(given, f"cross/{arch}", f"./dev cross {arch} builds it with a cross compiler")
 
 
 def make_ready(arch: str) -> None:
     """For guests of another kind than this machine's: has the launcher install QEMU and a cross compiler, and build
     the probe. What it says goes to standard error. Nothing where a probe is given by $HOWLATE_PROBE_ARCH."""
-    script = ROOT / "tools" / "ready.sh"
-    if MACHINES.get(os.uname().machine) == arch or os.environ.get(_own_probe(arch)) or not script.is_file():
+    if MACHINES.get(os.uname().machine) == arch or os.environ.get(_own_probe(arch)):
         return
-    code = subprocess.run([str(script), arch], check=False).returncode
+    _ready(("guest", arch), f"what guests of {arch} need")
+
+
+def _ready(what: tuple[str, ...], words: str) -> None:
+    script = ROOT / "tools" / "ready.sh"
+    if not script.is_file():
+        return
+    code = subprocess.run([str(script), *what], check=False).returncode
     if code == ExitCode.NOT_POSSIBLE:
-        raise NotPossibleError(f"guests of {arch} are not possible here; the reason stands above")
+        raise NotPossibleError(f"{words} cannot be had here; the reason stands above")
     if code != 0:
-        raise TargetError(f"what guests of {arch} need could not be made ready; the reason stands above")
+        raise TargetError(f"{words} could not be made ready; the reason stands above")
 
 
 def _own_probe(arch: str) -> str:

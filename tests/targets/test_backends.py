@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +25,7 @@ from howlate.targets.lab import open_lab
 from lab import guests
 from processes import until, with_word
 from rights import without_rights
+from ssh.server import Server, serving
 
 
 def local() -> Target:
@@ -36,7 +39,14 @@ def lab() -> Target:
     return open_lab(guests.RT, cache=LAB)
 
 
-BACKENDS: dict[str, Callable[[], Target]] = {"fake": FakeTarget, "lab": lab, "local": local}
+def over_ssh() -> Target:
+    assert SERVER is not None
+    return open_target(SERVER.target)
+
+
+BACKENDS: dict[str, Callable[[], Target]] = {"fake": FakeTarget, "lab": lab, "local": local, "ssh": over_ssh}
+SERVER: Server | None = None
+"""The machine to reach by ssh, for the tests of a session."""
 LAB = Path()
 """The lab's cache for the tests of a session: one boot, and kernels that outlast it."""
 
@@ -47,9 +57,31 @@ def lab_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     LAB = guests.with_kernels(tmp_path_factory.mktemp("lab"))
 
 
+@pytest.fixture(scope="session")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Server]]:
+    """Starts the machine to reach by ssh when it is first asked for."""
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def started() -> Server:
+            patch = stack.enter_context(pytest.MonkeyPatch.context())
+            return stack.enter_context(serving(tmp_path_factory.mktemp("ssh"), patch))
+
+        yield started
+
+
 @pytest.fixture(params=sorted(BACKENDS))
-def target(request: pytest.FixtureRequest, lab_cache: None) -> Target:
-    return BACKENDS[request.param]()
+def target(
+    request: pytest.FixtureRequest, lab_cache: None, machine: Callable[[], Server]
+) -> Iterator[Target]:
+    global SERVER
+    if request.param == "ssh":
+        SERVER = machine()
+    opened = BACKENDS[request.param]()
+    yield opened
+    opened.close()
+    if request.param == "ssh":
+        assert machine().folders() == []
 
 
 def cell_of(target: Target, activations: int = 200, **settings: str) -> Cell:

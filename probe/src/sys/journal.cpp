@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
@@ -97,6 +98,22 @@ Status usable_folder(const std::string& folder) {
   return {};
 }
 
+std::string wanted_folder() {
+  const char* wanted = ::getenv("HOWLATE_STATE_DIR");
+  return wanted != nullptr ? wanted : "";
+}
+
+std::vector<std::string> candidate_folders() {
+  std::vector<std::string> found;
+  if (::geteuid() == 0) found.emplace_back("/run/howlate");
+  if (const char* runtime = ::getenv("XDG_RUNTIME_DIR");
+      runtime != nullptr && *runtime != '\0' && ::geteuid() != 0) {
+    found.push_back(std::string(runtime) + "/howlate");
+  }
+  found.push_back("/tmp/howlate-" + std::to_string(::geteuid()));
+  return found;
+}
+
 Result<JournalOwner> parse_owner(std::string_view line) {
   const auto fields = fields_of(line);
   const auto pid = to_integer(fields.size() > 2 ? fields[2] : "");
@@ -153,34 +170,52 @@ JournalFile parse_journal(const std::string& path) {
 }  // namespace
 
 Result<std::string> state_folder() {
-  if (const char* wanted = ::getenv("HOWLATE_STATE_DIR"); wanted != nullptr && *wanted != '\0') {
+  if (const std::string wanted = wanted_folder(); !wanted.empty()) {
     const Status status = usable_folder(wanted);
     if (!status) return status.error();
-    return std::string(wanted);
+    return wanted;
   }
-  std::vector<std::string> candidates;
-  if (::geteuid() == 0) candidates.emplace_back("/run/howlate");
-  if (const char* runtime = ::getenv("XDG_RUNTIME_DIR");
-      runtime != nullptr && *runtime != '\0' && ::geteuid() != 0) {
-    candidates.push_back(std::string(runtime) + "/howlate");
-  }
-  candidates.push_back("/tmp/howlate-" + std::to_string(::geteuid()));
   Status status;
-  for (const std::string& folder : candidates) {
+  for (const std::string& folder : candidate_folders()) {
     status = usable_folder(folder);
     if (status) return folder;
   }
   return status.error();
 }
 
+bool has_state_folder() {
+  const std::string wanted = wanted_folder();
+  const std::vector<std::string> folders = wanted.empty() ? candidate_folders() : std::vector{wanted};
+  return std::any_of(folders.begin(), folders.end(),
+                     [](const std::string& folder) { return ::access(folder.c_str(), F_OK) == 0; });
+}
+
+void remove_empty_state_folder() {
+  if (!wanted_folder().empty() || !has_state_folder()) return;
+  const auto folder = state_folder();
+  if (!folder) return;
+  const auto lock = StateLock::take(*folder);
+  if (!lock || Tree().list(*folder) != std::vector<std::string>{"lock"}) return;
+  ::unlink((*folder + "/lock").c_str());
+  ::rmdir(folder->c_str());
+}
+
 Result<StateLock> StateLock::take(const std::string& folder) {
   const std::string path = folder + "/lock";
-  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd.valid()) return broken("the lock " + path + " cannot be opened: " + errno_text(errno));
-  while (::flock(fd.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) return broken("the lock " + path + " cannot be taken: " + errno_text(errno));
+  for (;;) {
+    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd.valid()) return broken("the lock " + path + " cannot be opened: " + errno_text(errno));
+    while (::flock(fd.get(), LOCK_EX) != 0) {
+      if (errno != EINTR) return broken("the lock " + path + " cannot be taken: " + errno_text(errno));
+    }
+    struct stat held {
+    }, there{};
+    if (::fstat(fd.get(), &held) != 0) return broken("the lock " + path + " cannot be looked at");
+    if (::stat(path.c_str(), &there) == 0 && held.st_ino == there.st_ino && held.st_dev == there.st_dev)
+      return StateLock(std::move(fd));
+    const Status usable = usable_folder(folder);  // it was removed while this one waited: begin anew
+    if (!usable) return usable.error();
   }
-  return StateLock(std::move(fd));
 }
 
 Result<Journal> Journal::create(const std::string& folder, const std::string& root) {

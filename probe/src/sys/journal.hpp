@@ -15,6 +15,10 @@ namespace howlate {
 // Where journals lie: $HOWLATE_STATE_DIR, else /run/howlate (root), $XDG_RUNTIME_DIR/howlate,
 // /tmp/howlate-<uid>. Made if need be; refused if it is somebody else's.
 Result<std::string> state_folder();
+// Is it there already? Makes nothing.
+bool has_state_folder();
+// Removes it where it holds nothing, for a program that leaves no trace. One that the user named stays.
+void remove_empty_state_folder();
 
 // One process at a time looks at the journals and changes the machine. Released when it goes.
 class StateLock {

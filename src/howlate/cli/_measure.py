@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import sys
 from collections.abc import Iterable
@@ -28,19 +29,20 @@ def measure(
     """From what is asked to an exit code."""
     from howlate.session import begin, newest_unfinished, prepare
 
-    prepared = prepare(asked, target)
-    if dry_run:
-        show_plan(prepared, as_json)
-        return ExitCode.DONE
-    if resume and out is None:
-        out = newest_unfinished(asked.study.id)
-    session = begin(prepared, out)
-    try:
-        tally = _execute(prepared, session)
-    except KeyboardInterrupt as interrupt:
-        for note in getattr(interrupt, "__notes__", ()):
-            click.echo(f"howlate: {note}", err=True)
-        return _interrupted(session, asked)
+    with contextlib.closing(target):
+        prepared = prepare(asked, target)
+        if dry_run:
+            show_plan(prepared, as_json)
+            return ExitCode.DONE
+        if resume and out is None:
+            out = newest_unfinished(asked.study.id)
+        session = begin(prepared, out)
+        try:
+            tally = _execute(prepared, session)
+        except KeyboardInterrupt as interrupt:
+            for note in getattr(interrupt, "__notes__", ()):
+                click.echo(f"howlate: {note}", err=True)
+            return _interrupted(session, asked)
     tell(session, tally, as_json)
     return tally.exit_code
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import click
@@ -59,7 +60,8 @@ def command(
         measured = RunFolder.open(run).read_run()
         findings = doctor.examine(Facts.from_json(dict(measured.facts)), aim_of(measured.plan, {}))
     else:
-        findings = doctor.examine(Facts.from_json(open_target(target, say=say).facts()))
+        with contextlib.closing(open_target(target, say=say)) as opened:
+            findings = doctor.examine(Facts.from_json(opened.facts()))
     if as_json:
         value = {"schema": 1, "findings": [f.to_json() for f in findings]}
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))

@@ -84,6 +84,9 @@ class Target(Protocol):
     def stop(self) -> None:
         """Asks all cells that are being measured to end, and returns at once. From any thread."""
 
+    def close(self) -> None:
+        """Gives up what the target holds between cells. Whoever opens a target closes it."""
+
 
 def arguments(cell: Cell) -> list[str]:
     """The probe's arguments for a cell, without its stream: nothing from the cell's id or place."""

@@ -165,6 +165,9 @@ class LabTarget:
     def stop(self) -> None:
         self._stopped.set()
 
+    def close(self) -> None:
+        pass  # what it keeps is in the cache
+
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         if self._stopped.is_set():
             raise KeyboardInterrupt

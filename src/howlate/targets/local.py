@@ -86,6 +86,9 @@ class LocalTarget:
                 if probe.poll() is None:
                     probe.send_signal(signal.SIGINT)
 
+    def close(self) -> None:
+        pass
+
     def _ask(self, what: str) -> dict[str, Any]:
         try:
             done = subprocess.run(

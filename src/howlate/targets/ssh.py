@@ -1,0 +1,441 @@
+"""Another machine, over SSH: the probe is put there for the time of a run, and measures apart from the connection
+(docs/ssh.md)."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from howlate.errors import DamagedError, ExitCode, NotPossibleError, TargetError
+from howlate.lab.window import job_text
+from howlate.model.capabilities import Capabilities
+from howlate.model.decode import parse_json
+from howlate.model.plan import Cell
+from howlate.model.run import REAL
+from howlate.places import machine_probe_path
+from howlate.plan import expected_stream_bytes
+from howlate.store.files import storing
+from howlate.store.frames import crc32c
+from howlate.targets._flow import Forward, Got, check_silence, lines_after_mark, skip_to_mark
+from howlate.targets._link import Address, Done, Link, LinkError, is_lost
+from howlate.targets._owner import Owner
+from howlate.targets._target import Outcome, Progress, arguments, outcome_of, sentence_of
+from howlate.targets.local import parse_progress
+
+SUMMARY = "another machine, over SSH"
+LEASE_S = 60.0
+"""What a cell there may take beyond its planned length without word from here; then it is stopped."""
+KEEP_S = 900.0
+"""How long what it measured is kept there for a connection that comes back, and how long one is waited for."""
+STOP_S = 75.0
+"""A cell that was asked to stop has ended within this: knobs restored, loads ended, its stream whole."""
+_MEMORY, _DISK = ("/dev/shm",), ("/tmp", "/var/tmp")
+_OUTPUT, _STREAM = "out/0/stdout", "out/0/stream"
+_PLACE = re.compile(r"/[A-Za-z0-9._@:+/-]*")
+Given = TypeVar("Given")
+
+
+def open_target(argument: str, say: Callable[[str], None] = lambda _: None) -> SshTarget:
+    """`ssh:user@host` or `ssh:user@host:port`."""
+    return SshTarget(argument, say)
+
+
+class SshTarget:
+    """A session on another machine: a folder with the probe, and a process that keeps it."""
+
+    def __init__(
+        self, argument: str, say: Callable[[str], None], lease_s: float = LEASE_S, keep_s: float = KEEP_S
+    ) -> None:
+        self._argument, self._say, self._lease_s, self._keep_s = argument, say, lease_s, keep_s
+        self._link = Link(Address.parse(argument))
+        self._owner = Owner.this()
+        self._folder = ""
+        self._stopped = threading.Event()
+        self._numbers = itertools.count(1)
+
+    @property
+    def name(self) -> str:
+        return f"ssh:{self._argument}"
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        return ("",)
+
+    @property
+    def parallel(self) -> int:
+        return 1
+
+    @property
+    def stream_bytes_most(self) -> int:
+        return 0
+
+    @property
+    def clock(self) -> str:
+        return REAL
+
+    def facts(self, machine: str = "") -> dict[str, Any]:
+        return self._ask("facts")
+
+    def capabilities(self, machine: str = "") -> Capabilities:
+        return self._can
+
+    def config(self, machine: str = "") -> str:
+        return ""  # what matters of it is in the facts
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def close(self) -> None:
+        """Ends the session and all that came of it. Where the machine cannot be reached it does so by itself."""
+        try:
+            if self._folder:
+                self._tidy(self._folder)
+        finally:
+            self._folder = ""
+            self._link.close()
+
+    def _tidy(self, folder: str) -> None:
+        try:
+            done = self._verb(f"session close {folder}", folder)
+            if done.code == 0 or b"is over" in done.errors:
+                return
+            why = sentence_of(done.errors, done.code)
+        except LinkError as problem:
+            why = problem.message
+        self._say(
+            f"{folder} on {self._link.host} is still there ({why}); it goes by itself in {self._keep_s / 60:g} min"
+        )
+
+    # The session.
+
+    @cached_property
+    def _can(self) -> Capabilities:
+        return Capabilities.from_json(self._ask("list"))
+
+    def _ask(self, what: str) -> dict[str, Any]:
+        done = self._verb(f"{what} --json", self._session())
+        if done.code != 0:
+            said = sentence_of(done.errors, done.code)
+            raise TargetError(f"`howlate-probe {what}` failed on {self._link.host}: {said}")
+        text = done.output.decode("utf-8", "replace")
+        return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
+
+    def _verb(self, words: str, folder: str, given: bytes | None = None) -> Done:
+        return self._link.run(f"exec {folder}/howlate-probe {words}", given)
+
+    def _session(self) -> str:
+        """Opens it, if it is not: finds the architecture, puts the probe there, removes what killed howlates left."""
+        if not self._folder:
+            asked = "uname -m; id -u; echo ${XDG_RUNTIME_DIR:--}; echo ${HOME:--}"
+            words = self._link.run(asked).output.decode("utf-8", "replace").split("\n")
+            if len(words) < 4:
+                raise TargetError(f"{self._link.host} does not say what it is: {' '.join(words)}")
+            machine, user, runtime, home = words[:4]
+            probe = machine_probe_path(machine).read_bytes()
+            own = [
+                os.environ.get("HOWLATE_SSH_FOLDER", ""),
+                *_MEMORY,
+                runtime,
+                f"/run/user/{user}",
+                *_DISK,
+                home,
+            ]
+            places = [place for place in dict.fromkeys(own) if _PLACE.fullmatch(place)]
+            self._folder = self._put(probe, places)
+            self._sweep(places)
+        return self._folder
+
+    def _put(self, probe: bytes, places: list[str]) -> str:
+        """The first place that takes the probe and lets it run."""
+        reasons = []
+        for place in places:
+            folder = f"{place}/howlate.{secrets.token_hex(8)}"
+            done = self._link.run(_put_script(folder, len(probe), self._owner.text, self._keep_s), probe)
+            said = [line for line in done.output.decode("utf-8", "replace").splitlines() if line.strip()]
+            if done.code == 0 and said:
+                self._check_copy(said[-1], probe, folder)
+                return folder
+            reasons.append(f"{place} ({_reason(said, done.code)})")
+        raise NotPossibleError(
+            f"the probe ({len(probe) / 1e6:.1f} MB) can be put nowhere on {self._link.host}: {', '.join(reasons)}",
+            "make room in one of them, or name a folder that programs can be started from with $HOWLATE_SSH_FOLDER",
+        )
+
+    def _check_copy(self, answer: str, probe: bytes, folder: str) -> None:
+        try:
+            its = parse_json(answer, "the session's answer", TargetError).values
+        except DamagedError as problem:
+            raise TargetError(problem.message) from None
+        if (its.get("bytes"), its.get("crc32c")) != (len(probe), crc32c(probe)):
+            self._tidy(folder)
+            raise TargetError(f"the probe did not arrive whole on {self._link.host}", "try again")
+
+    def _others(self, places: list[str]) -> Iterator[tuple[str, Owner | None]]:
+        done = self._verb(f"session list {' '.join(places)}", self._folder)
+        for line in done.output.decode("utf-8", "replace").splitlines():
+            with contextlib.suppress(ValueError, KeyError):
+                its = json.loads(line)
+                if its["folder"] != self._folder:
+                    yield its["folder"], Owner.parse(its["state"]["owner"])
+
+    def _sweep(self, places: list[str]) -> None:
+        """What a howlate left here that was killed is ended. Another that lives is measuring, or is about to: two
+        would measure each other."""
+        for folder, owner in self._others(places):
+            if owner is not None and owner.is_gone(self._owner):
+                self._say(f"ending what a killed howlate left on {self._link.host} ({folder})")
+                self._tidy(folder)
+                continue
+            who = f"{owner.who}, process {owner.pid}" if owner else "not known"
+            self._tidy(self._folder)
+            self._folder = ""
+            raise NotPossibleError(
+                f"another howlate ({who}) uses {self._link.host} now, and two would measure each other",
+                f"wait until it is done; one that is gone is forgotten {self._keep_s / 60:g} min after its last cell",
+            )
+
+    # A cell.
+
+    def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
+        if self._stopped.is_set():
+            raise KeyboardInterrupt
+        try:
+            return self._run_cell(cell, stream, on_progress)
+        except _SessionOverError:  # this machine slept, or that one was started anew: nothing ran yet
+            self._folder = ""
+            return self._run_cell(cell, stream, on_progress)
+
+    def _run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
+        running = _Running(self._session(), f"cell-{next(self._numbers)}", time.monotonic() + cell.expected_s)
+        with self._ended_in_any_case(running, stream):
+            self._start(cell, running)
+            running.report = self._follow(running, on_progress)
+        return self._outcome(running, stream)
+
+    @contextlib.contextmanager
+    def _ended_in_any_case(self, running: _Running, stream: Path) -> Iterator[None]:
+        """An interrupt stops it in order and fetches what there is; so does whatever else goes wrong here."""
+        try:
+            yield
+        except _SessionOverError:
+            raise
+        except BaseException as problem:
+            if running.refused:
+                raise
+            try:
+                self._verb(f"session stop {running.name_in_session}", running.folder)
+                running.planned_end = time.monotonic()
+                report = self._follow(running, lambda _: None, STOP_S)
+                if report["lines"]:
+                    self._fetch(running, stream)
+                self._drop(running)
+            except (LinkError, TargetError) as other:
+                rest = running.lease_end - time.monotonic()
+                problem.add_note(
+                    f"the cell on {self._link.host} could not be stopped ({other.message}); "
+                    f"it stops by itself within {max(0.0, rest):.0f} s"
+                )
+            raise
+
+    def _start(self, cell: Cell, running: _Running) -> None:
+        argv = ["howlate-probe", *arguments(cell), "--stream=stream", "--progress", "--quiet"]
+        job = job_text([argv])
+        lease_s = cell.expected_s + self._lease_s
+        words = f"session run {running.name_in_session} --bytes {len(job)} --lease {int(lease_s * 1000)}ms"
+        words += f" --room {expected_stream_bytes(cell, self._can)}B"
+        words += "".join(f" --place {place}" for place in (*_DISK[::-1], *_MEMORY))
+        done = self._again(running, lambda: self._verb(words, running.folder, job))
+        if b"is over" in done.errors or done.code in (126, 127):
+            raise _SessionOverError
+        running.lease_end = time.monotonic() + lease_s
+        if done.code != 0:
+            running.refused = True
+            said = sentence_of(done.errors, done.code)
+            raise (NotPossibleError if done.code == ExitCode.NOT_POSSIBLE else TargetError)(
+                f"the cell cannot be started on {self._link.host}: {said.rstrip('.')}"
+            )
+
+    def _again(self, running: _Running, once: Callable[[], Given]) -> Given:
+        """Until the connection holds for it."""
+        while True:
+            try:
+                return once()
+            except LinkError as problem:
+                if not is_lost(problem):
+                    raise
+                self._come_back(running, problem)
+
+    def _come_back(self, running: _Running, why: LinkError) -> None:
+        """Waits for the connection; the cell goes on meanwhile."""
+        until = max(time.monotonic(), running.planned_end) + self._keep_s
+        self._say(
+            f"{why.message}; the cell goes on there, and its samples are fetched when it can be reached again"
+        )
+        delay_s = 0.5
+        while True:
+            self._link.drop()
+            try:
+                return self._link.connect()
+            except LinkError as problem:
+                if not is_lost(problem) or time.monotonic() > until:
+                    raise TargetError(
+                        f"{problem.message}, and the cell's samples are there", problem.remedy
+                    ) from None
+            if self._stopped.wait(delay_s):
+                raise KeyboardInterrupt
+            delay_s = min(15.0, 2 * delay_s)
+
+    def _follow(
+        self, running: _Running, on_progress: Callable[[Progress], None], limit_s: float = 0.0
+    ) -> dict[str, Any]:
+        """Hands on its progress until it has ended; over as many connections as it takes."""
+        seen = Forward(on_progress)
+        return self._again(running, lambda: self._follow_once(running, seen, limit_s))
+
+    def _follow_once(self, running: _Running, seen: Forward, limit_s: float) -> dict[str, Any]:
+        script = (
+            f"exec {running.folder}/howlate-probe session follow {running.name_in_session} {_OUTPUT} 2>&1"
+        )
+        began = heard = time.monotonic()
+        last = b""
+        with self._link.started(script) as process:
+            assert process.stdout is not None
+            for line in lines_after_mark(process.stdout):
+                if self._stopped.is_set() and not limit_s:
+                    raise KeyboardInterrupt
+                if line is None:
+                    check_silence(heard, began, limit_s)
+                    self._renew(running)
+                    continue
+                heard, last = time.monotonic(), line or last
+                if line.startswith(b"ended "):
+                    text = line.removeprefix(b"ended ").decode("utf-8", "replace")
+                    return dict(parse_json(text, "what became of the cell", TargetError).values)
+                seen(parse_progress(line))
+                self._renew(running)
+            code = process.wait()
+        if code in (ExitCode.NOT_POSSIBLE, ExitCode.BROKEN):
+            said = sentence_of(last, code)
+            raise TargetError(
+                f"{self._link.host} has lost the cell: {said}", "see whether it was started anew"
+            )
+        raise LinkError(f"the connection to {self._link.host} broke", lost=True)
+
+    def _renew(self, running: _Running) -> None:
+        """A cell that takes longer than planned goes on while howlate watches it."""
+        if running.lease_end - time.monotonic() < self._lease_s / 2:
+            self._verb(
+                f"session renew {running.name_in_session} --lease {int(self._lease_s * 1000)}ms",
+                running.folder,
+            )
+            running.lease_end = time.monotonic() + self._lease_s
+
+    def _outcome(self, running: _Running, stream: Path) -> Outcome:
+        report = running.report
+        if not report["lines"] or report["lines"][0]["status"] == "not run":
+            self._drop(running)
+            said = sentence_of(str(report["errors"]).encode(), int(report["code"]))
+            raise TargetError(f"the cell did not run on {self._link.host}: {said.rstrip('.')}")
+        line = report["lines"][0]
+        word, _, number = str(line["status"]).partition(" ")
+        status = -int(number) if word == "signal" else int(word)
+        outcome = outcome_of(status, str(line["stderr"]).encode())
+        if outcome.measured:
+            self._fetch(running, stream)
+        self._drop(running)
+        if report["code"] == ExitCode.INCONCLUSIVE:
+            raise TargetError(
+                f"the cell was stopped on {self._link.host} when its lease ran out: {self._lease_s:g} s beyond its "
+                "planned length without word from this howlate",
+                "the same command with --out measures it again",
+            )
+        return outcome
+
+    def _drop(self, running: _Running) -> None:
+        """Its files; where that fails they go with the session."""
+        with contextlib.suppress(LinkError):
+            self._verb(f"session drop {running.name_in_session}", running.folder)
+
+    def _fetch(self, running: _Running, stream: Path) -> None:
+        """The stream, from where a broken connection left it, and its checksum at the end."""
+        with storing(stream), stream.open("wb") as file:
+            for _ in range(2):
+                got = Got(file)
+                self._again(running, lambda got=got: self._fetch_once(running, got))  # type: ignore[misc]
+                if got.is_whole:
+                    return
+                file.seek(0)
+                file.truncate()
+        raise TargetError(f"the samples of {self._link.host} do not arrive whole", "try again")
+
+    def _fetch_once(self, running: _Running, got: Got) -> None:
+        words = f"session send {running.name_in_session} {_STREAM} --from {got.count}"
+        with self._link.started(f"exec {running.folder}/howlate-probe {words}") as process:
+            assert process.stdout is not None
+            if skip_to_mark(process.stdout):
+                head = process.stdout.readline().split()
+                if len(head) == 2:
+                    got.size, got.checksum = int(head[0]), int(head[1])
+                    while data := process.stdout.read1(1 << 20):  # type: ignore[attr-defined]
+                        if self._stopped.is_set():
+                            raise KeyboardInterrupt
+                        got.take(data)
+            code = process.wait()
+        if code in (ExitCode.USAGE, ExitCode.NOT_POSSIBLE, ExitCode.BROKEN):
+            raise TargetError(f"{self._link.host} has lost the samples", "see whether it was started anew")
+        if code != 0 or got.count < got.size:
+            raise LinkError(f"the connection to {self._link.host} broke", lost=True)
+
+
+@dataclass
+class _Running:
+    """A cell that was started there."""
+
+    folder: str
+    name: str
+    planned_end: float
+    lease_end: float = 0.0
+    refused: bool = False
+    report: Any = None
+
+    @property
+    def name_in_session(self) -> str:
+        return f"{self.folder} {self.name}"
+
+
+class _SessionOverError(TargetError):
+    def __init__(self) -> None:
+        super().__init__("the session there is over", "see whether that machine was started anew")
+
+
+def _put_script(folder: str, size: int, owner: str, keep_s: float) -> str:
+    """The keeper's answer is its last line; where something fails the folder goes, and the last line says why."""
+    probe = f"{folder}/howlate-probe"
+    undo = f"{{ rm -rf {folder}; exit"
+    return (
+        f"exec 2>&1; umask 077; mkdir {folder} || exit 10; "
+        f"cat >{probe} || {undo} 11; }}; "
+        f"test $(wc -c <{probe}) -eq {size} || {undo} 12; }}; "
+        f"chmod 700 {probe}; "
+        f"{probe} session open {folder} --owner {owner} --keep {keep_s * 1000:.0f}ms || {undo} 13; }}"
+    )
+
+
+def _reason(said: list[str], code: int) -> str:
+    last = said[-1].rpartition(": ")[2] if said else ""
+    if code == 13 and "ermission denied" in last:
+        return "mounted noexec, or programs may not be started there"
+    if code == 12:
+        return "not all of it arrived"
+    return last or f"exit code {code}"

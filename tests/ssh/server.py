@@ -1,0 +1,211 @@
+"""A real sshd on loopback: its own configuration, keys and port, in a mount namespace of its own where it may.
+
+Debian's, unpacked by ./dev test into build/sshd and not installed: no service, no user, no host keys of this machine.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from howlate.places import ROOT
+from processes import children_of, until
+
+UNPACKED = ROOT / "build" / "sshd"
+PLACES = ("/dev/shm", "/tmp", "/var/tmp", "/run")
+"""Where the probe may go on the machine: file systems of its own, so that what is left behind is seen."""
+
+
+def program(name: str) -> Path:
+    """`sshd` of the system, or the one that ./dev test unpacked."""
+    for path in (shutil.which(name, path="/usr/sbin:/usr/lib/openssh"), UNPACKED / "usr/sbin" / name):
+        if path and Path(path).exists():
+            return Path(path)
+    pytest.skip(f"NOT TESTED: there is no {name}; ./dev test unpacks it into {UNPACKED}")
+
+
+def _has_namespaces() -> bool:
+    if os.geteuid() != 0:
+        return False
+    return subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode == 0
+
+
+class Server:
+    """A machine on which an sshd listens. As root it is one of its own as far as its temporary folders go."""
+
+    def __init__(self, folder: Path, port: int, sshd: Path, mounts: Sequence[str] | None) -> None:
+        """`mounts`: None where it shares the folders of this machine."""
+        self.folder, self.port, self._sshd = folder, port, sshd
+        self._listener: subprocess.Popen[bytes] | None = None
+        self._holder: subprocess.Popen[bytes] | None = None
+        if mounts is not None:
+            self._holder = _separate(folder, mounts)
+
+    @property
+    def name(self) -> str:
+        return f"{getpass.getuser()}@127.0.0.1:{self.port}"
+
+    @property
+    def target(self) -> str:
+        return f"ssh:{self.name}"
+
+    def path(self, place: str) -> Path:
+        """A path of that machine, seen from here."""
+        return Path(f"/proc/{self._holder.pid}/root{place}") if self._holder else Path(place)
+
+    def folders(self) -> list[Path]:
+        """What sessions have left there."""
+        return sorted(found for place in PLACES[:3] for found in self.path(place).glob("howlate.*"))
+
+    def start(self) -> None:
+        """Listens."""
+        inside = ["nsenter", f"--mount=/proc/{self._holder.pid}/ns/mnt"] if self._holder else []
+        with (self.folder / "log").open("wb") as log:
+            argv = [*inside, str(self._sshd), "-D", "-e", "-f", str(self.folder / "settings")]
+            listener = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self._listener = listener
+        said = self.folder / "log"
+        assert until(lambda: b"listening on" in said.read_bytes() or listener.poll() is not None)
+        assert listener.poll() is None, said.read_text()
+
+    def connections(self) -> list[int]:
+        """The server's processes for connections that were made: not what was started over them."""
+        assert self._listener is not None
+        return [pid for pid in children_of(self._listener.pid) if _command(pid).startswith("sshd")]
+
+    def cut(self) -> None:
+        """Breaks every connection. What was started over them goes on, as far as it can."""
+        for pid in self.connections():
+            _signal(pid, signal.SIGKILL)
+
+    def fall_silent(self) -> None:
+        """Lets every connection stand without an answer, as a cable does that was pulled."""
+        for pid in self.connections():
+            _signal(pid, signal.SIGSTOP)
+
+    def stop(self) -> None:
+        """Breaks every connection and takes no more."""
+        if self._listener is not None:
+            self.cut()
+            self._listener.kill()
+            self._listener.wait()
+            self._listener = None
+
+    def end(self) -> None:
+        self.stop()
+        if self._holder is not None:
+            self._holder.communicate()
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _signal(pid: int, number: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def _separate(folder: Path, mounts: Sequence[str]) -> subprocess.Popen[bytes]:
+    """A process that holds a mount namespace: file systems of its own on the temporary folders, with the test's folder
+    in sight all the same; a user sshd, which it wants, and a home that is in one of them."""
+    users = Path("/etc/passwd").read_text().splitlines()
+    mine = [line.split(":") for line in users if line.split(":")[2] == str(os.geteuid())]
+    others = [line for line in users if line.split(":")[2] != str(os.geteuid())]
+    entries = [":".join([*one[:5], "/run/home", one[6]]) for one in mine]
+    sshd = "sshd:x:65533:65534::/run/sshd:/usr/sbin/nologin"
+    (folder / "passwd").write_text("\n".join([*entries, *others, sshd]) + "\n")
+    own = {place: f"-t tmpfs -o mode=1777,size=256m tmpfs {place}" for place in PLACES}
+    own.update({line.rsplit(" ", 1)[1]: line for line in mounts})
+    where = shlex.quote(str(folder))
+    script = [f"exec 9<{where}", f"mount --bind {where}/passwd /etc/passwd"]
+    script += [f"mount {line}" for line in own.values()]
+    script += [f"mkdir -p {where}", f"mount --no-canonicalize --bind /proc/self/fd/9 {where}", "exec 9<&-"]
+    script += ["mkdir -p /run/sshd /run/home", "chmod 755 /run/sshd", "echo ready", "exec cat"]
+    argv = ["unshare", "--mount", "--propagation", "private", "sh", "-c", " && ".join(script)]
+    holder = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"ready\n"
+    return holder
+
+
+def keygen(path: Path) -> Path:
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
+    return path
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def write_known(folder: Path, port: int, key: Path) -> None:
+    """The host's key, as this machine knows it."""
+    kind, public = key.with_suffix(".pub").read_text().split()[:2]
+    (folder / "known").write_text(f"[127.0.0.1]:{port} {kind} {public}\n")
+
+
+def write_client(folder: Path, key: Path) -> str:
+    """What $HOWLATE_SSH is to be: the system's ssh with a configuration of the test's own."""
+    (folder / "client").write_text(
+        f"Host *\n IdentityFile {key}\n IdentitiesOnly yes\n IdentityAgent none\n"
+        f" UserKnownHostsFile {folder / 'known'}\n GlobalKnownHostsFile /dev/null\n StrictHostKeyChecking yes\n"
+    )
+    return f"ssh -F {shlex.quote(str(folder / 'client'))}"
+
+
+def _settings(folder: Path, port: int, environment: Mapping[str, str]) -> str:
+    lines = [
+        f"Port {port}",
+        "ListenAddress 127.0.0.1",
+        f"HostKey {folder / 'host'}",
+        f"AuthorizedKeysFile {folder / 'authorized'}",
+        f"PidFile {folder / 'pid'}",
+        "PasswordAuthentication no",
+        "KbdInteractiveAuthentication no",
+        "PermitRootLogin yes",
+        "StrictModes no",
+        "UsePAM no",
+        "MaxStartups 100",
+        *(f"SetEnv {name}={value}" for name, value in environment.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+@contextmanager
+def serving(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    mounts: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Server]:
+    """A machine to reach by ssh. `mounts`: what `mount` is told, for other file systems than 256 MiB of memory in its
+    temporary folders (only where they can be had); `environment`: of what is started there."""
+    sshd, separate = program("sshd"), _has_namespaces()
+    if mounts and not separate:
+        pytest.skip("NOT TESTED: file systems of its own need root")
+    user, port = keygen(folder / "user"), free_port()
+    (folder / "authorized").write_bytes(user.with_suffix(".pub").read_bytes())
+    write_known(folder, port, keygen(folder / "host"))
+    monkeypatch.setenv("HOWLATE_SSH", write_client(folder, user))
+    (folder / "settings").write_text(_settings(folder, port, environment or {}))
+    server = Server(folder, port, sshd, mounts if separate else None)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.end()
