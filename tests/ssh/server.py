@@ -120,8 +120,8 @@ def _signal(pid: int, number: int) -> None:
 
 
 def _separate(folder: Path, mounts: Sequence[str]) -> subprocess.Popen[bytes]:
-    """A process that holds a mount namespace: file systems of its own on the temporary folders, with the test's folder
-    in sight all the same; a user sshd, which it wants, and a home that is in one of them."""
+    """A process that holds a mount namespace: file systems of its own on the temporary folders (the test's
+    folder stays in sight), a user sshd, which it wants, and a home that is in one of them."""
     users = Path("/etc/passwd").read_text().splitlines()
     mine = [line.split(":") for line in users if line.split(":")[2] == str(os.geteuid())]
     others = [line for line in users if line.split(":")[2] != str(os.geteuid())]
