@@ -258,11 +258,12 @@ def test_runs_of_one_study_are_joined_and_told_apart() -> None:
     assert "run-a · none" in parsed.words and "run-b · hackbench:10" in parsed.words
 
 
-def test_runs_of_different_studies_are_not_joined() -> None:
-    first, second = made_run(five_cells()), made_run(five_cells())
+def test_runs_of_different_studies_are_joined_under_both_names() -> None:
+    first, second = made_run(five_cells()), made_run(five_cells(), "other")
     other = replace(second, run=replace(second.run, study=replace(second.run.study, id="timers")))
-    with pytest.raises(UsageError):
-        html.render([first, other])
+    page = html.render([first, other])
+    assert "Studies side by side: check, timers" in page
+    assert page.count("data-cell=") == 10
     with pytest.raises(UsageError):
         html.render([])
 

@@ -12,19 +12,21 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="Example: howlate show runs/20260102T030405-check --json")
-@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
 @click.option("--cells", "every", is_flag=True, help="Every cell, where the tables show repeated points.")
 @click.option("--kernels", is_flag=True, help="A lab run's kernels, and how their configurations differ.")
 @click.option("--all", "all_", is_flag=True, help="With --kernels: every option that differs.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON (docs/commands.md).")
-def command(run: Path, every: bool, kernels: bool, all_: bool, as_json: bool) -> int:
-    """Show the tables of the run folder RUN. Where points are repeated (seeds of virtual time) a row is a point
-    with the spread over its repetitions."""
+def command(runs: tuple[Path, ...], every: bool, kernels: bool, all_: bool, as_json: bool) -> int:
+    """Show the tables of the run folder RUN, of several as one set of cells. Where points are repeated (seeds of
+    virtual time) a row is a point with the spread over its repetitions."""
     from howlate.cli._measure import print_run
     from howlate.session import reopen
     from howlate.store.run_folder import RunFolder
 
-    folder = RunFolder.open(run)
+    if len(runs) > 1:
+        return _show_several(runs, every, kernels, as_json)
+    folder = RunFolder.open(runs[0])
     if as_json:
         from howlate.report.terminal import show_json
 
@@ -34,6 +36,27 @@ def command(run: Path, every: bool, kernels: bool, all_: bool, as_json: bool) ->
         _print_kernels(folder, all_)
         return 0
     print_run(*reopen(folder), every)
+    return 0
+
+
+def _show_several(runs: tuple[Path, ...], every: bool, kernels: bool, as_json: bool) -> int:
+    """Runs of one machine's kernels, or of several studies: the label `kernel` or `run` tells them apart."""
+    from rich.console import Console
+
+    from howlate.errors import UsageError
+    from howlate.report.compare import compare_if_several, labelled
+    from howlate.report.content import must_be_one_clock, read_content
+    from howlate.report.terminal import print_cells, show_json
+
+    if kernels:
+        raise UsageError("--kernels is of one run", "`howlate compare RUN RUN` tells how kernels differ")
+    contents = [read_content(run, bins=False) for run in runs]
+    must_be_one_clock(contents)
+    cells = labelled(contents, compare_if_several(contents))
+    if as_json:
+        click.echo(show_json(cells, contents[0].run), nl=False)
+    else:
+        print_cells(Console(highlight=False), cells, None, contents[0].run, every)
     return 0
 
 

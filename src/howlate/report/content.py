@@ -68,8 +68,11 @@ class RunContent:
         return tuple(Finding.from_json(dict(f)) for f in self.run.findings)
 
 
-def read_content(path: Path) -> RunContent:
-    """Everything that the report shows of a run folder; no sample is read where bins.json is there."""
+def read_content(path: Path, bins: bool = True) -> RunContent:
+    """Everything that the report shows of a run folder; no sample is read where bins.json is there. Without `bins`
+    what tables need: neither bins nor frequencies."""
+    if not bins:
+        return _without_bins(RunFolder.open(path))
     from howlate.report.disturbances import frequencies_khz, told_khz
     from howlate.store.summarise import bins_of  # needs duckdb, which `show` does not
 
@@ -92,6 +95,13 @@ def read_content(path: Path) -> RunContent:
     failed = {name: _reason(error) for name, error in folder.failed_cells().items()}
     run = folder.read_run()
     return RunContent(run, tuple(cells), failed, read_kernels(folder, run))
+
+
+def _without_bins(folder: RunFolder) -> RunContent:
+    cells = tuple(CellContent(summary, None) for summary in folder.summaries())
+    failed = {name: _reason(error) for name, error in folder.failed_cells().items()}
+    run = folder.read_run()
+    return RunContent(run, cells, failed, read_kernels(folder, run))
 
 
 def measured_seconds(folder: RunFolder) -> dict[str, float]:
@@ -117,14 +127,8 @@ def _reason(error: Mapping[str, Any]) -> str:
     return f"{said.rstrip('.')}. {remedy[:1].upper()}{remedy[1:]}." if remedy else said
 
 
-def must_be_one_study(runs: Sequence[RunContent]) -> None:
-    """Runs of different studies answer different questions: they are not put into one table."""
-    studies = {content.run.study.id for content in runs}
-    if len(studies) > 1:
-        raise UsageError(
-            f"these runs are of different studies ({', '.join(sorted(studies))})",
-            "make a report of each study",
-        )
+def must_be_one_clock(runs: Sequence[RunContent]) -> None:
+    """Virtual and real time are never put into one table."""
     if len({content.run.clock for content in runs}) > 1:
         raise UsageError(
             "these runs are of two clocks, real and virtual time: their numbers have nothing in common",

@@ -27,9 +27,10 @@ from howlate.charts._svg import MARKERS
 from howlate.errors import UsageError
 from howlate.model.finding import LEVELS, Finding
 from howlate.model.run import VIRTUAL_TIME, Run
-from howlate.report import disturbances, machine, prose, tables
+from howlate.report import compare_html, disturbances, machine, prose, tables
 from howlate.report.coarser import coarser
-from howlate.report.content import CellContent, RunContent, must_be_one_study, read_content
+from howlate.report.compare import Comparison, compare_if_several, labels_of
+from howlate.report.content import CellContent, RunContent, must_be_one_clock, read_content
 from howlate.report.labels import by_part, row_names, title_of
 from howlate.report.points import Points
 
@@ -44,7 +45,7 @@ FEWEST = 8
 
 
 def write_report(folders: Path | Sequence[Path], out: Path, option: str = "--out") -> Path:
-    """Reads run folders of one study and writes their report; returns its path. `option`: the one that chooses
+    """Reads run folders and writes their report; returns its path. `option`: the one that chooses
     where."""
     paths = [folders] if isinstance(folders, Path) else list(folders)
     from howlate.store.files import write_text
@@ -79,21 +80,22 @@ def fits(cells: int) -> Iterator[Fit]:
 
 
 def render(runs: Sequence[RunContent]) -> str:
-    """The page. Several runs of one study are joined; then a label tells which run a row is of."""
+    """The page. Several runs are joined; then a label tells which run, or which kernel, a row is of."""
     if not runs:
         raise UsageError("there is no run to report on", "name a run folder")
-    must_be_one_study(runs)
+    must_be_one_clock(runs)
     page = ""
+    comparison = compare_if_several(runs)
     for fit in fits(sum(len(content.cells) for content in runs)):
-        page = _render(runs, fit)
+        page = _render(runs, fit, comparison)
         if len(page.encode()) < LARGEST:
             break
     return page
 
 
-def _render(runs: Sequence[RunContent], fit: Fit) -> str:
+def _render(runs: Sequence[RunContent], fit: Fit, comparison: Comparison | None) -> str:
     """The page with as much of the cells as `fit` says."""
-    every, labels = joined(runs)
+    every, labels = joined(runs, comparison)
     names = row_names(labels)
     first = runs[0].run
     sections = [
@@ -105,13 +107,14 @@ def _render(runs: Sequence[RunContent], fit: Fit) -> str:
     body = [
         _head(runs, [line for section in sections for line in section.answer]),
         _warnings([*prose.cautions(runs, cells, names), *_left_out(fit, len(every))]),
+        compare_html.section(comparison, fit.listed) if comparison is not None else "",
         *(text for section in sections for text in section.texts(fit, len(every))),
         _findings(runs),
         machine.section(runs, cells, names),
         _meaning(any(section.points is not None for section in sections), first.virtual),
         _foot(runs),
     ]
-    title = f"{first.study.question or first.study.title} – howlate"
+    title = f"{_question(runs)} – howlate"
     return _page(title, "\n".join(part for part in body if part))
 
 
@@ -204,16 +207,11 @@ def _left_out(fit: Fit, cells: int) -> list[str]:
     return said
 
 
-def joined(runs: Sequence[RunContent]) -> tuple[list[CellContent], list[dict[str, str]]]:
+def joined(
+    runs: Sequence[RunContent], comparison: Comparison | None = None
+) -> tuple[list[CellContent], list[dict[str, str]]]:
     """All cells of all runs with their labels."""
-    cells: list[CellContent] = []
-    labels: list[dict[str, str]] = []
-    for content in runs:
-        for cell in content.cells:
-            own = dict(cell.summary.labels)
-            labels.append({"run": content.run.id, **own} if len(runs) > 1 else own)
-            cells.append(cell)
-    return cells, labels
+    return [cell for content in runs for cell in content.cells], labels_of(runs, comparison)
 
 
 def _results(
@@ -260,17 +258,26 @@ def _folded(cells: Sequence[CellContent], single: str) -> str:
 
 
 def _head(runs: Sequence[RunContent], answer: Sequence[str]) -> str:
-    run = runs[0].run
     started = ", ".join(dict.fromkeys(content.run.started[:16].replace("T", " ") for content in runs))
     paragraphs = "".join(
         f'<p class="{"answer" if i == 0 else "lead"}">{text}</p>' for i, text in enumerate(answer)
     )
     where = "; ".join(machine.places(runs))
-    question = (run.study.question or run.study.title).replace("-", "\u2011")  # no line ends inside a word
+    question = _question(runs).replace("-", "\u2011")  # no line ends inside a word
+    studies = ", ".join(dict.fromkeys(content.run.study.id for content in runs))
     return (
-        f'<header><p class="eyebrow">howlate · {escape(run.study.id)} · {escape(started)} UTC'
+        f'<header><p class="eyebrow">howlate · {escape(studies)} · {escape(started)} UTC'
         f"{' · ' + escape(where) if where else ''}</p>"
         f"<h1>{escape(question)}</h1>{paragraphs}</header>"
+    )
+
+
+def _question(runs: Sequence[RunContent]) -> str:
+    """What was asked; of several studies their names."""
+    studies = {content.run.study.id: content.run.study for content in runs}
+    first = next(iter(studies.values()))
+    return (
+        f"Studies side by side: {', '.join(studies)}" if len(studies) > 1 else first.question or first.title
     )
 
 

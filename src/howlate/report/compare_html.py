@@ -1,0 +1,134 @@
+"""The comparison in the page: the summary first, then a table for each point, what differs, and why it may."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from howlate.charts._scale import NARROW_SPACE
+from howlate.model.columns import column_title
+from howlate.model.run import VIRTUAL_TIME
+from howlate.report.compare import Block, Comparison
+from howlate.report.conclusions import conclusions
+from howlate.report.layout import HEADINGS, TIMES, Line, Sheet, sheet
+from howlate.report.parts import Said
+from howlate.report.tables import noted
+from howlate.stats.sides import Verdict
+
+OPEN = 12
+"""Of more tables than these the rest is folded away."""
+NAMES = {"0.5": "median", "max": "maximum", "stddev": "standard deviation"}
+
+
+def section(found: Comparison, most: int) -> str:
+    """The whole of it, with so many tables at most; the page says what it leaves out."""
+    note = VIRTUAL_TIME if found.joined.virtual else ""
+    sheets = [_sheet(found, block, i) for i, block in enumerate(found.blocks[:most])]
+    shown, folded = sheets[:OPEN], sheets[OPEN:]
+    more = (
+        f'<details class="cells"><summary>{len(folded)} more tables</summary>{"".join(folded)}</details>'
+        if folded
+        else ""
+    )
+    left = len(found.blocks) - len(sheets)
+    rest = (
+        f'<p class="lead">{left} more tables have no room here: <code>howlate compare</code> prints them.</p>'
+        if left > 0
+        else ""
+    )
+    return (
+        f'<section id="compare"><h2>Side by side</h2><p class="reading">{escape(_reading(found))}</p>'
+        f"{noted(note)}{_summary(conclusions(found))}{_unlike(found)}{''.join(shown)}{more}{rest}</section>"
+    )
+
+
+def _reading(found: Comparison) -> str:
+    many = "seeds" if found.joined.virtual else "repetitions"
+    return (
+        f"{len(found.sides)} sides: {', '.join(found.sides)}. A table for each combination of everything else, as "
+        f"the published studies have it. Where there are {many}, a row has the smallest, the median and the largest "
+        "of each figure over them. What is called a difference has an exact paired interval outside of a margin of "
+        "10 %; what has none is not said to be equal. docs/compare.md has the rule of each sentence."
+    )
+
+
+def _summary(found: Sequence[tuple[str, Sequence[Said]]]) -> str:
+    parts = []
+    for title, sentences in found:
+        head = f"<h3>{escape(title)}</h3>" if len(found) > 1 else ""
+        items = "".join(f'<li data-rule="{escape(s.rule)}">{escape(s.text)}</li>' for s in sentences)
+        parts.append(f'{head}<ul class="said">{items}</ul>')
+    return "".join(parts)
+
+
+def _unlike(found: Comparison) -> str:
+    if not found.joined.warnings:
+        return ""
+    items = "".join(f"<li>{escape(_sentence(text))}</li>" for text in found.joined.warnings)
+    return f'<aside class="cautions" aria-label="What does not match"><ul>{items}</ul></aside>'
+
+
+def _sheet(found: Comparison, block: Block, number: int) -> str:
+    its = sheet(found, block)
+    many = "seeds" if found.joined.virtual else "repetitions"
+    unit = "µs" if its.unit.name == "us" else its.unit.name
+    said = f"{column_title(its.column)}, in {unit}"
+    title = f"{its.title}. {said}" if its.title else said
+    over = [f'<th scope="col">of {many}</th>'] if any(line.what for line in its.lines) else []
+    heads = ['<th scope="col">side</th>', *over]
+    heads += [f'<th scope="col" class="n">{HEADINGS[figure]}</th>' for figure in its.figures]
+    rows = "".join(_line(its, line, bool(over)) for line in its.lines)
+    ident = f"side-{number}"
+    return (
+        f'<p class="table-title" id="{ident}">{escape(title)}</p>'
+        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
+        f'<table class="sides" data-column="{escape(its.column)}" aria-labelledby="{ident}">'
+        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{rows}</tbody></table></div>{_differences(found, block)}"
+    )
+
+
+def _line(its: Sheet, line: Line, over: bool) -> str:
+    out = [f'<th scope="row">{escape(line.side)}</th>' if line.side else "<td></td>"]
+    out += [f"<td>{escape(line.what)}</td>"] if over else []
+    for i, (figure, value) in enumerate(zip(its.figures, line.values, strict=True)):
+        mark = f"<sup>{escape(line.notes[i])}</sup>" if line.notes and line.notes[i] else ""
+        strong = " strong" if figure == "maximum" and line.what in ("", "largest") else ""
+        quiet = " zero" if value == 0 and figure not in TIMES else ""
+        text = escape(its.text(figure, value, NARROW_SPACE))
+        exact = "–" if value is None else f'<data value="{value!r}">{text}</data>{mark}'
+        out.append(f'<td class="n{strong}{quiet}" data-of="{figure}">{exact}</td>')
+    return f'<tr class="{escape(line.kind)}">{"".join(out)}</tr>'
+
+
+def _differences(found: Comparison, block: Block) -> str:
+    rows = []
+    for pair in block.pairs:
+        stated = [verdict for verdict in pair.verdicts if verdict.interval is not None]
+        if stated:
+            cells = "".join(_verdict(verdict) for verdict in pair.verdicts)
+            who = f"{found.sides[pair.first]} to {found.sides[pair.second]}"
+            rows.append(f'<tr><th scope="row">{escape(who)}</th>{cells}</tr>')
+    if not rows:
+        return ""
+    figures = [verdict.figure for verdict in block.pairs[0].verdicts]
+    heads = "".join(f'<th scope="col">{escape(NAMES.get(f, f))}: ratio [interval]</th>' for f in figures)
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Ratios of the sides"><table class="ratios">'
+        f'<thead><tr><th scope="col">ratio of</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    )
+
+
+def _verdict(verdict: Verdict) -> str:
+    its = verdict.interval
+    if its is None:
+        return f'<td title="{escape(verdict.why, quote=True)}">not stated</td>'
+    word = "not distinguishable" if verdict.direction == "indistinct" else verdict.direction
+    why = f"{its.confidence:.1%} interval of {its.pairs} pairs" + (f"; {verdict.why}" if verdict.why else "")
+    return (
+        f'<td title="{escape(why, quote=True)}">{its.ratio:.3g} [{its.low:.3g}, {its.high:.3g}] '
+        f'<span class="{escape(verdict.direction)}">{word}</span></td>'
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,120 @@
+"""`howlate compare` in the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from howlate.model.columns import column_title
+from howlate.model.run import VIRTUAL_TIME
+from howlate.report.compare import Block, Comparison
+from howlate.report.conclusions import conclusions
+from howlate.report.kernels import by_sentence, values_of
+from howlate.report.layout import HEADINGS, Line, Sheet, sheet
+from howlate.report.parts import Said
+from howlate.report.terminal import Column, print_table
+
+SHORT = {"period exceeded": "period\nexceeded", "std dev": "std\ndev", "overruns": "over-\nruns"}
+FIGURE_NAMES = {"0.5": "median", "max": "max", "stddev": "std dev"}
+
+
+def print_comparison(console: Console, found: Comparison) -> None:
+    """Tables, what differs at each point, configurations, and the summary last."""
+    virtual = found.joined.virtual
+    repetitions = "seeds" if virtual else "repetitions"
+    for block in found.blocks:
+        its = sheet(found, block)
+        _heading(console, its, repetitions)
+        print_table(
+            console, _labels(its, repetitions), _numbers(its), [line.values != () for line in its.lines]
+        )
+        _differences(console, found, block)
+    if virtual:
+        console.print()
+        _note(console, VIRTUAL_TIME)
+    for warning in found.joined.warnings:
+        _note(console, warning)
+    _configurations(console, found)
+    print_conclusions(console, conclusions(found))
+
+
+def _heading(console: Console, its: Sheet, repetitions: str) -> None:
+    console.print()
+    unit = f"{column_title(its.column)} in {its.unit.name}"
+    title = f"{its.title}: {unit}" if its.title else unit
+    over = f"; smallest, median and largest over {repetitions}" if its.repeated else ""
+    for line in textwrap.wrap(title + over, console.width):
+        console.print(Text(line, style="bold"), soft_wrap=True)
+    console.print()
+
+
+def _labels(its: Sheet, repetitions: str) -> list[Column]:
+    found: list[Column] = [("", [line.side for line in its.lines])]
+    if any(line.what for line in its.lines):
+        found.append((f"of {repetitions}" if its.repeated else "", [line.what for line in its.lines]))
+    return found
+
+
+def _numbers(its: Sheet) -> list[Column]:
+    found = []
+    for i, figure in enumerate(its.figures):
+        texts = [its.text(figure, line.values[i]) + _mark(line, i) for line in its.lines]
+        heading = HEADINGS[figure]
+        found.append((SHORT.get(heading, heading), texts))
+    return found
+
+
+def _mark(line: Line, place: int) -> str:
+    return line.notes[place] if line.notes else ""
+
+
+def _differences(console: Console, found: Comparison, block: Block) -> None:
+    """A line a pair of sides: the ratio of each figure with its interval, and whether it is told apart."""
+    stated = [pair for pair in block.pairs if any(v.direction != "unstated" for v in pair.verdicts)]
+    if not stated:
+        return
+    console.print()
+    for pair in stated:
+        said = []
+        for verdict in pair.verdicts:
+            its, name = verdict.interval, FIGURE_NAMES.get(verdict.figure, verdict.figure)
+            if its is None:
+                said.append(f"{name} not stated")
+            else:
+                word = "not distinguishable" if verdict.direction == "indistinct" else verdict.direction
+                said.append(f"{name} x {its.ratio:.3g} [{its.low:.3g}, {its.high:.3g}] {word}")
+        _wrapped(console, f"{found.sides[pair.first]} to {found.sides[pair.second]}: {'; '.join(said)}", "  ")
+
+
+def _configurations(console: Console, found: Comparison) -> None:
+    if not found.differences:
+        return
+    console.print()
+    console.print(
+        Text("Options that differ and are known to matter for lateness", style="bold"), soft_wrap=True
+    )
+    for sentence, some in by_sentence(found.differences):
+        _wrapped(console, sentence, "")
+        for one in some:
+            _wrapped(console, f"{one.option}: {values_of(one, found.names)}", "  ")
+
+
+def print_conclusions(console: Console, found: Sequence[tuple[str, Sequence[Said]]]) -> None:
+    for title, sentences in found:
+        console.print()
+        console.print(Text(title, style="bold"), soft_wrap=True)
+        for said in sentences:
+            _wrapped(console, f"- {said.text}", "")
+
+
+def _wrapped(console: Console, text: str, indent: str) -> None:
+    for i, line in enumerate(textwrap.wrap(text, max(30, console.width - len(indent) - 2))):
+        console.print(Text(f"{indent}{'  ' if i else ''}{line}"), soft_wrap=True)
+
+
+def _note(console: Console, text: str) -> None:
+    for i, line in enumerate(textwrap.wrap(text, max(30, console.width - 2))):
+        console.print(Text(f"{' ' if i else '!'} {line}"), soft_wrap=True)

@@ -1,0 +1,133 @@
+"""What a comparison says in words: each sentence made from the numbers by a rule of docs/compare.md, in whichever
+direction they point. Pure functions; nothing is claimed that stats.sides does not carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from howlate.charts._words import significant
+from howlate.report.boundaries import boundaries
+from howlate.report.compare import Block, Comparison
+from howlate.report.parts import MOST_SAID, Part, Said, parts_of, time_of, title_of
+from howlate.report.relations import relations
+from howlate.report.trends import run_times, trends
+from howlate.stats.diagnose import next_stretch_confidence
+from howlate.stats.sides import Row
+
+
+def conclusions(found: Comparison) -> list[tuple[str, list[Said]]]:
+    """All sentences, by what they are about."""
+    out = []
+    for part in parts_of(found):
+        said = [*typical(part), *largest(part), *boundaries(part), *relations(part), *trends(part)]
+        if part.column == next(iter(_columns(found, part)), ""):
+            said += run_times(part)
+        if said:
+            out.append((title_of(part), said))
+    return out
+
+
+def _columns(found: Comparison, part: Part) -> list[str]:
+    first = part.blocks[0]
+    return [b.column for b in found.blocks if (b.test, b.labels) == (first.test, first.labels)]
+
+
+def typical_level(part: Part) -> str:
+    """The highest of p99.9, p99 and the median that every valid repetition of every block states; "" for none."""
+    rows = [row for block in part.blocks for row in block.rows if row.once]
+    return next((q for q in ("0.999", "0.99", "0.5") if rows and all(row.range(q) for row in rows)), "")
+
+
+TOLD = ("load", "timer")
+"""What is typical is told for each of these that varies: no latency is to be read without its way to sleep."""
+
+
+def typical_values(part: Part, side: int, level: str) -> dict[str, float]:
+    """By load and way to sleep, in words, the largest over its blocks of the median over the repetitions."""
+    rest = tuple(name for block in part.blocks for name in block.labels if name not in TOLD)
+    found: dict[str, float] = {}
+    for block, row in part.rows(side):
+        its = row.range(level)
+        if its is not None:
+            where = part.where(block, rest)
+            found[where] = max(found.get(where, 0.0), its.median)
+    return found
+
+
+def typical(part: Part) -> list[Said]:
+    """A sentence a side."""
+    level = typical_level(part)
+    if not level:
+        return []
+    share = "half" if level == "0.5" else f"{significant(float(level) * 100, 4).rstrip('0').rstrip('.')} %"
+    came = "came within" if part.values == "wake-ups" else "are within"
+    out = []
+    for side, name in enumerate(part.sides):
+        found = typical_values(part, side, level)
+        if found:
+            out.append(Said("typical", f"{name}: {share} of the {part.values} {came} {_each(found)}."))
+    return out
+
+
+def _each(found: Mapping[str, float]) -> str:
+    if len(found) <= MOST_SAID:
+        return ", ".join(f"{time_of(value)} {where}".strip() for where, value in found.items())
+    low, high = min(found, key=lambda k: found[k]), max(found, key=lambda k: found[k])
+    return f"{time_of(found[low])} ({low}) to {time_of(found[high])} ({high})"
+
+
+def largest_of(part: Part, side: int) -> tuple[Block, Row] | None:
+    """Where the side's largest value of all was seen."""
+    found = [(block, row) for block, row in part.rows(side) if row.range("maximum")]
+    return max(found, key=lambda pair: _largest(pair[1]), default=None)
+
+
+def _largest(row: Row) -> float:
+    its = row.range("maximum")
+    return its.largest if its is not None else 0.0
+
+
+def largest(part: Part) -> list[Said]:
+    out = []
+    fewest: list[int] = []
+    for side, name in enumerate(part.sides):
+        found = largest_of(part, side)
+        if found is None:
+            continue
+        block, row = found
+        its, count = row.range("maximum"), len(row.once)
+        assert its is not None
+        where = part.where(block)
+        spread = (
+            f"; over its {count} {part.repetitions()} the maximum is {time_of(its.smallest)} to "
+            f"{time_of(its.largest)}"
+            if count > 1
+            else f"; one {part.repetitions(1)}, so without a spread"
+        )
+        out.append(
+            Said(
+                "largest",
+                f"{name}: the largest seen is {time_of(its.largest)}{' ' if where else ''}{where}{spread}.",
+            )
+        )
+        fewest.append(count)
+    if fewest:
+        out.append(Said("largest", _next(min(fewest), part)))
+    return out
+
+
+def _next(repetitions: int, part: Part) -> str:
+    """The bound on the next stretch that exchangeable repetitions allow."""
+    if repetitions == 1 and not part.virtual:
+        return (
+            "A largest value is no limit: that as long again shows none larger has a probability of 1 in 2, if what "
+            "comes is like what was."
+        )
+    sure = next_stretch_confidence(repetitions, 1)
+    assert 0 < sure < 1
+    one = part.repetitions(1)
+    return (
+        f"A largest value is no limit: that one more {one} shows none larger has a probability of {repetitions} in "
+        f"{repetitions + 1}, that as many again show none 1 in 2, if what comes is like what was."
+    )

@@ -1,0 +1,433 @@
+"""Several runs as one set of cells (docs/compare.md, "What is joined").
+
+A *place* is a point of the matrix without its kernel: test, part and every other label. A *side* is where it was
+measured: a machine under one kernel. Places that two sides have in common can be compared; what does not match,
+or was not measured alike, is said in a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from howlate.errors import UsageError
+from howlate.model.facts import Facts
+from howlate.model.plan import Cell
+from howlate.model.run import Run
+from howlate.model.study import spell
+from howlate.model.summary import CellSummary
+from howlate.report.content import RunContent, must_be_one_clock
+from howlate.report.preemption import preemption_of
+from howlate.stats.groups import IN_FORCE, Group, groups_of
+
+KERNEL, PART, TEST = "kernel", "part", "test"
+OF_THE_SEED = ("first", "seed")
+"""Parameters that tell one repetition from the next in virtual time."""
+OF_THE_HOST = ("json", "progress", "quiet", "stream", "end-with-parent", "parent")
+MOST_NAMED = 6
+_REPETITION = re.compile(r".+-[0-9a-f]{10}-(?P<number>[0-9]+)")
+
+Key = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A machine under one kernel, or, where an axis is compared, that axis's value there."""
+
+    name: str
+    kernel: str
+    preemption: str
+    """none, voluntary, full, lazy or rt; "" where nothing tells."""
+    run: int
+    """The run that it is of, by its place; of several the first."""
+    facts: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A place's repetitions on one side."""
+
+    group: Group
+    run: int
+    parameters: Mapping[int, Mapping[str, str]]
+    """What was asked for, by repetition, as the plan has it."""
+
+    @property
+    def by_repetition(self) -> dict[int, CellSummary]:
+        """The valid ones."""
+        return {repetition_of(cell.id): cell for cell in self.group.counted}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point of the matrix without its kernel, and who measured it."""
+
+    test: str
+    labels: Mapping[str, str]
+    members: Mapping[int, Member]
+    """By the side's place."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """All cells of all runs."""
+
+    runs: tuple[Run, ...]
+    sides: tuple[Side, ...]
+    places: tuple[Place, ...]
+    warnings: tuple[str, ...]
+    by: str = KERNEL
+    """The label whose values are the sides."""
+
+    @property
+    def virtual(self) -> bool:
+        return self.runs[0].virtual
+
+    @property
+    def matched(self) -> tuple[Place, ...]:
+        """What at least two sides have."""
+        return tuple(place for place in self.places if len(place.members) > 1)
+
+
+def repetition_of(cell_id: str) -> int:
+    """The number at the end of an id; 1 for an id of another make."""
+    match = _REPETITION.fullmatch(cell_id)
+    return int(match["number"]) if match else 1
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A group with what was asked for."""
+
+    run: int
+    machine: str
+    kernel: str
+    test: str
+    asked: Mapping[str, str]
+    member: Member
+
+
+def join(contents: Sequence[RunContent], by: str = KERNEL) -> Joined:
+    """One set of cells. `by`: the label whose values are the sides; with another one than the kernel, kernel and
+    machine are kept apart as well."""
+    if not contents:
+        raise UsageError("there is no run to compare", "name a run folder")
+    must_be_one_clock(contents)
+    points = _same_names([point for i, content in enumerate(contents) for point in _points(i, content)])
+    if by != KERNEL and not any(by in point.asked for point in points):
+        known = sorted({name for point in points for name in point.asked})
+        raise UsageError(f'no cell has a label "{by}"', f"use one of {', '.join(['kernel', *known])}")
+    keys = _side_keys(contents, points, by)
+    order = list(dict.fromkeys(keys))
+    sides = _named(contents, points, keys, order, by)
+    places: dict[tuple[str, Key], dict[int, Member]] = {}
+    for point, key in zip(points, keys, strict=True):
+        identity = (point.test, _identity(point.asked, by))
+        places.setdefault(identity, {})[order.index(key)] = point.member
+    found = tuple(Place(test, dict(labels), members) for (test, labels), members in places.items())
+    joined = Joined(tuple(content.run for content in contents), sides, found, (), by)
+    return replace(joined, warnings=tuple(_warnings(joined)))
+
+
+def _points(number: int, content: RunContent) -> list[_Point]:
+    planned = {cell.id: cell for cell in content.run.plan.cells}
+    found = []
+    for group in groups_of([cell.summary for cell in content.cells], content.run):
+        cells = [planned.get(cell.id) for cell in group.cells]
+        first = next((cell for cell in cells if cell is not None), None)
+        asked = dict(first.labels if first is not None else group.labels)
+        kernel = asked.pop(KERNEL, group.labels.get(KERNEL, ""))
+        if first is None:
+            asked = {name: text for name, text in asked.items() if name not in IN_FORCE}
+        parameters = {repetition_of(c.id): _spelt(planned.get(c.id)) for c in group.cells}
+        found.append(
+            _Point(
+                number,
+                first.machine if first is not None else "",
+                kernel,
+                group.cells[0].test,
+                asked,
+                Member(group, number, parameters),
+            )
+        )
+    return found
+
+
+def _spelt(cell: Cell | None) -> dict[str, str]:
+    if cell is None:
+        return {}
+    return {name: spell(value) for name, value in cell.parameters.items() if name not in OF_THE_HOST}
+
+
+def _same_names(points: Sequence[_Point]) -> list[_Point]:
+    """A label that one study has as an axis and another has as a setting is a label of both."""
+    names = dict.fromkeys(name for point in points for name in point.asked)
+    found = []
+    for point in points:
+        asked = dict(point.asked)
+        parameters = next(iter(point.member.parameters.values()), {})
+        for name in names:
+            if name not in asked and name in parameters:
+                asked[name] = parameters[name]
+        found.append(replace(point, asked=asked))
+    return found
+
+
+def _identity(asked: Mapping[str, str], by: str) -> Key:
+    return tuple(sorted((name, text) for name, text in asked.items() if name not in (KERNEL, by)))
+
+
+def _facts(content: RunContent, machine: str) -> Mapping[str, Any]:
+    return content.run.machines.get(machine) or content.run.facts
+
+
+def _text(facts: Mapping[str, Any], key: str) -> str:
+    values = facts.get("values")
+    value = values.get(key) if isinstance(values, dict) else None
+    return "" if value is None else str(value)
+
+
+_IDENTITY = (
+    "kernel.release",
+    "kernel.version",
+    "kernel.cmdline",
+    "cpu.model",
+    "cpu.online",
+    "machine.product",
+    "lab.kernel_sha256",
+    "lab.emulator",
+)
+"""What two runs on the same machine under the same kernel have in common."""
+
+_SideKey = tuple[str, ...]
+
+
+def _side_keys(contents: Sequence[RunContent], points: Sequence[_Point], by: str) -> list[_SideKey]:
+    """For each point the side that it is of. Runs on one machine under one kernel are one side as long as they
+    measured different places; a place that both measured makes them two."""
+    bare: list[_SideKey] = []
+    for point in points:
+        facts = _facts(contents[point.run], point.machine)
+        value = "" if by == KERNEL else point.asked.get(by, "-")
+        bare.append((value, point.machine, point.kernel, *(_text(facts, key) for key in _IDENTITY)))
+    holders: dict[tuple[_SideKey, str, Key], set[int]] = {}
+    for point, key in zip(points, bare, strict=True):
+        holders.setdefault((key, point.test, _identity(point.asked, by)), set()).add(point.run)
+    twice = {key for (key, _, _), runs in holders.items() if len(runs) > 1}
+    return [
+        (*key, str(point.run)) if key in twice else (*key, "")
+        for point, key in zip(points, bare, strict=True)
+    ]
+
+
+def _named(
+    contents: Sequence[RunContent],
+    points: Sequence[_Point],
+    keys: Sequence[_SideKey],
+    order: Sequence[_SideKey],
+    by: str,
+) -> tuple[Side, ...]:
+    sides = []
+    for key in order:
+        point = points[keys.index(key)]
+        content = contents[point.run]
+        facts = _facts(content, point.machine)
+        config = next((k.config for k in content.kernels if k.label == point.machine), None)
+        preemption = preemption_of(facts, config)
+        told = f" ({preemption})" if preemption and not point.machine else ""
+        kernel = point.kernel or _text(facts, "kernel.release") or content.run.target
+        sides.append(Side(f"{kernel}{told}", kernel, preemption, point.run, facts))
+    if by != KERNEL:
+        values = [key[0] for key in order]
+        alone = len({side.name for side in sides}) == 1
+        sides = [
+            replace(s, name=v if alone else f"{v}, {s.name}") for s, v in zip(sides, values, strict=True)
+        ]
+    return _told_apart(sides, contents)
+
+
+def _told_apart(sides: Sequence[Side], contents: Sequence[RunContent]) -> tuple[Side, ...]:
+    """Names that are the same get what differs: the CPU, else the run, else a number."""
+    for tell in (
+        lambda side: _text(side.facts, "cpu.model"),
+        lambda side: contents[side.run].run.id,
+        lambda side: f"run {side.run + 1}",
+    ):
+        names = [side.name for side in sides]
+        twice = [side for side in sides if names.count(side.name) > 1]
+        if not twice:
+            break
+        if len({tell(side) for side in twice}) > 1:
+            sides = [replace(s, name=f"{s.name}, {tell(s)}") if s in twice and tell(s) else s for s in sides]
+    return tuple(sides)
+
+
+# --- What does not match ------------------------------------------------------------------------------------
+
+
+def _warnings(joined: Joined) -> list[str]:
+    return [
+        *_one_sided(joined),
+        *_settings(joined),
+        *_in_force(joined),
+        *_clock_sources(joined),
+        *_machines(joined),
+        *_made_with(joined),
+    ]
+
+
+def described(place: Place, names: Sequence[str]) -> str:
+    """A place by these of its labels: "load none, period 1ms"."""
+    shown = [f"{name} {place.labels[name]}" for name in names if name in place.labels]
+    return ", ".join([*([f"test {place.test}"] if TEST in names else []), *shown]) or f"test {place.test}"
+
+
+def labels_that_vary(places: Sequence[Place]) -> tuple[str, ...]:
+    """What tells places apart: test and part first."""
+    names = dict.fromkeys(name for place in places for name in place.labels)
+    vary = [n for n in names if len({place.labels.get(n) for place in places}) > 1]
+    test = [TEST] if len({place.test for place in places}) > 1 else []
+    return (*test, *sorted(vary, key=lambda name: name != PART))
+
+
+def _named_places(places: Sequence[Place], names: Sequence[str]) -> str:
+    said = [described(place, names) for place in places[:MOST_NAMED]]
+    more = f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else ""
+    return "; ".join(said) + more
+
+
+def _one_sided(joined: Joined) -> list[str]:
+    """Places that some side lacks."""
+    names = labels_that_vary(joined.places)
+    by_sides: dict[tuple[int, ...], list[Place]] = {}
+    for place in joined.places:
+        if len(place.members) < len(joined.sides):
+            by_sides.setdefault(tuple(sorted(place.members)), []).append(place)
+    found = []
+    for some, places in by_sides.items():
+        who = ", ".join(joined.sides[i].name for i in some)
+        found.append(f"on {who} alone ({len(places)}): {_named_places(places, names)}")
+    return found
+
+
+def _differing(
+    joined: Joined, values: Mapping[tuple[int, int], str]
+) -> list[tuple[dict[str, list[str]], int]]:
+    """Of (place, side) to text: each way in which the sides differ, once, and at how many places."""
+    found: dict[tuple[tuple[str, str], ...], int] = {}
+    for number, place in enumerate(joined.places):
+        here = [i for i in sorted(place.members) if (number, i) in values]
+        row = tuple((joined.sides[i].name, values[number, i]) for i in here)
+        if len({text for _, text in row}) > 1:
+            found[row] = found.get(row, 0) + 1
+    ways = []
+    for row, many in found.items():
+        who: dict[str, list[str]] = {}
+        for side, text in row:
+            who.setdefault(text, []).append(side)
+        ways.append((who, many))
+    return ways
+
+
+def _sentences(joined: Joined, what: str, values: Mapping[tuple[int, int], str]) -> list[str]:
+    found = []
+    for who, many in _differing(joined, values):
+        said = "; ".join(f"{text or 'not set'} ({', '.join(sides)})" for text, sides in who.items())
+        where = "" if many == len(joined.places) else f", at {many} of {len(joined.places)} points"
+        found.append(f"{what} differs: {said}{where}")
+    return found
+
+
+def parameters_of(member: Member) -> dict[str, str]:
+    """What was asked for at all repetitions alike."""
+    known = [its for its in member.parameters.values() if its]
+    names = dict.fromkeys(name for its in known for name in its if name not in OF_THE_SEED)
+    return {name: " or ".join(dict.fromkeys(its.get(name, "") for its in known)) for name in names}
+
+
+def _settings(joined: Joined) -> list[str]:
+    asked = {
+        (number, i): parameters_of(member)
+        for number, place in enumerate(joined.places)
+        for i, member in place.members.items()
+    }
+    names = dict.fromkeys(name for its in asked.values() for name in its)
+    compared = {name for place in joined.places for name in place.labels}
+    found = []
+    for name in names:
+        if name not in compared:
+            values = {where: its.get(name, "") for where, its in asked.items() if its}
+            found += _sentences(joined, f"the setting {name}", values)
+    return found
+
+
+def _in_force(joined: Joined) -> list[str]:
+    """What was asked for alike and read back otherwise."""
+    found = []
+    for name in IN_FORCE:
+        values = {
+            (number, i): " or ".join(dict.fromkeys(c.labels.get(name, "") for c in member.group.cells))
+            for number, place in enumerate(joined.places)
+            for i, member in place.members.items()
+        }
+        found += _sentences(joined, f"the {name.replace('cpu', 'CPU')} in force", values)
+    return found
+
+
+def _clock_sources(joined: Joined) -> list[str]:
+    values = {
+        (number, i): " or ".join(dict.fromkeys(c.clocksource.get("before", "") for c in member.group.cells))
+        for number, place in enumerate(joined.places)
+        for i, member in place.members.items()
+    }
+    return _sentences(joined, "the clock source", values)
+
+
+_MACHINE = {
+    "machine.vendor": "vendor",
+    "machine.product": "product",
+    "machine.model": "model",
+    "machine.hypervisor": "hypervisor",
+    "cpu.model": "CPU",
+    "cpu.online": "CPUs online",
+    "memory.total_kib": "memory in KiB",
+    "lab.emulator": "QEMU",
+}
+
+
+def _machines(joined: Joined) -> list[str]:
+    found = []
+    for key, what in _MACHINE.items():
+        who: dict[str, list[str]] = {}
+        for side in joined.sides:
+            text = _text(side.facts, key)
+            if key == "memory.total_kib" and text:  # kernels keep different shares of it to themselves
+                text = f"about {round(int(text) / 2**19) / 2:g} GiB"
+            if text:
+                who.setdefault(text, []).append(side.name)
+        if len(who) > 1:
+            said = "; ".join(f"{text} ({', '.join(sides)})" for text, sides in who.items())
+            found.append(
+                f"these are different machines, {what.removesuffix(' in KiB')}: {said}; what differs between them is "
+                "not the kernel's alone"
+            )
+    return found
+
+
+def _made_with(joined: Joined) -> list[str]:
+    found = []
+    scales = dict.fromkeys(f"{run.scale:g}" for run in joined.runs)
+    if len(scales) > 1:
+        found.append(f"the runs have different scales (--scale): {', '.join(scales)}")
+    for name in dict.fromkeys(name for run in joined.runs for name in run.versions):
+        versions = dict.fromkeys(run.versions.get(name, "unknown") for run in joined.runs)
+        if len(versions) > 1:
+            found.append(f"the runs were measured with different versions of {name}: {', '.join(versions)}")
+    return found
+
+
+def facts_of_side(side: Side) -> Facts | None:
+    """As the doctor reads them; None where none were captured."""
+    return Facts.from_json(dict(side.facts)) if side.facts.get("facts") == 1 else None

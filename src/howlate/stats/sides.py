@@ -1,0 +1,222 @@
+"""Sides compared at one point: each figure's spread over the repetitions, and where the statistics allow it, whether
+one side's is smaller (docs/compare.md, "Differences").
+
+No single repetition is a side's value, and no difference is stated that an exact paired interval does not carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Literal
+
+import numpy as np
+
+from howlate.model.summary import CellSummary, ColumnSummary
+from howlate.stats.paired import RatioInterval, ratio_interval, signed_rank_counts
+
+FIGURES = ("minimum", "mean", "maximum", "deviation", "overruns", "exceeded")
+"""The published layout, in its order."""
+COMPARED = ("0.5", "max", "stddev")
+"""What is compared in pairs: the typical wake-up, the largest, and the scatter of each repetition."""
+MARGIN = 1.1
+"""A ratio between 1 / 1.1 and 1.1 is not called a difference."""
+LEVEL = 0.05
+FEWEST_PAIRS = 6
+"""Five pairs have no 95 % interval at all."""
+
+Direction = Literal["smaller", "larger", "indistinct", "unstated"]
+
+
+@dataclass(frozen=True)
+class Range:
+    """One figure over the repetitions. The median of an even number is the mean of the middle two."""
+
+    smallest: float
+    median: float
+    largest: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Range | None:
+        return cls(min(values), float(median(values)), max(values)) if values else None
+
+    def to_json(self) -> dict[str, float]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Once:
+    """One repetition's figures of one column."""
+
+    column: ColumnSummary
+    overruns: int
+    results: Mapping[str, float]
+    """What the loads said of themselves: "hackbench.run_ns"."""
+
+    @classmethod
+    def of(cls, cell: CellSummary, column: str) -> Once | None:
+        if column not in cell.columns:
+            return None
+        results = {
+            f"{load.name}.{key}": float(value)
+            for load in cell.loads
+            for key, value in load.results.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        }
+        return cls(cell.columns[column], cell.accounting.overruns, results)
+
+    def figure(self, name: str) -> float | None:
+        """One of FIGURES or COMPARED, or another quantile."""
+        if name == "overruns":
+            return self.overruns
+        if name == "exceeded":
+            return self.column.period_exceeded
+        field = {"minimum": "min", "maximum": "max", "deviation": "stddev"}.get(name, name)
+        if field in ("min", "mean", "max", "stddev"):
+            found: float | None = getattr(self.column, field)
+            return found
+        return self.column.quantiles.get(field)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One side at one point: its valid repetitions."""
+
+    side: int
+    once: Mapping[int, Once]
+    planned: int
+    """Repetitions that there are or should be."""
+
+    def range(self, name: str) -> Range | None:
+        """None where a valid repetition does not state it."""
+        values = [its.figure(name) for its in self.once.values()]
+        stated = [value for value in values if value is not None]
+        return Range.of(stated) if len(stated) == len(values) else None
+
+    @property
+    def of(self) -> str:
+        """ "8", or "7 of 8"."""
+        return (
+            str(len(self.once)) if len(self.once) == self.planned else f"{len(self.once)} of {self.planned}"
+        )
+
+    def results(self, name: str) -> Range | None:
+        """A load's own figure."""
+        return Range.of([its.results[name] for its in self.once.values() if name in its.results])
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One figure of two sides."""
+
+    figure: str
+    direction: Direction
+    """Of the first against the second."""
+    interval: RatioInterval | None = None
+    """first / second; None where there is none."""
+    p: float = 1.0
+    """Of a ratio outside the margin, in the direction that the data point to; two-sided, exact."""
+    why: str = ""
+    """Of what is unstated, or not told apart."""
+
+    def turned(self) -> Verdict:
+        """The same of the second against the first."""
+        its = self.interval
+        other: dict[Direction, Direction] = {"smaller": "larger", "larger": "smaller"}
+        back = (
+            None
+            if its is None
+            else RatioInterval(1 / its.ratio, 1 / its.high, 1 / its.low, its.confidence, its.pairs)
+        )
+        return Verdict(self.figure, other.get(self.direction, self.direction), back, self.p, self.why)
+
+    def to_json(self) -> dict[str, Any]:
+        its = self.interval
+        return {
+            "figure": self.figure,
+            "direction": self.direction,
+            "ratio": None if its is None else its.ratio,
+            "low": None if its is None else its.low,
+            "high": None if its is None else its.high,
+            "confidence": None if its is None else its.confidence,
+            "pairs": 0 if its is None else its.pairs,
+            "p": self.p,
+            "why": self.why,
+        }
+
+
+def margin_p(first: Sequence[float], second: Sequence[float], margin: float = MARGIN) -> tuple[float, int]:
+    """How likely so extreme a signed-rank statistic is where the true ratio is at the margin's edge, and the
+    direction (-1: the first is smaller, 1: larger, 0: neither, then 1).
+
+    Of the n(n+1)/2 Walsh averages of the log ratios, those that do not exceed log(margin) are as many as the ranks on
+    the wrong side: W. p = 2 P(W' <= W) with the exact distribution; it is below a level exactly where the interval of
+    that level lies outside the margin.
+    """
+    logs = np.log(np.asarray(first, float) / np.asarray(second, float))
+    n = len(logs)
+    i, j = np.triu_indices(n)
+    walsh = (logs[i] + logs[j]) / 2
+    edge = float(np.log(margin))
+    larger, smaller = int((walsh <= edge).sum()), int((walsh >= -edge).sum())
+    wrong, direction = (larger, 1) if larger < smaller else (smaller, -1)
+    tail = sum(signed_rank_counts(n)[: wrong + 1])
+    p = min(1.0, 2 * tail / 2**n)
+    return (p, direction) if p < 1 else (1.0, 0)
+
+
+def holm(values: Sequence[float], level: float = LEVEL) -> list[bool]:
+    """Which of several hypotheses are rejected: the smallest p at level / m, the next at level / (m - 1), until one
+    is not. (Holm 1979.)"""
+    rejected = [False] * len(values)
+    for rank, place in enumerate(sorted(range(len(values)), key=lambda k: values[k])):
+        if values[place] > level / (len(values) - rank):
+            break
+        rejected[place] = True
+    return rejected
+
+
+def verdicts(
+    first: Row, second: Row, refused: str = "", figures: Sequence[str] = COMPARED
+) -> tuple[Verdict, ...]:
+    """Each figure of the first against the second, Holm over the figures. `refused`: why these may not be paired."""
+    if refused:
+        return tuple(Verdict(name, "unstated", why=refused) for name in figures)
+    pairs = sorted(set(first.once) & set(second.once))
+    if len(pairs) < FEWEST_PAIRS:
+        many = f"{len(pairs)} pair{'s' * (len(pairs) != 1)}"
+        some = f"{many} of repetitions have no interval; {FEWEST_PAIRS} are the fewest"
+        return tuple(Verdict(name, "unstated", why=some) for name in figures)
+    found: list[Verdict] = []
+    directions: dict[str, int] = {}
+    for name in figures:
+        values = [(first.once[r].figure(name), second.once[r].figure(name)) for r in pairs]
+        one = [a for a, _ in values if a is not None]
+        other = [b for _, b in values if b is not None]
+        if len(one) < len(pairs) or len(other) < len(pairs):
+            found.append(Verdict(name, "unstated", why="some repetition has too few samples to state it"))
+        elif min(*one, *other) <= 0:
+            found.append(Verdict(name, "unstated", why="a ratio needs values above zero"))
+        else:
+            p, directions[name] = margin_p(one, other)
+            found.append(Verdict(name, "indistinct", ratio_interval(one, other, 1 - LEVEL), p))
+    held = [v for v in found if v.direction != "unstated"]
+    for verdict, sure in zip(held, holm([v.p for v in held]), strict=True):
+        place = found.index(verdict)
+        if sure and directions[verdict.figure]:
+            direction: Direction = "smaller" if directions[verdict.figure] < 0 else "larger"
+            found[place] = Verdict(verdict.figure, direction, verdict.interval, verdict.p)
+        else:
+            found[place] = Verdict(
+                verdict.figure, "indistinct", verdict.interval, verdict.p, _why(verdict, len(held))
+            )
+    return tuple(found)
+
+
+def _why(verdict: Verdict, figures: int) -> str:
+    its = verdict.interval
+    assert its is not None
+    if its.low > MARGIN or its.high < 1 / MARGIN:
+        return f"its interval alone would tell them apart, but not among {figures} figures (Holm)"
+    return f"the interval reaches into the margin of {MARGIN:g}"

@@ -1,0 +1,134 @@
+"""Tables in the published layout, in terminal, page and JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from howlate.errors import UsageError
+from howlate.report.compare import compare, to_json
+from howlate.report.compare_html import section
+from howlate.report.compare_terminal import print_comparison
+from howlate.report.layout import sheet
+from howlate.store.files import write_json
+from howlate.store.run_folder import BINS, CELL, RunFolder, write_summary
+from made_sides import NONE, RT, Machine, Made, at, lab_run, real_run
+
+TWO = {
+    at(load="none", period="1ms"): [Made(maximum=50)],
+    at(load="disk", period="1ms"): [Made(maximum=900, overruns=3, exceeded=1)],
+}
+FAST = {labels: [Made(maximum=9)] for labels in TWO}
+
+
+def printed(found: object, width: int = 100) -> str:
+    out = io.StringIO()
+    print_comparison(Console(file=out, width=width, highlight=False, markup=False), found)  # type: ignore[arg-type]
+    return out.getvalue()
+
+
+def test_a_table_for_each_combination_with_the_sides_as_rows() -> None:
+    found = compare([real_run(TWO), real_run(TWO, RT, "run-b")])
+    sheets = [sheet(found, block) for block in found.blocks]
+    assert [its.title for its in sheets] == ["load none", "load disk"]
+    assert [line.side for line in sheets[1].lines] == ["6.1.0 (none)", "6.1.0-rt (rt)"]
+    assert sheets[1].figures == ("minimum", "mean", "maximum", "deviation", "overruns", "exceeded")
+    assert sheets[1].lines[0].values == pytest.approx((3000, 4400, 900_000, 1000, 3, 1))
+
+
+def test_repetitions_are_told_as_a_spread_and_never_one_of_them() -> None:
+    seeds = [Made(maximum=10 + i, overruns=i) for i in range(8)]
+    found = compare([lab_run({"6.1": {at(load="none"): seeds}, "6.1-rt": {at(load="none"): seeds[:7]}})])
+    lines = sheet(found, found.blocks[0]).lines
+    assert [(line.side, line.what, line.values[2], line.values[4]) for line in lines] == [
+        ("6.1 (8)", "smallest", 10_000, 0),
+        ("", "median", 13_500, 3.5),
+        ("", "largest", 17_000, 7),
+        ("6.1-rt (7)", "smallest", 10_000, 0),
+        ("", "median", 13_000, 3),
+        ("", "largest", 16_000, 6),
+    ]
+
+
+def test_a_side_without_a_valid_repetition_has_no_figures() -> None:
+    bad = {at(load="none"): [Made(valid=False)] * 2}
+    found = compare([lab_run({"6.1": bad, "6.1-rt": {at(load="none"): [Made(), Made()]}})])
+    line = sheet(found, found.blocks[0]).lines[0]
+    assert (line.what, set(line.values)) == ("no valid repetition", {None})
+
+
+def test_one_side_is_nothing_to_compare_and_the_axes_are_named() -> None:
+    with pytest.raises(UsageError, match=r"one side alone, 6\.1\.0 \(none\)") as caught:
+        compare([real_run(TWO)])
+    assert "--by load" in caught.value.remedy
+    assert [s.name for s in compare([real_run(TWO)], "load").joined.sides] == ["none", "disk"]
+
+
+def test_the_configurations_that_matter_are_there_for_machines_too() -> None:
+    other = Machine("6.1.0-rt", "#1 SMP PREEMPT_RT Debian", "full", config={"HZ": "1000", "NAME": "x"})
+    found = compare([real_run(TWO, NONE), real_run(TWO, other, "run-b")])
+    assert [(one.option, one.values) for one in found.differences] == [("HZ", ("250", "1000"))]
+    assert "HZ: 250 (6.1.0); 1000 (6.1.0-rt)" in printed(found)
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+def test_the_terminal_keeps_every_number_at_every_width(width: int) -> None:
+    text = printed(compare([real_run(TWO), real_run(TWO, RT, "run-b")]), width)
+    assert all(len(line) <= width for line in text.splitlines())
+    assert text.count("900.0") == 2 and "load disk: Wake-up latency in us" in " ".join(text.split())
+
+
+def test_terminal_page_and_json_tell_the_same(tmp_path: Path) -> None:
+    seeds = [Made(maximum=10 + i / 10) for i in range(8)]
+    slow = [Made(maximum=100 + i / 10) for i in range(8)]
+    found = compare([lab_run({"6.1": {at(load="none"): slow}, "6.1-rt": {at(load="none"): seeds}})])
+    page, value, text = section(found, 100), to_json(found), " ".join(printed(found, 200).split())
+    table = value["tables"][0]
+    assert table["rows"][0]["maximum"] == {"smallest": 100_000, "median": 100_350.0, "largest": 100_700}
+    for number in ("100.0", "100.7", "10.0", "10.7"):
+        assert number in page and number in text
+    assert '<data value="100700.0">' in page
+    ratio = next(d for d in table["differences"] if d["figure"] == "max")
+    assert ratio["direction"] == "larger" and ratio["pairs"] == 8
+    assert re.search(r"max x 9\.\d+ \[9", text) and "larger" in text
+    assert "virtual time: instructions" in text and "Virtual time: instructions" in page
+
+
+def write(folder: Path, content: object) -> Path:
+    """A run folder of made cells."""
+    run = RunFolder.create(folder, content.run)  # type: ignore[attr-defined]
+    for cell in content.cells:  # type: ignore[attr-defined]
+        part = run.start_cell(cell.summary.id)
+        write_json(part / CELL, {"header": {}, "trailer": {}})
+        write_json(part / BINS, {"schema": 1})
+        write_summary(part, cell.summary)
+        run.finish_cell(cell.summary.id)
+    return folder
+
+
+def test_the_command_reads_folders_and_says_what_it_refuses(tmp_path: Path) -> None:
+    from howlate.cli.compare import command
+
+    one, other = write(tmp_path / "a", real_run(TWO)), write(tmp_path / "b", real_run(FAST, RT, "run-b"))
+    done = CliRunner().invoke(command, [str(one), str(other), "--json"], standalone_mode=False)
+    assert done.exception is None
+    value = json.loads(done.output)
+    assert [side["preemption"] for side in value["sides"]] == ["none", "rt"]
+    assert {s["rule"] for s in value["summary"]} >= {"largest", "typical", "against"}
+    from howlate.cli.show import command as show
+
+    both = CliRunner().invoke(show, [str(one), str(other)], standalone_mode=False)
+    assert "6.1.0 (none)" in both.output and "6.1.0-rt (rt)" in both.output
+    told = CliRunner().invoke(show, [str(one), str(other), "--json"], standalone_mode=False)
+    kernels = [cell["labels"]["kernel"] for cell in json.loads(told.output)["cells"]]
+    assert kernels == ["6.1.0 (none)"] * 2 + ["6.1.0-rt (rt)"] * 2
+    shown = CliRunner().invoke(command, [str(one), str(other)], standalone_mode=False)
+    assert "6.1.0-rt (rt)" in shown.output
+    alone = CliRunner().invoke(command, [str(one)], standalone_mode=False)
+    assert isinstance(alone.exception, UsageError)

@@ -1,0 +1,148 @@
+"""Several runs as one set of cells: what matches, who is a side, and what is said of the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from howlate.errors import UsageError
+from howlate.report.join import join
+from howlate.report.preemption import preemption_of
+from made_sides import NONE, RT, Machine, Made, at, lab_run, real_run
+
+ONE = {at(load="none", period="1ms"): [Made()], at(load="cpu:50", period="1ms"): [Made()]}
+
+
+def test_runs_on_two_kernels_of_one_machine_have_the_same_places() -> None:
+    joined = join([real_run(ONE), real_run(ONE, RT, "run-b")])
+    assert [side.name for side in joined.sides] == ["6.1.0 (none)", "6.1.0-rt (rt)"]
+    assert len(joined.places) == len(joined.matched) == 2
+    assert joined.warnings == ()
+
+
+def test_the_preemption_model_tells_one_release_from_itself() -> None:
+    joined = join([real_run(ONE), real_run(ONE, replace(NONE, preempt="full"), "run-b")])
+    assert [side.name for side in joined.sides] == ["6.1.0 (none)", "6.1.0 (full)"]
+
+
+def test_a_run_with_a_kernel_axis_is_its_own_sides() -> None:
+    joined = join([lab_run({"6.1": ONE, "6.1-rt": ONE})])
+    assert [side.name for side in joined.sides] == ["6.1", "6.1-rt"]
+    assert [side.preemption for side in joined.sides] == ["none", "rt"]
+    assert len(joined.matched) == 2
+
+
+def test_two_runs_of_the_same_kernel_and_places_stay_apart() -> None:
+    joined = join([real_run(ONE), real_run(ONE, NONE, "run-b")])
+    assert [side.name for side in joined.sides] == ["6.1.0 (none), run-a", "6.1.0 (none), run-b"]
+    same = join([real_run(ONE), real_run(ONE)])
+    assert [side.name for side in same.sides] == ["6.1.0 (none), run 1", "6.1.0 (none), run 2"]
+
+
+def test_runs_of_one_machine_that_measured_different_places_are_one_side() -> None:
+    first, second = {at(load="none"): [Made()]}, {at(load="disk"): [Made()]}
+    joined = join(
+        [real_run(first), real_run(second, NONE, "run-b"), real_run({**first, **second}, RT, "run-c")]
+    )
+    assert [side.name for side in joined.sides] == ["6.1.0 (none)", "6.1.0-rt (rt)"]
+    assert len(joined.matched) == 2
+
+
+def test_cells_of_several_studies_join_where_they_are_the_same() -> None:
+    other = real_run({at(load="none", period="1ms"): [Made()]}, RT, "run-b")
+    other = replace(other, run=replace(other.run, study=replace(other.run.study, id="another")))
+    joined = join([real_run(ONE), other])
+    assert len(joined.matched) == 1
+    assert any("on 6.1.0 (none) alone (1): load cpu:50" in text for text in joined.warnings)
+
+
+def test_an_axis_here_is_a_setting_there() -> None:
+    axis = real_run({at(load="none", timer="timerfd"): [Made()], at(load="none", timer="futex"): [Made()]})
+    fixed = real_run({at(load="none"): [Made()]}, RT, "run-b", settings={"timer": "futex"})
+    joined = join([axis, fixed])
+    assert [place.labels["timer"] for place in joined.matched] == ["futex"]
+
+
+def test_another_test_or_part_is_another_place() -> None:
+    part = {at(load="none", part="low"): [Made()], at(load="none", part="high"): [Made()]}
+    joined = join([real_run(part), real_run({at(load="none", part="low"): [Made()]}, RT, "run-b")])
+    assert [place.labels["part"] for place in joined.matched] == ["low"]
+    other = join([real_run(ONE), real_run(ONE, RT, "run-b", test="irq")])
+    assert other.matched == ()
+
+
+def test_what_was_not_alike_is_named() -> None:
+    other = real_run(
+        ONE, replace(RT, cpu="Another processor"), "run-b", settings={"activations": "5000"}, scale=0.5
+    )
+    cells = [
+        replace(c, summary=replace(c.summary, clocksource={"before": "hpet", "after": "hpet"}))
+        for c in other.cells
+    ]
+    joined = join([real_run(ONE), replace(other, cells=tuple(cells))])
+    text = "\n".join(joined.warnings)
+    assert "the setting activations differs: 1000 (6.1.0 (none)); 5000 (6.1.0-rt (rt))" in text
+    assert "the clock source differs: tsc (6.1.0 (none)); hpet (6.1.0-rt (rt))" in text
+    assert "these are different machines, CPU: An ordinary processor" in text
+    assert "different scales (--scale): 1, 0.5" in text
+
+
+def test_a_policy_that_was_not_granted_is_named() -> None:
+    run = real_run({at(load="none", policy="fifo:80"): [Made()]}, RT, "run-b")
+    fallen = [
+        replace(c, summary=replace(c.summary, labels={**c.summary.labels, "policy": "other"}))
+        for c in run.cells
+    ]
+    joined = join(
+        [real_run({at(load="none", policy="fifo:80"): [Made()]}), replace(run, cells=tuple(fallen))]
+    )
+    assert len(joined.matched) == 1
+    assert any("the policy in force differs: fifo:80" in text for text in joined.warnings)
+
+
+def test_virtual_and_real_time_are_never_joined() -> None:
+    with pytest.raises(UsageError, match="two clocks"):
+        join([real_run(ONE), lab_run({"6.1": ONE})])
+    with pytest.raises(UsageError, match="no run"):
+        join([])
+
+
+def test_sides_may_be_another_axis() -> None:
+    timers = {at(load="none", timer="futex"): [Made()], at(load="none", timer="timerfd"): [Made()]}
+    joined = join([real_run(timers)], "timer")
+    assert [side.name for side in joined.sides] == ["futex", "timerfd"]
+    assert len(joined.matched) == 1
+    both = join([lab_run({"6.1": timers, "6.1-rt": timers})], "timer")
+    assert [side.name for side in both.sides] == [
+        "futex, 6.1",
+        "timerfd, 6.1",
+        "futex, 6.1-rt",
+        "timerfd, 6.1-rt",
+    ]
+    with pytest.raises(UsageError, match='no cell has a label "tiemr"'):
+        join([real_run(timers)], "tiemr")
+
+
+@pytest.mark.parametrize(
+    ("machine", "model"),
+    [
+        (NONE, "none"),
+        (RT, "rt"),
+        (Machine(preempt="full"), "full"),
+        (Machine(preempt="lazy"), "lazy"),
+        (Machine(preempt="voluntary"), "voluntary"),
+    ],
+)
+def test_a_kernel_is_told_by_what_it_is(machine: Machine, model: str) -> None:
+    assert preemption_of(machine.facts()) == model
+
+
+def test_a_guests_model_comes_from_its_configuration() -> None:
+    facts = {"facts": 1, "values": {"kernel.version": "#1 SMP", "kernel.cmdline": "quiet"}, "missing": {}}
+    assert preemption_of(facts) == ""
+    assert preemption_of(facts, {"PREEMPT_VOLUNTARY": "y", "PREEMPT_DYNAMIC": "y"}) == "voluntary"
+    assert preemption_of(facts, {"PREEMPT_RT": "y"}) == "rt"
+    asked = {**facts, "values": {"kernel.cmdline": "quiet preempt=full"}}
+    assert preemption_of(asked, {"PREEMPT_VOLUNTARY": "y", "PREEMPT_DYNAMIC": "y"}) == "full"
+    assert preemption_of({}) == ""

@@ -1,0 +1,144 @@
+"""Sides against each other: exact p values, Holm, and no difference without an interval that carries it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from howlate.model.summary import QUANTILES, ColumnSummary
+from howlate.stats.paired import ratio_interval
+from howlate.stats.sides import MARGIN, Once, Range, Row, holm, margin_p, verdicts
+
+VALUES = st.lists(st.floats(0.5, 2.0), min_size=6, max_size=12)
+
+
+def row(side: int, maxima: list[float], medians: list[float] | None = None, first: int = 1) -> Row:
+    """A side whose repetitions have these maxima."""
+    once = {}
+    for i, value in enumerate(maxima):
+        middle = 100 if medians is None else medians[i]
+        quantiles: dict[str, int | None] = {**dict.fromkeys(QUANTILES), "0.5": round(middle * 1000)}
+        column = ColumnSummary(10, 1, middle * 1000, round(value * 1000), value * 10, 0, quantiles, 0.0)
+        once[first + i] = Once(column, 0, {})
+    return Row(side, once, len(maxima))
+
+
+def directions(one: Row, other: Row, refused: str = "") -> dict[str, str]:
+    return {v.figure: v.direction for v in verdicts(one, other, refused)}
+
+
+def test_all_pairs_on_one_side_have_the_smallest_p() -> None:
+    p, direction = margin_p([2.0] * 8, [1.0] * 8)
+    assert (p, direction) == (2 / 256, 1)
+    p, direction = margin_p([1.0] * 6, [2.0] * 6)
+    assert (p, direction) == (2 / 64, -1)
+
+
+def test_within_the_margin_nothing_points_anywhere() -> None:
+    assert margin_p([1.05] * 8, [1.0] * 8)[0] == 1.0
+    assert margin_p([1.0] * 8, [1.0] * 8) == (1.0, 0)
+
+
+@settings(max_examples=200)
+@given(VALUES, st.randoms())
+def test_p_is_below_a_level_exactly_where_that_levels_interval_leaves_the_margin(
+    values: list[float], random: object
+) -> None:
+    other = [1.0] * len(values)
+    p, direction = margin_p(values, other)
+    for level in (0.04, 0.1, 0.3):
+        its = ratio_interval(values, other, 1 - level)
+        outside = its is not None and (its.low > MARGIN or its.high < 1 / MARGIN)
+        if its is not None and all(
+            abs(math.log(v) - math.log(MARGIN)) > 1e-9 for v in (its.low, 1 / its.high)
+        ):
+            assert (p <= level) == outside
+            assert not outside or direction == (1 if its.low > MARGIN else -1)
+
+
+@given(VALUES)
+def test_swapping_the_sides_swaps_the_direction(values: list[float]) -> None:
+    other = [1.0] * len(values)
+    p, direction = margin_p(values, other)
+    q, back = margin_p(other, values)
+    assert p == pytest.approx(q) and direction == -back
+
+
+def test_holm_stops_at_the_first_that_is_not_rejected() -> None:
+    assert holm([0.01, 0.04, 0.03]) == [True, False, False]
+    assert holm([0.01, 0.02, 0.04]) == [True, True, True]
+    assert holm([0.02, 0.02, 0.02]) == [False, False, False]
+    assert holm([]) == []
+
+
+def test_holm_errs_as_seldom_as_promised() -> None:
+    """Three figures without a difference, eight pairs: some difference is claimed in 5 % at most."""
+    rng = np.random.default_rng(1)
+    claimed = 0
+    for _ in range(1500):
+        p = [
+            margin_p(list(rng.lognormal(0, 0.2, 8)), list(rng.lognormal(0, 0.2, 8)), 1.0)[0] for _ in range(3)
+        ]
+        claimed += any(holm(p))
+    assert claimed / 1500 < 0.065
+
+
+def test_a_difference_is_told_in_both_directions() -> None:
+    slow, fast = row(0, [20 + i for i in range(8)]), row(1, [5 + i / 10 for i in range(8)])
+    assert directions(slow, fast) == {"0.5": "indistinct", "max": "larger", "stddev": "larger"}
+    assert directions(fast, slow) == {"0.5": "indistinct", "max": "smaller", "stddev": "smaller"}
+    for one, other in zip(verdicts(slow, fast), verdicts(fast, slow), strict=True):
+        back = other.turned()
+        assert (one.figure, one.direction) == (back.figure, back.direction)
+        assert one.interval is not None and back.interval is not None
+        assert one.interval.low == pytest.approx(back.interval.low)
+
+
+def test_a_factor_inside_the_margin_is_no_difference() -> None:
+    found = verdicts(row(0, [10.5 + i / 100 for i in range(12)]), row(1, [10 + i / 100 for i in range(12)]))
+    largest = next(v for v in found if v.figure == "max")
+    assert largest.direction == "indistinct" and "margin" in largest.why
+    assert largest.interval is not None and largest.interval.low > 1, (
+        "the interval itself tells them apart from 1"
+    )
+
+
+def test_five_pairs_state_nothing_and_six_cannot_carry_three_figures() -> None:
+    five = verdicts(row(0, [20.0] * 5), row(1, [5.0] * 5))
+    assert {v.direction for v in five} == {"unstated"} and "6 are the fewest" in five[0].why
+    six = next(v for v in verdicts(row(0, [20.0] * 6), row(1, [5.0] * 6)) if v.figure == "max")
+    assert six.direction == "indistinct" and "Holm" in six.why
+    seven = next(v for v in verdicts(row(0, [20.0] * 7), row(1, [5.0] * 7)) if v.figure == "max")
+    assert seven.direction == "larger"
+
+
+def test_only_repetitions_that_both_sides_have_are_pairs() -> None:
+    found = verdicts(row(0, [20.0] * 8, first=1), row(1, [5.0] * 8, first=4))
+    assert "5 pairs" in found[0].why
+
+
+def test_what_may_not_be_paired_is_not() -> None:
+    found = verdicts(row(0, [20.0] * 8), row(1, [5.0] * 8), "the runs are not interleaved")
+    assert {(v.direction, v.why) for v in found} == {("unstated", "the runs are not interleaved")}
+
+
+def test_zero_has_no_ratio() -> None:
+    found = {v.figure: v for v in verdicts(row(0, [0.0] * 8), row(1, [5.0] * 8))}
+    assert found["max"].direction == "unstated" and "above zero" in found["max"].why
+
+
+@given(st.lists(st.integers(0, 10**12), min_size=1, max_size=12))
+def test_a_range_lies_within_its_values(values: list[int]) -> None:
+    its = Range.of(values)
+    assert its is not None
+    assert its.smallest == min(values) <= its.median <= its.largest == max(values)
+
+
+def test_a_figure_that_a_repetition_does_not_state_has_no_range() -> None:
+    its = row(0, [1.0, 2.0])
+    assert its.range("0.999") is None and its.range("maximum") == Range(1000, 1500, 2000)
+    assert Row(0, {}, 3).range("maximum") is None and Row(0, {}, 3).of == "0 of 3"
