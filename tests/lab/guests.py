@@ -6,8 +6,9 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 from howlate.lab.apt import AptArchive
@@ -18,6 +19,7 @@ from howlate.lab.machine import Machine
 from howlate.lab.results import Results
 from howlate.lab.snapshot import Snapshots
 from howlate.places import ROOT, guest_probe_path
+from howlate.store.stream import StreamReader
 
 KERNELS = Path(os.environ.get("HOWLATE_TEST_KERNELS") or ROOT / "build" / "test-kernels")
 """A cache of its own: what the tests need stays between their runs, and nothing of the user's cache is touched."""
@@ -85,6 +87,38 @@ def stream_of(
     for done in lines:
         assert done.status == "0", done.stderr.decode()
     return lines[-1].files["stream"]
+
+
+def difference(first: bytes, second: bytes) -> str:
+    """Where two streams differ first, in a line; "" if they are equal."""
+    if first == second:
+        return ""
+    one, other = StreamReader(BytesIO(first)), StreamReader(BytesIO(second))
+    for at, (ours, theirs) in enumerate(zip(_said(one), _said(other), strict=False)):
+        if ours != theirs:
+            return f"{at} values are equal, then {ours} against {theirs}"
+    return f"the values are equal, but {len(first)} bytes against {len(second)} are not"
+
+
+def _said(stream: StreamReader) -> Iterator[str]:
+    """All that a stream says, a value at a time."""
+    yield from (f"{key} {stream.header.raw[key]}" for key in sorted(stream.header.raw))
+    for batch in stream.batches():
+        before = batch.totals.rows_total - batch.rows
+        for row in range(batch.rows):
+            for name, column in batch.columns.items():
+                yield f"{batch.table.name} {batch.table.id} row {before + row} {name} {column[row]}"
+        yield f"{batch.table.name} {batch.table.id} {batch.totals}"
+    trailer = stream.trailer or {}
+    yield from (f"{key} {trailer[key]}" for key in sorted(trailer))
+
+
+def preload(folder: Path, source: str) -> Path:
+    """A library of the tests, for LD_PRELOAD."""
+    library = folder / f"{source}.so"
+    file = Path(__file__).parent / source
+    subprocess.run(["g++", "-O1", "-shared", "-fPIC", "-o", str(library), str(file)], check=True)
+    return library
 
 
 def program(folder: Path, name: str, source: str) -> bytes:

@@ -37,16 +37,16 @@ MOST_BYTES = 12 << 30
 """So much of snapshots is kept; one takes about 80 MB."""
 _IN_USE_S = 3600.0
 _TRIES = 3
-AFTER_NS = 1_000_000
-"""A saved guest's clock stands so long after it was read last: more than it takes to get from there to the stop."""
+AFTER_NS = 20_000_000
+"""A saved guest's clock stands so long after it was read last: more than it takes to get from there to the stop, and
+more than a kernel's tick (see `set_clock`)."""
 _ICOUNT = b"\x05\x0ctimer/icount" + (1).to_bytes(4, "big")
 """How the subsection begins: its mark, its name, its version."""
 _CLOCK = struct.Struct(">qq")
-_PLAUSIBLE_NS = 3600 * 10**9
 _STATE, _RECORD = "state", "snapshot.json"
 
 
-FORMAT = 1
+FORMAT = 2
 """Counted up when the host's steps from a booted guest to a saved one change what a cell measures."""
 
 
@@ -188,12 +188,16 @@ def _boot(guest: Guest, deadline: float) -> int:
 
 
 def set_clock(state: Path, clock_ns: int) -> int:
-    """Sets the virtual clock of a saved guest, which is all of its state that the host's timing has touched, and
-    gives how far it was from what the guest read last.
+    """Sets the virtual clock of a saved guest and gives how far it was from what the guest read last. This undoes all
+    that the host's timing has touched.
 
     The vCPU stops first, QEMU as a whole a moment later. If its main loop looks in between, it takes the stopped vCPU
-    for an idle one and moves the clock on to the next timer's expiry (`icount_start_warp_timer`). Whether it does
-    depends on which thread is faster, so the clock becomes what the guest itself read last, and a fixed time more.
+    for an idle one and moves the clock on to the next timer's expiry (`icount_start_warp_timer`). Depending on where
+    the vCPU's thread is then, that timer also expires, but only while the guest is saved: its interrupt is pending in
+    the file. So of one guest there are three files: as it was, moved, moved with the timer expired.
+
+    The clock becomes what the guest itself read last, and a fixed time more, which is later than that timer. If
+    it is still there, it expires when the machine goes on, before the first instruction: the same state in all three.
 
     It is the number of instructions and a bias, in QEMU's section "timer", subsection "timer/icount", big-endian.
     """
@@ -206,9 +210,11 @@ def set_clock(state: Path, clock_ns: int) -> int:
         at += len(_ICOUNT)
         bias, instructions = _CLOCK.unpack_from(data, at)
         moved_ns: int = bias + instructions - clock_ns
-        if not 0 <= moved_ns < _PLAUSIBLE_NS:
+        if not 0 <= moved_ns <= AFTER_NS:
             raise TargetError(
-                "the clock that QEMU saved of a guest is not the guest's", "use QEMU 7.2 or a newer one"
+                f"QEMU saved a guest's clock {moved_ns / 1e6:.3f} ms after what the guest read, and at most "
+                f"{AFTER_NS / 1e6:.0f} ms can be undone",
+                "use QEMU 7.2 or a newer one, and a kernel with a tick of at least 100 Hz",
             )
         _CLOCK.pack_into(data, at, clock_ns + AFTER_NS - instructions, instructions)
     return moved_ns

@@ -1,0 +1,135 @@
+// Loaded into QEMU (LD_PRELOAD): lets one of its threads wait for the other when the guest has said in its window
+// that it waits for a job, so that their order is chosen and not left to the host.
+//   SLOW=leaving   the vCPU's thread, before it notes that it is stopped: the main loop stops the machine first
+//   SLOW=main      the main loop, until the vCPU's thread sleeps: it finds an idle vCPU and moves the clock
+//   SLOW=stopped   the vCPU's thread, once it has noted that: the main loop moves the clock and stops it, and the
+//                  vCPU's thread switches it on again
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+namespace {
+
+constexpr std::uint64_t ready = 4;
+constexpr int most_ms = 5000;
+
+using Flag = std::atomic<bool>;
+
+const volatile std::uint64_t* state = nullptr;
+char slow = 0;
+std::atomic<const pthread_mutex_t*> big_lock{
+    nullptr};             // the one that the main loop gives back before it sleeps
+Flag main_waits{false};   // for the vCPU to stop
+Flag stopped{false};      // the vCPU's thread has noted it
+Flag looked{false};       // the main loop has, after that
+Flag vcpu_sleeps{false};  // after that
+thread_local const pthread_mutex_t* last_unlocked = nullptr;
+thread_local bool is_vcpu = false;
+
+// The window's state, if this is a QEMU that has one.
+const volatile std::uint64_t* window_state() {
+  std::ifstream file("/proc/self/cmdline");
+  const std::string line{std::istreambuf_iterator<char>(file), {}}, key = "mem-path=";
+  const std::size_t at = line.find(key);
+  if (at == std::string::npos) return nullptr;
+  const std::size_t begin = at + key.size(), end = line.find_first_of(std::string(",\0", 2), begin);
+  const int handle = open(line.substr(begin, end - begin).c_str(), O_RDONLY | O_CLOEXEC);
+  if (handle < 0) return nullptr;
+  void* memory = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, handle, 0);
+  close(handle);
+  return memory == MAP_FAILED ? nullptr : static_cast<std::uint64_t*>(memory) + 3;
+}
+
+__attribute__((constructor)) void begin() {
+  const char* asked = std::getenv("SLOW");
+  slow = asked ? asked[0] : 0;
+  state = window_state();
+}
+
+bool is_main() {
+  return gettid() == getpid();
+}
+
+bool is_ready() {
+  return state && *state == ready;
+}
+
+void wait_for(const Flag& flag) {
+  for (int ms = 0; ms < most_ms && !flag; ++ms) {
+    const timespec some{0, 1'000'000};
+    nanosleep(&some, nullptr);
+  }
+}
+
+// The C library of amd64 has two of these functions, the older of which is what dlsym finds.
+template <typename Function>
+Function next(const char* name) {
+  void* found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+  return reinterpret_cast<Function>(found ? found : dlsym(RTLD_NEXT, name));
+}
+
+// Of QEMU's threads only the vCPU's wakes others this way. Those who wait for its stop it wakes by a condition that
+// is no part of the heap and that it has not used before.
+void note_broadcast(const pthread_cond_t* condition) {
+  static std::set<const pthread_cond_t*> before;
+  Dl_info info;
+  is_vcpu = true;
+  if (!state || !dladdr(condition, &info)) return;
+  if (!is_ready())
+    before.insert(condition);
+  else if (before.count(condition) == 0)
+    stopped = true;
+}
+
+}  // namespace
+
+extern "C" int pthread_cond_broadcast(pthread_cond_t* condition) {
+  static const auto real = next<int (*)(pthread_cond_t*)>("pthread_cond_broadcast");
+  if (!is_main()) note_broadcast(condition);
+  return real(condition);
+}
+
+extern "C" int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  static const auto real = next<int (*)(pthread_cond_t*, pthread_mutex_t*)>("pthread_cond_wait");
+  if (is_ready() && is_main()) main_waits = true;
+  if (is_vcpu && stopped && (slow != 's' || looked)) vcpu_sleeps = true;
+  return real(condition, mutex);
+}
+
+extern "C" int pthread_mutex_unlock(pthread_mutex_t* mutex) {
+  static const auto real = next<int (*)(pthread_mutex_t*)>("pthread_mutex_unlock");
+  last_unlocked = mutex;
+  const int result = real(mutex);
+  if (is_vcpu && is_ready() && mutex == big_lock) {
+    if (slow == 'l' && !stopped) wait_for(main_waits);
+    if (slow == 's' && stopped) wait_for(looked);
+  }
+  return result;
+}
+
+extern "C" int ppoll(pollfd* files, nfds_t count, const timespec* limit, const sigset_t* mask) {
+  static const auto real = next<int (*)(pollfd*, nfds_t, const timespec*, const sigset_t*)>("ppoll");
+  thread_local bool knew = false;
+  if (!is_main()) return real(files, count, limit, mask);
+  big_lock = last_unlocked;
+  looked = knew;
+  const int result = real(files, count, limit, mask);
+  if (is_ready()) {
+    if (slow == 's' && !stopped) wait_for(stopped);
+    if (slow == 'm' || looked) wait_for(vcpu_sleeps);
+  }
+  knew = stopped;
+  return result;
+}
