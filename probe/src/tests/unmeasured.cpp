@@ -25,9 +25,9 @@ namespace howlate {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"duration", ParamType::duration, "10s", "ns", "", "how long the loads run"},
+    {"duration", ParamType::duration, "10s", "ns", "", "how long the loads run", false, true},
     {"rounds", ParamType::count, "", "1", "",
-     "end once every load that has rounds made so many, if that comes first"},
+     "end once every load that has rounds made so many, if that comes first", false, true},
     {"cpus", ParamType::cpus, "", "", "",
      "the CPU that a measurement would have: what cpus=same and cpus=other of a load mean"},
 };

@@ -14,6 +14,7 @@ import duckdb
 
 from howlate.errors import UsageError
 from howlate.model.columns import LATENCY
+from howlate.model.study import PART
 from howlate.store.duck import connection, scan
 from howlate.store.export._rows import chosen, columns_of, copy, scratch, shape_of, target, threads_of
 from howlate.store.files import OUTPUT, storing
@@ -26,11 +27,19 @@ WAKE_UPS = (LATENCY, "wake_latency_ns")
 
 
 def write_three(run: RunFolder, out: Path, cells: Sequence[str], handler: bool) -> int:
-    """`handler`: refuses a cell without the handler's latency; else its place is `nan`. Returns the rows written."""
+    """`handler`: refuses a cell without the handler's latency; else its place is `nan`. Where a run has several parts
+    and no cell is named, those that have the columns are written. Returns the rows written."""
     with connection(run.path) as database:
         wanted = chosen(run, cells)
+        missing = {cell: _missing(database, run, cell, handler) for cell in wanted}
+        if not cells and len(_parts(run, wanted)) > 1:  # of a study's parts those that have these columns
+            wanted = [cell for cell in wanted if not missing[cell]] or wanted
         for cell in wanted:
-            _check(database, run, cell, handler)
+            if missing[cell]:
+                raise UsageError(
+                    f"cell {cell} has no {missing[cell]}, so these three columns cannot be written",
+                    "use --format csv, which writes every column of any test",
+                )
         blocks = [(cell, thread) for cell in wanted for thread in threads_of(database, run, cell)]
         rows = 0
         with (
@@ -49,16 +58,18 @@ def write_three(run: RunFolder, out: Path, cells: Sequence[str], handler: bool) 
     return rows
 
 
-def _check(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, handler: bool) -> None:
+def _parts(run: RunFolder, cells: Sequence[str]) -> set[str]:
+    return {run.summary(cell).labels.get(PART, "") for cell in cells}
+
+
+def _missing(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, handler: bool) -> str:
+    """What a cell lacks of the three columns; "" where it has them."""
     there = columns_of(database, run, cell)
     missing = [HANDLER] if handler and HANDLER not in there else []
     missing += [] if any(name in there for name in WAKE_UPS) else [LATENCY]
     if missing or shape_of(database, run, cell).time is None:
-        what = ", ".join(missing) or "time"
-        raise UsageError(
-            f"cell {cell} has no {what}, so these three columns cannot be written",
-            "use --format csv, which writes every column of any test",
-        )
+        return ", ".join(missing) or "time"
+    return ""
 
 
 def _block(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, thread: int, out: Path) -> int:

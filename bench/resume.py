@@ -1,0 +1,62 @@
+"""The promise of going on: a run killed at any moment and finished later is the run that nothing disturbed.
+
+    ./dev bench resume [--kills 50] [--seed 1] [--kernels-in CACHE]
+
+Runs a small study of two parts on two kernels of the lab, undisturbed; then as often as said: starts it anew, kills
+howlate with -9 at a random moment (drawn from the seed: so many cells whole, then a share of what a cell takes), runs
+the same command again to its end, and compares every file of every cell, samples by value. No result comes from the
+cache, and a cell that was whole is never made again. Prints a line for each; exit code 1 if any differs, or if fewer
+than nine of ten kills met a run that was going on. About half a minute for each kill.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from howlate.lab.cache import cache_folder
+from lab.resuming import Kill, Place, differences, resumed, values, whole
+
+
+def main() -> int:
+    """Exit code 0 or 1."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kernels-in", type=Path, default=cache_folder(), help="a cache that has kernels")
+    asked = parser.parse_args()
+    different = met = 0
+    with tempfile.TemporaryDirectory(prefix="howlate-resume-") as text:
+        folder = Path(text)
+        cache = folder / "cache"
+        cache.mkdir()
+        for name in ("kernels", "apt"):
+            (asked.kernels_in / name).mkdir(parents=True, exist_ok=True)
+            (cache / name).symlink_to((asked.kernels_in / name).absolute())
+        place = Place(folder, cache)
+        place.finish("warm")
+        seconds = place.finish("alone")
+        alone, cells = values(folder / "alone"), len(whole(folder / "alone"))
+        print(f"undisturbed: {cells} cells, {len(alone)} files, {seconds:.1f} s", flush=True)
+        for number in range(asked.kills):
+            kill = Kill.drawn(asked.seed * 1_000_003 + number, cells)
+            found, hit = resumed(place, "killed", [kill], seconds / cells)
+            unlike = differences(alone, found)
+            met, different = met + hit, different + bool(unlike)
+            moment = f"after {kill.cells} cells and {kill.share:.2f} of one"
+            said = f"{len(unlike)} files differ: {', '.join(unlike[:4])}" if unlike else "equal"
+            print(f"{number + 1:3d}  {moment:32s} {'killed' if hit else 'had ended':9s} {said}", flush=True)
+            shutil.rmtree(folder / "killed")
+    print(f"{asked.kills - different} of {asked.kills} equal; {met} met the run going on")
+    return 0 if not different and met >= 0.9 * asked.kills else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

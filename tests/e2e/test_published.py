@@ -1,0 +1,105 @@
+"""The published studies end to end on this machine, at a scale of seconds: every cell is whole or says why it is not
+possible here, and tables, report and exports of several tests in one run come out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.test_run import environment
+from howlate.model.study import read_study
+from howlate.places import STUDIES
+
+TINY: dict[str, tuple[str, ...]] = {
+    "sh7780-2008": (
+        "--scale",
+        "0.005",
+        "--set",
+        "time.load=hackbench:1",
+        "--set",
+        "latency.load=hackbench:1,hackbench:2",
+    ),
+    "toshiba-2010": ("--scale", "0.00002"),
+    "toshiba-mem-2010": ("--scale", "0.0002", "--set", "period=300us"),
+    "tut-2017": ("--scale", "0.00002"),
+}
+"""What keeps each to seconds; axes are shortened where every value would start hundreds of tasks or many are alike."""
+
+
+def howlate(folder: Path, *argv: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "howlate", *argv],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert "Traceback" not in done.stdout + done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(TINY))
+def test_a_published_study_runs_to_its_end_here(tmp_path: Path, name: str) -> None:
+    study = read_study(STUDIES / f"{name}.toml")
+    code, out, err = howlate(tmp_path, "run", name, *TINY[name], "--out", "r", "--json")
+    assert code == 0, err
+    said: dict[str, Any] = json.loads(out)
+    planned = json.loads((tmp_path / "r" / "run.json").read_text())["plan"]["cells"]
+    impossible = {failed["id"]: failed["message"] for failed in said["failed"] if failed["exit_code"] == 3}
+    assert {cell["id"] for cell in said["cells"]} | set(impossible) == {cell["id"] for cell in planned}
+    assert all(impossible.values())
+    assert {cell["test"] for cell in planned if cell["id"] in impossible} <= {"irq", "uio"}
+    for cell in said["cells"]:
+        assert cell["labels"].get("part", "") in {"", *(part.id for part in study.parts)}
+        account = cell["accounting"]
+        assert account["releases"] == account["recorded"] + account["overruns"] + account["dropped"]
+    code, out, err = howlate(tmp_path, "show", "r")
+    assert code == 0, err
+    assert "times the study's (--scale)" in " ".join(out.split())
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert "--scale" in page
+    measured = {cell["labels"].get("part", "") for cell in said["cells"]} - {""}
+    for part in study.parts:
+        if part.id in measured:
+            assert f"{part.id}: {part.title}"[:60] in " ".join(out.split())
+            assert f'id="part-{part.id}"' in page
+    code, out, err = howlate(tmp_path, "export", "r", "--format", "csv", "-o", "r.csv")
+    assert code == 0, err
+    rows = (tmp_path / "r.csv").read_text().splitlines()[1:]
+    assert {row.split(",")[0].strip('"') for row in rows} <= {cell["id"] for cell in said["cells"]}
+    assert len(rows) >= sum(cell["accounting"]["recorded"] for cell in said["cells"])
+
+
+def test_a_plan_of_parts_says_the_time_of_each_and_of_all(tmp_path: Path) -> None:
+    code, out, err = howlate(tmp_path, "run", "tut-2017", "--dry-run", "--json")
+    assert code == 0, err
+    plan = json.loads(out)
+    assert [part["id"] for part in plan["parts"]] == [
+        "preemption",
+        "clock",
+        "switch",
+        "timer-absolute",
+        "timer-relative",
+        "smi",
+    ]
+    assert sum(part["expected_s"] for part in plan["parts"]) == pytest.approx(plan["expected_s"])
+    assert [cell["labels"]["part"] for cell in plan["cells"]] == [
+        part["id"] for part in plan["parts"] for _ in range(part["cells"])
+    ]
+    code, out, err = howlate(tmp_path, "run", "tut-2017", "--dry-run", "--scale", "0.1")
+    assert code == 0, err
+    for text in (
+        "preemption: PreemptionTest",
+        "smi: 1 of 1 cells, about 3:01",
+        "preemption: points 10000 for 100000",
+    ):
+        assert text in out
+    assert "duration 180s for 30min" in out or "duration 3min for 30min" in out
+    assert not list(tmp_path.iterdir()), "a dry run writes nothing"

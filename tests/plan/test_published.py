@@ -1,0 +1,141 @@
+"""The published studies as they stand in studies/: the cells of the originals, each once, and the names of their
+references."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from howlate.model.capabilities import Capabilities
+from howlate.model.plan import Plan
+from howlate.model.study import Study
+from howlate.places import probe_path
+from howlate.plan import make_plan, with_shared
+from howlate.plan.check import load_specs
+from howlate.reference.load import find_reference
+from howlate.session import find_study
+from howlate.targets.local import LocalTarget
+
+PUBLISHED = ("sh7780-2008", "toshiba-2010", "toshiba-mem-2010", "tut-2017")
+GROUPS = ("1", "2", "4", "6", "10", "15", "20", "30", "40")
+MODELS = ("none", "full", "rt")
+
+
+@pytest.fixture(scope="module")
+def can() -> Capabilities:
+    return LocalTarget(probe_path()).capabilities()
+
+
+def planned(name: str, can: Capabilities) -> tuple[Study, Plan]:
+    study = with_shared(find_study(name), can.takes)
+    return study, make_plan(study, can)
+
+
+def labels(plan: Plan, *names: str) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(cell.labels.get(name, "") for name in names) for cell in plan.cells)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_each_names_its_figures_and_its_kernels_and_keeps_its_period(name: str, can: Capabilities) -> None:
+    study, plan = planned(name, can)
+    assert study.reference == name
+    assert len(study.kernels) >= 2 and study.kernels[-1].endswith("-rt")
+    assert not any("dither" in cell.parameters for cell in plan.cells)
+    assert len({(cell.test, tuple(sorted(cell.labels.items()))) for cell in plan.cells}) == len(plan.cells)
+
+
+def test_toshiba_2010_has_its_nine_tables_by_both_late_policies(can: Capabilities) -> None:
+    _, plan = planned("toshiba-2010", can)
+    found = labels(plan, "load", "period", "late-policy")
+    periods = ("1ms", "500us", "300us", "100us")
+    tables = {(load, period) for load in ("cpu:100+disk", "none") for period in periods} | {
+        ("cpu:50", "300us")
+    }
+    assert set(found) == {(*table, policy) for table in tables for policy in ("skip", "as-published")}
+    assert set(found.values()) == {1}
+    assert {(c.parameters["timer"], c.parameters["activations"]) for c in plan.cells} == {
+        ("setitimer", "1000000")
+    }
+
+
+def test_toshiba_mem_2010_measures_its_row_without_load_once(can: Capabilities) -> None:
+    _, plan = planned("toshiba-mem-2010", can)
+    kinds = ("cpu", "memory-alloc", "memory-fault", "memory-access")
+    loads = {"none", *(f"{kind}:{share}" for kind in kinds for share in (50, 100))}
+    expected = {
+        (load, period, timer)
+        for load in loads
+        for period in ("300us", "500us", "1ms")
+        for timer in ("setitimer", "clock_nanosleep")
+    }
+    found = labels(plan, "load", "period", "timer")
+    assert set(found) == expected and set(found.values()) == {1}
+    assert {c.parameters["activations"] for c in plan.cells} == {"100000"}
+
+
+def test_tut_2017_has_the_settings_of_its_listing(can: Capabilities) -> None:
+    _, plan = planned("tut-2017", can)
+    by_part: dict[str, list[dict[str, Any]]] = {}
+    for cell in plan.cells:
+        by_part.setdefault(cell.labels["part"], []).append(dict(cell.parameters))
+    counts = {"preemption": "100000"} | dict.fromkeys(
+        ("clock", "switch", "timer-absolute", "timer-relative"), "1000000"
+    )
+    for part, points in counts.items():
+        assert [its["points"] for its in by_part[part]] == [points] * 2
+        assert {its.get("load", ()) for its in by_part[part]} == {(), ("cpu:100,nice=10",)}
+    preemption, (smi,) = by_part["preemption"][0], by_part["smi"]
+    assert (preemption["sleep"], preemption["high"], preemption["low"]) == ("200us", "80", "70")
+    assert [smi[name] for name in ("duration", "threshold", "window", "width")] == [
+        "30min",
+        "10us",
+        "1s",
+        "500ms",
+    ]
+    assert by_part["switch"][0]["switches-per-point"] == "1000"
+    assert [by_part[f"timer-{way}"][0]["timer"] for way in ("absolute", "relative")] == [
+        "clock_nanosleep",
+        "clock_nanosleep-relative",
+    ]
+
+
+def test_sh7780_2008_has_every_figure(can: Capabilities) -> None:
+    _, plan = planned("sh7780-2008", can)
+    found = labels(plan, "part", "load", "period")
+    loads = {f"hackbench:{groups}" for groups in GROUPS}
+    assert {load for part, load, _ in found if part == "time"} == loads
+    assert {load for part, load, period in found if (part, period) == ("latency", "1ms")} == loads
+    assert [row for row in found if row[0] == "course"] == [("course", "hackbench:30", "10ms")]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_every_published_row_that_can_be_measured_is(name: str, can: Capabilities) -> None:
+    """Study and reference are written apart: parts, loads and periods have one spelling in both."""
+    _, plan = planned(name, can)
+    reference = find_reference(name)
+    cells = [cell.to_json() for cell in plan.cells]
+    met = {
+        (table.id, row.label)
+        for table in reference.tables
+        for cell in cells
+        for model in (*MODELS, "voluntary")
+        for row in table.rows_for(cell, model)
+    }
+    missing = [
+        f"{table.id}/{row.label}"
+        for table in reference.tables
+        if not table.why
+        for row in table.rows
+        if row.measurable and (table.id, row.label) not in met
+    ]
+    assert not missing
+
+
+def test_loads_are_what_the_probe_knows(can: Capabilities) -> None:
+    known = {load.name for load in can.loads}
+    for name in PUBLISHED:
+        for piece in find_study(name).pieces():
+            for value in piece.axes.get("load", ()):
+                assert {spec.split(":")[0] for spec in load_specs(value)} <= known
