@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from howlate.errors import UsageError
+from howlate.model.plan import Plan
 from howlate.report.compare import compare, to_json
 from howlate.report.compare_html import section
 from howlate.report.compare_terminal import print_comparison
+from howlate.report.content import RunContent
 from howlate.report.layout import sheet
 from howlate.store.files import write_json
 from howlate.store.run_folder import BINS, CELL, RunFolder, write_summary
@@ -132,3 +135,70 @@ def test_the_command_reads_folders_and_says_what_it_refuses(tmp_path: Path) -> N
     assert "6.1.0-rt (rt)" in shown.output
     alone = CliRunner().invoke(command, [str(one)], standalone_mode=False)
     assert isinstance(alone.exception, UsageError)
+
+
+# --- Published figures ---
+
+
+def of_the_study(content: RunContent) -> RunContent:
+    """The run as one of a study that names its document."""
+    return replace(
+        content, run=replace(content.run, study=replace(content.run.study, reference="toshiba-2010"))
+    )
+
+
+SLIDE_16 = {at(load="cpu:100+disk", period="1ms"): [Made(maximum=50)]}
+
+
+def test_published_rows_stand_below_ours_with_marks_and_counts() -> None:
+    found = compare([of_the_study(real_run(SLIDE_16)), of_the_study(real_run(SLIDE_16, RT, "run-b"))])
+    its = sheet(found, found.blocks[0])
+    assert [(line.side, line.what) for line in its.lines] == [
+        ("6.1.0 (none)", ""),
+        ("", "published: 2.6.26lenny"),
+        ("6.1.0-rt (rt)", ""),
+        ("", "published: 2.6.26.8RT"),
+        ("", "published: 2.6.26preemptive"),
+        ("", "published: 2.6.27Xenomai (not to be measured here)"),
+    ]
+    lenny = dict(zip(its.figures, zip(its.lines[1].values, its.lines[1].notes, strict=True), strict=True))
+    assert (
+        lenny["maximum"] == (28_101_026, "")
+        and lenny["deviation"] == (7374, "*")
+        and lenny["overruns"] == (82, "*")
+    )
+    assert lenny["minimum"] == (None, "")
+    assert "slide 16" in its.notes[0] and "1,000,000 samples each; ours are of 1,000" in its.notes[0]
+    assert its.notes[1].startswith("* ran together")
+    text, page = " ".join(printed(found, 200).split()), section(found, 100)
+    assert "published: 2.6.26lenny" in text and "28,101.0" in text.replace("28101.0", "28,101.0")
+    assert 'class="published"' in page and "<sup>*</sup>" in page
+    assert to_json(found)["tables"][0]["published"][0]["label"] == "2.6.26lenny"
+
+
+def test_one_side_is_enough_where_a_document_stands_beside_it() -> None:
+    found = compare([of_the_study(real_run(SLIDE_16, RT))])
+    assert "<h2>As published</h2>" in section(found, 100)
+    assert sheet(found, found.blocks[0]).lines[1].what == "published: 2.6.26.8RT"
+
+
+def test_what_measures_nothing_itself_is_compared_by_its_loads_runs() -> None:
+    alone = real_run({at(load="hackbench:10", part="alone"): [Made(run_ms=100)] * 7}, test="unmeasured")
+    alone = replace(
+        alone, cells=tuple(replace(c, summary=replace(c.summary, columns={})) for c in alone.cells)
+    )
+    beside = real_run({at(load="hackbench:10", part="beside"): [Made(run_ms=150)] * 7})
+    one = replace(
+        alone,
+        cells=(*alone.cells, *beside.cells),
+        run=replace(alone.run, plan=Plan((*alone.run.plan.cells, *beside.run.plan.cells))),
+    )
+    found = compare([one], "part")
+    assert found.sides == ("alone", "beside")
+    its = sheet(found, next(block for block in found.blocks if not block.column))
+    assert [line.values[-1] for line in its.lines if line.what == "median"] == [100e6, 150e6]
+    text = " ".join(printed(found, 200).split())
+    assert (
+        "A run of hackbench takes 0.667 times as long on alone as on beside: longer at 0, shorter at 1"
+        in text
+    )

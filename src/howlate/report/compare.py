@@ -9,12 +9,15 @@ from typing import Any
 
 from howlate.errors import UsageError
 from howlate.model.columns import RESPONSE
+from howlate.model.reference import Reference
 from howlate.model.summary import CellSummary
+from howlate.reference.beside import Line, lines_beside
+from howlate.reference.load import find_reference
 from howlate.report.configs import Difference, that_matter
 from howlate.report.content import RunContent
 from howlate.report.join import KERNEL, Joined, Place, described, join, labels_that_vary, parameters_of
 from howlate.report.kernels import Kernel, compared
-from howlate.stats.sides import FIGURES, Once, Row, Verdict, verdicts
+from howlate.stats.sides import FIGURES, RUN, Once, Row, Verdict, verdicts
 
 MOST_CROSSED = 4
 """Of more sides than these each is compared with the first alone, not with every other."""
@@ -39,6 +42,13 @@ class Block:
     column: str
     rows: tuple[Row, ...]
     pairs: tuple[Pair, ...]
+    published: tuple[Line, ...] = ()
+    """What the study's document prints for these labels, where it names one."""
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Figures of the loads' own runs."""
+        return tuple(dict.fromkeys(name for row in self.rows for name in row.runs))
 
     def row(self, side: int) -> Row | None:
         return next((row for row in self.rows if row.side == side), None)
@@ -46,7 +56,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything that `compare` says, before it is put into words."""
+    """Everything that `compare` says, before it is put into words. Of one side where a document stands beside it."""
 
     joined: Joined
     blocks: tuple[Block, ...]
@@ -54,6 +64,8 @@ class Comparison:
     """Who is compared in `differences`: labels of kernels that share a configuration."""
     differences: tuple[Difference, ...]
     kernels: tuple[Kernel, ...]
+    references: tuple[Reference, ...] = ()
+    """The documents that stand beside."""
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -63,7 +75,10 @@ class Comparison:
 def compare(contents: Sequence[RunContent], by: str = KERNEL) -> Comparison:
     """UsageError where there is nothing to compare: one side alone."""
     joined = join(contents, by)
-    if len(joined.sides) < 2:
+    known = {
+        run.study.reference: find_reference(run.study.reference) for run in joined.runs if run.study.reference
+    }
+    if len(joined.sides) < 2 and not (joined.sides and known):
         vary = labels_that_vary(joined.places)
         remedy = f"or compare along an axis with --by {' or --by '.join(vary)}" if vary else ""
         raise UsageError(
@@ -71,14 +86,16 @@ def compare(contents: Sequence[RunContent], by: str = KERNEL) -> Comparison:
             f"name a run of another kernel{', ' + remedy if remedy else ''}",
         )
     names = labels_that_vary(joined.places)
-    blocks = [block for place in joined.places for block in _blocks(joined, place, names)]
+    blocks = [block for place in joined.places for block in _blocks(joined, place, names, known)]
     kernels = _kernels(contents)
     who, found = compared(kernels)
-    return Comparison(joined, tuple(blocks), tuple(who), tuple(that_matter(found)), kernels)
+    return Comparison(
+        joined, tuple(blocks), tuple(who), tuple(that_matter(found)), kernels, tuple(known.values())
+    )
 
 
 def compare_if_several(contents: Sequence[RunContent]) -> Comparison | None:
-    """None where there is one side alone, or no cell at all."""
+    """None where there is one side alone and no document beside it, or no cell at all."""
     try:
         return compare(contents)
     except UsageError:
@@ -119,10 +136,14 @@ def labelled(contents: Sequence[RunContent], found: Comparison | None) -> list[C
     return [replace(cell, labels=one) for cell, one in zip(cells, labels, strict=True)]
 
 
-def _blocks(joined: Joined, place: Place, names: Sequence[str]) -> list[Block]:
+def _blocks(
+    joined: Joined, place: Place, names: Sequence[str], known: Mapping[str, Reference]
+) -> list[Block]:
     cells = [cell for member in place.members.values() for cell in member.group.cells]
     columns = dict.fromkeys(name for cell in cells for name in cell.columns)
     said = [n for n in columns if n != RESPONSE or any(c.columns[n].max for c in cells if n in c.columns)]
+    if not all(cell.columns for cell in cells):
+        said.append("")  # some measure nothing but how long their loads take
     found = []
     for column in said:
         rows = tuple(
@@ -134,13 +155,30 @@ def _blocks(joined: Joined, place: Place, names: Sequence[str]) -> list[Block]:
             for side, member in sorted(place.members.items())
         )
         pairs = tuple(
-            Pair(a.side, b.side, verdicts(a, b, refusal(joined, place, a.side, b.side)))
+            _pair(a, b, refusal(joined, place, a.side, b.side), bool(column))
             for a, b in combinations(rows, 2)
             if len(rows) <= MOST_CROSSED or a is rows[0]
         )
         title = described(place, names) if names else ""
-        found.append(Block(title, place.test, place.labels, column, rows, pairs))
+        beside = _published(joined, place, column, known)
+        found.append(Block(title, place.test, place.labels, column, rows, pairs, beside))
     return found
+
+
+def _pair(first: Row, second: Row, refused: str, measured: bool) -> Pair:
+    """The figures of a column by Holm together, the loads' own runs for themselves."""
+    runs = tuple(name for name in first.runs if name in second.runs)
+    of_column = verdicts(first, second, refused) if measured else ()
+    return Pair(first.side, second.side, (*of_column, *verdicts(first, second, refused, runs)))
+
+
+def _published(joined: Joined, place: Place, column: str, known: Mapping[str, Reference]) -> tuple[Line, ...]:
+    """By the labels that the cells were asked for, of the first side whose study names a document."""
+    for member in place.members.values():
+        reference = known.get(joined.runs[member.run].study.reference)
+        if reference is not None and column:
+            return lines_beside(reference, {**member.group.labels, **place.labels}, column)
+    return ()
 
 
 def refusal(joined: Joined, place: Place, first: int, second: int) -> str:
@@ -232,6 +270,11 @@ def _table(found: Comparison, block: Block) -> dict[str, Any]:
                     "median" if name == "0.5" else name: None if its is None else its.to_json()
                     for name, its in figures.items()
                 },
+                "runs": {
+                    name.removeprefix(RUN): its.to_json()
+                    for name in row.runs
+                    if (its := row.range(name)) is not None
+                },
             }
         )
     return {
@@ -240,6 +283,7 @@ def _table(found: Comparison, block: Block) -> dict[str, Any]:
         "labels": dict(block.labels),
         "column": block.column,
         "rows": rows,
+        "published": [line.to_json() for line in block.published],
         "differences": [
             {"first": found.sides[p.first], "second": found.sides[p.second], **v.to_json()}
             for p in block.pairs

@@ -10,7 +10,7 @@ from howlate.model.columns import column_title
 from howlate.model.run import VIRTUAL_TIME
 from howlate.report.compare import Block, Comparison
 from howlate.report.conclusions import conclusions
-from howlate.report.layout import HEADINGS, TIMES, Line, Sheet, sheet
+from howlate.report.layout import TIMES, Line, Sheet, heading, sheet
 from howlate.report.parts import Said
 from howlate.report.tables import noted
 from howlate.stats.sides import Verdict
@@ -36,13 +36,16 @@ def section(found: Comparison, most: int) -> str:
         if left > 0
         else ""
     )
+    title = "Side by side" if len(found.sides) > 1 else "As published"
     return (
-        f'<section id="compare"><h2>Side by side</h2><p class="reading">{escape(_reading(found))}</p>'
+        f'<section id="compare"><h2>{title}</h2><p class="reading">{escape(_reading(found))}</p>'
         f"{noted(note)}{_summary(conclusions(found))}{_unlike(found)}{''.join(shown)}{more}{rest}</section>"
     )
 
 
 def _reading(found: Comparison) -> str:
+    if len(found.sides) == 1:
+        return f"{found.sides[0]} in the layout of the published study, with its figures below ours."
     many = "seeds" if found.joined.virtual else "repetitions"
     return (
         f"{len(found.sides)} sides: {', '.join(found.sides)}. A table for each combination of everything else, as "
@@ -72,18 +75,20 @@ def _sheet(found: Comparison, block: Block, number: int) -> str:
     its = sheet(found, block)
     many = "seeds" if found.joined.virtual else "repetitions"
     unit = "µs" if its.unit.name == "us" else its.unit.name
-    said = f"{column_title(its.column)}, in {unit}"
+    said = f"{column_title(its.column)}, in {unit}" if its.column else "What the load's own runs took"
     title = f"{its.title}. {said}" if its.title else said
     over = [f'<th scope="col">of {many}</th>'] if any(line.what for line in its.lines) else []
     heads = ['<th scope="col">side</th>', *over]
-    heads += [f'<th scope="col" class="n">{HEADINGS[figure]}</th>' for figure in its.figures]
+    heads += [f'<th scope="col" class="n">{escape(heading(figure))}</th>' for figure in its.figures]
     rows = "".join(_line(its, line, bool(over)) for line in its.lines)
     ident = f"side-{number}"
+    notes = "".join(f'<p class="lead note">{escape(text)}</p>' for text in its.notes)
     return (
         f'<p class="table-title" id="{ident}">{escape(title)}</p>'
         f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
         f'<table class="sides" data-column="{escape(its.column)}" aria-labelledby="{ident}">'
-        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{rows}</tbody></table></div>{_differences(found, block)}"
+        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"{notes}{_differences(found, block)}"
     )
 
 
@@ -111,7 +116,9 @@ def _differences(found: Comparison, block: Block) -> str:
     if not rows:
         return ""
     figures = [verdict.figure for verdict in block.pairs[0].verdicts]
-    heads = "".join(f'<th scope="col">{escape(NAMES.get(f, f))}: ratio [interval]</th>' for f in figures)
+    heads = "".join(
+        f'<th scope="col">{escape(NAMES.get(f) or heading(f))}: ratio [interval]</th>' for f in figures
+    )
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Ratios of the sides"><table class="ratios">'
         f'<thead><tr><th scope="col">ratio of</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'

@@ -13,7 +13,7 @@ from howlate.model.run import VIRTUAL_TIME
 from howlate.report.compare import Block, Comparison
 from howlate.report.conclusions import conclusions
 from howlate.report.kernels import by_sentence, values_of
-from howlate.report.layout import HEADINGS, Line, Sheet, sheet
+from howlate.report.layout import Line, Sheet, heading, sheet
 from howlate.report.parts import Said
 from howlate.report.terminal import Column, print_table
 
@@ -31,6 +31,8 @@ def print_comparison(console: Console, found: Comparison) -> None:
         print_table(
             console, _labels(its, repetitions), _numbers(its), [line.values != () for line in its.lines]
         )
+        for text in its.notes:
+            _note(console, text)
         _differences(console, found, block)
     if virtual:
         console.print()
@@ -43,7 +45,7 @@ def print_comparison(console: Console, found: Comparison) -> None:
 
 def _heading(console: Console, its: Sheet, repetitions: str) -> None:
     console.print()
-    unit = f"{column_title(its.column)} in {its.unit.name}"
+    unit = f"{column_title(its.column)} in {its.unit.name}" if its.column else "what the load's own runs took"
     title = f"{its.title}: {unit}" if its.title else unit
     over = f"; smallest, median and largest over {repetitions}" if its.repeated else ""
     for line in textwrap.wrap(title + over, console.width):
@@ -62,8 +64,8 @@ def _numbers(its: Sheet) -> list[Column]:
     found = []
     for i, figure in enumerate(its.figures):
         texts = [its.text(figure, line.values[i]) + _mark(line, i) for line in its.lines]
-        heading = HEADINGS[figure]
-        found.append((SHORT.get(heading, heading), texts))
+        title = heading(figure)
+        found.append((SHORT.get(title, title.replace(" ", "\n", 2)), texts))
     return found
 
 
@@ -80,7 +82,7 @@ def _differences(console: Console, found: Comparison, block: Block) -> None:
     for pair in stated:
         said = []
         for verdict in pair.verdicts:
-            its, name = verdict.interval, FIGURE_NAMES.get(verdict.figure, verdict.figure)
+            its, name = verdict.interval, FIGURE_NAMES.get(verdict.figure) or heading(verdict.figure)
             if its is None:
                 said.append(f"{name} not stated")
             else:

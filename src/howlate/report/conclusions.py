@@ -20,8 +20,13 @@ def conclusions(found: Comparison) -> list[tuple[str, list[Said]]]:
     """All sentences, by what they are about."""
     out = []
     for part in parts_of(found):
-        said = [*typical(part), *largest(part), *boundaries(part), *relations(part), *trends(part)]
-        if part.column == next(iter(_columns(found, part)), ""):
+        said = (
+            []
+            if not part.column
+            else [*typical(part), *largest(part), *boundaries(part), *relations(part), *trends(part)]
+        )
+        columns = _columns(found, part)
+        if part.column == ("" if "" in columns else columns[0]):  # once, where all sides are
             said += run_times(part)
         if said:
             out.append((title_of(part), said))

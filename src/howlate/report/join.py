@@ -124,9 +124,12 @@ def join(contents: Sequence[RunContent], by: str = KERNEL) -> Joined:
     sides = _named(contents, points, keys, order, by)
     places: dict[tuple[str, Key], dict[int, Member]] = {}
     for point, key in zip(points, keys, strict=True):
-        identity = (point.test, _identity(point.asked, by))
+        identity = ("" if by == PART else point.test, _identity(point.asked, by))
         places.setdefault(identity, {})[order.index(key)] = point.member
-    found = tuple(Place(test, dict(labels), members) for (test, labels), members in places.items())
+    found = tuple(
+        Place(test or " and ".join(_tests(members)), dict(labels), members)
+        for (test, labels), members in places.items()
+    )
     joined = Joined(tuple(content.run for content in contents), sides, found, (), by)
     return replace(joined, warnings=tuple(_warnings(joined)))
 
@@ -153,6 +156,11 @@ def _points(number: int, content: RunContent) -> list[_Point]:
             )
         )
     return found
+
+
+def _tests(members: Mapping[int, Member]) -> list[str]:
+    """Of parts that are compared with each other: another part may have another test."""
+    return list(dict.fromkeys(cell.test for member in members.values() for cell in member.group.cells))
 
 
 def _spelt(cell: Cell | None) -> dict[str, str]:

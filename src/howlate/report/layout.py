@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from howlate.model.columns import LATENCY, RESPONSE, column_title
+from howlate.reference.beside import Line as Beside
+from howlate.reference.shown import ABOUT, LEGEND, SIGNS
 from howlate.report.compare import Block, Comparison
 from howlate.report.units import Unit, unit_for
-from howlate.stats.sides import FIGURES, Row
+from howlate.stats.sides import FIGURES, RUN, Row
 
 HEADINGS = {
     "minimum": "min",
@@ -20,6 +22,14 @@ HEADINGS = {
     "exceeded": "period exceeded",
 }
 TIMES = ("minimum", "mean", "maximum", "deviation")
+SIGN_OF_MS = " (ms)"
+
+
+def heading(figure: str) -> str:
+    """A figure as a column's heading: "max", "hackbench run (ms)"."""
+    if figure.startswith(RUN):
+        return f"{figure.removeprefix(RUN).rpartition('.')[0]} run{SIGN_OF_MS}"
+    return HEADINGS[figure]
 
 
 @dataclass(frozen=True)
@@ -29,12 +39,14 @@ class Line:
     side: str
     """Whose; "" where the line above says it."""
     what: str
-    """"smallest", "median", "largest"; "" where there is one repetition; else what the line is instead."""
+    """"smallest", "median", "largest"; "" where there is one repetition; whose published figures these are; else why
+    there are none."""
     values: tuple[float | None, ...]
     """In nanoseconds, and counts."""
     kind: str = "ours"
+    """"ours" or "published"."""
     notes: tuple[str, ...] = ()
-    """For each value a mark behind it; empty for none."""
+    """For each value a sign behind it (reference/shown.py); empty for none."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,8 @@ class Sheet:
     """Of FIGURES, those that say something here."""
     lines: tuple[Line, ...]
     repeated: bool
+    notes: tuple[str, ...] = ()
+    """What is to be known of published lines: where they stand, and by how much ours are fewer."""
 
     def text(self, figure: str, value: float | None, thousands: str = "") -> str:
         """As it is shown, without a mark; "-" for none."""
@@ -56,26 +70,68 @@ class Sheet:
             return "-"
         if figure in TIMES:
             return self.unit.text(value, thousands)
+        if figure.startswith(RUN):
+            return f"{value / 1e6:,.1f}".replace(",", thousands)
         return f"{value:,.0f}".replace(",", thousands) if value == int(value) else f"{value:.1f}"
 
 
 def sheet(found: Comparison, block: Block) -> Sheet:
     """The table of one block."""
     columns = [once.column for row in block.rows for once in row.once.values()]
-    figures = tuple(name for name in FIGURES if _says(name, block))
+    figures = (*(name for name in FIGURES if _says(name, block)), *block.runs)
     repeated = any(row.planned > 1 for row in block.rows)
-    lines = [line for row in block.rows for line in _lines(found.sides[row.side], row, figures, repeated)]
-    return Sheet(_title(found, block), block.column, unit_for(columns), figures, tuple(lines), repeated)
+    lines = []
+    left = list(block.published)
+    for row in block.rows:
+        lines += _lines(found.sides[row.side], row, figures, repeated)
+        here = [line for line in left if found.joined.sides[row.side].preemption in line.preemption]
+        lines += [_published(line, figures) for line in here]
+        left = [line for line in left if line not in here]
+    lines += [_published(line, figures) for line in left]
+    notes = tuple(_notes(found, block))
+    return Sheet(
+        _title(found, block), block.column, unit_for(columns), figures, tuple(lines), repeated, notes
+    )
+
+
+def _published(line: Beside, figures: Sequence[str]) -> Line:
+    why = " (not to be measured here)" if line.why else ""
+    printed = [line.figures.get(name) for name in figures]
+    signs = ["" if its is None else f"{SIGNS[its.mark]}{ABOUT if its.about else ''}" for its in printed]
+    values = tuple(line.values.get(name) for name in figures)
+    return Line("", f"published: {line.label}{why}", values, "published", tuple(signs))
+
+
+def _notes(found: Comparison, block: Block) -> list[str]:
+    """Where the published lines stand, of how many samples they are, what their signs mean."""
+    if not block.published:
+        return []
+    tables = {table.id: table for reference in found.references for table in reference.tables}
+    used = dict.fromkeys(line.table for line in block.published)
+    said = [f"{tables[name].title} ({tables[name].place})" for name in used if name in tables]
+    samples = {tables[name].samples for name in used if name in tables} - {0}
+    ours = {once.column.count for row in block.rows for once in row.once.values()}
+    count = f", {_span(samples)} samples each; ours are of {_span(ours)}" if samples and ours else ""
+    signs = {s for line in block.published for its in line.figures.values() for s in SIGNS[its.mark]}
+    meanings = [f"{sign} {LEGEND[sign]}" for sign in sorted(signs) if sign in LEGEND]
+    return [f"Published: {'; '.join(said)}{count}.", *(f"{text}." for text in meanings)]
+
+
+def _span(values: set[int]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _title(found: Comparison, block: Block) -> str:
-    several = len({b.column for b in found.blocks}) > 1
+    several = bool(block.column) and len({b.column for b in found.blocks}) > 1
     return ": ".join(part for part in (block.title, column_title(block.column) if several else "") if part)
 
 
 def _says(name: str, block: Block) -> bool:
     """Counts that a test does not have are left out; those of a periodic test are shown also where they are zero."""
     ranges = [its for row in block.rows if (its := row.range(name)) is not None]
+    if not block.column:
+        return False
     if name == "exceeded":
         return bool(ranges)
     if name == "overruns" and block.column not in (LATENCY, RESPONSE):

@@ -71,7 +71,7 @@ def parts_of(found: Comparison) -> list[Part]:
 def title_of(part: Part) -> str:
     """What the sentences below are about: "Wake-up latency", with part and test where that helps."""
     name = part.blocks[0].labels.get("part", "")
-    words = column_words(part.column)
+    words = column_words(part.column) if part.column else "what the load's own runs took"
     head = words[:1].upper() + words[1:] if part.column in (LATENCY, RESPONSE) else words
     test = "" if part.blocks[0].test == "cyclic" else f", test {part.blocks[0].test}"
     return f"{f'{name}: ' if name else ''}{head}{test}"

@@ -4,15 +4,14 @@ load take."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from howlate.charts._words import significant
 from howlate.report.compare import Block
 from howlate.report.parts import Part, Said, time_of
 from howlate.stats.diagnose import kendall_trend
-from howlate.stats.sides import LEVEL, Row
+from howlate.stats.sides import LEVEL, RUN, Row, Verdict
 
 FEWEST_NUMBERS = 5
 """Of fewer even a perfect order is no trend at the 5 % level."""
@@ -85,39 +84,49 @@ def trends(part: Part) -> list[Said]:
     return out
 
 
-RUN_TIME = "run_ns_mean"
-
-
 def run_times(part: Part) -> list[Said]:
-    """What a load's own runs take on one side against another."""
-    pairs = dict.fromkeys((p.first, p.second) for block in part.blocks for p in block.pairs)
+    """Whether a load's own runs take longer on one side than on the other."""
     out = []
-    for first, second in pairs:
-        by_load: dict[str, list[tuple[Block, float]]] = {}
+    for first, second in dict.fromkeys((p.first, p.second) for block in part.blocks for p in block.pairs):
+        by_load: dict[str, list[tuple[Block, Verdict]]] = {}
         for block in part.blocks:
-            one, other = block.row(first), block.row(second)
-            for key in dict.fromkeys(
-                k for r in (one, other) if r for o in r.once.values() for k in o.results
-            ):
-                name, _, what = key.rpartition(".")
-                mine = one.results(key) if one is not None else None
-                its = other.results(key) if other is not None else None
-                if what == RUN_TIME and mine and its and its.median > 0:
-                    by_load.setdefault(name, []).append((block, mine.median / its.median))
-        for load, rows in by_load.items():
-            ratios = [ratio for _, ratio in rows]
-            slower = sum(ratio > 1 for ratio in ratios)
-            span = (
-                significant(ratios[0])
-                if len(ratios) == 1
-                else f"{significant(min(ratios))} to {significant(max(ratios))}"
-            )
-            out.append(
-                Said(
-                    "run time",
-                    f"A run of {load} takes {span} times as long on {part.sides[first]} as on {part.sides[second]}, "
-                    f"longer at {slower} of {len(rows)} points (middle {significant(median(ratios))}; as seen, "
-                    "without an interval).",
-                )
-            )
+            for pair in block.pairs:
+                for verdict in pair.verdicts if (pair.first, pair.second) == (first, second) else ():
+                    if verdict.figure.startswith(RUN):
+                        by_load.setdefault(verdict.figure, []).append((block, verdict))
+        out += [
+            Said("run time", _run_time(part, first, second, figure, found))
+            for figure, found in by_load.items()
+        ]
     return out
+
+
+def _run_time(
+    part: Part, first: int, second: int, figure: str, found: Sequence[tuple[Block, Verdict]]
+) -> str:
+    """Told where pairs are told apart; else as seen, with the reason."""
+    load = figure.removeprefix(RUN).rpartition(".")[0]
+    a, b = part.sides[first], part.sides[second]
+    ratios = []
+    for block, _ in found:
+        one, other = block.row(first), block.row(second)
+        mine = one.range(figure) if one is not None else None
+        its = other.range(figure) if other is not None else None
+        if mine is not None and its is not None and its.median > 0:
+            ratios.append(mine.median / its.median)
+    span = (
+        f"{significant(min(ratios))} to {significant(max(ratios))} times as long"
+        if len(ratios) > 1
+        else f"{significant(ratios[0])} times as long"
+        if ratios
+        else "an unknown time"
+    )
+    stated = [verdict.direction for _, verdict in found if verdict.direction != "unstated"]
+    head = f"A run of {load} takes {span} on {a} as on {b}"
+    if not stated:
+        return f"{head}, as seen; that it is the side's doing is not stated: {found[0][1].why}."
+    longer, shorter = stated.count("larger"), stated.count("smaller")
+    return (
+        f"{head}: longer at {longer}, shorter at {shorter}, not distinguishable at "
+        f"{len(stated) - longer - shorter} of {len(stated)} points."
+    )

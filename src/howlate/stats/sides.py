@@ -20,6 +20,10 @@ FIGURES = ("minimum", "mean", "maximum", "deviation", "overruns", "exceeded")
 """The published layout, in its order."""
 COMPARED = ("0.5", "max", "stddev")
 """What is compared in pairs: the typical wake-up, the largest, and the scatter of each repetition."""
+RUN_TIME = "run_ns_mean"
+"""What a load says that counts how long its runs took (docs/loads/hackbench.md)."""
+RUN = "run:"
+"""Before the name of what a load says of its own runs: "run:hackbench.run_ns_mean"."""
 MARGIN = 1.1
 """A ratio between 1 / 1.1 and 1.1 is not called a difference."""
 LEVEL = 0.05
@@ -45,6 +49,10 @@ class Range:
         return dict(vars(self))
 
 
+NOTHING = ColumnSummary(0, None, None, None, None, None, {}, None)
+"""Of a cell that measures nothing itself."""
+
+
 @dataclass(frozen=True)
 class Once:
     """One repetition's figures of one column."""
@@ -56,7 +64,8 @@ class Once:
 
     @classmethod
     def of(cls, cell: CellSummary, column: str) -> Once | None:
-        if column not in cell.columns:
+        """None where the cell does not have the column; without a name what its loads say alone."""
+        if column and column not in cell.columns:
             return None
         results = {
             f"{load.name}.{key}": float(value)
@@ -64,10 +73,13 @@ class Once:
             for key, value in load.results.items()
             if isinstance(value, int | float) and not isinstance(value, bool)
         }
-        return cls(cell.columns[column], cell.accounting.overruns, results)
+        its = cell.columns[column] if column else NOTHING
+        return cls(its, cell.accounting.overruns, results)
 
     def figure(self, name: str) -> float | None:
-        """One of FIGURES or COMPARED, or another quantile."""
+        """One of FIGURES or COMPARED, another quantile, or RUN and a load's own figure."""
+        if name.startswith(RUN):
+            return self.results.get(name.removeprefix(RUN))
         if name == "overruns":
             return self.overruns
         if name == "exceeded":
@@ -101,9 +113,11 @@ class Row:
             str(len(self.once)) if len(self.once) == self.planned else f"{len(self.once)} of {self.planned}"
         )
 
-    def results(self, name: str) -> Range | None:
-        """A load's own figure."""
-        return Range.of([its.results[name] for its in self.once.values() if name in its.results])
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """What loads say of how long a run of theirs took, as figures."""
+        names = dict.fromkeys(name for its in self.once.values() for name in its.results)
+        return tuple(f"{RUN}{name}" for name in names if name.endswith(f".{RUN_TIME}"))
 
 
 @dataclass(frozen=True)
