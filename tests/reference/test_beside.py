@@ -153,3 +153,14 @@ def test_a_listing_gives_a_row_of_each_kernel_for_a_column() -> None:
         line.values["minimum"]
         for line in lines_beside(reference, {"part": table.part, "load": "none"}, "cs2_ns")
     ] == [573, 561, 645]
+
+
+def test_what_only_the_words_say_stands_beside_what_no_table_has() -> None:
+    lines = lines_beside(
+        find_reference("toshiba-2010"), {"load": "cpu:100+disk", "period": "200us"}, "latency_ns"
+    )
+    assert [(line.table, line.label, line.values) for line in lines] == [
+        ("high-words", "2.6.26lenny", {"maximum": 30_000_000}),
+        ("high-words", "2.6.26.8RT", {"maximum": 30_000_000}),
+    ]
+    assert all(line.figures["maximum"].about for line in lines)
