@@ -107,6 +107,13 @@ def test_an_audit_that_finds_is_no_failure(run: Any) -> None:
     assert [f["rule"] for f in one["findings"]].count("deviation-too-small") == 9
 
 
+def test_the_tables_of_one_listing_are_shown_together(run: Any) -> None:
+    out = run("show", "tut-2017", "listing-2").out
+    names = re.findall(r"^(listing-\d-\S+): ", out, re.MULTILINE)
+    parts = ("preemption", "passes", "clock", "switch", "timer-absolute", "timer-relative")
+    assert names == [f"listing-2-{part}" for part in parts]
+
+
 def test_unknown_names_are_refused_with_the_nearest(run: Any) -> None:
     for argv, remedy in (
         (("show", "toshiba-2011"), 'id you mean "toshiba-2010"?'),

@@ -48,12 +48,13 @@ def listed(as_json: bool = False) -> int:
 @click.argument("table", metavar="[TABLE]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def show(study: str, table: str | None, as_json: bool) -> int:
-    """Show the figures of the study ID as its document prints them: all tables, or TABLE alone."""
+    """Show the figures of the study ID as its document prints them: all tables, TABLE alone, or those whose names
+    begin with it (listing-2 of tut-2017)."""
     from howlate.reference.load import find_reference
     from howlate.reference.shown import to_json
 
     reference = find_reference(study)
-    tables = reference.tables if table is None else (_one(reference, table),)
+    tables = reference.tables if table is None else _chosen(reference, table)
     if as_json:
         _print_json(to_json(reference, tables))
         return 0
@@ -61,7 +62,7 @@ def show(study: str, table: str | None, as_json: bool) -> int:
     if table is None:
         _print_head(console, reference)
     for one in tables:
-        _print_shown(console, one, table is None)
+        _print_shown(console, one, len(tables) > 1)
     return 0
 
 
@@ -90,12 +91,13 @@ def _read(studies: Sequence[str]) -> list[Reference]:
     return [find_reference(name) for name in studies or references()]
 
 
-def _one(reference: Reference, name: str) -> Table:
+def _chosen(reference: Reference, name: str) -> tuple[Table, ...]:
     from howlate.errors import UsageError
     from howlate.model.decode import suggestion
 
-    found = reference.table(name)
-    if found is None:
+    one = reference.table(name)
+    found = (one,) if one else tuple(t for t in reference.tables if t.id.startswith(f"{name}-"))
+    if not found:
         names = [t.id for t in reference.tables]
         raise UsageError(f'{reference.study} has no table "{name}"', suggestion(name, names))
     return found
