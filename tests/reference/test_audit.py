@@ -13,6 +13,7 @@ from howlate.model.reference import decode_reference
 from howlate.places import REFERENCE
 from howlate.reference.audit import Audit, audit
 from howlate.reference.load import find_reference, read_reference, references
+from howlate.reference.shown import counts_of
 
 DEVIATION = "deviation-too-small"
 
@@ -114,3 +115,15 @@ def test_references_are_named_by_their_study(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="it is of the study") as caught:
         read_reference(path)
     assert "rts7751-2007" in str(caught.value)
+
+
+def test_the_page_counts_what_is_there() -> None:
+    page = (REFERENCE.parent / "docs" / "reference.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| `([a-z0-9-]+)` \|[^|]*\| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", page, re.MULTILINE
+    )
+    counts = {name: counts_of(read_reference(path)) for name, path in references().items()}
+    wanted = ("tables", "values", "arithmetic", "ambiguous")
+    assert {name: tuple(map(int, numbers)) for name, *numbers in rows} == {
+        name: tuple(its[what] for what in wanted) for name, its in counts.items()
+    }
