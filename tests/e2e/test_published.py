@@ -28,7 +28,7 @@ TINY: dict[str, tuple[str, ...]] = {
     "toshiba-mem-2010": ("--scale", "0.0002", "--set", "period=300us"),
     "tut-2017": ("--scale", "0.00002"),
 }
-"""What keeps each to seconds; axes are shortened where every value would start hundreds of tasks or many are alike."""
+"""What keeps each to seconds; axes are shortened where each value starts hundreds of tasks, or many are alike."""
 
 
 def howlate(folder: Path, *argv: str) -> tuple[int, str, str]:

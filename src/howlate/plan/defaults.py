@@ -101,7 +101,10 @@ def _of_piece(
     study: Study, settings: Settings, can: Capabilities, changed: Mapping[str, str]
 ) -> tuple[Study, Mapping[str, Mapping[str, object]]]:
     """A study without parts, with what is below it, and what that says of each parameter of its test."""
-    test = find_test(study.test, can)
+    try:
+        test = find_test(study.test, can)
+    except UsageError as problem:
+        raise UsageError(f"{study.name}: {problem.message}", problem.remedy) from None
     known = parameters_of(test, can)
     own = settings.tests.get(study.test, {})
     added: dict[str, Value] = {}

@@ -1,0 +1,99 @@
+"""A study that cannot be is told of before anything runs: exit code 2, a sentence with a remedy, nothing written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from e2e.test_published import howlate
+
+HEAD = 'schema = 1\nid = "bad"\ntitle = "bad"\nquestion = "?"\n'
+CYCLIC = HEAD + 'test = "cyclic"\nsettings = { activations = 10, policy = "other" }\n'
+PART = '[[part]]\nid = "{}"\ntest = "cyclic"\nsettings = {{ activations = 10, policy = "other" }}\n'
+MANY = ", ".join(f'"{100 + n}us"' for n in range(100))
+WORK = ", ".join(f'"{n}us"' for n in range(100))
+SLACK = ", ".join(f'"{n}ns"' for n in range(1, 101))
+
+BAD = {
+    "a timer that cannot dither": (
+        CYCLIC + '[axes]\ntimer = ["clock_nanosleep", "setitimer"]\ndither = [true]',
+        "setitimer cannot dither",
+    ),
+    "a late policy that the timer lacks": (
+        CYCLIC + '[axes]\ntimer = ["setitimer", "timerfd"]\nlate-policy = ["as-published"]',
+        'timerfd has no late policy "as-published"',
+    ),
+    "an axis that is a setting": (CYCLIC + "[axes]\nactivations = [1, 2]", "is a setting as well"),
+    "a value twice": (CYCLIC + '[axes]\nperiod = ["1ms", "1000us"]', "stands twice in the matrix"),
+    "an exclusion of what is not there": (
+        CYCLIC + '[axes]\nload = ["none"]\n[[exclude]]\nload = "cpu:50"',
+        "which is not on that axis",
+    ),
+    "everything excluded": (
+        CYCLIC + '[axes]\nload = ["none"]\n[[exclude]]\nload = "none"',
+        "every cell is excluded",
+    ),
+    "an unknown test": (HEAD + 'test = "cylic"', 'did you mean "cyclic"'),
+    "an unknown test of a part": (
+        HEAD + PART.format("a") + '[[part]]\nid = "b"\ntest = "swich"',
+        'part b: the test "swich" is not known',
+    ),
+    "an unknown setting": (CYCLIC.replace("activations", "activatons"), 'did you mean "activations"'),
+    "an unknown load": (CYCLIC + '[axes]\nload = ["none", "cup:50"]', 'did you mean "cpu"'),
+    "a million cells": (
+        CYCLIC + f"[axes]\nperiod = [{MANY}]\nwork = [{WORK}]\ntimer-slack = [{SLACK}]",
+        "the matrix has 1,000,000 cells, more than 10,000",
+    ),
+    "a million repetitions of parts": (
+        HEAD
+        + "".join(PART.format(f"p{n}") + f"[part.axes]\nperiod = [{MANY}]\n" for n in range(10))
+        + "[order]\nrepetitions = 1000",
+        "the matrix has 1,000,000 cells, more than 10,000",
+    ),
+    "no end": (
+        HEAD + 'test = "cyclic"\nsettings = { activations = 0, duration = "0s" }',
+        "a cell would never end",
+    ),
+    "two parts of one name": (HEAD + PART.format("a") * 2, 'the part "a" stands twice'),
+    "a part without a test": (HEAD + PART.format("a") + '[[part]]\nid = "b"', 'the key "test" is missing'),
+    "a matrix beside parts": (CYCLIC + PART.format("a"), "stands beside [[part]]"),
+    "a shared setting of no part": (
+        HEAD + "[settings]\npoints = 3\n" + PART.format("a"),
+        'no test of its parts has the setting "points"',
+    ),
+    "kernels on one machine": (CYCLIC + '[axes]\nkernel = ["6.1", "6.1-rt"]', "a machine that runs has one"),
+    "kernels of a part": (HEAD + PART.format("a") + '[part.axes]\nkernel = ["6.1"]', "is not of a part"),
+    "an unknown key": (CYCLIC + "[axis]\n", 'did you mean "axes"'),
+}
+
+
+@pytest.mark.parametrize("what", sorted(BAD))
+def test_a_bad_study_is_refused_before_anything_runs(tmp_path: Path, what: str) -> None:
+    text, said = BAD[what]
+    (tmp_path / "bad.toml").write_text(text)
+    for argv in (("--dry-run",), ("--out", "r")):
+        code, out, err = howlate(tmp_path, "run", "bad.toml", *argv)
+        assert (code, out) == (2, ""), err
+        assert said.lower() in " ".join(err.lower().split())
+        assert [path.name for path in tmp_path.iterdir()] == ["bad.toml"]
+
+
+def test_a_cell_that_this_machine_cannot_run_is_named_in_the_plan_and_the_rest_goes_on(
+    tmp_path: Path,
+) -> None:
+    """A knob of a governor: there are machines with one and without; where it is there the cell is measured."""
+    (tmp_path / "some.toml").write_text(
+        CYCLIC.replace('id = "bad"', 'id = "some"')
+        + '[axes]\nknob = ["cpu_dma_latency=0", "governor=performance"]'
+    )
+    code, out, err = howlate(tmp_path, "run", "some.toml", "--dry-run", "--json")
+    assert code == 0, err
+    impossible = {cell["id"]: cell["impossible"] for cell in json.loads(out)["cells"] if cell["impossible"]}
+    assert all("governor" in why for why in impossible.values()) or not impossible
+    code, out, err = howlate(tmp_path, "run", "some.toml", "--out", "r", "--json")
+    said = json.loads(out)
+    failed = {one["id"]: one["message"] for one in said["failed"] if one["exit_code"] == 3}
+    assert impossible.items() <= failed.items()
+    assert len(said["cells"]) + len(said["failed"]) == 2
