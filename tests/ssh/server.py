@@ -67,11 +67,17 @@ class Server:
         """What sessions have left there."""
         return sorted(found for place in PLACES[:3] for found in self.path(place).glob("howlate.*"))
 
+    def inside(self, *argv: str) -> None:
+        """A command on that machine that does not come over ssh."""
+        subprocess.run([*self._enter(), *argv], stdout=subprocess.DEVNULL, check=True)
+
+    def _enter(self) -> list[str]:
+        return ["nsenter", f"--mount=/proc/{self._holder.pid}/ns/mnt"] if self._holder else []
+
     def start(self) -> None:
         """Listens."""
-        inside = ["nsenter", f"--mount=/proc/{self._holder.pid}/ns/mnt"] if self._holder else []
         with (self.folder / "log").open("wb") as log:
-            argv = [*inside, str(self._sshd), "-D", "-e", "-f", str(self.folder / "settings")]
+            argv = [*self._enter(), str(self._sshd), "-D", "-e", "-f", str(self.folder / "settings")]
             listener = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self._listener = listener
         said = self.folder / "log"

@@ -187,7 +187,9 @@ std::string work_report(const std::string& work, int code) {
     json.begin_object().member("status", status.value_or("unknown"));
     json.member("stderr", last_words(folder + "/stderr")).end_object();
   }
-  json.end_array().member("errors", last_words(work + "/errors"));
+  const std::string out = work + "/out";
+  json.end_array().member("free_bytes", free_bytes(::access(out.c_str(), F_OK) == 0 ? out : work));
+  json.member("errors", last_words(work + "/errors"));
   return json.member("restored", last_words(work + "/restored")).end_object().take();
 }
 

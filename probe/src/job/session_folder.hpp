@@ -29,7 +29,7 @@ void remove_session(const std::string& folder);
 // Did one of the job's lines end by a signal? A killed probe restores nothing.
 bool any_line_was_killed(const std::string& work);
 
-// What the job left behind, as JSON: {"code", "lines": [{"status", "stderr"}...], "errors", "restored"}.
+// What the job left behind, as JSON: {"code", "lines": [{"status", "stderr"}...], "free_bytes", "errors", "restored"}.
 std::string work_report(const std::string& work, int code);
 
 // The sessions of this user below these places, and what is left of some whose keeper is gone: that is removed,

@@ -11,10 +11,10 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from howlate.errors import DamagedError, ExitCode, NotPossibleError, TargetError
@@ -41,6 +41,8 @@ KEEP_S = 900.0
 STOP_S = 75.0
 """A cell that was asked to stop has ended within this: knobs restored, loads ended, its stream whole."""
 _MEMORY, _DISK = ("/dev/shm",), ("/tmp", "/var/tmp")
+_FULL_BYTES = 64 << 10
+"""With less than this free a cell that failed failed for it: not even its sentence can be written there."""
 _OUTPUT, _STREAM = "out/0/stdout", "out/0/stream"
 _PLACE = re.compile(r"/[A-Za-z0-9._@:+/-]*")
 Given = TypeVar("Given")
@@ -125,6 +127,9 @@ class SshTarget:
 
     def _ask(self, what: str) -> dict[str, Any]:
         done = self._verb(f"{what} --json", self._session())
+        if _is_over(done):
+            self._folder = ""
+            done = self._verb(f"{what} --json", self._session())
         if done.code != 0:
             said = sentence_of(done.errors, done.code)
             raise TargetError(f"`howlate-probe {what}` failed on {self._link.host}: {said}")
@@ -256,7 +261,7 @@ class SshTarget:
         words += f" --room {expected_stream_bytes(cell, self._can)}B"
         words += "".join(f" --place {place}" for place in (*_DISK[::-1], *_MEMORY))
         done = self._again(running, lambda: self._verb(words, running.folder, job))
-        if b"is over" in done.errors or done.code in (126, 127):
+        if _is_over(done):
             raise _SessionOverError
         running.lease_end = time.monotonic() + lease_s
         if done.code != 0:
@@ -343,14 +348,19 @@ class SshTarget:
 
     def _outcome(self, running: _Running, stream: Path) -> Outcome:
         report = running.report
-        if not report["lines"] or report["lines"][0]["status"] == "not run":
+        status = _status_of(report)
+        if status not in (ExitCode.DONE, ExitCode.FAILED) and report["free_bytes"] < _FULL_BYTES:
+            self._drop(running)
+            raise TargetError(
+                f"no space was left on {self._link.host} in {PurePosixPath(running.folder).parent}, where the cell's "
+                "samples go",
+                "make room there",
+            )
+        if status is None:
             self._drop(running)
             said = sentence_of(str(report["errors"]).encode(), int(report["code"]))
             raise TargetError(f"the cell did not run on {self._link.host}: {said.rstrip('.')}")
-        line = report["lines"][0]
-        word, _, number = str(line["status"]).partition(" ")
-        status = -int(number) if word == "signal" else int(word)
-        outcome = outcome_of(status, str(line["stderr"]).encode())
+        outcome = outcome_of(status, str(report["lines"][0]["stderr"]).encode())
         if outcome.measured:
             self._fetch(running, stream)
         self._drop(running)
@@ -417,6 +427,20 @@ class _Running:
 class _SessionOverError(TargetError):
     def __init__(self) -> None:
         super().__init__("the session there is over", "see whether that machine was started anew")
+
+
+def _is_over(done: Done) -> bool:
+    """The session's keeper, or its folder, is gone."""
+    return b"is over" in done.errors or done.code in (126, 127)
+
+
+def _status_of(report: Mapping[str, Any]) -> int | None:
+    """The measuring line's; None if it has none."""
+    word, _, number = str(report["lines"][0]["status"] if report["lines"] else "").partition(" ")
+    text = number if word == "signal" else word
+    if not text.isdigit():
+        return None
+    return -int(text) if word == "signal" else int(text)
 
 
 def _put_script(folder: str, size: int, owner: str, keep_s: float) -> str:

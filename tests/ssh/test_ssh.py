@@ -1,0 +1,409 @@
+"""Over SSH to a real sshd on loopback: what breaks, what is said of it, and that nothing stays behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from howlate.errors import ExitCode, HowlateError, NotPossibleError, TargetError, UsageError
+from howlate.places import ROOT
+from howlate.store.frames import Kind
+from howlate.targets import Progress
+from howlate.targets._link import Address
+from howlate.targets.ssh import SshTarget
+from processes import until, with_word
+from ssh import server as servers
+from ssh.server import Server, serving
+from targets.test_backends import cell_of, nothing, rows_of
+
+
+@contextmanager
+def opened(server: Server, said: list[str] | None = None, **settings: float) -> Iterator[SshTarget]:
+    with closing(SshTarget(server.name, (said if said is not None else []).append, **settings)) as target:
+        yield target
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    with serving(tmp_path, monkeypatch) as one:
+        yield one
+        assert until(lambda: not one.folders()), one.folders()
+        assert not [line for folder in one.folders() for line in with_word(folder.name).values()]
+
+
+class Once:
+    """Does something when progress comes for the first time."""
+
+    def __init__(self, what: object) -> None:
+        self._what = what
+        self.seen: list[Progress] = []
+        self.done = False
+
+    def __call__(self, progress: Progress) -> None:
+        self.seen.append(progress)
+        if not self.done and callable(self._what):
+            self.done = True
+            self._what()
+
+
+def is_whole(stream: Path, activations: int) -> None:
+    rows, reader = rows_of(stream)
+    assert reader.end is not None
+    assert reader.end.kind is Kind.WHOLE, reader.end.reason
+    assert reader.trailer is not None
+    assert reader.trailer["stop_reason"] == "activations"
+    assert rows == activations
+
+
+@pytest.mark.parametrize(
+    ("text", "destination", "port"),
+    [
+        ("root@board", "root@board", 0),
+        ("board:2222", "board", 2222),
+        ("u@[fe80::1]:22", "u@fe80::1", 22),
+        ("u@fe80::1", "u@fe80::1", 0),
+    ],
+)
+def test_addresses(text: str, destination: str, port: int) -> None:
+    assert Address.parse(text) == Address(destination, port)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "@host", "-oProxyCommand=x", "a b", "h:0", "h:x", "[::1", "u@h;x", "h:99999"]
+)
+def test_what_is_no_address_is_wrong_usage(text: str) -> None:
+    with pytest.raises(UsageError):
+        Address.parse(text)
+
+
+def test_a_connection_that_breaks_does_not_stop_the_cell(server: Server, tmp_path: Path) -> None:
+    said: list[str] = []
+    breaks = Once(server.cut)
+    with opened(server, said) as target:
+        assert target.run_cell(cell_of(target, 3000), tmp_path / "stream", breaks).measured
+    is_whole(tmp_path / "stream", 3000)
+    assert breaks.done
+    assert sorted(p.elapsed_s for p in breaks.seen) == [p.elapsed_s for p in breaks.seen]
+    assert "the cell goes on there" in said[0]
+
+
+def test_a_machine_that_falls_silent_is_noticed(server: Server, tmp_path: Path) -> None:
+    said: list[str] = []
+    with opened(server, said) as target:
+        cell = cell_of(target, 3000)
+        assert target.run_cell(cell, tmp_path / "stream", Once(server.fall_silent)).measured
+    is_whole(tmp_path / "stream", 3000)
+    assert "the cell goes on there" in said[0]
+
+
+def test_samples_are_fetched_when_the_machine_can_be_reached_again(server: Server, tmp_path: Path) -> None:
+    def come_back() -> None:
+        ended = [folder / "cell-1/out/0/status" for folder in server.folders()]
+        until(lambda: all(one.exists() for one in ended))
+        server.start()
+
+    back = threading.Thread(target=come_back)
+
+    def go_away() -> None:
+        server.stop()
+        back.start()
+
+    with opened(server) as target:
+        assert target.run_cell(cell_of(target, 1500), tmp_path / "stream", Once(go_away)).measured
+        back.join()
+    is_whole(tmp_path / "stream", 1500)
+
+
+def test_a_stream_that_was_cut_on_the_way_is_fetched_from_there(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An ssh that breaks the first three times amid the samples."""
+    script = tmp_path / "cutting"
+    script.write_text(
+        f"""#!/bin/sh
+case "$*" in
+  *"session send"*)
+    for n in 1 2 3; do
+      mkdir {tmp_path}/cut-$n 2>/dev/null || continue
+      echo "$*" >{tmp_path}/cut-$n/asked
+      {os.environ["HOWLATE_SSH"]} "$@" | head -c 20000
+      exit 255
+    done ;;
+esac
+exec {os.environ["HOWLATE_SSH"]} "$@"
+"""
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("HOWLATE_SSH", str(script))
+    with opened(server) as target:
+        assert target.run_cell(cell_of(target, 3000), tmp_path / "stream", nothing).measured
+    is_whole(tmp_path / "stream", 3000)
+    asked = [(tmp_path / f"cut-{n}" / "asked").read_text().rpartition("--from ")[2] for n in (1, 2, 3)]
+    offsets = [int("".join(c for c in text if c.isdigit())) for text in asked]
+    assert offsets[0] == 0 < offsets[1] < offsets[2]
+
+
+def refused(server: Server, name: str | None = None) -> HowlateError:
+    with (
+        closing(SshTarget(name or server.name, lambda _: None)) as target,
+        pytest.raises(HowlateError) as caught,
+    ):
+        target.facts()
+    assert caught.value.exit_code is ExitCode.NOT_POSSIBLE
+    assert caught.value.remedy
+    return caught.value
+
+
+def test_no_connection_is_a_sentence_with_its_remedy(server: Server, tmp_path: Path) -> None:
+    user, known = (tmp_path / "user").read_bytes(), (tmp_path / "known").read_text()
+    servers.keygen(tmp_path / "other")
+    shutil.copyfile(tmp_path / "other", tmp_path / "user")
+    problem = refused(server)
+    assert "lets nobody in with these keys" in problem.message
+    (tmp_path / "user").write_bytes(user)
+
+    servers.write_known(tmp_path, server.port, tmp_path / "other")
+    problem = refused(server)
+    assert "is another than the one that is known" in problem.message
+    assert f"ssh-keygen -R '[127.0.0.1]:{server.port}'" in problem.remedy
+    (tmp_path / "known").write_text("")
+    problem = refused(server)
+    assert "is not known yet" in problem.message
+    assert f"ssh -p {server.port} " in problem.remedy
+    (tmp_path / "known").write_text(known)
+
+    assert "no machine called nobody.invalid" in refused(server, "nobody.invalid").message
+    assert "refuses the connection" in refused(server, f"127.0.0.1:{servers.free_port()}").message
+
+
+def small(place: str, size: str, options: str = "") -> str:
+    return f"-t tmpfs -o mode=1777,size={size}{options} tmpfs {place}"
+
+
+def test_where_nothing_has_room_for_the_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mounts = [small(place, "1m") for place in servers.PLACES]
+    with serving(tmp_path, monkeypatch, mounts) as server:
+        problem = refused(server)
+        assert "/dev/shm (No space left on device)" in problem.message
+        assert "make room" in problem.remedy
+        assert not server.folders()
+
+
+def test_where_nothing_has_room_for_the_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mounts = [small(place, "12m") for place in servers.PLACES]
+    with serving(tmp_path, monkeypatch, mounts) as server, opened(server) as target:
+        with pytest.raises(NotPossibleError, match="there is no place for"):
+            target.run_cell(cell_of(target, 1000), tmp_path / "stream", nothing)
+        target.close()
+        assert not server.folders()
+
+
+def test_samples_go_where_there_is_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(tmp_path, monkeypatch, [small("/dev/shm", "12m")]) as server, opened(server) as target:
+        places: list[Path] = []
+        look = Once(lambda: places.extend(server.folders()))
+        assert target.run_cell(cell_of(target, 1500), tmp_path / "stream", look).measured
+        is_whole(tmp_path / "stream", 1500)
+        assert [str(place.parent)[-8:] for place in places] == ["/dev/shm", "/var/tmp"]
+        target.close()
+        assert not server.folders()
+
+
+def test_a_disk_that_becomes_full_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(tmp_path, monkeypatch, [small("/dev/shm", "48m")]) as server, opened(server) as target:
+
+        def fill() -> None:
+            with (server.path("/dev/shm") / "rest").open("wb", buffering=0) as rest:
+                while rest.write(b"x" * 4096) == 4096:
+                    pass
+
+        with pytest.raises(TargetError, match="no space was left on"):
+            target.run_cell(cell_of(target, 2500), tmp_path / "stream", Once(lambda: _until_full(fill)))
+
+
+def _until_full(fill: object) -> None:
+    assert callable(fill)
+    with pytest.raises(OSError, match="No space left"):
+        fill()
+
+
+def test_noexec_is_avoided_or_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "one").mkdir()
+    with serving(tmp_path / "one", monkeypatch, [small("/dev/shm", "64m", ",noexec")]) as server:
+        with opened(server) as target:
+            assert target.facts()
+            assert [str(folder.parent)[-4:] for folder in server.folders()] == ["/tmp"]
+        assert not server.folders()
+    (tmp_path / "all").mkdir()
+    mounts = [small(place, "64m", ",noexec") for place in servers.PLACES]
+    with serving(tmp_path / "all", monkeypatch, mounts) as server:
+        problem = refused(server)
+        assert "/dev/shm (mounted noexec" in problem.message
+        assert "HOWLATE_SSH_FOLDER" in problem.remedy
+        assert not server.folders()
+
+
+def test_it_needs_a_shell_and_seven_small_programs_and_no_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a login script may print."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("sh", "uname", "id", "mkdir", "cat", "wc", "rm", "chmod"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    (tmp_path / "rc").write_text("echo Welcome to the board; echo progress 1 2 3\n")
+    environment = {"PATH": str(programs), "BASH_ENV": str(tmp_path / "rc")}
+    with serving(tmp_path, monkeypatch, environment=environment) as server:
+        with opened(server) as target:
+            seen = Once(None)
+            assert target.run_cell(cell_of(target, 1500, load="cpu:5"), tmp_path / "stream", seen).measured
+            is_whole(tmp_path / "stream", 1500)
+            assert 2 not in [round(p.elapsed_s * 1e9) for p in seen.seen]
+        assert not server.folders()
+
+
+def test_an_architecture_without_a_probe_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "uname").write_text("#!/bin/sh\necho mips64\n")
+    (tmp_path / "uname").chmod(0o755)
+    with serving(tmp_path, monkeypatch, environment={"PATH": f"{tmp_path}:/usr/bin:/bin"}) as server:
+        assert 'no probe for the architecture "mips64"' in refused(server).message
+        assert not server.folders()
+
+
+MEASURE = """
+import sys
+from pathlib import Path
+from howlate.targets.ssh import SshTarget
+from targets.test_backends import cell_of
+
+name, stream, lease_s, keep_s, length = sys.argv[1:]
+target = SshTarget(name, print, float(lease_s), float(keep_s))
+cell = cell_of(target, 10_000_000, duration=length, load="cpu:5", **({"knob": sys.stdin.readline().strip()}))
+target.run_cell(cell, Path(stream), lambda progress: print("measures", flush=True))
+"""
+
+
+def killed(server: Server, tmp_path: Path, lease_s: float, keep_s: float, length: str, knob: str) -> None:
+    """A howlate that is killed while its cell measures."""
+    argv = [
+        sys.executable,
+        "-c",
+        MEASURE,
+        server.name,
+        str(tmp_path / "stream"),
+        str(lease_s),
+        str(keep_s),
+        length,
+    ]
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"}
+    with subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(knob + "\n")
+        process.stdin.flush()
+        assert any("measures" in line for line in process.stdout)
+        process.kill()
+
+
+def a_knob() -> tuple[Path, str, str]:
+    """One that can be set here to another value than it has, the same for a moment as far as anybody else cares."""
+    path = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    if os.geteuid() != 0 or not os.access(path, os.W_OK):
+        pytest.skip("NOT TESTED: no knob can be set here")
+    before = path.read_text().partition("[")[2].partition("]")[0]
+    return path, before, "madvise" if before != "madvise" else "always"
+
+
+def test_what_a_killed_howlate_left_ends_and_is_restored_by_itself(server: Server, tmp_path: Path) -> None:
+    path, before, other = a_knob()
+    changed: list[bool] = []
+    killed(server, tmp_path, 0.5, 0.5, "3s", f"thp={other}")
+    changed.append(f"[{other}]" in path.read_text())
+    names = [folder.name for folder in server.folders()]
+    assert until(lambda: not server.folders())
+    assert not [line for name in names for line in with_word(name).values()]
+    assert f"[{before}]" in path.read_text()
+    assert changed == [True]
+
+
+def test_the_next_run_ends_what_a_killed_one_left(server: Server, tmp_path: Path) -> None:
+    path, before, other = a_knob()
+    killed(server, tmp_path, 60.0, 900.0, "1h", f"thp={other}")
+    left = server.folders()
+    assert len(left) == 1
+    said: list[str] = []
+    with opened(server, said) as target:
+        assert target.run_cell(cell_of(target), tmp_path / "new", nothing).measured
+        assert left[0] not in server.folders()
+        assert not with_word(left[0].name)
+        assert f"[{before}]" in path.read_text()
+    assert any("killed howlate" in line for line in said)
+
+
+def test_two_howlates_do_not_measure_on_one_machine(server: Server) -> None:
+    with opened(server) as target, opened(server) as other:
+        assert target.facts()
+        with pytest.raises(NotPossibleError, match="another howlate "):
+            other.facts()
+    assert until(lambda: not server.folders())
+
+
+def test_a_session_that_is_over_is_begun_anew(server: Server, tmp_path: Path) -> None:
+    """As after the machine was started anew: neither folder nor keeper is there."""
+    with opened(server) as target:
+        cell = cell_of(target)
+        for again in (lambda: target.run_cell(cell, tmp_path / "stream", nothing).measured, target.facts):
+            (folder,) = server.folders()
+            server.inside(
+                str(Path("/dev/shm") / folder.name / "howlate-probe"),
+                "session",
+                "close",
+                "/dev/shm/" + folder.name,
+            )
+            assert not server.folders()
+            assert again()
+
+
+def howlate(*words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    return subprocess.run(
+        [sys.executable, "-m", "howlate", *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_study_runs_there_and_the_doctor_looks_there(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        'schema = 1\nid = "short"\ntitle = "Short"\nquestion = "Does it?"\ntest = "cyclic"\n'
+        '[settings]\npolicy = "other"\nactivations = "200"\nperiod = "1ms"\n[axes]\nload = ["none", "cpu:20"]\n'
+    )
+    run = tmp_path / "run"
+    done = howlate("run", str(tmp_path / "study.toml"), "--target", server.target, "--out", str(run))
+    assert done.returncode == 0, done.stderr
+    assert json.loads((run / "run.json").read_text())["target"] == server.target
+    assert len(list((run / "cells").glob("*/summary.json"))) == 2
+    assert not server.folders()
+    done = howlate("doctor", "--target", server.target, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["findings"]
+    assert not server.folders()
+    done = howlate("doctor", "--target", f"ssh:127.0.0.1:{servers.free_port()}")
+    assert done.returncode == ExitCode.NOT_POSSIBLE
+    assert "refuses the connection" in done.stderr
+    assert done.stderr.count("\n") == 1
