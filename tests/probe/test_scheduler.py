@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from probe.drive import Stream, cell, read_stream, run
+from probe.drive import Stream, cell, read_stream, run, running
 
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -75,6 +78,8 @@ def test_the_system_call_is_as_long_as_what_was_asked_for(probe: Path) -> None:
         (["--question", "inversion", "--hold", "1min"], 2, "100ms"),
         (["--question", "throttling", "--spin", "1h"], 2, "20s"),
         (["--call", "0"], 2, "--call"),
+        (["--question", "tasks", "--tasks", "4097"], 2, "4096"),
+        (["--question", "tasks", "--policy", "deadline:1ms:2ms:3ms", "--tasks", "1"], 2, "sleeping"),
     ],
 )
 def test_what_cannot_be_is_refused(probe: Path, words: list[str], code: int, says: str) -> None:
@@ -83,3 +88,77 @@ def test_what_cannot_be_is_refused(probe: Path, words: list[str], code: int, say
         pytest.skip(done.stderr)
     assert done.returncode == code
     assert says in done.stderr
+
+
+def _tasks(path: Path, *words: str) -> Stream:
+    return _asked(path, "--question", "tasks", "--points", "50", *words)
+
+
+@pytest.mark.parametrize("policy", ["other", "fifo:80"])
+@pytest.mark.parametrize("state", ["runnable", "sleeping"])
+def test_every_point_among_many_tasks_is_a_row_or_a_failure(
+    probe: Path, tmp_path: Path, policy: str, state: str
+) -> None:
+    words = ["--policy", policy, "--tasks", "40", "--tasks-state", state]
+    stream = _tasks(tmp_path / "stream", *words)
+    assert stream.trailer is not None
+    outcomes, account = stream.trailer["outcomes"], stream.trailer["accounting"][0]
+    assert outcomes["passes"] == account["recorded"] and outcomes["failures"] == account["overruns"]
+    assert outcomes["passes"] + outcomes["failures"] == 50
+    assert outcomes["passes"] > 25
+    samples = stream.columns[0]
+    assert samples["wake_up_ns"].min() > 0 and samples["switch_ns"].min() > 0
+    assert (account["minor_faults"], account["major_faults"]) == (0, 0)
+    # FIFO: between two points each of the others has had the CPU at least once.
+    if state == "sleeping":
+        assert outcomes["crowd_turns"] == 0
+    elif policy.startswith("fifo"):
+        assert outcomes["crowd_turns"] >= 40 * 50
+
+
+def test_the_tasks_are_there_and_do_what_was_asked_and_end_when_it_is_killed(probe: Path) -> None:
+    words = ["scheduler", "--question", "tasks", "--tasks", "64", "--tasks-state", "sleeping"]
+    with running(*words, "--points", "100000000") as one:
+        one.progress()
+        states = [
+            stat.read_text().rpartition(")")[2].split()[0]
+            for stat in Path(f"/proc/{one.pid}/task").glob("*/stat")
+            if "(scheduler/crowd)" in stat.read_text()
+        ]
+        assert states == ["S"] * 64
+        one.process.kill()
+        one.end()
+        assert not Path(f"/proc/{one.pid}/task").exists()
+
+
+def test_it_ends_among_runnable_tasks_when_it_is_stopped(probe: Path, tmp_path: Path) -> None:
+    path = tmp_path / "stream"
+    words = ["scheduler", "--question", "tasks", "--tasks", "200", "--points", "10000000", "--quiet"]
+    with running(*words, "--stream", str(path)) as one:
+        points, _, _ = one.progress()
+        one.process.send_signal(signal.SIGTERM)
+        assert one.end()[0] == 0
+    trailer = read_stream(path).trailer
+    assert trailer is not None and trailer["stop_reason"] == "stopped"
+    assert trailer["accounting"][0]["releases"] >= points
+
+
+@pytest.mark.skipif(shutil.which("prlimit") is None or shutil.which("setpriv") is None, reason="no tools")
+@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user, whose tasks are counted")
+def test_a_limit_on_tasks_is_named(probe: Path, everybodys: Path) -> None:
+    own = everybodys / "howlate-probe"
+    shutil.copy(probe, own)
+    own.chmod(0o755)
+    before = ("prlimit", "--nproc=30", "setpriv", "--reuid=65533", "--regid=65533", "--clear-groups")
+    words = ["scheduler", "--question", "tasks", "--tasks", "100", "--policy", "other"]
+    done = subprocess.run([*before, own, *words], capture_output=True, text=True, timeout=120, cwd="/")
+    assert done.returncode == 3
+    assert "100 tasks were asked for" in done.stderr and "ulimit -u" in done.stderr
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="there is one CPU")
+def test_deadline_tasks_are_refused_where_they_cannot_be_kept_on_one_cpu(probe: Path) -> None:
+    words = ["--policy", "deadline:30ms:50ms:100ms", "--tasks-state", "sleeping"]
+    done = run("scheduler", "--question", "tasks", *words)
+    assert done.returncode == 3
+    assert "one CPU" in done.stderr or "sched" in done.stderr

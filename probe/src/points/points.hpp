@@ -130,6 +130,7 @@ class SpinWindow {
     until_ns_ = monotonic_now_ns() + on_ns;
     return true;
   }
+  [[nodiscard]] bool over(std::int64_t now_ns) const { return now_ns >= until_ns_; }
   static constexpr std::int64_t on_ns = 500'000'000;
   static constexpr std::int64_t off_ns = 500'000'000;
 

@@ -32,7 +32,7 @@ struct Launch {
 }
 
 Status become(const ThreadSpec& spec, const Root& root) {
-  touch_stack();
+  if (spec.stack_bytes == 0) touch_stack();
   if (!spec.name.empty()) ::pthread_setname_np(::pthread_self(), spec.name.c_str());
   if (spec.enter)
     if (const Status status = spec.enter(); !status) return status;
@@ -68,11 +68,15 @@ Result<RtThread> RtThread::start(const ThreadSpec& spec, std::function<void()> b
   launch->root = root;
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
-  ::pthread_attr_setstacksize(&attributes, stack_bytes);
+  ::pthread_attr_setstacksize(&attributes, spec.stack_bytes == 0 ? stack_bytes : spec.stack_bytes);
   RtThread thread;
   // The thread copies the pointer before it says that it is ready, and we wait for that.
   const int error = ::pthread_create(&thread.thread_, &attributes, run_thread, &launch);
   ::pthread_attr_destroy(&attributes);
+  if (error == EAGAIN || error == ENOMEM)
+    return not_possible(
+        "the kernel starts no more threads: " + errno_text(error),
+        "look at 'ulimit -u', the control group's pids.max, kernel.threads-max and kernel.pid_max");
   if (error != 0) return broken("cannot start a thread: " + errno_text(error));
   thread.running_ = true;
   std::unique_lock lock(launch->mutex);

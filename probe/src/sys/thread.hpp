@@ -23,6 +23,7 @@ struct ThreadSpec {
   std::int64_t timer_slack_ns = 0;  // 0: as found
   std::string name = {};  // as ps and the kernel's traces show it, 15 characters; empty: as the program
   std::function<Status()> enter = {};  // on the thread, before CPUs and policy are set: into a control group
+  std::size_t stack_bytes = 0;         // 0: one with room for anything, touched
 };
 
 // What was read back, on the thread itself.

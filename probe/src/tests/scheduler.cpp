@@ -6,6 +6,7 @@
 // touches it. From: the clock before the lock. To: after it. inherit_ns with PTHREAD_PRIO_INHERIT, plain_ns without.
 // throttling: a FIFO task does not yield, and an ordinary one waits for the CPU. From: the begin of the spinning. To: the instant at
 // which the CPU was taken (ran_ns), and from there to its return (gap_ns); a gap in which the other task ran, nothing else.
+// tasks: a task wakes another and then waits, while many others are there (scheduler_tasks.cpp): wake_up_ns, switch_ns.
 // Its own cost: two clock readings a time. It disturbs its CPU: with throttling up to --spin in one piece. Source: what a designer should
 // know of the scheduler (rts7751-2007, part one). docs/tests/scheduler.md tells more.
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 #include "points/points.hpp"
 #include "switches/locks.hpp"
 #include "sys/file.hpp"
+#include "tests/scheduler_tasks.hpp"
 #include "tests/test.hpp"
 #include "timers/work.hpp"
 
@@ -30,10 +32,12 @@ namespace howlate {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"question", ParamType::choice, "syscall", "", "syscall|inversion|throttling", "what is asked"},
+    {"question", ParamType::choice, "syscall", "", "syscall|inversion|throttling|tasks", "what is asked"},
     {"hold", ParamType::duration, "1ms", "ns", "", "inversion: how long the owner works with the mutex"},
     {"between", ParamType::duration, "10ms", "ns", "", "inversion: how long the task in between works"},
     {"call", ParamType::bytes, "4MiB", "B", "", "syscall: how much one read() of zeros is asked for"},
+    {"tasks", ParamType::count, "1", "1", "", "tasks: how many there are beside the two, at most 4096"},
+    {"tasks-state", ParamType::choice, "runnable", "", "runnable|sleeping", "tasks: what those do"},
     {"spin", ParamType::duration, "3s", "ns", "", "throttling: give a point up after so long without a gap"},
     points_param("20"),
     points_duration,
@@ -310,11 +314,23 @@ Result<ExitCode> run_throttling(Question& of) {
   return measure_points(of.cell, std::move(of.plan));
 }
 
+// SCHED_DEADLINE is for one question alone, and is not pinned.
+Result<ExitCode> run_deadline_tasks(Cell& cell, PointsPlan plan, const SchedPolicy& policy) {
+  const auto cpus = choose_points_cpus(cell, plan);
+  if (!cpus) return cpus.error();
+  if (const Status may = may_have_policy(policy, cell.root()); !may) return may.error();
+  plan.labels.emplace_back("policy", cell.params().text("policy"));
+  return ask_about_tasks(cell, std::move(plan), cpus->front(), policy);
+}
+
 Result<ExitCode> run(Cell& cell) {
   Params& in = cell.params();
   const std::string& asked = in.text("question");
   PointsPlan plan;
   plan.labels = {{"question", asked}};
+  if (const auto policy = parse_policy(in.text("policy"));
+      asked == "tasks" && policy && policy->kind == SchedKind::deadline)
+    return run_deadline_tasks(cell, std::move(plan), *policy);
   const auto chosen = choose_points(cell, plan);
   if (!chosen) return chosen.error();
   if (chosen->cpus.size() != 1)
@@ -322,6 +338,7 @@ Result<ExitCode> run(Cell& cell) {
                        "Choose one with --cpus");
   Question question{cell, plan, chosen->cpus.front(), chosen->policy};
   if (asked == "syscall") return run_syscall(question);
+  if (asked == "tasks") return ask_about_tasks(cell, std::move(plan), question.cpu, question.policy);
   if (chosen->policy.kind != SchedKind::fifo)
     return not_possible("--question " + asked + " is about FIFO tasks",
                         "Give the right to them (CAP_SYS_NICE or ulimit -r), and --policy fifo:P");
@@ -329,6 +346,11 @@ Result<ExitCode> run(Cell& cell) {
 }
 
 constexpr PointTerm point_ns[] = {
+    {.factor = 500'000, .where = "question", .has_value = "tasks"},
+    {.factor = 8'000,
+     .option = "tasks",
+     .where = "tasks-state",
+     .has_value = "runnable"},  // each runs twice a point
     {.factor = 3'000'000,
      .where = "question",
      .has_value = "syscall"},  // two waits of at most 1.2 ms each, and
@@ -350,7 +372,9 @@ constexpr PointTerm point_ns[] = {
 extern const Test test_scheduler;
 const Test test_scheduler = {
     .name = "scheduler",
-    .summary = "when the scheduler gives a task the CPU: system calls, inversion, throttling",
+    .summary =
+        "when the scheduler gives a task the CPU, and what it costs: system calls, inversion, throttling, "
+        "many tasks",
     .params = params,
     .columns = syscall_columns,
     .needs = "for inversion and throttling the right to real-time scheduling (CAP_SYS_NICE or ulimit -r)",
