@@ -191,3 +191,45 @@ def test_show_tells_of_cells_and_kernels(howlate: Run, opened: dict[str, Any]) -
     howlate("run", "mine.toml", "--out", "plain")
     said = howlate("show", "plain", "--kernels")
     assert said.code == 2
+
+
+def test_the_study_s_own_kernels_are_the_lab_s_where_none_are_named(
+    howlate: Run,  # noqa: F811
+    opened: dict[str, Any],
+) -> None:
+    """Not an axis: on this machine the study has the kernel that is here."""
+    Path("own.toml").write_text(STUDY + '[lab]\nkernels = ["6.1", "6.1-rt"]\n')
+    words = ("own.toml", "--seeds", "2", "--dry-run")
+    assert howlate("lab", "run", *words).code == 0
+    assert opened["names"] == "6.1,6.1-rt"
+    assert howlate("lab", "run", *words, "--kernels", "6.12").code == 0
+    assert opened["names"] == "6.12"
+    assert howlate("run", *words, "--target", "lab").code == 0
+    assert opened["names"] == "6.1,6.1-rt"
+    opened.clear()
+    said = howlate("run", "own.toml", "--dry-run")
+    assert said.code == 0 and "2 of 2 cells" in said.out and not opened
+
+
+def test_parts_of_a_lab_run_have_tables_of_their_own(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+    part = STUDY.partition('test = "cyclic"')[2]
+    text = STUDY.partition("test =")[0]
+    for name in ("one", "two"):
+        own = part.replace("[settings]", "[part.settings]").replace("[axes]", "[part.axes]")
+        text += f'[[part]]\nid = "{name}"\ntitle = "The {name}"\ntest = "cyclic"\n{own}'
+    Path("parts.toml").write_text(text)
+    words = ("parts.toml", "--kernels", "6.1,6.1-rt", "--seeds", "2", "--out", "r")
+    said = howlate("lab", "run", *words, "--set", "two.load=none")
+    assert said.code == 0, said.err
+    first, _, second = said.out.partition("two: The two")
+    assert "one: The one" in first
+    assert (first.count("spread over 2 seeds"), second.count("spread over 2 seeds")) == (1, 1)
+    assert "cpu:50" in first and "cpu:50" not in second.partition("What makes")[0]
+    page = Path("r/report.html").read_text()
+    assert 'id="part-one"' in page and 'id="part-two"' in page
+    idents = [line.split('"')[0] for line in page.split(' id="')[1:]]
+    assert len(idents) == len(set(idents))
+    value = json.loads(howlate("show", "r", "--json").out)
+    assert [group["labels"]["part"] for group in value["groups"]] == ["one"] * 4 + ["two"] * 2
+    for form in ("csv", "parquet", "gnuplot", "text3"):
+        assert howlate("export", "r", "--format", form, "-o", f"r.{form}").code == 0

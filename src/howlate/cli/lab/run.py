@@ -17,7 +17,7 @@ from howlate.cli.lab._archive import archive_options, open_archive, say
     "--kernels",
     default="",
     metavar="A,B,...",
-    help='The kernels; "all", "all@arm64": one of every series (default: the study\'s axis kernel).',
+    help='The kernels; "all", "all@arm64": one of every series (default: the study\'s own).',
 )
 @click.option(
     "--kernel",
