@@ -4,10 +4,12 @@
 //   SLOW=main      the main loop, until the vCPU's thread sleeps: it finds an idle vCPU and moves the clock
 //   SLOW=stopped   the vCPU's thread, once it has noted that: the main loop moves the clock and stops it, and the
 //                  vCPU's thread switches it on again
+//   SLOW=halting   the vCPU's thread, now and then in a job, between halting and counting what it has executed
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,7 +24,7 @@
 
 namespace {
 
-constexpr std::uint64_t ready = 4;
+constexpr std::uint64_t job = 1, ready = 4;
 constexpr int most_ms = 5000;
 
 using Flag = std::atomic<bool>;
@@ -93,7 +95,28 @@ void note_broadcast(const pthread_cond_t* condition) {
     stopped = true;
 }
 
+// Leaves what the vCPU executes, as a halt does.
+void leave(const char* name, sigjmp_buf where, int value) {
+  constexpr int every = 7, most = 1000;
+  static int count = 0;
+  if (slow == 'h' && !is_main() && state && *state == job && ++count % every == 0 && count < every * most) {
+    const timespec some{0, 300'000};
+    nanosleep(&some, nullptr);
+  }
+  next<void (*)(sigjmp_buf, int)>(name)(where, value);
+  __builtin_unreachable();
+}
+
 }  // namespace
+
+extern "C" void __longjmp_chk(sigjmp_buf where, int value) {
+  leave("__longjmp_chk", where, value);
+}
+
+extern "C" __attribute__((noreturn)) void siglongjmp(sigjmp_buf where, int value) noexcept(false) {
+  leave("siglongjmp", where, value);
+  __builtin_unreachable();
+}
 
 extern "C" int pthread_cond_broadcast(pthread_cond_t* condition) {
   static const auto real = next<int (*)(pthread_cond_t*)>("pthread_cond_broadcast");
