@@ -40,7 +40,7 @@ def test_a_clock_that_the_host_moved_on_is_set_to_what_the_guest_read(tmp_path: 
     assert set_clock(moved, READ_NS) == 3_159_367
     assert still.read_bytes() == moved.read_bytes()
     bias, instructions = struct.unpack(">qq", still.read_bytes()[-21:-5])
-    assert (bias + instructions, instructions) == (READ_NS + AFTER_NS, INSTRUCTIONS)
+    assert (bias, instructions) == (READ_NS + AFTER_NS, 0)
 
 
 @pytest.mark.parametrize(
