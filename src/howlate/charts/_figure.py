@@ -24,9 +24,11 @@ class Subject:
     the largest latency, or of all (`Chart.shows`)."""
 
 
-Shows = Literal["cells", "pooled", "worst", "points"]
+Shows = Literal["cells", "pooled", "worst", "points", "sides"]
 """What a chart draws where points are repeated: nothing (cells are all it knows), each point's repetitions as one,
-the repetition with the largest latency, or the points with their spread. Where nothing is repeated: the cells."""
+the repetition with the largest latency, or the points with their spread. Where nothing is repeated: the cells.
+"sides": once for the whole page, whatever is repeated: each point as one, `Subject.group` with its labels, whose
+`kernel` is the side (report/join.py)."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,8 @@ class Figure:
     y_title: str
     panels: tuple[Panel, ...]
     keys: tuple[Key, ...] = ()
+    columns: int = 0
+    """So many panels stand in a row where there is room; 0: as the page has it."""
 
 
 @dataclass(frozen=True)

@@ -74,11 +74,12 @@ def _note(note: Note) -> str:
         )
     if note.text:
         left = note.x > 0.6
-        gap = 0 if not note.marker else -9 if left else 9
+        middle = "mid" in note.classes.split()
+        gap = 0 if not note.marker or middle else -9 if left else 9
         inside.append(
             el(
                 "text",
-                {"x": gap, "dy": "0.35em", "class": "left" if left else "right"},
+                {"x": gap, "dy": "0.35em", "class": note.classes if middle else "left" if left else "right"},
                 words(note.text),
             )
         )

@@ -33,7 +33,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         "ns",
         0.02,
     )
-    bits = _bits(x)
+    bits = bits_for(x)
     merged = [merge(b.histogram, bits) for _, b in drawn]
     y = Scale(FLOOR, max(max(h.counts) for h in merged) * 1.4, True, "count")
     height = 104 if len(drawn) <= 8 else 76
@@ -50,7 +50,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     )
 
 
-def _bits(x: Scale) -> int:
+def bits_for(x: Scale) -> int:
     """Bins per octave, as a power of two, so that a bar is some pixels wide; NATIVE where the data are
     coarser."""
     octaves = max(0.5, math.log2(x.high / max(1.0, x.low)))

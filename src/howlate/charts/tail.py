@@ -58,7 +58,7 @@ def _panel(group: Sequence[tuple[Subject, CellBins]], x: Scale, y: Scale, part: 
         points = tail_points(bins)
         classes = f"c{i + 1}"
         marks.append(el("path", {"class": f"line {classes} dash{i + 1} s{i}", "d": staircase(points, x, y)}))
-        notes += _markers(points, x, y, list(MARKERS)[i], f"{classes} s{i}")
+        notes += markers(points, x, y, list(MARKERS)[i], f"{classes} s{i}")
         kept = thin(points)
         series.append(
             {
@@ -102,15 +102,15 @@ def tail_points(bins: CellBins) -> list[tuple[int, int, int]]:
     ]
 
 
-def thin(points: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """At most KEPT points: the last third of that as they are, the rest evenly, the first and the last
+def thin(points: Sequence[tuple[int, int, int]], most: int = KEPT) -> list[tuple[int, int, int]]:
+    """At most so many points: the last third of that as they are, the rest evenly, the first and the last
     always."""
-    if len(points) <= KEPT:
+    if len(points) <= most:
         return list(points)
-    rare = KEPT // 3
+    rare = most // 3
     head, last = points[:-rare], points[-rare:]
-    step = len(head) / (KEPT - rare)
-    return [head[int(i * step)] for i in range(KEPT - rare)] + list(last)
+    step = len(head) / (most - rare)
+    return [head[int(i * step)] for i in range(most - rare)] + list(last)
 
 
 def staircase(points: Sequence[tuple[int, int, int]], x: Scale, y: Scale) -> str:
@@ -127,7 +127,7 @@ def staircase(points: Sequence[tuple[int, int, int]], x: Scale, y: Scale) -> str
     return "".join(out)
 
 
-def _markers(
+def markers(
     points: Sequence[tuple[int, int, int]], x: Scale, y: Scale, marker: str, classes: str
 ) -> list[Note]:
     """A marker where the line crosses each power of ten, and one at the maximum: lines differ without

@@ -23,7 +23,7 @@ NAMES = {"0.5": "median", "max": "maximum", "stddev": "standard deviation"}
 def section(found: Comparison, most: int) -> str:
     """The whole of it, with so many tables at most; the page says what it leaves out."""
     note = VIRTUAL_TIME if found.joined.virtual else ""
-    sheets = [_sheet(found, block, i) for i, block in enumerate(found.blocks[:most])]
+    sheets = [_sheet(found, block, i, note) for i, block in enumerate(found.blocks[:most])]
     shown, folded = sheets[:OPEN], sheets[OPEN:]
     more = (
         f'<details class="cells"><summary>{len(folded)} more tables</summary>{"".join(folded)}</details>'
@@ -71,7 +71,7 @@ def _unlike(found: Comparison) -> str:
     return f'<aside class="cautions" aria-label="What does not match"><ul>{items}</ul></aside>'
 
 
-def _sheet(found: Comparison, block: Block, number: int) -> str:
+def _sheet(found: Comparison, block: Block, number: int, note: str) -> str:
     its = sheet(found, block)
     many = "seeds" if found.joined.virtual else "repetitions"
     unit = "µs" if its.unit.name == "us" else its.unit.name
@@ -84,7 +84,7 @@ def _sheet(found: Comparison, block: Block, number: int) -> str:
     ident = f"side-{number}"
     notes = "".join(f'<p class="lead note">{escape(text)}</p>' for text in its.notes)
     return (
-        f'<p class="table-title" id="{ident}">{escape(title)}</p>'
+        f'<p class="table-title" id="{ident}">{escape(title)}</p>{noted(note)}'
         f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
         f'<table class="sides" data-column="{escape(its.column)}" aria-labelledby="{ident}">'
         f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{rows}</tbody></table></div>"

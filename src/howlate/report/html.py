@@ -33,6 +33,7 @@ from howlate.report.compare import Comparison, compare_if_several, labels_of
 from howlate.report.content import CellContent, RunContent, must_be_one_clock, read_content
 from howlate.report.labels import by_part, row_names, title_of
 from howlate.report.points import Points
+from howlate.report.side_charts import Drawn, side_charts
 
 LARGEST = 2_000_000
 """Bytes that a page may have."""
@@ -85,15 +86,17 @@ def render(runs: Sequence[RunContent]) -> str:
         raise UsageError("there is no run to report on", "name a run folder")
     must_be_one_clock(runs)
     page = ""
-    comparison = compare_if_several(runs)
+    comparison, drawn = compare_if_several(runs), list(side_charts(runs))
     for fit in fits(sum(len(content.cells) for content in runs)):
-        page = _render(runs, fit, comparison)
+        page = _render(runs, fit, comparison, drawn)
         if len(page.encode()) < LARGEST:
             break
     return page
 
 
-def _render(runs: Sequence[RunContent], fit: Fit, comparison: Comparison | None) -> str:
+def _render(
+    runs: Sequence[RunContent], fit: Fit, comparison: Comparison | None, drawn: Sequence[Drawn]
+) -> str:
     """The page with as much of the cells as `fit` says."""
     every, labels = joined(runs, comparison)
     names = row_names(labels)
@@ -108,6 +111,7 @@ def _render(runs: Sequence[RunContent], fit: Fit, comparison: Comparison | None)
         _head(runs, [line for section in sections for line in section.answer]),
         _warnings([*prose.cautions(runs, cells, names), *_left_out(fit, len(every))]),
         compare_html.section(comparison, fit.listed) if comparison is not None else "",
+        *_over_sides(drawn, first),
         *(text for section in sections for text in section.texts(fit, len(every))),
         _findings(runs),
         machine.section(runs, cells, names),
@@ -214,6 +218,16 @@ def joined(
     return [cell for content in runs for cell in content.cells], labels_of(runs, comparison)
 
 
+def _over_sides(drawn: Sequence[Drawn], run: Run) -> Iterable[str]:
+    """The charts that are of the whole page."""
+    note = VIRTUAL_TIME if run.virtual else ""
+    for figure, part, column in drawn:
+        if isinstance(figure, Figure):
+            yield _figure(figure, note, part, column)
+        else:
+            yield f'<section class="chart"><p class="reading">{escape(figure)}</p></section>'
+
+
 def _results(
     cells: Sequence[CellContent],
     labels: Sequence[dict[str, str]],
@@ -292,13 +306,16 @@ def _figure(figure: Figure, note: str, part: str, column: str) -> str:
     ident = "-".join(word for word in (figure.name, part, column) if word)
     panels = "".join(_panel(figure, panel, f"{ident}-{i}") for i, panel in enumerate(figure.panels))
     legend = "".join(_key(key) for key in figure.keys)
-    many = " many" if len(figure.panels) > 8 else ""
+    many = " grid" if figure.columns else " many" if len(figure.panels) > 8 else ""
+    style = (
+        f' style="grid-template-columns: repeat({figure.columns}, minmax(0, 1fr))"' if figure.columns else ""
+    )
     y_title = f'<p class="axis y-title">{escape(figure.y_title)}</p>' if figure.y_title else ""
     return (
         f'<section class="chart" data-chart="{figure.name}" id="{escape(ident)}"><h2>{escape(figure.title)}</h2>'
         f'<p class="reading">{escape(figure.reading)}</p>{tables.noted(note)}'
         + (f'<ul class="legend">{legend}</ul>' if legend else "")
-        + f'{y_title}<div class="panels{many}">{panels}</div>'
+        + f'{y_title}<div class="panels{many}"{style}>{panels}</div>'
         f'<p class="axis x-title">{escape(figure.x_title)}</p></section>'
     )
 

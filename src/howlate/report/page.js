@@ -333,7 +333,7 @@
         note.setAttribute("x", share * 100 + "%");
         note.style.display = share < -1e-9 || share > 1 + 1e-9 ? "none" : "";
         const text = note.querySelector("text");
-        if (text) {
+        if (text && !text.classList.contains("mid")) {
           text.setAttribute("class", share > 0.6 ? "left" : "right");
           text.setAttribute("x", share > 0.6 ? -9 : 9);
         }

@@ -69,14 +69,14 @@ class Points:
         if pooled is None:
             return None
         label = f"{name} (all {group.of})" if group.planned > 1 else name
-        return Subject(label, _together(cells), pooled, group)
+        return Subject(label, together(cells), pooled, group)
 
 
 def _largest(group: Group) -> int:
     return max((c.max or 0 for cell in group.cells for c in cell.columns.values()), default=0)
 
 
-def _together(cells: Sequence[CellSummary]) -> CellSummary:
+def together(cells: Sequence[CellSummary]) -> CellSummary:
     """A summary that holds what is true of all of them: how many, the smallest and the largest."""
     names = dict.fromkeys(name for cell in cells for name in cell.columns)
     whole = {name: _whole([c.columns[name] for c in cells if name in c.columns]) for name in names}

@@ -1,0 +1,148 @@
+"""Histograms small and many, a column a side and a row a load, as the published studies have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from howlate.charts._data import pack
+from howlate.charts._figure import Figure, Note, Panel, Picture, Subject
+from howlate.charts._scale import Scale, count_tick, log_ticks, spread
+from howlate.charts._sides import Spot, sides_of, spots_of, title_of
+from howlate.charts._svg import el
+from howlate.charts._words import said_of, time_text
+from howlate.charts.histogram import FLOOR, NATIVE, bars, bits_for, merge
+from howlate.model.bins import CellBins, Histogram
+from howlate.model.columns import things
+
+ACROSS = 4
+"""More sides than these do not stand in one row."""
+MOST = 24
+"""Panels; of more rows those with the largest values."""
+HEIGHT = 100
+
+
+def multiples(subjects: Sequence[Subject], own: bool) -> Figure | None:
+    """`own`: each panel with linear values from zero to its largest; else all with the same two axes."""
+    spots = [s for s in spots_of(subjects) if s.subject.bins is not None and s.subject.bins.histogram.counts]
+    sides = sides_of(spots)
+    rows: dict[str, dict[str, Spot]] = {}
+    for spot in spots:
+        rows.setdefault(title_of(spot.rest, spots), {})[spot.side] = spot
+    if len(sides) < 2 or len(sides) > ACROSS:
+        return None
+    most = max(1, MOST // len(sides))
+    kept = sorted(rows, key=lambda row: -max(_largest(spot) for spot in rows[row].values()))[:most]
+    drawn = [
+        (row, side, rows[row][side]) for row in rows if row in kept for side in sides if side in rows[row]
+    ]
+    panels = _own(drawn) if own else _shared(drawn)
+    title, _, of = said_of([spot.subject for _, _, spot in drawn])
+    more = (
+        f" Of {len(rows)} rows the {most} with the largest values are drawn." if len(kept) < len(rows) else ""
+    )
+    how = (
+        "Each panel has axes of its own, the values linear from zero to its largest: shapes compare, sizes do not"
+        if own
+        else "All panels share both axes: sizes compare"
+    )
+    return Figure(
+        name="multiples-own" if own else "multiples",
+        title="Histograms side by side, each on its own scale" if own else "Histograms side by side",
+        reading=f"{how}. Counts are logarithmic: the lowest bar is a single {of[:-1]}. All repetitions of a point "
+        f"are one.{more}",
+        x_title=title,
+        y_title=f"{of.capitalize()} per bin",
+        panels=tuple(panels),
+        columns=len(sides) if all(len(rows[row]) == len(sides) for row in kept) else 0,
+    )
+
+
+Drawn = Sequence[tuple[str, str, Spot]]
+
+
+def _largest(spot: Spot) -> int:
+    assert spot.subject.bins is not None
+    return max(spot.subject.bins.tail.latency_ns, default=spot.subject.bins.histogram.upper_ns[-1])
+
+
+def _bins(spot: Spot) -> CellBins:
+    assert spot.subject.bins is not None
+    return spot.subject.bins
+
+
+def _shared(drawn: Drawn) -> list[Panel]:
+    held = [_bins(spot).histogram for _, _, spot in drawn]
+    x = spread(min(h.lower_ns[0] for h in held), max(h.upper_ns[-1] for h in held), "ns", 0.02)
+    bits = bits_for(x)
+    merged = [merge(h, bits) for h in held]
+    y = Scale(FLOOR, max(max(h.counts) for h in merged) * 1.4, True, "count")
+    return [
+        _panel(row, side, spot, m, x, y, "multiples", bits)
+        for (row, side, spot), m in zip(drawn, merged, strict=True)
+    ]
+
+
+def _own(drawn: Drawn) -> list[Panel]:
+    panels = []
+    for row, side, spot in drawn:
+        histogram = _bins(spot).histogram
+        x = Scale(0.0, histogram.upper_ns[-1] * 1.02, False, "ns")
+        bins = equal_bins(histogram, max(1, round(histogram.upper_ns[-1] / 120)))
+        y = Scale(FLOOR, max(bins.counts) * 1.4, True, "count")
+        panels.append(_panel(row, side, spot, bins, x, y, "", NATIVE))
+    return panels
+
+
+def equal_bins(histogram: Histogram, width: int) -> Histogram:
+    """Bins at least so wide, from zero on: the given ones are never split, so that no count is moved."""
+    lower: list[int] = []
+    upper: list[int] = []
+    counts: list[int] = []
+    place = -1
+    for low, high, count in zip(histogram.lower_ns, histogram.upper_ns, histogram.counts, strict=True):
+        if low // width == place:
+            upper[-1], counts[-1] = high, counts[-1] + count
+        else:
+            lower.append(low)
+            upper.append(high)
+            counts.append(count)
+        place = low // width
+    for i in range(len(lower)):  # a bar is as wide as its bin, where its neighbours leave room
+        lower[i] = max(min(lower[i], lower[i] // width * width), upper[i - 1] if i else 0)
+        end = max(upper[i], (lower[i] // width + 1) * width)
+        upper[i] = max(upper[i], min(end, lower[i + 1] if i + 1 < len(lower) else end))
+    return Histogram(tuple(lower), tuple(upper), tuple(counts))
+
+
+def _panel(
+    row: str, side: str, spot: Spot, merged: Histogram, x: Scale, y: Scale, link: str, bits: int
+) -> Panel:
+    bins = _bins(spot)
+    native, of, largest = bins.histogram, things(bins.column), _largest(spot)
+    total = sum(native.counts)
+    data: dict[str, object] = {
+        "kind": "intervals",
+        "base": 0,
+        "unit": 1,
+        "low": pack(merged.lower_ns),
+        "size": pack(u - v for v, u in zip(merged.lower_ns, merged.upper_ns, strict=True)),
+        "series": [{"name": of, "kind": "count", "values": pack(merged.counts)}],
+    }
+    return Panel(
+        label=" · ".join(part for part in (side, row) if part),
+        picture=Picture(
+            x=x,
+            y_ticks=[(y.at(v), count_tick(v)) for v in log_ticks(y.low, y.high, 3)],
+            marks=el("path", {"class": "bars", "d": bars(merged, x, y, 2 * HEIGHT)}),
+            width=1000.0,
+            height=2.0 * HEIGHT,
+            notes=[
+                Note(x.at(largest), y.at(1) + 0.06, "", "down", "c-max"),
+                Note(x.at(largest), 0.42, f"max {time_text(largest)}"),
+            ],
+        ),
+        height=HEIGHT,
+        summary=f"Histogram of {total} {of} from {time_text(native.lower_ns[0])} to {time_text(largest)}.",
+        data=data,
+        link=link,
+    )

@@ -1,0 +1,207 @@
+"""What charts over sides share: who is a side, what tells the pictures apart, and lines against a load's number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from howlate.charts._data import pack
+from howlate.charts._figure import Key, Note, Panel, Picture, Subject
+from howlate.charts._scale import Scale, linear_ticks, log_ticks, spread, time_tick
+from howlate.charts._svg import MARKERS, el, line_path
+from howlate.charts._words import time_text
+from howlate.stats.sides import Range
+
+WIDTH = 1000.0
+HEIGHT = 260
+LINES = 8
+"""More lines in one picture cannot be told apart."""
+_NUMBERED = re.compile(r"(?P<name>[a-z][a-z0-9-]*):(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<rest>,.*)?")
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A point on one side."""
+
+    side: str
+    rest: Mapping[str, str]
+    """Its labels without the kernel."""
+    subject: Subject
+
+
+def spots_of(subjects: Sequence[Subject]) -> list[Spot]:
+    """Those that have a valid repetition."""
+    found = []
+    for subject in subjects:
+        group = subject.group
+        if group is not None and group.counted:
+            rest = {name: text for name, text in group.labels.items() if name != "kernel"}
+            found.append(Spot(group.labels.get("kernel", ""), rest, subject))
+    return found
+
+
+def sides_of(spots: Sequence[Spot]) -> list[str]:
+    """In the order in which they come."""
+    return list(dict.fromkeys(spot.side for spot in spots))
+
+
+def title_of(rest: Mapping[str, str], spots: Sequence[Spot], without: Sequence[str] = ()) -> str:
+    """What tells these labels from the other spots': "load none, period 1ms"; "" where nothing does."""
+    names = dict.fromkeys(name for spot in spots for name in spot.rest)
+    vary = [n for n in names if n not in without and len({spot.rest.get(n) for spot in spots}) > 1]
+    return ", ".join(f"{name} {rest[name]}" for name in vary if name in rest)
+
+
+def numbered(load: str) -> tuple[str, float] | None:
+    """A load's name and its number: ("hackbench", 10.0); None for one without."""
+    match = _NUMBERED.fullmatch(load)
+    return (f"{match['name']}{match['rest'] or ''}", float(match["number"])) if match else None
+
+
+def columns_of(spot: Spot) -> list[str]:
+    """Measured columns that say something."""
+    assert spot.subject.group is not None
+    found: dict[str, bool] = {}
+    for cell in spot.subject.group.counted:
+        for name, column in cell.columns.items():
+            found[name] = found.get(name, False) or bool(column.max)
+    return [name for name, says in found.items() if says]
+
+
+def maxima(spot: Spot, column: str) -> Range | None:
+    """Of the valid repetitions' maxima."""
+    assert spot.subject.group is not None
+    return Range.of(
+        [
+            largest
+            for cell in spot.subject.group.counted
+            if column in cell.columns and (largest := cell.columns[column].max) is not None
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line: what it is called, and (number, spread) in increasing numbers."""
+
+    name: str
+    points: tuple[tuple[float, Range], ...]
+
+
+def curves(
+    spots: Sequence[Spot],
+    lines: Callable[[Spot], Mapping[str, Range]],
+    fewest: int = 3,
+    without: Sequence[str] = (),
+) -> dict[str, list[Curve]]:
+    """By panel (the load, and what else is the same) the lines that have enough numbers. `lines`: of a spot each
+    line's name and value; `without`: labels that the lines' names tell already."""
+    found: dict[str, dict[str, list[tuple[float, Range]]]] = {}
+    for spot in spots:
+        load = numbered(spot.rest.get("load", ""))
+        if load is None:
+            continue
+        more = title_of(spot.rest, spots, ("load", *without))
+        panel = ", ".join(part for part in (load[0], more) if part)
+        for name, value in lines(spot).items():
+            found.setdefault(panel, {}).setdefault(name, []).append((load[1], value))
+    kept: dict[str, list[Curve]] = {}
+    for panel, by_name in found.items():
+        some = [
+            Curve(name, tuple(sorted(points, key=lambda p: p[0])))
+            for name, points in by_name.items()
+            if len({number for number, _ in points}) >= fewest
+        ]
+        if some:
+            kept[panel] = some
+    return kept
+
+
+def scales(panels: Mapping[str, Sequence[Curve]]) -> tuple[Scale, Scale]:
+    """Axes that all panels share: numbers from zero on, times as they span."""
+    points = [point for some in panels.values() for curve in some for point in curve.points]
+    last = max(number for number, _ in points)
+    x = Scale(0.0, last * 1.04 or 1.0, False, "count")
+    return x, spread(min(r.smallest for _, r in points), max(r.largest for _, r in points), "ns", 0.06)
+
+
+def keys_of(panels: Mapping[str, Sequence[Curve]]) -> dict[str, int]:
+    """A place among the colours, dashes and markers for each line's name, the same in all panels."""
+    return {name: i for i, name in enumerate(dict.fromkeys(c.name for some in panels.values() for c in some))}
+
+
+def legend(places: Mapping[str, int]) -> tuple[Key, ...]:
+    """None of more lines than can be told apart: the pointer names them."""
+    if len(places) > LINES:
+        return ()
+    return tuple(Key(f"c{i + 1} dash{i + 1}", name, list(MARKERS)[i], i) for name, i in places.items())
+
+
+def panel_of(
+    title: str, some: Sequence[Curve], x: Scale, y: Scale, places: Mapping[str, int], what: str
+) -> Panel:
+    """Lines through the medians, a bar from the smallest to the largest at each number."""
+    marks: list[str] = []
+    notes: list[Note] = []
+    series: list[dict[str, object]] = []
+    height = 2.0 * HEIGHT
+    for curve in some:
+        place = places[curve.name] % LINES
+        classes = f"c{place + 1}"
+        line = [(x.at(n) * WIDTH, height * (1 - y.at(r.median))) for n, r in curve.points]
+        marks.append(
+            el(
+                "path",
+                {
+                    "class": f"line {classes} dash{place + 1} s{places[curve.name]}",
+                    "d": line_path(line),
+                },
+            )
+        )
+        for number, its in curve.points:
+            foot, top = (height * (1 - y.at(v)) for v in (its.smallest, its.largest))
+            if foot - top > 0.5:
+                at = x.at(number) * WIDTH
+                marks.append(
+                    el("path", {"class": f"range {classes}", "d": f"M{at:.1f},{foot:.1f}V{top:.1f}"})
+                )
+            marker = list(MARKERS)[place]
+            notes.append(Note(x.at(number), y.at(its.median), "", marker, f"{classes} s{places[curve.name]}"))
+        series.append(
+            {
+                "name": curve.name,
+                "key": classes,
+                "names": [f"{n:g}" for n, _ in curve.points],
+                "says": [_said(r) for _, r in curve.points],
+                "per": 1000,
+                "x": pack(round(n * 1000) for n, _ in curve.points),
+                "y": pack(round(y.at(r.median) * 10000) for _, r in curve.points),
+            }
+        )
+    worst = max(((c.name, n, r) for c in some for n, r in c.points), key=lambda row: row[2].largest)
+    return Panel(
+        label=title,
+        picture=Picture(
+            x=x,
+            y_ticks=[
+                (y.at(v), time_tick(v))
+                for v in (log_ticks(y.low, y.high, 7) if y.log else linear_ticks(y.low, y.high, 5))
+            ],
+            marks="".join(marks),
+            width=WIDTH,
+            height=height,
+            notes=notes,
+        ),
+        height=HEIGHT,
+        summary=f"{len(some)} lines, {title}. The largest {what} is {time_text(worst[2].largest)}, of {worst[0]} "
+        f"at {worst[1]:g}.",
+        data={"kind": "points", "y": {"low": 0, "high": 10000, "log": False}, "series": series},
+        link="numbers",
+    )
+
+
+def _said(its: Range) -> str:
+    if its.smallest == its.largest:
+        return time_text(its.median)
+    return f"{time_text(its.median)} ({time_text(its.smallest)} to {time_text(its.largest)})"

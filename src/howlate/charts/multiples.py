@@ -1,0 +1,15 @@
+"""Histograms of every side under every load on one scale (_multiples.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from howlate.charts._figure import Chart, Figure, Subject
+from howlate.charts._multiples import multiples
+
+
+def draw(subjects: Sequence[Subject]) -> Figure | None:
+    return multiples(subjects, False)
+
+
+CHART = Chart("multiples", 21, draw, "sides", every=True)

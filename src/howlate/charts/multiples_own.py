@@ -1,0 +1,16 @@
+"""Histograms of every side under every load, each on a scale of its own, linear in the values as the published
+studies have them (_multiples.py). What it hides: that one side's axis may be a thousand times the other's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from howlate.charts._figure import Chart, Figure, Subject
+from howlate.charts._multiples import multiples
+
+
+def draw(subjects: Sequence[Subject]) -> Figure | None:
+    return multiples(subjects, True)
+
+
+CHART = Chart("multiples-own", 22, draw, "sides", every=True)

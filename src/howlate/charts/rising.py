@@ -1,0 +1,53 @@
+"""The maximum against a load's number (hackbench's groups): a line a side, and a measured column where there are
+several. It shows medians of the repetitions' maxima with their range; what it hides: how often a value came near."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from howlate.charts._figure import Chart, Figure, Subject
+from howlate.charts._sides import (
+    Spot,
+    columns_of,
+    curves,
+    keys_of,
+    legend,
+    maxima,
+    panel_of,
+    scales,
+    spots_of,
+)
+from howlate.model.columns import column_title
+from howlate.stats.sides import Range
+
+
+def draw(subjects: Sequence[Subject]) -> Figure | None:
+    spots = spots_of(subjects)
+    several = len({name for spot in spots for name in columns_of(spot)}) > 1
+
+    def lines(spot: Spot) -> Mapping[str, Range]:
+        found = {}
+        for name in columns_of(spot):
+            its = maxima(spot, name)
+            if its is not None:
+                found[", ".join(p for p in (spot.side, column_title(name) if several else "") if p)] = its
+        return found
+
+    panels = curves(spots, lines)
+    if not panels:
+        return None
+    x, y = scales(panels)
+    places = keys_of(panels)
+    return Figure(
+        name="rising",
+        title="The largest latency against the load",
+        reading="Each mark is the median of the maxima over the repetitions (in virtual time: seeds), its bar "
+        "reaches from the smallest to the largest of them. Lines only join the marks: nothing was measured between.",
+        x_title="Number that the load was asked for",
+        y_title="Largest latency",
+        panels=tuple(panel_of(t, some, x, y, places, "maximum") for t, some in panels.items()),
+        keys=legend(places),
+    )
+
+
+CHART = Chart("rising", 6, draw, "sides")

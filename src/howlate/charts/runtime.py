@@ -1,0 +1,59 @@
+"""How long a load's own runs take against its number: a line a side, and a part of the study where one part measures
+beside the load and another does not. What response costs in throughput."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from howlate.charts._figure import Chart, Figure, Subject
+from howlate.charts._sides import Spot, curves, keys_of, legend, panel_of, scales, spots_of
+from howlate.stats.sides import RUN_TIME, Range
+
+SAID = ("part", "test")
+
+
+def draw(subjects: Sequence[Subject]) -> Figure | None:
+    spots = [spot for spot in spots_of(subjects) if _run(spot) is not None]
+    tests = {cell.test for spot in spots for cell in (spot.subject.group.cells if spot.subject.group else ())}
+
+    def lines(spot: Spot) -> Mapping[str, Range]:
+        its = _run(spot)
+        what = "nothing measured" if spot.subject.summary.test == "unmeasured" else "while measured"
+        parts = [spot.side, what if len(tests) > 1 else ""]
+        several = {s.rest.get("part") for s in spots if s.subject.summary.test == spot.subject.summary.test}
+        parts.append(spot.rest.get("part", "") if len(several) > 1 else "")
+        return {} if its is None else {", ".join(p for p in parts if p) or "runs": its}
+
+    of_load = {"load", "part"}
+    named = {name for spot in spots for name in spot.rest} - of_load
+    panels = curves(spots, lines, 3, ("part", *sorted(named)))
+    if not panels:
+        return None
+    x, y = scales(panels)
+    places = keys_of(panels)
+    return Figure(
+        name="runtime",
+        title="What the load's own runs take",
+        reading="Each mark is the median over the repetitions of a run's mean time, its bar reaches from the "
+        "smallest to the largest of them. What a measurement or a kernel costs is the distance between lines at one "
+        "number.",
+        x_title="Number that the load was asked for",
+        y_title="Mean time of a run",
+        panels=tuple(panel_of(t, some, x, y, places, "mean time") for t, some in panels.items()),
+        keys=legend(places),
+    )
+
+
+def _run(spot: Spot) -> Range | None:
+    """Of the first load that counts its runs."""
+    group = spot.subject.group
+    values = []
+    for cell in group.counted if group is not None else ():
+        found = (load.results.get(RUN_TIME) for load in cell.loads)
+        value = next((v for v in found if isinstance(v, int | float) and not isinstance(v, bool)), None)
+        if value is not None and value > 0:
+            values.append(float(value))
+    return Range.of(values)
+
+
+CHART = Chart("runtime", 61, draw, "sides")

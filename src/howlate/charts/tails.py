@@ -1,0 +1,105 @@
+"""The tails of several sides in one picture, a picture for everything else that varies: which side is later, and how
+rarely. All repetitions of a point are drawn as one. What it hides: the repetitions' spread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from howlate.charts._data import pack
+from howlate.charts._figure import Chart, Figure, Key, Panel, Picture, Subject
+from howlate.charts._scale import Scale, log_ticks, spread
+from howlate.charts._sides import LINES, Spot, sides_of, spots_of, title_of
+from howlate.charts._svg import MARKERS, el
+from howlate.charts._words import one_in, said_of, time_text
+from howlate.charts.tail import HEIGHT, WIDTH, markers, staircase, tail_points, thin
+
+MOST = 12
+"""Pictures; of more those with the largest latencies."""
+KEPT = 150
+"""Points of a line that travel with the page; the largest always."""
+
+
+def draw(subjects: Sequence[Subject]) -> Figure | None:
+    spots = [s for s in spots_of(subjects) if s.subject.bins is not None and s.subject.bins.tail.latency_ns]
+    sides = sides_of(spots)
+    panels: dict[str, list[Spot]] = {}
+    for spot in spots:
+        panels.setdefault(title_of(spot.rest, spots) or "All sides", []).append(spot)
+    panels = {title: some for title, some in panels.items() if len(some) > 1}
+    if not panels or len(sides) > LINES:
+        return None
+    kept = sorted(panels, key=lambda title: -max(_largest(spot) for spot in panels[title]))[:MOST]
+    left = len(panels) - len(kept)
+    drawn = [spot for title in kept for spot in panels[title]]
+    x = spread(min(_smallest(s) for s in drawn), max(_largest(s) for s in drawn), "ns", 0.02)
+    y = Scale(0.6 / max(_total(s) for s in drawn), 1.0, True, "share")
+    title, _, of = said_of([spot.subject for spot in drawn])
+    more = f" Of {len(panels)} points the {MOST} with the largest values are drawn." if left else ""
+    return Figure(
+        name="tails",
+        title="The tails of the sides",
+        reading=f"Read across: at a value x, the line tells what share of the {of} was larger. Each line ends at the "
+        f"largest value seen; what lies beyond the end was not measured. All panels share both axes.{more}",
+        x_title=title,
+        y_title=f"Share of {of} that were larger",
+        panels=tuple(_panel(t, some, x, y, sides) for t, some in panels.items() if t in kept),
+        keys=tuple(Key(f"c{i + 1} dash{i + 1}", s, list(MARKERS)[i], i) for i, s in enumerate(sides)),
+    )
+
+
+def _total(spot: Spot) -> int:
+    return sum(spot.subject.bins.histogram.counts) if spot.subject.bins is not None else 0
+
+
+def _smallest(spot: Spot) -> int:
+    return spot.subject.bins.tail.latency_ns[0] if spot.subject.bins is not None else 0
+
+
+def _largest(spot: Spot) -> int:
+    return spot.subject.bins.tail.latency_ns[-1] if spot.subject.bins is not None else 0
+
+
+def _panel(title: str, some: Sequence[Spot], x: Scale, y: Scale, sides: Sequence[str]) -> Panel:
+    marks, notes, series = [], [], []
+    for spot in some:
+        if spot.subject.bins is None:
+            continue
+        i = sides.index(spot.side)
+        points = tail_points(spot.subject.bins)
+        classes = f"c{i + 1}"
+        marks.append(el("path", {"class": f"line {classes} dash{i + 1} s{i}", "d": staircase(points, x, y)}))
+        notes += markers(points, x, y, list(MARKERS)[i], f"{classes} s{i}")
+        kept = thin(points, KEPT)
+        series.append(
+            {
+                "name": spot.side,
+                "key": classes,
+                "total": _total(spot),
+                "x": pack(p[0] for p in kept),
+                "y": pack(p[1] for p in kept),
+            }
+        )
+    worst = max(some, key=_largest)
+    return Panel(
+        label=title,
+        picture=Picture(
+            x=x,
+            y_ticks=[
+                (y.at(v), one_in(1 / v) if v < 1 else "all")
+                for v in log_ticks(y.low, y.high, 8)
+                if abs(round(1 / v) * v - 1) < 1e-6
+            ],
+            marks="".join(marks),
+            width=WIDTH,
+            height=2 * HEIGHT,
+            notes=notes,
+        ),
+        height=HEIGHT,
+        summary=f"Tails of {len(some)} sides, {title}; the largest, {time_text(_largest(worst))}, was seen on "
+        f"{worst.side}.",
+        data={"kind": "points", "y": {"low": y.low, "high": y.high, "log": True}, "series": series},
+        link="tails",
+    )
+
+
+CHART = Chart("tails", 42, draw, "sides", every=True)

@@ -1,0 +1,70 @@
+"""What charts over sides draw: every place on every side as one, whichever part or run it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from howlate.charts import Chart, Figure, Subject, all_charts
+from howlate.model.study import PART
+from howlate.report.content import RunContent
+from howlate.report.join import Joined, join
+from howlate.report.points import together
+from howlate.stats.groups import Group
+from howlate.stats.pool import pool
+
+Drawn = tuple[Figure | str, str, str]
+"""What was drawn, of which part, of which column ("" for the first)."""
+
+
+def side_subjects(contents: Sequence[RunContent], joined: Joined) -> list[Subject]:
+    """One a place and side that has a valid repetition; its label `kernel` is the side's name."""
+    bins = {id(cell.summary): cell.bins for content in contents for cell in content.cells}
+    found = []
+    for place in joined.places:
+        for side, member in sorted(place.members.items()):
+            own = member.group
+            labels = {**place.labels, "kernel": joined.sides[side].name}
+            group = Group(own.point, labels, own.cells, own.planned)
+            if not own.counted:
+                continue
+            held = [its for cell in own.counted if (its := bins.get(id(cell))) is not None]
+            summary = together(own.counted) if held else own.counted[0]
+            found.append(Subject(joined.sides[side].name, summary, pool(held), group))
+    return found
+
+
+def side_charts(contents: Sequence[RunContent]) -> Iterator[Drawn]:
+    """Every chart over sides, in the report's order."""
+    if not any(content.cells for content in contents):
+        return
+    subjects = side_subjects(contents, join(contents))
+    for chart in all_charts():
+        if chart.shows == "sides":
+            yield from _drawn(chart, subjects)
+
+
+def _drawn(chart: Chart, subjects: Sequence[Subject]) -> Iterator[Drawn]:
+    if not chart.every:
+        figure = chart.draw(subjects)
+        if figure is not None:
+            yield figure, "", ""
+        return
+    parts = dict.fromkeys(_part(subject) for subject in subjects)
+    for part in parts:
+        own = [subject for subject in subjects if _part(subject) == part and subject.bins is not None]
+        names = dict.fromkeys(
+            name
+            for s in own
+            if s.bins is not None
+            for name in (s.bins.column, *(other.column for other in s.bins.others))
+        )
+        for number, name in enumerate(names):
+            some = [(s, s.bins.of(name)) for s in own if s.bins is not None]
+            figure = chart.draw([replace(s, bins=bins) for s, bins in some if bins is not None])
+            if figure is not None:
+                yield figure, part, name if number else ""
+
+
+def _part(subject: Subject) -> str:
+    return subject.group.labels.get(PART, "") if subject.group is not None else ""

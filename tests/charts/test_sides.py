@@ -1,0 +1,188 @@
+"""Charts over sides: who stands where, the largest in every picture, and words for those who cannot see it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from howlate.charts import Figure, Subject, all_charts
+from howlate.charts._data import unpack
+from howlate.charts._frame import frame
+from howlate.charts._multiples import equal_bins
+from howlate.model.bins import CellBins
+from howlate.report.content import RunContent
+from howlate.report.join import join
+from howlate.report.side_charts import side_charts, side_subjects
+from made_cells import histogram_of, made_cell
+from made_sides import RT, Made, Points, at, lab_run, real_run
+
+SIDES = {c.name: c for c in all_charts() if c.shows == "sides"}
+GROUPS = (1, 2, 4, 6, 10)
+
+
+def with_bins(content: RunContent, seed: int = 1) -> RunContent:
+    """Samples of their own for each cell, whose largest the summary has."""
+    cells = []
+    for number, cell in enumerate(content.cells):
+        summary, bins, _ = made_cell("cpu:50", seed + number, 400, 20)
+        columns = {"latency_ns": summary.columns["latency_ns"]}
+        cells.append(replace(cell, bins=bins, summary=replace(cell.summary, columns=columns)))
+    return replace(content, cells=tuple(cells))
+
+
+def groups(slope: float, run_ms: float = 40) -> Points:
+    return {
+        at(load=f"hackbench:{n}"): [Made(maximum=10 + slope * n + i, run_ms=run_ms * n) for i in range(3)]
+        for n in GROUPS
+    }
+
+
+def two(bins: bool = True) -> list[RunContent]:
+    runs = [real_run(groups(100)), real_run(groups(0.1, 50), RT, "run-b")]
+    return [with_bins(run, 50 * i) for i, run in enumerate(runs)] if bins else runs
+
+
+def subjects(contents: list[RunContent]) -> list[Subject]:
+    return side_subjects(contents, join(contents))
+
+
+def draw(name: str, contents: list[RunContent]) -> Figure:
+    found = SIDES[name].draw(subjects(contents))
+    assert isinstance(found, Figure)
+    return found
+
+
+def test_every_chart_over_sides_is_drawn_and_described() -> None:
+    assert set(SIDES) == {"matrix", "rising", "multiples", "multiples-own", "tails", "runtime"}
+    for name in SIDES:
+        figure = draw(name, two())
+        assert figure.reading and figure.title
+        for i, panel in enumerate(figure.panels):
+            root = ElementTree.fromstring(frame(panel, f"{name}-{i}"))
+            assert (root.findtext("desc") or "").endswith(".")
+            assert not re.search(r"nan|inf", panel.picture.marks)
+
+
+def test_no_chart_over_sides_hides_the_largest() -> None:
+    contents = two()
+    largest = max(c.summary.columns["latency_ns"].max or 0 for run in contents for c in run.cells)
+    for name in ("multiples", "multiples-own"):
+        ends = []
+        for panel in draw(name, contents).panels:
+            low, size = unpack(panel.data["low"]), unpack(panel.data["size"])
+            ends.append((low[-1], low[-1] + size[-1]))
+        assert any(low <= largest < high for low, high in ends)
+    ends_of_lines = [max(unpack(s["x"])) for p in draw("tails", contents).panels for s in p.data["series"]]
+    assert max(ends_of_lines) == largest
+    assert any("The largest" in p.summary for p in draw("matrix", contents).panels)
+
+
+def test_the_maximum_rises_on_one_line_and_not_on_the_other() -> None:
+    figure = draw("rising", two(False))
+    assert [key.text for key in figure.keys] == ["6.1.0 (none)", "6.1.0-rt (rt)"]
+    up, flat = figure.panels[0].data["series"]
+    assert [n / 1000 for n in unpack(up["x"])] == list(GROUPS)
+    rises = unpack(up["y"])
+    assert rises == sorted(rises) and rises[-1] > rises[0]
+    assert max(unpack(flat["y"])) < min(rises)
+    assert up["says"][-1].replace("\u202f", " ") == "1.01 ms (1.01 ms to 1.01 ms)"
+
+
+def test_handler_and_process_are_lines_of_their_own() -> None:
+    def irq(content: RunContent) -> RunContent:
+        return replace(
+            content,
+            cells=tuple(
+                replace(
+                    c,
+                    summary=replace(
+                        c.summary,
+                        columns=dict.fromkeys(
+                            ("irq_latency_ns", "wake_latency_ns"), c.summary.columns["latency_ns"]
+                        ),
+                    ),
+                )
+                for c in content.cells
+            ),
+        )
+
+    figure = draw("rising", [irq(run) for run in two(False)])
+    assert [key.text for key in figure.keys] == [
+        "6.1.0 (none), Interrupt latency",
+        "6.1.0 (none), Wake-up latency",
+        "6.1.0-rt (rt), Interrupt latency",
+        "6.1.0-rt (rt), Wake-up latency",
+    ]
+
+
+def test_runs_with_and_without_measuring_are_lines_of_one_picture() -> None:
+    time = {at(load=f"hackbench:{n}", part="time"): [Made(run_ms=30 * n)] for n in GROUPS}
+    alone = real_run(time, test="unmeasured")
+    cells = [replace(c, summary=replace(c.summary, columns={})) for c in alone.cells]
+    alone = replace(alone, cells=tuple(cells))
+    latency = {at(load=f"hackbench:{n}", part="latency", period="1ms"): [Made(run_ms=40 * n)] for n in GROUPS}
+    beside = real_run(latency)
+    figure = draw("runtime", [alone, beside])
+    assert len(figure.panels) == 1
+    lines = {s["name"]: unpack(s["y"]) for s in figure.panels[0].data["series"]}
+    assert set(lines) == {"6.1.0 (none), nothing measured", "6.1.0 (none), while measured"}
+    pairs = zip(lines["6.1.0 (none), nothing measured"], lines["6.1.0 (none), while measured"], strict=True)
+    assert all(without < beside for without, beside in pairs)
+    assert SIDES["matrix"].draw(subjects([alone])) is None, "what measures nothing has no maximum"
+
+
+def test_the_matrix_has_every_point_once_with_its_number() -> None:
+    figure = draw("matrix", two(False))
+    (panel,) = figure.panels
+    assert panel.picture.x.names == ("6.1.0 (none)", "6.1.0-rt (rt)")
+    assert panel.picture.marks.count("<rect") == 2 * len(GROUPS)
+    numbers = [note.text.replace("\u202f", " ") for note in panel.picture.notes if note.classes == "mid"]
+    assert len(numbers) == 2 * len(GROUPS) and "1.01 ms" in numbers
+    opacity = [float(v) for v in re.findall(r'fill-opacity="([0-9.]+)"', panel.picture.marks)]
+    assert max(opacity) > 0.7 and min(opacity) < 0.1
+
+
+def test_sides_stand_beside_each_other_in_the_grid_of_histograms() -> None:
+    figure = draw("multiples", two())
+    assert figure.columns == 2 and len(figure.panels) == 2 * len(GROUPS)
+    assert len({panel.picture.x for panel in figure.panels}) == 1
+    own = draw("multiples-own", two())
+    assert len({panel.picture.x for panel in own.panels}) > 1
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(0, 10**7), min_size=1, max_size=200), st.integers(1, 10**5))
+def test_equal_bins_keep_every_count_in_its_place(values: list[int], width: int) -> None:
+    native = histogram_of(np.array(values, np.int64))
+    bins = equal_bins(native, width)
+    assert sum(bins.counts) == len(values)
+    assert all(low < high for low, high in zip(bins.lower_ns, bins.upper_ns, strict=True))
+    assert all(a <= b for a, b in zip(bins.upper_ns, bins.lower_ns[1:], strict=False))
+    assert bins.lower_ns[0] <= min(values) and bins.upper_ns[-1] > max(values)
+
+
+@pytest.mark.parametrize("name", sorted(SIDES))
+def test_nothing_is_drawn_of_nothing(name: str) -> None:
+    assert SIDES[name].draw([]) is None
+    bad = {at(load="hackbench:1"): [Made(valid=False)]}
+    assert SIDES[name].draw(subjects([lab_run({"6.1": bad})])) is None
+
+
+def test_parts_have_pictures_of_their_own() -> None:
+    points = {at(load=load, part=part): [Made()] for part in ("low", "high") for load in ("none", "disk")}
+    runs = [with_bins(real_run(points)), with_bins(real_run(points, RT, "run-b"), 9)]
+    drawn = [(figure.name, part) for figure, part, _ in side_charts(runs) if isinstance(figure, Figure)]
+    assert ("multiples", "low") in drawn and ("multiples", "high") in drawn and ("matrix", "") in drawn
+
+
+def test_bins_of_no_column_are_no_picture() -> None:
+    run = with_bins(real_run({at(load="none"): [Made()]}))
+    assert isinstance(run.cells[0].bins, CellBins)
+    names = [figure.name for figure, _, _ in side_charts([run]) if isinstance(figure, Figure)]
+    assert names == [], "one point on one side is in the other charts"
