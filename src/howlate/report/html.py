@@ -101,10 +101,7 @@ def _render(
     every, labels = joined(runs, comparison)
     names = row_names(labels)
     first = runs[0].run
-    sections = [
-        _Section.of(runs, part, [every[i] for i in places], [labels[i] for i in places])
-        for part, places in by_part(labels).items()
-    ] or [_Section.of(runs, "", [], [])]
+    sections = sections_of(runs, comparison)
     listed = _latest(every, fit.listed)
     cells, names = [every[i] for i in listed], [names[i] for i in listed]
     body = [
@@ -123,7 +120,7 @@ def _render(
 
 
 @dataclass(frozen=True)
-class _Section:
+class Section:
     """The cells of one part of the study, or all of them where it has none."""
 
     runs: Sequence[RunContent]
@@ -140,7 +137,7 @@ class _Section:
         part: str,
         cells: Sequence[CellContent],
         labels: Sequence[dict[str, str]],
-    ) -> _Section:
+    ) -> Section:
         return cls(runs, part, cells, labels, row_names(labels), Points.of(runs, cells, labels))
 
     @property
@@ -163,6 +160,13 @@ class _Section:
             yield (
                 f'<section class="part" id="part-{escape(self.part)}"><h2>{escape(self.title)}</h2></section>'
             )
+        cells, labels, drawn = self.drawn(fit, of)
+        yield from _results(cells, labels, drawn, self.points, self.runs[0].run, self.part)
+
+    def drawn(
+        self, fit: Fit, of: int
+    ) -> tuple[list[CellContent], list[dict[str, str]], dict[Shows, Sequence[Subject]]]:
+        """Cells and labels of the tables, and what each kind of chart draws."""
         drawn_most, listed_most = (
             most if not self.part else max(1, most * len(self.cells) // max(1, of))
             for most in (fit.drawn, fit.listed)
@@ -181,7 +185,16 @@ class _Section:
         drawn: dict[Shows, Sequence[Subject]] = {"cells": subjects, "pooled": subjects, "worst": subjects}
         if self.points is not None:
             drawn = self.points.subjects(drawn_most, fit.joined)
-        yield from _results(cells, labels, drawn, self.points, self.runs[0].run, self.part)
+        return cells, labels, drawn
+
+
+def sections_of(runs: Sequence[RunContent], comparison: Comparison | None) -> list[Section]:
+    """The parts of the study, in order; one section where it has none."""
+    every, labels = joined(runs, comparison)
+    return [
+        Section.of(runs, part, [every[i] for i in places], [labels[i] for i in places])
+        for part, places in by_part(labels).items()
+    ] or [Section.of(runs, "", [], [])]
 
 
 def _latest(cells: Sequence[CellContent], most: int) -> list[int]:
@@ -241,7 +254,7 @@ def _results(
         return
     note = VIRTUAL_TIME if run.virtual else ""
     for chart in all_charts():
-        for column, subjects in _by_column(chart, drawn.get(chart.shows) or ()):
+        for column, subjects in by_column(chart, drawn.get(chart.shows) or ()):
             figure = chart.draw(subjects)
             if isinstance(figure, Figure):
                 yield _figure(figure, note, part, column)
@@ -254,7 +267,7 @@ def _results(
             yield single if points is None else spread + _folded(cells, single)
 
 
-def _by_column(chart: Chart, subjects: Sequence[Subject]) -> Iterator[tuple[str, Sequence[Subject]]]:
+def by_column(chart: Chart, subjects: Sequence[Subject]) -> Iterator[tuple[str, Sequence[Subject]]]:
     """What a chart draws, once for each column where it is drawn for every one; nothing where there is nothing. The
     first column is told by an empty name."""
     if not subjects:
@@ -446,12 +459,12 @@ def _foot(runs: Sequence[RunContent]) -> str:
 
 
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return (files("howlate.report") / name).read_text(encoding="utf-8")
 
 
 def _page(title: str, body: str) -> str:
-    style, script = _asset("page.css"), _asset("page.js")
+    style, script = asset("page.css"), asset("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
     return f"""<!DOCTYPE html>

@@ -1,0 +1,252 @@
+"""The report's charts as files of their own, for papers and slides: an SVG a chart, in light colours, with title,
+explanation, legend and axes; PNG is drawn from it by a program that the system has."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import textwrap
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from howlate.charts import Figure, Panel, all_charts
+from howlate.charts._figure import Key
+from howlate.charts._frame import frame
+from howlate.charts._svg import MARKERS, el, words
+from howlate.errors import NotPossibleError, TargetError, UsageError
+from howlate.model.run import VIRTUAL_TIME
+from howlate.report.compare import compare_if_several
+from howlate.report.content import RunContent, must_be_one_clock
+from howlate.report.html import Fit, asset, by_column, sections_of
+from howlate.report.side_charts import side_charts
+from howlate.store.files import storing, write_text
+
+FORMATS = ("svg", "png")
+WIDTH = 1000
+MARGIN = 24
+LEFT = 92
+"""Room for the ticks of the y axis."""
+LETTER = 6.9
+"""Width of a letter of 13 px, roughly."""
+NARROW = 440
+"""Below this every other tick has no text."""
+BOLD = 7.9
+"""Of a heavy one."""
+MOST = 200
+"""Cells that one picture draws at most, the latest of them."""
+_KEPT = (".frame", ".plane", ".marker", ".note", ".dash", ".c1", ".c5", ".c-max", ".legend .line")
+"""What the page's rules must begin with to matter for a picture."""
+PATIENCE_S = 60
+
+
+def figures_of(runs: Sequence[RunContent]) -> Iterator[tuple[str, Figure]]:
+    """Every chart of the report by the name of its file: chart, part, column."""
+    must_be_one_clock(runs)
+    for over, part, column in side_charts(runs):
+        if isinstance(over, Figure):
+            yield _name(over, part, column), over
+    cells = sum(len(content.cells) for content in runs)
+    for section in sections_of(runs, compare_if_several(runs)):
+        _, _, drawn = section.drawn(Fit(1, MOST, MOST), cells)
+        for chart in all_charts():
+            for column, subjects in by_column(chart, drawn.get(chart.shows) or ()):
+                figure = chart.draw(subjects)
+                if isinstance(figure, Figure):
+                    yield _name(figure, section.part, column), figure
+
+
+def _name(figure: Figure, part: str, column: str) -> str:
+    parts = (figure.name, part, column.removesuffix("_ns"))
+    return re.sub(r"[^a-z0-9._-]+", "-", "-".join(p for p in parts if p).lower())
+
+
+def write_pictures(runs: Sequence[RunContent], folder: Path, form: str) -> list[Path]:
+    """Writes each chart into the folder; returns their paths."""
+    draw = rasteriser() if form == "png" else None
+    note = VIRTUAL_TIME if runs and runs[0].run.virtual else ""
+    pictures = [(name, svg_of(figure, note)) for name, figure in figures_of(runs)]
+    if not pictures:
+        raise UsageError(
+            "there is no chart to draw of this run", "`howlate show` tells which cells are whole"
+        )
+    with storing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, (text, size) in pictures:
+        path = folder / f"{name}.{form}"
+        if draw is None:
+            write_text(path, text, "-o")
+        else:
+            _write_png(draw, text, size, path)
+        written.append(path)
+    return written
+
+
+# --- PNG ---
+
+
+def rasteriser() -> str:
+    """The program that draws SVG here; NotPossibleError where there is none."""
+    for name in ("rsvg-convert", "chromium", "chromium-browser", "google-chrome"):
+        found = shutil.which(name)
+        if found:
+            return found
+    raise NotPossibleError(
+        "nothing here draws PNG", "apt install librsvg2-bin (or chromium), or use --format svg"
+    )
+
+
+def _write_png(program: str, text: str, size: tuple[int, int], path: Path) -> None:
+    """Twice as fine as on the screen."""
+    with tempfile.TemporaryDirectory(prefix="howlate-picture-") as scratch:
+        source, made = Path(scratch) / "picture.svg", Path(scratch) / "picture.png"
+        source.write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            _argv(program, source, made, size, Path(scratch)),
+            capture_output=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        if done.returncode != 0 or not made.is_file():
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            raise TargetError(f"{Path(program).name} drew nothing: {said[-1] if said else 'no reason given'}")
+        with storing(path):
+            shutil.copyfile(made, path)
+
+
+def _argv(program: str, source: Path, made: Path, size: tuple[int, int], scratch: Path) -> list[str]:
+    if "rsvg" in Path(program).name:
+        return [program, "--zoom", "2", "--output", str(made), str(source)]
+    alone = ["--no-sandbox"] if os.geteuid() == 0 else []
+    return [
+        program,
+        "--headless",
+        "--disable-gpu",
+        *alone,
+        "--hide-scrollbars",
+        f"--user-data-dir={scratch / 'profile'}",
+        "--force-device-scale-factor=2",
+        f"--window-size={size[0]},{size[1]}",
+        f"--screenshot={made}",
+        source.as_uri(),
+    ]
+
+
+# --- SVG ---
+
+
+def svg_of(figure: Figure, note: str = "") -> tuple[str, tuple[int, int]]:
+    """A whole picture and its size in pixels."""
+    out = [el("text", {"class": "title", "x": MARGIN, "y": 40}, words(figure.title))]
+    y = 52.0
+    reading = f"{figure.reading} {note[:1].upper()}{note[1:]}." if note else figure.reading
+    for line in textwrap.wrap(reading, int((WIDTH - 2 * MARGIN) / LETTER)):
+        y += 18
+        out.append(el("text", {"class": "reading", "x": MARGIN, "y": y}, words(line)))
+    y += 14
+    keys, y = _legend(figure.keys, y)
+    out += keys
+    if figure.y_title:
+        y += 22
+        out.append(el("text", {"class": "reading", "x": MARGIN, "y": y}, words(figure.y_title)))
+    panels, y = _panels(figure, y + 8)
+    out += panels
+    y += 20
+    out.append(
+        el(
+            "text",
+            {"class": "reading", "x": WIDTH - MARGIN, "y": y, "text-anchor": "end"},
+            words(figure.x_title),
+        )
+    )
+    height = round(y + MARGIN)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+        f'viewBox="0 0 {WIDTH} {height}" font-family="sans-serif">'
+    )
+    paper = el("rect", {"width": WIDTH, "height": height, "fill": "#ffffff"})
+    return f"{head}<style>{_style()}</style>{paper}{''.join(out)}</svg>\n", (WIDTH, height)
+
+
+def _legend(keys: Sequence[Key], y: float) -> tuple[list[str], float]:
+    """In lines as wide as the picture."""
+    out: list[str] = []
+    x = float(MARGIN)
+    for i, key in enumerate(keys):
+        wide = 52 + len(key.text) * LETTER
+        if i == 0 or x + wide > WIDTH - MARGIN:
+            x, y = float(MARGIN), y + 22
+        out.append(el("g", {"transform": f"translate({x:.0f} {y - 4:.0f})", "class": "legend"}, _sample(key)))
+        out.append(el("text", {"class": "key", "x": x + 36, "y": y}, words(key.text)))
+        x += wide
+    return out, y
+
+
+def _sample(key: Key) -> str:
+    if key.mark == "area":
+        return el("rect", {"class": f"area {key.classes}", "width": 24, "height": 9, "y": -5})
+    line = el("path", {"class": f"line {key.classes}", "d": "M0,0H28"})
+    if key.mark == "line":
+        return line
+    marker = el(
+        "path",
+        {"class": f"marker {key.mark} {key.classes}", "transform": "translate(14 0)", "d": MARKERS[key.mark]},
+    )
+    return (line if key.series is not None else "") + marker
+
+
+def _panels(figure: Figure, y: float) -> tuple[list[str], float]:
+    """One below the other; side by side where the figure says so, or there are many."""
+    across = figure.columns or (2 if len(figure.panels) > 8 else 1)
+    wide = (WIDTH - 2 * MARGIN - 20 * (across - 1)) / across
+    out: list[str] = []
+    for begin in range(0, len(figure.panels), across):
+        row = figure.panels[begin : begin + across]
+        labels = [
+            textwrap.wrap(panel.label, int(wide / BOLD)) if len(figure.panels) > 1 else [] for panel in row
+        ]
+        head = 17 * max(len(lines) for lines in labels) + 12
+        for i, (panel, lines) in enumerate(zip(row, labels, strict=True)):
+            x = MARGIN + i * (wide + 20)
+            out += [
+                el("text", {"class": "panel", "x": x, "y": y + 17 * (n + 1)}, words(line))
+                for n, line in enumerate(lines)
+            ]
+            out.append(_panel(panel, f"p{begin + i}", x, y + head, wide))
+        y += head + max(panel.height for panel in row) + 34
+    return out, y
+
+
+def _panel(panel: Panel, ident: str, x: float, y: float, wide: float) -> str:
+    left = 2 if not panel.picture.y_ticks else min(LEFT, wide / 5)
+    inside: dict[str, str | int | float] = {
+        "x": x + left,
+        "y": y,
+        "width": wide - left - 2,
+        "height": panel.height,
+        "overflow": "visible",
+    }
+    return el("g", {"class": "narrow" if wide < NARROW else "wide"}, el("svg", inside, frame(panel, ident)))
+
+
+@cache
+def _style() -> str:
+    """The page's rules for what is inside of charts, with the light colours filled in."""
+    css = asset("page.css")
+    root = css[css.index(":root {") : css.index("}", css.index(":root {"))]
+    colours = dict(re.findall(r"--([a-z0-9-]+): ([^;]+);", root))
+    kept = []
+    for line in css.split("@media print")[0].splitlines():
+        if line.startswith(_KEPT) and line.endswith("}"):  # indented ones are for some screens alone
+            kept.append(re.sub(r"var\(--([a-z0-9-]+)\)", lambda m: colours[m[1]], line))
+    own = (
+        f".title{{font-size:22px;font-weight:620;fill:{colours['ink']}}}"
+        f".reading{{font-size:13px;fill:{colours['soft']}}}"
+        f".key,.panel{{font-size:13px;fill:{colours['ink']}}}.panel{{font-weight:600}}"
+        ".narrow .second{display:none}.frame text{font-family:sans-serif}.frame,.note{overflow:visible}"
+    )
+    return "".join(kept) + own

@@ -1,0 +1,91 @@
+"""Charts as files of their own: whole, readable without the page, and drawn by what the system has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from howlate.charts import Figure
+from howlate.errors import NotPossibleError, UsageError
+from howlate.report.content import RunContent
+from howlate.report.pictures import figures_of, rasteriser, svg_of, write_pictures
+from made_points import made_points, virtual_run
+from made_runs import five_cells, made_run
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def lab() -> RunContent:
+    return virtual_run(made_points(n=300))
+
+
+def test_every_chart_is_a_picture_that_needs_nothing_else(lab: RunContent) -> None:
+    found = dict(figures_of([lab]))
+    assert {"matrix", "tails", "multiples", "multiples-own", "kernels", "histogram", "course", "tail"} <= set(
+        found
+    )
+    for figure in found.values():
+        text, (width, height) = svg_of(figure, "virtual time: no hardware's")
+        root = ElementTree.fromstring(text)
+        assert (root.get("width"), root.get("height")) == (str(width), str(height))
+        assert "var(--" not in text and "display: none" not in text and "<script" not in text
+        outside = re.findall(r'(?:href|url\()="?(?!data:|#)[^")]+', text)
+        assert outside == []
+        words = " ".join(t.text or "" for t in root.iter(f"{SVG}text"))
+        assert figure.title in words and "Virtual time: no hardware's." in words
+        assert all(key.text in words for key in figure.keys)
+        reading = " ".join(figure.reading.split())
+        assert reading[:40] in words
+
+
+def test_nothing_of_a_picture_lies_below_its_edge(lab: RunContent) -> None:
+    for figure in dict(figures_of([lab])).values():
+        text, (_, height) = svg_of(figure)
+        placed = ElementTree.fromstring(text).findall(f"{SVG}g/{SVG}svg")
+        assert len(placed) == len(figure.panels)
+        ends = [float(p.get("y", "")) + float(p.get("height", "")) for p in placed]
+        assert max(ends) + 26 < height
+
+
+def test_panels_of_the_grid_stand_side_by_side(lab: RunContent) -> None:
+    figure = dict(figures_of([lab]))["multiples"]
+    assert isinstance(figure, Figure) and figure.columns == 3
+    placed = ElementTree.fromstring(svg_of(figure)[0]).findall(f"{SVG}g/{SVG}svg")
+    assert [p.get("y") for p in placed[:3]] == [placed[0].get("y")] * 3
+    assert len({p.get("x") for p in placed}) == 3
+
+
+def test_the_files_are_named_by_their_chart(tmp_path: Path) -> None:
+    written = write_pictures([made_run(five_cells(300))], tmp_path / "pictures", "svg")
+    assert {"histogram.svg", "course.svg", "tail.svg", "overview.svg"} <= {path.name for path in written}
+    assert all(path.read_text().startswith("<svg ") for path in written)
+    with pytest.raises(UsageError, match="no chart to draw"):
+        write_pictures([RunContent(made_run([]).run, ())], tmp_path / "none", "svg")
+
+
+def test_without_a_program_png_is_not_possible(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NotPossibleError, match="nothing here draws PNG"):
+        write_pictures([made_run(five_cells(100)[:1])], tmp_path / "pictures", "png")
+    assert not (tmp_path / "pictures").exists()
+
+
+def test_png_is_twice_as_fine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        rasteriser()
+    except NotPossibleError as problem:
+        pytest.skip(f"NOT TESTED: {problem.message}")
+    import howlate.report.pictures as pictures
+
+    one = next(item for item in figures_of([made_run(five_cells(100)[:1])]))
+    monkeypatch.setattr(pictures, "figures_of", lambda runs: iter([one]))
+    (path,) = write_pictures([made_run(five_cells(100)[:1])], tmp_path, "png")
+    data = path.read_bytes()
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    _, (width, height) = svg_of(one[1])
+    size = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
+    assert size == (2 * width, 2 * height)
