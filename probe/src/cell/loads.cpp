@@ -82,8 +82,11 @@ void close_from(unsigned first) {
   ::dup2(report, report_place);
   close_from(report_place + 1);
   ::execv("/proc/self/exe", words);
-  static constexpr char sentence[] = "the load's program cannot be executed: /proc is not mounted";
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, sentence, sizeof sentence - 1);
+  static constexpr std::string_view emulated =
+      "the load's program cannot be executed: this kernel starts no programs of its architecture";
+  static constexpr std::string_view hidden = "the load's program cannot be executed: /proc is not mounted";
+  const std::string_view sentence = errno == ENOEXEC ? emulated : hidden;
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
   ::_exit(static_cast<int>(ExitCode::not_possible));
 }
 

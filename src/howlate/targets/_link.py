@@ -14,6 +14,7 @@ from pathlib import Path
 
 from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.interrupts import interrupts_held
+from howlate.store.scratch import held_folder, remove_stale
 
 CONNECT_S = 20.0
 """Of one try to connect, without what a user takes to type a password."""
@@ -22,6 +23,7 @@ ALIVE_S, ALIVE_COUNT = 5, 3
 IDLE_S = 60
 """A connection that a killed howlate left ends after this."""
 ASK_S = 120.0
+_PREFIX = "howlate-ssh-"
 MARK = b"howlate:\n"
 """Before what a command prints: a login script may print too."""
 _CONNECTION = 255
@@ -78,7 +80,10 @@ class Link:
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._folder = tempfile.TemporaryDirectory(prefix="howlate-ssh-", ignore_cleanup_errors=True)
+        temporary = Path(tempfile.gettempdir())
+        remove_stale(temporary, _PREFIX)
+        self._place = contextlib.ExitStack()
+        self._folder = self._place.enter_context(held_folder(_PREFIX, temporary))
         self._program = shlex.split(os.environ.get("HOWLATE_SSH", "")) or ["ssh"]
 
     @property
@@ -134,7 +139,7 @@ class Link:
     def close(self) -> None:
         """Ends it for good."""
         self.drop()
-        self._folder.cleanup()
+        self._place.close()
 
     def _is_up(self) -> bool:
         if not self._control.exists():
@@ -143,7 +148,7 @@ class Link:
 
     @property
     def _control(self) -> Path:
-        return Path(self._folder.name) / "c"
+        return self._folder / "c"
 
     def _argv(self, master: bool = False, batch: bool = True) -> list[str]:
         settings = [
