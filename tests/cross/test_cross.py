@@ -48,12 +48,22 @@ def foreign(request: pytest.FixtureRequest) -> Foreign:
     path = ROOT / "build" / "cross" / arch / "howlate-probe"
     if not path.is_file():
         pytest.skip(f"NOT TESTED: ./dev cross {arch} builds the probe")
+    if path.stat().st_mtime < newest_source():
+        pytest.skip(
+            f"NOT TESTED: the probe for {arch} is older than its sources; ./dev cross {arch} builds it again"
+        )
     if ARCHITECTURES.get(os.uname().machine) == arch:
         return Foreign(arch, path, ())
     emulator = shutil.which(EMULATORS[arch])
     if emulator is None:
         pytest.skip(f"NOT TESTED: {EMULATORS[arch]} is not installed (Debian: qemu-user)")
     return Foreign(arch, path, (emulator,))
+
+
+def newest_source() -> float:
+    """When the probe's sources were changed last."""
+    sources = [path for path in (ROOT / "probe").rglob("*") if path.suffix in (".cpp", ".hpp", ".txt", ".in")]
+    return max(path.stat().st_mtime for path in sources)
 
 
 def program_headers(elf: bytes) -> Sequence[int]:

@@ -193,6 +193,7 @@ class Keeper {
       return answer(client, "error there is no " + quoted(name) + " in this session");
     Work& work = found->second;
     if (verb == "stop") stop(work);
+    if (verb == "renew" && (work.pid == 0 || work.stopping)) return answer(client, "error its lease is over");
     if (verb == "renew") work.lease_ns = monotonic_now_ns() + lease_ns;
     if (verb == "stop" || verb == "renew") return answer(client, "ok");
     if (verb == "wait" && work.pid > 0) return work.waiting.push_back(std::move(client));
