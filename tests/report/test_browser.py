@@ -344,3 +344,35 @@ def test_kernel_versions_keep_their_names_and_tell_their_spread(
     assert ticks(browser, "versions-0") == ["6.1", "6.12"]
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
+
+
+@pytest.fixture(scope="module")
+def sides_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("sides") / "report.html"
+    file.write_text(html.render([virtual_run(made_points(n=400))]), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("width", [320, 1400])
+def test_sides_stand_beside_each_other_and_are_read(browser: Any, sides_page: Path, width: int) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    size(browser, width)
+    browser.get(sides_page.as_uri())
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    rules = browser.execute_script(
+        "return Array.from(document.querySelectorAll('#compare .said li'), e => e.dataset.rule)"
+    )
+    assert {"typical", "largest"} <= set(rules)
+    lefts = browser.execute_script(
+        "return Array.from(document.querySelectorAll('#multiples .panel'), e => e.getBoundingClientRect().left)"
+    )
+    assert len(set(lefts)) == (3 if width == 1400 else 1)
+    browser.find_element("css selector", "#matrix-0").send_keys(Keys.HOME)
+    assert " to " in (tip(browser) or "")
+    drag(browser, "matrix-0", 0.1, 0.6)
+    middles = browser.execute_script(
+        "return Array.from(document.querySelectorAll('#matrix-0 text.mid'), e => getComputedStyle(e).textAnchor)"
+    )
+    assert middles and set(middles) == {"middle"}, "numbers stay in the middle of their fields"
+    assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []

@@ -202,3 +202,16 @@ def test_what_measures_nothing_itself_is_compared_by_its_loads_runs() -> None:
         "A run of hackbench takes 0.667 times as long on alone as on beside: longer at 0, shorter at 1"
         in text
     )
+
+
+def test_a_runs_own_tables_end_in_the_published_layout(tmp_path: Path) -> None:
+    from howlate.cli.show import command as show
+
+    folder = write(tmp_path / "a", of_the_study(real_run(SLIDE_16, RT)))
+    said = CliRunner().invoke(show, [str(folder)], standalone_mode=False)
+    assert said.exception is None
+    text = " ".join(said.output.split())
+    assert "As toshiba-2010 printed it" in text and "published: 2.6.26.8RT" in text
+    assert text.index("As toshiba-2010 printed it") > text.index("max")
+    plain = CliRunner().invoke(show, [str(write(tmp_path / "b", real_run(SLIDE_16)))], standalone_mode=False)
+    assert "printed it" not in plain.output

@@ -147,7 +147,21 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
         where = "these kernels" if session.run.machines else "this machine"
         click.echo(f"\nWhat makes {where} late:")
         print_findings(console, findings, most=3)
+    if session.run.study.reference:
+        _print_published(console, session)
     click.echo()
+
+
+def _print_published(console: Console, session: Session) -> None:
+    """The tables of the study's document, with its figures below these."""
+    from howlate.report.compare import compare_if_several
+    from howlate.report.compare_terminal import print_published
+    from howlate.report.content import read_content
+
+    found = compare_if_several([read_content(session.folder.path, bins=False)])
+    if found is not None and any(block.published for block in found.blocks):
+        click.echo(f"\nAs {session.run.study.reference} printed it (howlate compare {session.folder.path}):")
+        print_published(console, found)
 
 
 def axes_of(run: Run) -> tuple[str, ...]:

@@ -28,9 +28,7 @@ def print_comparison(console: Console, found: Comparison) -> None:
     for block in found.blocks:
         its = sheet(found, block)
         _heading(console, its, repetitions)
-        print_table(
-            console, _labels(its, repetitions), _numbers(its), [line.values != () for line in its.lines]
-        )
+        print_table(console, _labels(its, repetitions), _numbers(its), [True] * len(its.lines))
         for text in its.notes:
             _note(console, text)
         _differences(console, found, block)
@@ -41,6 +39,20 @@ def print_comparison(console: Console, found: Comparison) -> None:
         _note(console, warning)
     _configurations(console, found)
     print_conclusions(console, conclusions(found))
+
+
+def print_published(console: Console, found: Comparison) -> None:
+    """The tables beside which a document stands, alone."""
+    repetitions = "seeds" if found.joined.virtual else "repetitions"
+    for block in found.blocks:
+        if block.published:
+            its = sheet(found, block)
+            _heading(console, its, repetitions)
+            print_table(console, _labels(its, repetitions), _numbers(its), [True] * len(its.lines))
+            for text in its.notes:
+                _note(console, text)
+    if found.joined.virtual:
+        _note(console, VIRTUAL_TIME)
 
 
 def _heading(console: Console, its: Sheet, repetitions: str) -> None:

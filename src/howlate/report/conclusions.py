@@ -67,11 +67,13 @@ def typical(part: Part) -> list[Said]:
         return []
     share = "half" if level == "0.5" else f"{significant(float(level) * 100, 4).rstrip('0').rstrip('.')} %"
     came = "came within" if part.values == "wake-ups" else "are within"
+    repeated = any(len(row.once) > 1 for block in part.blocks for row in block.rows)
+    over = f"in the median over its {part.repetitions()} " if repeated else ""
     out = []
     for side, name in enumerate(part.sides):
         found = typical_values(part, side, level)
         if found:
-            out.append(Said("typical", f"{name}: {share} of the {part.values} {came} {_each(found)}."))
+            out.append(Said("typical", f"{name}: {over}{share} of the {part.values} {came} {_each(found)}."))
     return out
 
 
