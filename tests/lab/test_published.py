@@ -1,0 +1,66 @@
+"""The published studies on two kernels of the lab, at a scale of seconds: standard without preemption, and RT."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from howlate.model.study import read_study
+from howlate.places import ROOT, STUDIES
+from lab.guests import KERNELS, RT, STANDARD, bench, with_kernels
+
+TINY: dict[str, tuple[str, ...]] = {
+    "sh7780-2008": (
+        "--scale=0.002",
+        "--set=time.load=hackbench:1",
+        "--set=latency.load=hackbench:1",
+        "--set=course.load=hackbench:2",
+    ),
+    "toshiba-2010": ("--scale=0.00005", "--set=period=300us"),
+    "toshiba-mem-2010": ("--scale=0.0005", "--set=period=300us", "--set=load=none,memory-fault:100"),
+    "tut-2017": ("--scale=0.00005",),
+}
+"""What keeps each to a few cells of some milliseconds; which of the guests' modules can be had is not said here."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(TINY))
+def test_a_published_study_runs_to_its_end_in_the_lab(tmp_path: Path, booted: Path, name: str) -> None:
+    cache = with_kernels(tmp_path / "cache")
+    for kernel in (STANDARD, RT):
+        bench(cache, kernel)
+    (cache / "snapshots").symlink_to(booted)
+    for made in (
+        "headers",
+        "modules",
+        "roots",
+    ):  # what modules are built with stays between runs of the suite
+        (KERNELS / made).mkdir(exist_ok=True)
+        (cache / made).symlink_to(KERNELS / made)
+    words = ["lab", "run", name, f"--kernels={STANDARD},{RT}", "--seeds=1", *TINY[name], "--out=r", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "howlate", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(cache)},
+        capture_output=True,
+        text=True,
+        timeout=1800,
+    )
+    assert done.returncode == 0, done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    plan = json.loads((tmp_path / "r" / "run.json").read_text())["plan"]["cells"]
+    impossible = {one["id"]: one["message"] for one in said["failed"] if one["exit_code"] == 3}
+    assert {cell["id"] for cell in said["cells"]} | set(impossible) == {cell["id"] for cell in plan}
+    assert {cell["test"] for cell in plan if cell["id"] in impossible} <= {"irq", "uio"} and all(
+        impossible.values()
+    )
+    parts = [part.id for part in read_study(STUDIES / f"{name}.toml").parts] or [""]
+    found = {(cell["labels"].get("part", ""), cell["labels"]["kernel"]) for cell in plan}
+    assert found == {(part, kernel) for part in parts for kernel in (STANDARD, RT)}
+    assert (tmp_path / "r" / "report.html").is_file()
