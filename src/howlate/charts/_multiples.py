@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from howlate.charts._data import pack
 from howlate.charts._figure import Figure, Note, Panel, Picture, Subject
 from howlate.charts._scale import Scale, count_tick, log_ticks, spread
-from howlate.charts._sides import Spot, sides_of, spots_of, title_of
+from howlate.charts._sides import Spot, measured, sides_of, spots_of, title_of
 from howlate.charts._svg import el
 from howlate.charts._words import said_of, time_text
 from howlate.charts.histogram import FLOOR, NATIVE, bars, bits_for, merge
@@ -23,7 +23,11 @@ HEIGHT = 100
 
 def multiples(subjects: Sequence[Subject], own: bool) -> Figure | None:
     """`own`: each panel with linear values from zero to its largest; else all with the same two axes."""
-    spots = [s for s in spots_of(subjects) if s.subject.bins is not None and s.subject.bins.histogram.counts]
+    spots = [
+        s
+        for s in measured(spots_of(subjects))
+        if s.subject.bins is not None and s.subject.bins.histogram.counts
+    ]
     sides = sides_of(spots)
     rows: dict[str, dict[str, Spot]] = {}
     for spot in spots:

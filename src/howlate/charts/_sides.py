@@ -15,6 +15,8 @@ from howlate.stats.sides import Range
 
 WIDTH = 1000.0
 HEIGHT = 260
+UNMEASURED = "unmeasured"
+"""The test that measures nothing but how long a load's own runs take."""
 LINES = 8
 """More lines in one picture cannot be told apart."""
 _NUMBERED = re.compile(r"(?P<name>[a-z][a-z0-9-]*):(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<rest>,.*)?")
@@ -39,6 +41,11 @@ def spots_of(subjects: Sequence[Subject]) -> list[Spot]:
             rest = {name: text for name, text in group.labels.items() if name != "kernel"}
             found.append(Spot(group.labels.get("kernel", ""), rest, subject))
     return found
+
+
+def measured(spots: Sequence[Spot]) -> list[Spot]:
+    """Those whose columns are latencies."""
+    return [spot for spot in spots if spot.subject.summary.test != UNMEASURED]
 
 
 def sides_of(spots: Sequence[Spot]) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
 from howlate.charts._scale import Scale
-from howlate.charts._sides import Spot, columns_of, maxima, sides_of, spots_of, title_of
+from howlate.charts._sides import Spot, columns_of, maxima, measured, sides_of, spots_of, title_of
 from howlate.charts._svg import el
 from howlate.charts._words import time_text
 from howlate.model.columns import column_title
@@ -24,7 +24,7 @@ Entry = tuple[str, str, Range]
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
-    spots = spots_of(subjects)
+    spots = measured(spots_of(subjects))
     names = list(dict.fromkeys(name for spot in spots for name in columns_of(spot)))
     entries = {name: _entries(spots, name) for name in names}
     if not any(len(rows) > 3 for rows in entries.values()):

@@ -13,6 +13,7 @@ from howlate.charts._sides import (
     keys_of,
     legend,
     maxima,
+    measured,
     panel_of,
     scales,
     spots_of,
@@ -22,7 +23,7 @@ from howlate.stats.sides import Range
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
-    spots = spots_of(subjects)
+    spots = measured(spots_of(subjects))
     several = len({name for spot in spots for name in columns_of(spot)}) > 1
 
     def lines(spot: Spot) -> Mapping[str, Range]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from howlate.charts._figure import Chart, Figure, Subject
-from howlate.charts._sides import Spot, curves, keys_of, legend, panel_of, scales, spots_of
+from howlate.charts._sides import UNMEASURED, Spot, curves, keys_of, legend, panel_of, scales, spots_of
 from howlate.stats.sides import RUN_TIME, Range
 
 SAID = ("part", "test")
@@ -18,7 +18,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
 
     def lines(spot: Spot) -> Mapping[str, Range]:
         its = _run(spot)
-        what = "nothing measured" if spot.subject.summary.test == "unmeasured" else "while measured"
+        what = "nothing measured" if spot.subject.summary.test == UNMEASURED else "while measured"
         parts = [spot.side, what if len(tests) > 1 else ""]
         several = {s.rest.get("part") for s in spots if s.subject.summary.test == spot.subject.summary.test}
         parts.append(spot.rest.get("part", "") if len(several) > 1 else "")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Panel, Picture, Subject
 from howlate.charts._scale import Scale, log_ticks, spread
-from howlate.charts._sides import LINES, Spot, sides_of, spots_of, title_of
+from howlate.charts._sides import LINES, Spot, measured, sides_of, spots_of, title_of
 from howlate.charts._svg import MARKERS, el
 from howlate.charts._words import one_in, said_of, time_text
 from howlate.charts.tail import HEIGHT, WIDTH, markers, staircase, tail_points, thin
@@ -20,7 +20,11 @@ KEPT = 150
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
-    spots = [s for s in spots_of(subjects) if s.subject.bins is not None and s.subject.bins.tail.latency_ns]
+    spots = [
+        s
+        for s in measured(spots_of(subjects))
+        if s.subject.bins is not None and s.subject.bins.tail.latency_ns
+    ]
     sides = sides_of(spots)
     panels: dict[str, list[Spot]] = {}
     for spot in spots:

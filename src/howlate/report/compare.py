@@ -15,7 +15,7 @@ from howlate.reference.beside import Line, lines_beside
 from howlate.reference.load import find_reference
 from howlate.report.configs import Difference, that_matter
 from howlate.report.content import RunContent
-from howlate.report.join import KERNEL, Joined, Place, described, join, labels_that_vary, parameters_of
+from howlate.report.join import KERNEL, PART, Joined, Place, described, join, labels_that_vary, parameters_of
 from howlate.report.kernels import Kernel, compared
 from howlate.stats.sides import FIGURES, RUN, Once, Row, Verdict, verdicts
 
@@ -142,8 +142,8 @@ def _blocks(
     cells = [cell for member in place.members.values() for cell in member.group.cells]
     columns = dict.fromkeys(name for cell in cells for name in cell.columns)
     said = [n for n in columns if n != RESPONSE or any(c.columns[n].max for c in cells if n in c.columns)]
-    if not all(cell.columns for cell in cells):
-        said.append("")  # some measure nothing but how long their loads take
+    if len({tuple(cell.columns) for cell in cells}) > 1:
+        said.append("")  # what they have in common: how long the loads' own runs took
     found = []
     for column in said:
         rows = tuple(
@@ -153,6 +153,7 @@ def _blocks(
                 member.group.planned,
             )
             for side, member in sorted(place.members.items())
+            if not column or any(column in cell.columns for cell in member.group.cells)
         )
         pairs = tuple(
             _pair(a, b, refusal(joined, place, a.side, b.side), bool(column))
@@ -160,6 +161,8 @@ def _blocks(
             if len(rows) <= MOST_CROSSED or a is rows[0]
         )
         title = described(place, names) if names else ""
+        if not column and not any(row.runs for row in rows):
+            continue
         beside = _published(joined, place, column, known)
         found.append(Block(title, place.test, place.labels, column, rows, pairs, beside))
     return found
@@ -186,7 +189,7 @@ def refusal(joined: Joined, place: Place, first: int, second: int) -> str:
     one, other = place.members[first], place.members[second]
     asked, also = parameters_of(one), parameters_of(other)
     unlike = {n for n in {*asked, *also} if asked.get(n) != also.get(n)} - {joined.by, *place.labels}
-    if unlike:
+    if unlike and joined.by != PART:  # in what parts differ is what is compared
         return f"they were not measured alike ({', '.join(sorted(unlike))})"
     if joined.virtual:
         common = set(one.parameters) & set(other.parameters)

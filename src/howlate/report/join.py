@@ -116,6 +116,8 @@ def join(contents: Sequence[RunContent], by: str = KERNEL) -> Joined:
         raise UsageError("there is no run to compare", "name a run folder")
     must_be_one_clock(contents)
     points = _same_names([point for i, content in enumerate(contents) for point in _points(i, content)])
+    if by == PART:
+        points = _common(points)
     if by != KERNEL and not any(by in point.asked for point in points):
         known = sorted({name for point in points for name in point.asked})
         raise UsageError(f'no cell has a label "{by}"', f"use one of {', '.join(['kernel', *known])}")
@@ -181,6 +183,12 @@ def _same_names(points: Sequence[_Point]) -> list[_Point]:
                 asked[name] = parameters[name]
         found.append(replace(point, asked=asked))
     return found
+
+
+def _common(points: Sequence[_Point]) -> list[_Point]:
+    """With the labels that every part has: another test has other options."""
+    names = set.intersection(*(set(point.asked) for point in points)) if points else set()
+    return [replace(p, asked={n: text for n, text in p.asked.items() if n in names}) for p in points]
 
 
 def _identity(asked: Mapping[str, str], by: str) -> Key:
