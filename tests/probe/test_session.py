@@ -28,7 +28,7 @@ class Session:
         self.first = json.loads(self.ask("open", "--owner", "me", "--keep", keep).stdout)
 
     def ask(self, verb: str, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        argv = [probe_path(), "session", verb, self.folder, *words]
+        argv: list[str | Path] = [probe_path(), "session", verb, self.folder, *words]
         return subprocess.run(argv, input=given, capture_output=True, timeout=120, check=False)
 
     def run(self, name: str, *line: str, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[bytes]:
