@@ -24,6 +24,9 @@ class Owner:
     def this() -> Owner:
         name = f"{os.environ.get('USER') or os.getuid()}@{socket.gethostname()}"
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        boot += "-" + _UNSAFE.sub(
+            "", str(Path("/proc/self/ns/pid").readlink())
+        )  # containers number from 1 each
         return Owner(_UNSAFE.sub("_", name), boot, os.getpid(), _born(os.getpid()))
 
     @property

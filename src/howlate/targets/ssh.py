@@ -63,6 +63,8 @@ class SshTarget:
         self._link = Link(Address.parse(argument))
         self._owner = Owner.this()
         self._folder = ""
+        self._begun: set[str] = set()
+        """Folders that may be there: an interrupt can come while one is made."""
         self._stopped = threading.Event()
         self._numbers = itertools.count(1)
 
@@ -101,8 +103,8 @@ class SshTarget:
     def close(self) -> None:
         """Ends the session and all that came of it. Where the machine cannot be reached it does so by itself."""
         try:
-            if self._folder:
-                self._tidy(self._folder)
+            for folder in sorted(self._begun):
+                self._tidy(folder)
         finally:
             self._folder = ""
             self._link.close()
@@ -110,7 +112,8 @@ class SshTarget:
     def _tidy(self, folder: str) -> None:
         try:
             done = self._verb(f"session close {folder}", folder)
-            if done.code == 0 or b"is over" in done.errors:
+            if done.code == 0 or _is_over(done):
+                self._begun.discard(folder)
                 return
             why = sentence_of(done.errors, done.code)
         except LinkError as problem:
@@ -166,11 +169,13 @@ class SshTarget:
         reasons = []
         for place in places:
             folder = f"{place}/howlate.{secrets.token_hex(8)}"
+            self._begun.add(folder)
             done = self._link.run(_put_script(folder, len(probe), self._owner.text, self._keep_s), probe)
             said = [line for line in done.output.decode("utf-8", "replace").splitlines() if line.strip()]
             if done.code == 0 and said:
                 self._check_copy(said[-1], probe, folder)
                 return folder
+            self._begun.discard(folder)
             reasons.append(f"{place} ({_reason(said, done.code)})")
         raise NotPossibleError(
             f"the probe ({len(probe) / 1e6:.1f} MB) can be put nowhere on {self._link.host}: {', '.join(reasons)}",
