@@ -78,6 +78,7 @@ def test_the_configurations_that_matter_are_there_for_machines_too() -> None:
     found = compare([real_run(TWO, NONE), real_run(TWO, other, "run-b")])
     assert [(one.option, one.values) for one in found.differences] == [("HZ", ("250", "1000"))]
     assert "HZ: 250 (6.1.0); 1000 (6.1.0-rt)" in printed(found)
+    assert "<code>HZ</code> 250 (6.1.0); 1000 (6.1.0-rt)" in section(found, 100)
 
 
 @pytest.mark.parametrize("width", [60, 80, 140])
@@ -171,7 +172,7 @@ def test_published_rows_stand_below_ours_with_marks_and_counts() -> None:
     assert "slide 16" in its.notes[0] and "1,000,000 samples each; ours are of 1,000" in its.notes[0]
     assert its.notes[1].startswith("* ran together")
     text, page = " ".join(printed(found, 200).split()), section(found, 100)
-    assert "published: 2.6.26lenny" in text and "28,101.0" in text.replace("28101.0", "28,101.0")
+    assert "published: 2.6.26lenny" in text and "28101.026 7.374*" in text, "with the digits that are printed"
     assert 'class="published"' in page and "<sup>*</sup>" in page
     assert to_json(found)["tables"][0]["published"][0]["label"] == "2.6.26lenny"
 

@@ -10,6 +10,7 @@ from howlate.model.columns import column_title
 from howlate.model.run import VIRTUAL_TIME
 from howlate.report.compare import Block, Comparison
 from howlate.report.conclusions import conclusions
+from howlate.report.kernels import by_sentence, values_of
 from howlate.report.layout import TIMES, Line, Sheet, heading, sheet
 from howlate.report.parts import Said
 from howlate.report.tables import noted
@@ -39,7 +40,8 @@ def section(found: Comparison, most: int) -> str:
     title = "Side by side" if len(found.sides) > 1 else "As published"
     return (
         f'<section id="compare"><h2>{title}</h2><p class="reading">{escape(_reading(found))}</p>'
-        f"{noted(note)}{_summary(conclusions(found))}{_unlike(found)}{''.join(shown)}{more}{rest}</section>"
+        f"{noted(note)}{_summary(conclusions(found))}{_unlike(found)}{''.join(shown)}{more}{rest}"
+        f"{_configuration(found)}</section>"
     )
 
 
@@ -71,13 +73,33 @@ def _unlike(found: Comparison) -> str:
     return f'<aside class="cautions" aria-label="What does not match"><ul>{items}</ul></aside>'
 
 
+def _configuration(found: Comparison) -> str:
+    """How kernels of several runs differ; of one run the page says it where it tells of the kernels."""
+    if len(found.joined.runs) < 2 or not found.differences:
+        return ""
+    listed = "".join(
+        f"<dt>{escape(sentence)}</dt>"
+        + "".join(
+            f"<dd><code>{escape(one.option)}</code> {escape(values_of(one, found.names))}</dd>"
+            for one in some
+        )
+        for sentence, some in by_sentence(found.differences)
+    )
+    count = len(found.differences)
+    return (
+        f"<details><summary>{count} option{'s' * (count > 1)} of the kernels that differ and are known to matter for "
+        f'lateness</summary><dl class="differences">{listed}</dl></details>'
+    )
+
+
 def _sheet(found: Comparison, block: Block, number: int, note: str) -> str:
     its = sheet(found, block)
     many = "seeds" if found.joined.virtual else "repetitions"
     unit = "µs" if its.unit.name == "us" else its.unit.name
     said = f"{column_title(its.column)}, in {unit}" if its.column else "What the load's own runs took"
     title = f"{its.title}. {said}" if its.title else said
-    over = [f'<th scope="col">of {many}</th>'] if any(line.what for line in its.lines) else []
+    what = f"of {many}" if its.repeated else ""
+    over = [f'<th scope="col">{what}</th>'] if any(line.what for line in its.lines) else []
     heads = ['<th scope="col">side</th>', *over]
     heads += [f'<th scope="col" class="n">{escape(heading(figure))}</th>' for figure in its.figures]
     rows = "".join(_line(its, line, bool(over)) for line in its.lines)
@@ -99,7 +121,7 @@ def _line(its: Sheet, line: Line, over: bool) -> str:
         mark = f"<sup>{escape(line.notes[i])}</sup>" if line.notes and line.notes[i] else ""
         strong = " strong" if figure == "maximum" and line.what in ("", "largest") else ""
         quiet = " zero" if value == 0 and figure not in TIMES else ""
-        text = escape(its.text(figure, value, NARROW_SPACE))
+        text = escape(its.shown(line, i, NARROW_SPACE))
         exact = "–" if value is None else f'<data value="{value!r}">{text}</data>{mark}'
         out.append(f'<td class="n{strong}{quiet}" data-of="{figure}">{exact}</td>')
     return f'<tr class="{escape(line.kind)}">{"".join(out)}</tr>'

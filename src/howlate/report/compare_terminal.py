@@ -66,16 +66,18 @@ def _heading(console: Console, its: Sheet, repetitions: str) -> None:
 
 
 def _labels(its: Sheet, repetitions: str) -> list[Column]:
-    found: list[Column] = [("", [line.side for line in its.lines])]
-    if any(line.what for line in its.lines):
-        found.append((f"of {repetitions}" if its.repeated else "", [line.what for line in its.lines]))
-    return found
+    if not its.repeated:
+        return [("", [line.side or f"  {line.what}" for line in its.lines])]
+    return [
+        ("", [line.side for line in its.lines]),
+        (f"of {repetitions}", [line.what for line in its.lines]),
+    ]
 
 
 def _numbers(its: Sheet) -> list[Column]:
     found = []
     for i, figure in enumerate(its.figures):
-        texts = [its.text(figure, line.values[i]) + _mark(line, i) for line in its.lines]
+        texts = [its.shown(line, i) + _mark(line, i) for line in its.lines]
         title = heading(figure)
         found.append((SHORT.get(title, title.replace(" ", "\n", 2)), texts))
     return found

@@ -47,6 +47,8 @@ class Line:
     """"ours" or "published"."""
     notes: tuple[str, ...] = ()
     """For each value a sign behind it (reference/shown.py); empty for none."""
+    printed: tuple[str, ...] = ()
+    """Of published values the digits that the document has, where it has them in the table's unit; else empty."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,12 @@ class Sheet:
     notes: tuple[str, ...] = ()
     """What is to be known of published lines: where they stand, and by how much ours are fewer."""
 
+    def shown(self, line: Line, place: int, thousands: str = "") -> str:
+        """A line's value: a published one with the digits that it is printed with."""
+        if line.printed and line.printed[place]:
+            return line.printed[place]
+        return self.text(self.figures[place], line.values[place], thousands)
+
     def text(self, figure: str, value: float | None, thousands: str = "") -> str:
         """As it is shown, without a mark; "-" for none."""
         if value is None:
@@ -80,26 +88,30 @@ def sheet(found: Comparison, block: Block) -> Sheet:
     columns = [once.column for row in block.rows for once in row.once.values()]
     figures = (*(name for name in FIGURES if _says(name, block)), *block.runs)
     repeated = any(row.planned > 1 for row in block.rows)
+    unit = unit_for(columns)
     lines = []
     left = list(block.published)
     for row in block.rows:
         lines += _lines(found.sides[row.side], row, figures, repeated)
         here = [line for line in left if found.joined.sides[row.side].preemption in line.preemption]
-        lines += [_published(line, figures) for line in here]
+        lines += [_published(line, figures, unit) for line in here]
         left = [line for line in left if line not in here]
-    lines += [_published(line, figures) for line in left]
+    lines += [_published(line, figures, unit) for line in left]
     notes = tuple(_notes(found, block))
-    return Sheet(
-        _title(found, block), block.column, unit_for(columns), figures, tuple(lines), repeated, notes
-    )
+    return Sheet(_title(found, block), block.column, unit, figures, tuple(lines), repeated, notes)
 
 
-def _published(line: Beside, figures: Sequence[str]) -> Line:
+def _published(line: Beside, figures: Sequence[str], unit: Unit) -> Line:
     why = " (not to be measured here)" if line.why else ""
     printed = [line.figures.get(name) for name in figures]
     signs = ["" if its is None else f"{SIGNS[its.mark]}{ABOUT if its.about else ''}" for its in printed]
     values = tuple(line.values.get(name) for name in figures)
-    return Line("", f"published: {line.label}{why}", values, "published", tuple(signs))
+    texts = []
+    for name, its in zip(figures, printed, strict=True):
+        size = unit.size if name in TIMES else 1
+        same = its is not None and its.number is not None and line.values[name] == float(its.number) * size
+        texts.append(its.printed if its is not None and same else "")
+    return Line("", f"published: {line.label}{why}", values, "published", tuple(signs), tuple(texts))
 
 
 def _notes(found: Comparison, block: Block) -> list[str]:
