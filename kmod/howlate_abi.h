@@ -12,7 +12,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define HOWLATE_ABI_VERSION 1
+#define HOWLATE_ABI_VERSION 2
 
 #define HOWLATE_IRQ_MODULE "howlate_irq"
 #define HOWLATE_IRQ_DEVICE "/dev/howlate_irq"
@@ -34,11 +34,14 @@ struct howlate_irq_start {
 	__u32 reserved; /* 0 */
 };
 
-/* One interrupt, as read() gives them. */
+/*
+ * One interrupt, as read() gives them. Times are of the module's clock: nanoseconds of
+ * CLOCK_MONOTONIC (howlate_irq), ticks of the HPET (howlate_hpet).
+ */
 struct howlate_irq_record {
-	__u64 index; /* of the expiry: first_ns + index * period_ns */
-	__s64 expiry_ns; /* when it was due */
-	__s64 handler_ns; /* the handler's first time stamp */
+	__u64 index; /* of the expiry: the first + index * period */
+	__s64 due; /* when it was due */
+	__s64 handled; /* the handler's first time stamp */
 	__u64 lost; /* records so far that found no room */
 };
 
@@ -47,7 +50,7 @@ struct howlate_irq_account {
 	__u64 handled; /* runs of the handler */
 	__u64 missed; /* expiries that had passed when the handler of an earlier one ran */
 	__u64 lost; /* handled, and no room for the record */
-	__s64 latency_ns_max; /* handler_ns - expiry_ns of all that were handled, lost ones too */
+	__s64 latency_max; /* handled - due of all that were handled, lost ones too */
 	__u64 latency_max_index; /* of which expiry */
 };
 
@@ -55,5 +58,62 @@ struct howlate_irq_account {
 /* No interrupt comes after it. Whoever waits in read() gets what is left, then 0 bytes. */
 #define HOWLATE_IRQ_STOP _IO(0xB7, 0x02)
 #define HOWLATE_IRQ_ACCOUNT _IOR(0xB7, 0x03, struct howlate_irq_account)
+
+/*
+ * howlate_hpet: the same from a spare comparator of the HPET (x86), with the HPET's counter as the
+ * clock. The kernel's own driver of /dev/hpet says which comparator is spare: the user opens that,
+ * asks which one it was given, and hands both over; the comparator stays taken until this device is
+ * closed. STOP, ACCOUNT and records are those of howlate_irq.
+ */
+#define HOWLATE_HPET_MODULE "howlate_hpet"
+#define HOWLATE_HPET_DEVICE "/dev/howlate_hpet"
+
+#define HOWLATE_HPET_PERIOD_NS_MIN 100000LL
+#define HOWLATE_HPET_PERIOD_NS_MAX 10000000000LL
+
+struct howlate_hpet_start {
+	__u32 version; /* HOWLATE_ABI_VERSION */
+	__u32 records; /* what can be held unread, rounded up to a power of two */
+	__s64 period_ns; /* rounded to whole ticks */
+	__s32 hpet; /* a descriptor of /dev/hpet */
+	__u32 comparator; /* hi_timer of its HPET_INFO */
+	__s64 first; /* told: when the first is due, in ticks; its lower half is the counter's */
+	__s64 first_ns; /* told: the same of CLOCK_MONOTONIC */
+	__u32 tick_fs; /* told: a tick in femtoseconds */
+	__u32 line; /* told: the input of the I/O APIC that it interrupts by */
+};
+
+#define HOWLATE_HPET_START _IOWR(0xB7, 0x04, struct howlate_hpet_start)
+
+/*
+ * howlate_uio: devices of the kernel's own interface for user-space drivers, /dev/uio<n> of these
+ * names (/sys/class/uio/uio<n>/name). Map 0 is shared memory: a struct howlate_uio_page, and from
+ * HOWLATE_UIO_RECORDS_AT on a ring of HOWLATE_UIO_RECORDS records.
+ *
+ * The user fills in version and period and writes a 32-bit 1 to the device: the interrupt comes, by
+ * a timer on the CPU of the caller, until a 0 is written or the device is closed. read() and poll()
+ * are UIO's own. All times are of CLOCK_MONOTONIC. One open file at a time.
+ */
+#define HOWLATE_UIO_MODULE "howlate_uio"
+#define HOWLATE_UIO_HRTIMER "howlate_hrtimer"
+#define HOWLATE_UIO_EDU "howlate_edu"
+
+#define HOWLATE_UIO_RECORDS 2048
+#define HOWLATE_UIO_RECORDS_AT 4096
+
+struct howlate_uio_page {
+	__u32 version; /* asked: HOWLATE_ABI_VERSION */
+	__u32 written; /* records so far, of which the last HOWLATE_UIO_RECORDS are there */
+	__s64 period_ns; /* asked: HOWLATE_IRQ_PERIOD_NS_MIN to _MAX */
+	__u64 due; /* told after a stop: what was due, served by a handler or not */
+};
+
+/* One run of the driver's handler; number n of them is record n % HOWLATE_UIO_RECORDS. */
+struct howlate_uio_record {
+	__u64 index; /* which was due: those left out came while one of before waited for the handler */
+	__s64 raised_ns; /* just before the interrupt was raised */
+	__s64 handler_ns; /* the handler's first time stamp */
+	__u64 reserved;
+};
 
 #endif

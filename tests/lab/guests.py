@@ -7,6 +7,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -48,6 +49,7 @@ def bench(
     stop: threading.Event | None = None,
     fresh: bool = False,
     snapshots: Path | None = None,
+    devices: tuple[str, ...] = (),
 ) -> Bench:
     """A kernel on a bench whose cache has nothing but kernels to begin with, and guests that are booted already if
     `snapshots` is given."""
@@ -58,7 +60,7 @@ def bench(
     return Bench(
         label,
         get(label, AptArchive(KERNELS / "apt"), cache),
-        Machine.of(label.arch),
+        replace(Machine.of(label.arch), devices=devices),
         guest_probe_path(label.arch).read_bytes(),
         cache,
         Snapshots(snapshots or cache / "snapshots"),

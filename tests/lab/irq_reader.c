@@ -1,16 +1,17 @@
 /*
- * A guest's program that uses /dev/howlate_irq as nobody should, and as readers do that are killed.
+ * A guest's program that uses /dev/howlate_irq or /dev/howlate_hpet as nobody should, and as readers do that are killed.
  *
- *   irq_reader waits     a reader is killed while it waits for an interrupt that is an hour away
- *   irq_reader storms    readers are killed while interrupts come every 100 us
- *   irq_reader counts    every expiry is handled or missed, every record that is not lost is read, in order
- *   irq_reader refuses   what the module refuses, and with what error
+ *   irq_reader howlate_irq waits     a reader is killed while it waits for an interrupt that is far away
+ *   irq_reader howlate_irq storms    readers are killed while interrupts come every 100 us
+ *   irq_reader howlate_irq counts    every expiry is handled or missed, every record that is not lost is read, in order
+ *   irq_reader howlate_irq refuses   what the module refuses, and with what error
  *
  * Exit code 0: as it should be; else a sentence on standard error.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/hpet.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +25,11 @@
 
 #include "howlate_abi.h"
 
-#define HOUR_NS 3600000000000LL
+/* What differs between the modules. */
+static int is_hpet;
+static const char *module;
+static long long shortest_ns, longest_ns;
+static int readers; /* at once: comparators are few */
 
 static void check(int holds, const char *what)
 {
@@ -36,19 +41,43 @@ static void check(int holds, const char *what)
 
 static int opened(void)
 {
-	const int fd = open(HOWLATE_IRQ_DEVICE, O_RDONLY | O_CLOEXEC);
+	const int fd = open(is_hpet ? HOWLATE_HPET_DEVICE : HOWLATE_IRQ_DEVICE, O_RDONLY | O_CLOEXEC);
 
 	check(fd >= 0, "the device opens");
 	return fd;
 }
 
-static int begin(int fd, long long period_ns, unsigned int records)
+static int begin_hpet(int fd, unsigned int version, long long period_ns, unsigned int records)
+{
+	struct howlate_hpet_start start = {
+		.version = version, .records = records, .period_ns = period_ns,
+	};
+	struct hpet_info info;
+	int error;
+
+	start.hpet = open("/dev/hpet", O_RDONLY | O_CLOEXEC);
+	if (start.hpet < 0)
+		return -1;
+	check(ioctl(start.hpet, HPET_INFO, &info) == 0, "the HPET tells of itself");
+	start.comparator = info.hi_timer;
+	error = ioctl(fd, HOWLATE_HPET_START, &start) ? errno : 0;
+	close(start.hpet); /* the module holds it */
+	errno = error;
+	return error ? -1 : 0;
+}
+
+static int begin_as(int fd, unsigned int version, long long period_ns, unsigned int records)
 {
 	struct howlate_irq_start start = {
-		.version = HOWLATE_ABI_VERSION, .records = records, .period_ns = period_ns,
+		.version = version, .records = records, .period_ns = period_ns,
 	};
 
-	return ioctl(fd, HOWLATE_IRQ_START, &start);
+	return is_hpet ? begin_hpet(fd, version, period_ns, records) : ioctl(fd, HOWLATE_IRQ_START, &start);
+}
+
+static int begin(int fd, long long period_ns, unsigned int records)
+{
+	return begin_as(fd, HOWLATE_ABI_VERSION, period_ns, records);
 }
 
 static void rest(long ns)
@@ -93,12 +122,12 @@ static void end(pid_t child)
 
 static int unloaded(void)
 {
-	return syscall(SYS_delete_module, HOWLATE_IRQ_MODULE, O_NONBLOCK) == 0 ? 0 : errno;
+	return syscall(SYS_delete_module, module, O_NONBLOCK) == 0 ? 0 : errno;
 }
 
 static void waits(void)
 {
-	const pid_t child = reader(HOUR_NS);
+	const pid_t child = reader(longest_ns);
 
 	rest(2000000);
 	check(unloaded() == EWOULDBLOCK, "a module that is read from cannot be unloaded");
@@ -110,11 +139,11 @@ static void storms(void)
 	pid_t children[3];
 
 	for (int turn = 0; turn < 3; turn++) {
-		for (int i = 0; i < 3; i++)
+		for (int i = 0; i < readers; i++)
 			children[i] = reader(100000 + 7000 * i);
 		rest(1000000 + 137000 * turn);
 		check(unloaded() == EWOULDBLOCK, "a module whose timer runs cannot be unloaded");
-		for (int i = 0; i < 3; i++)
+		for (int i = 0; i < readers; i++)
 			end(children[i]);
 	}
 }
@@ -128,21 +157,21 @@ static void counts(void)
 	const int fd = opened();
 	ssize_t got;
 
-	check(begin(fd, 50000, 8) == 0, "it starts");
+	check(begin(fd, shortest_ns, 8) == 0, "it starts");
 	for (int turn = 0; turn < 200; turn++) {
 		got = read(fd, records, turn % 3 ? sizeof(records) : sizeof(records[0]));
 		check(got > 0 && got % sizeof(records[0]) == 0, "whole records come");
 		for (size_t i = 0; i < got / sizeof(records[0]); i++, had++) {
 			check(records[i].index >= next, "they come in order");
-			check(records[i].handler_ns >= records[i].expiry_ns, "no handler is early");
+			check(records[i].handled >= records[i].due, "no handler is early");
 			check(records[i].lost >= lost, "what is lost stays lost");
 			next = records[i].index + 1;
 			lost = records[i].lost;
-			if (records[i].handler_ns - records[i].expiry_ns > worst)
-				worst = records[i].handler_ns - records[i].expiry_ns;
+			if (records[i].handled - records[i].due > worst)
+				worst = records[i].handled - records[i].due;
 		}
 		if (turn == 100)
-			rest(3000000); /* 60 expiries, and room for 8 */
+			rest(60 * shortest_ns); /* 60 expiries, and room for 8 */
 	}
 	check(ioctl(fd, HOWLATE_IRQ_STOP) == 0, "it stops");
 	while ((got = read(fd, records, sizeof(records))) > 0)
@@ -151,7 +180,7 @@ static void counts(void)
 	check(ioctl(fd, HOWLATE_IRQ_ACCOUNT, &account) == 0, "it gives an account");
 	check(account.handled == had + account.lost, "what was handled was read or lost");
 	check(account.lost >= 40, "what had no room was counted");
-	check(account.latency_ns_max >= worst, "the maximum is of all");
+	check(account.latency_max >= worst, "the maximum is of all");
 	printf("handled %llu missed %llu lost %llu\n", (unsigned long long)account.handled,
 	       (unsigned long long)account.missed, (unsigned long long)account.lost);
 	close(fd);
@@ -159,16 +188,13 @@ static void counts(void)
 
 static void refuses(void)
 {
-	struct howlate_irq_start other = {
-		.version = HOWLATE_ABI_VERSION + 1, .records = 8, .period_ns = 1000000,
-	};
 	struct howlate_irq_record record;
 	const int fd = opened();
 
 	check(read(fd, &record, sizeof(record)) < 0 && errno == ENODATA, "nothing is read before it starts");
-	check(ioctl(fd, HOWLATE_IRQ_START, &other) < 0 && errno == EPROTONOSUPPORT, "another version is refused");
+	check(begin_as(fd, HOWLATE_ABI_VERSION + 1, longest_ns, 8) < 0 && errno == EPROTONOSUPPORT, "another version is refused");
 	check(begin(fd, 1, 8) < 0 && errno == EINVAL, "a period of 1 ns is refused");
-	check(begin(fd, HOUR_NS * 2, 8) < 0 && errno == EINVAL, "a period of two hours is refused");
+	check(begin(fd, longest_ns * 2, 8) < 0 && errno == EINVAL, "too long a period is refused");
 	check(begin(fd, 1000000, HOWLATE_IRQ_RECORDS_MAX + 1) < 0 && errno == EINVAL, "too many records are refused");
 	check(begin(fd, 1000000, 0) == 0, "no more than two records are fine");
 	check(begin(fd, 1000000, 8) < 0 && errno == EBUSY, "a second start is refused");
@@ -182,8 +208,13 @@ static void refuses(void)
 
 int main(int argc, char **argv)
 {
-	const char *what = argc == 2 ? argv[1] : "";
+	const char *what = argc == 3 ? argv[2] : "";
 
+	module = argc == 3 ? argv[1] : "";
+	is_hpet = !strcmp(module, HOWLATE_HPET_MODULE);
+	shortest_ns = is_hpet ? HOWLATE_HPET_PERIOD_NS_MIN : 50000;
+	longest_ns = is_hpet ? HOWLATE_HPET_PERIOD_NS_MAX : HOWLATE_IRQ_PERIOD_NS_MAX;
+	readers = is_hpet ? 1 : 3;
 	if (!strcmp(what, "waits"))
 		waits();
 	else if (!strcmp(what, "storms"))

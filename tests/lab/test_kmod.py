@@ -24,7 +24,6 @@ from lab.guests import KERNELS, LIMIT_S, RT, STANDARD, bench
 from probe.drive import read_stream
 
 HERE = Path(__file__).parent
-READER = "/bin/irq_reader"
 TIMES = int(os.environ.get("HOWLATE_TIMES", "40"))
 """The whole promise, in minutes: HOWLATE_TIMES=1000 ./dev test tests/lab/test_kmod.py -k many_times"""
 KILLED_STORMS = 20
@@ -58,46 +57,66 @@ def modules_for(name: str, *modules: str) -> Needed:
     return needed(modules, label, kernel, archive, KERNELS, lambda _: None)
 
 
-def with_modules(folder: Path, booted: Path, name: str, *modules: str) -> tuple[Bench, Needed]:
+def with_modules(
+    folder: Path, booted: Path, name: str, *modules: str, devices: tuple[str, ...] = ()
+) -> tuple[Bench, Needed]:
     """A kernel with modules and the programs of this folder."""
     found = modules_for(name, *modules)
     if found.absent:
         pytest.skip(found.absent[0])
-    programs = {f"bin/{one}": compiled(folder, one) for one in ("irq_reader", "smi", "both")}
-    return bench(folder, name, {**found.files, **programs}, snapshots=booted), found
+    programs = {f"bin/{one}": compiled(folder, one) for one in ("irq_reader", "uio_reader", "smi", "both")}
+    files = {**found.files, **programs}
+    return bench(folder, name, files, snapshots=booted, devices=devices), found
 
 
 def outcomes_of(stdout: bytes) -> dict[str, Any]:
     return dict(json.loads(stdout)["cells"][0]["outcomes"])
 
 
+ALL = ("howlate_irq", "howlate_hpet", "howlate_uio")
+READERS = {
+    "howlate_irq": [["/bin/irq_reader", "howlate_irq"]],
+    "howlate_hpet": [["/bin/irq_reader", "howlate_hpet"]],
+    "howlate_uio": [["/bin/uio_reader", "howlate_hrtimer"], ["/bin/uio_reader", "howlate_edu"]],
+}
+BUILT_FOR = tuple(filter(None, os.environ.get("HOWLATE_BUILD_FOR", "").split())) or (STANDARD, RT)
+"""More kernels: HOWLATE_BUILD_FOR="5.10 7.3 7.3@arm64" ./dev test tests/lab/test_kmod.py -k built"""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [STANDARD, RT])
-def test_the_module_is_built_without_a_warning(name: str) -> None:
+@pytest.mark.parametrize("name", BUILT_FOR)
+def test_the_modules_are_built_without_a_warning(name: str) -> None:
     label = Label.parse(name)
     archive = AptArchive(KERNELS / "apt")
     try:
-        (module,) = build_module(KMOD, get(label, archive, KERNELS), archive, KERNELS)
+        built = build_module(KMOD, get(label, archive, KERNELS), archive, KERNELS)
     except NotPossibleError as error:
         pytest.skip(error.message)
-    log = (module.parent / LOG).read_text()
-    assert "howlate_irq.o" in log  # it was compiled, with W=1
+    # Every file of kmod/ is a module, and every one is built, but the HPET's where there is none.
+    expected = {path.stem for path in KMOD.glob("*.c")} - (
+        {"howlate_hpet"} if label.arch != "amd64" else set()
+    )
+    assert {path.stem for path in built} == expected
+    log = (built[0].parent / LOG).read_text()
+    assert all(f"{module}.o" in log for module in expected)  # each was compiled, with W=1
     assert "warning" not in log.lower()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "times"), [(STANDARD, TIMES), (RT, TIMES)])
-def test_it_is_loaded_and_unloaded_many_times_while_readers_are_killed(
+def test_they_are_loaded_and_unloaded_many_times_while_readers_are_killed(
     tmp_path: Path, booted: Path, name: str, times: int
 ) -> None:
-    on, _ = with_modules(tmp_path, booted, name, "howlate_irq")
-    lines: list[list[str]] = []
+    on, _ = with_modules(tmp_path, booted, name, "uio", *ALL, devices=("edu",))
+    lines: list[list[str]] = [["module", "uio"]]
     for turn in range(times):
         use = "storms" if turn < KILLED_STORMS else ("waits", "counts", "refuses", "waits")[turn % 4]
-        lines += [["module", "howlate_irq"], [READER, use], ["unload", "howlate_irq"]]
+        for module in ALL:
+            reader = READERS[module][turn % len(READERS[module])]
+            lines += [["module", module], [*reader, use], ["unload", module]]
     files = on.files(lines, LIMIT_S)
     bad = [
-        (number, files[f"{number}/stderr"].decode())
+        (number, lines[number], files[f"{number}/stderr"].decode())
         for number in range(len(lines))
         if files[f"{number}/status"] != b"0\n"
     ]
@@ -105,6 +124,16 @@ def test_it_is_loaded_and_unloaded_many_times_while_readers_are_killed(
     said = [row for row in files["kernel.log"].decode().splitlines() if row]
     # Level 4 is a warning: the only one is that a module from outside of the tree was loaded.
     assert [row for row in said if int(row[0]) <= 4 and "loading out-of-tree module" not in row] == []
+
+
+@pytest.mark.slow
+def test_the_line_of_an_edu_works_as_well_as_its_message(tmp_path: Path, booted: Path) -> None:
+    on, _ = with_modules(tmp_path, booted, RT, "uio", *ALL, devices=("edu",))
+    load = [["module", "uio"], ["module", "howlate_uio", "intx=1"]]
+    files = on.files(
+        [*load, ["/bin/uio_reader", "howlate_edu", "counts"], ["unload", "howlate_uio"]], LIMIT_S
+    )
+    assert [files[f"{number}/status"] for number in range(4)] == [b"0\n"] * 4, files["2/stderr"]
 
 
 @pytest.mark.slow
@@ -180,3 +209,115 @@ def test_three_smis_are_counted_as_three(tmp_path: Path, booted: Path) -> None:
         assert outcomes_of(provoked.stdout)["smi"] == 3
         assert outcomes_of(left.stdout)["smi"] == 0
         assert outcomes_of(left.stdout)["windows"] >= 2
+
+
+@pytest.mark.slow
+def test_the_hpets_clock_and_the_kernels_agree(tmp_path: Path, booted: Path) -> None:
+    """Every interrupt comes, in order, and a CPU that is held delays who is woken and not the handler."""
+    on, found = with_modules(tmp_path, booted, RT, "howlate_hpet")
+    quiet = (PROBE, "irq", "--source=hpet", "--period=1ms", "--points=400", "--stream=irq", "--quiet")
+    maxima = (PROBE, "irq", "--source=hpet", "--period=1ms", "--points=400", "--maximum-only", "--json")
+    woken = ("howlate-probe", *quiet[1:])
+    above = (
+        *("howlate-probe", "hardware-gap", "--source=spin", "--policy=fifo:90", "--window=50ms"),
+        "--quiet",
+    )
+    held = ("/bin/both", *woken, "--", *above, "--width=5ms", "--threshold=1us", "--duration=350ms")
+    arms = (PROBE, "irq", "--source=hpet", "--period=20s", "--points=10")
+    *_, idle, only, busy, wrong = on.run([*found.lines, quiet, maxima, held, arms], LIMIT_S)
+    assert (idle.status, only.status, busy.status) == ("0", "0", "0"), idle.stderr + only.stderr + busy.stderr
+    rows = []
+    for number, line in enumerate((idle, busy)):
+        (tmp_path / str(number)).write_bytes(line.files["irq"])
+        rows.append(read_stream(tmp_path / str(number)).columns[0])
+        # The HPET counts as fast as the kernel's clock: what was due lies on a line with a slope of a period.
+        steps = np.diff(rows[-1]["time_ns"]) / np.diff(rows[-1]["index"])
+        assert np.abs(steps - 1_000_000).max() <= 100
+        assert rows[-1]["time_ns"][0] >= 0
+        assert (rows[-1]["irq_latency_ns"] >= 0).all()
+        assert (rows[-1]["wake_latency_ns"] > rows[-1]["irq_latency_ns"]).all()
+    assert len(rows[0]["index"]) == 400 and rows[0]["wake_latency_ns"].max() < 200_000
+    assert 4_000_000 < rows[1]["wake_latency_ns"].max() < 5_100_000
+    assert rows[1]["irq_latency_ns"].max() < 100_000
+    said = outcomes_of(only.stdout)
+    assert said["interrupts"] >= 400 and said["interrupts_missed"] == 0
+    assert said["hpet_tick_fs"] == 10_000_000  # QEMU's has 100 MHz
+    assert wrong.status == "2" and b"--period" in wrong.stderr
+
+
+@pytest.mark.slow
+def test_two_cannot_have_the_one_comparator_that_is_spare(tmp_path: Path, booted: Path) -> None:
+    on, found = with_modules(tmp_path, booted, STANDARD, "howlate_hpet")
+    irq = ("irq", "--source=hpet", "--points=100", "--quiet")
+    *_, both = on.run(
+        [*found.lines, ("/bin/both", "howlate-probe", *irq, "--", "howlate-probe", *irq)], LIMIT_S
+    )
+    assert both.stderr.decode().count("no comparator that is spare") == 1
+    assert b"--source module" in both.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [STANDARD, RT])
+def test_from_handler_to_handler_by_both_ways_to_wait_and_from_both_sources(
+    tmp_path: Path, booted: Path, name: str
+) -> None:
+    on, found = with_modules(tmp_path, booted, name, "uio", "howlate_uio", devices=("edu",))
+    cells = [
+        (source, wait, policy)
+        for source in ("hrtimer", "edu")
+        for wait in ("read", "poll")
+        for policy in ("fifo:80", "other")
+    ]
+    lines = [
+        (
+            PROBE,
+            "uio",
+            f"--source={s}",
+            f"--wait={w}",
+            f"--policy={p}",
+            "--points=300",
+            "--stream=uio",
+            "--quiet",
+        )
+        for s, w, p in cells
+    ]
+    done = on.run([*found.lines, *lines], LIMIT_S)[-len(lines) :]
+    medians = {}
+    for cell, line in zip(cells, done, strict=True):
+        assert line.status == "0", line.stderr
+        file = tmp_path / "_".join(cell)
+        file.write_bytes(line.files["uio"])
+        rows = read_stream(file).columns[0]
+        assert len(rows["index"]) == 300
+        assert (np.diff(rows["index"]) == 1).all() and (np.diff(rows["time_ns"]) > 0).all()
+        assert (rows["handler_latency_ns"] > 0).all() and (rows["user_latency_ns"] > 0).all()
+        medians[cell] = float(np.median(rows["user_latency_ns"]))
+    # poll() has a queue to leave and a second call to make: from the same source it takes no less than read().
+    assert all(
+        medians[s, "poll", p] > medians[s, "read", p]
+        for s in ("hrtimer", "edu")
+        for p in ("fifo:80", "other")
+    )
+
+
+@pytest.mark.slow
+def test_a_cpu_that_is_held_delays_the_user_and_is_found_in_full(tmp_path: Path, booted: Path) -> None:
+    """On RT the interrupt's thread (FIFO 50) has to wait, on others the user: their sum holds all of it."""
+    for name, delayed in ((RT, "handler_latency_ns"), (STANDARD, "user_latency_ns")):
+        on, found = with_modules(tmp_path / name, booted, name, "uio", "howlate_uio", devices=("edu",))
+        uio = ("howlate-probe", "uio", "--source=edu", "--points=400", "--stream=uio", "--quiet")
+        above = (
+            "howlate-probe",
+            "hardware-gap",
+            "--source=spin",
+            "--policy=fifo:90",
+            "--window=50ms",
+            "--quiet",
+        )
+        held = ("/bin/both", *uio, "--", *above, "--width=5ms", "--threshold=1us", "--duration=350ms")
+        *_, both = on.run([*found.lines, held], LIMIT_S)
+        assert both.status == "0", both.stderr
+        (tmp_path / name / "uio").write_bytes(both.files["uio"])
+        rows = read_stream(tmp_path / name / "uio").columns[0]
+        assert 4_000_000 < (rows["handler_latency_ns"] + rows["user_latency_ns"]).max() < 5_200_000
+        assert rows[delayed].max() > 4_000_000

@@ -11,7 +11,10 @@ from probe.drive import probe_list, run
 
 def test_the_host_learns_which_module_it_can_use(probe: Path) -> None:
     (irq,) = (test for test in probe_list()["tests"] if test["name"] == "irq")
-    assert irq["modules"] == ["howlate_irq"]
+    assert irq["modules"] == [
+        {"name": "howlate_irq", "option": "source", "value": "module"},
+        {"name": "howlate_hpet", "option": "source", "value": "hpet"},
+    ]
     assert [column["name"] for column in irq["columns"]] == [
         *("index", "time_ns", "irq_latency_ns", "wake_latency_ns", "flags")
     ]
@@ -35,12 +38,22 @@ def test_without_the_tracer_it_says_so(probe: Path) -> None:
     assert "the test cyclic" in done.stderr
 
 
+def test_without_an_hpet_or_its_module_it_says_so(probe: Path) -> None:
+    if Path("/dev/howlate_hpet").exists():
+        pytest.skip("the module is loaded here")
+    done = run("irq", "--source", "hpet", "--points", "10")
+    assert done.returncode == 3
+    assert done.stderr.count("\n") == 1
+    assert ("howlate_hpet" if Path("/dev/hpet").exists() else "/dev/hpet") in done.stderr
+    assert "the test cyclic" in done.stderr or "--source timerlat" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--period", "0ns"], "--period"),
         (["--points", "0"], "--points"),
-        (["--source", "hpet"], "module"),
+        (["--source", "tsc"], "module"),
         (["--cpus", "9999"], "9999"),
     ],
 )

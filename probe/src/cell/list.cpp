@@ -21,6 +21,17 @@ void write_available(JsonWriter& json, const Status& status) {
       .member("reason", status.ok() ? std::string() : sentence(status.error()));
 }
 
+void write_needs(JsonWriter& json, std::string_view kind, std::span<const Need> needs) {
+  json.key(kind).begin_array();
+  for (const Need& need : needs)
+    json.begin_object()
+        .member("name", need.name)
+        .member("option", need.option)
+        .member("value", need.value)
+        .end_object();
+  json.end_array();
+}
+
 void write_test(JsonWriter& json, const Test& test) {
   json.begin_object().member("name", test.name).member("summary", test.summary).member("needs", test.needs);
   json.key("params");
@@ -30,9 +41,10 @@ void write_test(JsonWriter& json, const Test& test) {
     json.begin_object().member("name", column.name).member("type", column_type_name(column.type));
     json.member("help", column.help).end_object();
   }
-  json.end_array().key("modules").begin_array();
-  for (const std::string_view module : test.modules) json.value(module);
-  json.end_array().key("point_ns").begin_array();
+  json.end_array();
+  write_needs(json, "modules", test.modules);
+  write_needs(json, "devices", test.devices);
+  json.key("point_ns").begin_array();
   for (const PointTerm& term : test.point_ns) {
     json.begin_object().member("factor", term.factor).key("options").begin_array();
     for (const std::string_view option : {term.option, term.by})

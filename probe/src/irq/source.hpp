@@ -55,8 +55,10 @@ struct IrqMaxima {
 
 // Why the source cannot be used here, or nothing.
 Status irq_module_available(const Root& root);
+Status irq_hpet_available(const Root& root);
 Status irq_timerlat_available(const Root& root);
 std::unique_ptr<IrqSource> make_irq_module(const Root& root);
+std::unique_ptr<IrqSource> make_irq_hpet(const Root& root);
 std::unique_ptr<IrqSource> make_irq_timerlat(const Root& root);
 
 }  // namespace howlate

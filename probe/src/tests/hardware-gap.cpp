@@ -46,7 +46,7 @@ constexpr ColumnSpec columns[] = {
      "bit 0: warm-up; bit 1: the kernel ran another task meanwhile: no hardware gap"},
 };
 
-constexpr std::string_view modules[] = {"msr"};
+constexpr Need modules[] = {{"msr"}};
 
 Result<std::unique_ptr<GapSource>> choose_source(Cell& cell) {
   Params& in = cell.params();

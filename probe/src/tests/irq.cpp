@@ -24,9 +24,10 @@ constexpr ParamSpec params[] = {
     points_warm_up,
     points_cpus,
     points_policy,
-    {"source", ParamType::choice, "module", "", "module|timerlat",
-     "the module howlate_irq, or the kernel's tracer, which needs no module and wakes a thread of the "
-     "kernel"},
+    {"source", ParamType::choice, "module", "", "module|hpet|timerlat",
+     "the module howlate_irq; the module howlate_hpet on a spare comparator of the HPET (x86), with the "
+     "HPET's "
+     "counter as the clock; or the kernel's tracer, which needs no module and wakes a thread of the kernel"},
     {"period", ParamType::duration, "1ms", "ns", "", "distance between two interrupts"},
     {"maximum-only", ParamType::flag, "", "", "", "keep the two maxima and nothing else"},
 };
@@ -39,7 +40,7 @@ constexpr ColumnSpec columns[] = {
     {"flags", ColumnType::u8, "bit 0: warm-up"},
 };
 
-constexpr std::string_view modules[] = {"howlate_irq"};
+constexpr Need modules[] = {{"howlate_irq", "source", "module"}, {"howlate_hpet", "source", "hpet"}};
 
 struct Source {
   std::string_view name;
@@ -47,13 +48,14 @@ struct Source {
   std::unique_ptr<IrqSource> (*make)(const Root& root);
 };
 constexpr Source sources[] = {{"module", irq_module_available, make_irq_module},
+                              {"hpet", irq_hpet_available, make_irq_hpet},
                               {"timerlat", irq_timerlat_available, make_irq_timerlat}};
 
 // What to do where a source is not there: the reason's own remedy, and the nearest test that needs none.
 Error with_nearest(Error why, std::string_view source, const Root& root) {
   if (!why.remedy.empty()) why.remedy += "; ";
   why.remedy +=
-      source == "module" && irq_timerlat_available(root)
+      source != "timerlat" && irq_timerlat_available(root)
           ? "or use --source timerlat, which needs no module"
           : "or use the test cyclic: the whole wake-up latency, without its part before the handler";
   return why;
@@ -132,8 +134,8 @@ const Test test_irq = {
     .params = params,
     .columns = columns,
     .needs =
-        "the module howlate_irq of kmod/ and root; or, with --source timerlat, a kernel with that tracer and "
-        "root",
+        "root and the module howlate_irq of kmod/; with --source hpet an x86 machine and howlate_hpet; with "
+        "--source timerlat a kernel with that tracer and no module",
     .run = run,
     .example = "howlate-probe irq --period 1ms --points 10000 --load hackbench:10",
     .modules = modules,

@@ -22,6 +22,13 @@ struct PointTerm {
 
 class Cell;  // cell/cell.hpp: parameters, loads, stream, stop request of one cell
 
+// Something beside the probe that a test can use: always, or where an option of it has this value.
+struct Need {
+  std::string_view name;
+  std::string_view option = {};
+  std::string_view value = {};
+};
+
 struct Test {
   std::string_view name;                // "cyclic"
   std::string_view summary;             // one line
@@ -29,9 +36,9 @@ struct Test {
   std::span<const ColumnSpec> columns;  // of its table "samples"
   std::string_view needs;               // what it needs, as one sentence, or ""
   Result<ExitCode> (*run)(Cell& cell);
-  std::string_view example = {};  // a whole command that ends its --help
-  std::span<const std::string_view> modules =
-      {};  // of the kernel or of kmod/, which it can use: the lab loads them
+  std::string_view example = {};       // a whole command that ends its --help
+  std::span<const Need> modules = {};  // of the kernel or of kmod/: the lab loads them
+  std::span<const Need> devices = {};  // by QEMU's names: the lab's guests have them
   std::span<const PointTerm> point_ns = {};  // of tests that end after a number of points
 };
 

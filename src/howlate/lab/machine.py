@@ -78,6 +78,8 @@ class Machine:
     architecture: Architecture
     clock: str = VIRTUAL
     cpus: int = 1
+    devices: tuple[str, ...] = ()
+    """Beside those that every guest has, by QEMU's names."""
 
     def __post_init__(self) -> None:
         if self.cpus < 1:
@@ -104,6 +106,7 @@ class Machine:
                 f"memory-backend-file,id=window,share=on,size={window.SIZE},mem-path={escaped(places.window)}",
             ),
             *("-device", "ivshmem-plain,master=on,memdev=window", "-device", "pvpanic-pci"),
+            *(word for device in self.devices for word in ("-device", device)),
             *("-chardev", f"file,id=console,path={escaped(places.console)}", "-serial", "chardev:console"),
             *("-global", "migration.store-global-state=off"),
             *("-kernel", places.kernel, "-initrd", places.initramfs, "-append", command_line),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,15 @@ class PointTerm:
 
 
 @dataclass(frozen=True)
+class Need:
+    """Something beside the probe that a test can use: always, or where an option of it has this value."""
+
+    name: str
+    option: str = ""
+    value: str = ""
+
+
+@dataclass(frozen=True)
 class TestKind:
     """A latency test."""
 
@@ -43,12 +53,20 @@ class TestKind:
     summary: str
     needs: str
     params: tuple[Parameter, ...]
-    modules: tuple[str, ...] = ()
-    """Of the kernel, or of kmod/, which it can use."""
+    modules: tuple[Need, ...] = ()
+    """Of the kernel, or of kmod/."""
     columns: tuple[tuple[str, str], ...] = ()
     """Name and type of what it stores a row."""
     point_ns: tuple[PointTerm, ...] = ()
     """How long a data point takes, roughly, by its options; empty where the probe does not say."""
+
+    devices: tuple[Need, ...] = ()
+    """Of a virtual machine, by QEMU's names."""
+
+    def used(self, needs: tuple[Need, ...], parameters: Mapping[str, object]) -> tuple[str, ...]:
+        """The names of those that are of use with these options."""
+        given = {p.name: p.default for p in self.params} | {k: str(v) for k, v in parameters.items()}
+        return tuple(n.name for n in needs if not n.option or given.get(n.option) == n.value)
 
     @property
     def counts(self) -> dict[str, str]:
@@ -126,9 +144,10 @@ class Capabilities:
                     t.text("summary", ""),
                     t.text("needs", ""),
                     _params(t, "params"),
-                    tuple(str(m) for m in t.items("modules")),
+                    _needs(t, "modules"),
                     tuple((c.text("name"), c.text("type", "i64")) for c in t.tables("columns")),
                     _point_ns(t),
+                    _needs(t, "devices"),
                 )
                 for t in table.tables("tests", required=True)
             ),
@@ -168,6 +187,10 @@ def _point_ns(table: Table) -> tuple[PointTerm, ...]:
         )
         for term in table.tables("point_ns")
     )
+
+
+def _needs(table: Table, name: str) -> tuple[Need, ...]:
+    return tuple(Need(t.text("name"), t.text("option", ""), t.text("value", "")) for t in table.tables(name))
 
 
 def _timer(table: Table) -> TimerKind:

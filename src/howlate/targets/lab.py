@@ -25,7 +25,7 @@ from howlate.lab.results import Results
 from howlate.lab.snapshot import Snapshots
 from howlate.lab.tidy import tidy
 from howlate.lab.window import ROOM
-from howlate.model.capabilities import Capabilities
+from howlate.model.capabilities import Capabilities, TestKind
 from howlate.model.decode import parse_json
 from howlate.model.plan import Cell
 from howlate.model.run import CLOCKS, REAL, VIRTUAL
@@ -105,8 +105,8 @@ class LabTarget:
         self._folders = tuple(modules)
         self._loads: dict[str, tuple[tuple[str, ...], ...]] = {}
         """By kernel, the lines that load the modules of these folders."""
-        self._modules: dict[str, dict[str, tuple[str, ...]]] = {}
-        self._needed: dict[tuple[str, tuple[str, ...]], tuple[Bench, Needed]] = {}
+        self._tests: dict[str, dict[str, TestKind]] = {}
+        self._needed: dict[tuple[str, tuple[str, ...], tuple[str, ...]], tuple[Bench, Needed]] = {}
         self._labels: dict[str, Label] = {str(label): label for label in labels}
         for arch in sorted({label.arch for label in self._labels.values()}):
             make_ready(arch)  # before anything is fetched
@@ -155,7 +155,7 @@ class LabTarget:
 
     def capabilities(self, machine: str = "") -> Capabilities:
         found = Capabilities.from_json(self._ask(self._bench(machine), 1, "list"))
-        self._modules[machine] = {test.name: test.modules for test in found.tests}
+        self._tests[machine] = {test.name: test for test in found.tests}
         return found
 
     def config(self, machine: str = "") -> str:
@@ -227,20 +227,24 @@ class LabTarget:
             return self._benches[name]
 
     def _bench_for(self, cell: Cell) -> tuple[Bench, Needed]:
-        """The bench of a cell: a guest of its own kind where the test can use modules that are not in every guest."""
+        """The bench of a cell: a guest of its own kind where the test can use modules or devices of its own."""
         bench = self._bench(cell.machine)
-        if cell.machine not in self._modules:
+        if cell.machine not in self._tests:
             self.capabilities(cell.machine)
-        names = self._modules[cell.machine].get(cell.test, ())
-        if not names:
+        test = self._tests[cell.machine].get(cell.test)
+        names = test.used(test.modules, cell.parameters) if test else ()
+        devices = test.used(test.devices, cell.parameters) if test else ()
+        if not names and not devices:
             return bench, Needed()
         with self._hold:
             if self._stopped.is_set():
                 raise KeyboardInterrupt
-            key = (cell.machine, names)
+            key = (cell.machine, names, devices)
             if key not in self._needed:
                 found = needed(names, bench.label, bench.kernel, self._archive, self._cache, self._say)
-                self._needed[key] = (replace(bench, extra={**bench.extra, **found.files}), found)
+                machine = replace(bench.machine, devices=(*bench.machine.devices, *devices))
+                extra = {**bench.extra, **found.files}
+                self._needed[key] = (replace(bench, machine=machine, extra=extra), found)
             return self._needed[key]
 
     def _bench_of(self, label: Label, kernel: Kernel) -> Bench:
