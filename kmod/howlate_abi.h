@@ -110,7 +110,7 @@ struct howlate_uio_page {
 
 /* One run of the driver's handler; number n of them is record n % HOWLATE_UIO_RECORDS. */
 struct howlate_uio_record {
-	__u64 index; /* which was due: those left out came while one of before waited for the handler */
+	__u64 index; /* which was due: those left out came while another waited for the handler */
 	__s64 raised_ns; /* just before the interrupt was raised */
 	__s64 handler_ns; /* the handler's first time stamp */
 	__u64 reserved;

@@ -5,15 +5,17 @@
  *
  * From: the counter's value that the comparator waits for. To: the counter's value that the handler
  * reads as its first statement, in hard-interrupt context, also under PREEMPT_RT. Included: the
- * chip's own delay, the way through the I/O APIC, interrupts that are off, the entry into the kernel
- * and handlers that are served before. After the time stamp come the acknowledgement, 32 bytes stored,
- * the next value for the comparator (most comparators cannot repeat by themselves), the wake-up.
+ * chip's own delay, the way through the I/O APIC, interrupts that are off, the entry into the
+ * kernel and handlers that are served before. After the time stamp the handler tells the chip that
+ * it was heard, stores 32 bytes, sets the comparator's next value (most cannot repeat by
+ * themselves) and wakes the reader.
  *
- * The comparator is one that the kernel's driver of /dev/hpet gives away: clock events and the legacy
- * ones are not among them. It stays taken as long as this device is open. It interrupts by an input
- * of the I/O APIC that it can reach and nobody else uses.
+ * The comparator is one that the kernel's driver of /dev/hpet gives away: clock events and the
+ * legacy ones are not among them. It stays taken as long as this device is open. It interrupts by
+ * an input of the I/O APIC that it can reach and nobody else uses.
  */
 #include <linux/acpi.h>
+#include <linux/bits.h>
 #include <linux/capability.h>
 #include <linux/file.h>
 #include <linux/interrupt.h>
@@ -37,7 +39,7 @@
 
 /* A value that is nearer than this may have passed before the chip has it. */
 #define TICKS_AHEAD 128
-#define TICKS_MOST (1U << 30)
+#define TICKS_MOST BIT(30)
 /* Below are the lines of old devices, which have their places on the boards. */
 #define FIRST_LINE 16
 
@@ -94,7 +96,7 @@ static irqreturn_t howlate_hpet_handler(int irq, void *data)
 		return IRQ_NONE;
 	put(mine, STATUS);
 	if (late < 0)
-		return IRQ_HANDLED; /* of a value that was given up, or of the counter's way round */
+		return IRQ_HANDLED; /* of a value given up, or the counter's way round */
 	howlate_ring_put(&hpet->ring, hpet->due, hpet->due + late);
 	howlate_ring_missed(&hpet->ring, howlate_hpet_next(hpet));
 	howlate_ring_wake(&hpet->ring);
@@ -165,11 +167,11 @@ static int howlate_hpet_take_comparator(struct howlate_hpet *hpet,
 	return -EBADF;
 }
 
-/* Not from the period in the chip's registers alone: the first comes no earlier than a period from now. */
+/* The first comes a period from now. */
 static void howlate_hpet_go(struct howlate_hpet *hpet, struct howlate_hpet_start *start)
 {
-	const u32 configuration = (hpet->before & ~(HPET_TN_PERIODIC | HPET_TN_FSB | HPET_TN_ROUTE)) |
-				  HPET_TN_LEVEL | HPET_TN_32BIT |
+	const u32 kept = hpet->before & ~(HPET_TN_PERIODIC | HPET_TN_FSB | HPET_TN_ROUTE);
+	const u32 configuration = kept | HPET_TN_LEVEL | HPET_TN_32BIT |
 				  hpet->line << HPET_TN_ROUTE_SHIFT;
 	unsigned long flags;
 

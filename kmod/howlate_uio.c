@@ -57,7 +57,7 @@ struct howlate_uio {
 	bool running; /* under UIO's lock of the device, as all that is called from user space */
 	u64 due; /* by the timer alone */
 	u32 written; /* by the handler alone: the page is the user's */
-	/* Raised, and not yet taken by the handler: filled in by the timer, emptied by the handler. */
+	/* Raised, and not yet taken: filled in by the timer, emptied by the handler. */
 	bool raised;
 	u64 raised_index;
 	s64 raised_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Records of interrupts, from a handler in hard-interrupt context to one reader at a time that waits
- * for them; and what became of those that found no room. One for each open file.
+ * Records of interrupts, from a handler in hard-interrupt context to one reader at a time that
+ * waits for them; and what became of those that found no room. One for each open file.
  */
 #ifndef HOWLATE_RING_H
 #define HOWLATE_RING_H

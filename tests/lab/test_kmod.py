@@ -21,8 +21,10 @@ from howlate.lab.build_module import LOG, build_module
 from howlate.lab.kernels import get
 from howlate.lab.label import Label
 from howlate.lab.needed import KMOD, Needed, needed
+from howlate.store.export import find_format
 from lab.guests import KERNELS, LIMIT_S, RT, STANDARD, bench
 from probe.drive import read_stream
+from store.runs import a_folder
 
 HERE = Path(__file__).parent
 TIMES = int(os.environ.get("HOWLATE_TIMES", "40"))
@@ -203,7 +205,9 @@ def test_a_cpu_that_is_held_delays_who_is_woken_and_not_the_handler(tmp_path: Pa
 
 @pytest.mark.slow
 def test_without_a_module_it_says_so_and_names_the_nearest_test(guest: Guest) -> None:
-    lines = [(PROBE, "irq", "--points=10", f"--source={source}") for source in ("module", "hpet", "timerlat")]
+    lines: list[tuple[str, ...]] = [
+        (PROBE, "irq", "--points=10", f"--source={source}") for source in ("module", "hpet", "timerlat")
+    ]
     lines += [(PROBE, "uio", "--points=10")]
     for name, nearest in ((STANDARD, "cyclic"), (RT, "--source timerlat")):
         module, hpet, timerlat, uio = guest(name).run(lines, LIMIT_S)
@@ -265,6 +269,23 @@ def test_the_hpets_clock_and_the_kernels_agree(tmp_path: Path, guest: Guest) -> 
     assert said["interrupts"] >= 400 and said["interrupts_missed"] == 0
     assert said["hpet_tick_fs"] == 10_000_000  # QEMU's has 100 MHz
     assert wrong.status == "2" and b"--period" in wrong.stderr
+
+
+@pytest.mark.slow
+def test_the_studys_three_columns_are_exported_from_every_source(tmp_path: Path, guest: Guest) -> None:
+    sources = ("module", "hpet", "timerlat")
+    lines = [
+        (PROBE, "irq", f"--source={source}", "--points=50", "--stream=irq", "--quiet") for source in sources
+    ]
+    done = guest(RT).run([*load("howlate_irq", "howlate_hpet"), *lines], LIMIT_S)[-len(lines) :]
+    assert [line.status for line in done] == ["0"] * 3, [line.stderr for line in done]
+    run = a_folder(tmp_path / "run", {s: line.files["irq"] for s, line in zip(sources, done, strict=True)})
+    for source, line in zip(sources, done, strict=True):
+        assert find_format("sh7780").write(run, tmp_path / "out.txt", [source]) == 50
+        (tmp_path / "irq").write_bytes(line.files["irq"])
+        rows = read_stream(tmp_path / "irq").columns[0]
+        wanted = (rows["time_ns"] / 1e9, rows["wake_latency_ns"] / 1e3, rows["irq_latency_ns"] / 1e3)
+        assert np.loadtxt(tmp_path / "out.txt") == pytest.approx(np.column_stack(wanted), abs=1e-6)
 
 
 @pytest.mark.slow
@@ -341,5 +362,9 @@ def test_a_cpu_that_is_held_delays_the_user_and_is_found_in_full(tmp_path: Path,
         assert both.status == "0", both.stderr
         (tmp_path / delayed).write_bytes(both.files["uio"])
         rows = read_stream(tmp_path / delayed).columns[0]
-        assert 4_000_000 < (rows["handler_latency_ns"] + rows["user_latency_ns"]).max() < 5_200_000
-        assert rows[delayed].max() > 4_000_000
+        total = rows["handler_latency_ns"] + rows["user_latency_ns"]
+        first_in_a_hold = (total > 4_000_000) & (total < 5_200_000)
+        assert (
+            5 <= first_in_a_hold.sum() <= 9
+        )  # seven holds or so; what the other one does before them is no part of it
+        assert (rows[delayed][first_in_a_hold] > 3_900_000).all()
