@@ -36,9 +36,9 @@ struct Test {
   std::span<const ColumnSpec> columns;  // of its table "samples"
   std::string_view needs;               // what it needs, as one sentence, or ""
   Result<ExitCode> (*run)(Cell& cell);
-  std::string_view example = {};       // a whole command that ends its --help
-  std::span<const Need> modules = {};  // of the kernel or of kmod/: the lab loads them
-  std::span<const Need> devices = {};  // by QEMU's names: the lab's guests have them
+  std::string_view example = {};             // a whole command that ends its --help
+  std::span<const Need> modules = {};        // of the kernel or of kmod/: the lab loads them
+  std::span<const Need> devices = {};        // by QEMU's names: the lab's guests have them
   std::span<const PointTerm> point_ns = {};  // of tests that end after a number of points
 };
 

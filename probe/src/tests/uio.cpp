@@ -166,8 +166,8 @@ const Test test_uio = {
     .run = run,
     .example = "howlate-probe uio --wait poll --policy other --points 10000 --load network:flood",
     .modules = modules,
-    .point_ns = point_ns,
     .devices = devices,
+    .point_ns = point_ns,
 };
 
 }  // namespace howlate
