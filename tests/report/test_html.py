@@ -323,6 +323,13 @@ def test_a_report_is_made_of_a_run_folder(tmp_path: Path) -> None:
     assert table_of(out.read_text(encoding="utf-8")) == table_of(html.render([made]))
 
 
+def test_two_kernels_of_one_machine_are_one_machine() -> None:
+    values = {**FACTS["values"], "kernel.release": "6.1.0-18-amd64", "kernel.version": "#1 SMP Debian"}
+    runs = [made_run(five_cells(200)), made_run(five_cells(200), "b", facts={**FACTS, "values": values})]
+    head = html.render(runs).partition("</header>")[0]
+    assert "on this machine" in head and "6.1.0-18-amd64" in head and "6.1.0-18-rt-amd64" in head
+
+
 def test_a_report_of_two_machines_names_both_and_claims_neither() -> None:
     values = {**FACTS["values"], "cpu.model": "Another CPU"}
     runs = [made_run(five_cells()), made_run(five_cells(), "other", facts={**FACTS, "values": values})]

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from howlate.errors import UsageError
+from howlate.model.plan import Plan
 from howlate.report.join import join
 from howlate.report.preemption import preemption_of
 from made_sides import NONE, RT, Machine, Made, at, lab_run, real_run
@@ -122,6 +125,30 @@ def test_sides_may_be_another_axis() -> None:
     ]
     with pytest.raises(UsageError, match='no cell has a label "tiemr"'):
         join([real_run(timers)], "tiemr")
+
+
+def test_cells_that_no_label_tells_apart_are_all_kept() -> None:
+    run = real_run({at(load="none", work=work): [Made()] for work in ("1us", "2us")})
+    bare = [replace(c, summary=replace(c.summary, labels={"load": "none"})) for c in run.cells]
+    unplanned = replace(run, cells=tuple(bare), run=replace(run.run, plan=Plan(())))
+    joined = join([unplanned, real_run({at(load="none"): [Made()]}, RT, "run-b")])
+    assert sorted(len(place.members) for place in joined.places) == [1, 2]
+
+
+@settings(max_examples=20)
+@given(
+    st.sets(st.sampled_from(["none", "disk", "cpu:50", "cpu:100"]), min_size=1),
+    st.sets(st.sampled_from(["none", "disk", "network"]), min_size=1),
+)
+def test_the_order_of_runs_changes_who_comes_first_and_nothing_else(mine: set[str], its: set[str]) -> None:
+    one = real_run({at(load=load): [Made()] for load in sorted(mine)})
+    other = real_run({at(load=load): [Made()] for load in sorted(its)}, RT, "run-b")
+    here, there = join([one, other]), join([other, one])
+    assert {place.labels["load"] for place in here.matched} == mine & its
+    assert {place.labels["load"] for place in here.places} == mine | its
+    assert {place.labels["load"] for place in there.matched} == mine & its
+    assert [side.name for side in here.sides] == [side.name for side in there.sides][::-1]
+    assert bool(here.warnings) == (mine != its)
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ class Section:
     def answer(self) -> list[str]:
         """The short answer, as HTML; under the part's title where there is one."""
         said = (
-            prose.answer(self.cells, self.names, len(machine.places(self.runs)))
+            prose.answer(self.cells, self.names, machine.hardware(self.runs))
             if self.points is None
             else prose.answer_of_points(self.points.groups, self.runs[0].run)
         )
@@ -406,7 +406,7 @@ def _findings(runs: Sequence[RunContent]) -> str:
         return ""
     kernels = any(content.run.machines for content in runs)
     where, whose = ("these kernels", "the guests") if kernels else ("this machine", "the machine")
-    if not kernels and len(machine.places(runs)) > 1:
+    if not kernels and machine.hardware(runs) > 1:
         where, whose = "these machines", "each machine"
     return (
         f'<section id="findings"><h2>What makes {where} late</h2>'

@@ -126,8 +126,11 @@ def join(contents: Sequence[RunContent], by: str = KERNEL) -> Joined:
     sides = _named(contents, points, keys, order, by)
     places: dict[tuple[str, Key], dict[int, Member]] = {}
     for point, key in zip(points, keys, strict=True):
-        identity = ("" if by == PART else point.test, _identity(point.asked, by))
-        places.setdefault(identity, {})[order.index(key)] = point.member
+        side, test = order.index(key), "" if by == PART else point.test
+        identity = (test, _identity(point.asked, by))
+        if side in places.get(identity, {}):  # cells that no plan tells apart: none of them is lost
+            identity = (test, (*identity[1], ("cell", point.member.group.point)))
+        places.setdefault(identity, {})[side] = point.member
     found = tuple(
         Place(test or " and ".join(_tests(members)), dict(labels), members)
         for (test, labels), members in places.items()
@@ -144,8 +147,6 @@ def _points(number: int, content: RunContent) -> list[_Point]:
         first = next((cell for cell in cells if cell is not None), None)
         asked = dict(first.labels if first is not None else group.labels)
         kernel = asked.pop(KERNEL, group.labels.get(KERNEL, ""))
-        if first is None:
-            asked = {name: text for name, text in asked.items() if name not in IN_FORCE}
         parameters = {repetition_of(c.id): _spelt(planned.get(c.id)) for c in group.cells}
         found.append(
             _Point(

@@ -60,6 +60,18 @@ def places(runs: Sequence[RunContent]) -> list[str]:
     return list(dict.fromkeys(place(content.run) for content in runs))
 
 
+def hardware(runs: Sequence[RunContent]) -> int:
+    """How many machines these runs were measured on: kernels of one machine are one."""
+    found = set()
+    for content in runs:
+        facts = facts_of(content.run.facts)
+        named = [
+            facts.text(key) or "" for key in ("cpu.model", "machine.product", "machine.model", "cpu.online")
+        ]
+        found.add((content.run.target, *named))
+    return len(found)
+
+
 def section(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Sequence[str]) -> str:
     parts: list[str] = []
     seen: list[tuple[tuple[str, str], ...]] = []
