@@ -6,11 +6,13 @@ import json
 import os
 import pty
 import shutil
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -284,6 +286,7 @@ def test_an_architecture_without_a_probe_is_a_sentence(
 
 MEASURE = """
 import sys
+from dataclasses import replace
 from pathlib import Path
 from howlate.targets.ssh import SshTarget
 from targets.test_backends import cell_of
@@ -441,3 +444,35 @@ def test_on_a_terminal_ssh_may_ask(server: Server, tmp_path: Path) -> None:
     assert os.waitstatus_to_exitcode(how) == 0, shown
     assert b'"findings"' in shown
     assert "lets nobody in" in refused(server).message  # here is no terminal
+
+
+def test_an_interrupted_run_leaves_nothing_there_and_goes_on(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        'schema = 1\nid = "short"\ntitle = "Short"\nquestion = "Does it?"\ntest = "cyclic"\n'
+        '[settings]\npolicy = "other"\nactivations = "2500"\nperiod = "1ms"\n[axes]\nload = ["none"]\n'
+    )
+    words = ["run", str(tmp_path / "study.toml"), "--target", server.target, "--out", str(tmp_path / "run")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    argv = [sys.executable, "-m", "howlate", *words]
+    with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert until(lambda: any((folder / "cell-1/out/0/stream").exists() for folder in server.folders()))
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate()[1]
+    assert process.returncode == ExitCode.INCONCLUSIVE, errors
+    assert b"To go on: howlate run" in errors
+    assert f"--target={server.target}".encode() in errors
+    assert not server.folders()
+    done = howlate(*words)
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "run" / "cells").glob("*/summary.json"))) == 1
+
+
+def test_a_machine_that_stays_away_fails_its_cells_and_not_the_plan(server: Server, tmp_path: Path) -> None:
+    """Code 4, not 3: they are possible. The second does not wait as long again."""
+    with opened(server, keep_s=5.0) as target:
+        cell = cell_of(target, 3000)
+        with pytest.raises(TargetError, match="refuses the connection"):
+            target.run_cell(replace(cell, expected_s=0.0), tmp_path / "stream", Once(server.stop))
+        with pytest.raises(TargetError, match="refuses the connection") as caught:
+            target.run_cell(replace(cell, expected_s=1e6), tmp_path / "stream", nothing)
+        assert caught.value.exit_code is ExitCode.BROKEN

@@ -63,6 +63,8 @@ class SshTarget:
         self._link = Link(Address.parse(argument))
         self._owner = Owner.this()
         self._folder = ""
+        self._gave_up = False
+        """The machine could not be reached for long: the next cell tries once."""
         self._begun: set[str] = set()
         """Folders that may be there: an interrupt can come while one is made."""
         self._stopped = threading.Event()
@@ -225,6 +227,8 @@ class SshTarget:
         except _SessionOverError:  # this machine slept, or that one was started anew: nothing ran yet
             self._folder = ""
             return self._run_cell(cell, stream, on_progress)
+        except LinkError as problem:  # a cell without a connection is not one that is impossible there
+            raise TargetError(problem.message, problem.remedy) from None
 
     def _run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         running = _Running(self._session(), f"cell-{next(self._numbers)}", time.monotonic() + cell.expected_s)
@@ -288,7 +292,8 @@ class SshTarget:
 
     def _come_back(self, running: _Running, why: LinkError) -> None:
         """Waits for the connection; the cell goes on meanwhile."""
-        until = max(time.monotonic(), running.planned_end) + self._keep_s
+        now = time.monotonic()
+        until = now if self._gave_up else max(now, running.planned_end) + self._keep_s
         self._say(
             f"{why.message}; the cell goes on there, and its samples are fetched when it can be reached again"
         )
@@ -296,9 +301,12 @@ class SshTarget:
         while True:
             self._link.drop()
             try:
-                return self._link.connect()
+                self._link.connect()
+                self._gave_up = False
+                return
             except LinkError as problem:
                 if not is_lost(problem) or time.monotonic() > until:
+                    self._gave_up = True
                     raise TargetError(
                         f"{problem.message}, and the cell's samples are there", problem.remedy
                     ) from None
