@@ -4,6 +4,7 @@ own."""
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -113,6 +114,15 @@ def _said(stream: StreamReader) -> Iterator[str]:
         yield f"{batch.table.name} {batch.table.id} {batch.totals}"
     trailer = stream.trailer or {}
     yield from (f"{key} {trailer[key]}" for key in sorted(trailer))
+
+
+def with_libraries(name: str) -> dict[str, bytes]:
+    """A program of this host and the libraries that it is linked to, for a guest."""
+    path = shutil.which(name)
+    assert path is not None, f"{name} is not installed"
+    said = subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
+    files = {f"bin/{name}": Path(path).read_bytes()}
+    return files | {w.lstrip("/"): Path(w).read_bytes() for w in said.split() if w.startswith("/")}
 
 
 def preload(folder: Path, source: str) -> Path:

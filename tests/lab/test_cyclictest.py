@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 import statistics
-import subprocess
 from pathlib import Path
 
 import numpy as np
 
 from howlate.store.stream import StreamReader
-from lab.guests import LIMIT_S, bench, cell, stream_of
+from lab.guests import LIMIT_S, bench, cell, stream_of, with_libraries
 
 ACTIVATIONS = 1000
 PHASES_US = (0, 1357)
-
-
-def with_libraries(name: str) -> dict[str, bytes]:
-    """A program of this host and the libraries that it is linked to, for a guest."""
-    path = shutil.which(name)
-    assert path is not None, f"{name} is not installed"
-    said = subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
-    files = {f"bin/{name}": Path(path).read_bytes()}
-    return files | {w.lstrip("/"): Path(w).read_bytes() for w in said.split() if w.startswith("/")}
 
 
 def our_median(stream: bytes, place: Path) -> float:
