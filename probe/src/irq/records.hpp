@@ -45,12 +45,14 @@ Status take_irqs(int device, const IrqPlan& plan, PointsThread& thread, const Cl
   const std::int64_t end_ns = plan.duration_ns > 0 ? monotonic_now_ns() + plan.duration_ns : INT64_MAX;
   Status status;
   if (plan.maximum_only) {
-    IrqMaxima maxima;
+    IrqMaxima maxima{.warm_up = plan.warm_up};
     status = each_irq(device, thread, clock, [&](std::uint64_t, const IrqTimes& irq) {
       maxima.note(irq.due_ns, irq.irq_latency_ns, irq.wake_latency_ns);
-      return maxima.interrupts < plan.interrupts && irq.due_ns + irq.wake_latency_ns < end_ns;
+      const bool timely = irq.due_ns + irq.wake_latency_ns < end_ns;
+      if (!timely) thread.ran_out_of_time();
+      return maxima.interrupts < plan.interrupts && timely;
     });
-    if (maxima.interrupts > 0)
+    if (maxima.any())
       thread.add(maxima.at_ns - thread.t0_ns(), maxima.irq_latency_ns, maxima.wake_latency_ns, 0);
   } else {
     std::uint64_t next = 0;

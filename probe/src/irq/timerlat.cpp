@@ -45,11 +45,12 @@ class IrqTimerlat : public IrqSource {
   Status measure(const IrqPlan& plan, PointsThread& thread) override {
     if (const Status started = tracer_->start(); !started) return started;
     std::int64_t length_ns = (plan.interrupts + more_interrupts) * plan.period_ns;
-    if (plan.duration_ns > 0) length_ns = std::min(length_ns, plan.duration_ns);
+    const bool timed = plan.duration_ns > 0 && plan.duration_ns < length_ns;
+    if (timed) length_ns = plan.duration_ns;
     const std::int64_t end_ns = monotonic_now_ns() + length_ns;
     while (!thread.stopped() && monotonic_now_ns() < end_ns) sleep_until_ns(end_ns);
     tracer_->stop();
-    static_cast<void>(thread.more(monotonic_now_ns()));  // tells whether it was --duration that ended it
+    if (timed && !thread.stopped()) thread.ran_out_of_time();
     return plan.maximum_only ? keep_maxima(plan, thread) : keep_all(thread);
   }
 
@@ -95,12 +96,12 @@ class IrqTimerlat : public IrqSource {
   }
 
   Status keep_maxima(const IrqPlan& plan, PointsThread& thread) {
-    IrqMaxima maxima;
+    IrqMaxima maxima{.warm_up = plan.warm_up};
     const Status status = pairs([&](const TimerlatLine& irq, const TimerlatLine& woken) {
       maxima.note(irq.stamp_ns - irq.latency_ns, irq.latency_ns, woken.latency_ns);
       return maxima.interrupts < plan.interrupts;
     });
-    if (maxima.interrupts > 0)
+    if (maxima.any())
       thread.add(maxima.at_ns - thread.t0_ns(), maxima.irq_latency_ns, maxima.wake_latency_ns, 0);
     return status;
   }

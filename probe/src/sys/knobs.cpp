@@ -38,8 +38,10 @@ Error refusal(const Error& error) {
                                          : error.remedy);
 }
 
-// Is what is wanted held by another probe, or left over from a killed one?
-Status nobody_holds(const std::string& folder, const std::string& root, const Settings& settings) {
+}  // namespace
+
+Status nobody_holds(const std::string& folder, const std::string& root,
+                    const std::vector<Setting>& settings) {
   for (const JournalFile& journal : read_journals(folder)) {
     if (journal.owner.boot_id.empty() && !journal.problem.empty())
       return not_possible("the journal " + journal.path + " is not understood (" + journal.problem +
@@ -62,8 +64,6 @@ Status nobody_holds(const std::string& folder, const std::string& root, const Se
   }
   return {};
 }
-
-}  // namespace
 
 std::span<const Knob* const> knobs() {
   static const Knob* const table[] = {

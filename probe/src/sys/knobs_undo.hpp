@@ -18,4 +18,7 @@ struct Undone {
 // left.
 Undone undo_settings(const Tree& tree, std::vector<Setting>& settings);
 
+// Is what is wanted held by another probe, or left over from a killed one? With the state locked.
+Status nobody_holds(const std::string& folder, const std::string& root, const std::vector<Setting>& settings);
+
 }  // namespace howlate

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "core/text.hpp"
+#include "sys/knobs_undo.hpp"
 
 namespace howlate {
 
@@ -43,8 +44,11 @@ Result<std::string> tracing_with(std::string_view tracer, const Root& root) {
 Result<Tracer> Tracer::make(std::string_view name, const Root& root) {
   auto folder = tracing_with(name, root);
   if (!folder) return folder.error();
-  std::string own = *folder + std::string(instance);
-  Tracer tracer(std::string(name), std::move(*folder), std::move(own));
+  Tracer tracer(std::string(name), std::move(*folder), root);
+  Setting own;
+  own.kind = SettingKind::folder;
+  own.path = tracer.without_root(tracer.own_);
+  if (const Status kept = tracer.keep_in_journal(own); !kept) return kept.error();
   tracer.stop();
   if (::rmdir(tracer.own_.c_str()) != 0 && errno != ENOENT) {
     static_cast<void>(tracer.set_own("current_tracer", "nop"));  // left by a probe that was killed
@@ -53,17 +57,45 @@ Result<Tracer> Tracer::make(std::string_view name, const Root& root) {
   if (::mkdir(tracer.own_.c_str(), 0755) != 0)
     return not_possible("no trace instance can be made in " + tracer.own_ + ": " + errno_text(errno),
                         errno == EEXIST ? "Another probe may use it: let that end first" : "Run it as root");
+  tracer.made_ = true;
   tracer.stop();
   tracer.buffer_.assign(buffer_bytes, 0);
   return tracer;
 }
 
+Tracer::Tracer(std::string name, std::string folder, const Root& root)
+    : root_(root),
+      name_(std::move(name)),
+      folder_(std::move(folder)),
+      own_(folder_ + std::string(instance)) {}
+
 Tracer::Tracer(Tracer&& other) noexcept
-    : name_(std::move(other.name_)),
+    : root_(std::move(other.root_)),
+      name_(std::move(other.name_)),
       folder_(std::move(other.folder_)),
       own_(std::exchange(other.own_, {})),
-      before_(std::exchange(other.before_, {})),
+      made_(std::exchange(other.made_, false)),
+      changed_(std::exchange(other.changed_, {})),
+      journal_(std::exchange(other.journal_, std::nullopt)),
       buffer_(std::move(other.buffer_)) {}
+
+// On the disk before anything is changed.
+Status Tracer::keep_in_journal(Setting setting) {
+  const auto folder = state_folder();
+  if (!folder) return folder.error();
+  const auto lock = StateLock::take(*folder);
+  if (!lock) return lock.error();
+  if (const Status free = nobody_holds(*folder, root_.at("/"), {setting}); !free) return free;
+  if (!journal_) {
+    auto made = Journal::create(*folder, root_.at("/"));
+    if (!made) return made.error();
+    journal_.emplace(std::move(*made));
+  }
+  if (const Status kept = journal_->append(setting); !kept) return kept;
+  setting.changed = true;
+  changed_.push_back(std::move(setting));
+  return {};
+}
 
 Status Tracer::set(std::string_view file, const std::string& value) {
   const std::string path = folder_ + '/' + std::string(file);
@@ -71,7 +103,13 @@ Status Tracer::set(std::string_view file, const std::string& value) {
   if (!before)
     return not_possible("this kernel's tracer '" + name_ + "' has no setting " + std::string(file));
   if (*before == value) return {};
-  before_.emplace_back(path, *before);
+  Setting setting;
+  setting.path = without_root(path);
+  setting.form = before->find('[') == std::string::npos ? Form::exact : Form::bracketed;
+  setting.before = normalised(setting.form, *before);
+  setting.wanted = value;
+  if (setting.before == value) return {};
+  if (const Status kept = keep_in_journal(setting); !kept) return kept;
   if (const Status written = write_text(path, value); !written) return written;
   if (!holds(path, value))
     return not_possible("the kernel made " + read_text(path).value_or("nothing") + " of " +
@@ -125,11 +163,15 @@ Status Tracer::each_line(const std::function<void(std::string_view)>& line) {
 
 void Tracer::end() {
   if (own_.empty()) return;
-  stop();
-  static_cast<void>(set_own("current_tracer", "nop"));
-  for (auto one = before_.rbegin(); one != before_.rend(); ++one)
-    static_cast<void>(write_text(one->first, one->second));
-  ::rmdir(own_.c_str());
+  if (made_) {
+    stop();
+    static_cast<void>(set_own("current_tracer", "nop"));
+    const Undone undone = undo_settings(Tree(root_.at("/")), changed_);
+    if (undone.failed.empty() && journal_) static_cast<void>(journal_->remove());
+  } else if (journal_) {
+    static_cast<void>(journal_->remove());  // nothing was changed
+  }
+  journal_.reset();
   own_.clear();
 }
 

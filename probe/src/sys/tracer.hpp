@@ -1,5 +1,6 @@
 // One of the kernel's own measuring tracers (timerlat, hwlat) in a trace instance of ours, with its settings; all
-// is as it was when it goes. An instance that a killed probe left is taken over.
+// is as it was when it goes. What is changed is in a journal first, as knobs are, so that `restore` undoes it after a
+// probe that was killed; until then no other changes the same.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/result.hpp"
 #include "sys/file.hpp"
+#include "sys/journal.hpp"
 #include "sys/root.hpp"
 
 namespace howlate {
@@ -42,11 +43,17 @@ class Tracer {
   void end();
 
  private:
-  Tracer(std::string name, std::string folder, std::string own)
-      : name_(std::move(name)), folder_(std::move(folder)), own_(std::move(own)) {}
+  Tracer(std::string name, std::string folder, const Root& root);
+  Status keep_in_journal(Setting setting);
+  [[nodiscard]] std::string without_root(const std::string& path) const {
+    return path.substr(root_.at("").size());
+  }
 
+  Root root_;
   std::string name_, folder_, own_;
-  std::vector<std::pair<std::string, std::string>> before_;  // path, text
+  bool made_ = false;  // the instance is ours
+  std::vector<Setting> changed_;
+  std::optional<Journal> journal_;
   std::vector<char> buffer_;
 };
 

@@ -79,6 +79,10 @@ Result<IrqPlan> choose_plan(const Params& in, const PointsChoice& choice, const 
   irq.interrupts = plan.points;
   irq.duration_ns = plan.duration_ns;
   irq.maximum_only = in.flag("maximum-only");
+  irq.warm_up = plan.warm_up;
+  if (irq.maximum_only && irq.warm_up >= irq.interrupts)
+    return usage_error("--warm-up leaves no interrupt of which there could be a maximum",
+                       "Give --points more than --warm-up");
   irq.cpu = choice.cpus.front();
   return irq;
 }
@@ -105,6 +109,7 @@ Result<ExitCode> run(Cell& cell) {
   if (irq->maximum_only) {
     plan.points = 1;
     plan.duration_ns = 0;  // the source ends by itself and gives its one row then
+    plan.warm_up = 0;      // of interrupts, not of rows
   }
   plan.labels.emplace_back("source", in.text("source"));
   plan.labels.emplace_back("period", in.text("period"));

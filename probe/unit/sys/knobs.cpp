@@ -14,6 +14,7 @@
 #include "sys/journal.hpp"
 #include "sys/knobs_setting.hpp"
 #include "sys/knobs_undo.hpp"
+#include "sys/tracer.hpp"
 
 namespace howlate {
 namespace {
@@ -163,6 +164,46 @@ TEST_CASE("what a killed process left is refused to others, and restored by a la
   CHECK(KnobSet::apply({"timer_migration=off"}, machine.context()).ok());
   CHECK(restore_command() == ExitCode::done);
   CHECK(machine.read(kRuntime) == "950000");
+  CHECK(machine.journals() == 0);
+}
+
+TEST_CASE("a tracer's settings are restored by it, and after it was killed by a later one") {
+  const Machine machine;
+  const std::string tracing = "/sys/kernel/tracing";
+  const std::string period = tracing + "/osnoise/timerlat_period_us", mode = tracing + "/osnoise/mode";
+  machine.write(tracing + "/available_tracers", "timerlat nop\n");
+  machine.write(period, "1000\n");
+  machine.write(mode, "none [round-robin] per-cpu\n");
+  machine.write(tracing + "/instances/other", "");
+  const Root root(machine.context().root);
+  const auto change = [&](Tracer& tracer) { return tracer.set("osnoise/timerlat_period_us", "250").ok(); };
+  {
+    auto tracer = Tracer::make("timerlat", root);
+    REQUIRE(tracer.ok());
+    CHECK(change(*tracer));
+    CHECK(tracer->set("osnoise/mode", "round-robin").ok());  // as it is: nothing to restore
+    CHECK(machine.read(period) == "250");
+    CHECK(machine.journals() == 1);
+  }
+  CHECK(machine.read(period) == "1000");
+  CHECK(machine.journals() == 0);
+  in_a_killed_process([&] {
+    auto tracer = Tracer::make("timerlat", root);
+    if (!tracer || !change(*tracer)) ::_exit(1);
+    ::raise(SIGKILL);
+  });
+  CHECK(machine.read(period) == "250");
+  {
+    auto next = Tracer::make("timerlat", root);
+    REQUIRE(next.ok());
+    const Status refused = next->set("osnoise/timerlat_period_us", "500");
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().remedy.find("restore") != std::string::npos);
+  }
+  CHECK(machine.read(period) == "250");
+  CHECK(restore_command() == ExitCode::done);
+  CHECK(machine.read(period) == "1000");
+  CHECK_FALSE(fs::exists(root.at(tracing + "/instances/howlate")));
   CHECK(machine.journals() == 0);
 }
 

@@ -1,0 +1,24 @@
+// The maxima of a run that keeps nothing else.
+#include <doctest/doctest.h>
+
+#include "irq/source.hpp"
+
+namespace howlate {
+namespace {
+
+TEST_CASE("the maxima leave the first interrupts out, and are those of the rest") {
+  IrqMaxima maxima{.warm_up = 1};
+  CHECK_FALSE(maxima.any());
+  maxima.note(1000, 900, 9000);
+  CHECK_FALSE(maxima.any());
+  maxima.note(2000, 50, 700);
+  maxima.note(3000, 80, 600);
+  CHECK(maxima.any());
+  CHECK(maxima.interrupts == 3);
+  CHECK(maxima.irq_latency_ns == 80);
+  CHECK(maxima.wake_latency_ns == 700);
+  CHECK(maxima.at_ns == 2000);
+}
+
+}  // namespace
+}  // namespace howlate
