@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 
-@click.command(epilog="Example: howlate compare runs/20260102T030405-timers runs/20260102T050607-timers")
+@click.command(epilog="Example: howlate compare runs/none runs/rt --json")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
 @click.option(
     "--by",
