@@ -156,6 +156,12 @@ def test_one_repetition_has_no_spread_and_promises_little() -> None:
     assert "as long again shows none larger has a probability of 1 in 2" in text
 
 
+def test_one_seed_is_not_a_kernels_value() -> None:
+    one = {at(load="none"): [Made()]}
+    text = said(lab_run({"6.1": one, "6.1-rt": one}), rule="largest")
+    assert "One seed is one case of phase and dither, not a kernel's value" in text
+
+
 def test_typical_is_the_highest_level_that_all_state() -> None:
     text = said(lab_run({"6.1": STANDARD, "6.1-rt": PREEMPT_RT}), rule="typical")
     assert (

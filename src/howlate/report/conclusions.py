@@ -131,6 +131,11 @@ def _next(repetitions: int, part: Part) -> str:
             "A largest value is no limit: that as long again shows none larger has a probability of 1 in 2, if what "
             "comes is like what was."
         )
+    if repetitions == 1:
+        return (
+            "One seed is one case of phase and dither, not a kernel's value: that another shows none larger has a "
+            "probability of 1 in 2."
+        )
     sure = next_stretch_confidence(repetitions, 1)
     assert 0 < sure < 1
     one = part.repetitions(1)
