@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 from hypothesis import HealthCheck, settings
 
 # A shared machine may stop a test for longer than any deadline: how long an example took, or to draw it, says
@@ -11,3 +13,9 @@ AT_LEISURE = [HealthCheck.too_slow]
 settings.register_profile("howlate", deadline=None, suppress_health_check=AT_LEISURE, derandomize=True)
 settings.register_profile("search", deadline=None, suppress_health_check=AT_LEISURE, max_examples=2000)
 settings.load_profile("howlate")
+
+# Whoever starts the tests in the background of a shell, or under nohup, has these ignored, and so would have all
+# that the tests start and interrupt.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)

@@ -310,7 +310,7 @@ class FakeLab:
     ) -> Outcome:
         on_progress(Progress(50, 0.05, 1049))
         if what == "together":  # only with another cell at the same time does this go on
-            self._together.wait(30)
+            self._together.wait(120)
         if what == "panic":
             return Outcome(
                 ExitCode.BROKEN, "the guest panicked\nKernel panic - not syncing: made\n---[ end ]---"
@@ -326,7 +326,7 @@ class FakeLab:
                 _thread.interrupt_main()
             else:
                 self.hanging.release()
-            self.stopped.wait(30)
+            self.stopped.wait(120)
             stream.write_bytes(made_stream([1000] * 50, trailer_changes={"stop_reason": "stopped"}))
             raise KeyboardInterrupt
         stream.write_bytes(made_stream(self.latencies(cell)))
