@@ -50,10 +50,12 @@ def word() -> Iterator[str]:
 class RunningJob:
     """A job whose line 0 runs and has said so."""
 
-    def __init__(self, folder: Path, *lines: Sequence[str], before: Sequence[str] = ()) -> None:
+    def __init__(
+        self, folder: Path, *lines: Sequence[str], before: Sequence[str] = (), options: Sequence[str] = ()
+    ) -> None:
         self.out = folder / "out"
         self.process = subprocess.Popen(
-            [*before, probe_path(), "job", written(folder, lines), "--out", self.out],
+            [*before, probe_path(), "job", written(folder, lines), "--out", self.out, *options],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -173,7 +175,7 @@ def test_the_limit_ends_the_line_in_order_and_the_rest_is_not_run(probe: Path, t
         tmp_path,
         ["howlate-probe", "cyclic", "--duration", "10min", "--stream=stream"],
         ["/bin/true"],
-        options=["--limit", "700ms"],
+        options=["--limit", "3s"],
     )
     assert done.returncode == 5
     assert "--limit" in done.stderr
@@ -183,9 +185,10 @@ def test_the_limit_ends_the_line_in_order_and_the_rest_is_not_run(probe: Path, t
 
 
 def test_a_line_that_does_not_want_to_end_is_killed(probe: Path, tmp_path: Path, word: str) -> None:
-    stubborn = shell(f"trap '' TERM; while :; do sleep 1; done; : {word}")
-    done = job(tmp_path, stubborn, ["/bin/true"], options=["--limit", "200ms"])
-    assert done.returncode == 5
+    stubborn = shell(f"trap '' TERM; echo on; while :; do sleep 1; done; : {word}")
+    running = RunningJob(tmp_path, stubborn, ["/bin/true"], options=["--grace", "300ms"])
+    running.process.terminate()
+    assert running.end() == 5
     assert statuses(tmp_path / "out") == ["signal 9", "not run"]
 
 

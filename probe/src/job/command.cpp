@@ -28,6 +28,7 @@ namespace {
 constexpr ParamSpec options[] = {
     {"out", ParamType::text, "", "", "", "the folder of the results: a new one, or an empty one"},
     {"limit", ParamType::duration, "", "ns", "", "end the line that runs then, and do not run the rest"},
+    {"grace", ParamType::duration, "30s", "ns", "", "kill a line that has been asked to end for so long"},
 };
 
 ExitCode complain(const Error& error) {
@@ -70,6 +71,7 @@ Result<Request> read_request(const std::vector<std::string>& argv) {
   Request request;
   request.job = std::move(*job);
   request.options.out = std::move(*out);
+  request.options.grace_ns = params->integer("grace");
   if (params->is_set("limit")) request.options.limit_ns = params->integer("limit");
   request.options.ended = [](std::size_t number, const std::string& status) {
     std::printf("line %zu: %s\n", number, status.c_str());

@@ -17,9 +17,6 @@ namespace howlate {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
-// What a line that is asked to end may take: a test waits ten seconds for a load that is stuck, and only then
-// restores its knobs and completes its stream.
-constexpr std::int64_t grace_ns = 30 * second_ns;
 constexpr const char* not_run = "not run";
 
 Status write_status(const std::string& folder, const std::string& text) {
@@ -87,7 +84,7 @@ class Runner {
       const bool ending = must_end();
       if (ending && kill_ns == 0) {
         ::kill(-pid, SIGTERM);
-        kill_ns = monotonic_now_ns() + grace_ns;
+        kill_ns = monotonic_now_ns() + options_.grace_ns;
       } else if (kill_ns != 0 && monotonic_now_ns() >= kill_ns) {
         ::kill(-pid, SIGKILL);
       }

@@ -12,7 +12,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
@@ -85,13 +85,28 @@ def render(runs: Sequence[RunContent]) -> str:
     if not runs:
         raise UsageError("there is no run to report on", "name a run folder")
     must_be_one_clock(runs)
-    page = ""
     comparison, drawn = compare_if_several(runs), list(side_charts(runs))
-    for fit in fits(sum(len(content.cells) for content in runs)):
-        page = _render(runs, fit, comparison, drawn)
-        if len(page.encode()) < LARGEST:
-            break
-    return page
+    return _fitted(
+        list(fits(sum(len(content.cells) for content in runs))),
+        lambda fit: _render(runs, fit, comparison, drawn),
+    )
+
+
+def _fitted(steps: Sequence[Fit], render: Callable[[Fit], str]) -> str:
+    """The first page that is small enough. Each step makes a smaller one than the step before: where the first does
+    not, it is sought by halves."""
+    page, of = render(steps[0]), 0
+    if len(page.encode()) < LARGEST:
+        return page
+    first, last = 1, len(steps) - 1
+    while first < last:
+        middle = (first + last) // 2
+        tried = render(steps[middle])
+        if len(tried.encode()) < LARGEST:
+            page, of, last = tried, middle, middle
+        else:
+            first = middle + 1
+    return page if of == first else render(steps[first])
 
 
 def _render(
