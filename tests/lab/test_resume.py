@@ -11,7 +11,7 @@ from howlate.model.summary import CellSummary
 from lab.guests import RT, STANDARD, bench, with_kernels
 from lab.resuming import Kill, Place, differences, resumed, values, whole
 
-SEEDS = (11, 12, 13, 14)
+SEEDS = (16, 2, 28, 24)
 
 
 @pytest.mark.slow
@@ -37,4 +37,4 @@ def test_what_was_killed_and_went_on_equals_what_was_left_alone(tmp_path: Path) 
     kills = [Kill.drawn(seed, cells) for seed in SEEDS[2:]]  # and twice in one run
     found, hit = resumed(place, "twice", sorted(kills, key=lambda kill: kill.cells), seconds / cells)
     assert not differences(alone, found)
-    assert met + hit >= 2, "hardly a kill met a run that was still going on"
+    assert met + hit >= 3, "kills came after the runs had ended"
