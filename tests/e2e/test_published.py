@@ -16,6 +16,7 @@ from howlate.model.study import read_study
 from howlate.places import STUDIES
 
 TINY: dict[str, tuple[str, ...]] = {
+    "rts7751-2007": ("--scale", "0.01", "--set", "tasks.tasks=1,16"),
     "sh7780-2008": (
         "--scale",
         "0.005",

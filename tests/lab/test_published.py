@@ -16,6 +16,7 @@ from howlate.places import ROOT, STUDIES
 from lab.guests import KERNELS, RT, STANDARD, bench, with_kernels
 
 TINY: dict[str, tuple[str, ...]] = {
+    "rts7751-2007": ("--scale=0.005", "--set=tasks.tasks=16"),
     "sh7780-2008": (
         "--scale=0.002",
         "--set=time.load=hackbench:1",

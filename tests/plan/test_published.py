@@ -18,7 +18,7 @@ from howlate.reference.load import find_reference
 from howlate.session import find_study
 from howlate.targets.local import LocalTarget
 
-PUBLISHED = ("sh7780-2008", "toshiba-2010", "toshiba-mem-2010", "tut-2017")
+PUBLISHED = ("rts7751-2007", "sh7780-2008", "toshiba-2010", "toshiba-mem-2010", "tut-2017")
 GROUPS = ("1", "2", "4", "6", "10", "15", "20", "30", "40")
 MODELS = ("none", "full", "rt")
 
@@ -108,6 +108,12 @@ def test_sh7780_2008_has_every_figure(can: Capabilities) -> None:
     assert {load for part, load, _ in found if part == "time"} == loads
     assert {load for part, load, period in found if (part, period) == ("latency", "1ms")} == loads
     assert [row for row in found if row[0] == "course"] == [("course", "hackbench:30", "10ms")]
+
+
+def test_rts7751_2007_has_its_rows_of_load_and_policy(can: Capabilities) -> None:
+    _, plan = planned("rts7751-2007", can)
+    found = {(load, policy) for part, load, policy in labels(plan, "part", "load", "policy") if part == "uio"}
+    assert found == {(load, policy) for load in ("none", "network:flood") for policy in ("other", "fifo:80")}
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

@@ -139,7 +139,8 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
     for failures in alike(tally.failures):
         click.echo(f"! {described(failures[0], axes)}")
         if len(failures) > 1:
-            click.echo(f"  (the same in {len(failures) - 1} more cells of this kernel)")
+            of = "kernel" if failures[0].cell.machine else "part"
+            click.echo(f"  (the same in {len(failures) - 1} more cells of this {of})")
     for warning in session.run.warnings:
         click.echo(f"! {warning}")
     findings = [Finding.from_json(dict(f)) for f in session.run.findings]
@@ -173,10 +174,11 @@ def axes_of(run: Run) -> tuple[str, ...]:
 
 
 def alike(failures: Iterable[Failure]) -> list[list[Failure]]:
-    """Cells of one machine that failed for one reason, together."""
+    """Cells of one machine, or of one part of the study, that failed for one reason, together."""
     found: dict[tuple[str, int, str], list[Failure]] = {}
     for failure in failures:
-        key = (failure.cell.machine or failure.cell.id, failure.exit_code, failure.message)
+        cell = failure.cell
+        key = (cell.machine or cell.labels.get("part") or cell.id, failure.exit_code, failure.message)
         found.setdefault(key, []).append(failure)
     return list(found.values())
 
