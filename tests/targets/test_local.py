@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,6 +100,15 @@ while True: time.sleep(9)
     assert until(lambda: not with_word(str(tmp_path)))
 
 
+@pytest.fixture
+def deaf() -> Iterator[None]:
+    """What is started ignores an interrupt from its first instruction on, however long it takes to begin."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("deaf")
 @pytest.mark.parametrize("restores", [True, False])
 def test_knobs_of_a_killed_probe_are_restored_in_its_place(tmp_path: Path, restores: bool) -> None:
     body = f"""
@@ -106,7 +117,6 @@ if sys.argv[1] == 'restore':
     if {restores}: sys.exit(0)
     print('howlate-probe: governor cannot be written.', file=sys.stderr)
     sys.exit(4)
-signal.signal(signal.SIGINT, signal.SIG_IGN)
 print('progress 1 1 1', flush=True)
 while True: time.sleep(9)
 """
