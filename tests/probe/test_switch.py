@@ -60,14 +60,14 @@ def test_a_switch_is_the_point_by_its_number(probe: Path, tmp_path: Path) -> Non
 
 
 def test_work_of_known_size_in_each_turn_is_found_again(probe: Path, tmp_path: Path) -> None:
-    medians = []
+    least = []  # of the points that nobody came between
     for work in ("0ns", "50us"):
         path = tmp_path / f"stream-{work}"
         words = ["--points", "40", "--switches-per-point", "20", "--work", work, "--quiet"]
         done = run("switch", *words, "--stream", path)
         assert done.returncode == 0, done.stderr
-        medians.append(float(np.median(read_stream(path).columns[0]["switch_ns"])))
-    assert 0.8 * 50_000 <= medians[1] - medians[0] <= 1.5 * 50_000
+        least.append(int(read_stream(path).columns[0]["switch_ns"].min()))
+    assert 0.8 * 50_000 <= least[1] - least[0] <= 1.5 * 50_000
 
 
 def test_waking_costs_more_than_the_switch_alone(probe: Path) -> None:
