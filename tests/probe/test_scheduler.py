@@ -90,6 +90,19 @@ def test_what_cannot_be_is_refused(probe: Path, words: list[str], code: int, say
     assert says in done.stderr
 
 
+def test_a_poll_is_as_long_as_the_descriptors_that_it_looks_at(probe: Path) -> None:
+    """Its own limit on open files tells how many."""
+
+    def call_ns(files: int) -> int:
+        before = ("prlimit", f"--nofile={files}:{files}")
+        words = ["--question", "syscall", "--long-call", "poll", "--points", "20", "--json"]
+        return int(cell(run("scheduler", *words, before=before))["outcomes"]["call_ns"])
+
+    if shutil.which("prlimit") is None:
+        pytest.skip("prlimit is missing")
+    assert call_ns(10_000) > 4 * call_ns(500) > 0
+
+
 def _tasks(path: Path, *words: str) -> Stream:
     return _asked(path, "--question", "tasks", "--points", "50", *words)
 

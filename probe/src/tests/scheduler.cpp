@@ -10,8 +10,10 @@
 // Its own cost: two clock readings a time. It disturbs its CPU: with throttling up to --spin in one piece. Source: what a designer should
 // know of the scheduler (rts7751-2007, part one). docs/tests/scheduler.md tells more.
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +37,9 @@ constexpr ParamSpec params[] = {
     {"question", ParamType::choice, "syscall", "", "syscall|inversion|throttling|tasks", "what is asked"},
     {"hold", ParamType::duration, "1ms", "ns", "", "inversion: how long the owner works with the mutex"},
     {"between", ParamType::duration, "10ms", "ns", "", "inversion: how long the task in between works"},
+    {"long-call", ParamType::choice, "read", "", "read|poll",
+     "syscall: a read() of zeros, in which the kernel offers the CPU after each page, or a poll(), in which "
+     "it does not"},
     {"call", ParamType::bytes, "4MiB", "B", "", "syscall: how much one read() of zeros is asked for"},
     {"tasks", ParamType::count, "1", "1", "", "tasks: how many there are beside the two, at most 4096"},
     {"tasks-state", ParamType::choice, "runnable", "", "runnable|sleeping", "tasks: what those do"},
@@ -90,10 +95,29 @@ enum Doing : int { computing, calling };
 struct Busy {
   Fd zeros;
   std::vector<std::byte> into;
+  std::vector<struct pollfd> descriptors;  // of a poll(); empty where it is a read()
   std::atomic<int> wanted{computing};
   std::atomic<int> doing{computing};
   std::atomic<std::int64_t> call_ns{0};  // of the shortest call, as the caller sees it
 };
+
+// Either looks at memory or descriptors, one after the other, and never waits.
+bool make_call(Busy& busy) {
+  if (!busy.descriptors.empty()) return ::poll(busy.descriptors.data(), busy.descriptors.size(), 0) >= 0;
+  return ::read(busy.zeros.get(), busy.into.data(), busy.into.size()) >= 0;
+}
+
+// As many descriptors as this process may name, which is what one poll() takes. All are the same.
+Status prepare_poll(Busy& busy) {
+  struct rlimit files {};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  constexpr rlim_t enough = 524'288;
+  files.rlim_cur =
+      std::min(files.rlim_max, std::max(files.rlim_cur, enough));  // its own limit, within what it is allowed
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  busy.descriptors.assign(std::min(files.rlim_cur, enough), {busy.zeros.get(), POLLPRI, 0});
+  return {};
+}
 
 Status be_busy(PointsThread& thread, Busy& busy) {
   std::int64_t least_ns = INT64_MAX;
@@ -105,8 +129,8 @@ Status be_busy(PointsThread& thread, Busy& busy) {
       continue;
     }
     const std::int64_t before_ns = monotonic_now_ns();
-    if (::read(busy.zeros.get(), busy.into.data(), busy.into.size()) < 0 && errno != EINTR)
-      return broken("cannot read zeros: " + errno_text(errno));
+    if (!make_call(busy) && errno != EINTR)
+      return broken("the long system call failed: " + errno_text(errno));
     least_ns = std::min(least_ns, monotonic_now_ns() - before_ns);
     busy.call_ns.store(least_ns, std::memory_order_relaxed);
   }
@@ -141,6 +165,8 @@ Result<ExitCode> run_syscall(Question& of) {
   busy.zeros = Fd(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
   if (!busy.zeros.valid()) return not_possible("/dev/zero cannot be read: " + errno_text(errno));
   if (of.cell.params().integer("call") < 1) return usage_error("--call must be more than 0");
+  if (of.cell.params().text("long-call") == "poll")
+    if (const Status ready = prepare_poll(busy); !ready) return ready.error();
   busy.into.resize(static_cast<std::size_t>(of.cell.params().integer("call")));
   of.plan.columns = syscall_columns;
   of.add("scheduler/wake", of.policy, true, [&](PointsThread& thread) { return ask_syscall(thread, busy); });
