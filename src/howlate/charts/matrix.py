@@ -38,7 +38,8 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         name="matrix",
         title="Every point at once",
         reading="The number is the median of the maxima over the repetitions (one where nothing is repeated); the "
-        "darker, the larger, on a logarithmic scale. An empty place was not measured, or has no valid repetition.",
+        "stronger the colour, the larger, on a logarithmic scale. An empty place was not measured, or has no valid "
+        "repetition.",
         x_title="",
         y_title="",
         panels=tuple(panels),
