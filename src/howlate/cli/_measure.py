@@ -248,7 +248,7 @@ def _print_cells_of_plan(
     from howlate.cli._progress import clock
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    repeated = ["seed" if run.virtual else "turn"] if any(c.repetition > 1 for _, c in cells) else []
+    repeated = ["seed" if run.virtual else "turn"] if any(c.repetition > 1 for c in run.plan.cells) else []
     for column in ("", *axes, *repeated, "time", "cell"):
         table.add_column(column, overflow="fold")
     for number, cell in cells:
