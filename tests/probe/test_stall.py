@@ -65,6 +65,8 @@ def _stalled(folder: Path, cases: list[Case]) -> dict[Case, Stalled]:
                 "--duration",
                 "1h",
             ]
+            if timer in _with_windows():
+                words.append("--occupy-all")  # there may be one CPU only
             path = folder / f"{timer}-{policy}"
             started.append(stack.enter_context(running(*words, "--quiet", "--stream", path)))
         for one in started:
