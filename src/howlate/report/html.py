@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -25,9 +24,8 @@ from howlate.charts._figure import Key, Shows
 from howlate.charts._frame import frame
 from howlate.charts._svg import MARKERS
 from howlate.errors import UsageError
-from howlate.model.finding import LEVELS, Finding
 from howlate.model.run import VIRTUAL_TIME, Run
-from howlate.report import compare_html, disturbances, machine, prose, tables
+from howlate.report import compare_html, disturbances, findings, machine, prose, tables
 from howlate.report.coarser import coarser
 from howlate.report.compare import Comparison, compare_if_several, labels_of
 from howlate.report.content import CellContent, RunContent, must_be_one_clock, read_content
@@ -125,7 +123,7 @@ def _render(
         compare_html.section(comparison, fit.listed) if comparison is not None else "",
         *_over_sides(drawn, first),
         *(text for section in sections for text in section.texts(fit, len(every))),
-        _findings(runs),
+        findings.section(runs),
         machine.section(runs, cells, names),
         _meaning(any(section.points is not None for section in sections), first.virtual),
         _foot(runs),
@@ -389,63 +387,6 @@ def script_json(value: object) -> str:
     """JSON that cannot end the element it stands in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _findings(runs: Sequence[RunContent]) -> str:
-    parts: list[str] = []
-    seen: set[tuple[Finding, ...]] = set()
-    for content in runs:
-        findings = content.findings
-        if not findings or findings in seen:
-            continue
-        seen.add(findings)
-        if len(runs) > 1:
-            parts.append(f"<h3>{escape(content.run.id)}</h3>")
-        late = [f for f in findings if f.level == "late"]
-        if not late:
-            who = "these kernels" if content.run.machines else "this machine"
-            parts.append(f'<p class="lead">Nothing was found that is known to make {who} late.</p>')
-        parts.append('<div class="findings">' + "".join(_finding(f) for f in late) + "</div>" if late else "")
-        for level, text in (
-            ("note", "worth knowing"),
-            ("unknown", "could not be found out"),
-            ("ok", "in order"),
-        ):
-            some = [f for f in findings if f.level == level]
-            if some:
-                parts.append(
-                    f'<details><summary>{len(some)} {text}</summary><div class="findings">'
-                    f"{''.join(_finding(f) for f in some)}</div></details>"
-                )
-    if not parts:
-        return ""
-    kernels = any(content.run.machines for content in runs)
-    where, whose = ("these kernels", "the guests") if kernels else ("this machine", "the machine")
-    if not kernels and machine.hardware(runs) > 1:
-        where, whose = "these machines", "each machine"
-    return (
-        f'<section id="findings"><h2>What makes {where} late</h2>'
-        f'<p class="reading">Found by <code>howlate doctor</code> in the state of {whose}, not in the '
-        "samples. howlate changes none of it unless asked to.</p>" + "".join(parts) + "</section>"
-    )
-
-
-def _finding(finding: Finding) -> str:
-    assert finding.level in LEVELS
-    change = f'<p class="change"><b>To change it</b> {coded(finding.change)}</p>' if finding.change else ""
-    return (
-        f'<article class="finding {finding.level}"><h4>{escape(finding.title)}{_about(finding)}</h4>'
-        f'<p class="found">{coded(finding.found)}</p><p>{coded(finding.why)}</p>{change}</article>'
-    )
-
-
-def _about(finding: Finding) -> str:
-    return f" ({escape(', '.join(finding.machines))})" if finding.machines else ""
-
-
-def coded(text: str) -> str:
-    """Escaped, with what stands between backticks as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _meaning(points: bool, virtual: bool) -> str:
