@@ -291,17 +291,20 @@ from pathlib import Path
 from howlate.targets.ssh import SshTarget
 from targets.test_backends import cell_of
 
-name, stream, lease_s, keep_s, length = sys.argv[1:]
+name, stream, lease_s, keep_s, planned_s = sys.argv[1:]
 target = SshTarget(name, print, float(lease_s), float(keep_s))
 knob = sys.stdin.readline().strip()
 more = {"knob": knob} if knob else {}
-cell = cell_of(target, 10_000_000, duration=length, load="cpu:5", **more)
+cell = cell_of(target, 10_000_000, duration="10min", load="cpu:5", **more)
+cell = replace(cell, expected_s=float(planned_s))
 target.run_cell(cell, Path(stream), lambda progress: print("measures", flush=True))
 """
 
 
-def killed(server: Server, tmp_path: Path, lease_s: float, keep_s: float, length: str, knob: str) -> None:
-    """A howlate that is killed while its cell measures."""
+def killed(
+    server: Server, tmp_path: Path, lease_s: float, keep_s: float, planned_s: float, knob: str
+) -> None:
+    """A howlate that is killed while its cell measures, which takes ten minutes."""
     argv = [
         sys.executable,
         "-c",
@@ -310,7 +313,7 @@ def killed(server: Server, tmp_path: Path, lease_s: float, keep_s: float, length
         str(tmp_path / "stream"),
         str(lease_s),
         str(keep_s),
-        length,
+        str(planned_s),
     ]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"}
     with subprocess.Popen(
@@ -340,7 +343,7 @@ def another(setting: str) -> str:
 
 def test_what_a_killed_howlate_left_ends_and_is_restored_by_itself(server: Server, tmp_path: Path) -> None:
     before = huge_pages()
-    killed(server, tmp_path, 0.5, 0.5, "3s", another(before))
+    killed(server, tmp_path, 10.0, 10.0, 0.0, another(before))
     assert another(before) in ("", f"thp={huge_pages()}")  # it is in force
     names = [folder.name for folder in server.folders()]
     assert until(lambda: not server.folders())
@@ -350,7 +353,7 @@ def test_what_a_killed_howlate_left_ends_and_is_restored_by_itself(server: Serve
 
 def test_the_next_run_ends_what_a_killed_one_left(server: Server, tmp_path: Path) -> None:
     before = huge_pages()
-    killed(server, tmp_path, 60.0, 900.0, "10min", another(before))
+    killed(server, tmp_path, 60.0, 900.0, 600.0, another(before))
     left = server.folders()
     assert len(left) == 1
     said: list[str] = []
