@@ -78,6 +78,15 @@ def test_whatever_a_guest_depends_on_changes_its_key() -> None:
     assert len(set(keys)) == len(keys)
 
 
+def test_a_device_that_a_cell_needs_is_there_and_part_of_the_key() -> None:
+    plain, with_edu = Machine.of("amd64"), replace(Machine.of("amd64"), devices=("edu",))
+    assert "edu" not in plain.arguments(NAMED, "")
+    arguments = with_edu.arguments(NAMED, "")
+    assert arguments[arguments.index("edu") - 1] == "-device"
+    keys = {key_of(Boot(one, Path(), Path(), ""), "a", "b") for one in (plain, with_edu)}
+    assert len(keys) == 2
+
+
 def test_qemu_is_known_by_its_bytes() -> None:
     found = MACHINE.identity()
     assert "version" in found["version"]
