@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "../sys/fixture.hpp"
+#include "sys/fixture.hpp"
 
 namespace howlate {
 namespace {
