@@ -27,8 +27,8 @@ TINY: dict[str, tuple[str, ...]] = {
     "toshiba-mem-2010": ("--scale=0.0005", "--set=period=300us", "--set=load=none,memory-fault:100"),
     "tut-2017": ("--scale=0.00005",),
 }
-"""What keeps each to a few cells of some milliseconds; which of the guests' modules can be had is not said here. A
-second of spinning is a minute of TCG: throttling is waited for on the machine itself (tests/e2e), and given up here."""
+"""What keeps each to a few cells of some milliseconds; which modules the guests can have is not said. A
+second of spinning is a minute of TCG: throttling is waited for on the machine itself (tests/e2e), given up here."""
 
 
 @pytest.mark.slow
