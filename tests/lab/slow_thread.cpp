@@ -5,6 +5,8 @@
 //   SLOW=stopped   the vCPU's thread, once it has noted that: the main loop moves the clock and stops it, and the
 //                  vCPU's thread switches it on again
 //   SLOW=halting   the vCPU's thread, now and then in a job, between halting and counting what it has executed
+//   SLOW=booting   the same, while the guest boots
+// QEMU keeps a record (-icount rr=record): main loop and vCPU's thread take turns, by a lock of its own.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -24,21 +26,22 @@
 
 namespace {
 
-constexpr std::uint64_t job = 1, ready = 4;
+constexpr std::uint64_t nothing = 0, job = 1, ready = 4;
 constexpr int most_ms = 5000;
 
 using Flag = std::atomic<bool>;
 
 const volatile std::uint64_t* state = nullptr;
 char slow = 0;
-std::atomic<const pthread_mutex_t*> big_lock{
-    nullptr};             // the one that the main loop gives back before it sleeps
+// The main loop gives back both before it sleeps, the one for turns last.
+std::atomic<const pthread_mutex_t*> big_lock{nullptr}, turns_lock{nullptr};
 Flag main_waits{false};   // for the vCPU to stop
 Flag stopped{false};      // the vCPU's thread has noted it
 Flag looked{false};       // the main loop has, after that
 Flag vcpu_sleeps{false};  // after that
-thread_local const pthread_mutex_t* last_unlocked = nullptr;
+thread_local const pthread_mutex_t *last_unlocked = nullptr, *unlocked_before = nullptr;
 thread_local bool is_vcpu = false;
+thread_local int left_since_sleep = 0;  // what the vCPU executes
 
 // The window's state, if this is a QEMU that has one.
 const volatile std::uint64_t* window_state() {
@@ -95,11 +98,18 @@ void note_broadcast(const pthread_cond_t* condition) {
     stopped = true;
 }
 
+// A boot has many more ways out than halts, which come soon after the vCPU's thread has slept.
+bool is_slow_at_halts() {
+  constexpr int soon = 6;
+  if (!state) return false;
+  return slow == 'h' ? *state == job : slow == 'b' && *state == nothing && ++left_since_sleep < soon;
+}
+
 // Leaves what the vCPU executes, as a halt does.
 void leave(const char* name, sigjmp_buf where, int value) {
   constexpr int every = 7, most = 1000;
   static int count = 0;
-  if (slow == 'h' && !is_main() && state && *state == job && ++count % every == 0 && count < every * most) {
+  if (!is_main() && is_slow_at_halts() && ++count % every == 0 && count < every * most) {
     const timespec some{0, 300'000};
     nanosleep(&some, nullptr);
   }
@@ -126,18 +136,20 @@ extern "C" int pthread_cond_broadcast(pthread_cond_t* condition) {
 
 extern "C" int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   static const auto real = next<int (*)(pthread_cond_t*, pthread_mutex_t*)>("pthread_cond_wait");
-  if (is_ready() && is_main()) main_waits = true;
-  if (is_vcpu && stopped && (slow != 's' || looked)) vcpu_sleeps = true;
+  if (is_ready() && is_main() && mutex == big_lock) main_waits = true;
+  if (is_vcpu && stopped && mutex == big_lock && (slow != 's' || looked)) vcpu_sleeps = true;
+  left_since_sleep = 0;
   return real(condition, mutex);
 }
 
 extern "C" int pthread_mutex_unlock(pthread_mutex_t* mutex) {
   static const auto real = next<int (*)(pthread_mutex_t*)>("pthread_mutex_unlock");
+  unlocked_before = last_unlocked;
   last_unlocked = mutex;
   const int result = real(mutex);
-  if (is_vcpu && is_ready() && mutex == big_lock) {
-    if (slow == 'l' && !stopped) wait_for(main_waits);
-    if (slow == 's' && stopped) wait_for(looked);
+  if (is_vcpu && is_ready()) {
+    if (slow == 'l' && !stopped && mutex == turns_lock) wait_for(main_waits);
+    if (slow == 's' && stopped && mutex == big_lock) wait_for(looked);
   }
   return result;
 }
@@ -146,7 +158,8 @@ extern "C" int ppoll(pollfd* files, nfds_t count, const timespec* limit, const s
   static const auto real = next<int (*)(pollfd*, nfds_t, const timespec*, const sigset_t*)>("ppoll");
   thread_local bool knew = false;
   if (!is_main()) return real(files, count, limit, mask);
-  big_lock = last_unlocked;
+  big_lock = unlocked_before;
+  turns_lock = last_unlocked;
   looked = knew;
   const int result = real(files, count, limit, mask);
   if (is_ready()) {

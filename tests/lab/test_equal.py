@@ -71,6 +71,21 @@ def test_a_host_that_takes_the_cpu_from_a_halting_guest_changes_nothing(
     assert [difference(undisturbed, stream_of(on, cell(200))) for _ in range(2)] == ["", ""]
 
 
+@pytest.mark.slow
+def test_a_host_that_takes_the_cpu_from_a_halting_guest_while_it_boots_changes_nothing(
+    tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cell of a guest that booted undisturbed, and one of a guest that did not."""
+    undisturbed = stream_of(bench(tmp_path / "a", fresh=True, snapshots=booted), cell(200))
+    with monkeypatch.context() as patch:
+        patch.setenv("LD_PRELOAD", str(preload(tmp_path, "slow_thread.cpp")))
+        patch.setenv("SLOW", "booting")
+        on = bench(tmp_path / "b")
+        with on.snapshots.opened(on._boot(on._stored()), on.key, threading.Event()):
+            pass
+    assert difference(undisturbed, stream_of(on, cell(200))) == ""
+
+
 def test_a_host_that_reads_slowly_changes_nothing(tmp_path: Path, booted: Path) -> None:
     """Console and window of a running guest are read all the time, a byte at a time and in pieces."""
     on = bench(tmp_path, fresh=True, snapshots=booted)

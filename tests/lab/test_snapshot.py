@@ -20,11 +20,15 @@ from lab.guests import RT, bench, cell, difference, preload, stream_of
 
 READ_NS, INSTRUCTIONS = 6_107_000_000, 6_106_000_000
 MARK = b"\x05\x0ctimer/icount\x00\x00\x00\x01"
+RECORD = b"\x06replay" + struct.pack(">II", 0, 2)
 
 
 def saved(path: Path, bias: int, mark: bytes = MARK) -> Path:
-    """As much of a saved machine as its clock is of."""
-    path.write_bytes(b"before" + mark + struct.pack(">qq", bias, INSTRUCTIONS) + b"after")
+    """As much of a saved machine as its clock and its record are of."""
+    clock = b"before" + mark + struct.pack(">qq", bias, INSTRUCTIONS)
+    # Where the host's record ends, and other things that only its reader needs.
+    record = RECORD + struct.pack(">qqQiIIQQQ", 0, 0, INSTRUCTIONS, 0, 3, 1, bias % 1000, 0, 0)
+    path.write_bytes(clock + record + b"after")
     return path
 
 
@@ -39,8 +43,12 @@ def test_a_clock_that_the_host_moved_on_is_set_to_what_the_guest_read(tmp_path: 
     assert set_clock(still, READ_NS) == 14
     assert set_clock(moved, READ_NS) == 3_159_367
     assert still.read_bytes() == moved.read_bytes()
-    bias, instructions = struct.unpack(">qq", still.read_bytes()[-21:-5])
+    data = still.read_bytes()
+    bias, instructions = struct.unpack_from(">qq", data, data.index(MARK) + len(MARK))
     assert (bias, instructions) == (READ_NS + AFTER_NS, 0)
+    (recorded,) = struct.unpack_from(">Q", data, data.index(RECORD) + len(RECORD) + 16)
+    assert recorded == 0
+    assert data.startswith(b"before") and data.endswith(b"after")
 
 
 @pytest.mark.parametrize(
@@ -142,6 +150,13 @@ def test_an_oops_while_it_boots_is_told_and_nothing_is_saved(tmp_path: Path) -> 
     guest.console.write_text("Booting Linux\n[    0.7] Oops: 0000 [#1] PREEMPT\n")
     with pytest.raises(TargetError, match="the guest's kernel oopsed: Oops: 0000"):
         snapshot._boot(guest, 0.0)
+
+
+def test_what_has_no_record_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    path.write_bytes(MARK + struct.pack(">qq", 1_000_014, INSTRUCTIONS))
+    with pytest.raises(TargetError, match="clock"):
+        set_clock(path, READ_NS)
 
 
 SLOW = ("leaving", "main", "stopped")

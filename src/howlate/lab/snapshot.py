@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from howlate.errors import HowlateError, TargetError
-from howlate.lab import window
+from howlate.lab import qcow2, window
 from howlate.lab.cache import made, remove, storing
 from howlate.lab.guest import Boot, Guest, trouble_on
 from howlate.lab.machine import NAMED
@@ -43,13 +43,14 @@ more than a kernel's tick (see `set_clock`)."""
 _ICOUNT = b"\x05\x0ctimer/icount" + (1).to_bytes(4, "big")
 """How the subsection begins: its mark, its name, its version."""
 _CLOCK = struct.Struct(">qq")
-IN_TURNS = ("-icount", "rr=record,rrfile=/dev/null")
-"""Nobody reads the record. It is made because QEMU's main loop then waits while the vCPU executes; otherwise it may
-find one that has just halted and whose last instructions are not counted yet, and moves the clock too far."""
-_STATE, _RECORD = "state", "snapshot.json"
+_REPLAY = b"\x06replay" + (0).to_bytes(4, "big") + (2).to_bytes(4, "big")
+"""How the section of QEMU's record begins: its name, its number, its version."""
+_BEGUN = struct.pack(">qqQiIIQQQ", 0, 0, 0, 0, 0xFFFFFFFF, 0, 0, 0, 0)
+"""A record that has just begun: two clocks, the number of instructions, and six that only its reader needs."""
+_STATE, _RECORD, _IMAGE = "state", "snapshot.json", "image"
 
 
-FORMAT = 3
+FORMAT = 4
 """Counted up when the host's steps from a booted guest to a saved one change what a cell measures."""
 
 
@@ -78,7 +79,7 @@ class Snapshot:
         """The result of a job. The machine that runs it is the saved one, whatever ran before."""
         with scratch(window.SIZE, otherwise) as folder:
             guest = Guest(self.boot, folder, stop)
-            with guest.started("-incoming", "defer", *IN_TURNS):
+            with guest.started("-incoming", "defer"):
                 assert guest.monitor is not None
                 with guest.explained():
                     deadline = time.monotonic() + _LOAD_S
@@ -148,21 +149,23 @@ def _is_whole(folder: Path) -> bool:
 def _make(boot: Boot, beside: Path, otherwise: Path, stop: threading.Event) -> None:
     with scratch(window.SIZE, otherwise) as folder:
         guest = Guest(boot, folder, stop)
-        path = beside / _STATE
-        with storing(path):
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-        try:
-            with guest.started():
-                assert guest.monitor is not None
-                began = time.monotonic()
-                clock_ns = _boot(guest, began + BOOT_S)
-                booted = time.monotonic()
-                with guest.explained():
-                    guest.monitor.save(handle, booted + _SAVE_S)
-                    guest.monitor.quit(booted + _SAVE_S)
-        finally:
-            os.close(handle)
+        path, image = beside / _STATE, beside / _IMAGE
+        with storing(image):
+            qcow2.create(image)
+        with guest.started():
+            assert guest.monitor is not None
+            began = time.monotonic()
+            clock_ns = _boot(guest, began + BOOT_S)
+            booted = time.monotonic()
+            with guest.explained():
+                guest.monitor.save(image, booted + _SAVE_S)
+                guest.monitor.quit(booted + _SAVE_S)
+            guest.wait(booted + _SAVE_S)
     with storing(path):
+        with image.open("rb") as source, path.open("xb") as file:
+            for piece in qcow2.saved_machine(source):
+                file.write(piece)
+        image.unlink()
         moved_ns = set_clock(path, clock_ns)
         digest, size = file_hash(path), path.stat().st_size
     times = {"boot_s": round(booted - began, 3), "save_s": round(time.monotonic() - booted, 3)}
@@ -203,15 +206,11 @@ def set_clock(state: Path, clock_ns: int) -> int:
     it is still there, it expires when the machine goes on, before the first instruction: the same state in all three.
 
     It is a bias and the number of instructions, in QEMU's section "timer", subsection "timer/icount", big-endian. The
-    number becomes 0: a record (`IN_TURNS`) begins there, and QEMU aborts if its first step is beyond 31 bits.
+    number becomes 0, there and in the section "replay": a record begins with the cell, and QEMU aborts if the two
+    are not of one number.
     """
     with state.open("r+b") as file, mmap.mmap(file.fileno(), 0) as data:
-        at = data.find(_ICOUNT)
-        if at < 0 or data.find(_ICOUNT, at + 1) >= 0:
-            raise TargetError(
-                "the clock was not found in what QEMU saved of a guest", "use QEMU 7.2 or a newer one"
-            )
-        at += len(_ICOUNT)
+        at, record_at = _only(data, _ICOUNT), _only(data, _REPLAY)
         bias, instructions = _CLOCK.unpack_from(data, at)
         moved_ns: int = bias + instructions - clock_ns
         if not 0 <= moved_ns <= AFTER_NS:
@@ -221,4 +220,15 @@ def set_clock(state: Path, clock_ns: int) -> int:
                 "use QEMU 7.2 or a newer one, and a kernel with a tick of at least 100 Hz",
             )
         _CLOCK.pack_into(data, at, clock_ns + AFTER_NS, 0)
+        data[record_at : record_at + len(_BEGUN)] = _BEGUN
     return moved_ns
+
+
+def _only(data: mmap.mmap, mark: bytes) -> int:
+    """Where the only one of a mark ends."""
+    at = data.find(mark)
+    if at < 0 or data.find(mark, at + 1) >= 0:
+        raise TargetError(
+            "the clock was not found in what QEMU saved of a guest", "use QEMU 7.2 or a newer one"
+        )
+    return at + len(mark)
