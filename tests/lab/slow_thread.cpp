@@ -91,10 +91,10 @@ void note_broadcast(const pthread_cond_t* condition) {
   static std::set<const pthread_cond_t*> before;
   Dl_info info;
   is_vcpu = true;
-  if (!state || !dladdr(condition, &info)) return;
+  if (!state || before.count(condition) != 0 || !dladdr(condition, &info)) return;
   if (!is_ready())
     before.insert(condition);
-  else if (before.count(condition) == 0)
+  else
     stopped = true;
 }
 
@@ -106,25 +106,27 @@ bool is_slow_at_halts() {
 }
 
 // Leaves what the vCPU executes, as a halt does.
-void leave(const char* name, sigjmp_buf where, int value) {
+void wait_before_leaving() {
   constexpr int every = 7, most = 1000;
   static int count = 0;
   if (!is_main() && is_slow_at_halts() && ++count % every == 0 && count < every * most) {
     const timespec some{0, 300'000};
     nanosleep(&some, nullptr);
   }
-  next<void (*)(sigjmp_buf, int)>(name)(where, value);
-  __builtin_unreachable();
 }
 
 }  // namespace
 
 extern "C" void __longjmp_chk(sigjmp_buf where, int value) {
-  leave("__longjmp_chk", where, value);
+  static const auto real = next<void (*)(sigjmp_buf, int)>("__longjmp_chk");
+  wait_before_leaving();
+  real(where, value);
 }
 
 extern "C" __attribute__((noreturn)) void siglongjmp(sigjmp_buf where, int value) noexcept(false) {
-  leave("siglongjmp", where, value);
+  static const auto real = next<void (*)(sigjmp_buf, int)>("siglongjmp");
+  wait_before_leaving();
+  real(where, value);
   __builtin_unreachable();
 }
 
