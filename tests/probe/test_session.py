@@ -16,6 +16,7 @@ import pytest
 from probe.drive import probe_path, read_stream
 from processes import until, with_word
 
+NAME, YOUNG = "howlate.0123456789abcdef", "howlate.fedcba9876543210"
 CELL = ["howlate-probe", "cyclic", "--policy=other", "--progress", "--quiet", "--stream=stream"]
 
 
@@ -23,7 +24,7 @@ class Session:
     """A folder with a keeper."""
 
     def __init__(self, place: Path, keep: str) -> None:
-        self.place, self.folder = place, place / "howlate.1"
+        self.place, self.folder = place, place / NAME
         self.folder.mkdir(mode=0o700)
         self.first = json.loads(self.ask("open", "--owner", "me", "--keep", keep).stdout)
 
@@ -118,6 +119,7 @@ def test_what_makes_no_sense_is_a_sentence(session: Session, words: tuple[str, .
 
 def test_a_stop_ends_it_in_order(session: Session) -> None:
     assert session.run("one", *CELL, "--activations=10000000").returncode == 0
+    assert until(lambda: (session.folder / "one/out/0/stream").exists())
     assert session.ask("stop", "one").returncode == 0
     _, report = session.follow("one")
     assert report["code"] == 5
@@ -160,9 +162,21 @@ def test_a_keeper_that_is_killed_takes_its_jobs_with_it(place: Path) -> None:
 
 
 def test_a_young_folder_without_a_keeper_is_left_alone(place: Path) -> None:
-    (place / "howlate.2").mkdir()
+    (place / YOUNG).mkdir()
     subprocess.run([probe_path(), "session", "list", place], timeout=60, check=True)
-    assert (place / "howlate.2").exists()
+    assert (place / YOUNG).exists()
+
+
+def test_what_a_user_calls_alike_is_left_alone_however_old(place: Path) -> None:
+    own = [place / name for name in ("howlate.git", "howlate.1", "howlate.2026", f"{NAME}.old", NAME.upper())]
+    left = place / YOUNG
+    for folder in (*own, left):
+        folder.mkdir()
+        (folder / "howlate-probe").write_text("mine")
+        os.utime(folder, (1, 1))
+    subprocess.run([probe_path(), "session", "list", place], timeout=60, check=True)
+    assert all((folder / "howlate-probe").exists() for folder in own)
+    assert not left.exists()
 
 
 def test_results_go_elsewhere_where_there_is_no_room_and_are_removed(

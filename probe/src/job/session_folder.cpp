@@ -129,6 +129,13 @@ std::string home_of(const std::string& folder) {
   return error ? folder : home.string();
 }
 
+// howlate.TOKEN: 16 hexadecimal digits, as howlate draws them. Whatever else begins alike is the user's.
+bool is_session_name(std::string_view name) {
+  constexpr std::string_view prefix = "howlate.";
+  return name.starts_with(prefix) && name.size() == prefix.size() + 16 &&
+         name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string_view::npos;
+}
+
 bool is_mine_and_old(const std::string& folder) {
   struct stat info {};
   return ::lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() &&
@@ -199,7 +206,7 @@ std::vector<std::string> living_sessions(const std::vector<std::string>& places)
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) {
       const std::string folder = entry.path().string();
-      if (!entry.path().filename().string().starts_with("howlate.")) continue;
+      if (!is_session_name(entry.path().filename().string())) continue;
       struct stat info {};
       if (::lstat(folder.c_str(), &info) != 0 || info.st_uid != ::geteuid()) continue;
       const std::string home = home_of(folder);
