@@ -389,6 +389,24 @@ def test_a_session_that_is_over_is_begun_anew(server: Server, tmp_path: Path) ->
             assert again()
 
 
+def test_a_machine_that_was_started_anew_while_it_measured_has_lost_the_cell(
+    server: Server, tmp_path: Path
+) -> None:
+    """Keeper, probe and folder are gone, and the machine answers: that is said, and the next cell begins anew."""
+
+    def start_anew() -> None:
+        (folder,) = server.folders()
+        shutil.rmtree(folder)
+        for pid in with_word(folder.name):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    with opened(server) as target:
+        with pytest.raises(TargetError, match="has lost the cell: its folder is gone"):
+            target.run_cell(cell_of(target, 100_000), tmp_path / "stream", Once(start_anew))
+        assert target.run_cell(cell_of(target), tmp_path / "stream", nothing).measured
+
+
 def howlate(*words: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     return subprocess.run(

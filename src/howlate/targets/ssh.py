@@ -43,6 +43,10 @@ STOP_S = 75.0
 _MEMORY, _DISK = ("/dev/shm",), ("/tmp", "/var/tmp")
 _FULL_BYTES = 64 << 10
 """With less than this free a cell that failed failed for it: not even its sentence can be written there."""
+_NO_PROGRAM = (126, 127)
+"""What the shell there says of a program that is gone, with the folder that it was in."""
+_LOST = (ExitCode.USAGE, ExitCode.NOT_POSSIBLE, ExitCode.BROKEN, *_NO_PROGRAM)
+"""The machine answers, and has nothing more of the cell: trying again does not help."""
 _OUTPUT, _STREAM = "out/0/stdout", "out/0/stream"
 _PLACE = re.compile(r"/[A-Za-z0-9._@:+/-]*")
 Given = TypeVar("Given")
@@ -343,8 +347,8 @@ class SshTarget:
                 seen(parse_progress(line))
                 self._renew(running)
             code = process.wait()
-        if code in (ExitCode.NOT_POSSIBLE, ExitCode.BROKEN):
-            said = sentence_of(last, code)
+        if code in _LOST:
+            said = "its folder is gone" if code in _NO_PROGRAM else sentence_of(last, code)
             raise TargetError(
                 f"{self._link.host} has lost the cell: {said}", "see whether it was started anew"
             )
@@ -415,7 +419,7 @@ class SshTarget:
                             raise KeyboardInterrupt
                         got.take(data)
             code = process.wait()
-        if code in (ExitCode.USAGE, ExitCode.NOT_POSSIBLE, ExitCode.BROKEN):
+        if code in _LOST:
             raise TargetError(f"{self._link.host} has lost the samples", "see whether it was started anew")
         if code != 0 or got.count < got.size:
             raise LinkError(f"the connection to {self._link.host} broke", lost=True)
@@ -444,7 +448,7 @@ class _SessionOverError(TargetError):
 
 def _is_over(done: Done) -> bool:
     """The session's keeper, or its folder, is gone."""
-    return b"is over" in done.errors or done.code in (126, 127)
+    return b"is over" in done.errors or done.code in _NO_PROGRAM
 
 
 def _status_of(report: Mapping[str, Any]) -> int | None:
