@@ -1,7 +1,9 @@
 #include "sys/thread.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <condition_variable>
 #include <mutex>
@@ -61,6 +63,10 @@ void* run_thread(void* context) {
 
 }  // namespace
 
+std::size_t least_stack_bytes() {
+  return static_cast<std::size_t>(std::max(::sysconf(_SC_THREAD_STACK_MIN), 0L));
+}
+
 Result<RtThread> RtThread::start(const ThreadSpec& spec, std::function<void()> body, const Root& root) {
   auto launch = std::make_shared<Launch>();
   launch->spec = spec;
@@ -68,7 +74,9 @@ Result<RtThread> RtThread::start(const ThreadSpec& spec, std::function<void()> b
   launch->root = root;
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
-  ::pthread_attr_setstacksize(&attributes, spec.stack_bytes == 0 ? stack_bytes : spec.stack_bytes);
+  // One that is too small would be refused, and the thread get what `ulimit -s` says, all of it locked.
+  ::pthread_attr_setstacksize(
+      &attributes, spec.stack_bytes == 0 ? stack_bytes : std::max(spec.stack_bytes, least_stack_bytes()));
   RtThread thread;
   // The thread copies the pointer before it says that it is ready, and we wait for that.
   const int error = ::pthread_create(&thread.thread_, &attributes, run_thread, &launch);

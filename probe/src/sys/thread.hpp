@@ -26,6 +26,9 @@ struct ThreadSpec {
   std::size_t stack_bytes = 0;         // 0: one with room for anything, touched
 };
 
+// The smallest stack that the C library gives a thread (128 KiB on aarch64).
+std::size_t least_stack_bytes();
+
 // What was read back, on the thread itself.
 struct ThreadInForce {
   std::vector<int> cpus;

@@ -31,7 +31,7 @@ constexpr long sys_futex = SYS_futex;
 
 constexpr std::int64_t tasks_max = 4096;
 constexpr std::size_t stack_bytes = 24U << 10U;
-constexpr std::int64_t task_bytes = 56 << 10;  // a small stack, and what the kernel has for a task
+constexpr std::int64_t kernels_bytes = 32 << 10;  // what the kernel has for a task
 constexpr std::int64_t pace_ns = 200'000;  // deadline tasks: between two points, so that no budget is used up
 constexpr std::int64_t crowd_runtime_ns = 10'000, crowd_period_ns = 1'000'000'000;
 
@@ -166,6 +166,8 @@ Status check(const Params& in, const SchedPolicy& policy, bool runnable) {
 }
 
 Status check_memory(std::int64_t tasks, const Root& root) {
+  const std::int64_t task_bytes =
+      static_cast<std::int64_t>(std::max(stack_bytes, least_stack_bytes())) + kernels_bytes;
   const std::int64_t available = memory_available(root);
   if (available == 0 || tasks * task_bytes < available / 5 * 4) return {};
   return not_possible(std::to_string(tasks) + " tasks need " + std::to_string(tasks * task_bytes >> 20) +
