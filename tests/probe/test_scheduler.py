@@ -156,17 +156,38 @@ def test_it_ends_among_runnable_tasks_when_it_is_stopped(probe: Path, tmp_path: 
     assert trailer["accounting"][0]["releases"] >= points
 
 
-@pytest.mark.skipif(shutil.which("prlimit") is None or shutil.which("setpriv") is None, reason="no tools")
-@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user, whose tasks are counted")
-def test_a_limit_on_tasks_is_named(probe: Path, everybodys: Path) -> None:
-    own = everybodys / "howlate-probe"
+ANOTHER = ("setpriv", "--reuid=65533", "--regid=65533", "--clear-groups")
+"""Becomes a user without rights, and without tasks."""
+NOBODY = pytest.mark.skipif(
+    any(shutil.which(name) is None for name in ("prlimit", "setpriv", "nice")) or os.geteuid() != 0,
+    reason="becomes another user, which needs root, prlimit, setpriv and nice",
+)
+
+
+def _as_another(probe: Path, folder: Path, before: tuple[str, ...], *words: str) -> str:
+    """What is said of what is not possible."""
+    own = folder / "howlate-probe"
     shutil.copy(probe, own)
     own.chmod(0o755)
-    before = ("prlimit", "--nproc=30", "setpriv", "--reuid=65533", "--regid=65533", "--clear-groups")
-    words = ["scheduler", "--question", "tasks", "--tasks", "100", "--policy", "other"]
-    done = subprocess.run([*before, own, *words], capture_output=True, text=True, timeout=120, cwd="/")
+    argv: list[str | Path] = [*before, *ANOTHER, own, *words]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, cwd="/")
     assert done.returncode == 3
-    assert "100 tasks were asked for" in done.stderr and "ulimit -u" in done.stderr
+    return done.stderr
+
+
+@NOBODY
+def test_a_limit_on_tasks_is_named(probe: Path, everybodys: Path) -> None:
+    words = ["scheduler", "--question", "tasks", "--tasks", "100", "--policy", "other"]
+    at_zero = ("nice", "-n", str(-os.nice(0)))  # also where the tests run at a higher one
+    said = _as_another(probe, everybodys, (*at_zero, "prlimit", "--nproc=30"), *words)
+    assert "100 tasks were asked for" in said and "ulimit -u" in said
+
+
+@NOBODY
+def test_who_was_started_at_a_nice_value_is_told_of_that(probe: Path, everybodys: Path) -> None:
+    words = ["cyclic", "--policy", "other", "--activations", "1"]
+    said = _as_another(probe, everybodys, ("nice", "-n", "5"), *words)
+    assert "other at nice 0" in said and "without 'nice'" in said
 
 
 @pytest.mark.skipif(len(CPUS) < 2 or os.geteuid() != 0, reason="one CPU, or no right to a deadline at all")

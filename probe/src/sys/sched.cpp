@@ -98,6 +98,10 @@ Error deadline_refused(const SchedPolicy& policy, int error) {
 
 Error refused(const SchedPolicy& policy, int error, const Root& root) {
   const std::string text = policy_text(policy);
+  if (error == EPERM && !policy.real_time() && policy.kind != SchedKind::deadline)
+    return not_possible("this user may not have " + text + " at nice " + std::to_string(policy.nice) +
+                            " again: the program was started at a higher one",
+                        "Start it without 'nice', or raise 'ulimit -e' (nice in /etc/security/limits.conf)");
   if (error == EPERM && !right_to_real_time(policy, root)) {
     const bool limit = policy.kind != SchedKind::deadline;
     return not_possible("this user may not have " + text,
