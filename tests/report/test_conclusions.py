@@ -137,6 +137,13 @@ def test_two_lab_runs_are_paired_seed_by_seed() -> None:
     assert "6.1-rt is steadier than 6.1" in text
 
 
+def test_instructions_of_two_probes_are_not_laid_to_the_kernels() -> None:
+    newer = {"howlate": "0.1", "probe": "0.2"}
+    rt = lab_run({"6.1-rt": PREEMPT_RT}, id="other", versions=newer)
+    text = said(lab_run({"6.1": STANDARD}), rt, rule="against")
+    assert "not measured with the same probe" in text and "steadier" not in text
+
+
 def test_the_largest_is_told_with_its_place_and_its_spread() -> None:
     text = said(lab_run({"6.1": STANDARD, "6.1-rt": PREEMPT_RT}), rule="largest")
     assert (

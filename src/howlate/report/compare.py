@@ -15,7 +15,17 @@ from howlate.reference.beside import Line, lines_beside
 from howlate.reference.load import find_reference
 from howlate.report.configs import Difference, that_matter
 from howlate.report.content import RunContent
-from howlate.report.join import KERNEL, PART, Joined, Place, described, join, labels_that_vary, parameters_of
+from howlate.report.join import (
+    KERNEL,
+    PART,
+    Joined,
+    Place,
+    described,
+    fact,
+    join,
+    labels_that_vary,
+    parameters_of,
+)
 from howlate.report.kernels import Kernel, compared
 from howlate.stats.sides import FIGURES, RUN, Once, Row, Verdict, verdicts
 
@@ -192,6 +202,8 @@ def refusal(joined: Joined, place: Place, first: int, second: int) -> str:
     if unlike and joined.by != PART:  # in what parts differ is what is compared
         return f"they were not measured alike ({', '.join(sorted(unlike))})"
     if joined.virtual:
+        if apart := _instructions_apart(joined, one.run, other.run, first, second):
+            return f"they were not measured with the same {apart}, whose instructions are counted too"
         common = set(one.parameters) & set(other.parameters)
         if any(
             one.parameters[r].get(n) != other.parameters[r].get(n) for r in common for n in ("first", "seed")
@@ -205,6 +217,13 @@ def refusal(joined: Joined, place: Place, first: int, second: int) -> str:
             "the cells were measured in blocks, not interleaved: order.kind=interleaved makes pairs of them"
         )
     return ""
+
+
+def _instructions_apart(joined: Joined, run: int, other: int, first: int, second: int) -> str:
+    """What else than the kernel makes instructions, and is not the same on both sides; "" where all of it is."""
+    probes = {joined.runs[i].versions.get("probe", "") for i in (run, other)}
+    emulators = {fact(joined.sides[i].facts, "lab.emulator") for i in (first, second)}
+    return "probe" if len(probes) > 1 else "QEMU" if len(emulators) > 1 else ""
 
 
 def _kernels(contents: Sequence[RunContent]) -> tuple[Kernel, ...]:

@@ -200,7 +200,7 @@ def _facts(content: RunContent, machine: str) -> Mapping[str, Any]:
     return content.run.machines.get(machine) or content.run.facts
 
 
-def _text(facts: Mapping[str, Any], key: str) -> str:
+def fact(facts: Mapping[str, Any], key: str) -> str:
     values = facts.get("values")
     value = values.get(key) if isinstance(values, dict) else None
     return "" if value is None else str(value)
@@ -228,7 +228,7 @@ def _side_keys(contents: Sequence[RunContent], points: Sequence[_Point], by: str
     for point in points:
         facts = _facts(contents[point.run], point.machine)
         value = "" if by == KERNEL else point.asked.get(by, "-")
-        bare.append((value, point.machine, point.kernel, *(_text(facts, key) for key in _IDENTITY)))
+        bare.append((value, point.machine, point.kernel, *(fact(facts, key) for key in _IDENTITY)))
     holders: dict[tuple[_SideKey, str, Key], set[int]] = {}
     for point, key in zip(points, bare, strict=True):
         holders.setdefault((key, point.test, _identity(point.asked, by)), set()).add(point.run)
@@ -254,7 +254,7 @@ def _named(
         config = next((k.config for k in content.kernels if k.label == point.machine), None)
         preemption = preemption_of(facts, config)
         told = f" ({preemption})" if preemption and not point.machine else ""
-        kernel = point.kernel or _text(facts, "kernel.release") or content.run.target
+        kernel = point.kernel or fact(facts, "kernel.release") or content.run.target
         sides.append(Side(f"{kernel}{told}", kernel, preemption, point.run, facts))
     if by != KERNEL:
         values = [key[0] for key in order]
@@ -268,7 +268,7 @@ def _named(
 def _told_apart(sides: Sequence[Side], contents: Sequence[RunContent]) -> tuple[Side, ...]:
     """Names that are the same get what differs: the CPU, else the run, else a number."""
     for tell in (
-        lambda side: _text(side.facts, "cpu.model"),
+        lambda side: fact(side.facts, "cpu.model"),
         lambda side: contents[side.run].run.id,
         lambda side: f"run {side.run + 1}",
     ):
@@ -419,7 +419,7 @@ def _machines(joined: Joined) -> list[str]:
     for key, what in _MACHINE.items():
         who: dict[str, list[str]] = {}
         for side in joined.sides:
-            text = _text(side.facts, key)
+            text = fact(side.facts, key)
             if key == "memory.total_kib" and text:  # kernels keep different shares of it to themselves
                 text = f"about {round(int(text) / 2**19) / 2:g} GiB"
             if text:
