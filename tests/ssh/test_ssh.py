@@ -274,6 +274,15 @@ def test_it_needs_a_shell_and_seven_small_programs_and_no_python(
         assert not server.folders()
 
 
+@pytest.mark.parametrize("folder", ["data", "~/data", "/da ta", "/data;true"])
+def test_a_folder_that_no_command_can_name_is_wrong_usage(
+    server: Server, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    monkeypatch.setenv("HOWLATE_SSH_FOLDER", folder)
+    with opened(server) as target, pytest.raises(UsageError, match="HOWLATE_SSH_FOLDER"):
+        target.facts()
+
+
 def test_an_architecture_without_a_probe_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

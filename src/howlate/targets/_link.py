@@ -23,6 +23,8 @@ ALIVE_S, ALIVE_COUNT = 5, 3
 IDLE_S = 60
 """A connection that a killed howlate left ends after this."""
 ASK_S = 120.0
+SLOWEST = 8_000
+"""Bytes a second of a connection that is still waited for."""
 _PREFIX = "howlate-ssh-"
 MARK = b"howlate:\n"
 """Before what a command prints: a login script may print too."""
@@ -105,6 +107,7 @@ class Link:
         """A line of `sh` there, to its end. LinkError where the connection broke: then it is not known whether the
         command ran to its end."""
         self.connect()
+        limit_s += len(given or b"") / SLOWEST
         done = self._local([*self._argv(), self._address.destination, remote(script)], limit_s, given)
         return self._after_mark(done)
 

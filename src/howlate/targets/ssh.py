@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from howlate.errors import DamagedError, ExitCode, NotPossibleError, TargetError
+from howlate.errors import DamagedError, ExitCode, NotPossibleError, TargetError, UsageError
 from howlate.lab.window import job_text
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
@@ -158,7 +158,7 @@ class SshTarget:
             machine, user, runtime, home = words[:4]
             probe = machine_probe_path(machine).read_bytes()
             own = [
-                os.environ.get("HOWLATE_SSH_FOLDER", ""),
+                _folder_asked_for(),
                 *_MEMORY,
                 runtime,
                 f"/run/user/{user}",
@@ -458,6 +458,17 @@ def _status_of(report: Mapping[str, Any]) -> int | None:
     if not text.isdigit():
         return None
     return -int(text) if word == "signal" else int(text)
+
+
+def _folder_asked_for() -> str:
+    """$HOWLATE_SSH_FOLDER; UsageError where no command there could name it."""
+    folder = os.environ.get("HOWLATE_SSH_FOLDER", "")
+    if folder and not _PLACE.fullmatch(folder):
+        raise UsageError(
+            f'$HOWLATE_SSH_FOLDER is "{folder}", which cannot be used',
+            "name a folder from / on, of letters, digits and . _ @ : + - alone",
+        )
+    return folder
 
 
 def _put_script(folder: str, size: int, owner: str, keep_s: float) -> str:
