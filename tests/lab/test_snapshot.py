@@ -175,16 +175,17 @@ def booted_with(cache: Path, slow: str, monkeypatch: pytest.MonkeyPatch) -> tupl
 def test_it_does_not_matter_which_of_qemus_threads_is_slower_when_a_guest_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The three guests that the host's timing can make of one: saved as it was; with its clock moved on to its next
-    timer; with that timer expired as well. Their cells are equal."""
+    """The guests that the host's timing can make of one: saved as it was, or with its clock moved on to its next
+    timer. That timer does not expire in the stopped machine, not even where only the record keeps it from that. Their
+    cells are equal."""
     with monkeypatch.context() as patch:
         patch.setenv("LD_PRELOAD", str(preload(tmp_path, "slow_thread.cpp")))
         made = [booted_with(tmp_path / slow, slow, patch) for slow in SLOW]
-    (left_ns, left), (moved_ns, moved), (expired_ns, expired) = made
-    assert left_ns < moved_ns == expired_ns
+    (left_ns, left), (moved_ns, moved), (woken_ns, woken) = made
+    assert left_ns < moved_ns == woken_ns
     timer = struct.pack(">q", clock_of(left) - AFTER_NS + moved_ns)
-    counts = [state.count(timer) for state in (left, moved, expired)]
-    assert counts[0] == counts[1] == counts[2] + 1  # when the timer is to expire, until it has
+    counts = {state.count(timer) for state in (left, moved, woken)}
+    assert len(counts) == 1 and counts != {0}  # when the timer is to expire: one that has is gone from the file
     for line in (cell(100), cell(100, "--load=memory-alloc:100", "--dither", "--seed=3")):
         first, *others = [stream_of(bench(tmp_path / slow, RT), line) for slow in SLOW]
         assert [difference(first, other) for other in others] == ["", ""]

@@ -200,7 +200,7 @@ def set_clock(state: Path, clock_ns: int) -> int:
     The vCPU stops first, QEMU as a whole a moment later. If its main loop looks in between, it takes the stopped vCPU
     for an idle one and moves the clock on to the next timer's expiry (`icount_start_warp_timer`). Depending on where
     the vCPU's thread is then, that timer also expires, but only while the guest is saved: its interrupt is pending in
-    the file. So of one guest there are three files: as it was, moved, moved with the timer expired.
+    the file. So of one guest there can be three files: as it was, moved, moved with the timer expired.
 
     The clock becomes what the guest itself read last, and a fixed time more, which is later than that timer. If
     it is still there, it expires when the machine goes on, before the first instruction: the same state in all three.
