@@ -143,7 +143,7 @@ def environment(**more: str) -> dict[str, str]:
         (["run", "mine.toml", "--scale", "0"], 2, "--scale 0 cannot be"),
         (["run", "timer"], 2, 'Did you mean "timers"?'),
         (["run", "absent.toml"], 2, "absent.toml is not there"),
-        (["run", "mine.toml", "--target", "ssh:board"], 2, 'the target "ssh" is not known'),
+        (["run", "mine.toml", "--target", "snail:board"], 2, 'the target "snail" is not known'),
         (["run", "mine.toml", "--set", "perid=1ms"], 2, 'Did you mean "period"?'),
         (["run", "mine.toml", "--set", "period=250"], 2, "write 250us"),
         (
