@@ -18,7 +18,7 @@ struct JobOptions {
   // What a line that is asked to end may take: a test waits ten seconds for a load that is stuck, and only then
   // restores its knobs and completes its stream.
   std::int64_t grace_ns = 30'000'000'000;
-  bool guest = false;         // the machine is the job's own: a line `disk` is allowed
+  bool guest = false;  // the machine is the job's own: a line `disk` is allowed
   std::function<void(std::size_t, const std::string&)> ended;  // a line's number and status; may be empty
 };
 

@@ -37,9 +37,10 @@ TEST_CASE("help is asked for by a word of its own") {
 TEST_CASE("a parameter is listed with all that the host needs") {
   JsonWriter json;
   write_param(json, table[1]);
-  CHECK(json.take() ==
-        R"({"name": "late-policy", "type": "choice", "default": "skip", "unit": "", )"
-        R"("choices": ["skip", "backlog"], "help": "what follows a late activation", "repeated": false, "scales": false})");
+  CHECK(
+      json.take() ==
+      R"({"name": "late-policy", "type": "choice", "default": "skip", "unit": "", )"
+      R"("choices": ["skip", "backlog"], "help": "what follows a late activation", "repeated": false, "scales": false})");
 }
 
 }  // namespace
