@@ -133,8 +133,8 @@ def _next(repetitions: int, part: Part) -> str:
         )
     if repetitions == 1:
         return (
-            "One seed is one case of phase and dither, not a kernel's value: that another shows none larger has a "
-            "probability of 1 in 2."
+            "One seed is one case of phase and dither, not a kernel's value: that another, where a seed changes "
+            "anything, shows none larger has a probability of 1 in 2."
         )
     sure = next_stretch_confidence(repetitions, 1)
     assert 0 < sure < 1
