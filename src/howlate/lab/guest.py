@@ -74,6 +74,7 @@ class Guest:
     @contextlib.contextmanager
     def started(self, *more: str, monitored: bool = True) -> Iterator[Guest]:
         """QEMU runs until the block ends at the latest. With a monitor the guest waits for `go_on`."""
+        self.check()
         boot = self._boot
         places = Places(str(boot.kernel), str(boot.initramfs), str(self.window), str(self.console))
         argv = [str(boot.machine.emulator()), *boot.machine.arguments(places, boot.command_line), *more]
