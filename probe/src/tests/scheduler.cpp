@@ -115,7 +115,8 @@ Status prepare_poll(Busy& busy) {
   files.rlim_cur =
       std::min(files.rlim_max, std::max(files.rlim_cur, enough));  // its own limit, within what it is allowed
   ::setrlimit(RLIMIT_NOFILE, &files);
-  busy.descriptors.assign(std::min(files.rlim_cur, enough), {busy.zeros.get(), POLLPRI, 0});
+  const auto count = static_cast<std::size_t>(std::min(files.rlim_cur, enough));
+  busy.descriptors.assign(count, {busy.zeros.get(), POLLPRI, 0});
   return {};
 }
 
