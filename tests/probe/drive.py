@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -124,13 +125,19 @@ def stall_often(one: Running, stall_ns: int, times: int) -> int:
     return min(lengths)
 
 
+def threads_of(one: Running) -> list[tuple[int, str, str]]:
+    """Number, name and state of each of the probe's threads. One that ends while they are read is not among them."""
+    found = []
+    for stat in Path(f"/proc/{one.pid}/task").glob("*/stat"):
+        with contextlib.suppress(OSError):
+            name, _, rest = stat.read_text().partition("(")[2].rpartition(")")
+            found.append((int(stat.parent.name), name, rest.split()[0]))
+    return found
+
+
 def threads(one: Running) -> dict[str, tuple[int, str]]:
     """The number and the state of each of the probe's threads, by its name."""
-    found = {}
-    for stat in Path(f"/proc/{one.pid}/task").glob("*/stat"):
-        name, _, rest = stat.read_text().partition("(")[2].rpartition(")")
-        found[name] = (int(stat.parent.name), rest.split()[0])
-    return found
+    return {name: (number, state) for number, name, state in threads_of(one)}
 
 
 def thread_id(one: Running, name: str) -> int:

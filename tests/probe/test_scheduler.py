@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from probe.drive import Stream, cell, read_stream, run, running
+from probe.drive import Stream, cell, read_stream, run, running, threads_of
 
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -133,11 +133,7 @@ def test_the_tasks_are_there_and_do_what_was_asked_and_end_when_it_is_killed(pro
     words = ["scheduler", "--question", "tasks", "--tasks", "64", "--tasks-state", "sleeping"]
     with running(*words, "--points", "100000000") as one:
         one.progress()
-        states = [
-            stat.read_text().rpartition(")")[2].split()[0]
-            for stat in Path(f"/proc/{one.pid}/task").glob("*/stat")
-            if "(scheduler/crowd)" in stat.read_text()
-        ]
+        states = [state for _, name, state in threads_of(one) if name == "scheduler/crowd"]
         assert states == ["S"] * 64
         one.process.kill()
         one.end()
