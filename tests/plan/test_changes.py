@@ -18,6 +18,7 @@ COUNTS = capabilities().tests[0].counts
         ("period=250us", ("period", ("250us",))),
         ("load=none,cpu:50", ("load", ("none", "cpu:50"))),
         ("load=none,cpu:50,cpus=1,nice=5,disk", ("load", ("none", "cpu:50,cpus=1,nice=5", "disk"))),
+        ("time.load=hackbench:1,loops=10,disk", ("time.load", ("hackbench:1,loops=10", "disk"))),
         ('cpus=["0-1,3", "2"]', ("cpus", ("0-1,3", "2"))),
         ("activations=[10, 20]", ("activations", ("10", "20"))),
         ("knob=cpu_dma_latency=0", ("knob", ("cpu_dma_latency=0",))),

@@ -164,3 +164,23 @@ def test_what_only_the_words_say_stands_beside_what_no_table_has() -> None:
         ("high-words", "2.6.26.8RT", {"maximum": 30_000_000}),
     ]
     assert all(line.figures["maximum"].about for line in lines)
+
+
+@pytest.mark.parametrize("study", ["toshiba-2010", "toshiba-mem-2010"])
+@pytest.mark.parametrize(
+    ("labels", "parameters", "stands"),
+    [
+        ({"timer": "setitimer"}, {}, True),
+        ({"timer": "setitimer", "late-policy": "skip"}, {}, True),
+        ({"timer": "setitimer"}, {"late-policy": "skip"}, True),
+        ({"timer": "clock_nanosleep"}, {}, False),
+        ({"timer": "setitimer", "late-policy": "as-published"}, {}, False),
+        ({"timer": "setitimer"}, {"late-policy": "backlog"}, False),
+    ],
+)
+def test_no_row_stands_beside_what_was_measured_otherwise(
+    study: str, labels: dict[str, str], parameters: dict[str, str], stands: bool
+) -> None:
+    """A label decides, be it an axis or not, else what the plan asked for; also for rows without a kernel of ours."""
+    cell = {"load": "none", "period": "300us", **labels}
+    assert bool(lines_beside(find_reference(study), cell, "latency_ns", parameters)) is stands

@@ -177,6 +177,21 @@ def test_published_rows_stand_below_ours_with_marks_and_counts() -> None:
     assert to_json(found)["tables"][0]["published"][0]["label"] == "2.6.26lenny"
 
 
+def test_a_published_row_stands_below_the_side_that_was_measured_as_it_was() -> None:
+    """Sides of one kernel, told apart by the timer: the document's is setitimer, here the second."""
+    slide = {"load": "cpu:100+disk", "period": "1ms"}
+    timers = ("clock_nanosleep", "setitimer")
+    run = of_the_study(real_run({at(**slide, timer=its): [Made(maximum=50)] for its in timers}))
+    its = sheet(found := compare([run], by="timer"), found.blocks[0])
+    assert [(line.side, line.what) for line in its.lines][:3] == [
+        ("clock_nanosleep", ""),
+        ("setitimer", ""),
+        ("", "published: 2.6.26lenny"),
+    ]
+    other = of_the_study(real_run({at(**slide, timer="clock_nanosleep"): [Made(maximum=50)]}))
+    assert compare([other]).blocks[0].published == ()
+
+
 def test_one_side_is_enough_where_a_document_stands_beside_it() -> None:
     found = compare([of_the_study(real_run(SLIDE_16, RT))])
     assert "<h2>As published</h2>" in section(found, 100)

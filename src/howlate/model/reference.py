@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -154,6 +154,8 @@ class Table:
     axes: tuple[Axis, ...] = ()
     reprints: tuple[Reprint, ...] = ()
     note: str = ""
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """How all of the document was measured: a cell that was asked for another value belongs to no table."""
 
     def column(self, name: str) -> Column:
         """The column of that name; KeyError if there is none."""
@@ -171,7 +173,10 @@ class Table:
         labels = _labels_of(cell, preemption)
         if self.why or (self.part and labels.get("part", "") != self.part):
             return False
-        return all(_agrees(name, labels.get(name), values) for name, values in self.where.items())
+        asked = {**_parameters_of(cell), **labels}
+        return all(_agrees(name, labels.get(name), values) for name, values in self.where.items()) and all(
+            name not in asked or _agrees(name, asked[name], values) for name, values in self.settings.items()
+        )
 
     def rows_for(self, cell: Mapping[str, Any], preemption: str = "") -> tuple[Row, ...]:
         """The rows that stand beside a cell. `preemption` is the model of the cell's machine; without it a label of
@@ -203,6 +208,8 @@ class Reference:
     machine: str = ""
     notes: tuple[str, ...] = field(default=())
     schema: int = 1
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """How all of it was measured, by our options; each table has them too."""
 
     def table(self, table_id: str) -> Table | None:
         return next((t for t in self.tables if t.id == table_id), None)
@@ -210,13 +217,16 @@ class Reference:
 
 def decode_reference(read: Read) -> Reference:
     """Refuses every key that it does not know, with the nearest name."""
-    read.only("schema", "study", "title", "document", "language", "machine", "notes", "columns", "table")
+    read.only(
+        "schema", "study", "title", "document", "language", "machine", "notes", "settings", "columns", "table"
+    )
     schema = read.integer("schema")
     if schema != 1:
         raise read.fail(f"schema {schema} is not known to this howlate", "use schema = 1, or a newer howlate")
     sets = read.table("columns")
     shared = {name: _named_once(sets.tables(name), sets) for name in sets.values}
-    tables = tuple(_table(t, shared) for t in read.tables("table", required=True))
+    settings = _labels(read.table("settings"))
+    tables = tuple(replace(_table(t, shared), settings=settings) for t in read.tables("table", required=True))
     found = Reference(
         study=_slug(read, "study"),
         title=read.text("title"),
@@ -225,6 +235,7 @@ def decode_reference(read: Read) -> Reference:
         tables=tables,
         machine=read.text("machine", ""),
         notes=_texts(read, "notes"),
+        settings=settings,
     )
     _once(read, "table", [t.id for t in tables])
     for one, place in zip(tables, read.tables("table"), strict=True):
@@ -450,6 +461,12 @@ def _exponent(number: Decimal) -> int:
 def _labels_of(cell: Mapping[str, Any], preemption: str) -> dict[str, str]:
     labels = dict(cell["labels"])
     return {**labels, PREEMPTION: preemption} if preemption else labels
+
+
+def _parameters_of(cell: Mapping[str, Any]) -> dict[str, str]:
+    """What a plan's cell asks for; no load, which has a label."""
+    found: Mapping[str, Any] = cell.get("parameters", {})
+    return {name: value for name, value in found.items() if isinstance(value, str)}
 
 
 def _agrees(name: str, has: str | None, wanted: tuple[str, ...]) -> bool:

@@ -26,7 +26,7 @@ def parse_change(text: str) -> tuple[str, tuple[str | bool, ...]]:
         return name, _toml_values(text, rest)
     values: list[str] = []
     for part in rest.split(","):
-        if name == "load" and values and "=" in part:
+        if name.rpartition(".")[2] == "load" and values and "=" in part:
             values[-1] += f",{part}"  # an option of the load before it: cpu:50,cpus=1
         else:
             values.append(part)

@@ -117,27 +117,32 @@ class Line:
         }
 
 
-def lines_beside(reference: Reference, labels: Mapping[str, str], column: str) -> tuple[Line, ...]:
+def lines_beside(
+    reference: Reference,
+    labels: Mapping[str, str],
+    column: str,
+    parameters: Mapping[str, str] | None = None,
+) -> tuple[Line, ...]:
     """What a document prints for the cells of these labels, whatever their kernel, of one column of the samples: its
     rows in their order, also those that cannot be measured here. Tables and listings; where there is none, what its
-    words say."""
+    words say. `parameters`: what else the cells were asked for."""
+    cell = {"labels": labels, "parameters": parameters or {}}
     for kinds in (("table", "listing"), ("text",)):
         found = [
             line
             for table in reference.tables
             if table.kind in kinds
             for row in table.rows
-            if (line := _line(table, row, labels, column)) is not None
+            if (line := _line(table, row, cell, column)) is not None
         ]
         if found:
             return tuple(found)
     return ()
 
 
-def _line(table: Table, row: Row, labels: Mapping[str, str], column: str) -> Line | None:
+def _line(table: Table, row: Row, cell: Mapping[str, Any], column: str) -> Line | None:
     """None where the row is of other cells, or has none of the figures."""
     preemption = row.match.get(PREEMPTION, table.where.get(PREEMPTION, ()))
-    cell = {"labels": labels}
     if preemption:
         if row not in table.rows_for(cell, preemption[0]):
             return None

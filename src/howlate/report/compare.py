@@ -54,6 +54,8 @@ class Block:
     pairs: tuple[Pair, ...]
     published: tuple[Line, ...] = ()
     """What the study's document prints for these labels, where it names one."""
+    stand: tuple[frozenset[int], ...] = ()
+    """Of each of these the sides that were measured as it was."""
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -174,7 +176,8 @@ def _blocks(
         if not column and not any(row.runs for row in rows):
             continue
         beside = _published(joined, place, column, known)
-        found.append(Block(title, place.test, place.labels, column, rows, pairs, beside))
+        lines, stand = tuple(line for line, _ in beside), tuple(sides for _, sides in beside)
+        found.append(Block(title, place.test, place.labels, column, rows, pairs, lines, stand))
     return found
 
 
@@ -185,13 +188,25 @@ def _pair(first: Row, second: Row, refused: str, measured: bool) -> Pair:
     return Pair(first.side, second.side, (*of_column, *verdicts(first, second, refused, runs)))
 
 
-def _published(joined: Joined, place: Place, column: str, known: Mapping[str, Reference]) -> tuple[Line, ...]:
-    """By the labels that the cells were asked for, of the first side whose study names a document."""
-    for member in place.members.values():
-        reference = known.get(joined.runs[member.run].study.reference)
+def _published(
+    joined: Joined, place: Place, column: str, known: Mapping[str, Reference]
+) -> list[tuple[Line, frozenset[int]]]:
+    """What a document prints, each with the sides that were measured as it was. A side whose study names no document
+    has that of the first that does."""
+    named = [known.get(joined.runs[member.run].study.reference) for member in place.members.values()]
+    first = next((reference for reference in named if reference is not None), None)
+    found: list[tuple[Line, set[int]]] = []
+    for (side, member), own in zip(place.members.items(), named, strict=True):
+        reference = own or first
         if reference is not None and column:
-            return lines_beside(reference, {**member.group.labels, **place.labels}, column)
-    return ()
+            labels = {**member.group.labels, **place.labels}
+            for line in lines_beside(reference, labels, column, parameters_of(member)):
+                known_sides = next((sides for its, sides in found if its == line), None)
+                if known_sides is None:
+                    found.append((line, {side}))
+                else:
+                    known_sides.add(side)
+    return [(line, frozenset(sides)) for line, sides in found]
 
 
 def refusal(joined: Joined, place: Place, first: int, second: int) -> str:

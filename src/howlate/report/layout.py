@@ -90,13 +90,14 @@ def sheet(found: Comparison, block: Block) -> Sheet:
     repeated = any(row.planned > 1 for row in block.rows)
     unit = unit_for(columns)
     lines = []
-    left = list(block.published)
+    left = list(zip(block.published, block.stand, strict=True))
     for row in block.rows:
         lines += _lines(found.sides[row.side], row, figures, repeated)
-        here = [line for line in left if found.joined.sides[row.side].preemption in line.preemption]
-        lines += [_published(line, figures, unit) for line in here]
-        left = [line for line in left if line not in here]
-    lines += [_published(line, figures, unit) for line in left]
+        model = found.joined.sides[row.side].preemption
+        here = [one for one in left if row.side in one[1] and model in one[0].preemption]
+        lines += [_published(line, figures, unit) for line, _ in here]
+        left = [one for one in left if one not in here]
+    lines += [_published(line, figures, unit) for line, _ in left]
     notes = tuple(_notes(found, block))
     return Sheet(_title(found, block), block.column, unit, figures, tuple(lines), repeated, notes)
 
