@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 from hypothesis import HealthCheck, settings
+
+# The tests read English, whoever starts them; those of the languages say which one they want.
+os.environ["LC_ALL"] = "C.UTF-8"
+os.environ.pop("LANGUAGE", None)
 
 # A shared machine may stop a test for longer than any deadline: how long an example took, or to draw it, says
 # nothing of the code.

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from howlate.errors import ExitCode, HowlateError
+from howlate.language import N_, SOURCE, _, choose, retold, spoken
 
 if TYPE_CHECKING:
     import click
@@ -25,13 +26,14 @@ def main(argv: list[str] | None = None) -> int:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays in force
             signal.signal(number, _interrupt)
     try:
+        choose(sys.argv[1:] if argv is None else argv, os.environ)
         code = _run(argv)
         sys.stdout.flush()
         return code
     except (BrokenPipeError, SystemExit):  # click ends with SystemExit where a pipe has no reader
         return _reader_went_away()
     except KeyboardInterrupt:
-        return _say("interrupted", "", ExitCode.INCONCLUSIVE)
+        return _say(N_("interrupted"), "", ExitCode.INCONCLUSIVE)
     except HowlateError as problem:
         return _say(problem.message, problem.remedy, problem.exit_code)
     except OSError as problem:
@@ -65,7 +67,7 @@ def _run(argv: list[str] | None) -> int:
         )
         message, remedy = _in_our_words(problem)
         shows = f"`{command} --help` shows how"
-        return _say(message, f"{remedy} {shows}" if remedy else shows, ExitCode.USAGE)
+        return _say(message, f"{remedy} {retold(shows)}" if remedy else shows, ExitCode.USAGE)
     except click.Abort:
         raise KeyboardInterrupt from None
     return int(result) if isinstance(result, int) else ExitCode.DONE
@@ -81,7 +83,7 @@ def _in_our_words(problem: click.ClickException) -> tuple[str, str]:
             near = problem.possibilities
             return f'there is no {kind} "{name}"', suggestion(name, near[:1]) if near else ""
     message = " ".join(problem.format_message().split()).rstrip(".")
-    return message[:1].lower() + message[1:], ""
+    return (message[:1].lower() + message[1:] if spoken() == SOURCE else message), ""
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -90,9 +92,11 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _say(message: str, remedy: str, code: ExitCode) -> int:
-    text = f"howlate: {message.rstrip('.')}."
+    text = "howlate: " + _("{sentence}.").format(sentence=retold(message).rstrip(".。"))
     if remedy:
-        text += f" {remedy[:1].upper()}{remedy[1:].rstrip('.?')}{'?' if remedy.endswith('?') else '.'}"
+        said = retold(remedy)
+        said = said[:1].upper() + said[1:]
+        text += " " + (said if said[-1] in "?？" else _("{sentence}.").format(sentence=said.rstrip(".。")))
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:

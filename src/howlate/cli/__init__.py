@@ -11,6 +11,7 @@ import click
 
 from howlate import __version__
 from howlate.cli._folder import Folder
+from howlate.cli._language import lang_option
 
 
 @click.command(
@@ -19,6 +20,7 @@ from howlate.cli._folder import Folder
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Example: howlate check",
 )
+@lang_option()
 @click.version_option(__version__, prog_name="howlate")
 def howlate() -> None:
     """How late can your Linux be? Measures it under load and says what the numbers allow you to promise."""

@@ -10,6 +10,9 @@ from typing import Any
 
 import click
 
+from howlate.cli._language import in_words, speaking
+from howlate.language import _
+
 
 class Folder(click.Group):
     """A group whose commands are the files of a package's folder; a folder in it is a group of its own.
@@ -32,7 +35,12 @@ class Folder(click.Group):
             return None
         name = self._file(cmd_name).relative_to(self.folder).parts[0].removesuffix(".py")
         command: click.Command = importlib.import_module(f"{self.package}.{name}").command
-        return command
+        return speaking(command)
+
+    def get_help(self, ctx: click.Context) -> str:
+        if ctx.parent is None:  # the others were loaded by their parents
+            in_words(self)
+        return super().get_help(ctx)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -42,15 +50,17 @@ class Folder(click.Group):
             from howlate.errors import UsageError
             from howlate.model.decode import suggestion
 
-            of = f" of {ctx.command_path}" if ctx.parent else ""
-            raise UsageError(f'"{name}" is not a command{of}', suggestion(name, self.list_commands(ctx)))
+            known = self.list_commands(ctx)
+            if ctx.parent is None:
+                raise UsageError(f'"{name}" is not a command', suggestion(name, known))
+            raise UsageError(f'"{name}" is not a command of {ctx.command_path}', suggestion(name, known))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """From the files' first lines, so that help imports none of them."""
         rows = [(name, self._summary(name)) for name in self.list_commands(ctx)]
         if rows:
-            with formatter.section("Commands"):
+            with formatter.section(_("Commands")):
                 formatter.write_dl(rows)
 
     def _file(self, command: str) -> Path:
@@ -60,4 +70,4 @@ class Folder(click.Group):
 
     def _summary(self, command: str) -> str:
         text = self._file(command).read_text(encoding="utf-8")
-        return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0].rstrip(".")
+        return _((ast.get_docstring(ast.parse(text)) or "").partition("\n")[0].rstrip("."))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from howlate.errors import ExitCode
+from howlate.language import _, ngettext, retold
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,7 +42,7 @@ def measure(
             tally = _execute(prepared, session)
         except KeyboardInterrupt as interrupt:
             for note in getattr(interrupt, "__notes__", ()):
-                click.echo(f"howlate: {note}", err=True)
+                click.echo(f"howlate: {retold(note)}", err=True)
             return _interrupted(session, asked)
     tell(session, tally, as_json)
     return tally.exit_code
@@ -74,8 +75,9 @@ def _execute(prepared: Prepared, session: Session) -> Tally:
 def _interrupted(session: Session, asked: Asked) -> int:
     whole, cells = len(session.folder.whole_cells()), len(session.run.plan.cells)
     click.echo(
-        f"howlate: interrupted with {whole} of {cells} cells whole; they are kept. "
-        f"To go on: {_again(session, asked)}",
+        _(
+            "howlate: interrupted with {whole} of {cells} cells whole; they are kept. To go on: {command}"
+        ).format(whole=whole, cells=cells, command=_again(session, asked)),
         err=True,
     )
     click.echo(session.folder.path)
@@ -121,7 +123,7 @@ def tell(session: Session, tally: Tally, as_json: bool) -> None:
         return
     print_run(session, tally)
     if summaries:
-        click.echo(f"report: {report}")
+        click.echo(_("report: {path}").format(path=report))
     click.echo(session.folder.path)
 
 
@@ -139,14 +141,30 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
     for failures in alike(tally.failures):
         click.echo(f"! {described(failures[0], axes)}")
         if len(failures) > 1:
-            of = "kernel" if failures[0].cell.machine else "part"
-            click.echo(f"  (the same in {len(failures) - 1} more cells of this {of})")
+            more = len(failures) - 1
+            if failures[0].cell.machine:
+                said = ngettext(
+                    "the same in {more} more cell of this kernel",
+                    "the same in {more} more cells of this kernel",
+                    more,
+                )
+            else:
+                said = ngettext(
+                    "the same in {more} more cell of this part",
+                    "the same in {more} more cells of this part",
+                    more,
+                )
+            click.echo(f"  ({said.format(more=more)})")
     for warning in session.run.warnings:
-        click.echo(f"! {warning}")
+        click.echo(f"! {retold(warning)}")
     findings = [Finding.from_json(dict(f)) for f in session.run.findings]
     if any(f.level == "late" for f in findings):
-        where = "these kernels" if session.run.machines else "this machine"
-        click.echo(f"\nWhat makes {where} late:")
+        late = (
+            _("What makes these kernels late:")
+            if session.run.machines
+            else _("What makes this machine late:")
+        )
+        click.echo(f"\n{late}")
         print_findings(console, findings, most=3)
     if session.run.study.reference:
         _print_published(console, session)
@@ -161,7 +179,8 @@ def _print_published(console: Console, session: Session) -> None:
 
     found = compare_if_several([read_content(session.folder.path, bins=False)])
     if found is not None and any(block.published for block in found.blocks):
-        click.echo(f"\nAs {session.run.study.reference} printed it (howlate compare {session.folder.path}):")
+        said = _("As {study} printed it (howlate compare {run}):")
+        click.echo("\n" + said.format(study=session.run.study.reference, run=session.folder.path))
         print_published(console, found)
 
 
@@ -192,7 +211,7 @@ def show_plan(prepared: Prepared, as_json: bool) -> None:
     if as_json:
         value = {"schema": 1, "clock": run.clock, "expected_s": plan.expected_s}
         if run.study.parts:
-            value["parts"] = [its for _, its in _times(prepared)]
+            value["parts"] = [its for _part, its in _times(prepared)]
         if run.scale != 1:
             value["warnings"] = list(run.warnings)
         value |= plan.to_json()
@@ -208,18 +227,24 @@ def show_plan(prepared: Prepared, as_json: bool) -> None:
     console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200)
     _print_plan(console, run, broken)
     for title, its in _times(prepared) if run.study.parts else ():
-        click.echo(f"{title}: {its['possible']} of {its['cells']} cells, about {clock(its['expected_s'])}")
+        said, time = _("{part}: {possible} of {cells} cells, about {time}"), clock(its["expected_s"])
+        click.echo(said.format(part=title, possible=its["possible"], cells=its["cells"], time=time))
     possible = sum(1 for cell in plan.cells if not cell.impossible and cell.machine not in broken)
     parallel = prepared.target.parallel
-    at_once = f" with {parallel} at once" if parallel > 1 else ""
+    at_once = _(" with {parallel} at once").format(parallel=parallel) if parallel > 1 else ""
     click.echo(
-        f"\n{possible} of {len(plan.cells)} cells, about {clock(plan.expected_s / parallel)} in all{at_once}"
-        f"{' (less where the cache has them)' if run.virtual else ''}; nothing measured."
+        _("\n{possible} of {cells} cells, about {clock} in all{at_once}{cached}; nothing measured.").format(
+            possible=possible,
+            cells=len(plan.cells),
+            clock=clock(plan.expected_s / parallel),
+            at_once=at_once,
+            cached=_(" (less where the cache has them)") if run.virtual else "",
+        )
     )
     for warning in run.warnings:
-        click.echo(f"! {warning}")
+        click.echo(f"! {retold(warning)}")
     if run.virtual:
-        click.echo(f"{VIRTUAL_TIME}.")
+        click.echo(_("{sentence}.").format(sentence=retold(VIRTUAL_TIME)))
 
 
 def _print_plan(console: Console, run: Run, broken: dict[str, str]) -> None:
@@ -234,7 +259,7 @@ def _print_plan(console: Console, run: Run, broken: dict[str, str]) -> None:
         return
     pieces = {piece.part: tuple(piece.axes) for piece in run.study.pieces()}
     for part, cells in itertools.groupby(numbered, key=lambda row: row[1].labels[PART]):
-        click.echo(f"{part}: {title_of(part, run.study)}")
+        click.echo(f"{part}: {retold(title_of(part, run.study))}")
         axes = ((KERNEL,) if run.machines else ()) + pieces[part]
         _print_cells_of_plan(console, list(cells), axes, run, broken)
         click.echo()
@@ -248,13 +273,19 @@ def _print_cells_of_plan(
     from howlate.cli._progress import clock
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    repeated = ["seed" if run.virtual else "turn"] if any(c.repetition > 1 for c in run.plan.cells) else []
-    for column in ("", *axes, *repeated, "time", "cell"):
+    repeated = (
+        [_("seed") if run.virtual else _("turn")] if any(c.repetition > 1 for c in run.plan.cells) else []
+    )
+    for column in ("", *axes, *repeated, _("time"), _("cell")):
         table.add_column(column, overflow="fold")
     for number, cell in cells:
-        time = f"not possible here: {cell.impossible}" if cell.impossible else clock(cell.expected_s)
+        time = (
+            _("not possible here: {why}").format(why=retold(cell.impossible))
+            if cell.impossible
+            else clock(cell.expected_s)
+        )
         if cell.machine in broken:
-            time = f"fails: {broken[cell.machine].splitlines()[0]}"
+            time = _("fails: {why}").format(why=retold(broken[cell.machine].splitlines()[0]))
         turn = [str(cell.repetition)] if repeated else []
         table.add_row(str(number), *(cell.labels.get(axis, "") for axis in axes), *turn, time, cell.id)
     console.print(table)

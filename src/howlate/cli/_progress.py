@@ -11,6 +11,7 @@ from typing import TextIO
 
 from howlate.errors import ExitCode
 from howlate.execute import Failure
+from howlate.language import _, retold
 from howlate.model.plan import Cell
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
@@ -40,16 +41,18 @@ def name_of(cell: Cell, axes: tuple[str, ...]) -> str:
 
 def described(failure: Failure, axes: tuple[str, ...]) -> str:
     """Why a cell is not whole, in one line; what a guest's console said last stands indented below."""
-    kinds = {ExitCode.NOT_POSSIBLE: "not possible here", ExitCode.INCONCLUSIVE: "not whole"}
+    kinds = {ExitCode.NOT_POSSIBLE: _("not possible here"), ExitCode.INCONCLUSIVE: _("not whole")}
     said, *console = failure.message.splitlines() or [""]
+    said = retold(said)
     if failure.remedy:
-        said = f"{said.rstrip('.')}. {failure.remedy[:1].upper()}{failure.remedy[1:]}"
-    first = f"{name_of(failure.cell, axes)}: {kinds.get(failure.exit_code, 'failed')}: {said}"
+        remedy = retold(failure.remedy)
+        said = f"{_('{sentence}.').format(sentence=said.rstrip('.'))} {remedy[:1].upper()}{remedy[1:]}"
+    first = f"{name_of(failure.cell, axes)}: {kinds.get(failure.exit_code, _('failed'))}: {said}"
     return "\n".join([first, *(f"    {line}" for line in console)])
 
 
 def _left(left_s: float) -> tuple[str, ...]:
-    return () if math.isnan(left_s) else (f"time left {clock(left_s)}",)
+    return () if math.isnan(left_s) else (_("time left {time}").format(time=clock(left_s)),)
 
 
 class ProgressLine:
@@ -70,14 +73,27 @@ class ProgressLine:
         if self._live:
             self._draw(self._head(), *_left(left_s))
         else:
-            self._line("  ".join((f"{number} of {of}  {name_of(cell, self._axes)}", *_left(left_s))))
+            self._line(
+                "  ".join(
+                    (
+                        _("{number} of {of}  {cell}").format(
+                            number=number, of=of, cell=name_of(cell, self._axes)
+                        ),
+                        *_left(left_s),
+                    )
+                )
+            )
 
     def _head(self) -> str:
         """ "3 of 9  cpu:100"; of several at once the numbers first: "3, 4 of 9  6.1, none; 6.1-rt, none"."""
         rows = sorted(self._running.values())
         if not rows:
             return ""
-        return f"{', '.join(str(n) for n, _ in rows)} of {self._of}  {'; '.join(name for _, name in rows)}"
+        return _("{numbers} of {of}  {cells}").format(
+            numbers=", ".join(str(n) for n, _name in rows),
+            of=self._of,
+            cells="; ".join(name for _number, name in rows),
+        )
 
     def progress(self, cell: Cell, progress: Progress, left_s: float) -> None:
         if self._live and time.monotonic() - self._drawn >= 1:
@@ -86,14 +102,22 @@ class ProgressLine:
             self._draw(
                 self._head(),
                 *_left(left_s),
-                *([f"largest seen {latency(seen)}"] if alone and seen > 0 else []),
-                *([f"{progress.activations:,} activations"] if alone else []),
+                *([_("largest seen {latency}").format(latency=latency(seen))] if alone and seen > 0 else []),
+                *(
+                    [_("{activations:,} activations").format(activations=progress.activations)]
+                    if alone
+                    else []
+                ),
             )
 
     def whole(self, cell: Cell, summary: CellSummary) -> None:
         self._running.pop(cell.id, None)
         if not summary.valid:
-            self._line(f"{name_of(cell, self._axes)}: not valid: {'; '.join(summary.warnings[:1])}")
+            self._line(
+                _("{cell}: not valid: {why}").format(
+                    cell=name_of(cell, self._axes), why="; ".join(map(retold, summary.warnings[:1]))
+                )
+            )
 
     def failed(self, failure: Failure) -> None:
         self._running.pop(failure.cell.id, None)

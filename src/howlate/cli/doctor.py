@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from howlate.language import _
+
 
 def _alone(given: list[str]) -> None:
     """Refuses what would be ignored."""
@@ -74,9 +76,11 @@ def command(
     shown = print_findings(Console(highlight=False), findings, levels=levels)
     rest = len(findings) - shown
     if not shown:
-        click.echo("Nothing was found that makes this machine late.")
+        click.echo(_("Nothing was found that makes this machine late."))
     if rest:
         click.echo(
-            f"\n{rest} of {len(findings)} checks found nothing to say or could not look: --all shows them."
+            _(
+                "\n{rest} of {findings} checks found nothing to say or could not look: --all shows them."
+            ).format(rest=rest, findings=len(findings))
         )
     return 0

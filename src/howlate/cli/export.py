@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from howlate.language import _
+
 
 class Formats(click.Choice[str]):
     """The formats of store/export, looked for when they are asked for."""
@@ -45,6 +47,6 @@ def command(run: Path, form: str, output: Path | None, cells: tuple[str, ...]) -
     folder, chosen = RunFolder.open(run), find_format(form)
     path = output if output is not None else Path(f"{run.resolve().name}{chosen.suffix}")
     rows = chosen.write(folder, path, cells)
-    click.echo(f"{rows:,} samples", err=True)
+    click.echo(_("{rows:,} samples").format(rows=rows), err=True)
     click.echo(path)
     return 0

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from howlate.language import _, retold
+
 
 @click.command(epilog="Example: howlate import config.ini --format tut-ini -o howlate.toml")
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
@@ -31,6 +33,6 @@ def command(file: Path, form: str | None, output: Path | None) -> int:
         raise UsageError(f"{path} would be overwritten by itself", "name another file with -o")
     write_text(path, imported.text, OUTPUT)
     for note in imported.notes:
-        click.echo(f"note: {note}", err=True)
+        click.echo(_("note: {note}").format(note=retold(note)), err=True)
     click.echo(path)
     return 0

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from howlate.language import _, ngettext, retold
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -134,14 +136,21 @@ def _print_audit(console: Console, one: Audit) -> None:
 
     looked_at = ", ".join(f"{rule} {count}" for rule, count in one.checked.items() if count)
     many = len(one.findings)
-    said = f"{many} contradiction{'s' * (many != 1)}" if many else "no contradiction"
+    said = ngettext("{many} contradiction", "{many} contradictions", many).format(many=many)
+    said = said if many else _("no contradiction")
     console.print(Text(f"{one.study}: {said}", style="bold"), soft_wrap=True)
     _wrapped(
-        console, f"looked at, by rule: {looked_at or 'nothing, it has no figures that a rule takes'}", "  "
+        console,
+        _("looked at, by rule: {rules}").format(
+            rules=looked_at or _("nothing, it has no figures that a rule takes")
+        ),
+        "  ",
     )
     for finding in one.findings:
         row = f", {finding.row}" if finding.row else ""
-        _wrapped(console, f"{finding.table}, {finding.place}{row}: {finding.rule}. {finding.says}", "- ")
+        _wrapped(
+            console, f"{finding.table}, {finding.place}{row}: {finding.rule}. {retold(finding.says)}", "- "
+        )
     console.print()
 
 
@@ -152,12 +161,12 @@ def _print_rules(console: Console, found: Sequence[Audit]) -> None:
     used = {rule for one in found for rule, count in one.checked.items() if count}
     for name, check in RULES.items():
         if name in used:
-            _wrapped(console, f"{name}: {check.formula}", "  ")
+            _wrapped(console, f"{name}: {retold(check.formula)}", "  ")
     if SLIP in used:
-        _wrapped(console, f"{SLIP}: two prints of one figure are one number, to the last digit", "  ")
+        _wrapped(console, f"{SLIP}: {_('two prints of one figure are one number, to the last digit')}", "  ")
     _wrapped(
         console,
-        "No figure is changed by it. What rounding could explain is not named (docs/reference.md).",
+        _("No figure is changed by it. What rounding could explain is not named (docs/reference.md)."),
         "  ",
     )
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from howlate.language import retold
+
 if TYPE_CHECKING:
     from howlate.model.study import Study
 
@@ -29,7 +31,7 @@ def command(context: click.Context, as_json: bool) -> int:
         return 0
     width = max((len(s.id) for s in found), default=0)
     for study in found:
-        click.echo(f"{study.id:<{width}}  {study.title}")
+        click.echo(f"{study.id:<{width}}  {retold(study.title)}")
     return 0
 
 

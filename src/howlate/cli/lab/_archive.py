@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from howlate.language import retold
+
 if TYPE_CHECKING:
     from howlate.lab.archive import Archive
 
@@ -50,4 +52,4 @@ def open_archive(mirrors: tuple[str, ...], keyring: Path | None) -> Archive:
 
 def say(text: str) -> None:
     """Progress, on standard error."""
-    click.echo(f"howlate: {text}", err=True)
+    click.echo(f"howlate: {retold(text)}", err=True)

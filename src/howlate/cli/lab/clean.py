@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from howlate.language import _
+
 
 @click.command(epilog="Example: howlate lab clean")
 def command() -> int:
@@ -13,5 +15,5 @@ def command() -> int:
     from howlate.lab.tidy import clean
 
     folder = cache_folder()
-    click.echo(f"{clean(folder) / 1e6:,.0f} MB removed from {folder}")
+    click.echo(_("{size:,.0f} MB removed from {folder}").format(size=clean(folder) / 1e6, folder=folder))
     return 0

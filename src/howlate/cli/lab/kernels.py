@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from howlate.cli.lab._archive import archive_options, open_archive, say
+from howlate.language import _
 
 
 @click.command(epilog="Example: howlate lab kernels --arch arm64 --all")
@@ -70,8 +71,12 @@ def _print(rows: list[dict[str, Any]]) -> None:
     lines = [("KERNEL", "VERSION", "SUITE", "MB", "FETCHED", "PREEMPTION")]
     for row in rows:
         preempt = row["preempt"]
-        modes = "" if preempt is None else ", ".join(preempt["choices"]) or f"{preempt['built']} only"
-        note = "" if row["is_complete"] else "the kernel alone: no config, no modules"
+        modes = (
+            ""
+            if preempt is None
+            else ", ".join(preempt["choices"]) or _("{mode} only").format(mode=preempt["built"])
+        )
+        note = "" if row["is_complete"] else _("the kernel alone: no config, no modules")
         lines.append(
             (
                 row["label"],

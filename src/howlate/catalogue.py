@@ -1,0 +1,188 @@
+"""A language's catalogue, read from its .po file: texts, plurals, and sentences by the template that made them."""
+
+from __future__ import annotations
+
+import gettext
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from howlate.errors import DamagedError
+from howlate.language import FOLDER
+
+FIELD = re.compile(r"\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")
+FEWEST_LETTERS = 6
+"""A template with fewer of its own would fit sentences that it did not make."""
+JOINTS = ("\n", "; ", ". ", ": ", ", ")
+"""Where a sentence that no template made is taken apart."""
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "r": "\r"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One message of a .po file."""
+
+    text: str
+    plural: str
+    forms: tuple[str, ...]
+    fuzzy: bool
+
+
+def entries(content: str) -> Iterator[Entry]:
+    """The messages of a .po file as gettext's tools write it, its head (an empty text) first; obsolete ones are
+    comments."""
+    for block in content.split("\n\n"):
+        parts: dict[str, list[str]] = {}
+        here: list[str] = []
+        fuzzy = False
+        for line in block.splitlines():
+            if line.startswith("#"):
+                fuzzy = fuzzy or (line.startswith("#,") and "fuzzy" in line)
+                continue
+            word, quote, rest = line.partition('"')
+            if quote:
+                if word:
+                    here = parts.setdefault(word.strip(), [])
+                here.append(rest[: rest.rindex('"')])
+        if "msgid" in parts:
+            texts = {word: _unescaped("".join(pieces)) for word, pieces in parts.items()}
+            forms = tuple(texts[word] for word in texts if word.startswith("msgstr"))
+            yield Entry(texts["msgid"], texts.get("msgid_plural", ""), forms, fuzzy)
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(lambda found: _ESCAPED[found[1]], text) if "\\" in text else text
+
+
+class Template:
+    """A message with fields, the other way round: from the sentence that it made to what was filled in."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.literals = FIELD.split(text)[::2]
+        self.core = max(self.literals, key=len)
+        self.letters = sum(letter.isalpha() for literal in self.literals for letter in literal)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        seen: set[str] = set()
+        pieces = []
+        for i, piece in enumerate(FIELD.split(self.text)):
+            if i % 2 == 0:
+                pieces.append(re.escape(piece.replace("{{", "{").replace("}}", "}")))
+            else:
+                pieces.append(f"(?P={piece})" if piece in seen else f"(?P<{piece}>.*?)")
+                seen.add(piece)
+        return re.compile("".join(pieces), re.DOTALL)
+
+    def values(self, sentence: str) -> dict[str, str] | None:
+        """None where it did not make this sentence."""
+        if self.core not in sentence:
+            return None
+        found = self.pattern.fullmatch(sentence)
+        return None if found is None else found.groupdict()
+
+
+class Catalogue:
+    """What one language says."""
+
+    def __init__(
+        self, language: str, messages: dict[str, str], plurals: dict[str, tuple[str, ...]], which: str
+    ):
+        self.language = language
+        self._messages = messages
+        self._plurals = plurals
+        self._which: Callable[[int], int] = gettext.c2py(which)
+        self._retold: dict[str, str] = {}
+
+    @classmethod
+    def read(cls, language: str, folder: Path = FOLDER) -> Catalogue:
+        """Texts without a translation, or with a doubtful one, stay English."""
+        path = folder / language / "LC_MESSAGES" / "howlate.po"
+        try:
+            content = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as problem:
+            raise DamagedError(
+                f"{path} cannot be read: {problem}", "howlate speaks English with --lang en"
+            ) from None
+        messages: dict[str, str] = {}
+        plurals: dict[str, tuple[str, ...]] = {}
+        which = "n != 1"
+        for entry in entries(content):
+            if not entry.text:
+                rule = re.search(r"plural=([^;\n]+)", entry.forms[0])
+                which = rule[1].strip() if rule else which
+            elif entry.fuzzy or not all(entry.forms):
+                continue
+            elif entry.plural:
+                plurals[entry.text] = entry.forms
+            else:
+                messages[entry.text] = entry.forms[0]
+        return cls(language, messages, plurals, which)
+
+    def message(self, text: str) -> str:
+        return self._messages.get(text, text)
+
+    def plural(self, one: str, many: str, count: int) -> str:
+        forms = self._plurals.get(one)
+        if forms is None:
+            return one if count == 1 else many
+        return forms[min(self._which(count), len(forms) - 1)]
+
+    @cached_property
+    def _templates(self) -> list[Template]:
+        """Those with the most words of their own first, so that the closest one answers."""
+        found = [Template(text) for text in self._messages if "{" in text and FIELD.search(text)]
+        fit = [template for template in found if template.letters >= FEWEST_LETTERS]
+        return sorted(fit, key=lambda template: -template.letters)
+
+    def retold(self, sentence: str) -> str:
+        """The translation of the template that made this sentence, with what was filled in there; of a sentence made
+        of several, each that is known."""
+        known = self._retold.get(sentence)
+        if known is None:
+            known = self._retold[sentence] = self._tell(sentence)
+        return known
+
+    def _tell(self, sentence: str) -> str:
+        whole = self._whole(sentence)
+        if whole is not None:
+            return whole
+        for joint in JOINTS:
+            first, found, rest = sentence.partition(joint)
+            while found:
+                told = self._whole(first), self._whole(rest)
+                if told != (None, None):
+                    return f"{told[0] or self.retold(first)}{joint}{told[1] or self.retold(rest)}"
+                more, found, rest = rest.partition(joint)
+                first = f"{first}{joint}{more}"
+        return sentence
+
+    def _whole(self, sentence: str) -> str | None:
+        exact = self._messages.get(sentence)
+        if exact is not None:
+            return exact
+        if " " not in sentence:
+            return None
+        for template in self._templates:
+            values = template.values(sentence)
+            if values is not None:
+                # One word is a name (a policy, a mode, a file), also where a heading has the same.
+                told = {name: self.retold(its) if " " in its else its for name, its in values.items()}
+                return FIELD.sub(lambda field, its=told: its[field[1]], self._messages[template.text])  # type: ignore[misc]
+        return None
+
+
+def teach_click(catalogue: Callable[[str], str], plural: Callable[[str, str, int], str]) -> None:
+    """click says its own words through the standard library's gettext: it asks us."""
+
+    def dgettext(domain: str, message: str) -> str:
+        return catalogue(message)
+
+    def dngettext(domain: str, msgid1: str, msgid2: str, n: int) -> str:
+        return plural(msgid1, msgid2, n)
+
+    gettext.dgettext, gettext.dngettext = dgettext, dngettext
