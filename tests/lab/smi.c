@@ -2,7 +2,7 @@
  * A guest's program: runs another one (the words after the first), and raises three SMIs meanwhile through
  * the port of the chipset's power management.
  *
- *   smi howlate-probe hardware-gap --duration 3s ...
+ *   smi howlate-probe hardware-gap --duration 1s ...
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 		_exit(127);
 	}
 	for (int i = 0; i < 3; i++) {
-		const struct timespec next = {0, 700 * 1000 * 1000};
+		const struct timespec next = {0, 200 * 1000 * 1000};
 
 		nanosleep(&next, NULL);
 		outb(0, 0xb2);
