@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,52 +19,13 @@ import pytest
 
 from howlate.errors import ExitCode, HowlateError, NotPossibleError, TargetError, UsageError
 from howlate.places import ROOT
-from howlate.store.frames import Kind
-from howlate.targets import Progress
 from howlate.targets._link import Address
 from howlate.targets.ssh import SshTarget
 from processes import until, with_word
 from ssh import server as servers
 from ssh.server import Server, serving
-from targets.test_backends import cell_of, nothing, rows_of
-
-
-@contextmanager
-def opened(server: Server, said: list[str] | None = None, **settings: float) -> Iterator[SshTarget]:
-    with closing(SshTarget(server.name, (said if said is not None else []).append, **settings)) as target:
-        yield target
-
-
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    with serving(tmp_path, monkeypatch) as one:
-        yield one
-        assert until(lambda: not one.folders()), one.folders()
-        assert not [line for folder in one.folders() for line in with_word(folder.name).values()]
-
-
-class Once:
-    """Does something when progress comes for the first time."""
-
-    def __init__(self, what: object) -> None:
-        self._what = what
-        self.seen: list[Progress] = []
-        self.done = False
-
-    def __call__(self, progress: Progress) -> None:
-        self.seen.append(progress)
-        if not self.done and callable(self._what):
-            self.done = True
-            self._what()
-
-
-def is_whole(stream: Path, activations: int) -> None:
-    rows, reader = rows_of(stream)
-    assert reader.end is not None
-    assert reader.end.kind is Kind.WHOLE, reader.end.reason
-    assert reader.trailer is not None
-    assert reader.trailer["stop_reason"] == "activations"
-    assert rows == activations
+from ssh.sessions import Once, is_whole, opened
+from targets.test_backends import cell_of, nothing
 
 
 @pytest.mark.parametrize(
@@ -295,34 +256,34 @@ def test_an_architecture_without_a_probe_is_a_sentence(
 
 MEASURE = """
 import sys
-from dataclasses import replace
 from pathlib import Path
 from howlate.targets.ssh import SshTarget
 from targets.test_backends import cell_of
 
-name, stream, lease_s, keep_s, planned_s = sys.argv[1:]
-target = SshTarget(name, print, float(lease_s), float(keep_s))
+name, stream, keep_s = sys.argv[1:]
+target = SshTarget(name, print, keep_s=float(keep_s))
 knob = sys.stdin.readline().strip()
 more = {"knob": knob} if knob else {}
 cell = cell_of(target, 10_000_000, duration="10min", load="cpu:5", **more)
-cell = replace(cell, expected_s=float(planned_s))
 target.run_cell(cell, Path(stream), lambda progress: print("measures", flush=True))
 """
 
 
 def killed(
-    server: Server, tmp_path: Path, lease_s: float, keep_s: float, planned_s: float, knob: str
+    server: Server,
+    tmp_path: Path,
+    keep_s: float,
+    knob: str,
+    look: Callable[[], None] = lambda: None,
 ) -> None:
-    """A howlate that is killed while its cell measures, which takes ten minutes."""
+    """A howlate that is killed while its cell measures, which takes ten minutes. `look` comes before that."""
     argv = [
         sys.executable,
         "-c",
         MEASURE,
         server.name,
         str(tmp_path / "stream"),
-        str(lease_s),
         str(keep_s),
-        str(planned_s),
     ]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"}
     with subprocess.Popen(
@@ -333,6 +294,7 @@ def killed(
         process.stdin.write(knob + "\n")
         process.stdin.flush()
         assert any("measures" in line for line in process.stdout)
+        look()
         process.kill()
 
 
@@ -351,18 +313,28 @@ def another(setting: str) -> str:
 
 
 def test_what_a_killed_howlate_left_ends_and_is_restored_by_itself(server: Server, tmp_path: Path) -> None:
+    """The knob is looked at while howlate lives and its lease cannot run out; afterwards the lease is made short."""
     before = huge_pages()
-    killed(server, tmp_path, 10.0, 10.0, 0.0, another(before))
-    assert another(before) in ("", f"thp={huge_pages()}")  # it is in force
-    names = [folder.name for folder in server.folders()]
+    left: list[Path] = []
+    in_force: list[str] = []
+
+    def look() -> None:
+        left.extend(server.folders())
+        in_force.append(huge_pages())
+
+    killed(server, tmp_path, 20.0, another(before), look)
+    assert another(before) in ("", f"thp={in_force[0]}")
+    (folder,) = left
+    there = "/dev/shm/" + folder.name
+    server.inside(f"{there}/howlate-probe", "session", "renew", there, "cell-1", "--lease", "1ms")
     assert until(lambda: not server.folders())
-    assert not [line for name in names for line in with_word(name).values()]
+    assert not with_word(folder.name)
     assert huge_pages() == before
 
 
 def test_the_next_run_ends_what_a_killed_one_left(server: Server, tmp_path: Path) -> None:
     before = huge_pages()
-    killed(server, tmp_path, 60.0, 900.0, 600.0, another(before))
+    killed(server, tmp_path, 900.0, another(before))
     left = server.folders()
     assert len(left) == 1
     said: list[str] = []

@@ -40,11 +40,11 @@ class Forward:
     """Progress that only grows: a new connection tells it from the beginning."""
 
     def __init__(self, on_progress: Callable[[Progress], None]) -> None:
-        self._on_progress, self._elapsed_s = on_progress, 0.0
+        self._on_progress, self.elapsed_s = on_progress, 0.0
 
     def __call__(self, progress: Progress | None) -> None:
-        if progress is not None and progress.elapsed_s > self._elapsed_s:
-            self._elapsed_s = progress.elapsed_s
+        if progress is not None and progress.elapsed_s > self.elapsed_s:
+            self.elapsed_s = progress.elapsed_s
             self._on_progress(progress)
 
 

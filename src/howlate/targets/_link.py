@@ -14,7 +14,7 @@ from pathlib import Path
 
 from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.interrupts import interrupts_held
-from howlate.store.scratch import held_folder, remove_stale
+from howlate.targets._socket_folder import socket_folder
 
 CONNECT_S = 20.0
 """Of one try to connect, without what a user takes to type a password."""
@@ -25,7 +25,7 @@ IDLE_S = 60
 ASK_S = 120.0
 SLOWEST = 8_000
 """Bytes a second of a connection that is still waited for."""
-_PREFIX = "howlate-ssh-"
+_PREFIX, _SOCKET = "howlate-ssh-", "c"
 MARK = b"howlate:\n"
 """Before what a command prints: a login script may print too."""
 _CONNECTION = 255
@@ -46,6 +46,10 @@ class Address:
 
     destination: str
     port: int = 0
+
+    @property
+    def by_hand(self) -> str:
+        return f"ssh{f' -p {self.port}' if self.port else ''} {self.destination}"
 
     @staticmethod
     def parse(text: str) -> Address:
@@ -82,22 +86,25 @@ class Link:
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        temporary = Path(tempfile.gettempdir())
-        remove_stale(temporary, _PREFIX)
         self._place = contextlib.ExitStack()
-        self._folder = self._place.enter_context(held_folder(_PREFIX, temporary))
+        self._folder = self._place.enter_context(socket_folder(_PREFIX, _SOCKET))
         self._program = shlex.split(os.environ.get("HOWLATE_SSH", "")) or ["ssh"]
 
     @property
     def host(self) -> str:
         return self._address.destination
 
-    def connect(self, patient: bool = True) -> None:
+    @property
+    def by_hand(self) -> str:
+        """What a user types to reach it."""
+        return self._address.by_hand
+
+    def connect(self) -> None:
         """Makes the connection if there is none. LinkError, with its reason, if that fails. On a terminal ssh may ask
-        for a password, if `patient`."""
+        for a password."""
         if self._is_up():
             return
-        ask = patient and sys.stdin is not None and sys.stdin.isatty()
+        ask = sys.stdin is not None and sys.stdin.isatty()
         argv = [*self._argv(master=True, batch=not ask), "-f", "-N"]
         done = self._local(argv, None if ask else 3 * CONNECT_S, foreground=True)
         if done.code != 0:
@@ -151,7 +158,7 @@ class Link:
 
     @property
     def _control(self) -> Path:
-        return self._folder / "c"
+        return self._folder / _SOCKET
 
     def _argv(self, master: bool = False, batch: bool = True) -> list[str]:
         settings = [
@@ -274,12 +281,11 @@ def explain(errors: bytes, address: Address) -> LinkError:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     last = lines[-1] if lines else "ssh said nothing"
     host = address.destination.rpartition("@")[2]
-    port = f" -p {address.port}" if address.port else ""
     known = f"[{host}]:{address.port}" if address.port not in (0, 22) else host
     words = {
         "host": address.destination,
         "last": last.rstrip("."),
-        "by_hand": f"ssh{port} {address.destination}",
+        "by_hand": address.by_hand,
         "forget": f"ssh-keygen -R {shlex.quote(known)}",
     }
     for sign, message, remedy, lost in _REASONS:

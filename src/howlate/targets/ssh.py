@@ -13,9 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Any
 
 from howlate.errors import DamagedError, ExitCode, NotPossibleError, TargetError, UsageError
 from howlate.lab.window import job_text
@@ -28,9 +28,10 @@ from howlate.plan import expected_stream_bytes
 from howlate.store.files import storing
 from howlate.store.frames import crc32c
 from howlate.targets._flow import Forward, Got, check_silence, lines_after_mark, skip_to_mark
-from howlate.targets._link import Address, Done, Link, LinkError, is_lost
+from howlate.targets._link import Address, Done, Link, LinkError
 from howlate.targets._owner import Owner
 from howlate.targets._target import Outcome, Progress, arguments, outcome_of, sentence_of
+from howlate.targets._tries import Clock, Given, Tries
 from howlate.targets.local import parse_progress
 
 SUMMARY = "another machine, over SSH"
@@ -49,7 +50,6 @@ _LOST = (ExitCode.USAGE, ExitCode.NOT_POSSIBLE, ExitCode.BROKEN, *_NO_PROGRAM)
 """The machine answers, and has nothing more of the cell: trying again does not help."""
 _OUTPUT, _STREAM = "out/0/stdout", "out/0/stream"
 _PLACE = re.compile(r"/[A-Za-z0-9._@:+/-]*")
-Given = TypeVar("Given")
 
 
 def open_target(argument: str, say: Callable[[str], None] = lambda _: None) -> SshTarget:
@@ -61,17 +61,22 @@ class SshTarget:
     """A session on another machine: a folder with the probe, and a process that keeps it."""
 
     def __init__(
-        self, argument: str, say: Callable[[str], None], lease_s: float = LEASE_S, keep_s: float = KEEP_S
+        self,
+        argument: str,
+        say: Callable[[str], None],
+        lease_s: float = LEASE_S,
+        keep_s: float = KEEP_S,
+        clock: Clock | None = None,
     ) -> None:
         self._argument, self._say, self._lease_s, self._keep_s = argument, say, lease_s, keep_s
+        self._clock = clock or Clock()
         self._link = Link(Address.parse(argument))
         self._owner = Owner.this()
         self._folder = ""
-        self._gave_up = False
-        """The machine could not be reached for long: the next cell tries once."""
         self._begun: set[str] = set()
         """Folders that may be there: an interrupt can come while one is made."""
         self._stopped = threading.Event()
+        self._tries = Tries(self._link, say, self._stopped, keep_s, self._clock)
         self._numbers = itertools.count(1)
 
     @property
@@ -235,7 +240,9 @@ class SshTarget:
             raise TargetError(problem.message, problem.remedy) from None
 
     def _run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
-        running = _Running(self._session(), f"cell-{next(self._numbers)}", time.monotonic() + cell.expected_s)
+        running = _Running(
+            self._session(), f"cell-{next(self._numbers)}", self._clock.now() + cell.expected_s
+        )
         with self._ended_in_any_case(running, stream):
             self._start(cell, running)
             running.report = self._follow(running, on_progress)
@@ -253,13 +260,13 @@ class SshTarget:
                 raise
             try:
                 self._verb(f"session stop {running.name_in_session}", running.folder)
-                running.planned_end = time.monotonic()
+                running.planned_end = self._clock.now()
                 report = self._follow(running, lambda _: None, STOP_S)
                 if report["lines"]:
                     self._fetch(running, stream)
                 self._drop(running)
             except (LinkError, TargetError) as other:
-                rest = running.lease_end - time.monotonic()
+                rest = running.lease_end - self._clock.now()
                 problem.add_note(
                     f"the cell on {self._link.host} could not be stopped ({other.message}); "
                     f"it stops by itself within {max(0.0, rest):.0f} s"
@@ -273,10 +280,10 @@ class SshTarget:
         words = f"session run {running.name_in_session} --bytes {len(job)} --lease {int(lease_s * 1000)}ms"
         words += f" --room {expected_stream_bytes(cell, self._can)}B"
         words += "".join(f" --place {place}" for place in (*_DISK[::-1], *_MEMORY))
-        done = self._again(running, lambda: self._verb(words, running.folder, job))
+        done = self._again("start", running, lambda: self._verb(words, running.folder, job))
         if _is_over(done):
             raise _SessionOverError
-        running.lease_end = time.monotonic() + lease_s
+        running.lease_end = self._clock.now() + lease_s
         if done.code != 0:
             running.refused = True
             said = sentence_of(done.errors, done.code)
@@ -284,46 +291,23 @@ class SshTarget:
                 f"the cell cannot be started on {self._link.host}: {said.rstrip('.')}"
             )
 
-    def _again(self, running: _Running, once: Callable[[], Given]) -> Given:
-        """Until the connection holds for it."""
-        while True:
-            try:
-                return once()
-            except LinkError as problem:
-                if not is_lost(problem):
-                    raise
-                self._come_back(running, problem)
-
-    def _come_back(self, running: _Running, why: LinkError) -> None:
-        """Waits for the connection; the cell goes on meanwhile."""
-        now = time.monotonic()
-        until = now if self._gave_up else max(now, running.planned_end) + self._keep_s
-        self._say(
-            f"{why.message}; the cell goes on there, and its samples are fetched when it can be reached again"
-        )
-        delay_s = 0.5
-        while True:
-            self._link.drop()
-            try:
-                self._link.connect()
-                self._gave_up = False
-                return
-            except LinkError as problem:
-                if not is_lost(problem) or time.monotonic() > until:
-                    self._gave_up = True
-                    raise TargetError(
-                        f"{problem.message}, and the cell's samples are there", problem.remedy
-                    ) from None
-            if self._stopped.wait(delay_s):
-                raise KeyboardInterrupt
-            delay_s = min(15.0, 2 * delay_s)
+    def _again(
+        self,
+        what: str,
+        running: _Running,
+        once: Callable[[], Given],
+        got: Callable[[], float] = lambda: 0.0,
+    ) -> Given:
+        """Until the connection holds for it; the cell goes on meanwhile."""
+        return self._tries.over(what, once, running.planned_end, got)
 
     def _follow(
         self, running: _Running, on_progress: Callable[[Progress], None], limit_s: float = 0.0
     ) -> dict[str, Any]:
         """Hands on its progress until it has ended; over as many connections as it takes."""
         seen = Forward(on_progress)
-        return self._again(running, lambda: self._follow_once(running, seen, limit_s))
+        once = partial(self._follow_once, running, seen, limit_s)
+        return self._again("follow", running, once, lambda: seen.elapsed_s)
 
     def _follow_once(self, running: _Running, seen: Forward, limit_s: float) -> dict[str, Any]:
         script = (
@@ -356,12 +340,12 @@ class SshTarget:
 
     def _renew(self, running: _Running) -> None:
         """A cell that takes longer than planned goes on while howlate watches it."""
-        if running.lease_end - time.monotonic() < self._lease_s / 2:
+        if running.lease_end - self._clock.now() < self._lease_s / 2:
             self._verb(
                 f"session renew {running.name_in_session} --lease {int(self._lease_s * 1000)}ms",
                 running.folder,
             )
-            running.lease_end = time.monotonic() + self._lease_s
+            running.lease_end = self._clock.now() + self._lease_s
 
     def _outcome(self, running: _Running, stream: Path) -> Outcome:
         report = running.report
@@ -399,7 +383,8 @@ class SshTarget:
         with storing(stream), stream.open("wb") as file:
             for _ in range(2):
                 got = Got(file)
-                self._again(running, lambda got=got: self._fetch_once(running, got))  # type: ignore[misc]
+                once, count = partial(self._fetch_once, running, got), partial(getattr, got, "count")
+                self._again("fetch", running, once, count)
                 if got.is_whole:
                     return
                 file.seek(0)

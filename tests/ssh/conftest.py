@@ -1,0 +1,19 @@
+"""The machine of the tests over SSH."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from processes import until, with_word
+from ssh.server import Server, serving
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    with serving(tmp_path, monkeypatch) as one:
+        yield one
+        assert until(lambda: not one.folders()), one.folders()
+        assert not [line for folder in one.folders() for line in with_word(folder.name).values()]
