@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from howlate.model.study import numbered
 from howlate.report.boundaries import boundary
 from howlate.report.compare import compare
 from howlate.report.conclusions import conclusions
 from howlate.report.content import RunContent
 from howlate.report.relations import judge
-from howlate.report.trends import numbered
 from howlate.stats.sides import Direction
 from made_sides import RT, Made, Points, at, lab_run, real_run
 
@@ -307,6 +307,7 @@ def test_a_loads_own_run_time_is_compared() -> None:
         ("none", None),
         ("disk", None),
         ("cpu:50+disk", None),
+        ("hackbench:4,pipe+disk", None),
     ],
 )
 def test_a_loads_number(load: str, found: tuple[str, float] | None) -> None:

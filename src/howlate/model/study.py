@@ -17,6 +17,8 @@ KERNEL = "kernel"
 PART = "part"
 """The label of a study's parts; `--set order.NAME` is the order's, so no part is called that."""
 
+_NUMBERED = re.compile(r"(?P<name>[a-z][a-z0-9-]*):(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<rest>,[^+]*)?")
+
 Value = str | bool | tuple[str, ...]
 """A parameter's value as on the command line: text, a flag, or several values of a repeated option."""
 
@@ -317,6 +319,13 @@ def spell(value: Value) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return value if isinstance(value, str) else "+".join(value) or "none"
+
+
+def numbered(load: str) -> tuple[str, float] | None:
+    """A load's name and the number it is asked for: ("hackbench", 10.0). None for one without, and for several
+    loads."""
+    match = _NUMBERED.fullmatch(load)
+    return (f"{match['name']}{match['rest'] or ''}", float(match["number"])) if match else None
 
 
 def _plain(value: Value) -> str | bool | list[str]:

@@ -3,11 +3,11 @@ load take."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from howlate.charts._words import significant
+from howlate.model.study import numbered
 from howlate.report.compare import Block
 from howlate.report.parts import Part, Said, time_of
 from howlate.stats.diagnose import kendall_trend
@@ -15,16 +15,6 @@ from howlate.stats.sides import LEVEL, RUN, Row, Verdict
 
 FEWEST_NUMBERS = 5
 """Of fewer even a perfect order is no trend at the 5 % level."""
-_NUMBERED = re.compile(r"(?P<name>[a-z][a-z0-9-]*):(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<rest>[,+].*)?")
-
-
-def numbered(load: str) -> tuple[str, float] | None:
-    """A load's name and the number it is asked for: ("hackbench", 10.0). None for one without, and for several
-    loads."""
-    match = _NUMBERED.fullmatch(load)
-    if match is None or "+" in (match["rest"] or ""):
-        return None
-    return f"{match['name']}{match['rest'] or ''}", float(match["number"])
 
 
 @dataclass(frozen=True)
