@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._data import pack
-from howlate.charts._figure import Figure, Note, Panel, Picture, Subject
-from howlate.charts._scale import Scale, count_tick, log_ticks, spread
+from howlate.charts._figure import Figure, Panel, Subject
+from howlate.charts._scale import Scale, spread
 from howlate.charts._sides import Spot, measured, sides_of, spots_of, title_of
-from howlate.charts._svg import el
 from howlate.charts._words import said_of, time_text
-from howlate.charts.histogram import FLOOR, NATIVE, bars, bits_for, merge
+from howlate.charts.histogram import FLOOR, bars_exact, bars_picture, bits_for, merge
 from howlate.model.bins import CellBins, Histogram
 from howlate.model.columns import things
 
@@ -81,7 +79,7 @@ def _shared(drawn: Drawn) -> list[Panel]:
     merged = [merge(h, bits) for h in held]
     y = Scale(FLOOR, max(max(h.counts) for h in merged) * 1.4, True, "count")
     return [
-        _panel(row, side, spot, m, x, y, "multiples", bits)
+        _panel(row, side, spot, m, x, y, "multiples")
         for (row, side, spot), m in zip(drawn, merged, strict=True)
     ]
 
@@ -93,7 +91,7 @@ def _own(drawn: Drawn) -> list[Panel]:
         x = Scale(0.0, histogram.upper_ns[-1] * 1.02, False, "ns")
         bins = equal_bins(histogram, max(1, round(histogram.upper_ns[-1] / 120)))
         y = Scale(FLOOR, max(bins.counts) * 1.4, True, "count")
-        panels.append(_panel(row, side, spot, bins, x, y, "", NATIVE))
+        panels.append(_panel(row, side, spot, bins, x, y, ""))
     return panels
 
 
@@ -118,35 +116,15 @@ def equal_bins(histogram: Histogram, width: int) -> Histogram:
     return Histogram(tuple(lower), tuple(upper), tuple(counts))
 
 
-def _panel(
-    row: str, side: str, spot: Spot, merged: Histogram, x: Scale, y: Scale, link: str, bits: int
-) -> Panel:
+def _panel(row: str, side: str, spot: Spot, merged: Histogram, x: Scale, y: Scale, link: str) -> Panel:
     bins = _bins(spot)
     native, of, largest = bins.histogram, things(bins.column), _largest(spot)
     total = sum(native.counts)
-    data: dict[str, object] = {
-        "kind": "intervals",
-        "base": 0,
-        "unit": 1,
-        "low": pack(merged.lower_ns),
-        "size": pack(u - v for v, u in zip(merged.lower_ns, merged.upper_ns, strict=True)),
-        "series": [{"name": of, "kind": "count", "values": pack(merged.counts)}],
-    }
     return Panel(
         label=" · ".join(part for part in (side, row) if part),
-        picture=Picture(
-            x=x,
-            y_ticks=[(y.at(v), count_tick(v)) for v in log_ticks(y.low, y.high, 3)],
-            marks=el("path", {"class": "bars", "d": bars(merged, x, y, 2 * HEIGHT)}),
-            width=1000.0,
-            height=2.0 * HEIGHT,
-            notes=[
-                Note(x.at(largest), y.at(1) + 0.06, "", "down", "c-max"),
-                Note(x.at(largest), 0.42, f"max {time_text(largest)}"),
-            ],
-        ),
+        picture=bars_picture(merged, x, y, largest, HEIGHT),
         height=HEIGHT,
         summary=f"Histogram of {total} {of} from {time_text(native.lower_ns[0])} to {time_text(largest)}.",
-        data=data,
+        data=bars_exact(merged, of),
         link=link,
     )

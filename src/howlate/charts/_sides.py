@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from howlate.charts._data import pack
-from howlate.charts._figure import Key, Note, Panel, Picture, Subject
-from howlate.charts._scale import Scale, linear_ticks, log_ticks, spread, time_tick
+from howlate.charts._figure import Key, Note, Panel, Subject
+from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.charts._scale import Scale, spread
 from howlate.charts._svg import MARKERS, el, line_path
 from howlate.charts._words import time_text
+from howlate.model.study import numbered
 from howlate.stats.sides import Range
 
 WIDTH = 1000.0
@@ -19,7 +20,6 @@ UNMEASURED = "unmeasured"
 """The test that measures nothing but how long a load's own runs take."""
 LINES = 8
 """More lines in one picture cannot be told apart."""
-_NUMBERED = re.compile(r"(?P<name>[a-z][a-z0-9-]*):(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<rest>,.*)?")
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,6 @@ def title_of(rest: Mapping[str, str], spots: Sequence[Spot], without: Sequence[s
     names = dict.fromkeys(name for spot in spots for name in spot.rest)
     vary = [n for n in names if n not in without and len({spot.rest.get(n) for spot in spots}) > 1]
     return ", ".join(f"{name} {rest[name]}" for name in vary if name in rest)
-
-
-def numbered(load: str) -> tuple[str, float] | None:
-    """A load's name and its number: ("hackbench", 10.0); None for one without."""
-    match = _NUMBERED.fullmatch(load)
-    return (f"{match['name']}{match['rest'] or ''}", float(match["number"])) if match else None
 
 
 def columns_of(spot: Spot) -> list[str]:
@@ -149,62 +143,44 @@ def panel_of(
     title: str, some: Sequence[Curve], x: Scale, y: Scale, places: Mapping[str, int], what: str
 ) -> Panel:
     """Lines through the medians, a bar from the smallest to the largest at each number."""
-    marks: list[str] = []
-    notes: list[Note] = []
-    series: list[dict[str, object]] = []
-    height = 2.0 * HEIGHT
-    for curve in some:
-        place = places[curve.name] % LINES
-        classes = f"c{place + 1}"
-        line = [(x.at(n) * WIDTH, height * (1 - y.at(r.median))) for n, r in curve.points]
-        marks.append(
-            el(
-                "path",
-                {
-                    "class": f"line {classes} dash{place + 1} s{places[curve.name]}",
-                    "d": line_path(line),
-                },
-            )
-        )
-        for number, its in curve.points:
-            foot, top = (height * (1 - y.at(v)) for v in (its.smallest, its.largest))
-            if foot - top > 0.5:
-                at = x.at(number) * WIDTH
-                marks.append(
-                    el("path", {"class": f"range {classes}", "d": f"M{at:.1f},{foot:.1f}V{top:.1f}"})
-                )
-            marker = list(MARKERS)[place]
-            notes.append(Note(x.at(number), y.at(its.median), "", marker, f"{classes} s{places[curve.name]}"))
-        series.append(
-            {
-                "name": curve.name,
-                "key": classes,
-                "names": [f"{n:g}" for n, _ in curve.points],
-                "says": [_said(r) for _, r in curve.points],
-                "per": 1000,
-                "x": pack(round(n * 1000) for n, _ in curve.points),
-                "y": pack(round(y.at(r.median) * 10000) for _, r in curve.points),
-            }
-        )
+    pieces = [_piece(curve, places[curve.name], x, y) for curve in some]
     worst = max(((c.name, n, r) for c in some for n, r in c.points), key=lambda row: row[2].largest)
     return Panel(
         label=title,
-        picture=Picture(
-            x=x,
-            y_ticks=[
-                (y.at(v), time_tick(v))
-                for v in (log_ticks(y.low, y.high, 7) if y.log else linear_ticks(y.low, y.high, 5))
-            ],
-            marks="".join(marks),
-            width=WIDTH,
-            height=height,
-            notes=notes,
-        ),
+        picture=picture_of(pieces, x, y.ticks(7 if y.log else 5), WIDTH, 2.0 * HEIGHT),
         height=HEIGHT,
         summary=f"{len(some)} lines, {title}. The largest {what} is {time_text(worst[2].largest)}, of {worst[0]} "
         f"at {worst[1]:g}.",
-        data={"kind": "points", "y": {"low": 0, "high": 10000, "log": False}, "series": series},
+        data=exact_of(pieces),
         link="numbers",
+    )
+
+
+def _piece(curve: Curve, place: int, x: Scale, y: Scale) -> Piece:
+    """A line with its bars and markers. `place`: among the colours, dashes and markers."""
+    height = 2.0 * HEIGHT
+    shown = place % LINES
+    colour = f"c{shown + 1}"
+    line = line_path([(x.at(n) * WIDTH, height * (1 - y.at(its.median))) for n, its in curve.points])
+    marks = [el("path", {"class": f"line {colour} dash{shown + 1} s{place}", "d": line})]
+    for number, its in curve.points:
+        foot, top = (height * (1 - y.at(v)) for v in (its.smallest, its.largest))
+        if foot - top > 0.5:
+            bar = f"M{x.at(number) * WIDTH:.1f},{foot:.1f}V{top:.1f}"
+            marks.append(el("path", {"class": f"range {colour}", "d": bar}))
+    marker = list(MARKERS)[shown]
+    return Piece(
+        "".join(marks),
+        [Note(x.at(n), y.at(its.median), "", marker, f"{colour} s{place}") for n, its in curve.points],
+        {
+            "name": curve.name,
+            "key": colour,
+            "names": [f"{n:g}" for n, _ in curve.points],
+            "says": [_said(its) for _, its in curve.points],
+            "per": 1000,
+            "x": pack(round(n * 1000) for n, _ in curve.points),
+            "y": pack(from_bottom(y.at(its.median)) for _, its in curve.points),
+        },
     )
 
 

@@ -109,51 +109,60 @@ def edges(course: LoadCourse) -> list[float]:
 def _panel(
     subject: Subject, courses: Sequence[LoadCourse], x: Scale, y: Scale, classes: dict[str, str]
 ) -> Panel:
-    plane = 2 * HEIGHT
-    marks: list[str] = []
-    for course in courses:
-        at_x = round(x.at(edges(course)[0]) * WIDTH)
-        at_y = round(plane * (1 - y.at(min(1.0, course.share[0]))))
-        out = [f"M{at_x},{at_y}"]
-        for right, share in zip(course.time_s, course.share, strict=True):
-            px, py = round(x.at(right) * WIDTH), round(plane * (1 - y.at(min(1.0, share))))
-            out.append((f"v{py - at_y}" if py != at_y else "") + f"h{px - at_x}")
-            at_x, at_y = px, py
-        marks.append(el("path", {"class": f"line {classes[course.name]}", "d": "".join(out)}))
-    grid = edges(max(courses, key=lambda c: len(c.time_s)))
-    rounded = [round(t * 1000) for t in grid]
     return Panel(
         label=subject.label,
         aside="; ".join(_said(subject)),
         picture=Picture(
             x=x,
             y_ticks=[(y.at(v), percent_text(v)) for v in (0.0, 0.5, 1.0)],
-            marks="".join(marks),
+            marks="".join(
+                el("path", {"class": f"line {classes[c.name]}", "d": _staircase(c, x, y)}) for c in courses
+            ),
             width=WIDTH,
-            height=plane,
+            height=2 * HEIGHT,
         ),
         height=HEIGHT,
         summary=f"Shares of CPU time over {seconds_text(x.high)}; means: "
         + ", ".join(f"{c.name} {percent_text(fmean(c.share))}" for c in courses)
         + ".",
-        data={
-            "kind": "intervals",
-            "base": 0,
-            "unit": 0.001,
-            "low": pack(rounded[:-1]),
-            "size": pack(b - a for a, b in pairwise(rounded)),
-            "series": [
-                {
-                    "name": c.name,
-                    "kind": "permille",
-                    "key": classes[c.name],
-                    "values": pack(round(1000 * _share_at(c, (a + b) / 2)) for a, b in pairwise(grid)),
-                }
-                for c in courses
-            ],
-        },
+        data=_exact(courses, classes),
         link=f"time {subject.label} {subject.summary.id}",
     )
+
+
+def _staircase(course: LoadCourse, x: Scale, y: Scale) -> str:
+    """A level for each stretch; what is above one stands at one."""
+    plane = 2 * HEIGHT
+    at_x = round(x.at(edges(course)[0]) * WIDTH)
+    at_y = round(plane * (1 - y.at(min(1.0, course.share[0]))))
+    out = [f"M{at_x},{at_y}"]
+    for right, share in zip(course.time_s, course.share, strict=True):
+        px, py = round(x.at(right) * WIDTH), round(plane * (1 - y.at(min(1.0, share))))
+        out.append((f"v{py - at_y}" if py != at_y else "") + f"h{px - at_x}")
+        at_x, at_y = px, py
+    return "".join(out)
+
+
+def _exact(courses: Sequence[LoadCourse], classes: dict[str, str]) -> dict[str, object]:
+    """What hover reads: the stretches of the longest course, and every course's share in each."""
+    grid = edges(max(courses, key=lambda c: len(c.time_s)))
+    rounded = [round(t * 1000) for t in grid]
+    return {
+        "kind": "intervals",
+        "base": 0,
+        "unit": 0.001,
+        "low": pack(rounded[:-1]),
+        "size": pack(b - a for a, b in pairwise(rounded)),
+        "series": [
+            {
+                "name": c.name,
+                "kind": "permille",
+                "key": classes[c.name],
+                "values": pack(round(1000 * _share_at(c, (a + b) / 2)) for a, b in pairwise(grid)),
+            }
+            for c in courses
+        ],
+    }
 
 
 def _share_at(course: LoadCourse, time_s: float) -> float:

@@ -60,68 +60,62 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, jo
     blocks = bins.blocks
     index = block_numbers(blocks)
     largest = max(blocks.max_ns)
-    where = blocks.max_ns.index(largest)
-    middle = blocks.start_s[where] + blocks.width_s / 2
-    plane = 2 * height
-
-    def ys(values: Sequence[int]) -> list[int]:
-        return [round(plane * (1 - y.at(v))) for v in values]
-
-    scale = blocks.width_s * joined / x.high * WIDTH
-    shift = blocks.start_s[0] / x.high * WIDTH
-    drawn = sorted({i // joined for i in index})
-    marks = el(
-        "g",
-        {"transform": f"translate({number(shift)}) scale({scale:.6g},1)"},
-        el(
-            "path",
-            {"class": "line c-p99", "d": step_path(drawn, ys(largest_of(index, blocks.p99_ns, joined)))},
-        ),
-        el(
-            "path",
-            {
-                "class": "area c-max",
-                "d": area_path(drawn, ys(largest_of(index, blocks.max_ns, joined)), plane),
-            },
-        ),
-        el(
-            "path",
-            {
-                "class": "line c-median",
-                "d": step_path(drawn, ys(largest_of(index, blocks.median_ns, joined))),
-            },
-        ),
-    )
+    middle = blocks.start_s[blocks.max_ns.index(largest)] + blocks.width_s / 2
     return Panel(
         label=subject.label,
         aside=f"{seconds_text(blocks.width_s * (index[-1] + 1))} in blocks of "
         f"{time_text(blocks.width_s * 1e9)}",
         picture=Picture(
             x=x,
-            y_ticks=[(share, text) for share, text in y.ticks(5)],
-            marks=marks,
+            y_ticks=y.ticks(5),
+            marks=_marks(blocks, x, y, 2 * height, joined),
             width=WIDTH,
-            height=plane,
+            height=2 * height,
             notes=(Note(x.at(middle), y.at(largest), f"max {time_text(largest)}", "circle", "c-max"),),
         ),
         height=height,
         summary=f"{column_title(bins.column)} over {seconds_text(x.high)}: the largest, {time_text(largest)}, "
         f"was seen after {seconds_text(middle)}.",
-        data={
-            "kind": "intervals",
-            "base": blocks.start_s[0],
-            "unit": blocks.width_s,
-            "low": len(index) if index[-1] == len(index) - 1 else pack(index),
-            "size": 1,
-            "series": [
-                {"name": "largest", "kind": "ns", "key": "c-max", "values": pack(blocks.max_ns)},
-                {"name": "p99", "kind": "ns", "key": "c-p99", "values": pack(blocks.p99_ns)},
-                {"name": "median", "kind": "ns", "key": "c-median", "values": pack(blocks.median_ns)},
-                {"name": things(bins.column), "kind": "count", "values": pack(blocks.counts)},
-            ],
-        },
+        data=_exact(blocks, things(bins.column)),
         link=f"time {subject.label} {subject.summary.id}",
     )
+
+
+def _marks(blocks: TimeBlocks, x: Scale, y: Scale, plane: int, joined: int) -> str:
+    """Three lines in units of blocks across, which a transformation brings to the axis."""
+    index = block_numbers(blocks)
+    drawn = sorted({i // joined for i in index})
+
+    def ys(values: Sequence[int]) -> list[int]:
+        return [round(plane * (1 - y.at(v))) for v in largest_of(index, values, joined)]
+
+    scale = blocks.width_s * joined / x.high * WIDTH
+    shift = blocks.start_s[0] / x.high * WIDTH
+    return el(
+        "g",
+        {"transform": f"translate({number(shift)}) scale({scale:.6g},1)"},
+        el("path", {"class": "line c-p99", "d": step_path(drawn, ys(blocks.p99_ns))}),
+        el("path", {"class": "area c-max", "d": area_path(drawn, ys(blocks.max_ns), plane)}),
+        el("path", {"class": "line c-median", "d": step_path(drawn, ys(blocks.median_ns))}),
+    )
+
+
+def _exact(blocks: TimeBlocks, of: str) -> dict[str, object]:
+    """What hover reads. `of`: what a block has so and so many of."""
+    index = block_numbers(blocks)
+    return {
+        "kind": "intervals",
+        "base": blocks.start_s[0],
+        "unit": blocks.width_s,
+        "low": len(index) if index[-1] == len(index) - 1 else pack(index),
+        "size": 1,
+        "series": [
+            {"name": "largest", "kind": "ns", "key": "c-max", "values": pack(blocks.max_ns)},
+            {"name": "p99", "kind": "ns", "key": "c-p99", "values": pack(blocks.p99_ns)},
+            {"name": "median", "kind": "ns", "key": "c-median", "values": pack(blocks.median_ns)},
+            {"name": of, "kind": "count", "values": pack(blocks.counts)},
+        ],
+    }
 
 
 def largest_of(index: Sequence[int], values: Sequence[int], joined: int) -> list[int]:

@@ -104,34 +104,42 @@ def _panel(
     column = subject.summary.columns.get(bins.column)
     if column is not None and column.max is not None:
         largest = column.max
-    notes = [
-        Note(x.at(largest), y.at(1) + 0.06, "", "down", "c-max"),
-        Note(x.at(largest), 0.42, f"max {time_text(largest)}"),
-    ]
     return Panel(
         label=subject.label,
         aside=f"{grouped(total)} {of}",
-        picture=Picture(
-            x=x,
-            y_ticks=[(y.at(v), count_tick(v)) for v in log_ticks(y.low, y.high, 3)],
-            marks=el("path", {"class": "bars", "d": bars(merged, x, y, 2 * height)}),
-            width=WIDTH,
-            height=2.0 * height,
-            notes=notes,
-        ),
+        picture=bars_picture(merged, x, y, largest, height),
         height=height,
         summary=f"Histogram of {total} {of} from {time_text(native.lower_ns[0])} to {time_text(largest)}.",
-        data={
-            "kind": "intervals",
-            "base": 0,
-            "unit": 1,
-            "low": pack(native.lower_ns),
-            "size": pack(u - v for v, u in zip(native.lower_ns, native.upper_ns, strict=True)),
-            "series": [{"name": of, "kind": "count", "values": pack(native.counts)}],
-            "merge": {"bits": bits, "floor": FLOOR, "top": y.high},
-        },
+        data={**bars_exact(native, of), "merge": {"bits": bits, "floor": FLOOR, "top": y.high}},
         link=bins.column,
     )
+
+
+def bars_picture(histogram: Histogram, x: Scale, y: Scale, largest: int, height: int) -> Picture:
+    """The bars, with a mark and a word at the largest value."""
+    return Picture(
+        x=x,
+        y_ticks=[(y.at(v), count_tick(v)) for v in log_ticks(y.low, y.high, 3)],
+        marks=el("path", {"class": "bars", "d": bars(histogram, x, y, 2 * height)}),
+        width=WIDTH,
+        height=2.0 * height,
+        notes=[
+            Note(x.at(largest), y.at(1) + 0.06, "", "down", "c-max"),
+            Note(x.at(largest), 0.42, f"max {time_text(largest)}"),
+        ],
+    )
+
+
+def bars_exact(histogram: Histogram, of: str) -> dict[str, object]:
+    """What hover reads. `of`: what a bin has so and so many of."""
+    return {
+        "kind": "intervals",
+        "base": 0,
+        "unit": 1,
+        "low": pack(histogram.lower_ns),
+        "size": pack(u - v for v, u in zip(histogram.lower_ns, histogram.upper_ns, strict=True)),
+        "series": [{"name": of, "kind": "count", "values": pack(histogram.counts)}],
+    }
 
 
 def bars(histogram: Histogram, x: Scale, y: Scale, height: int) -> str:

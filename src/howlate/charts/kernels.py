@@ -5,16 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._data import pack
-from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
+from howlate.charts._figure import Chart, Figure, Key, Panel, Subject
+from howlate.charts._pieces import exact_of, picture_of
 from howlate.charts._points import Point, by_rest, points_of
+from howlate.charts._rows import ROW, WIDTH, Dot, Row, pieces_of
 from howlate.charts._scale import Scale, spread
-from howlate.charts._svg import el
 from howlate.charts._words import time_text
 from howlate.model.columns import column_title, things
-
-WIDTH = 1000.0
-ROW = 46
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
@@ -45,43 +42,27 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
 
 
 def _panel(title: str, rows: Sequence[Point], x: Scale) -> Panel:
-    height = ROW * len(rows)
-    marks: list[str] = []
-    notes: list[Note] = []
-    series: list[dict[str, object]] = []
-    for i, point in enumerate(rows):
-        y = 1 - (ROW * i + 32) / height
-        at = f"{height * (1 - y):g}"
-        found = _dots(point)
-        low, high = (x.at(v) * WIDTH for v in (point.spread.maxima.smallest, point.spread.maxima.largest))
-        marks.append(el("path", {"class": "range c-max", "d": f"M{low:.1f},{at}H{max(high, low + 0.1):.1f}"}))
-        partly = f" ({point.said})" if "of" in point.said else ""
-        notes.append(
-            Note(0, 1 - (ROW * i + 12) / height, f"{point.name}{partly}: {_range(point)}", "", "row")
-        )
-        for _, value, marker, classes in found:
-            notes.append(Note(x.at(value), y, "", marker, classes))
-        series.append(
-            {
-                "name": point.name,
-                "names": [name for name, _, _, _ in found],
-                "x": pack(round(v) for _, v, _, _ in found),
-                "y": pack([round(y * 10000)] * len(found)),
-            }
-        )
+    pieces = pieces_of([_row(point, x) for point in rows], x)
     best = min(rows, key=lambda p: p.spread.maxima.largest)
     worst = max(rows, key=lambda p: p.spread.maxima.largest)
+    height = ROW * len(rows)
     return Panel(
         label=title,
-        picture=Picture(
-            x=x, y_ticks=(), marks="".join(marks), width=WIDTH, height=float(height), notes=notes
-        ),
+        picture=picture_of(pieces, x, (), WIDTH, float(height)),
         height=height,
         summary=f"The largest maximum is {time_text(worst.spread.maxima.largest)}, of {worst.name}; the smallest "
         f"of the largest is {time_text(best.spread.maxima.largest)}, of {best.name}.",
-        data={"kind": "points", "y": {"low": 0, "high": 10000, "log": False}, "series": series},
+        data=exact_of(pieces),
         link="spread",
     )
+
+
+def _row(point: Point, x: Scale) -> Row:
+    """The line is at least as long as can be seen."""
+    low, high = (x.at(v) * WIDTH for v in (point.spread.maxima.smallest, point.spread.maxima.largest))
+    partly = f" ({point.said})" if "of" in point.said else ""
+    heading = f"{point.name}{partly}: {_range(point)}"
+    return Row(point.name, _dots(point), "range c-max", low, max(high, low + 0.1), heading)
 
 
 def _range(point: Point) -> str:
@@ -89,15 +70,14 @@ def _range(point: Point) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _dots(point: Point) -> list[tuple[str, float, str, str]]:
-    """(name, value, marker, classes)."""
+def _dots(point: Point) -> list[Dot]:
     maxima = point.spread.maxima
     medians = point.spread.medians
     return [
-        *([("median of the medians", medians, "plus", "c-median")] if medians is not None else []),
-        ("smallest maximum", maxima.smallest, "square", "c-p99"),
-        ("median of the maxima", maxima.median, "circle", "c-max"),
-        ("largest maximum", maxima.largest, "diamond", "c-p999"),
+        *([Dot("median of the medians", medians, "plus", "c-median")] if medians is not None else []),
+        Dot("smallest maximum", maxima.smallest, "square", "c-p99"),
+        Dot("median of the maxima", maxima.median, "circle", "c-max"),
+        Dot("largest maximum", maxima.largest, "diamond", "c-p999"),
     ]
 
 

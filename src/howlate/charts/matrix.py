@@ -4,9 +4,11 @@ it hides: everything but the maximum, and the spread over the repetitions (the p
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from howlate.charts._data import pack
-from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
+from howlate.charts._figure import Chart, Figure, Note, Panel, Subject
+from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
 from howlate.charts._scale import Scale
 from howlate.charts._sides import Spot, columns_of, maxima, measured, sides_of, spots_of, title_of
 from howlate.charts._svg import el
@@ -21,6 +23,29 @@ FAINTEST, STRONGEST = 0.06, 0.75
 
 Entry = tuple[str, str, Range]
 """Side, point, maxima."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the row number `row` of `of` stands: its name above, its values below."""
+
+    row: int
+    of: int
+
+    @property
+    def name(self) -> float:
+        """As a share of the height, from the bottom."""
+        return 1 - (2 * self.row + 0.55) / (2 * self.of)
+
+    @property
+    def values(self) -> float:
+        """Likewise."""
+        return 1 - (2 * self.row + 1.5) / (2 * self.of)
+
+    @property
+    def top(self) -> int:
+        """Of the values, in units of the plane, from the top."""
+        return CELL * (2 * self.row + 1)
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
@@ -78,57 +103,66 @@ def _panel(
     several: bool,
 ) -> Panel:
     x = Scale(0.0, float(len(across)), False, "names", tuple(across))
-    height = float(CELL * 2 * len(down))
-    marks: list[str] = []
-    notes: list[Note] = []
-    series: list[dict[str, object]] = []
-    for i, row in enumerate(down):
-        notes.append(Note(0, 1 - (2 * i + 0.55) / (2 * len(down)), row, "", "row"))
-        here = [(across.index(c), its) for r, c, its in grid if r == row and its is not None]
-        for at, its in here:
-            share = min(1.0, max(0.0, shade.at(its.median)))
-            marks.append(
-                el(
-                    "rect",
-                    {
-                        "class": "heat",
-                        "x": at + 0.03,
-                        "y": CELL * (2 * i + 1),
-                        "width": 0.94,
-                        "height": CELL - 2,
-                        "fill-opacity": FAINTEST + (STRONGEST - FAINTEST) * share,
-                    },
-                )
-            )
-            place = 1 - (2 * i + 1.5) / (2 * len(down))
-            notes.append(Note(x.at(at + 0.5), place, time_text(its.median), "", "mid"))
-        series.append(
-            {
-                "name": row,
-                "names": [across[at] for at, _ in here],
-                "says": [f"{time_text(r.smallest)} to {time_text(r.largest)}" for _, r in here],
-                "per": 1000,
-                "x": pack(round((at + 0.5) * 1000) for at, _ in here),
-                "y": pack([round((1 - (2 * i + 1.5) / (2 * len(down))) * 10000)] * len(here)),
-            }
+    held = [(row, name, its) for row, name, its in grid if its is not None]
+    pieces = [
+        _row(
+            row,
+            Place(i, len(down)),
+            [(across.index(name), its) for r, name, its in held if r == row],
+            x,
+            shade,
         )
-    worst = max(
-        ((r, c, its) for r, c, its in grid if its is not None), key=lambda e: e[2].largest, default=None
-    )
+        for i, row in enumerate(down)
+    ]
+    worst = max(held, key=lambda entry: entry[2].largest, default=None)
     said = (
         f"The largest maximum is {time_text(worst[2].largest)}, at {worst[0]}, {worst[1]}."
         if worst is not None
         else "Nothing was measured here."
     )
+    height = CELL * 2 * len(down)
     return Panel(
         label=column_title(column) if several else "Largest latency",
-        picture=Picture(
-            x=x, y_ticks=(), marks="".join(marks), width=float(len(across)), height=height, notes=notes
-        ),
-        height=CELL * 2 * len(down),
+        picture=picture_of(pieces, x, (), float(len(across)), float(height)),
+        height=height,
         summary=f"{len(down)} rows and {len(across)} columns. {said}",
-        data={"kind": "points", "y": {"low": 0, "high": 10000, "log": False}, "series": series},
+        data=exact_of(pieces),
         link=f"matrix {column}",
+    )
+
+
+def _row(name: str, place: Place, here: Sequence[tuple[int, Range]], x: Scale, shade: Scale) -> Piece:
+    """Its name, and below that the places that were measured. `here`: each one's column and maxima."""
+    return Piece(
+        "".join(_heat(at, place.top, shade.at(its.median)) for at, its in here),
+        [
+            Note(0, place.name, name, "", "row"),
+            *(Note(x.at(at + 0.5), place.values, time_text(its.median), "", "mid") for at, its in here),
+        ],
+        {
+            "name": name,
+            "names": [x.names[at] for at, _ in here],
+            "says": [f"{time_text(its.smallest)} to {time_text(its.largest)}" for _, its in here],
+            "per": 1000,
+            "x": pack(round((at + 0.5) * 1000) for at, _ in here),
+            "y": pack([from_bottom(place.values)] * len(here)),
+        },
+    )
+
+
+def _heat(column: int, top: int, share: float) -> str:
+    """A place's colour. `share`: of the scale, kept within it."""
+    strength = FAINTEST + (STRONGEST - FAINTEST) * min(1.0, max(0.0, share))
+    return el(
+        "rect",
+        {
+            "class": "heat",
+            "x": column + 0.03,
+            "y": top,
+            "width": 0.94,
+            "height": CELL - 2,
+            "fill-opacity": strength,
+        },
     )
 
 

@@ -108,20 +108,25 @@ def _panel(subject: Subject, bins: CellBins, scatter: Scatter, x: Scale, height:
         summary=f"{column_title(bins.column)} against its index: {total} {of} from "
         f"{time_text(min(scatter.smallest_ns))} to {time_text(largest)}; "
         f"99 % are within {time_text(scatter.knee_ns)}.",
-        data={
-            "kind": "intervals",
-            "base": 0,
-            "unit": scatter.per_column,
-            "low": len(scatter.at) if scatter.at[-1] == len(scatter.at) - 1 else pack(scatter.at),
-            "size": 1,
-            "series": [
-                {"name": "largest", "kind": "ns", "key": "c-max", "values": pack(scatter.largest_ns)},
-                {"name": "smallest", "kind": "ns", "values": pack(scatter.smallest_ns)},
-                {"name": things(bins.column), "kind": "count", "values": pack(_counts(scatter))},
-            ],
-        },
+        data=_exact(scatter, things(bins.column)),
         link=f"index {subject.summary.id}",
     )
+
+
+def _exact(scatter: Scatter, of: str) -> dict[str, object]:
+    """What hover reads. `of`: what a column of the grid has so and so many of."""
+    return {
+        "kind": "intervals",
+        "base": 0,
+        "unit": scatter.per_column,
+        "low": len(scatter.at) if scatter.at[-1] == len(scatter.at) - 1 else pack(scatter.at),
+        "size": 1,
+        "series": [
+            {"name": "largest", "kind": "ns", "key": "c-max", "values": pack(scatter.largest_ns)},
+            {"name": "smallest", "kind": "ns", "values": pack(scatter.smallest_ns)},
+            {"name": of, "kind": "count", "values": pack(_counts(scatter))},
+        ],
+    }
 
 
 def _image(scatter: Scatter, x: Scale, first: int, behind: int, foot: float, top: float) -> str:

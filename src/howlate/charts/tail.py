@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from howlate.charts._data import pack
-from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
+from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
+from howlate.charts._pieces import Piece, exact_of, picture_of
 from howlate.charts._scale import Scale, log_ticks, spread
 from howlate.charts._svg import MARKERS, el
 from howlate.charts._words import one_in, said_of, time_text
@@ -51,45 +52,48 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
 
 
 def _panel(group: Sequence[tuple[Subject, CellBins]], x: Scale, y: Scale, part: int, parts: int) -> Panel:
-    marks: list[str] = []
-    notes: list[Note] = []
-    series: list[dict[str, object]] = []
-    for i, (subject, bins) in enumerate(group):
-        points = tail_points(bins)
-        classes = f"c{i + 1}"
-        marks.append(el("path", {"class": f"line {classes} dash{i + 1} s{i}", "d": staircase(points, x, y)}))
-        notes += markers(points, x, y, list(MARKERS)[i], f"{classes} s{i}")
-        kept = thin(points)
-        series.append(
-            {
-                "name": subject.label,
-                "key": classes,
-                "total": sum(bins.histogram.counts),
-                "x": pack(p[0] for p in kept),
-                "y": pack(p[1] for p in kept),
-            }
-        )
     worst = max(group, key=lambda g: g[1].tail.latency_ns[-1])
-    return Panel(
-        label="All cells" if parts == 1 else f"Cells {part * TOGETHER + 1} to {part * TOGETHER + len(group)}",
-        picture=Picture(
-            x=x,
-            y_ticks=[
-                (y.at(v), one_in(1 / v) if v < 1 else "all")
-                for v in log_ticks(y.low, y.high, 8)
-                if abs(round(1 / v) * v - 1) < 1e-6
-            ],
-            marks="".join(marks),
-            width=WIDTH,
-            height=2 * HEIGHT,
-            notes=notes,
-        ),
-        height=HEIGHT,
-        summary=f"Tails of {len(group)} cells; the largest, "
-        f"{time_text(worst[1].tail.latency_ns[-1])}, "
+    return tails_panel(
+        "All cells" if parts == 1 else f"Cells {part * TOGETHER + 1} to {part * TOGETHER + len(group)}",
+        [tail_piece(i, subject.label, bins, x, y, KEPT) for i, (subject, bins) in enumerate(group)],
+        x,
+        y,
+        f"Tails of {len(group)} cells; the largest, {time_text(worst[1].tail.latency_ns[-1])}, "
         f"was seen under {worst[0].label}.",
-        data={"kind": "points", "y": {"low": y.low, "high": y.high, "log": True}, "series": series},
-        link=group[0][1].column,
+        group[0][1].column,
+    )
+
+
+def tails_panel(label: str, pieces: Sequence[Piece], x: Scale, y: Scale, summary: str, link: str) -> Panel:
+    """Tails in one plot, the shares on the left as "1 in ...": those that are one in a whole number."""
+    places = [v for v in log_ticks(y.low, y.high, 8) if abs(round(1 / v) * v - 1) < 1e-6]
+    y_ticks = [(y.at(v), one_in(1 / v) if v < 1 else "all") for v in places]
+    return Panel(
+        label=label,
+        picture=picture_of(pieces, x, y_ticks, WIDTH, 2 * HEIGHT),
+        height=HEIGHT,
+        summary=summary,
+        data=exact_of(pieces, y.low, y.high, log=True),
+        link=link,
+    )
+
+
+def tail_piece(place: int, name: str, bins: CellBins, x: Scale, y: Scale, most: int) -> Piece:
+    """One tail with its markers. `place`: among the colours, dashes and markers; `most`: points that travel with
+    the page."""
+    points = tail_points(bins)
+    colour = f"c{place + 1}"
+    kept = thin(points, most)
+    return Piece(
+        el("path", {"class": f"line {colour} dash{place + 1} s{place}", "d": staircase(points, x, y)}),
+        markers(points, x, y, list(MARKERS)[place], f"{colour} s{place}"),
+        {
+            "name": name,
+            "key": colour,
+            "total": sum(bins.histogram.counts),
+            "x": pack(p[0] for p in kept),
+            "y": pack(p[1] for p in kept),
+        },
     )
 
 

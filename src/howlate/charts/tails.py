@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._data import pack
-from howlate.charts._figure import Chart, Figure, Key, Panel, Picture, Subject
-from howlate.charts._scale import Scale, log_ticks, spread
+from howlate.charts._figure import Chart, Figure, Key, Panel, Subject
+from howlate.charts._scale import Scale, spread
 from howlate.charts._sides import LINES, Spot, measured, sides_of, spots_of, title_of
-from howlate.charts._svg import MARKERS, el
-from howlate.charts._words import one_in, said_of, time_text
-from howlate.charts.tail import HEIGHT, WIDTH, markers, staircase, tail_points, thin
+from howlate.charts._svg import MARKERS
+from howlate.charts._words import said_of, time_text
+from howlate.charts.tail import tail_piece, tails_panel
 
 MOST = 12
 """Pictures; of more those with the largest latencies."""
@@ -64,46 +63,15 @@ def _largest(spot: Spot) -> int:
 
 
 def _panel(title: str, some: Sequence[Spot], x: Scale, y: Scale, sides: Sequence[str]) -> Panel:
-    marks, notes, series = [], [], []
-    for spot in some:
-        if spot.subject.bins is None:
-            continue
-        i = sides.index(spot.side)
-        points = tail_points(spot.subject.bins)
-        classes = f"c{i + 1}"
-        marks.append(el("path", {"class": f"line {classes} dash{i + 1} s{i}", "d": staircase(points, x, y)}))
-        notes += markers(points, x, y, list(MARKERS)[i], f"{classes} s{i}")
-        kept = thin(points, KEPT)
-        series.append(
-            {
-                "name": spot.side,
-                "key": classes,
-                "total": _total(spot),
-                "x": pack(p[0] for p in kept),
-                "y": pack(p[1] for p in kept),
-            }
-        )
+    pieces = [
+        tail_piece(sides.index(spot.side), spot.side, spot.subject.bins, x, y, KEPT)
+        for spot in some
+        if spot.subject.bins is not None
+    ]
     worst = max(some, key=_largest)
-    return Panel(
-        label=title,
-        picture=Picture(
-            x=x,
-            y_ticks=[
-                (y.at(v), one_in(1 / v) if v < 1 else "all")
-                for v in log_ticks(y.low, y.high, 8)
-                if abs(round(1 / v) * v - 1) < 1e-6
-            ],
-            marks="".join(marks),
-            width=WIDTH,
-            height=2 * HEIGHT,
-            notes=notes,
-        ),
-        height=HEIGHT,
-        summary=f"Tails of {len(some)} sides, {title}; the largest, {time_text(_largest(worst))}, was seen on "
-        f"{worst.side}.",
-        data={"kind": "points", "y": {"low": y.low, "high": y.high, "log": True}, "series": series},
-        link="tails",
-    )
+    where = f"{time_text(_largest(worst))}, was seen on {worst.side}."
+    summary = f"Tails of {len(some)} sides, {title}; the largest, {where}"
+    return tails_panel(title, pieces, x, y, summary, "tails")
 
 
 CHART = Chart("tails", 42, draw, "sides", every=True)

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from howlate.charts._data import pack
-from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
+from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
+from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
 from howlate.charts._points import Point, Version, points_of, varying, version_of
-from howlate.charts._scale import Scale, linear_ticks, log_ticks, spread, time_tick
+from howlate.charts._scale import Scale, spread
 from howlate.charts._svg import el
 from howlate.charts._words import time_text
 from howlate.model.columns import column_title
@@ -62,42 +63,43 @@ def _panels(rows: Sequence[Row], vary: Sequence[str]) -> dict[str, list[Row]]:
 
 
 def _panel(title: str, rows: Sequence[Row], x: Scale, y: Scale) -> Panel:
-    marks: list[str] = []
-    notes: list[Note] = []
-    series: list[dict[str, object]] = []
-    for rt, name, marker, classes in ((False, "standard", "circle", "c2"), (True, "RT", "square", "c1")):
-        some = [(v, p) for v, p in rows if v.rt is rt]
-        places = [x.names.index(v.series) + 0.5 + (ASIDE if rt else -ASIDE) for v, _ in some]
-        for place, (_, point) in zip(places, some, strict=True):
-            maxima = point.spread.maxima
-            at, low, high = x.at(place), y.at(maxima.smallest), y.at(maxima.largest)
-            top, foot = (2 * HEIGHT * (1 - share) for share in (high, low))
-            line = f"M{at * WIDTH:.1f},{foot:.1f}V{min(top, foot - 0.1):.1f}"
-            marks.append(el("path", {"class": f"range {classes}", "d": line}))
-            notes.append(Note(at, y.at(maxima.median), "", marker, classes))
-        if some:
-            series.append(_series(name, classes, places, [p for _, p in some], y))
+    kinds = ((False, "standard", "circle", "c2"), (True, "RT", "square", "c1"))
+    pieces = [
+        _piece(name, marker, classes, [(_place(v, x), p) for v, p in rows if v.rt is rt], x, y)
+        for rt, name, marker, classes in kinds
+        if any(v.rt is rt for v, _ in rows)
+    ]
     worst = max((p for _, p in rows), key=lambda p: p.spread.maxima.largest)
     return Panel(
         label=title,
-        picture=Picture(
-            x=x,
-            y_ticks=[(y.at(v), time_tick(v)) for v in (log_ticks(y.low, y.high, 7) if y.log else _linear(y))],
-            marks="".join(marks),
-            width=WIDTH,
-            height=2.0 * HEIGHT,
-            notes=notes,
-        ),
+        picture=picture_of(pieces, x, y.ticks(7 if y.log else 5), WIDTH, 2.0 * HEIGHT),
         height=HEIGHT,
         summary=f"{len(rows)} kernels, {title}. The largest maximum, {time_text(worst.spread.maxima.largest)}, is of "
         f"{worst.labels.get('kernel', worst.name)}.",
-        data={
-            "kind": "points",
-            "y": {"low": 0, "high": 10000, "log": False},
-            "series": series,
-        },
+        data=exact_of(pieces),
         link="versions",
     )
+
+
+def _place(version: Version, x: Scale) -> float:
+    """Among the series, with standard and RT beside each other."""
+    return x.names.index(version.series) + 0.5 + (ASIDE if version.rt else -ASIDE)
+
+
+def _piece(
+    name: str, marker: str, classes: str, placed: Sequence[tuple[float, Point]], x: Scale, y: Scale
+) -> Piece:
+    """The kernels of one kind: a line and a marker each."""
+    marks, notes = [], []
+    for place, point in placed:
+        maxima = point.spread.maxima
+        at, low, high = x.at(place), y.at(maxima.smallest), y.at(maxima.largest)
+        top, foot = (2 * HEIGHT * (1 - share) for share in (high, low))
+        line = f"M{at * WIDTH:.1f},{foot:.1f}V{min(top, foot - 0.1):.1f}"
+        marks.append(el("path", {"class": f"range {classes}", "d": line}))
+        notes.append(Note(at, y.at(maxima.median), "", marker, classes))
+    places = [place for place, _ in placed]
+    return Piece("".join(marks), notes, _series(name, classes, places, [p for _, p in placed], y))
 
 
 def _series(
@@ -114,12 +116,8 @@ def _series(
         ],
         "per": 1000,
         "x": pack(round(place * 1000) for place in places),
-        "y": pack(round(y.at(m.median) * 10000) for m in maxima),
+        "y": pack(from_bottom(y.at(m.median)) for m in maxima),
     }
-
-
-def _linear(y: Scale) -> list[float]:
-    return linear_ticks(y.low, y.high, 5)
 
 
 CHART = Chart("versions", 7, draw, "points")

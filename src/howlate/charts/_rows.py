@@ -1,0 +1,70 @@
+"""Rows of dots on a line, one below the other, over one axis: the cells at a glance, the spread over repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from howlate.charts._data import pack
+from howlate.charts._figure import Note
+from howlate.charts._pieces import Piece, from_bottom
+from howlate.charts._scale import Scale
+from howlate.charts._svg import el
+from howlate.charts._words import time_text
+
+WIDTH = 1000.0
+ROW = 46
+"""Of the picture's height, in which the name stands at 12 and the dots at 32 from above."""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A value on a row."""
+
+    name: str
+    value: float
+    marker: str
+    classes: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """What it is called, its dots, and the line that they stand on."""
+
+    name: str
+    dots: Sequence[Dot]
+    line: str
+    """The line's classes."""
+    low: float
+    """Where the line begins, in units of the picture."""
+    high: float
+    heading: str = ""
+    """What stands above it; its name where that is all."""
+    told: str = ""
+    """The dot whose value is written beside it."""
+
+
+def pieces_of(rows: Sequence[Row], x: Scale) -> list[Piece]:
+    """The rows from above, in a picture of `ROW` for each."""
+    return [_piece(row, ROW * i, ROW * len(rows), x) for i, row in enumerate(rows)]
+
+
+def _piece(row: Row, above: int, height: int, x: Scale) -> Piece:
+    y = 1 - (above + 32) / height
+    line = f"M{row.low:.1f},{height * (1 - y):g}H{row.high:.1f}"
+    return Piece(
+        el("path", {"class": row.line, "d": line}),
+        [
+            Note(0, 1 - (above + 12) / height, row.heading or row.name, "", "row"),
+            *(
+                Note(x.at(d.value), y, time_text(d.value) if d.name == row.told else "", d.marker, d.classes)
+                for d in row.dots
+            ),
+        ],
+        {
+            "name": row.name,
+            "names": [d.name for d in row.dots],
+            "x": pack(round(d.value) for d in row.dots),
+            "y": pack([from_bottom(y)] * len(row.dots)),
+        },
+    )
