@@ -138,43 +138,26 @@ class Capabilities:
         table = Table(value, file, "", TargetError)
         return cls(
             table.text("probe"),
-            tuple(
-                TestKind(
-                    t.text("name"),
-                    t.text("summary", ""),
-                    t.text("needs", ""),
-                    _params(t, "params"),
-                    _needs(t, "modules"),
-                    tuple((c.text("name"), c.text("type", "i64")) for c in t.tables("columns")),
-                    _point_ns(t),
-                    _needs(t, "devices"),
-                )
-                for t in table.tables("tests", required=True)
-            ),
+            tuple(_test(t) for t in table.tables("tests", required=True)),
             tuple(_timer(t) for t in table.tables("timers")),
-            tuple(
-                LoadKind(
-                    t.text("name"),
-                    t.text("summary", ""),
-                    t.text("unit", ""),
-                    _param(t.table("target")),
-                    _params(t, "params"),
-                )
-                for t in table.tables("loads")
-            ),
-            tuple(
-                KnobKind(
-                    t.text("name"),
-                    t.text("summary", ""),
-                    t.text("values", ""),
-                    t.boolean("available", True),
-                    t.text("reason", ""),
-                )
-                for t in table.tables("knobs")
-            ),
+            tuple(_load(t) for t in table.tables("loads")),
+            tuple(_knob(t) for t in table.tables("knobs")),
             _params(table, "common"),
             _params(table, "load_common"),
         )
+
+
+def _test(table: Table) -> TestKind:
+    return TestKind(
+        table.text("name"),
+        table.text("summary", ""),
+        table.text("needs", ""),
+        _params(table, "params"),
+        _needs(table, "modules"),
+        tuple((c.text("name"), c.text("type", "i64")) for c in table.tables("columns")),
+        _point_ns(table),
+        _needs(table, "devices"),
+    )
 
 
 def _point_ns(table: Table) -> tuple[PointTerm, ...]:
@@ -201,6 +184,26 @@ def _timer(table: Table) -> TimerKind:
         table.boolean("dither", False),
         policies,
         table.boolean("windows", False),
+        table.boolean("available", True),
+        table.text("reason", ""),
+    )
+
+
+def _load(table: Table) -> LoadKind:
+    return LoadKind(
+        table.text("name"),
+        table.text("summary", ""),
+        table.text("unit", ""),
+        _param(table.table("target")),
+        _params(table, "params"),
+    )
+
+
+def _knob(table: Table) -> KnobKind:
+    return KnobKind(
+        table.text("name"),
+        table.text("summary", ""),
+        table.text("values", ""),
         table.boolean("available", True),
         table.text("reason", ""),
     )

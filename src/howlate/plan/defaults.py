@@ -137,47 +137,47 @@ def _plain(value: object) -> object:
 
 def _with_loads(study: Study, settings: Mapping[str, Mapping[str, Setting]], can: Capabilities) -> Study:
     """The loads of the study with the options that the files give them and the study does not."""
+    if not any(settings.values()):
+        return study
     loads = {load.name: load for load in can.loads}
 
     def one(spec: str) -> str:
-        head, *options = spec.split(",")
-        name, colon, _ = head.partition(":")
+        name = spec.split(",")[0].partition(":")[0]
         own = settings.get(name, {})
-        if name not in loads or not own:
-            return spec
-        known = _options(loads[name], can)
-        given = {option.partition("=")[0] for option in options}
-        if not colon and TARGET in own and spell(own[TARGET].value) != loads[name].target.default:
-            head = f"{name}:{spell(own[TARGET].value)}"
-        for key, setting in own.items():
-            if key not in known:
-                continue
-            parameter = known[key]
-            if key == TARGET or key in given or spell(setting.value) == parameter.default:
-                continue
-            if parameter.type == "flag":
-                options += [key] if setting.value is True else []
-            else:
-                options.append(f"{key}={spell(setting.value)}")
-        return ",".join([head, *options])
+        return _with_options(spec, own, loads[name], can) if name in loads and own else spec
 
     def all_of(value: Value) -> Value:
-        specs = load_specs(value)
+        specs = tuple(one(spec) for spec in load_specs(value))
         if not specs:
             return value
-        return (
-            "+".join(one(spec) for spec in specs) if isinstance(value, str) else tuple(one(s) for s in specs)
-        )
+        return "+".join(specs) if isinstance(value, str) else specs
 
-    if not any(settings.values()):
-        return study
-    held = {k: all_of(v) if k == "load" else v for k, v in study.settings.items()}
-    axes = {k: tuple(all_of(v) for v in vs) if k == "load" else vs for k, vs in study.axes.items()}
-    exclude = tuple(
-        {k: tuple(all_of(v) for v in vs) if k == "load" else vs for k, vs in entry.items()}
-        for entry in study.exclude
+    def of_axis(name: str, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        return tuple(all_of(value) for value in values) if name == "load" else values
+
+    return replace(
+        study,
+        settings={k: all_of(v) if k == "load" else v for k, v in study.settings.items()},
+        axes={k: of_axis(k, vs) for k, vs in study.axes.items()},
+        exclude=tuple({k: of_axis(k, vs) for k, vs in entry.items()} for entry in study.exclude),
     )
-    return replace(study, settings=held, axes=axes, exclude=exclude)
+
+
+def _with_options(spec: str, own: Mapping[str, Setting], load: LoadKind, can: Capabilities) -> str:
+    """A load as it is written, with what `own` adds to it: neither what is written nor the probe's defaults."""
+    head, *options = spec.split(",")
+    known = _options(load, can)
+    given = {option.partition("=")[0] for option in options}
+    if ":" not in head and TARGET in own and spell(own[TARGET].value) != load.target.default:
+        head = f"{load.name}:{spell(own[TARGET].value)}"
+    for key, setting in own.items():
+        if key == TARGET or key not in known or key in given or spell(setting.value) == known[key].default:
+            continue
+        if known[key].type == "flag":
+            options += [key] if setting.value is True else []
+        else:
+            options.append(f"{key}={spell(setting.value)}")
+    return ",".join([head, *options])
 
 
 def defaults_text(can: Capabilities) -> str:

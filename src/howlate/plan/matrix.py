@@ -168,15 +168,11 @@ def _cell(
     machine = "" if machines is None else spell(point[KERNEL])
     capabilities = can[machine]
     test = find_test(study.test, capabilities)
-    parameters: dict[str, Value] = {}
-    for name, value in {**study.settings, **point}.items():
-        one = None if name == KERNEL else spelt(name, value, machine)
-        if one is not None:
-            parameters[name] = one
-    if "dither" in parameters_of(test, capabilities) and "dither" not in parameters:
-        parameters.pop("seed", None)  # it is the dither's, and there is none
-    if machines is not None and machines.seeds:
-        parameters.pop("seed", None)  # it is the repetition's, and no part of the point
+    given = {name: value for name, value in {**study.settings, **point}.items() if name != KERNEL}
+    spellings = {name: spelt(name, value, machine) for name, value in given.items()}
+    parameters = {name: value for name, value in spellings.items() if value is not None}
+    if _is_seed_idle(parameters, test, capabilities, machines):
+        parameters.pop("seed", None)
     try:
         impossible = check_together(parameters, test, capabilities)
         expected_s = expected_seconds(parameters, test, capabilities)
@@ -187,24 +183,33 @@ def _cell(
         ) from None
     shown = _labels(parameters, point, test, capabilities)
     slug = [shown[name] for name in study.axes] or ([] if study.part else [test.name])
-    if study.part:
-        shown, slug = {PART: study.part, **shown}, [study.part, *slug]
-    if machines is not None:
-        impossible = machines.impossible.get(machine, "") or impossible
-        expected_s *= machines.slower
+    part = {PART: study.part} if study.part else {}
     cell = Cell(
-        id=cell_id(test.name, parameters, slug, 1, machine),
+        id=cell_id(test.name, parameters, [*part.values(), *slug], 1, machine),
         test=test.name,
         parameters=parameters,
-        labels={PART: study.part, **labels, **shown} if study.part else {**labels, **shown},
+        labels={**part, **labels, **shown},
         repetition=1,
         expected_s=expected_s,
         impossible=impossible,
         machine=machine,
     )
-    if machines is None or impossible:
-        return cell
-    return replace(cell, impossible=_too_much(cell, machines, capabilities))
+    return cell if machines is None else _on_machine(cell, machines, capabilities)
+
+
+def _is_seed_idle(
+    parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities, machines: Machines | None
+) -> bool:
+    """Whether a seed is no part of the point: it is the dither's and there is none, or the repetition's."""
+    no_dither = "dither" in parameters_of(test, capabilities) and "dither" not in parameters
+    return no_dither or (machines is not None and bool(machines.seeds))
+
+
+def _on_machine(cell: Cell, machines: Machines, capabilities: Capabilities) -> Cell:
+    """With how long it takes there, and whether it can be measured there at all."""
+    impossible = machines.impossible.get(cell.machine, "") or cell.impossible
+    slower = replace(cell, expected_s=cell.expected_s * machines.slower, impossible=impossible)
+    return slower if impossible else replace(slower, impossible=_too_much(slower, machines, capabilities))
 
 
 def _too_much(cell: Cell, machines: Machines, capabilities: Capabilities) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from howlate.charts._scale import NARROW_SPACE
@@ -56,21 +56,23 @@ def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str, part:
     shown = "µs" if unit.name == "us" else unit.name
     labels = [group.labels for group in groups]
     axes = axes_that_vary(labels) or ("point",)
-    heads = [f'<th scope="col">{escape(heading(axis))}</th>' for axis in axes]
-    heads += [
-        f'<th scope="col" class="n">{text}</th>'
-        for text in (
-            repetitions(run),
-            "median of medians",
-            "smallest maximum",
-            "median maximum",
-            "largest maximum",
-            "period exceeded",
-            "overruns",
-            "dropped",
-        )
+    heads = [
+        *_heads(heading(axis) for axis in axes),
+        *_heads(
+            (
+                repetitions(run),
+                "median of medians",
+                "smallest maximum",
+                "median maximum",
+                "largest maximum",
+                "period exceeded",
+                "overruns",
+                "dropped",
+            ),
+            "n",
+        ),
     ]
-    rows = "".join(
+    rows = (
         _spread_row(
             group, name, unit, [one.get(axis, group.point if axis == "point" else "–") for axis in axes]
         )
@@ -80,12 +82,26 @@ def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str, part:
     title = f"{column_title(name)}, in {shown}: spread over {repetitions(run)}. " + (
         f"Every row: {same}." if same else ""
     )
-    ident = escape("-".join(word for word in ("spread", part, name) if word))
+    ident = "-".join(word for word in ("spread", part, name) if word)
+    return _titled(ident, title.strip(), "summary spread", name, note, heads, rows)
+
+
+def _heads(texts: Iterable[str], kind: str = "") -> list[str]:
+    """Of columns. `kind`: their classes."""
+    css = f' class="{kind}"' if kind else ""
+    return [f'<th scope="col"{css}>{escape(text)}</th>' for text in texts]
+
+
+def _titled(
+    ident: str, title: str, kind: str, column: str, note: str, heads: Iterable[str], rows: Iterable[str]
+) -> str:
+    """A table below its title, in a frame that can be scrolled. `kind`: its classes."""
+    ident = escape(ident)
     return (
-        f'<p class="table-title" id="{ident}">{escape(title.strip())}</p>{noted(note)}'
+        f'<p class="table-title" id="{ident}">{escape(title)}</p>{noted(note)}'
         f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
-        f'<table class="summary spread" data-column="{escape(name)}" aria-labelledby="{ident}">'
-        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f'<table class="{kind}" data-column="{escape(column)}" aria-labelledby="{ident}">'
+        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 
@@ -128,23 +144,26 @@ def _table(
     unit = unit_for(c for c in columns if c is not None)
     shown = "µs" if unit.name == "us" else unit.name
     axes = axes_that_vary(labels) or ("cell",)
-    heads = [f'<th scope="col">{escape(heading(axis))}</th>' for axis in axes]
     points = name not in (LATENCY, RESPONSE)
     outcomes = (
         outcome_columns([c.summary for c in cells], unit)
         if name == next(iter(cells[0].summary.columns), "")
         else []
     )
-    heads += ['<th scope="col" class="n">data points</th>'] if points else []
-    heads += [f'<th scope="col" class="n">{text}</th>' for text in TIMES]
-    heads += [
-        f'<th scope="col" class="n{group}">{text}</th>'
-        for text, group in (POINT_COUNTS if points else COUNTS)
+    heads = [
+        *_heads(heading(axis) for axis in axes),
+        *_heads(["data points"] if points else [], "n"),
+        *_heads(TIMES, "n"),
+        *(
+            head
+            for text, group in (POINT_COUNTS if points else COUNTS)
+            for head in _heads([text], f"n{group}")
+        ),
+        *_heads((text for text, _ in outcomes), "n"),
+        *_heads([] if points else ["late policy"]),
+        *_heads(["measured"], "n"),
     ]
-    heads += [f'<th scope="col" class="n">{escape(text)}</th>' for text, _ in outcomes]
-    heads += [] if points else ['<th scope="col">late policy</th>']
-    heads += ['<th scope="col" class="n">measured</th>']
-    rows = "".join(
+    rows = (
         _row(
             cell,
             column,
@@ -156,13 +175,8 @@ def _table(
         for i, (cell, column, one) in enumerate(zip(cells, columns, labels, strict=True))
     )
     title = f"{column_title(name)}, in {shown}. The largest is the largest seen, not a limit."
-    ident = escape("-".join(word for word in ("table", part, name) if word))
-    return (
-        f'<p class="table-title" id="{ident}">{escape(title)}</p>{noted(note)}'
-        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
-        f'<table class="summary" data-column="{escape(name)}" aria-labelledby="{ident}">'
-        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    ident = "-".join(word for word in ("table", part, name) if word)
+    return _titled(ident, title, "summary", name, note, heads, rows)
 
 
 def _row(
