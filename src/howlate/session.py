@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,12 +21,11 @@ from howlate.execute import Failure, Tally, locked, stream_place
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import read_text, suggestion
 from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.finding import Finding
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import VIRTUAL, Run
 from howlate.model.settings import Settings, places, read_settings
 from howlate.model.study import Study, Value, read_study, spell
-from howlate.model.units import parse_count, parse_cpus
 from howlate.places import ROOT, RUNS, STUDIES
 from howlate.plan import (
     KERNEL,
@@ -46,8 +45,9 @@ from howlate.plan import (
     still_to_measure,
     with_shared,
 )
+from howlate.plan.aim import aim_of
 from howlate.plan.check import find_test
-from howlate.plan.defaults import with_settings
+from howlate.plan.defaults import InForce, with_settings
 from howlate.same import boots, check_same
 from howlate.store.files import storing
 from howlate.store.run_folder import KERNELS, RUN, RunFolder
@@ -79,6 +79,16 @@ class Asked:
     """Its options beside STUDY, --set, --scale, --target and --out, likewise."""
     settings: Settings = NO_SETTINGS
     """What lies below the study's own settings."""
+
+    @property
+    def parsed(self) -> list[tuple[str, tuple[str | bool, ...]]]:
+        """`changes`, taken apart: name and values."""
+        return [parse_change(text) for text in self.changes]
+
+    @property
+    def changed(self) -> dict[str, str]:
+        """By name what stands behind its "="."""
+        return dict(text.split("=", 1) for text in self.changes)
 
 
 @dataclass(frozen=True)
@@ -131,63 +141,69 @@ def settings_in_force() -> Settings:
 
 def kernels_asked(asked: Asked) -> tuple[str, ...]:
     """The kernels that the study names after its changes: the lab's machines, where the target names none."""
-    study = apply_changes(asked.study, [parse_change(text) for text in asked.changes])
+    study = apply_changes(asked.study, asked.parsed)
     return kernels_of(study) or study.kernels
 
 
 def prepare(asked: Asked, target: Target) -> Prepared:
     """Asks the target what it is and can do, and makes the plan; nothing is written and nothing measured."""
-    given = [parse_change(text) for text in asked.changes]
-    study = apply_changes(asked.study, given)  # as far as it can be done before the machines are asked
+    study = apply_changes(asked.study, asked.parsed)  # as far as it can be done before the machines are asked
     study = on_machines(study, target.machines)
     seeds = _seeds(asked, target)
     if seeds:
         study = seeded(study, seeds)
     known, broken = ask_machines(target)
     first = next((its for its in known.values() if its.facts), next(iter(known.values())))
-    can, captured = first.can, first.facts
-    if study.parts:
-        study = apply_changes(with_shared(study, can.takes), given, can.takes)
-    in_force = with_settings(study, asked.settings, can, dict(text.split("=", 1) for text in asked.changes))
-    study, scaled = _scale(in_force.study, asked.scale, can)
-    defaults = {p.name: p.default for p in find_test(study.pieces()[0].test, can).params}
-    facts = {machine: Facts.from_json(its.facts) for machine, its in known.items() if its.facts}
-    warnings, changes = (
-        [*scaled, *_dropped(asked, seeds)],
-        dict(text.split("=", 1) for text in asked.changes),
+    in_force, scaled = _in_force(asked, study, first.can)
+    study, lacking = (
+        permitted(in_force.study, target, first.can) if asked.without_rights else (in_force.study, ())
     )
-    if asked.without_rights:
-        study, lacking = permitted(study, target, can)
-        warnings.extend(lacking)
-        changes.update({"policy": "other"} if lacking else {})
-    if target.machines == ("",):
-        labels = {KERNEL: facts[""].text("kernel.release") or "unknown"}
-        plan = make_plan(study, can, labels, asked.most_cells)
-        findings = doctor.examine(facts[""], aim_of(plan, defaults))
-    else:
-        plan = make_plan(study, can, None, asked.most_cells, _machines(target, known, broken, seeds))
-        findings = doctor.examine_guests(facts, aim_of(plan, defaults))
+    machines = None if target.machines == ("",) else _machines(target, known, broken, seeds)
+    plan, findings = _planned(study, known, first.can, machines, asked.most_cells)
     now = time.gmtime()
-    places = {stream_place(expected_stream_bytes(cell, can)) for cell in plan.cells}
+    places = {stream_place(expected_stream_bytes(cell, first.can)) for cell in plan.cells}
     run = Run(
         id=f"{time.strftime('%Y%m%dT%H%M%S', now)}-{study.id}",
         started=time.strftime("%Y-%m-%dT%H:%M:%SZ", now),
         study=study,
         plan=plan,
         target=target.name,
-        facts=captured,
+        facts=first.facts,
         findings=tuple(f.to_json() for f in findings),
         knobs=_knobs(plan),
-        versions={"howlate": howlate.__version__, "probe": can.probe},
-        changes=changes,
+        versions={"howlate": howlate.__version__, "probe": first.can.probe},
+        changes={**asked.changed, **({"policy": "other"} if lacking else {})},
         scale=asked.scale,
         stream_place=" and ".join(sorted(places, reverse=True)),
-        warnings=tuple(warnings),
+        warnings=(*scaled, *_dropped(asked, seeds), *lacking),
         machines={machine: its.facts for machine, its in known.items() if machine and its.facts},
         clock=target.clock,
         settings=in_force.settings,
     )
-    return Prepared(run, can, target, broken, _configs(target, known))
+    return Prepared(run, first.can, target, broken, _configs(target, known))
+
+
+def _in_force(asked: Asked, study: Study, can: Capabilities) -> tuple[InForce, tuple[str, ...]]:
+    """The study with what is shared by its parts, the settings below it and its scale; and what is said of that."""
+    if study.parts:
+        study = apply_changes(with_shared(study, can.takes), asked.parsed, can.takes)
+    in_force = with_settings(study, asked.settings, can, asked.changed)
+    scaled, said = _scale(in_force.study, asked.scale, can)
+    return replace(in_force, study=scaled), said
+
+
+def _planned(
+    study: Study, known: Mapping[str, Known], can: Capabilities, machines: Machines | None, most_cells: int
+) -> tuple[Plan, Sequence[Finding]]:
+    """The plan, and what the doctor finds on the machine, or on each of them."""
+    facts = {machine: Facts.from_json(its.facts) for machine, its in known.items() if its.facts}
+    defaults = {p.name: p.default for p in find_test(study.pieces()[0].test, can).params}
+    if machines is not None:
+        plan = make_plan(study, can, None, most_cells, machines)
+        return plan, doctor.examine_guests(facts, aim_of(plan, defaults))
+    labels = {KERNEL: facts[""].text("kernel.release") or "unknown"}
+    plan = make_plan(study, can, labels, most_cells)
+    return plan, doctor.examine(facts[""], aim_of(plan, defaults))
 
 
 @dataclass(frozen=True)
@@ -266,7 +282,7 @@ def _seeds(asked: Asked, target: Target) -> int:
                 f"write --set order.repetitions={asked.seeds}",
             )
         return 0
-    if any(parse_change(text)[0] == "order.repetitions" for text in asked.changes):
+    if any(name == "order.repetitions" for name, _ in asked.parsed):
         raise UsageError(
             "in virtual time a repetition would be the same to the last digit", "write --seeds N instead"
         )
@@ -322,7 +338,7 @@ def _scale(study: Study, scale: float, can: Capabilities) -> tuple[Study, tuple[
 
 
 def _dropped(asked: Asked, seeds: int) -> tuple[str, ...]:
-    if not seeds or not any(parse_change(text)[0] == "seed" for text in asked.changes):
+    if not seeds or not any(name == "seed" for name, _ in asked.parsed):
         return ()
     return (
         f"a changed seed changes nothing in virtual time: each point is measured with the seeds 1 to {seeds}",
@@ -337,35 +353,6 @@ def _knobs(plan: Plan) -> dict[str, Any]:
             name, _, value = text.partition("=")
             wanted.setdefault(name, value)
     return wanted
-
-
-def aim_of(plan: Plan, defaults: Mapping[str, str]) -> Aim:
-    """The measuring task that the doctor judges: the first cell's."""
-    parameters = plan.cells[0].parameters if plan.cells else {}
-
-    def text(name: str) -> str:
-        value: Value = parameters.get(name, defaults.get(name, ""))
-        return spell(value)
-
-    policy, _, priority = text("policy").partition(":")
-    policy = policy or "fifo"
-    named = text("cpus") or text("cpu") or (_cpuset(parameters) if policy == "deadline" else "")
-    try:
-        cpus = parse_cpus(named)
-    except ValueError:
-        cpus = ()
-    try:
-        level = parse_count(priority)
-    except ValueError:
-        level = 80 if policy in ("fifo", "rr") else 0
-    return Aim(cpus, policy, level, every=named == "all" or (not named and policy == "deadline"))
-
-
-def _cpuset(parameters: Mapping[str, Value]) -> str:
-    """The CPUs of the knob of that name: a deadline task runs on all of them."""
-    knobs = parameters.get("knob", ())
-    found = (text for text in (knobs if isinstance(knobs, tuple) else ()) if text.startswith("cpuset="))
-    return next(found, "").removeprefix("cpuset=")
 
 
 def begin(prepared: Prepared, out: Path | None) -> Session:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from howlate.language import _
+
+if TYPE_CHECKING:
+    from howlate.model.finding import Finding
 
 
 def _alone(given: list[str]) -> None:
@@ -43,33 +48,46 @@ def command(
     ]
     _alone(given)
     if restore:
-        from howlate.places import probe_path
-        from howlate.targets.local import restore_knobs
-
-        click.echo(restore_knobs(probe_path()))
-        return 0
+        return _restore()
     import json
 
+    findings = _findings(run, target)
+    if as_json:
+        value = {"schema": 1, "findings": [f.to_json() for f in findings]}
+        click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+        return 0
+    _print(findings, everything)
+    return 0
+
+
+def _restore() -> int:
+    from howlate.places import probe_path
+    from howlate.targets.local import restore_knobs
+
+    click.echo(restore_knobs(probe_path()))
+    return 0
+
+
+def _findings(run: Path | None, target: str) -> Sequence[Finding]:
+    """Of the machine of that run, as it was then; else of the target, now."""
     from howlate import doctor
     from howlate.cli.lab._archive import say
     from howlate.model.facts import Facts
-    from howlate.model.finding import LEVELS
-    from howlate.session import aim_of
+    from howlate.plan.aim import aim_of
     from howlate.store.run_folder import RunFolder
     from howlate.targets import open_target
 
     if run is not None:
         measured = RunFolder.open(run).read_run()
-        findings = doctor.examine(Facts.from_json(dict(measured.facts)), aim_of(measured.plan, {}))
-    else:
-        with contextlib.closing(open_target(target, say=say)) as opened:
-            findings = doctor.examine(Facts.from_json(opened.facts()))
-    if as_json:
-        value = {"schema": 1, "findings": [f.to_json() for f in findings]}
-        click.echo(json.dumps(value, indent=1, ensure_ascii=False))
-        return 0
+        return doctor.examine(Facts.from_json(dict(measured.facts)), aim_of(measured.plan, {}))
+    with contextlib.closing(open_target(target, say=say)) as opened:
+        return doctor.examine(Facts.from_json(opened.facts()))
+
+
+def _print(findings: Sequence[Finding], everything: bool) -> None:
     from rich.console import Console
 
+    from howlate.model.finding import LEVELS
     from howlate.report.terminal import print_findings
 
     levels = LEVELS if everything else ("late", "note")
@@ -83,4 +101,3 @@ def command(
                 "\n{rest} of {findings} checks found nothing to say or could not look: --all shows them."
             ).format(rest=rest, findings=len(findings))
         )
-    return 0

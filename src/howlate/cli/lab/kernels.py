@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from howlate.cli.lab._archive import archive_options, open_archive, say
 from howlate.language import _
+
+if TYPE_CHECKING:
+    from howlate.lab.kernel import Kernel
+    from howlate.lab.kernels import Available
 
 
 @click.command(epilog="Example: howlate lab kernels --arch arm64 --all")
@@ -35,36 +39,37 @@ def command(
     kernels = available(open_archive(mirrors, keyring).packages(refresh))
     have = {str(kernel.pinned): kernel for kernel in cached(say=say)}
     before = {kernel.name: find(kernel.label) for kernel in have.values()}
-    rows: list[dict[str, Any]] = []
-    for found in versions(kernels) if every else newest(kernels):
-        if arch not in ("all", found.label.arch):
-            continue
-        kernel = have.get(str(found.pinned))
-        modes = kernel.modes if kernel else None
-        rows.append(
-            {
-                "label": str(found.label),
-                "pinned": str(found.pinned),
-                "arch": found.label.arch,
-                "rt": found.label.rt,
-                "version": found.version,
-                "release": found.release,
-                "suite": found.main.suite,
-                "packages": [package.name for package in found.packages],
-                "bytes": found.size,
-                "is_complete": found.is_complete,
-                "is_fetched": kernel is not None,
-                "fetched": None
-                if every or (older := before.get(str(found.label))) is None
-                else older.version,
-                "preempt": None if modes is None else {"built": modes.built, "choices": list(modes.choices)},
-            }
-        )
+    rows = [
+        _row(found, have.get(str(found.pinned)), None if every else before.get(str(found.label)))
+        for found in (versions(kernels) if every else newest(kernels))
+        if arch in ("all", found.label.arch)
+    ]
     if as_json:
         click.echo(json.dumps({"schema": 1, "kernels": rows}, indent=1))
         return 0
     _print(rows)
     return 0
+
+
+def _row(found: Available, kernel: Kernel | None, older: Kernel | None) -> dict[str, Any]:
+    """One that can be had. `kernel`: it, where it is fetched; `older`: what its label means without asking the
+    archive."""
+    modes = kernel.modes if kernel else None
+    return {
+        "label": str(found.label),
+        "pinned": str(found.pinned),
+        "arch": found.label.arch,
+        "rt": found.label.rt,
+        "version": found.version,
+        "release": found.release,
+        "suite": found.main.suite,
+        "packages": [package.name for package in found.packages],
+        "bytes": found.size,
+        "is_complete": found.is_complete,
+        "is_fetched": kernel is not None,
+        "fetched": None if older is None else older.version,
+        "preempt": None if modes is None else {"built": modes.built, "choices": list(modes.choices)},
+    }
 
 
 def _print(rows: list[dict[str, Any]]) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from howlate.cli.lab._archive import archive_options, open_archive, say
+
+if TYPE_CHECKING:
+    from howlate.session import Asked
 
 
 @click.command(
@@ -103,16 +107,10 @@ def command(
     Called again with the same --out it goes on; unchanged cells come from the cache.
     """
     from howlate.cli._measure import measure
-    from howlate.errors import UsageError
-    from howlate.session import Asked, find_study, kernels_asked, settings_in_force
+    from howlate.session import Asked, find_study, settings_in_force
     from howlate.targets import open_lab
 
     settings = settings_in_force()
-    jobs = jobs or settings.count("jobs")
-    options = [f"--{name}={value}" for name, value in (("kernels", kernels), ("seeds", seeds)) if value]
-    options += [f"--kernel={path}" for path in own] + ([f"--clock={clock}"] if clock != "virtual" else [])
-    options += [f"--module={path}" for path in modules]
-    options += [f"--cpus={cpus}"] if cpus != 1 else []
     asked = Asked(
         find_study(study),
         changes,
@@ -122,16 +120,10 @@ def command(
         False,
         seeds or 0,
         "lab run",
-        tuple(options),
+        _options(kernels, seeds, own, clock, modules, cpus),
         settings,
     )
-
-    wanted = kernels or ("" if own else ",".join(kernels_asked(asked)))
-    if not wanted and not own:
-        raise UsageError(
-            f"{asked.study.id} names no kernels",
-            "write --kernels 6.1,6.1-rt; `howlate lab kernels` lists them",
-        )
+    wanted = _kernels(asked, kernels, own)
     archive = open_archive(mirrors, keyring)
     if refresh:
         archive.packages(refresh=True)
@@ -140,10 +132,43 @@ def command(
         own=own,
         modules=modules,
         clock=clock,
-        jobs=jobs,
+        jobs=jobs or settings.count("jobs"),
         cached=not no_cache,
         cpus=cpus,
         archive=archive,
         say=say,
     )
     return measure(asked, target, out, resume, dry_run, as_json)
+
+
+def _kernels(asked: Asked, kernels: str, own: tuple[Path, ...]) -> str:
+    """Those named, else the study's; none where there are kernels of one's own."""
+    from howlate.errors import UsageError
+    from howlate.session import kernels_asked
+
+    wanted = kernels or ("" if own else ",".join(kernels_asked(asked)))
+    if not wanted and not own:
+        raise UsageError(
+            f"{asked.study.id} names no kernels",
+            "write --kernels 6.1,6.1-rt; `howlate lab kernels` lists them",
+        )
+    return wanted
+
+
+def _options(
+    kernels: str,
+    seeds: int | None,
+    own: tuple[Path, ...],
+    clock: str,
+    modules: tuple[Path, ...],
+    cpus: int,
+) -> tuple[str, ...]:
+    """Those that are this command's own, for the sentence that says how to go on."""
+    return (
+        *([f"--kernels={kernels}"] if kernels else []),
+        *([f"--seeds={seeds}"] if seeds else []),
+        *(f"--kernel={path}" for path in own),
+        *([f"--clock={clock}"] if clock != "virtual" else []),
+        *(f"--module={path}" for path in modules),
+        *([f"--cpus={cpus}"] if cpus != 1 else []),
+    )
