@@ -70,3 +70,18 @@ def test_a_new_python_has_nothing_of_the_old_ones(root: Path) -> None:
     assert is_old(root) == (True, False)
     python.symlink_to(root / "python3.12")
     assert is_old(root) == (True, False)
+
+
+def test_the_cross_probe_of_this_machine_is_as_new_as_its_own_even_where_it_stays_the_same(
+    root: Path,
+) -> None:
+    own, stamp = root / "build" / "probe" / "howlate-probe", root / "build" / "probe" / ".built"
+    copy = root / "build" / "cross" / os.uname().machine / "howlate-probe"
+    for content, built in ((b"one", 1000), (b"one", 2000), (b"two", 3000)):
+        own.write_bytes(content)
+        os.utime(own, (999, 999))
+        os.utime(stamp, (built, built))
+        asked = f"root='{root}'; . '{places.ROOT}/tools/setup.sh'; root='{root}'; need_cross_probe \"$(uname -m)\""
+        subprocess.run(["bash", "-eu", "-c", asked], capture_output=True, check=True)
+        assert copy.read_bytes() == content
+        assert copy.with_name(".built").stat().st_mtime == built
