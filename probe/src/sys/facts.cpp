@@ -12,7 +12,7 @@
 namespace howlate {
 namespace {
 
-constexpr ParamSpec kParams[] = {
+constexpr ParamSpec facts_options[] = {
     {"json", ParamType::flag, "", "", "", "as one JSON object (docs/facts.md)"},
     {"root", ParamType::text, "/", "", "",
      "read /proc, /sys, /dev, /etc and /boot below this folder: a captured machine"},
@@ -56,12 +56,12 @@ ExitCode facts_command(const std::vector<std::string>& argv) {
     page.usage = "howlate-probe facts [--json] [--root DIR]";
     page.summary =
         "What this machine is and how it is set, as far as it can make a task late. Changes nothing.";
-    page.sections = {{"Options", kParams}};
+    page.sections = {{"Options", facts_options}};
     page.example = "howlate-probe facts --json > facts.json";
     std::fputs(help_text(page).c_str(), stdout);
     return ExitCode::done;
   }
-  const auto params = Params::parse({kParams}, argv);
+  const auto params = Params::parse({facts_options}, argv);
   if (!params) return complain(params.error());
   const std::string root = params->text("root");
   struct stat folder {};

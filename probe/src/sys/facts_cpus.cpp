@@ -13,10 +13,10 @@
 namespace howlate {
 namespace {
 
-constexpr std::string_view kCpus = "/sys/devices/system/cpu";
+constexpr std::string_view cpus_folder = "/sys/devices/system/cpu";
 
 std::string cpu_path(int cpu, std::string_view rest) {
-  return std::string(kCpus) + "/cpu" + std::to_string(cpu) + std::string(rest);
+  return std::string(cpus_folder) + "/cpu" + std::to_string(cpu) + std::string(rest);
 }
 
 void table(FactList& facts, std::string_view key, const RowsByCpus& rows, std::string reason) {
@@ -97,7 +97,7 @@ void gather_heat(const Tree& tree, const std::vector<int>& cpus, FactList& facts
 }
 
 void gather_vulnerabilities(const Tree& tree, FactList& facts) {
-  const std::string folder = std::string(kCpus) + "/vulnerabilities";
+  const std::string folder = std::string(cpus_folder) + "/vulnerabilities";
   JsonWriter json;
   json.begin_object();
   bool any = false;
@@ -224,7 +224,7 @@ void gather_hypervisor(const Tree& tree, FactList& facts) {
 }  // namespace
 
 void gather_cpus(const Tree& tree, FactList& facts) {
-  const std::vector<int> cpus = tree.numbered(kCpus, "cpu");
+  const std::vector<int> cpus = tree.numbered(cpus_folder, "cpu");
   gather_idle_states(tree, cpus, facts);
   gather_frequency(tree, cpus, facts);
   gather_siblings(tree, cpus, facts);

@@ -12,9 +12,9 @@ struct FileFact {
   Kind kind;
 };
 
-constexpr std::string_view kCpu = "/sys/devices/system/cpu";
+constexpr std::string_view cpus_folder = "/sys/devices/system/cpu";
 
-constexpr FileFact kFileFacts[] = {
+constexpr FileFact file_facts[] = {
     {"kernel.release", "/proc/sys/kernel/osrelease", Kind::text},
     {"kernel.version", "/proc/sys/kernel/version", Kind::text},
     {"kernel.boot_id", "/proc/sys/kernel/random/boot_id", Kind::text},
@@ -66,9 +66,9 @@ std::string reason(const Tree& tree, const Error& error) {
 
 // "on" or "off", whoever drives the frequency.
 void gather_turbo(const Tree& tree, FactList& facts) {
-  const auto no_turbo = tree.read_integer(std::string(kCpu) + "/intel_pstate/no_turbo");
+  const auto no_turbo = tree.read_integer(std::string(cpus_folder) + "/intel_pstate/no_turbo");
   if (no_turbo) return facts.text("cpu.turbo", *no_turbo == 0 ? "on" : "off");
-  const auto boost = tree.read_integer(std::string(kCpu) + "/cpufreq/boost");
+  const auto boost = tree.read_integer(std::string(cpus_folder) + "/cpufreq/boost");
   if (boost) return facts.text("cpu.turbo", *boost != 0 ? "on" : "off");
   facts.missing("cpu.turbo", "neither intel_pstate/no_turbo nor cpufreq/boost is there");
 }
@@ -117,7 +117,7 @@ void gather_dma_latency(const Tree& tree, FactList& facts) {
 }  // namespace
 
 void gather_files(const Tree& tree, FactList& facts) {
-  for (const FileFact& fact : kFileFacts) {
+  for (const FileFact& fact : file_facts) {
     if (fact.kind == Kind::integer) {
       const auto value = tree.read_integer(fact.path);
       value ? facts.integer(fact.key, *value) : facts.missing(fact.key, reason(tree, value.error()));

@@ -44,7 +44,7 @@ class Bits {
   bool ended_ = false;
 };
 
-constexpr unsigned kLongestCode = 15;
+constexpr unsigned longest_code = 15;
 
 // A canonical Huffman code, decoded by counting: how many codes there are of each length, and their symbols
 // in order.
@@ -53,8 +53,8 @@ class Code {
   explicit Code(std::span<const std::uint8_t> lengths) {
     for (const std::uint8_t length : lengths) ++count_[length];
     count_[0] = 0;
-    std::array<unsigned, kLongestCode + 2> next{};
-    for (unsigned length = 1; length <= kLongestCode; ++length)
+    std::array<unsigned, longest_code + 2> next{};
+    for (unsigned length = 1; length <= longest_code; ++length)
       next[length + 1] = next[length] + count_[length];
     for (std::size_t symbol = 0; symbol < lengths.size(); ++symbol) {
       if (lengths[symbol] != 0) symbols_[next[lengths[symbol]]++] = static_cast<std::uint16_t>(symbol);
@@ -65,7 +65,7 @@ class Code {
     int code = 0;
     int first = 0;
     int index = 0;
-    for (unsigned length = 1; length <= kLongestCode; ++length) {
+    for (unsigned length = 1; length <= longest_code; ++length) {
       code |= static_cast<int>(bits.one());
       const int many = static_cast<int>(count_[length]);
       if (code - many < first) return symbols_[static_cast<std::size_t>(index + code - first)];
@@ -77,7 +77,7 @@ class Code {
   }
 
  private:
-  std::array<unsigned, kLongestCode + 1> count_{};
+  std::array<unsigned, longest_code + 1> count_{};
   std::array<std::uint16_t, 288> symbols_{};
 };
 
@@ -91,7 +91,7 @@ struct Range {
 };
 
 // A length symbol 257 + i means base + `extra` more bits (RFC 1951, 3.2.5).
-constexpr std::array<Range, 29> kLengths = {
+constexpr std::array<Range, 29> length_ranges = {
     {{3, 0},  {4, 0},  {5, 0},  {6, 0},   {7, 0},   {8, 0},   {9, 0},   {10, 0},  {11, 1}, {13, 1},
      {15, 1}, {17, 1}, {19, 2}, {23, 2},  {27, 2},  {31, 2},  {35, 3},  {43, 3},  {51, 3}, {59, 3},
      {67, 4}, {83, 4}, {99, 4}, {115, 4}, {131, 5}, {163, 5}, {195, 5}, {227, 5}, {258, 0}}};
@@ -115,7 +115,7 @@ Status compressed_block(Bits& bits, const Code& literals, const Code& distances,
       if (out.size() > limit) return damaged("it unpacks to more than it may");
       continue;
     }
-    const Range length = kLengths[static_cast<std::size_t>(symbol - 257)];
+    const Range length = length_ranges[static_cast<std::size_t>(symbol - 257)];
     const std::size_t many = length.base + bits.take(length.extra);
     const int far = distances.decode(bits);
     if (far < 0 || far > 29) return damaged("a distance is not in its table");

@@ -10,11 +10,11 @@
 namespace howlate {
 namespace {
 
-constexpr long long kKernelThread = 0x00200000;  // PF_KTHREAD in a task's flags
-constexpr std::size_t kMostRows = 4096;
+constexpr long long kernel_thread_flag = 0x00200000;  // PF_KTHREAD in a task's flags
+constexpr std::size_t most_rows = 4096;
 
 // Services that move interrupts, change frequencies, or run on their own real-time priorities.
-constexpr std::array<std::string_view, 14> kServices = {
+constexpr std::array<std::string_view, 14> service_names = {
     "irqbalance", "tuned", "thermald", "tlp",          "power-profiles-", "auto-cpufreq", "multipathd",
     "ksmtuned",   "numad", "corosync", "rtkit-daemon", "chronyd",         "ptp4l",        "phc2sys"};
 
@@ -89,16 +89,16 @@ class TaskScan {
     const auto stat = parse_stat(*text);
     if (!stat) return;
     ++seen_;
-    if (leader && std::find(kServices.begin(), kServices.end(), stat->name) != kServices.end()) {
+    if (leader && std::find(service_names.begin(), service_names.end(), stat->name) != service_names.end()) {
       services_.insert(stat->name);
     }
     const bool real_time = stat->policy == 1 || stat->policy == 2 || stat->policy == 6;
-    if (!real_time || rows_.size() >= kMostRows) return;
+    if (!real_time || rows_.size() >= most_rows) return;
     rows_.push_back(Row()
                         .text("name", without_addresses(stat->name))
                         .text("policy", policy_name(stat->policy))
                         .integer("priority", stat->priority)
-                        .flag("kernel", (stat->flags & kKernelThread) != 0)
+                        .flag("kernel", (stat->flags & kernel_thread_flag) != 0)
                         .json("cpus", allowed_cpus(tree_, path)));
   }
 

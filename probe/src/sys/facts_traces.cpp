@@ -8,7 +8,7 @@
 namespace howlate {
 namespace {
 
-constexpr std::size_t kMostNames = 20;
+constexpr std::size_t most_names = 20;
 
 // tracefs has a place of its own since 4.1; before, and on some systems still, it stands in debugfs alone.
 std::string trace_folder(const Tree& tree) {
@@ -21,8 +21,8 @@ std::string trace_folder(const Tree& tree) {
 std::string first_names(const std::vector<std::string>& lines) {
   JsonWriter json;
   json.begin_array();
-  for (std::size_t at = 0; at < std::min(lines.size(), kMostNames); ++at) json.value(lines[at]);
-  if (lines.size() > kMostNames) json.value("and " + std::to_string(lines.size() - kMostNames) + " more");
+  for (std::size_t at = 0; at < std::min(lines.size(), most_names); ++at) json.value(lines[at]);
+  if (lines.size() > most_names) json.value("and " + std::to_string(lines.size() - most_names) + " more");
   json.end_array();
   return json.take();
 }

@@ -17,7 +17,7 @@
 namespace howlate {
 namespace {
 
-constexpr std::size_t kLargestFile = std::size_t{64} << 20U;
+constexpr std::size_t largest_file = std::size_t{64} << 20U;
 
 Error unreadable(std::string_view path, int error) {
   std::string message = std::string(path) + ": " + std::strerror(error);
@@ -73,7 +73,7 @@ Result<std::string> Tree::read(std::string_view path) const {
       ::close(fd);
       return unreadable(path, error);
     }
-    if (many == 0 || out.size() > kLargestFile) break;
+    if (many == 0 || out.size() > largest_file) break;
     out.append(buffer.data(), static_cast<std::size_t>(many));
   }
   ::close(fd);

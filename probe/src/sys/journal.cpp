@@ -12,8 +12,8 @@
 namespace howlate {
 namespace {
 
-constexpr std::string_view kMagic = "howlate-journal-1";
-constexpr std::string_view kKinds[] = {"file", "folder", "held"};
+constexpr std::string_view magic = "howlate-journal-1";
+constexpr std::string_view kind_names[] = {"file", "folder", "held"};
 
 // Values may hold anything; a line holds no newline and a field no tab.
 std::string escaped(std::string_view text) {
@@ -118,7 +118,7 @@ Result<JournalOwner> parse_owner(std::string_view line) {
   const auto fields = fields_of(line);
   const auto pid = to_integer(fields.size() > 2 ? fields[2] : "");
   const auto ticks = to_integer(fields.size() > 3 ? fields[3] : "");
-  if (fields.size() != 5 || fields[0] != kMagic || !pid || !ticks)
+  if (fields.size() != 5 || fields[0] != magic || !pid || !ticks)
     return broken("it does not begin as a journal of knobs of this version");
   return JournalOwner{fields[1], *pid, *ticks, fields[4]};
 }
@@ -126,10 +126,10 @@ Result<JournalOwner> parse_owner(std::string_view line) {
 Result<Setting> parse_change(std::string_view line) {
   const auto fields = fields_of(line);
   const auto form = form_of(fields.size() == 5 ? fields[1] : "");
-  if (!form || (fields[0] != kKinds[0] && fields[0] != kKinds[1]))
+  if (!form || (fields[0] != kind_names[0] && fields[0] != kind_names[1]))
     return broken("it has a line that is none of a journal");
   Setting setting;
-  setting.kind = fields[0] == kKinds[1] ? SettingKind::folder : SettingKind::file;
+  setting.kind = fields[0] == kind_names[1] ? SettingKind::folder : SettingKind::file;
   setting.form = *form;
   setting.path = fields[2];
   setting.before = fields[3];
@@ -236,7 +236,7 @@ Result<Journal> Journal::create(const std::string& folder, const std::string& ro
       continue;
     }
     if (!fd.valid()) return broken("the journal " + path + " cannot be made: " + errno_text(errno));
-    std::string line(kMagic);
+    std::string line(magic);
     line += "\t" + boot + "\t" + std::to_string(::getpid()) + "\t" + std::to_string(*ticks) + "\t" +
             escaped(root) + "\n";
     Journal journal(std::move(fd), path);
@@ -249,7 +249,7 @@ Result<Journal> Journal::create(const std::string& folder, const std::string& ro
 }
 
 Status Journal::append(const Setting& setting) {
-  std::string line(kKinds[static_cast<std::size_t>(setting.kind)]);
+  std::string line(kind_names[static_cast<std::size_t>(setting.kind)]);
   line += "\t" + std::string(form_name(setting.form)) + "\t" + escaped(setting.path) + "\t" +
           escaped(setting.before) + "\t" + escaped(setting.wanted) + "\n";
   return write_whole(fd_.get(), line, path_);

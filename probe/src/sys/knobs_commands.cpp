@@ -54,7 +54,7 @@ bool restore_journal(JournalFile& journal) {
   return true;
 }
 
-constexpr ParamSpec kHoldParams[] = {
+constexpr ParamSpec hold_options[] = {
     {"knob", ParamType::text, "", "", "", "NAME=VALUE, as in `howlate-probe list`", true},
     {"cpus", ParamType::cpus, "", "", "", "the measuring CPUs, for knobs that keep things away from them"},
     {"duration", ParamType::duration, "", "ns", "",
@@ -67,7 +67,7 @@ ExitCode hold_help() {
   page.usage = "howlate-probe hold --knob NAME=VALUE ... [--cpus LIST] [--duration T]";
   page.summary = "Set knobs, hold them while another program runs, and restore them.";
   page.notes = "One line of JSON is printed when they are in force, and one when they are restored.";
-  page.sections = {{"Options", kHoldParams}};
+  page.sections = {{"Options", hold_options}};
   page.example = "howlate-probe hold --knob cpu_dma_latency=0 --duration 1min";
   std::fputs(help_text(page).c_str(), stdout);
   return ExitCode::done;
@@ -125,7 +125,7 @@ ExitCode restore_command() {
 
 ExitCode hold_command(const std::vector<std::string>& argv) {
   if (asks_for_help(argv)) return hold_help();
-  const auto params = Params::parse({kHoldParams}, argv);
+  const auto params = Params::parse({hold_options}, argv);
   if (!params) return complain(params.error());
   if (params->texts("knob").empty())
     return complain(usage_error("hold needs a knob", "give --knob NAME=VALUE"));

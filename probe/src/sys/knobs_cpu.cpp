@@ -8,13 +8,13 @@
 namespace howlate {
 namespace {
 
-constexpr const char* kDmaLatency = "/dev/cpu_dma_latency";
-constexpr const char* kPolicies = "/sys/devices/system/cpu/cpufreq";
-constexpr const char* kNoTurbo = "/sys/devices/system/cpu/intel_pstate/no_turbo";
-constexpr const char* kBoost = "/sys/devices/system/cpu/cpufreq/boost";
+constexpr const char* dma_latency_file = "/dev/cpu_dma_latency";
+constexpr const char* policies_folder = "/sys/devices/system/cpu/cpufreq";
+constexpr const char* no_turbo_file = "/sys/devices/system/cpu/intel_pstate/no_turbo";
+constexpr const char* boost_file = "/sys/devices/system/cpu/cpufreq/boost";
 
 Status dma_latency_available(const KnobContext& context) {
-  return file_available(context, kDmaLatency, "this kernel takes no requests for the CPUs' latency");
+  return file_available(context, dma_latency_file, "this kernel takes no requests for the CPUs' latency");
 }
 
 Result<Settings> plan_dma_latency(const KnobContext& /*context*/, std::string_view value) {
@@ -23,17 +23,17 @@ Result<Settings> plan_dma_latency(const KnobContext& /*context*/, std::string_vi
     return usage_error(quoted(value) + " is no value of the knob cpu_dma_latency",
                        "give microseconds, such as cpu_dma_latency=0");
   }
-  Setting setting = file_setting(kDmaLatency, std::to_string(*latency));
+  Setting setting = file_setting(dma_latency_file, std::to_string(*latency));
   setting.kind = SettingKind::held;
   return Settings{setting};
 }
 
 std::string policy_file(int policy, std::string_view name) {
-  return std::string(kPolicies) + "/policy" + std::to_string(policy) + "/" + std::string(name);
+  return std::string(policies_folder) + "/policy" + std::to_string(policy) + "/" + std::string(name);
 }
 
 Status governor_available(const KnobContext& context) {
-  const auto policies = Tree(context.root).numbered(kPolicies, "policy");
+  const auto policies = Tree(context.root).numbered(policies_folder, "policy");
   if (policies.empty())
     return not_possible("the kernel does not drive the CPUs' frequency here (no cpufreq policy)");
   return file_available(context, policy_file(policies.front(), "scaling_governor"), "there is no governor");
@@ -42,7 +42,7 @@ Status governor_available(const KnobContext& context) {
 Result<Settings> plan_governor(const KnobContext& context, std::string_view value) {
   const Tree tree(context.root);
   Settings out;
-  for (const int policy : tree.numbered(kPolicies, "policy")) {
+  for (const int policy : tree.numbered(policies_folder, "policy")) {
     const auto text = tree.read_text(policy_file(policy, "scaling_available_governors"));
     if (!text) return text.error();
     const auto names = parts_of(*text, ' ');
@@ -56,15 +56,15 @@ Result<Settings> plan_governor(const KnobContext& context, std::string_view valu
 }
 
 Status turbo_available(const KnobContext& context) {
-  if (Tree(context.root).exists(kNoTurbo)) return file_available(context, kNoTurbo, "");
-  return file_available(context, kBoost, "there is no switch for turbo here");
+  if (Tree(context.root).exists(no_turbo_file)) return file_available(context, no_turbo_file, "");
+  return file_available(context, boost_file, "there is no switch for turbo here");
 }
 
 Result<Settings> plan_turbo(const KnobContext& context, std::string_view value) {
   const auto on = on_or_off("turbo", value);
   if (!on) return on.error();
-  if (Tree(context.root).exists(kNoTurbo)) return Settings{file_setting(kNoTurbo, *on ? "0" : "1")};
-  return Settings{file_setting(kBoost, *on ? "1" : "0")};
+  if (Tree(context.root).exists(no_turbo_file)) return Settings{file_setting(no_turbo_file, *on ? "0" : "1")};
+  return Settings{file_setting(boost_file, *on ? "1" : "0")};
 }
 
 std::string idle_folder(int cpu) {

@@ -12,7 +12,7 @@
 namespace howlate {
 namespace {
 
-constexpr std::array<std::string_view, 5> kForms = {"exact", "bracketed", "cpus", "mask", "controller"};
+constexpr std::array<std::string_view, 5> form_names = {"exact", "bracketed", "cpus", "mask", "controller"};
 
 std::string in_brackets(std::string_view value) {
   const auto open = value.find('[');
@@ -71,13 +71,13 @@ Result<std::string> read_setting(const Tree& tree, Form form, const std::string&
 }
 
 std::string_view form_name(Form form) {
-  return kForms[static_cast<std::size_t>(form)];
+  return form_names[static_cast<std::size_t>(form)];
 }
 
 Result<Form> form_of(std::string_view name) {
-  const auto found = std::find(kForms.begin(), kForms.end(), name);
-  if (found == kForms.end()) return broken(quoted(name) + " is no spelling of values");
-  return static_cast<Form>(found - kForms.begin());
+  const auto found = std::find(form_names.begin(), form_names.end(), name);
+  if (found == form_names.end()) return broken(quoted(name) + " is no spelling of values");
+  return static_cast<Form>(found - form_names.begin());
 }
 
 std::string cpu_mask(const std::vector<int>& cpus) {

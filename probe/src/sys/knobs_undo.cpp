@@ -10,8 +10,8 @@
 namespace howlate {
 namespace {
 
-constexpr int kFolderTurns = 100;  // a killed task leaves its cgroup only when its exit is through
-constexpr long kFolderPauseNs = 10'000'000;
+constexpr int folder_turns = 100;  // a killed task leaves its cgroup only when its exit is through
+constexpr long folder_pause_ns = 10'000'000;
 
 void undo_file(const Tree& tree, Setting& setting, Undone& out) {
   const auto now = read_setting(tree, setting.form, setting.path, setting.before);
@@ -53,7 +53,7 @@ void undo_folder(const Tree& tree, Setting& setting, Undone& out) {
     return;
   }
   int error = 0;
-  for (int turn = 0; turn < kFolderTurns; ++turn) {
+  for (int turn = 0; turn < folder_turns; ++turn) {
     move_tasks_up(tree, setting.path);
     if (::rmdir(tree.at(setting.path).c_str()) == 0) {
       setting.restored = true;
@@ -62,7 +62,7 @@ void undo_folder(const Tree& tree, Setting& setting, Undone& out) {
     }
     error = errno;
     if (error != EBUSY) break;
-    const struct timespec pause = {0, kFolderPauseNs};
+    const struct timespec pause = {0, folder_pause_ns};
     (void)::nanosleep(&pause, nullptr);
   }
   out.failed.push_back(setting.path + " cannot be removed: " + errno_text(error));

@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRuntime = "/proc/sys/kernel/sched_rt_runtime_us";
-constexpr const char* kMigration = "/proc/sys/kernel/timer_migration";
+constexpr const char* runtime_file = "/proc/sys/kernel/sched_rt_runtime_us";
+constexpr const char* migration_file = "/proc/sys/kernel/timer_migration";
 
 // A machine of files, with a state folder of its own.
 class Machine {
@@ -32,9 +32,9 @@ class Machine {
     REQUIRE(::mkdtemp(name.data()) != nullptr);
     base_ = name;
     ::setenv("HOWLATE_STATE_DIR", state().c_str(), 1);
-    write(kRuntime, "950000\n");
+    write(runtime_file, "950000\n");
     write("/proc/sys/kernel/sched_rt_period_us", "1000000\n");
-    write(kMigration, "1\n");
+    write(migration_file, "1\n");
     write("/sys/devices/system/cpu/online", "0-3\n");
     write("/proc/irq/default_smp_affinity", "f\n");
     write("/proc/irq/7/smp_affinity_list", "0-3\n");
@@ -81,14 +81,14 @@ TEST_CASE("knobs are applied in order, told, and restored when the set goes") {
   {
     const auto set = KnobSet::apply({"rt_throttling=off", "timer_migration=off"}, machine.context());
     REQUIRE(set.ok());
-    CHECK(machine.read(kRuntime) == "-1");
-    CHECK(machine.read(kMigration) == "0");
+    CHECK(machine.read(runtime_file) == "-1");
+    CHECK(machine.read(migration_file) == "0");
     CHECK(machine.journals() == 1);
     CHECK(set->to_json().find(R"("before": "950000", "wanted": "-1", "read_back": "-1")") !=
           std::string::npos);
   }
-  CHECK(machine.read(kRuntime) == "950000");
-  CHECK(machine.read(kMigration) == "1");
+  CHECK(machine.read(runtime_file) == "950000");
+  CHECK(machine.read(migration_file) == "1");
   CHECK(machine.journals() == 0);
 }
 
@@ -97,31 +97,31 @@ TEST_CASE("at the first knob that fails, those before it are undone") {
   const auto set = KnobSet::apply({"rt_throttling=off", "thp=never"}, machine.context());
   REQUIRE_FALSE(set.ok());
   CHECK(set.error().code == ExitCode::not_possible);
-  CHECK(machine.read(kRuntime) == "950000");
+  CHECK(machine.read(runtime_file) == "950000");
   CHECK(machine.journals() == 0);
 }
 
 TEST_CASE("a value that does not read back as wanted is an error, and the others are undone") {
   const Machine machine;
-  const std::string path = machine.context().root + kMigration;
+  const std::string path = machine.context().root + migration_file;
   fs::remove(path);
   fs::create_symlink("/dev/null", path);  // takes every write and reads as nothing
   const auto set = KnobSet::apply({"rt_throttling=off", "timer_migration=off"}, machine.context());
   REQUIRE_FALSE(set.ok());
   CHECK(set.error().message.find("after 0 was written") != std::string::npos);
-  CHECK(machine.read(kRuntime) == "950000");
+  CHECK(machine.read(runtime_file) == "950000");
 }
 
 TEST_CASE("a value that the kernel refuses to take is not possible here, and nothing broke") {
   const Machine machine;
-  const std::string path = machine.context().root + kRuntime;
+  const std::string path = machine.context().root + runtime_file;
   fs::remove(path);
   fs::create_symlink("/proc/self/oom_score_adj", path);  // EINVAL for more than 1000
   const auto set = KnobSet::apply({"timer_migration=off", "rt_throttling=900000"}, machine.context());
   REQUIRE_FALSE(set.ok());
   CHECK(set.error().code == ExitCode::not_possible);
   CHECK_FALSE(set.error().remedy.empty());
-  CHECK(machine.read(kMigration) == "1");
+  CHECK(machine.read(migration_file) == "1");
   CHECK(machine.journals() == 0);
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("bad names and values are usage errors and change nothing") {
     CHECK_MESSAGE(set.error().code == ExitCode::usage, spec);
   }
   CHECK_FALSE(KnobSet::apply({"rt_throttling=off", "rt_throttling=1000"}, machine.context()).ok());
-  CHECK(machine.read(kRuntime) == "950000");
+  CHECK(machine.read(runtime_file) == "950000");
 }
 
 TEST_CASE("interrupts are moved away from the measuring CPUs, and those elsewhere are left") {
@@ -156,14 +156,14 @@ TEST_CASE("what a killed process left is refused to others, and restored by a la
     if (!set) ::_exit(1);
     ::raise(SIGKILL);
   });
-  CHECK(machine.read(kRuntime) == "-1");
+  CHECK(machine.read(runtime_file) == "-1");
   REQUIRE(machine.journals() == 1);
   const auto refused = KnobSet::apply({"rt_throttling=900000"}, machine.context());
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().remedy.find("restore") != std::string::npos);
   CHECK(KnobSet::apply({"timer_migration=off"}, machine.context()).ok());
   CHECK(restore_command() == ExitCode::done);
-  CHECK(machine.read(kRuntime) == "950000");
+  CHECK(machine.read(runtime_file) == "950000");
   CHECK(machine.journals() == 0);
 }
 
@@ -212,7 +212,7 @@ TEST_CASE("the journal is on disk before the change: killed between the two, not
   in_a_killed_process([&] {
     auto journal = Journal::create(*state_folder(), machine.context().root);
     Setting setting;
-    setting.path = kRuntime;
+    setting.path = runtime_file;
     setting.before = "950000";
     setting.wanted = "-1";
     if (!journal || !journal->append(setting)) ::_exit(1);
@@ -220,7 +220,7 @@ TEST_CASE("the journal is on disk before the change: killed between the two, not
   });
   REQUIRE(machine.journals() == 1);
   CHECK(restore_command() == ExitCode::done);
-  CHECK(machine.read(kRuntime) == "950000");
+  CHECK(machine.read(runtime_file) == "950000");
   CHECK(machine.journals() == 0);
 }
 
@@ -237,7 +237,7 @@ TEST_CASE("nothing is restored into another boot") {
   whole.replace(whole.find(this_boot()), this_boot().size(), "00000000-0000-4000-8000-000000000000");
   std::ofstream(path) << whole;
   CHECK(restore_command() == ExitCode::done);
-  CHECK(machine.read(kRuntime) == "-1");
+  CHECK(machine.read(runtime_file) == "-1");
   CHECK(machine.journals() == 0);
 }
 
@@ -249,7 +249,7 @@ TEST_CASE("what another probe holds is refused, and a living process is not rest
   REQUIRE_FALSE(other.ok());
   CHECK(other.error().message.find("is held by another probe") != std::string::npos);
   CHECK(restore_command() == ExitCode::done);
-  CHECK(machine.read(kRuntime) == "-1");
+  CHECK(machine.read(runtime_file) == "-1");
   CHECK(machine.journals() == 1);
 }
 
@@ -257,9 +257,9 @@ TEST_CASE("a value that somebody else changed meanwhile is left to them") {
   const Machine machine;
   auto set = KnobSet::apply({"rt_throttling=off"}, machine.context());
   REQUIRE(set.ok());
-  machine.write(kRuntime, "123456\n");
+  machine.write(runtime_file, "123456\n");
   CHECK_FALSE(set->restore().ok());
-  CHECK(machine.read(kRuntime) == "123456");
+  CHECK(machine.read(runtime_file) == "123456");
   CHECK(machine.journals() == 0);
 }
 
@@ -274,7 +274,7 @@ TEST_CASE("a fork of the probe restores nothing when it ends") {
   }
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
-  CHECK(machine.read(kRuntime) == "-1");
+  CHECK(machine.read(runtime_file) == "-1");
 }
 
 TEST_CASE("a journal cut anywhere is read up to its last whole line") {
@@ -320,7 +320,7 @@ TEST_CASE("a journal that is not understood is kept, holds knobs back, and is no
   whole.replace(whole.find("journal-1"), 9, "journal-9");
   std::ofstream(path) << whole;
   CHECK(restore_command() == ExitCode::broken);
-  CHECK(machine.read(kRuntime) == "-1");
+  CHECK(machine.read(runtime_file) == "-1");
   CHECK(machine.journals() == 1);
   const auto refused = KnobSet::apply({"timer_migration=on"}, machine.context());
   REQUIRE_FALSE(refused.ok());
@@ -335,8 +335,8 @@ TEST_CASE("what can be read of a damaged journal is restored, and the journal is
   whole.replace(last, 4, "fi?e");
   std::ofstream(path) << whole;
   CHECK(restore_command() == ExitCode::broken);
-  CHECK(machine.read(kRuntime) == "950000");
-  CHECK(machine.read(kMigration) == "0");
+  CHECK(machine.read(runtime_file) == "950000");
+  CHECK(machine.read(migration_file) == "0");
   CHECK(machine.journals() == 1);
 }
 
@@ -352,7 +352,7 @@ TEST_CASE("a setting that cannot be read at the end is not restored, and its jou
   const Machine machine;
   auto set = KnobSet::apply({"rt_throttling=off"}, machine.context());
   REQUIRE(set.ok());
-  const std::string path = machine.context().root + kRuntime;
+  const std::string path = machine.context().root + runtime_file;
   fs::remove(path);
   fs::create_directory(path);  // is there and cannot be read
   const Status restored = set->restore();
