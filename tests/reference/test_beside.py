@@ -184,3 +184,14 @@ def test_no_row_stands_beside_what_was_measured_otherwise(
     """A label decides, be it an axis or not, else what the plan asked for; also for rows without a kernel of ours."""
     cell = {"load": "none", "period": "300us", **labels}
     assert bool(lines_beside(find_reference(study), cell, "latency_ns", parameters)) is stands
+
+
+def test_a_row_that_is_printed_again_stands_there_once() -> None:
+    """The row without load of toshiba-mem-2010 is one measurement, printed under each of the four loads."""
+    lines = lines_beside(
+        find_reference("toshiba-mem-2010"), {"load": "none", "period": "500us"}, "latency_ns"
+    )
+    assert [(line.table, line.label) for line in lines] == [
+        ("cpu-500us", "2.6.31.12 · 0%"),
+        ("cpu-500us", "2.6.31.12-RT · 0%"),
+    ]

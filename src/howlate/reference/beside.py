@@ -128,15 +128,15 @@ def lines_beside(
     words say. `parameters`: what else the cells were asked for."""
     cell = {"labels": labels, "parameters": parameters or {}}
     for kinds in (("table", "listing"), ("text",)):
-        found = [
-            line
+        found = {
+            f"{table.id}/{row.label}": (row, line)
             for table in reference.tables
             if table.kind in kinds
             for row in table.rows
             if (line := _line(table, row, cell, column)) is not None
-        ]
-        if found:
-            return tuple(found)
+        }
+        if found:  # a row that gives another's measurement again stands there once
+            return tuple(line for row, line in found.values() if row.same_as not in found)
     return ()
 
 
