@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from howlate.model.columns import LATENCY, RESPONSE, column_title
+from howlate.model.columns import LATENCY, RESPONSE
 from howlate.reference.beside import Line as Beside
 from howlate.reference.shown import ABOUT, LEGEND, SIGNS
 from howlate.report.compare import Block, Comparison
@@ -99,7 +99,7 @@ def sheet(found: Comparison, block: Block) -> Sheet:
         left = [one for one in left if one not in here]
     lines += [_published(line, figures, unit) for line, _ in left]
     notes = tuple(_notes(found, block))
-    return Sheet(_title(found, block), block.column, unit, figures, tuple(lines), repeated, notes)
+    return Sheet(block.title, block.column, unit, figures, tuple(lines), repeated, notes)
 
 
 def _published(line: Beside, figures: Sequence[str], unit: Unit) -> Line:
@@ -133,11 +133,6 @@ def _notes(found: Comparison, block: Block) -> list[str]:
 def _span(values: set[int]) -> str:
     low, high = min(values), max(values)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _title(found: Comparison, block: Block) -> str:
-    several = bool(block.column) and len({b.column for b in found.blocks}) > 1
-    return ": ".join(part for part in (block.title, column_title(block.column) if several else "") if part)
 
 
 def _says(name: str, block: Block) -> bool:
