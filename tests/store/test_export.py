@@ -118,7 +118,7 @@ IRQ = {"irq_latency_ns": [1_760, 2_000], "wake_latency_ns": [13_680, 99_000]}
 
 
 def test_every_format_is_a_file_of_its_own() -> None:
-    assert names() == ("csv", "gnuplot", "parquet", "sh7780", "text3")
+    assert names() == ("csv", "gnuplot", "parquet", "sh7780", "text3", "tut2017")
     assert all(find_format(name).name == name for name in names())
 
 
@@ -128,6 +128,40 @@ def test_the_study_sh7780_gets_its_three_columns(tmp_path: Path) -> None:
     run = a_folder(tmp_path / "run", {"a": data})
     assert exporter("sh7780")(run, tmp_path / "out.txt", ()) == 1
     assert (tmp_path / "out.txt").read_text() == "0.010000 13.680000 1.760000\n"
+
+
+def test_tut_2017_gets_its_listings_in_the_order_of_the_study(tmp_path: Path) -> None:
+    """The layout of its listings 2 to 8: numbers of eleven places, names of ten, times in ns and of gaps in us."""
+    preemption = points_stream(
+        {"cs1_ns": [684, 700], "wait_ns": [54, 54], "cs2_ns": [573, 573]}, test="preemption"
+    )
+    streams = {
+        "gap": points_stream({"gap_ns": [22_000, 33_000]}, test="hardware-gap"),
+        "timer": points_stream({"delay_ns": [757]}, test="timer"),
+        "busy": points_stream({"dt_ns": [15, 18]}, test="clock"),
+        "spin": preemption,
+        "wake": stream([1]),
+    }
+    labels = {name: {"kernel": "6.1-rt", "load": "none"} for name in streams}
+    labels["timer"]["timer"], labels["busy"]["load"] = "clock_nanosleep-relative", "cpu:100,nice=10"
+    run = a_folder(tmp_path / "run", streams, labels)
+    assert exporter("tut2017")(run, tmp_path / "out.txt", ()) == 7
+    text = (tmp_path / "out.txt").read_text()
+    head = "    Column        Min        Avg        Max      StDev\n"
+    idle, _, loaded = text.partition("\n\nListing: 6.1-rt, load cpu:100,nice=10\n\n")
+    assert idle.startswith("Listing: 6.1-rt, load none\n\nPreemptionTest\n2 datapoints\n" + head)
+    assert "       cs1     684.00     692.00     700.00      11.31\n" in idle
+    assert (
+        "TimerAccuracyTestRel\n1 datapoints\n" + head + "     delay     757.00     757.00     757.00" in idle
+    )
+    assert idle.endswith(f"2 datapoints\n{head}  duration      22.00      27.50      33.00       7.78")
+    assert idle.index("PreemptionTest") < idle.index("TimerAccuracyTestRel") < idle.index("SMITest")
+    assert (
+        loaded
+        == f"TimerResolutionTest\n2 datapoints\n{head}        dt      15.00      16.50      18.00       2.12\n"
+    )
+    with pytest.raises(UsageError, match="no cell of a test of tut-2017's listings"):
+        exporter("tut2017")(run, tmp_path / "none.txt", ("wake",))
 
 
 def test_a_test_without_a_handler_is_refused_the_study_s_columns(tmp_path: Path) -> None:

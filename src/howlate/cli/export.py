@@ -29,7 +29,7 @@ class Formats(click.Choice[str]):
     required=True,
     help="csv or parquet: every column of every sample; gnuplot: a script and, beside it, its data; text3: lines of "
     "time in s, wake-up latency in us, interrupt-handler latency in us (nan where the test has no handler); sh7780: "
-    "the same of the test irq, as the study prints it.",
+    "the same of the test irq, as the study prints it; tut2017: that study's listings, of its tests' summaries.",
 )
 @click.option(
     "-o",
