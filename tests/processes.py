@@ -39,6 +39,19 @@ def working_in(folder: Path) -> dict[int, str]:
     return found
 
 
+def in_namespace(kind: str, which: Path) -> dict[int, str]:
+    """Processes, zombies aside, in a namespace ("mnt:[4026531841]"), with their command line."""
+    found = {}
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdigit() and (process / "ns" / kind).readlink() == which:
+                line = (process / "cmdline").read_bytes()
+                found[int(process.name)] = line.replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+    return {pid: line for pid, line in found.items() if is_running(pid)}
+
+
 def children_of(pid: int) -> list[int]:
     """All processes below one, however deep."""
     below: list[int] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import until, with_word
+from processes import until
 from ssh.server import Server, serving
 
 
@@ -16,4 +16,4 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     with serving(tmp_path, monkeypatch) as one:
         yield one
         assert until(lambda: not one.folders()), one.folders()
-        assert not [line for folder in one.folders() for line in with_word(folder.name).values()]
+        assert until(lambda: not one.started()), one.started()

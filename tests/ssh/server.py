@@ -19,9 +19,11 @@ from pathlib import Path
 import pytest
 
 from howlate.places import ROOT
-from processes import children_of, until
+from processes import children_of, in_namespace, until
+from ssh.cable import FAR, Cable
 
 UNPACKED = ROOT / "build" / "sshd"
+HERE = "127.0.0.1"
 PLACES = ("/dev/shm", "/tmp", "/var/tmp", "/run")
 """Where the probe may go on the machine: file systems of its own, so that what is left behind is seen."""
 
@@ -43,9 +45,11 @@ def _has_namespaces() -> bool:
 class Server:
     """A machine on which an sshd listens. As root it is one of its own as far as its temporary folders go."""
 
-    def __init__(self, folder: Path, port: int, sshd: Path, mounts: Sequence[str] | None) -> None:
+    def __init__(
+        self, folder: Path, port: int, sshd: Path, mounts: Sequence[str] | None, cable: Cable | None = None
+    ) -> None:
         """`mounts`: None where it shares the folders of this machine."""
-        self.folder, self.port, self._sshd = folder, port, sshd
+        self.folder, self.port, self._sshd, self._cable = folder, port, sshd, cable
         self._listener: subprocess.Popen[bytes] | None = None
         self._holder: subprocess.Popen[bytes] | None = None
         if mounts is not None:
@@ -53,7 +57,7 @@ class Server:
 
     @property
     def name(self) -> str:
-        return f"{getpass.getuser()}@127.0.0.1:{self.port}"
+        return f"{getpass.getuser()}@{FAR if self._cable else HERE}:{self.port}"
 
     @property
     def target(self) -> str:
@@ -67,6 +71,14 @@ class Server:
         """What sessions have left there."""
         return sorted(found for place in PLACES[:3] for found in self.path(place).glob("howlate.*"))
 
+    def started(self) -> dict[int, str]:
+        """The processes of that machine, with their command lines, where they can be told from this one's."""
+        if self._holder is None:
+            return {}
+        found = in_namespace("mnt", Path(f"/proc/{self._holder.pid}/ns/mnt").readlink())
+        own = {self._holder.pid, self._listener.pid if self._listener else 0}
+        return {pid: line for pid, line in found.items() if pid not in own}
+
     def inside(self, *argv: str) -> None:
         """A command on that machine that does not come over ssh."""
         subprocess.run([*self._enter(), *argv], stdout=subprocess.DEVNULL, check=True)
@@ -77,7 +89,8 @@ class Server:
     def start(self) -> None:
         """Listens."""
         with (self.folder / "log").open("wb") as log:
-            argv = [*self._enter(), str(self._sshd), "-D", "-e", "-f", str(self.folder / "settings")]
+            end = self._cable.at_that_end if self._cable else []
+            argv = [*end, *self._enter(), str(self._sshd), "-D", "-e", "-f", str(self.folder / "settings")]
             listener = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self._listener = listener
         said = self.folder / "log"
@@ -159,10 +172,10 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def write_known(folder: Path, port: int, key: Path) -> None:
+def write_known(folder: Path, port: int, key: Path, host: str = HERE) -> None:
     """The host's key, as this machine knows it."""
     kind, public = key.with_suffix(".pub").read_text().split()[:2]
-    (folder / "known").write_text(f"[127.0.0.1]:{port} {kind} {public}\n")
+    (folder / "known").write_text(f"[{host}]:{port} {kind} {public}\n")
 
 
 def write_client(folder: Path, key: Path) -> str:
@@ -174,10 +187,10 @@ def write_client(folder: Path, key: Path) -> str:
     return f"ssh -F {shlex.quote(str(folder / 'client'))}"
 
 
-def _settings(folder: Path, port: int, environment: Mapping[str, str]) -> str:
+def _settings(folder: Path, port: int, host: str, environment: Mapping[str, str]) -> str:
     lines = [
         f"Port {port}",
-        "ListenAddress 127.0.0.1",
+        f"ListenAddress {host}",
         f"HostKey {folder / 'host'}",
         f"AuthorizedKeysFile {folder / 'authorized'}",
         f"PidFile {folder / 'pid'}",
@@ -198,18 +211,24 @@ def serving(
     monkeypatch: pytest.MonkeyPatch,
     mounts: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
+    cable: Cable | None = None,
 ) -> Iterator[Server]:
     """A machine to reach by ssh. `mounts`: what `mount` is told, for other file systems than 256 MiB of memory in its
-    temporary folders (only where they can be had); `environment`: of what is started there."""
+    temporary folders (only where they can be had); `environment`: of what is started there; `cable`: what it is
+    reached over, if not the loopback; then a machine that is silent for three seconds is noticed."""
     sshd, separate = program("sshd"), _has_namespaces()
     if mounts and not separate:
         pytest.skip("NOT TESTED: file systems of its own need root")
     user, port = keygen(folder / "user"), free_port()
     (folder / "authorized").write_bytes(user.with_suffix(".pub").read_bytes())
-    write_known(folder, port, keygen(folder / "host"))
-    monkeypatch.setenv("HOWLATE_SSH", write_client(folder, user))
-    (folder / "settings").write_text(_settings(folder, port, environment or {}))
-    server = Server(folder, port, sshd, mounts if separate else None)
+    host = FAR if cable else HERE
+    write_known(folder, port, keygen(folder / "host"), host)
+    client = write_client(folder, user)
+    if cable:
+        client = f"{shlex.join(cable.at_this_end)} {client} -o ServerAliveInterval=1 -o ServerAliveCountMax=3"
+    monkeypatch.setenv("HOWLATE_SSH", client)
+    (folder / "settings").write_text(_settings(folder, port, host, environment or {}))
+    server = Server(folder, port, sshd, mounts if separate else None, cable)
     try:
         server.start()
         yield server

@@ -22,7 +22,8 @@ from howlate.targets._link import LinkError
 from howlate.targets._tries import LONGEST_PAUSE_S, Clock, Tries
 from howlate.targets.ssh import SshTarget
 from processes import until
-from ssh.server import Server
+from ssh.cable import cable
+from ssh.server import Server, serving
 from ssh.sessions import Once, is_whole, opened
 from targets.test_backends import cell_of, nothing
 from test_execute import Heard
@@ -258,6 +259,33 @@ def test_a_cell_whose_progress_cannot_be_followed_ends_there(
         (folder,) = server.folders()
         assert until(lambda: (folder / "cell-1/out/0/status").exists())
     assert until(lambda: not server.folders())
+
+
+def test_a_cell_survives_a_cable_that_is_pulled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is plugged in again when howlate has noticed and the cell has ended. Nothing stays behind."""
+    said: list[str] = []
+    with cable(tmp_path) as wire, serving(tmp_path, monkeypatch, cable=wire) as server:
+        ended: list[Path] = []
+
+        def plug_in() -> None:
+            assert until(lambda: bool(said) and all(path.exists() for path in ended))
+            wire.plug_in()
+
+        back = threading.Thread(target=plug_in)
+
+        def pull() -> None:
+            wire.pull()
+            ended.extend(folder / "cell-1/out/0/status" for folder in server.folders())
+            back.start()
+
+        with opened(server, said) as target:
+            assert target.run_cell(cell_of(target, 2500), tmp_path / "stream", Once(pull)).measured
+            back.join()
+        is_whole(tmp_path / "stream", 2500)
+        assert len(ended) == 1
+        assert "the cell goes on there" in said[0]
+        assert until(lambda: not server.folders()), server.folders()
+        assert until(lambda: not server.started()), server.started()
 
 
 @pytest.mark.parametrize("name", ["a long name, with spaces and $signs " * 5, "of%h~its own", "short"])
