@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +20,10 @@ from howlate.errors import NotPossibleError, TargetError
 from howlate.lab.archive import (
     ADDITIONS,
     CODENAMES,
-    DAY,
     Package,
     Say,
     absent,
-    load_index,
+    kept,
     once,
     read_packages,
     save_index,
@@ -33,7 +31,7 @@ from howlate.lab.archive import (
     suites,
     wanted_architectures,
 )
-from howlate.lab.cache import locked, storing
+from howlate.lab.cache import storing
 
 KEYRINGS = tuple(Path("/usr/share/keyrings") / f"debian-archive-keyring.{end}" for end in ("gpg", "pgp"))
 HELPER = Path("/usr/lib/apt/apt-helper")
@@ -127,13 +125,7 @@ class AptArchive:
 
     def packages(self, refresh: bool = False) -> Sequence[Package]:
         """The kernel packages of all suites; updates when the lists are older than a day, or `refresh`."""
-        asked = time.time()
-        if refresh or self._age(asked) > DAY:
-            with locked(self.folder):
-                # Another howlate may have updated while we waited for the lock.
-                if self._age(time.time()) > (time.time() - asked if refresh else DAY):
-                    self._update()
-        return load_index(self.index)[0]
+        return kept(self.index, self.folder, self._update, refresh)
 
     def fetch(self, package: Package, folder: Path) -> Path:
         """By apt's own transports (proxies, mirrors); apt checks the hash that the signed list states."""
@@ -163,12 +155,6 @@ class AptArchive:
         if self._given is None:
             self._given = machine_sources(self.keyring)
         return self._given
-
-    def _age(self, now: float) -> float:
-        try:
-            return max(0.0, now - self.index.stat().st_mtime)
-        except OSError:
-            return float("inf")
 
     def _update(self) -> None:
         self.configure()

@@ -7,6 +7,7 @@ mirror that is named.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import total_ordering
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from howlate.errors import DamagedError, TargetError
+from howlate.lab.cache import locked
 from howlate.lab.label import ARCHITECTURES
 from howlate.store.files import read_json, write_json
 
@@ -159,6 +161,25 @@ def load_index(file: Path) -> tuple[list[Package], dict[str, object]]:
     except (KeyError, TypeError):
         raise DamagedError(f"{file} is not a list of packages", "call again with --refresh") from None
     return packages, values
+
+
+def kept(index: Path, place: Path, update: Callable[[], None], refresh: bool) -> Sequence[Package]:
+    """The packages of an index. `update` makes it anew where it is older than a day, or `refresh`; `place` is locked
+    meanwhile."""
+    asked = time.time()
+    if refresh or _age(index, asked) > DAY:
+        with locked(place):
+            # Another howlate may have updated while we waited for the lock.
+            if _age(index, time.time()) > (time.time() - asked if refresh else DAY):
+                update()
+    return load_index(index)[0]
+
+
+def _age(file: Path, now: float) -> float:
+    try:
+        return max(0.0, now - file.stat().st_mtime)
+    except OSError:
+        return float("inf")
 
 
 def wanted_architectures() -> tuple[str, ...]:

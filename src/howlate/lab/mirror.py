@@ -26,13 +26,12 @@ from howlate.errors import DamagedError, NotPossibleError, TargetError, UsageErr
 from howlate.lab.apt import default_keyring
 from howlate.lab.archive import (
     ADDITIONS,
-    DAY,
     AbsentError,
     Package,
     Say,
     absent,
     fields,
-    load_index,
+    kept,
     once,
     read_packages,
     save_index,
@@ -40,7 +39,7 @@ from howlate.lab.archive import (
     suites,
     wanted_architectures,
 )
-from howlate.lab.cache import locked, storing
+from howlate.lab.cache import storing
 from howlate.lab.deb import decompressed
 
 TIMEOUT = 60
@@ -69,12 +68,7 @@ class MirrorArchive:
 
     def packages(self, refresh: bool = False) -> Sequence[Package]:
         """The kernel packages of all suites that the addresses have."""
-        asked = time.time()
-        if refresh or self._age(asked) > DAY:
-            with locked(self.index):
-                if self._age(time.time()) > (time.time() - asked if refresh else DAY):
-                    self._update()
-        return load_index(self.index)[0]
+        return kept(self.index, self.index, self._update, refresh)
 
     def fetch(self, package: Package, folder: Path) -> Path:
         """The file, if its hash is what the signed list states."""
@@ -101,12 +95,6 @@ class MirrorArchive:
     def places(self) -> Sequence[tuple[str, str, Path]]:
         """(suite, address, keyring)."""
         return [(suite, address, self.keyring) for _, suite in suites() for address in self.addresses]
-
-    def _age(self, now: float) -> float:
-        try:
-            return max(0.0, now - self.index.stat().st_mtime)
-        except OSError:
-            return float("inf")
 
     def _update(self) -> None:
         self.say("fetching the lists of packages")
