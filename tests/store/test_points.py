@@ -99,6 +99,11 @@ def test_every_column_has_its_pictures(tmp_path: Path) -> None:
     other = bins.of("dt_ns")
     assert other is not None and other.scatter == scatter_of(flat)
     assert other.histogram.counts == (4_999, 1)
+    assert sum(other.blocks.counts) == 5_000 and max(other.blocks.max_ns) == 4_000_000
+    held = read_json(tmp_path / "bins.json")
+    del held["others"][0]["blocks"]  # as an older howlate wrote it
+    old = CellBins.from_json(held).of("dt_ns")
+    assert old is not None and old.blocks.start_s == () and old.scatter == other.scatter
     assert bins.of("cs1_ns") is None
 
 

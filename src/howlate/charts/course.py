@@ -131,4 +131,4 @@ def block_numbers(blocks: TimeBlocks) -> list[int]:
     return [round((start - blocks.start_s[0]) / blocks.width_s) for start in blocks.start_s]
 
 
-CHART = Chart("course", 30, draw)
+CHART = Chart("course", 30, draw, every=True)

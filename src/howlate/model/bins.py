@@ -70,6 +70,10 @@ class TimeBlocks:
         return found
 
 
+NO_BLOCKS = TimeBlocks((), 0.0, (), (), (), ())
+"""Of samples that do not say when they were taken, and of further columns in runs of an older howlate."""
+
+
 @dataclass(frozen=True)
 class Tail:
     """The empirical tail: share of samples greater than latency_ns, at distinct values (thinned where samples
@@ -155,18 +159,21 @@ class ColumnBins:
     column: str
     histogram: Histogram
     scatter: Scatter | None
+    blocks: TimeBlocks = NO_BLOCKS
 
     def to_json(self) -> dict[str, Any]:
         return {
             "column": self.column,
             "histogram": self.histogram.to_json(),
             "scatter": None if self.scatter is None else self.scatter.to_json(),
+            "blocks": self.blocks.to_json(),
         }
 
     @classmethod
     def from_table(cls, table: Table) -> ColumnBins:
         histogram = Histogram.from_table(table.table("histogram", required=True))
-        return cls(table.text("column"), histogram, _scatter(table))
+        blocks = TimeBlocks.from_table(table.table("blocks")) if "blocks" in table.values else NO_BLOCKS
+        return cls(table.text("column"), histogram, _scatter(table), blocks)
 
 
 @dataclass(frozen=True)
@@ -188,8 +195,7 @@ class CellBins:
         other = next((other for other in self.others if other.column == column), None)
         if other is None:
             return None
-        nothing = TimeBlocks((), 0.0, (), (), (), ())
-        return CellBins(column, other.histogram, nothing, Tail((), ()), (), other.scatter)
+        return CellBins(column, other.histogram, other.blocks, Tail((), ()), (), other.scatter)
 
     def to_json(self) -> dict[str, Any]:
         """The text of bins.json, as a value."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from howlate.charts.course import block_numbers, largest_of
-from howlate.model.bins import CellBins, ColumnBins, Scatter, TimeBlocks
+from howlate.model.bins import CellBins, Scatter, TimeBlocks
 
 
 def coarser(bins: CellBins | None, factor: int) -> CellBins | None:
@@ -17,7 +17,7 @@ def coarser(bins: CellBins | None, factor: int) -> CellBins | None:
         blocks=_blocks(bins.blocks, factor),
         scatter=_scatter(bins.scatter, factor),
         others=tuple(
-            ColumnBins(other.column, other.histogram, _scatter(other.scatter, factor))
+            replace(other, scatter=_scatter(other.scatter, factor), blocks=_blocks(other.blocks, factor))
             for other in bins.others
         ),
     )

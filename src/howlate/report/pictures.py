@@ -32,6 +32,8 @@ LEFT = 92
 """Room for the ticks of the y axis."""
 LETTER = 6.9
 """Width of a letter of 13 px, roughly."""
+KEY_LETTER = 7.4
+"""Of the legend, with room to the next."""
 NARROW = 440
 """Below this every other tick has no text."""
 BOLD = 7.9
@@ -177,7 +179,7 @@ def _legend(keys: Sequence[Key], y: float) -> tuple[list[str], float]:
     out: list[str] = []
     x = float(MARGIN)
     for i, key in enumerate(keys):
-        wide = 52 + len(key.text) * LETTER
+        wide = 60 + len(key.text) * KEY_LETTER
         if i == 0 or x + wide > WIDTH - MARGIN:
             x, y = float(MARGIN), y + 22
         out.append(el("g", {"transform": f"translate({x:.0f} {y - 4:.0f})", "class": "legend"}, _sample(key)))

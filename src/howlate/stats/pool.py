@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from howlate.model.bins import CellBins, ColumnBins, Histogram, Tail, TimeBlocks
+from howlate.model.bins import NO_BLOCKS, CellBins, ColumnBins, Histogram, Tail
 
 
 def pool(bins: Sequence[CellBins]) -> CellBins | None:
     """All samples of all repetitions; courses in time cannot be pooled and are left out. None of nothing."""
     if not bins:
         return None
-    nothing = TimeBlocks((), 0.0, (), (), (), ())
     others = tuple(
         ColumnBins(
             name, pool_histograms([its.histogram for b in bins if (its := b.of(name)) is not None]), None
@@ -21,7 +20,7 @@ def pool(bins: Sequence[CellBins]) -> CellBins | None:
         for name in dict.fromkeys(other.column for b in bins for other in b.others)
     )
     histogram = pool_histograms([b.histogram for b in bins])
-    return CellBins(bins[0].column, histogram, nothing, pool_tails(bins), (), None, others)
+    return CellBins(bins[0].column, histogram, NO_BLOCKS, pool_tails(bins), (), None, others)
 
 
 def pool_histograms(histograms: Sequence[Histogram]) -> Histogram:

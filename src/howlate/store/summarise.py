@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 
 from howlate.errors import DamagedError
-from howlate.model.bins import CellBins, ColumnBins, LoadCourse, Scatter, TimeBlocks
+from howlate.model.bins import NO_BLOCKS, CellBins, ColumnBins, LoadCourse, Scatter, TimeBlocks
 from howlate.model.columns import RESPONSE
 from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.stats.describe import Int64s, ValueCounts, describe, exceedances
@@ -134,7 +134,7 @@ class _Samples:
         return self.database.execute(query).fetchone() not in ((0, 0), (None, None), None)
 
     def bins(self, counts: Mapping[str, ValueCounts], courses: tuple[LoadCourse, ...]) -> CellBins:
-        """Everything that the charts draw: of the first column all, of the others histogram and scatter."""
+        """Everything that the charts draw: of the first column all, of the others histogram, scatter and time."""
         main, *others = counts
         return CellBins(
             main,
@@ -144,7 +144,8 @@ class _Samples:
             courses,
             self.scatter(main, counts[main]),
             tuple(
-                ColumnBins(name, histogram(counts[name]), self.scatter(name, counts[name])) for name in others
+                ColumnBins(name, histogram(counts[name]), self.scatter(name, counts[name]), self.blocks(name))
+                for name in others
             ),
         )
 
@@ -152,7 +153,7 @@ class _Samples:
         """The column against time; empty where the samples do not say when they were taken."""
         time = self.shape.time
         if time is None:
-            return TimeBlocks((), 0.0, (), (), (), ())
+            return NO_BLOCKS
         last = self._largest(time)
         width = block_width_ns(1 if last is None else last + 1)
         # bit length less 8, at least 0: it leaves 7 mantissa bits behind the leading one
