@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The tests read English, whoever starts them; those of the languages say which one they want.
@@ -24,3 +26,15 @@ settings.load_profile("howlate")
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
+
+ALONE = {"cli", "cross", "e2e", "probe", "ssh", "targets", "test_execute.py", "test_setup.py", "test_side_by_side.py"}
+"""What works on this machine in real time: measures it, loads it, changes and restores it, looks at who runs on it.
+It runs with nothing beside it; all else, the lab's virtual time among it, on several CPUs at once."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks them, before `-m` chooses."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(here).parts[0] in ALONE:
+            item.add_marker(pytest.mark.alone)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,5 +10,10 @@ import pytest
 
 @pytest.fixture(scope="session")
 def booted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of snapshots for all tests of a session."""
-    return tmp_path_factory.mktemp("snapshots")
+    """A folder of snapshots for all tests of a session, in whichever of its processes they run."""
+    session = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        session = session.parent
+    folder = session / "snapshots"
+    folder.mkdir(exist_ok=True)
+    return folder
