@@ -9,9 +9,7 @@
 namespace howlate {
 
 Lanes::~Lanes() {
-  int expected = closed;
-  gate_.compare_exchange_strong(expected, home, std::memory_order_release);
-  gate_.notify_all();
+  gate_.send_home();
   stop();
   while (!ended()) {
     kick();
@@ -46,8 +44,7 @@ Status Lanes::start(const std::vector<int>& allowed, const std::function<Status(
     }
     run->thread = std::move(*thread);
   }
-  for (std::size_t there = 0; (there = at_gate_.load(std::memory_order_acquire)) != runs_.size();)
-    at_gate_.wait(there, std::memory_order_acquire);
+  gate_.await(runs_.size());
   return {};
 }
 
@@ -55,10 +52,7 @@ void Lanes::body(LaneRun& run) {
   LoopContext& loop = run.lane.loop;
   if (run.lane.work_ns != 0) loop.work_iterations = work_iterations(run.lane.work_ns, measure_work_speed());
   loop.before = read_thread_counters(root_);
-  at_gate_.fetch_add(1, std::memory_order_release);
-  at_gate_.notify_all();
-  gate_.wait(closed, std::memory_order_acquire);
-  if (gate_.load(std::memory_order_acquire) == opened) {
+  if (gate_.pass()) {
     touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
     run.status = run.lane.run(loop);
     run.counters = read_thread_counters(root_) - loop.before;
@@ -78,8 +72,7 @@ void Lanes::open(const CellPlan& plan, std::int64_t t0_ns) {
     loop.stop = &stop_;
     if (plan.duration_ns != 0) loop.end_ns = t0_ns + plan.duration_ns;
   }
-  gate_.store(opened, std::memory_order_release);
-  gate_.notify_all();
+  gate_.open();
 }
 
 void Lanes::kick() const {

@@ -10,6 +10,7 @@
 
 #include "cell/bell.hpp"
 #include "cell/cell.hpp"
+#include "cell/gate.hpp"
 #include "core/ring.hpp"
 #include "sys/memory.hpp"
 #include "sys/thread.hpp"
@@ -58,14 +59,12 @@ class Lanes {
   [[nodiscard]] std::int64_t latency_ns_max() const;  // so far, of all lanes; 0 before the first
 
  private:
-  enum Gate : int { closed, opened, home };
   void body(LaneRun& run);
 
   Root root_;
   Bell& bell_;
   std::vector<std::unique_ptr<LaneRun>> runs_;
-  std::atomic<int> gate_{closed};
-  std::atomic<std::size_t> at_gate_{0};
+  Gate gate_;
   std::atomic<bool> stop_{false};
 };
 

@@ -7,9 +7,7 @@
 namespace howlate {
 
 PointsThreads::~PointsThreads() {
-  int expected = closed;
-  gate_.compare_exchange_strong(expected, home, std::memory_order_release);
-  gate_.notify_all();
+  gate_.send_home();
   stop();
   while (!ended()) {
     kick();
@@ -54,18 +52,14 @@ Status PointsThreads::start() {
     }
     run->thread = std::move(*thread);
   }
-  for (std::size_t there = 0; (there = at_gate_.load(std::memory_order_acquire)) != runs_.size();)
-    at_gate_.wait(there, std::memory_order_acquire);
+  gate_.await(runs_.size());
   return {};
 }
 
 void PointsThreads::body(PointsThreadRun& run) {
   const SignalMask kick_unblocked(SIG_UNBLOCK, {kick_signal()});
   ThreadCounters before = read_thread_counters(root_);
-  at_gate_.fetch_add(1, std::memory_order_release);
-  at_gate_.notify_all();
-  gate_.wait(closed, std::memory_order_acquire);
-  if (gate_.load(std::memory_order_acquire) == opened) {
+  if (gate_.pass()) {
     touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
     if (run.spec.records) touch_from_here(run.pages.as<std::byte>());
     const std::int64_t migrations = before.migrations;
@@ -94,8 +88,7 @@ void PointsThreads::open(const PointsPlan& plan, std::int64_t t0_ns) {
     run->seen.t0_ns_ = t0_ns;
     if (plan.duration_ns != 0) run->seen.end_ns_ = t0_ns + plan.duration_ns;
   }
-  gate_.store(opened, std::memory_order_release);
-  gate_.notify_all();
+  gate_.open();
 }
 
 void PointsThreads::kick() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cell/bell.hpp"
+#include "cell/gate.hpp"
 #include "points/points.hpp"
 #include "sys/memory.hpp"
 #include "sys/thread.hpp"
@@ -50,15 +51,13 @@ class PointsThreads {
   [[nodiscard]] const std::vector<std::unique_ptr<PointsThreadRun>>& runs() const { return runs_; }
 
  private:
-  enum Gate : int { closed, opened, home };
   void body(PointsThreadRun& run);
   void one_ended(const PointsThreadRun& run);
 
   Root root_;
   Bell& bell_;
   std::vector<std::unique_ptr<PointsThreadRun>> runs_;
-  std::atomic<int> gate_{closed};
-  std::atomic<std::size_t> at_gate_{0};
+  Gate gate_;
   std::atomic<std::size_t> recording_{0};  // that have not ended
   std::atomic<bool> stop_{false};          // all shall end
   mutable std::mutex joining_;             // no thread is signalled after it was joined
