@@ -229,9 +229,7 @@ const Test test_clock = {
     .summary = "differences of successive readings of a clock",
     .params = params,
     .columns = columns,
-    .needs =
-        "for fifo and rr the right to real-time scheduling (CAP_SYS_NICE or ulimit -r); it measures as other "
-        "without",
+    .needs = needs_fifo_or_rr,
     .run = run,
     .example = "howlate-probe clock --clock monotonic_raw --via syscall --points 100000",
     .point_ns = point_ns,

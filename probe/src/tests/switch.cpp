@@ -219,9 +219,7 @@ const Test test_switch = {
     .summary = "what it costs to hand the CPU to another task and back",
     .params = params,
     .columns = columns,
-    .needs =
-        "for fifo and rr the right to real-time scheduling (CAP_SYS_NICE or ulimit -r); it measures as other "
-        "without",
+    .needs = needs_fifo_or_rr,
     .run = run,
     .example = "howlate-probe switch --by pipe --between processes --points 1000",
     .point_ns = point_ns,

@@ -42,6 +42,11 @@ struct Test {
   std::span<const PointTerm> point_ns = {};  // of tests that end after a number of points
 };
 
+// What the tests need that fall back to SCHED_OTHER.
+inline constexpr std::string_view needs_fifo_or_rr =
+    "for fifo and rr the right to real-time scheduling (CAP_SYS_NICE or ulimit -r); it measures as other "
+    "without";
+
 std::span<const Test* const> tests();
 Result<const Test*> find_test(std::string_view name);
 

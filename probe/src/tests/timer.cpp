@@ -114,9 +114,7 @@ const Test test_timer = {
     .summary = "how late a sleep ends that follows no schedule",
     .params = params,
     .columns = columns,
-    .needs =
-        "for fifo and rr the right to real-time scheduling (CAP_SYS_NICE or ulimit -r); it measures as "
-        "other without",
+    .needs = needs_fifo_or_rr,
     .run = run,
     .example = "howlate-probe timer --timer clock_nanosleep-relative --sleep 5us --points 1000000",
     .point_ns = point_ns,
