@@ -25,6 +25,7 @@
 #include "points/points.hpp"
 #include "switches/locks.hpp"
 #include "sys/file.hpp"
+#include "tests/scheduler_points.hpp"
 #include "tests/scheduler_tasks.hpp"
 #include "tests/test.hpp"
 #include "timers/work.hpp"
@@ -111,11 +112,9 @@ bool make_call(Busy& busy) {
 Status prepare_poll(Busy& busy) {
   struct rlimit files {};
   ::getrlimit(RLIMIT_NOFILE, &files);
-  constexpr rlim_t enough = 524'288;
-  files.rlim_cur =
-      std::min(files.rlim_max, std::max(files.rlim_cur, enough));  // its own limit, within what it is allowed
+  files.rlim_cur = descriptors_to_name(files.rlim_cur, files.rlim_max);  // its own limit
   ::setrlimit(RLIMIT_NOFILE, &files);
-  const auto count = static_cast<std::size_t>(std::min(files.rlim_cur, enough));
+  const auto count = static_cast<std::size_t>(std::min(files.rlim_cur, descriptors_enough));
   busy.descriptors.assign(count, {busy.zeros.get(), POLLPRI, 0});
   return {};
 }
@@ -144,7 +143,7 @@ std::int64_t woken_late_by(PointsThread& thread, Busy& busy, int doing, std::int
   do {
     sleep_until_ns(monotonic_now_ns() + 200'000);
   } while (busy.doing.load(std::memory_order_acquire) != doing && !thread.stopped());
-  const std::int64_t release_ns = monotonic_now_ns() + 500'000 + step * 7'919 % 500'000;
+  const std::int64_t release_ns = next_release_ns(monotonic_now_ns(), step);
   sleep_until_ns(release_ns);
   return monotonic_now_ns() - release_ns;
 }
@@ -181,8 +180,6 @@ Result<ExitCode> run_syscall(Question& of) {
 }
 
 // ---- inversion ----
-
-constexpr int levels_below = 2;  // the owner's priority, under the one that waits
 
 struct Inversion {
   std::array<pthread_mutex_t, 2> mutexes;  // without and with inheritance
@@ -263,13 +260,10 @@ Status make_inversion(Inversion& all) {
 }
 
 Result<ExitCode> run_inversion(Question& of) {
-  constexpr std::int64_t work_max_ns = 100'000'000;
   Params& in = of.cell.params();
   const std::int64_t hold_ns = in.integer("hold"), between_ns = in.integer("between");
-  if (hold_ns <= 0 || between_ns <= 0 || hold_ns > work_max_ns || between_ns > work_max_ns)
-    return usage_error("--hold and --between must be more than 0 and at most 100ms");
-  if (of.policy.priority <= levels_below)
-    return usage_error("three priorities are needed", "Choose --policy fifo:3 or higher");
+  if (const Status right = check_inversion(hold_ns, between_ns, of.policy.priority); !right)
+    return right.error();
   Inversion all;
   if (const Status made = make_inversion(all); !made) return made.error();
   of.plan.columns = inversion_columns;
@@ -283,31 +277,23 @@ Result<ExitCode> run_inversion(Question& of) {
 // ---- throttling ----
 
 constexpr std::int64_t rest_ns = 1'200'000'000;  // longer than the period of throttling and fair server
-constexpr std::int64_t gap_least_ns = 20'000;
 
-// Spins until the CPU went to the ordinary task; the gap's begin and end, or nothing within `spin_ns`.
-std::optional<std::pair<std::int64_t, std::int64_t>> spin_until_taken(const PointsThread& thread,
-                                                                      const std::atomic<std::int64_t>& others,
-                                                                      std::int64_t begin_ns,
-                                                                      std::int64_t spin_ns) {
-  const std::int64_t before = others.load(std::memory_order_acquire);
-  for (std::int64_t last_ns = begin_ns; !thread.stopped() && last_ns - begin_ns < spin_ns;) {
-    const std::int64_t now_ns = monotonic_now_ns();
-    if (now_ns - last_ns > gap_least_ns && others.load(std::memory_order_acquire) != before)
-      return std::pair(last_ns, now_ns);
-    last_ns = now_ns;
-  }
-  return {};
+// Spins until the CPU went to the ordinary task; false where it did not within `spin_ns`.
+bool spin_until_taken(const PointsThread& thread, TakenGap& gap, std::int64_t spin_ns) {
+  for (const std::int64_t begin_ns = gap.end_ns(); !thread.stopped() && gap.end_ns() - begin_ns < spin_ns;)
+    if (gap.take(monotonic_now_ns())) return true;
+  return false;
 }
 
 Status ask_throttling(PointsThread& thread, const std::atomic<std::int64_t>& others, std::int64_t spin_ns) {
   while (thread.more(monotonic_now_ns())) {
     sleep_until_ns(monotonic_now_ns() + rest_ns);
     const std::int64_t begin_ns = monotonic_now_ns();
-    const auto gap = spin_until_taken(thread, others, begin_ns, spin_ns);
+    TakenGap gap(begin_ns, others);
+    const bool taken = spin_until_taken(thread, gap, spin_ns);
     if (thread.stopped()) break;
-    if (gap) {
-      thread.add(gap->first - thread.t0_ns(), gap->first - begin_ns, gap->second - gap->first,
+    if (taken) {
+      thread.add(gap.begin_ns() - thread.t0_ns(), gap.begin_ns() - begin_ns, gap.end_ns() - gap.begin_ns(),
                  point_switched_out);
     } else {
       thread.missed();
