@@ -58,13 +58,53 @@ def test_the_steadier_side_is_named_whichever_it_is() -> None:
     assert swapped == [line for line in turned.splitlines() if alike not in line]
 
 
-def test_the_exceptions_are_named() -> None:
+def test_no_side_is_ahead_where_a_point_contradicts() -> None:
+    """The contrary points are counted and named, not made an exception of a claim."""
     text = said(
         lab_run({"6.1": side(none=5, cpu50=100, memory=560), "6.1-rt": side(none=20, cpu50=9, memory=8)}),
         rule="against",
     )
-    assert "6.1-rt is steadier than 6.1" in text
-    assert "the exception, where it is larger: without load" in text
+    assert "is steadier" not in text and "has a smaller maximum" not in text
+    assert (
+        "Neither of 6.1 and 6.1-rt has the smaller standard deviation everywhere: 6.1's is smaller at 1 of 3 points "
+        "(without load), 6.1-rt's at 2 (under cpu:50; under memory-alloc:100); not distinguishable at 0."
+        in text
+    )
+
+
+OVER_ALL = [
+    # Without load, under cpu:50, under memory-alloc:100: maxima, a tenth of which is the deviation.
+    ((8, 100, 560), (8, 9, 8), "confirmed", "smaller at 2, larger at none, not distinguishable at 1"),
+    ((5, 100, 560), (20, 9, 8), "confirmed", "smaller at 2, larger at 1 (without load), not distin"),
+    ((20, 9, 8), (5, 100, 560), "contradicted", "smaller at 1 (without load), larger at 2, not distin"),
+    ((8, 9, 8), (8, 100, 560), "contradicted", "smaller at none, larger at 2, not distinguishable at 1"),
+    ((8, 9, 8), (8, 9, 8), "neither", "smaller at none, larger at none, not distinguishable at 3"),
+    # At two points a little steadier, at one far less: the count and the mean do not agree.
+    ((10, 10, 10), (8, 8, 1000), "neither", "smaller at 2, larger at 1, not distinguishable at none"),
+    # As far ahead at one point as behind at another.
+    ((10, 10, 100), (10, 100, 10), "neither", "smaller at 1, larger at 1, not distinguishable at 1"),
+]
+
+
+@pytest.mark.parametrize(("standard", "rt", "found", "counts"), OVER_ALL)
+def test_what_studies_conclude_of_rt_is_confirmed_contradicted_or_neither(
+    standard: tuple[float, ...], rt: tuple[float, ...], found: str, counts: str
+) -> None:
+    """Whichever side comes first."""
+    points = [side(**dict(zip(("none", "cpu50", "memory"), its, strict=True))) for its in (standard, rt)]
+    words = "neither confirmed nor contradicted" if found == "neither" else found
+    for kernels in ({"6.1": points[0], "6.1-rt": points[1]}, {"6.1-rt": points[1], "6.1": points[0]}):
+        text = said(lab_run(kernels), rule="over all")
+        assert text.startswith(f"That RT is steadier over all is {words}: 6.1-rt's standard deviation is ")
+        assert " times 6.1's in the mean over 3 points (95 % interval from " in text
+        assert counts in text
+
+
+def test_nothing_is_concluded_of_rt_where_it_is_not_or_no_pairs_are() -> None:
+    assert said(lab_run({"6.1": STANDARD, "6.12": PREEMPT_RT}), rule="over all") == ""
+    assert said(real_run(STANDARD), real_run(PREEMPT_RT, RT, "run-b"), rule="over all") == ""
+    few = {at(load="none"): seeds(5, count=5)}
+    assert said(lab_run({"6.1": few, "6.1-rt": few}), rule="over all") == ""
 
 
 def test_a_side_that_is_ahead_at_few_points_is_ahead_there_alone() -> None:
@@ -78,8 +118,8 @@ def test_a_side_that_is_ahead_at_few_points_is_ahead_there_alone() -> None:
 def test_a_tie_is_neither() -> None:
     text = said(lab_run({"6.1": side(none=5, cpu50=100), "6.1-rt": side(none=20, cpu50=9)}), rule="against")
     assert (
-        "Neither of 6.1 and 6.1-rt has the smaller maximum over all: 6.1's is smaller at 1 of 2 points (without load)"
-        in text
+        "Neither of 6.1 and 6.1-rt has the smaller maximum everywhere: 6.1's is smaller at 1 of 2 points "
+        "(without load)" in text
     )
     assert "6.1-rt's at 1 (under cpu:50)" in text
     assert "steadier" not in text
@@ -247,8 +287,10 @@ def test_one_period_has_no_boundary() -> None:
     ("directions", "judged"),
     [
         (["smaller"] * 3, "first"),
-        (["smaller", "smaller", "larger"], "first"),
-        (["larger", "larger", "smaller"], "second"),
+        (["smaller", "smaller", "larger"], "mixed"),
+        (["larger", "larger", "smaller"], "mixed"),
+        (["smaller"] * 99 + ["larger"], "mixed"),
+        (["smaller", "smaller", "indistinct"], "first"),
         (["smaller", "larger"], "mixed"),
         (["smaller", "indistinct"], "first where told"),
         (["larger", "indistinct", "indistinct"], "second where told"),
@@ -260,7 +302,9 @@ def test_one_period_has_no_boundary() -> None:
         ([], "unstated"),
     ],
 )
-def test_one_side_is_ahead_where_it_is_at_more_than_half(directions: list[Direction], judged: str) -> None:
+def test_one_side_is_ahead_where_it_is_at_more_than_half_and_nowhere_behind(
+    directions: list[Direction], judged: str
+) -> None:
     assert judge(directions) == judged
 
 
@@ -270,6 +314,8 @@ def test_judging_is_fair_to_both(directions: list[Direction]) -> None:
     one, other = judge(directions), judge([turn.get(d, d) for d in directions])
     swapped = {"first": "second", "second": "first"}
     assert other == " ".join(swapped.get(word, word) for word in one.split())
+    told_apart = {"smaller", "larger"} & set(directions)
+    assert (one == "mixed") == (len(told_apart) == 2)
 
 
 # --- Loads with a number ------------------------------------------------------------------------------------
@@ -288,6 +334,18 @@ def test_a_rise_a_fall_and_neither_are_told_apart() -> None:
     assert "6.1.0 (none): the maximum rises from 1 to 15 of hackbench (10.0 µs to 320 µs, tau 1.00" in text
     assert "6.1.0-rt (rt): no rise and no fall of the maximum is shown from 1 to 15 of hackbench" in text
     assert "the maximum falls" in said(real_run(groups(down)), real_run(groups(flat), RT, "b"), rule="trend")
+
+
+def test_equal_maxima_are_neither_a_rise_nor_a_fall() -> None:
+    """Nor are two maxima at one number, in whichever order they come."""
+    for flat in ((10,) * 6, (10, 10, 10, 10, 10, 20), (20, 10, 10, 10, 10, 10)):
+        assert "no rise and no fall of the maximum is shown" in said(
+            real_run(groups(flat)), real_run(groups(flat), RT, "b"), rule="trend"
+        )
+    once = {at(load=f"hackbench:{n}"): [Made(maximum=10.0)] for n in (1, 2, 4, 6, 10)}
+    again = {at(load=f"hackbench:{n}.0"): [Made(maximum=20.0)] for n in (1, 2, 4, 6, 10)}
+    text = said(real_run({**once, **again}), real_run({**once, **again}, RT, "b"), rule="trend")
+    assert "tau 0.00, p 1" in text
 
 
 def test_a_loads_own_run_time_is_compared() -> None:

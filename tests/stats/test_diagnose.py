@@ -4,6 +4,7 @@ known."""
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -66,6 +67,34 @@ def test_kendall_agrees_with_scipy(series: list[int]) -> None:
         expected = scipy.stats.kendalltau(np.arange(len(series)), series).statistic
         assert found.tau == pytest.approx(expected, abs=1e-12)
     assert 0 <= found.p <= 1
+
+
+def test_equal_values_and_equal_numbers_are_neither_rise_nor_fall() -> None:
+    """Numbers 1, 1, 2, 3 with values 5, 9, 5, 9: rising (5, 9), (5, 9); falling (9, 5); three pairs are neither.
+    S = 1; of six pairs five are at unequal numbers and four of unequal values: tau = 1 / sqrt(20)."""
+    found = kendall_trend([5, 9, 5, 9], [1, 1, 2, 3])
+    assert found is not None
+    assert found.tau == pytest.approx(1 / math.sqrt(20))
+    assert found.p == 1.0
+    turned = kendall_trend([9, 5, 5, 9], [1, 1, 2, 3])
+    assert turned == found  # which of those at one number comes first says nothing
+    alike = kendall_trend([7, 7, 7, 7, 7, 7], [1, 2, 4, 6, 10, 15])
+    assert alike is not None
+    assert (alike.tau, alike.p) == (0.0, 1.0)
+
+
+TIED = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=40)
+
+
+@given(TIED)
+def test_kendall_with_numbers_agrees_with_scipy(points: list[tuple[int, int]]) -> None:
+    numbers, values = zip(*points, strict=True)
+    found = kendall_trend(values, numbers)
+    assert found is not None
+    if len(set(numbers)) > 1 and len(set(values)) > 1:
+        expected = scipy.stats.kendalltau(numbers, values, method="asymptotic")
+        assert found.tau == pytest.approx(expected.statistic, abs=1e-12)
+        assert found.p >= expected.pvalue - 1e-12  # that has no continuity correction
 
 
 def test_kendall_keeps_its_level_and_finds_a_drift() -> None:

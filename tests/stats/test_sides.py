@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from howlate.model.summary import QUANTILES, ColumnSummary
 from howlate.stats.paired import ratio_interval
-from howlate.stats.sides import MARGIN, Once, Range, Row, holm, margin_p, verdicts
+from howlate.stats.sides import MARGIN, Once, Range, Row, holm, margin_p, over_points, verdicts
 
 VALUES = st.lists(st.floats(0.5, 2.0), min_size=6, max_size=12)
 
@@ -124,6 +124,40 @@ def test_only_repetitions_that_both_sides_have_are_pairs() -> None:
 def test_what_may_not_be_paired_is_not() -> None:
     found = verdicts(row(0, [20.0] * 8), row(1, [5.0] * 8), "the runs are not interleaved")
     assert {(v.direction, v.why) for v in found} == {("unstated", "the runs are not interleaved")}
+
+
+def test_over_points_each_counts_the_same_and_a_repetition_is_one_pair() -> None:
+    """Ratios of 1 / 4 at one point and 1 at another: 1 / 2 in the mean. Two points of eight repetitions are eight
+    pairs, not sixteen."""
+    few, many, alike = row(0, [10.0] * 8), row(1, [40.0] * 8), row(0, [10.0] * 8)
+    found = over_points({"max": [(few, many), (alike, few)]})["max"]
+    assert found.interval is not None
+    assert (found.direction, found.interval.pairs, found.p) == ("smaller", 8, 2 / 256)
+    assert found.interval.ratio == pytest.approx(0.5)
+    turned = over_points({"max": [(many, few), (few, alike)]})["max"]
+    assert turned.direction == "larger"
+
+
+def test_over_points_a_gain_and_an_equal_loss_are_neither() -> None:
+    one, other = row(0, [10.0] * 8), row(1, [40.0] * 8)
+    assert over_points({"max": [(one, other), (other, one)]})["max"].direction == "indistinct"
+
+
+def test_over_points_only_repetitions_count_that_all_of_them_have() -> None:
+    one, other, later = row(0, [10.0] * 8), row(1, [40.0] * 8), row(0, [10.0] * 8, first=4)
+    assert over_points({"max": [(one, other), (later, other)]}) == {}
+    assert over_points({"max": []}) == {}
+
+
+def test_at_one_point_the_mean_over_points_is_what_stands_there() -> None:
+    one, other = row(0, [10.0 + i for i in range(8)]), row(1, [40.0 - i for i in range(8)])
+    there = {v.figure: v for v in verdicts(one, other)}
+    over = over_points({name: [(one, other)] for name in there})
+    for name, verdict in there.items():
+        its, same = over[name].interval, verdict.interval
+        assert its is not None and same is not None
+        assert (over[name].direction, over[name].p) == (verdict.direction, verdict.p)
+        assert (its.ratio, its.low, its.high) == pytest.approx((same.ratio, same.low, same.high))
 
 
 def test_zero_has_no_ratio() -> None:

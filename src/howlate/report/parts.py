@@ -30,6 +30,8 @@ class Part:
     blocks: tuple[Block, ...]
     sides: tuple[str, ...]
     virtual: bool
+    preemption: tuple[str, ...]
+    """Of each side."""
 
     @property
     def column(self) -> str:
@@ -65,7 +67,8 @@ def parts_of(found: Comparison) -> list[Part]:
     groups: dict[tuple[str, str, str], list[Block]] = {}
     for block in found.blocks:
         groups.setdefault((block.labels.get("part", ""), block.test, block.column), []).append(block)
-    return [Part(tuple(blocks), found.sides, found.joined.virtual) for blocks in groups.values()]
+    models = tuple(side.preemption for side in found.joined.sides)
+    return [Part(tuple(blocks), found.sides, found.joined.virtual, models) for blocks in groups.values()]
 
 
 def title_of(part: Part) -> str:

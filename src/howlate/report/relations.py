@@ -1,5 +1,5 @@
-"""The rule "against" of docs/compare.md: which of two sides is typically sooner, is steadier, has the smaller
-maximum."""
+"""The rules "against" and "over all" of docs/compare.md: which of two sides is typically sooner, is steadier, has the
+smaller maximum; and whether what the studies conclude is so, that RT is steadier over all."""
 
 from __future__ import annotations
 
@@ -10,36 +10,52 @@ from howlate.charts._words import significant
 from howlate.report.compare import Block
 from howlate.report.join import MOST_NAMED
 from howlate.report.parts import MOST_SAID, Part, Said
-from howlate.stats.sides import Direction, Verdict
+from howlate.stats.sides import Direction, Row, Verdict, over_points
 
 Judged = Literal[
     "first", "second", "first where told", "second where told", "mixed", "indistinct", "unstated"
 ]
+RT = "rt"
+Answer = Literal["confirmed", "contradicted", "neither"]
 
 
 def judge(directions: Sequence[Direction]) -> Judged:
-    """Which side has the smaller figure over all points.
+    """Which side has the smaller figure: nothing that a point contradicts.
 
-    "first": smaller at more points than larger, and at more than half of those that were tried. "first where told":
-    smaller at some and larger at none, but at no more than half. "indistinct": no point tells them apart. Likewise
-    for the second. "mixed": anything else; "unstated" where none could be tried.
+    "first": larger at no point, and smaller at more than half of those that were tried. "first where told": larger at
+    none, smaller at some but at no more than half. "mixed": smaller at some and larger at others. "indistinct": no
+    point tells them apart. Likewise for the second. "unstated" where none could be tried.
     """
     smaller, larger = directions.count("smaller"), directions.count("larger")
     tried = smaller + larger + directions.count("indistinct")
     if not tried:
         return "unstated"
-    if not smaller + larger:
-        return "indistinct"
-    if smaller > larger and 2 * smaller > tried:
-        return "first"
-    if larger > smaller and 2 * larger > tried:
-        return "second"
     if smaller and larger:
         return "mixed"
-    return "first where told" if smaller else "second where told"
+    if smaller:
+        return "first" if 2 * smaller > tried else "first where told"
+    if larger:
+        return "second" if 2 * larger > tried else "second where told"
+    return "indistinct"
 
 
-_WORDS = {"0.5": "median", "max": "maximum", "stddev": "standard deviation"}
+def answer(directions: Sequence[Direction], over_all: Direction) -> Answer:
+    """Whether the first side's figure is smaller over all points.
+
+    "confirmed": it is in the mean over the points, and at more points smaller than larger; "contradicted": the second
+    side's is. "neither": anything else. One number over all points may be the doing of few, the count of points says
+    nothing of how much: a conclusion needs both.
+    """
+    smaller, larger = directions.count("smaller"), directions.count("larger")
+    if over_all == "smaller" and smaller > larger:
+        return "confirmed"
+    if over_all == "larger" and larger > smaller:
+        return "contradicted"
+    return "neither"
+
+
+STEADY = "stddev"
+_WORDS = {"0.5": "median", "max": "maximum", STEADY: "standard deviation"}
 
 Found = Sequence[tuple[Block, Verdict]]
 
@@ -61,19 +77,23 @@ def relations(part: Part) -> list[Said]:
     return [*stated, Said("against", text)]
 
 
+def _found(part: Part, first: int, second: int, figure: str) -> list[tuple[Block, Verdict]]:
+    return [
+        (block, verdict)
+        for block in part.blocks
+        for pair in block.pairs
+        if (pair.first, pair.second) == (first, second)
+        for verdict in pair.verdicts
+        if verdict.figure == figure
+    ]
+
+
 def _relation(part: Part, first: int, second: int) -> tuple[list[Said], list[Said]]:
     """What is stated of two sides, and what is as seen alone."""
     out, bare = [], []
     refusals: dict[str, list[str]] = {}
     for figure in _WORDS:
-        found = [
-            (block, verdict)
-            for block in part.blocks
-            for pair in block.pairs
-            if (pair.first, pair.second) == (first, second)
-            for verdict in pair.verdicts
-            if verdict.figure == figure
-        ]
+        found = _found(part, first, second, figure)
         kind = judge([verdict.direction for _, verdict in found])
         if kind == "unstated":
             refusals.setdefault(found[0][1].why if found else "", []).append(figure)
@@ -83,6 +103,7 @@ def _relation(part: Part, first: int, second: int) -> tuple[list[Said], list[Sai
             out.append(Said("against", _told(part, second, first, figure, ahead, turned)))
         else:
             out.append(Said("against", _told(part, first, second, figure, kind, found)))
+    out += _conclusion(part, first, second)
     for reason, figures in refusals.items():
         seen = _as_seen(part, first, second, figures)
         if seen:
@@ -108,7 +129,7 @@ def _told(part: Part, one: int, other: int, figure: str, kind: Judged, found: Fo
         ]
         said.append(f"{b}'s at {len(worse)}" + (f" ({_names(part, worse)})" if worse else ""))
         return (
-            f"Neither of {a} and {b} has the smaller {what} over all: {', '.join(said)}; not distinguishable at "
+            f"Neither of {a} and {b} has the smaller {what} everywhere: {', '.join(said)}; not distinguishable at "
             f"{len(unclear)}."
         )
     sooner = "sooner" if part.values == "wake-ups" else "smaller"
@@ -120,15 +141,59 @@ def _told(part: Part, one: int, other: int, figure: str, kind: Judged, found: Fo
     where = "" if len(found) == 1 else f" at {len(better)} of {tried} points"
     if kind == "first where told":
         head = f"Where they can be told apart, {head}"
+    if tried > 1:
         where += ", larger at none"
     tail = f" ({_ratios(better)})"
-    if worse:
-        tail += f"; the exception{'s' * (len(worse) > 1)}, where it is larger: {_names(part, worse)}"
     if unclear:
         tail += f"; not distinguishable: {_names(part, unclear)}"
     if tried < len(found):
         tail += f"; {len(found) - tried} more points state nothing"
     return f"{head}{where}{tail}."
+
+
+def _conclusion(part: Part, first: int, second: int) -> list[Said]:
+    """What the studies conclude of RT, of each pair with one side that has it."""
+    models = [part.preemption[side] == RT for side in (first, second)]
+    if models[0] == models[1]:
+        return []
+    rt, other = (first, second) if models[0] else (second, first)
+    points: dict[str, list[tuple[Row, Row]]] = {}
+    for figure in _WORDS:
+        for block, verdict in _found(part, first, second, figure):
+            one, its = block.row(rt), block.row(other)
+            if verdict.direction != "unstated" and one is not None and its is not None:
+                points.setdefault(figure, []).append((one, its))
+    over_all = over_points(points).get(STEADY)
+    if over_all is None:
+        return []
+    found = _found(part, first, second, STEADY)
+    if rt != first:
+        found = [(block, verdict.turned()) for block, verdict in found]
+    return [Said("over all", _answered(part, (rt, other), found, over_all))]
+
+
+def _answered(part: Part, sides: tuple[int, int], found: Found, over_all: Verdict) -> str:
+    a, b = (part.sides[side] for side in sides)
+    said = answer([verdict.direction for _, verdict in found], over_all.direction)
+    words: str = "neither confirmed nor contradicted" if said == "neither" else said
+    by = {d: [(p, v) for p, v in found if v.direction == d] for d in ("smaller", "larger", "indistinct")}
+    tried = sum(map(len, by.values()))
+    contrary = {"confirmed": "larger", "contradicted": "smaller"}.get(said)
+    counts = []
+    for direction, told in (
+        ("smaller", "smaller"),
+        ("larger", "larger"),
+        ("indistinct", "not distinguishable"),
+    ):
+        names = f" ({_names(part, by[direction])})" if direction == contrary and by[direction] else ""
+        counts.append(f"{told} at {len(by[direction]) or 'none'}{names}")
+    its = over_all.interval
+    assert its is not None
+    return (
+        f"That RT is steadier over all is {words}: {a}'s standard deviation is {significant(its.ratio)} times {b}'s in "
+        f"the mean over {tried} point{'s' * (tried > 1)} (95 % interval from {significant(its.low)} to "
+        f"{significant(its.high)}); {', '.join(counts)}."
+    )
 
 
 def _at(points: int) -> str:

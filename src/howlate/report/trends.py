@@ -54,12 +54,13 @@ def middle_maximum(row: Row) -> float | None:
 
 
 def trends(part: Part) -> list[Said]:
-    """Whether the maximum rises with a load's number: Kendall's tau over the numbers."""
+    """Whether the maximum rises with a load's number: Kendall's tau over the numbers. Equal maxima, and those at
+    equal numbers, are neither a rise nor a fall."""
     out = []
     for side, name in enumerate(part.sides):
         for its in series_of(part, side, middle_maximum):
             values = [value for _, value in its.points]
-            trend = kendall_trend(values)
+            trend = kendall_trend(values, [number for number, _ in its.points])
             assert trend is not None
             first, last = its.points[0][0], its.points[-1][0]
             span = f"from {first:g} to {last:g} of {its.load}{' ' if its.where else ''}{its.where}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,27 +42,51 @@ class Trend:
     """Two-sided, by the normal approximation; 1 where the series is constant."""
 
 
-def kendall_trend(series: npt.ArrayLike) -> Trend | None:
-    """Whether a series (the maxima of blocks) rises or falls: Mann's test. S = number of rising less number
-    of falling pairs; var S = (n(n-1)(2n+5) - sum t(t-1)(2t+5)) / 18 over groups of t equal values; z = (|S| -
-    1) / sqrt(var S). (Mann 1945; Kendall 1975, ch. 4.) None below three values; meant for some hundred
-    blocks: every pair is compared.
+def kendall_trend(series: npt.ArrayLike, at: npt.ArrayLike | None = None) -> Trend | None:
+    """Whether a series (the maxima of blocks) rises or falls, with its order or with the numbers `at`: Mann's test.
+    S = number of rising less number of falling pairs; a pair of equal values, or at equal numbers, is neither. With
+    groups of t equal values and u equal numbers var S = (n(n-1)(2n+5) - sum t(t-1)(2t+5) - sum u(u-1)(2u+5)) / 18
+    + sum t(t-1) sum u(u-1) / 2n(n-1) + sum t(t-1)(t-2) sum u(u-1)(u-2) / 9n(n-1)(n-2); z = (|S| - 1) / sqrt(var S).
+    (Mann 1945; Kendall 1975, ch. 4.) None below three values; meant for some hundred blocks: every pair is compared.
     """
     values = np.asarray(series)
     n = len(values)
     if n < 3:
         return None
+    numbers = np.arange(n) if at is None else np.asarray(at)
     score = int(
-        sum(np.sign(np.subtract(values[i + 1 :], values[i], dtype=np.float64)).sum() for i in range(n - 1))
+        sum(float(_signs(values, i) @ _signs(numbers, i)) for i in range(n - 1))  # products of -1, 0 and 1
     )
-    ties = np.unique(values, return_counts=True)[1].astype(np.float64)
+    t, u = _tied(values), _tied(numbers)
     pairs = n * (n - 1) / 2
-    untied = pairs - float((ties * (ties - 1) / 2).sum())
+    untied = (pairs - _sum(t, 2) / 2) * (pairs - _sum(u, 2) / 2)
     if untied == 0:
         return Trend(0.0, 1.0)
-    variance = (n * (n - 1) * (2 * n + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18
+    variance = (n * (n - 1) * (2 * n + 5) - _weighed(t) - _weighed(u)) / 18
+    variance += _sum(t, 2) * _sum(u, 2) / (2 * n * (n - 1))
+    variance += _sum(t, 3) * _sum(u, 3) / (9 * n * (n - 1) * (n - 2))
     z = max(abs(score) - 1, 0) / math.sqrt(variance)
-    return Trend(score / math.sqrt(pairs * untied), math.erfc(z / math.sqrt(2)))
+    return Trend(score / math.sqrt(untied), math.erfc(z / math.sqrt(2)))
+
+
+def _signs(values: npt.NDArray[Any], i: int) -> npt.NDArray[np.float64]:
+    """Of the differences of all later values to this one."""
+    differences: npt.NDArray[np.float64] = np.subtract(values[i + 1 :], values[i], dtype=np.float64)
+    signs: npt.NDArray[np.float64] = np.sign(differences)
+    return signs
+
+
+def _tied(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    return np.unique(values, return_counts=True)[1].astype(np.float64)
+
+
+def _sum(ties: npt.NDArray[np.float64], factors: int) -> float:
+    """sum t(t-1), or t(t-1)(t-2)."""
+    return float((ties * (ties - 1) * (ties - 2 if factors == 3 else 1)).sum())
+
+
+def _weighed(ties: npt.NDArray[np.float64]) -> float:
+    return float((ties * (ties - 1) * (2 * ties + 5)).sum())
 
 
 def next_stretch_confidence(past_blocks: int, next_blocks: int) -> float:

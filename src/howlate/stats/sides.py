@@ -202,34 +202,59 @@ def verdicts(
         many = f"{len(pairs)} pair{'s' * (len(pairs) != 1)}"
         some = f"{many} of repetitions have no interval; {FEWEST_PAIRS} are the fewest"
         return tuple(Verdict(name, "unstated", why=some) for name in figures)
-    found: list[Verdict] = []
-    directions: dict[str, int] = {}
+    found: dict[str, Verdict] = {}
+    values: dict[str, tuple[list[float], list[float]]] = {}
     for name in figures:
-        values = [(first.once[r].figure(name), second.once[r].figure(name)) for r in pairs]
-        one = [a for a, _ in values if a is not None]
-        other = [b for _, b in values if b is not None]
+        one, other = _stated(first, pairs, name), _stated(second, pairs, name)
         if len(one) < len(pairs) or len(other) < len(pairs):
-            found.append(Verdict(name, "unstated", why="some repetition has too few samples to state it"))
+            found[name] = Verdict(name, "unstated", why="some repetition has too few samples to state it")
         elif min(*one, *other) <= 0:
-            found.append(Verdict(name, "unstated", why="a ratio needs values above zero"))
+            found[name] = Verdict(name, "unstated", why="a ratio needs values above zero")
         else:
-            p, directions[name] = margin_p(one, other)
-            found.append(Verdict(name, "indistinct", ratio_interval(one, other, 1 - LEVEL), p))
-    held = [v for v in found if v.direction != "unstated"]
-    for verdict, sure in zip(held, holm([v.p for v in held]), strict=True):
-        place = found.index(verdict)
-        if sure and directions[verdict.figure]:
-            direction: Direction = "smaller" if directions[verdict.figure] < 0 else "larger"
-            found[place] = Verdict(verdict.figure, direction, verdict.interval, verdict.p)
-        else:
-            found[place] = Verdict(
-                verdict.figure, "indistinct", verdict.interval, verdict.p, _why(verdict, len(held))
-            )
-    return tuple(found)
+            values[name] = one, other
+    found |= _decided(values)
+    return tuple(found[name] for name in figures)
 
 
-def _why(verdict: Verdict, figures: int) -> str:
-    its = verdict.interval
+def _stated(row: Row, pairs: Sequence[int], name: str) -> list[float]:
+    values = [row.once[r].figure(name) for r in pairs]
+    return [value for value in values if value is not None]
+
+
+def _decided(values: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, Verdict]:
+    """By figure the first side's values against the second's, Holm over the figures."""
+    tried = {name: margin_p(one, other) for name, (one, other) in values.items()}
+    found = {}
+    for name, sure in zip(tried, holm([p for p, _ in tried.values()]), strict=True):
+        p, side = tried[name]
+        interval = ratio_interval(*values[name], 1 - LEVEL)
+        if sure and side:
+            found[name] = Verdict(name, "smaller" if side < 0 else "larger", interval, p)
+        else:
+            found[name] = Verdict(name, "indistinct", interval, p, _why(interval, len(values)))
+    return found
+
+
+def over_points(points: Mapping[str, Sequence[tuple[Row, Row]]]) -> dict[str, Verdict]:
+    """Each figure of the first side against the second's over several points, each of which counts the same: of each
+    repetition the geometric mean of the figure over the points, then as at one point. By figure the points at which
+    it is stated for both; what has too few repetitions that all its points share is left out."""
+    values = {}
+    for name, rows in points.items():
+        shared = [set(first.once) & set(second.once) for first, second in rows]
+        pairs = sorted(set.intersection(*shared)) if shared else []
+        if len(pairs) >= FEWEST_PAIRS:
+            sides = ([row[side] for row in rows] for side in (0, 1))
+            one, other = (_mean_over([_stated(row, pairs, name) for row in its]) for its in sides)
+            values[name] = one, other
+    return _decided(values)
+
+
+def _mean_over(points: Sequence[Sequence[float]]) -> list[float]:
+    return [float(value) for value in np.exp(np.log(np.asarray(points, float)).mean(axis=0))]
+
+
+def _why(its: RatioInterval | None, figures: int) -> str:
     assert its is not None
     if its.low > MARGIN or its.high < 1 / MARGIN:
         return f"its interval alone would tell them apart, but not among {figures} figures (Holm)"
