@@ -190,8 +190,8 @@ def _answered(part: Part, sides: tuple[int, int], found: Found, over_all: Verdic
     its = over_all.interval
     assert its is not None
     return (
-        f"That RT is steadier over all is {words}: {a}'s standard deviation is {significant(its.ratio)} times {b}'s in "
-        f"the mean over {tried} point{'s' * (tried > 1)} (95 % interval from {significant(its.low)} to "
+        f"That RT is steadier over all is {words}: {a}'s standard deviation is {significant(its.ratio)} times {b}'s "
+        f"in the mean over {tried} point{'s' * (tried > 1)} (95 % interval from {significant(its.low)} to "
         f"{significant(its.high)}); {', '.join(counts)}."
     )
 
