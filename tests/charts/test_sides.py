@@ -15,7 +15,7 @@ from howlate.charts import Figure, Subject, all_charts
 from howlate.charts._data import unpack
 from howlate.charts._frame import frame
 from howlate.charts._multiples import equal_bins
-from howlate.model.bins import CellBins
+from howlate.model.bins import CellBins, ColumnBins, Histogram
 from howlate.report.content import RunContent
 from howlate.report.join import join
 from howlate.report.side_charts import side_charts, side_subjects
@@ -81,6 +81,43 @@ def test_no_chart_over_sides_hides_the_largest() -> None:
     ends_of_lines = [max(unpack(s["x"])) for p in draw("tails", contents).panels for s in p.data["series"]]
     assert max(ends_of_lines) == largest
     assert any("The largest" in p.summary for p in draw("matrix", contents).panels)
+
+
+def test_a_further_column_s_largest_is_exact() -> None:
+    """Its bins have no tail; the edge of its last bin lies above the largest."""
+    contents = [
+        replace(
+            content,
+            cells=tuple(
+                replace(
+                    c,
+                    summary=replace(
+                        c.summary,
+                        columns={
+                            "irq_latency_ns": c.summary.columns["latency_ns"],
+                            "wake_latency_ns": replace(c.summary.columns["latency_ns"], max=66_430),
+                        },
+                    ),
+                    bins=replace(
+                        c.bins,
+                        column="irq_latency_ns",
+                        others=(ColumnBins("wake_latency_ns", Histogram((66_000,), (66_560,), (7,)), None),),
+                    )
+                    if c.bins is not None
+                    else None,
+                )
+                for c in content.cells
+            ),
+        )
+        for content in two()
+    ]
+    further = [
+        replace(s, bins=s.bins.of("wake_latency_ns")) for s in subjects(contents) if s.bins is not None
+    ]
+    for name in ("multiples", "multiples-own"):
+        figure = SIDES[name].draw(further)
+        assert isinstance(figure, Figure) and figure.panels
+        assert all("to 66.4" in panel.summary for panel in figure.panels)
 
 
 def test_the_maximum_rises_on_one_line_and_not_on_the_other() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from howlate.charts._figure import Figure, Panel, Subject
 from howlate.charts._scale import Scale, spread
-from howlate.charts._sides import Spot, measured, sides_of, spots_of, title_of
+from howlate.charts._sides import Spot, maxima, measured, sides_of, spots_of, title_of
 from howlate.charts._words import said_of, time_text
 from howlate.charts.histogram import FLOOR, bars_exact, bars_picture, bits_for, merge
 from howlate.model.bins import CellBins, Histogram
@@ -63,8 +63,10 @@ Drawn = Sequence[tuple[str, str, Spot]]
 
 
 def _largest(spot: Spot) -> int:
-    assert spot.subject.bins is not None
-    return max(spot.subject.bins.tail.latency_ns, default=spot.subject.bins.histogram.upper_ns[-1])
+    """Of the samples. A further column's bins have no tail, and the edge of the last bin lies above it."""
+    bins = _bins(spot)
+    exact = maxima(spot, bins.column)
+    return round(exact.largest) if exact is not None else bins.histogram.upper_ns[-1]
 
 
 def _bins(spot: Spot) -> CellBins:
