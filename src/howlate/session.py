@@ -48,6 +48,7 @@ from howlate.plan import (
 from howlate.plan.aim import aim_of
 from howlate.plan.check import find_test
 from howlate.plan.defaults import InForce, with_settings
+from howlate.reference.load import reference_path
 from howlate.same import boots, check_same
 from howlate.store.files import storing
 from howlate.store.run_folder import KERNELS, RUN, RunFolder
@@ -147,6 +148,8 @@ def kernels_asked(asked: Asked) -> tuple[str, ...]:
 
 def prepare(asked: Asked, target: Target) -> Prepared:
     """Asks the target what it is and can do, and makes the plan; nothing is written and nothing measured."""
+    if asked.study.reference:
+        reference_path(asked.study.reference)
     study = apply_changes(asked.study, asked.parsed)  # as far as it can be done before the machines are asked
     study = on_machines(study, target.machines)
     seeds = _seeds(asked, target)

@@ -65,6 +65,12 @@ BAD = {
     ),
     "kernels on one machine": (CYCLIC + '[axes]\nkernel = ["6.1", "6.1-rt"]', "a machine that runs has one"),
     "kernels of a part": (HEAD + PART.format("a") + '[part.axes]\nkernel = ["6.1"]', "is not of a part"),
+    "published figures that there are not": (
+        CYCLIC + '[published]\nreference = "toshiba-2011"',
+        'did you mean "toshiba-2010"',
+    ),
+    "no TOML": (CYCLIC + "[axes\n", "is not toml: expected ']' at the end of a table declaration"),
+    "no text": (CYCLIC.replace('"cyclic"', "5"), 'write test = "..."'),
     "an unknown key": (CYCLIC + "[axis]\n", 'did you mean "axes"'),
 }
 
@@ -77,6 +83,8 @@ def test_a_bad_study_is_refused_before_anything_runs(tmp_path: Path, what: str) 
         code, out, err = howlate(tmp_path, "run", "bad.toml", *argv)
         assert (code, out) == (2, ""), err
         assert said.lower() in " ".join(err.lower().split())
+        sentence, _, remedy = err.rpartition(". ")
+        assert sentence.startswith("howlate: ") and remedy.strip(), err
         assert [path.name for path in tmp_path.iterdir()] == ["bad.toml"]
 
 

@@ -105,6 +105,17 @@ def test_samples_that_break_in_the_middle_are_not_blamed_on_the_destination(tmp_
             export(run, tmp_path / "out", ())
 
 
+def test_samples_whose_first_page_is_altered_are_not_blamed_on_the_destination(tmp_path: Path) -> None:
+    """How many there are still stands at the end of the file."""
+    run = a_folder(tmp_path / "run", {"a": stream(list(range(5000)))})
+    samples = run.cell_path("a") / "samples.parquet"
+    whole = samples.read_bytes()
+    samples.write_bytes(whole[:4] + b"\xff" * 40 + whole[44:])
+    for export in (export_csv, export_parquet, export_text):
+        with pytest.raises(DamagedError, match=r"samples\.parquet cannot be read"):
+            export(run, tmp_path / "out", ())
+
+
 def test_samples_of_something_else_are_a_sentence(tmp_path: Path) -> None:
     run = a_folder(tmp_path / "run", {"a": stream([1])})
     path = run.cell_path("a") / "samples.parquet"

@@ -21,6 +21,7 @@ _KIND = {
     list: "a list",
     dict: "a table",
 }
+_WRITTEN = {str: '"..."', bool: "true", int: "1", float: "0.5", list: "[...]", dict: "{ ... }"}
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
@@ -79,7 +80,8 @@ class Table:
         if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**1000:
             return float(value)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise self.fail(f'"{name}" must be {_KIND[kind]}, not {kind_of(value)}')
+            remedy = f"write {name} = {_WRITTEN[kind]}" if self.error is UsageError else ""
+            raise self.fail(f'"{name}" must be {_KIND[kind]}, not {kind_of(value)}', remedy)
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
             raise self.fail(f'"{name}" is out of range', "write a whole number of 64 bits")
         return value
@@ -130,11 +132,17 @@ def read_text(path: Path, error: type[HowlateError]) -> str:
             raise error(f"{path} has {status.st_size >> 20} MiB, more than any file of howlate's")
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise error(f"{path} is not there") from None
+        raise error(f"{path} is not there", _remedy(error, "see its name for a slip")) from None
     except UnicodeDecodeError:
-        raise error(f"{path} is not UTF-8 text") from None
+        raise error(f"{path} is not UTF-8 text", _remedy(error, "name a text file")) from None
     except OSError as problem:
-        raise error(f"{path} cannot be read ({problem.strerror})") from None
+        remedy = _remedy(error, "name a file that you may read")
+        raise error(f"{path} cannot be read ({problem.strerror})", remedy) from None
+
+
+def _remedy(error: type[HowlateError], words: str) -> str:
+    """For what a user named; what howlate wrote itself has a remedy where it is read."""
+    return words if error is UsageError else ""
 
 
 def parse_toml(text: str, file: str, parse_float: Callable[[str], Any] = float) -> Table:
@@ -143,7 +151,7 @@ def parse_toml(text: str, file: str, parse_float: Callable[[str], Any] = float) 
     try:
         return Table(tomllib.loads(text, parse_float=parse_float), file)
     except tomllib.TOMLDecodeError as problem:
-        raise UsageError(f"{file} is not TOML: {problem}") from None
+        raise UsageError(f"{file} is not TOML: {problem}", "mend what stands there") from None
     except (ValueError, RecursionError):  # digits without end, brackets in brackets
         raise UsageError(
             f"{file} holds a number or a nesting that is too long", "write numbers of at most 18 digits"

@@ -25,9 +25,14 @@ def read_reference(path: Path) -> Reference:
     return found
 
 
-def find_reference(study: str, folder: Path = REFERENCE) -> Reference:
-    """The published figures of a study, or the nearest name in the error."""
+def reference_path(study: str, folder: Path = REFERENCE) -> Path:
+    """Where the published figures of a study stand, or the nearest name in the error."""
     known = references(folder)
     if study not in known:
         raise UsageError(f'there are no published figures of "{study}"', suggestion(study, known))
-    return read_reference(known[study])
+    return known[study]
+
+
+def find_reference(study: str, folder: Path = REFERENCE) -> Reference:
+    """The published figures of a study, or the nearest name in the error."""
+    return read_reference(reference_path(study, folder))
