@@ -77,6 +77,7 @@ def test_the_system_call_is_as_long_as_what_was_asked_for(probe: Path) -> None:
         (["--question", "inversion", "--policy", "fifo:2"], 2, "three priorities"),
         (["--question", "inversion", "--hold", "1min"], 2, "100ms"),
         (["--question", "throttling", "--spin", "1h"], 2, "20s"),
+        (["--question", "throttling", "--rest", "6s"], 2, "5s"),
         (["--call", "0"], 2, "--call"),
         (["--question", "tasks", "--tasks", "4097"], 2, "4096"),
         (["--question", "tasks", "--policy", "deadline:1ms:2ms:3ms", "--tasks", "1"], 2, "sleeping"),

@@ -50,6 +50,7 @@ class Guest {
     if (const Status status = mount_all(); !status) return status;
     if (const Status status = take_standard_place(); !status) return status;
     loopback_up();
+    allow_threads();
     log_.emplace();
     const Result<std::string> folder = find_pci({}, window_vendor, window_device);
     if (!folder) return folder.error();

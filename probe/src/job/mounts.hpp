@@ -14,4 +14,8 @@ Status take_standard_place();
 // Switches the loopback card on. Where there is no network, nothing happens.
 void loopback_up();
 
+// As many tasks as a test may ask for: the kernel allows fewer than 4096 in a guest of 512 MiB. It sets a limit, and no
+// path through the kernel depends on it.
+void allow_threads();
+
 }  // namespace howlate

@@ -45,6 +45,7 @@ constexpr ParamSpec params[] = {
     {"tasks", ParamType::count, "1", "1", "", "tasks: how many there are beside the two, at most 4096"},
     {"tasks-state", ParamType::choice, "runnable", "", "runnable|sleeping", "tasks: what those do"},
     {"spin", ParamType::duration, "3s", "ns", "", "throttling: give a point up after so long without a gap"},
+    {"rest", ParamType::duration, "1200ms", "ns", "", "throttling: sleep so long before each point"},
     points_param("20"),
     points_duration,
     points_warm_up,
@@ -276,8 +277,6 @@ Result<ExitCode> run_inversion(Question& of) {
 
 // ---- throttling ----
 
-constexpr std::int64_t rest_ns = 1'200'000'000;  // longer than the period of throttling and fair server
-
 // Spins until the CPU went to the ordinary task; false where it did not within `spin_ns`.
 bool spin_until_taken(const PointsThread& thread, TakenGap& gap, std::int64_t spin_ns) {
   for (const std::int64_t begin_ns = gap.end_ns(); !thread.stopped() && gap.end_ns() - begin_ns < spin_ns;)
@@ -285,7 +284,8 @@ bool spin_until_taken(const PointsThread& thread, TakenGap& gap, std::int64_t sp
   return false;
 }
 
-Status ask_throttling(PointsThread& thread, const std::atomic<std::int64_t>& others, std::int64_t spin_ns) {
+Status ask_throttling(PointsThread& thread, const std::atomic<std::int64_t>& others, std::int64_t rest_ns,
+                      std::int64_t spin_ns) {
   while (thread.more(monotonic_now_ns())) {
     sleep_until_ns(monotonic_now_ns() + rest_ns);
     const std::int64_t begin_ns = monotonic_now_ns();
@@ -303,10 +303,11 @@ Status ask_throttling(PointsThread& thread, const std::atomic<std::int64_t>& oth
 }
 
 Result<ExitCode> run_throttling(Question& of) {
-  constexpr std::int64_t spin_max_ns = 20'000'000'000;
+  constexpr std::int64_t spin_max_ns = 20'000'000'000, rest_max_ns = 5'000'000'000;
   Params& in = of.cell.params();
-  const std::int64_t spin_ns = in.integer("spin");
+  const std::int64_t spin_ns = in.integer("spin"), rest_ns = in.integer("rest");
   if (spin_ns <= 0 || spin_ns > spin_max_ns) return usage_error("--spin must be more than 0 and at most 20s");
+  if (rest_ns <= 0 || rest_ns > rest_max_ns) return usage_error("--rest must be more than 0 and at most 5s");
   if (const Status left = leave_a_cpu(in, {of.cpu}); !left) return left.error();
   if (read_affinity().size() == 1 && !in.flag("occupy-all"))
     return usage_error("spinning on the only CPU leaves none for anything else", "Give --occupy-all");
@@ -314,7 +315,7 @@ Result<ExitCode> run_throttling(Question& of) {
   of.plan.columns = throttling_columns;
   of.plan.switched_by_design = true;
   of.add("scheduler/spins", of.policy, true,
-         [&](PointsThread& thread) { return ask_throttling(thread, others, spin_ns); });
+         [&](PointsThread& thread) { return ask_throttling(thread, others, rest_ns, spin_ns); });
   of.add("scheduler/other", {}, false, [&](PointsThread& thread) -> Status {
     for (; !thread.stopped(); do_work(100)) others.fetch_add(1, std::memory_order_acq_rel);
     return {};
@@ -376,7 +377,8 @@ constexpr PointTerm point_ns[] = {
      .where = "question",
      .has_value = "inversion"},  // two turns, half of each second
     {.factor = 8, .option = "between", .where = "question", .has_value = "inversion"},
-    {.factor = 2e9, .where = "question", .has_value = "throttling"},  // the rest before it, and the gap
+    {.factor = 8e8, .where = "question", .has_value = "throttling"},  // the gap
+    {.factor = 1, .option = "rest", .where = "question", .has_value = "throttling"},
     {.factor = 1, .option = "spin", .where = "question", .has_value = "throttling"},
 };
 
