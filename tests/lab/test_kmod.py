@@ -68,7 +68,8 @@ def modules_for(name: str) -> Needed:
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, bytes]:
     folder = tmp_path_factory.mktemp("programs")
     return {
-        f"bin/{one}": compiled(folder, one) for one in ("irq_reader", "uio_reader", "smi", "long_smi", "both")
+        f"bin/{one}": compiled(folder, one)
+        for one in ("irq_reader", "uio_reader", "smi", "long_smi", "both", "killed")
     }
 
 
@@ -313,6 +314,46 @@ def test_the_studys_three_columns_are_exported_from_every_source(tmp_path: Path,
         rows = read_stream(tmp_path / "irq").columns[0]
         wanted = (rows["time_ns"] / 1e9, rows["wake_latency_ns"] / 1e3, rows["irq_latency_ns"] / 1e3)
         assert np.loadtxt(tmp_path / "out.txt") == pytest.approx(np.column_stack(wanted), abs=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tracer", "line", "other", "changed"),
+    [
+        (
+            "timerlat",
+            ("irq", "--source=timerlat", "--points=5000", "--period=700us"),
+            "--period=900us",
+            {"osnoise/timerlat_period_us": "700"},
+        ),
+        (
+            "hwlat",
+            ("hardware-gap", "--source=hwlat", "--threshold=7us", "--window=150ms", "--width=20ms"),
+            "--width=30ms",
+            {
+                "tracing_thresh": "7",
+                "hwlat_detector/window": "150000",
+                "hwlat_detector/width": "20000",
+            },
+        ),
+    ],
+)
+def test_what_a_killed_probe_left_of_a_tracer_is_refused_to_others_and_restored(
+    guest: Guest, tracer: str, line: tuple[str, ...], other: str, changed: Mapping[str, str]
+) -> None:
+    own = "instances/howlate/current_tracer"
+    (done,) = guest(RT).run(
+        [("/bin/killed", tracer, "howlate-probe", *line, "--", "howlate-probe", *line[:-1], other)], LIMIT_S
+    )
+    assert done.status == "0", done.stderr
+    said: dict[str, dict[str, str]] = {}
+    for row in done.stdout.decode().splitlines():
+        when, file, value = row.split(" ", 2)
+        said.setdefault(when, {})[file] = value
+    assert said["before"][own] == "none"
+    assert said["left"] == {**said["before"], **changed, own: tracer}
+    assert said["another"]["probe"] == "3" and b"as a killed probe" in done.stderr
+    assert said["after"] == said["before"]
 
 
 @pytest.mark.slow
