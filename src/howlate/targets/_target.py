@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from howlate.errors import ExitCode
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell
+from howlate.model.run import REAL
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,29 @@ class Target(Protocol):
 
     def close(self) -> None:
         """Gives up what the target holds between cells. Whoever opens a target closes it."""
+
+
+class OneMachine:
+    """What is the same of every target that is a machine without a name and measures as time passes."""
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        return ("",)
+
+    @property
+    def parallel(self) -> int:
+        return 1  # two cells at once would measure each other
+
+    @property
+    def stream_bytes_most(self) -> int:
+        return 0
+
+    @property
+    def clock(self) -> str:
+        return REAL
+
+    def config(self, machine: str = "") -> str:
+        return ""  # what matters of it is in the facts
 
 
 def arguments(cell: Cell) -> list[str]:

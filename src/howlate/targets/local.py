@@ -19,9 +19,8 @@ from howlate.interrupts import interrupts_held
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
 from howlate.model.plan import Cell
-from howlate.model.run import REAL
 from howlate.places import probe_path
-from howlate.targets._target import Outcome, Progress, arguments, outcome_of, sentence_of
+from howlate.targets._target import OneMachine, Outcome, Progress, arguments, outcome_of, sentence_of
 
 SUMMARY = "this machine"
 ASK_S = 60.0
@@ -39,7 +38,7 @@ def open_target(argument: str, _say: Callable[[str], None]) -> LocalTarget:
     return LocalTarget(probe_path())
 
 
-class LocalTarget:
+class LocalTarget(OneMachine):
     """Runs the probe that was built for this machine."""
 
     def __init__(self, probe: Path, silent_s: float = SILENT_S, stop_s: float = STOP_S) -> None:
@@ -54,30 +53,11 @@ class LocalTarget:
     def name(self) -> str:
         return "local"
 
-    @property
-    def machines(self) -> tuple[str, ...]:
-        return ("",)
-
-    @property
-    def parallel(self) -> int:
-        return 1  # two cells at once would measure each other
-
-    @property
-    def stream_bytes_most(self) -> int:
-        return 0
-
-    @property
-    def clock(self) -> str:
-        return REAL
-
     def facts(self, machine: str = "") -> dict[str, Any]:
         return self._ask("facts")
 
     def capabilities(self, machine: str = "") -> Capabilities:
         return Capabilities.from_json(self._ask("list"))
-
-    def config(self, machine: str = "") -> str:
-        return ""  # what matters of it is in the facts
 
     def stop(self) -> None:
         with self._hold:

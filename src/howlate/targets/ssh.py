@@ -22,7 +22,6 @@ from howlate.lab.window import job_text
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
 from howlate.model.plan import Cell
-from howlate.model.run import REAL
 from howlate.places import machine_probe_path
 from howlate.plan import expected_stream_bytes
 from howlate.store.files import storing
@@ -30,7 +29,7 @@ from howlate.store.frames import crc32c
 from howlate.targets._flow import Forward, Got, check_silence, lines_after_mark, skip_to_mark
 from howlate.targets._link import Address, Done, Link, LinkError
 from howlate.targets._owner import Owner
-from howlate.targets._target import Outcome, Progress, arguments, outcome_of, sentence_of
+from howlate.targets._target import OneMachine, Outcome, Progress, arguments, outcome_of, sentence_of
 from howlate.targets._tries import Clock, Given, Tries
 from howlate.targets.local import parse_progress
 
@@ -57,7 +56,7 @@ def open_target(argument: str, say: Callable[[str], None] = lambda _: None) -> S
     return SshTarget(argument, say)
 
 
-class SshTarget:
+class SshTarget(OneMachine):
     """A session on another machine: a folder with the probe, and a process that keeps it."""
 
     def __init__(
@@ -83,30 +82,11 @@ class SshTarget:
     def name(self) -> str:
         return f"ssh:{self._argument}"
 
-    @property
-    def machines(self) -> tuple[str, ...]:
-        return ("",)
-
-    @property
-    def parallel(self) -> int:
-        return 1
-
-    @property
-    def stream_bytes_most(self) -> int:
-        return 0
-
-    @property
-    def clock(self) -> str:
-        return REAL
-
     def facts(self, machine: str = "") -> dict[str, Any]:
         return self._ask("facts")
 
     def capabilities(self, machine: str = "") -> Capabilities:
         return self._can
-
-    def config(self, machine: str = "") -> str:
-        return ""  # what matters of it is in the facts
 
     def stop(self) -> None:
         self._stopped.set()
