@@ -27,7 +27,17 @@ for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
 
-ALONE = {"cli", "cross", "e2e", "probe", "ssh", "targets", "test_execute.py", "test_setup.py", "test_side_by_side.py"}
+ALONE = {
+    "cli",
+    "cross",
+    "e2e",
+    "probe",
+    "ssh",
+    "targets",
+    "test_execute.py",
+    "test_setup.py",
+    "test_side_by_side.py",
+}
 """What works on this machine in real time: measures it, loads it, changes and restores it, looks at who runs on it.
 It runs with nothing beside it; all else, the lab's virtual time among it, on several CPUs at once."""
 

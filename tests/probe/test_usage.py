@@ -242,7 +242,7 @@ def _as_nobody(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     copy = folder / "howlate-probe"
     if not copy.exists():
         shutil.copy(probe_path(), copy)
-    ordinary = ["nice", "-n", str(-os.nice(0))]  # the suite may run at a higher one, from which nobody comes back
+    ordinary = ["nice", "-n", str(-os.nice(0))]  # from a higher one, the suite's perhaps, nobody comes back
     line = [*ordinary, "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", str(copy), *words]
     return subprocess.run(line, capture_output=True, text=True, timeout=60)
 
