@@ -47,6 +47,7 @@ from howlate.plan import (
 )
 from howlate.plan.aim import aim_of
 from howlate.plan.check import find_test
+from howlate.plan.cpus import marked
 from howlate.plan.defaults import InForce, with_settings
 from howlate.reference.load import reference_path
 from howlate.same import boots, check_same
@@ -205,7 +206,7 @@ def _planned(
         plan = make_plan(study, can, None, most_cells, machines)
         return plan, doctor.examine_guests(facts, aim_of(plan, defaults))
     labels = {KERNEL: facts[""].text("kernel.release") or "unknown"}
-    plan = make_plan(study, can, labels, most_cells)
+    plan = marked(make_plan(study, can, labels, most_cells), facts[""])
     return plan, doctor.examine(facts[""], aim_of(plan, defaults))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,17 @@ def test_a_cell_that_this_machine_cannot_run_is_named_in_the_plan_and_the_rest_g
     failed = {one["id"]: one["message"] for one in said["failed"] if one["exit_code"] == 3}
     assert impossible.items() <= failed.items()
     assert len(said["cells"]) + len(said["failed"]) == 2
+
+
+def test_a_cpu_that_is_not_there_is_told_with_the_plan_and_the_rest_goes_on(tmp_path: Path) -> None:
+    mine = min(os.sched_getaffinity(0))
+    (tmp_path / "some.toml").write_text(CYCLIC + f'[axes]\ncpus = ["{mine}", "8191", "{mine},8190-8191"]')
+    code, out, err = howlate(tmp_path, "run", "some.toml", "--dry-run", "--json")
+    assert code == 0, err
+    told = [cell["impossible"] for cell in json.loads(out)["cells"]]
+    assert told[0] == "" and told[1].startswith("CPU 8191 is not there: this machine has ")
+    assert told[2].startswith("the CPUs 8190-8191 are not there")
+    code, out, err = howlate(tmp_path, "run", "some.toml", "--out", "r", "--json")
+    assert code == 0, err
+    assert [one["exit_code"] for one in json.loads(out)["failed"]] == [3, 3]
+    assert len(json.loads(out)["cells"]) == 1
