@@ -131,14 +131,34 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
     """Everything above the paths; `every` cell where they are repeated, instead of each point's spread."""
     from rich.console import Console
 
-    from howlate.cli._progress import described
     from howlate.model.finding import Finding
     from howlate.report.content import measured_seconds
     from howlate.report.terminal import print_cells, print_findings
 
-    console, axes = Console(highlight=False), axes_of(session.run)
+    console = Console(highlight=False)
     print_cells(console, session.folder.summaries(), measured_seconds(session.folder), session.run, every)
-    for failures in alike(tally.failures):
+    _print_failures(tally.failures, axes_of(session.run))
+    for warning in session.run.warnings:
+        click.echo(f"! {retold(warning)}")
+    findings = [Finding.from_json(dict(f)) for f in session.run.findings]
+    if any(f.level == "late" for f in findings):
+        late = (
+            _("What makes these kernels late:")
+            if session.run.machines
+            else _("What makes this machine late:")
+        )
+        click.echo(f"\n{late}")
+        print_findings(console, findings, most=3)
+    if session.run.study.reference:
+        _print_published(console, session)
+    click.echo()
+
+
+def _print_failures(every: Iterable[Failure], axes: tuple[str, ...]) -> None:
+    """Each reason once, with the first cell that it took and how many more."""
+    from howlate.cli._progress import described
+
+    for failures in alike(every):
         click.echo(f"! {described(failures[0], axes)}")
         if len(failures) > 1:
             more = len(failures) - 1
@@ -155,20 +175,6 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
                     more,
                 )
             click.echo(f"  ({said.format(more=more)})")
-    for warning in session.run.warnings:
-        click.echo(f"! {retold(warning)}")
-    findings = [Finding.from_json(dict(f)) for f in session.run.findings]
-    if any(f.level == "late" for f in findings):
-        late = (
-            _("What makes these kernels late:")
-            if session.run.machines
-            else _("What makes this machine late:")
-        )
-        click.echo(f"\n{late}")
-        print_findings(console, findings, most=3)
-    if session.run.study.reference:
-        _print_published(console, session)
-    click.echo()
 
 
 def _print_published(console: Console, session: Session) -> None:
@@ -204,20 +210,10 @@ def alike(failures: Iterable[Failure]) -> list[list[Failure]]:
 
 def show_plan(prepared: Prepared, as_json: bool) -> None:
     """`--dry-run`: the cells in order, and the time that each part and all take."""
-    import json
-
     run, plan = prepared.run, prepared.run.plan
     broken = {machine: problem.message for machine, problem in prepared.broken.items()}
     if as_json:
-        value = {"schema": 1, "clock": run.clock, "expected_s": plan.expected_s}
-        if run.study.parts:
-            value["parts"] = [its for _part, its in _times(prepared)]
-        if run.scale != 1:
-            value["warnings"] = list(run.warnings)
-        value |= plan.to_json()
-        if broken:
-            value["broken"] = broken
-        click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+        _print_plan_json(prepared, broken)
         return
     from rich.console import Console
 
@@ -245,6 +241,21 @@ def show_plan(prepared: Prepared, as_json: bool) -> None:
         click.echo(f"! {retold(warning)}")
     if run.virtual:
         click.echo(_("{sentence}.").format(sentence=retold(VIRTUAL_TIME)))
+
+
+def _print_plan_json(prepared: Prepared, broken: dict[str, str]) -> None:
+    import json
+
+    run, plan = prepared.run, prepared.run.plan
+    value = {"schema": 1, "clock": run.clock, "expected_s": plan.expected_s}
+    if run.study.parts:
+        value["parts"] = [its for _part, its in _times(prepared)]
+    if run.scale != 1:
+        value["warnings"] = list(run.warnings)
+    value |= plan.to_json()
+    if broken:
+        value["broken"] = broken
+    click.echo(json.dumps(value, indent=1, ensure_ascii=False))
 
 
 def _print_plan(console: Console, run: Run, broken: dict[str, str]) -> None:
