@@ -20,6 +20,8 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po, write_po
 
+from howlate.catalogue import FEWEST_LETTERS, letters_of
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "howlate"
 LOCALE = PACKAGE / "locale"
@@ -203,7 +205,7 @@ def _of_sentences(tree: ast.Module, place: str) -> Iterator[Found]:
         and node.targets[0].id in NAMED
     }
     for node, text in _texts(tree):
-        if id(node) in named or (id(node) not in alone and is_prose(text)):
+        if id(node) in named or (id(node) not in alone and is_prose(text) and letters_of(text) >= FEWEST_LETTERS):
             yield Found(text, place)
 
 

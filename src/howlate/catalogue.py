@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gettext
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from howlate.errors import DamagedError
 from howlate.language import FOLDER
 
 FIELD = re.compile(r"\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")
-FEWEST_LETTERS = 6
+FEWEST_LETTERS = 4
 """A template with fewer of its own would fit sentences that it did not make."""
 JOINTS = ("\n", "; ", ". ", ": ", ", ")
 """Where a sentence that no template made is taken apart."""
@@ -58,13 +58,16 @@ def _unescaped(text: str) -> str:
 
 
 class Template:
-    """A message with fields, the other way round: from the sentence that it made to what was filled in."""
+    """A message with fields, the other way round: from the sentence that it made to what was filled in. One that begins
+    or ends as no sentence does (" and older ones", "known are: ") is a piece of one."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.literals = FIELD.split(text)[::2]
+    def __init__(self, text: str, translation: str) -> None:
+        before = "{before}" if text[0] in " ;:,." else ""
+        after = "{after}" if text[-1] == " " else ""
+        self.text, self.translation = f"{before}{text}{after}", f"{before}{translation}{after}"
+        self.literals = FIELD.split(self.text)[::2]
         self.core = max(self.literals, key=len)
-        self.letters = sum(letter.isalpha() for literal in self.literals for letter in literal)
+        self.letters = letters_of(text)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -84,6 +87,16 @@ class Template:
             return None
         found = self.pattern.fullmatch(sentence)
         return None if found is None else found.groupdict()
+
+    def filled(self, values: Mapping[str, str]) -> str:
+        """The translation with these values."""
+        said = FIELD.sub(lambda field: values[field[1]], self.translation)
+        return said.replace("{{", "{").replace("}}", "}") if "{{" in self.translation else said
+
+
+def letters_of(text: str) -> int:
+    """Of a message's own, without its fields."""
+    return sum(letter.isalpha() for literal in FIELD.split(text)[::2] for letter in literal)
 
 
 class Catalogue:
@@ -135,7 +148,11 @@ class Catalogue:
     @cached_property
     def _templates(self) -> list[Template]:
         """Those with the most words of their own first, so that the closest one answers."""
-        found = [Template(text) for text in self._messages if "{" in text and FIELD.search(text)]
+        found = [
+            Template(text, said)
+            for text, said in self._messages.items()
+            if text[0] in " ;:,." or text[-1] == " " or FIELD.search(text)
+        ]
         fit = [template for template in found if template.letters >= FEWEST_LETTERS]
         return sorted(fit, key=lambda template: -template.letters)
 
@@ -172,7 +189,7 @@ class Catalogue:
             if values is not None:
                 # One word is a name (a policy, a mode, a file), also where a heading has the same.
                 told = {name: self.retold(its) if " " in its else its for name, its in values.items()}
-                return FIELD.sub(lambda field, its=told: its[field[1]], self._messages[template.text])  # type: ignore[misc]
+                return template.filled(told)
         return None
 
 
