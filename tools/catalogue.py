@@ -169,16 +169,8 @@ def _of_marks(tree: ast.Module, place: str) -> Iterator[Found]:
             raise SystemExit(f"{place}:{node.lineno}: an f-string inside {name}() cannot be translated")
 
 
-def _refuse_misuse(tree: ast.Module, place: str) -> None:
-    """`_()` where the language is not known yet, or where a loop has taken the name: both fail late, or never."""
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.FunctionDef):
-            continue
-        names = [its for its in ast.walk(node) if isinstance(its, ast.Name) and its.id == "_"]
-        if any(isinstance(its.ctx, ast.Store) for its in names) and any(
-            called(its) == "_" for its in ast.walk(node)
-        ):
-            raise SystemExit(f"{place}:{node.lineno}: {node.name} uses _() and gives another value to _")
+def _refuse_early(tree: ast.Module, place: str) -> None:
+    """`_()` where the language is not known yet."""
     inside = {id(its) for node in ast.walk(tree) if isinstance(node, LATER) for its in ast.walk(node)}
     for node in ast.walk(tree):
         if (
@@ -217,7 +209,7 @@ def extract() -> list[Found]:
             continue
         place = str(path.relative_to(ROOT))
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        _refuse_misuse(tree, place)
+        _refuse_early(tree, place)
         found += _of_marks(tree, place)
         package = path.relative_to(PACKAGE).parts[0]
         if package in SHOWN:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from howlate.charts._figure import Figure, Panel, Subject
 from howlate.charts._scale import Scale, spread
 from howlate.charts._sides import Spot, maxima, measured, sides_of, spots_of, title_of
-from howlate.charts._words import said_of, time_text
+from howlate.charts._words import column_of, said_of, sentence_case, things_of, time_text
 from howlate.charts.histogram import FLOOR, bars_exact, bars_picture, bits_for, merge
+from howlate.language import _
 from howlate.model.bins import CellBins, Histogram
-from howlate.model.columns import things
 
 ACROSS = 4
 """More sides than these do not stand in one row."""
@@ -38,22 +38,29 @@ def multiples(subjects: Sequence[Subject], own: bool) -> Figure | None:
         (row, side, rows[row][side]) for row in rows if row in kept for side in sides if side in rows[row]
     ]
     panels = _own(drawn) if own else _shared(drawn)
-    title, _, of = said_of([spot.subject for _, _, spot in drawn])
+    title, _said, of = said_of([spot.subject for _, _, spot in drawn])
     more = (
-        f" Of {len(rows)} rows the {most} with the largest values are drawn." if len(kept) < len(rows) else ""
+        _(" Of {rows} rows the {most} with the largest values are drawn.").format(rows=len(rows), most=most)
+        if len(kept) < len(rows)
+        else ""
     )
     how = (
-        "Each panel has axes of its own, the values linear from zero to its largest: shapes compare, sizes do not"
+        _(
+            "Each panel has axes of its own, the values linear from zero to its largest: shapes "
+            "compare, sizes do not"
+        )
         if own
-        else "All panels share both axes: sizes compare"
+        else _("All panels share both axes: sizes compare")
     )
     return Figure(
         name="multiples-own" if own else "multiples",
-        title="Histograms side by side, each on its own scale" if own else "Histograms side by side",
-        reading=f"{how}. Counts are logarithmic: the lowest bar is a single {of[:-1]}. All repetitions of a point "
-        f"are one.{more}",
+        title=_("Histograms side by side, each on its own scale") if own else _("Histograms side by side"),
+        reading=_(
+            "{how}. Counts are logarithmic: the lowest bar is a single {of}. All repetitions of "
+            "a point are one.{more}"
+        ).format(how=how, of=things_of(column_of(subjects), 1), more=more),
         x_title=title,
-        y_title=f"{of.capitalize()} per bin",
+        y_title=_("{things} per bin").format(things=sentence_case(of)),
         panels=tuple(panels),
         columns=len(sides) if all(len(rows[row]) == len(sides) for row in kept) else 0,
     )
@@ -120,13 +127,15 @@ def equal_bins(histogram: Histogram, width: int) -> Histogram:
 
 def _panel(row: str, side: str, spot: Spot, merged: Histogram, x: Scale, y: Scale, link: str) -> Panel:
     bins = _bins(spot)
-    native, of, largest = bins.histogram, things(bins.column), _largest(spot)
+    native, of, largest = bins.histogram, things_of(bins.column), _largest(spot)
     total = sum(native.counts)
     return Panel(
         label=" · ".join(part for part in (side, row) if part),
         picture=bars_picture(merged, x, y, largest, HEIGHT),
         height=HEIGHT,
-        summary=f"Histogram of {total} {of} from {time_text(native.lower_ns[0])} to {time_text(largest)}.",
+        summary=_("Histogram of {total} {of} from {time_text} to {largest}.").format(
+            total=total, of=of, time_text=time_text(native.lower_ns[0]), largest=time_text(largest)
+        ),
         data=bars_exact(merged, of),
         link=link,
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from howlate.charts._figure import Subject
+from howlate.language import _
 from howlate.stats.groups import ColumnSpread
 
 _KERNEL = re.compile(
@@ -75,11 +76,11 @@ def by_rest(points: Sequence[Point], axis: str = "kernel") -> list[tuple[str, li
     kernel does not vary."""
     vary = varying(points)
     if axis not in vary:
-        return [("All points", list(points))]
+        return [(_("All points"), list(points))]
     rest = [name for name in vary if name != axis]
     panels: dict[str, list[Point]] = {}
     for point in points:
-        title = ", ".join(f"{name} {point.labels.get(name, '-')}" for name in rest) or "All kernels"
+        title = ", ".join(f"{name} {point.labels.get(name, '-')}" for name in rest) or _("All kernels")
         name = point.labels.get(axis, point.name)
         panels.setdefault(title, []).append(Point(name, point.labels, point.column, point.spread, point.said))
     return list(panels.items())

@@ -11,6 +11,7 @@ from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
 from howlate.charts._scale import Scale, spread
 from howlate.charts._svg import MARKERS, el, line_path
 from howlate.charts._words import time_text
+from howlate.language import _
 from howlate.model.study import numbered
 from howlate.stats.sides import Range
 
@@ -149,8 +150,14 @@ def panel_of(
         label=title,
         picture=picture_of(pieces, x, y.ticks(7 if y.log else 5), WIDTH, 2.0 * HEIGHT),
         height=HEIGHT,
-        summary=f"{len(some)} lines, {title}. The largest {what} is {time_text(worst[2].largest)}, of {worst[0]} "
-        f"at {worst[1]:g}.",
+        summary=_("{some} lines, {title}. The largest {what} is {largest}, of {worst} at {worst2:g}.").format(
+            some=len(some),
+            title=title,
+            what=what,
+            largest=time_text(worst[2].largest),
+            worst=worst[0],
+            worst2=worst[1],
+        ),
         data=exact_of(pieces),
         link="numbers",
     )
@@ -187,4 +194,6 @@ def _piece(curve: Curve, place: int, x: Scale, y: Scale) -> Piece:
 def _said(its: Range) -> str:
     if its.smallest == its.largest:
         return time_text(its.median)
-    return f"{time_text(its.median)} ({time_text(its.smallest)} to {time_text(its.largest)})"
+    return _("{median} ({smallest} to {largest})").format(
+        median=time_text(its.median), smallest=time_text(its.smallest), largest=time_text(its.largest)
+    )

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 
 from howlate.charts._figure import Subject
 from howlate.charts._scale import NARROW_SPACE
-from howlate.model.columns import LATENCY, column_title, column_words, things
+from howlate.language import N_, _
+from howlate.model.columns import LATENCY, RESPONSE, column_title, column_words, things
+
+INSIDE = (
+    N_("wake-up latency"),
+    N_("response time"),
+    N_("interrupt latency"),
+    N_("wake-up"),
+    N_("wake-ups"),
+    N_("data points"),
+)
+"""Columns and their values as they stand inside a sentence (model/columns.py makes them)."""
 
 
 def column_of(subjects: Sequence[Subject]) -> str:
@@ -18,7 +29,27 @@ def column_of(subjects: Sequence[Subject]) -> str:
 def said_of(subjects: Sequence[Subject]) -> tuple[str, str, str]:
     """What is drawn as a heading, inside a sentence, and what its values are one of each."""
     column = column_of(subjects)
-    return column_title(column), column_words(column), things(column)
+    return title_of_column(column), _(column_words(column)), things_of(column)
+
+
+def title_of_column(column: str) -> str:
+    """As a heading, in the reader's language."""
+    return _(column_title(column))
+
+
+def things_of(column: str, count: int = 2) -> str:
+    """What its values are one of each, in the reader's language."""
+    return _(things(column, count))
+
+
+def are_wake_ups(subjects: Sequence[Subject]) -> bool:
+    """Is what is drawn how late something woke?"""
+    return column_of(subjects) in (LATENCY, RESPONSE)
+
+
+def sentence_case(text: str) -> str:
+    """With a capital first letter, the others as they are."""
+    return text[:1].upper() + text[1:]
 
 
 def time_text(ns: float, micro: str = "µs", space: str = NARROW_SPACE) -> str:
@@ -47,10 +78,10 @@ def one_in(times: float) -> str:
     """A share as odds: "1 in 1 000", "1 in 10⁶"."""
     power = round(math.log10(times)) if times > 0 else 0
     if power >= 5 and math.isclose(times, 10.0**power, rel_tol=1e-9):
-        return f"1 in 10{str(power).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
-    return (
-        f"1 in {grouped(round(times))}" if times >= 10 else f"1 in {significant(times, 2).removesuffix('.0')}"
-    )
+        many = f"10{str(power).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    else:
+        many = grouped(round(times)) if times >= 10 else significant(times, 2).removesuffix(".0")
+    return _("1 in {many}").format(many=many)
 
 
 def seconds_text(seconds: float, space: str = NARROW_SPACE) -> str:

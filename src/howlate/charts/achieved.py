@@ -13,11 +13,12 @@ from howlate.charts._figure import Chart, Figure, Key, Panel, Picture, Subject
 from howlate.charts._scale import Scale, percent_text
 from howlate.charts._svg import el
 from howlate.charts._words import seconds_text
+from howlate.language import N_, _
 from howlate.model.bins import LoadCourse
 
 WIDTH = 2000.0
 HEIGHT = 76
-OWN = "the load's own share"
+OWN = N_("the load's own share")
 LINES = 4
 """More CPUs than this are drawn as their mean and their largest."""
 POINTS = 240
@@ -28,9 +29,11 @@ def draw(subjects: Sequence[Subject]) -> Figure | str | None:
     drawn = [(s, gather(s.bins.loads)) for s in subjects if s.bins is not None and s.bins.loads]
     drawn = [(s, courses) for s, courses in drawn if courses]
     if all(len([c for c in courses if not of_machine(c)]) <= 1 for _, courses in drawn):
-        drawn = [(s, [c if of_machine(c) else replace(c, name=OWN) for c in courses]) for s, courses in drawn]
+        drawn = [
+            (s, [c if of_machine(c) else replace(c, name=_(OWN)) for c in courses]) for s, courses in drawn
+        ]
     if not drawn:
-        return "No course of the load was recorded in these cells."
+        return _("No course of the load was recorded in these cells.")
     end = max(c.time_s[-1] for _, courses in drawn for c in courses)
     x = Scale(0.0, end if end > 0 else 1.0, False, "s")
     y = Scale(0.0, 1.04, False, "share")
@@ -38,12 +41,14 @@ def draw(subjects: Sequence[Subject]) -> Figure | str | None:
     classes = {name: style(name, names) for name in names}
     return Figure(
         name="achieved",
-        title="Load achieved",
-        reading="What the machine was doing meanwhile, once a second: the busy share of the CPUs, the share "
-        "that a hypervisor "
-        "took away (steal), and what each load got of the CPUs given to it.",
-        x_title="Time since the first release",
-        y_title="Share of the CPU time",
+        title=_("Load achieved"),
+        reading=_(
+            "What the machine was doing meanwhile, once a second: the busy share of the CPUs, "
+            "the share that a hypervisor took away (steal), and what each load got of the CPUs "
+            "given to it."
+        ),
+        x_title=_("Time since the first release"),
+        y_title=_("Share of the CPU time"),
         panels=tuple(_panel(s, courses, x, y, classes) for s, courses in drawn),
         keys=tuple(Key(classes[name], name) for name in names),
     )
@@ -73,12 +78,18 @@ def gather(loads: Sequence[LoadCourse]) -> list[LoadCourse]:
         length = min(len(c.time_s) for c in same)
         rows = [[c.share[i] for c in same] for i in range(length)]
         joined = [
-            LoadCourse(f"{kind}, largest of {len(same)} CPUs", same[0].time_s[:length], tuple(map(max, rows)))
+            LoadCourse(
+                _("{kind}, largest of {same} CPUs").format(kind=kind, same=len(same)),
+                same[0].time_s[:length],
+                tuple(map(max, rows)),
+            )
         ]
         if kind == "busy":
             joined.append(
                 LoadCourse(
-                    f"{kind}, mean of {len(same)} CPUs", same[0].time_s[:length], tuple(map(fmean, rows))
+                    _("{kind}, mean of {same} CPUs").format(kind=kind, same=len(same)),
+                    same[0].time_s[:length],
+                    tuple(map(fmean, rows)),
                 )
             )
         courses = joined + [c for c in courses if c not in same]
@@ -122,7 +133,7 @@ def _panel(
             height=2 * HEIGHT,
         ),
         height=HEIGHT,
-        summary=f"Shares of CPU time over {seconds_text(x.high)}; means: "
+        summary=_("Shares of CPU time over {high}; means: ").format(high=seconds_text(x.high))
         + ", ".join(f"{c.name} {percent_text(fmean(c.share))}" for c in courses)
         + ".",
         data=_exact(courses, classes),
@@ -177,7 +188,11 @@ def _said(subject: Subject) -> list[str]:
     for load in subject.summary.loads:
         if load.achieved_cpu is None:
             continue
-        wanted = f" of {percent_text(load.target_cpu)} wanted" if load.target_cpu is not None else ""
+        wanted = (
+            _(" of {target_cpu} wanted").format(target_cpu=percent_text(load.target_cpu))
+            if load.target_cpu is not None
+            else ""
+        )
         said.append(f"{load.name}: {percent_text(load.achieved_cpu)}{wanted}")
     return said
 

@@ -4,24 +4,33 @@ the worst."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
 from howlate.charts._scale import Scale, spread
 from howlate.charts._svg import area_path, el, number, step_path
-from howlate.charts._words import said_of, seconds_text, time_text
+from howlate.charts._words import (
+    are_wake_ups,
+    column_of,
+    said_of,
+    seconds_text,
+    things_of,
+    time_text,
+    title_of_column,
+)
+from howlate.language import N_, _
 from howlate.model.bins import CellBins, TimeBlocks
-from howlate.model.columns import column_title, things
 
 WIDTH = 1000.0
 FEW_PANELS = 8
 """Of more, two stand side by side, half as wide: so two blocks are drawn as one."""
-JOINED = " A column is two blocks, drawn with the larger of their values; hover reads each of them."
-FEW = " Where a block has fewer than 100 {}, its p99 is its largest and hidden behind it."
+JOINED = N_(" A column is two blocks, drawn with the larger of their values; hover reads each of them.")
+FEW = N_(" Where a block has fewer than 100 {things}, its p99 is its largest and hidden behind it.")
 KEYS = (
-    Key("c-max", "largest of the block", "area"),
-    Key("c-p99", "99 % of the block below"),
-    Key("c-median", "half of the block below"),
+    Key("c-max", N_("largest of the block"), "area"),
+    Key("c-p99", N_("99 % of the block below")),
+    Key("c-median", N_("half of the block below")),
 )
 
 
@@ -40,19 +49,21 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     joined = 1 if len(drawn) <= FEW_PANELS else 2
     height = 128 if joined == 1 else 84
     title, said, of = said_of(subjects)
-    late = of == "wake-ups"
+    late = are_wake_ups(subjects)
     return Figure(
         name="course",
-        title="Latency over time" if late else f"Over time: {said}",
-        reading=f"Time is cut into blocks about one pixel wide. The filled edge is the largest "
-        f"{said if late else 'value'} of each block, so the picture cannot hide the worst; a gap is time without a "
-        f"{of[:-1]}. All panels share both axes."
-        + (JOINED if joined > 1 else "")
-        + (FEW.format(of) if any(max(b.blocks.counts) < 100 for _, b in drawn) else ""),
-        x_title="Time since the first release" if late else "Time since the start",
+        title=_("Latency over time") if late else _("Over time: {said}").format(said=said),
+        reading=_(
+            "Time is cut into blocks about one pixel wide. The filled edge is the largest "
+            "{value} of each block, so the picture cannot hide the worst; a gap is time without "
+            "a {of}. All panels share both axes."
+        ).format(value=said if late else _("value"), of=things_of(column_of(subjects), 1))
+        + (_(JOINED) if joined > 1 else "")
+        + (_(FEW).format(things=of) if any(max(b.blocks.counts) < 100 for _, b in drawn) else ""),
+        x_title=_("Time since the first release") if late else _("Time since the start"),
         y_title=title,
         panels=tuple(_panel(s, b, x, y, height, joined) for s, b in drawn),
-        keys=KEYS,
+        keys=tuple(replace(key, text=_(key.text)) for key in KEYS),
     )
 
 
@@ -63,20 +74,34 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, jo
     middle = blocks.start_s[blocks.max_ns.index(largest)] + blocks.width_s / 2
     return Panel(
         label=subject.label,
-        aside=f"{seconds_text(blocks.width_s * (index[-1] + 1))} in blocks of "
-        f"{time_text(blocks.width_s * 1e9)}",
+        aside=_("{seconds_text} in blocks of {time_text}").format(
+            seconds_text=seconds_text(blocks.width_s * (index[-1] + 1)),
+            time_text=time_text(blocks.width_s * 1000000000.0),
+        ),
         picture=Picture(
             x=x,
             y_ticks=y.ticks(5),
             marks=_marks(blocks, x, y, 2 * height, joined),
             width=WIDTH,
             height=2 * height,
-            notes=(Note(x.at(middle), y.at(largest), f"max {time_text(largest)}", "circle", "c-max"),),
+            notes=(
+                Note(
+                    x.at(middle),
+                    y.at(largest),
+                    _("max {largest}").format(largest=time_text(largest)),
+                    "circle",
+                    "c-max",
+                ),
+            ),
         ),
         height=height,
-        summary=f"{column_title(bins.column)} over {seconds_text(x.high)}: the largest, {time_text(largest)}, "
-        f"was seen after {seconds_text(middle)}.",
-        data=_exact(blocks, things(bins.column)),
+        summary=_("{column} over {high}: the largest, {largest}, was seen after {middle}.").format(
+            column=title_of_column(bins.column),
+            high=seconds_text(x.high),
+            largest=time_text(largest),
+            middle=seconds_text(middle),
+        ),
+        data=_exact(blocks, things_of(bins.column)),
         link=f"time {subject.label} {subject.summary.id}",
     )
 
@@ -110,9 +135,9 @@ def _exact(blocks: TimeBlocks, of: str) -> dict[str, object]:
         "low": len(index) if index[-1] == len(index) - 1 else pack(index),
         "size": 1,
         "series": [
-            {"name": "largest", "kind": "ns", "key": "c-max", "values": pack(blocks.max_ns)},
+            {"name": _("largest"), "kind": "ns", "key": "c-max", "values": pack(blocks.max_ns)},
             {"name": "p99", "kind": "ns", "key": "c-p99", "values": pack(blocks.p99_ns)},
-            {"name": "median", "kind": "ns", "key": "c-median", "values": pack(blocks.median_ns)},
+            {"name": _("median"), "kind": "ns", "key": "c-median", "values": pack(blocks.median_ns)},
             {"name": of, "kind": "count", "values": pack(blocks.counts)},
         ],
     }

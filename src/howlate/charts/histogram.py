@@ -10,9 +10,17 @@ from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
 from howlate.charts._scale import Scale, count_tick, log_ticks, spread
 from howlate.charts._svg import el
-from howlate.charts._words import grouped, said_of, time_text
+from howlate.charts._words import (
+    are_wake_ups,
+    column_of,
+    grouped,
+    said_of,
+    sentence_case,
+    things_of,
+    time_text,
+)
+from howlate.language import _
 from howlate.model.bins import CellBins, Histogram
-from howlate.model.columns import things
 
 FLOOR = 0.6
 """The count at the bottom of the axis: below 1, so that a bin with one sample has a height."""
@@ -37,15 +45,26 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     merged = [merge(b.histogram, bits) for _, b in drawn]
     y = Scale(FLOOR, max(max(h.counts) for h in merged) * 1.4, True, "count")
     height = 104 if len(drawn) <= 8 else 76
-    title, said, of = said_of(subjects)
-    late = of == "wake-ups"
+    (title, said, of), column = said_of(subjects), column_of(subjects)
+    late = are_wake_ups(subjects)
     return Figure(
         name="histogram",
-        title=f"How often which {'latency' if title.endswith('latency') else said}",
-        reading=f"Each bar counts the {of} {'that were so late' if late else 'of that size'}. The count is "
-        f"logarithmic: the lowest bar is a single {of[:-1]}, and nothing is left out. All panels share both axes.",
+        title=_("How often which {what}").format(
+            what=_("latency") if column.endswith("latency_ns") else said
+        ),
+        reading=(
+            _(
+                "Each bar counts the {things} that were so late. The count is logarithmic: the lowest bar is a "
+                "single {thing}, and nothing is left out. All panels share both axes."
+            )
+            if late
+            else _(
+                "Each bar counts the {things} of that size. The count is logarithmic: the lowest bar is a single "
+                "{thing}, and nothing is left out. All panels share both axes."
+            )
+        ).format(things=of, thing=things_of(column, 1)),
         x_title=title,
-        y_title=f"{of.capitalize()} per bin",
+        y_title=_("{things} per bin").format(things=sentence_case(of)),
         panels=tuple(_panel(s, b, h, x, y, height, bits) for (s, b), h in zip(drawn, merged, strict=True)),
     )
 
@@ -98,7 +117,7 @@ def _panel(
     subject: Subject, bins: CellBins, merged: Histogram, x: Scale, y: Scale, height: int, bits: int
 ) -> Panel:
     native = bins.histogram
-    of = things(bins.column)
+    of = things_of(bins.column)
     total = sum(native.counts)
     largest = max(bins.tail.latency_ns, default=native.upper_ns[-1])
     column = subject.summary.columns.get(bins.column)
@@ -109,7 +128,9 @@ def _panel(
         aside=f"{grouped(total)} {of}",
         picture=bars_picture(merged, x, y, largest, height),
         height=height,
-        summary=f"Histogram of {total} {of} from {time_text(native.lower_ns[0])} to {time_text(largest)}.",
+        summary=_("Histogram of {total} {of} from {time_text} to {largest}.").format(
+            total=total, of=of, time_text=time_text(native.lower_ns[0]), largest=time_text(largest)
+        ),
         data={**bars_exact(native, of), "merge": {"bits": bits, "floor": FLOOR, "top": y.high}},
         link=bins.column,
     )
@@ -125,7 +146,7 @@ def bars_picture(histogram: Histogram, x: Scale, y: Scale, largest: int, height:
         height=2.0 * height,
         notes=[
             Note(x.at(largest), y.at(1) + 0.06, "", "down", "c-max"),
-            Note(x.at(largest), 0.42, f"max {time_text(largest)}"),
+            Note(x.at(largest), 0.42, _("max {largest}").format(largest=time_text(largest))),
         ],
     )
 

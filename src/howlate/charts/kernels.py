@@ -10,8 +10,8 @@ from howlate.charts._pieces import exact_of, picture_of
 from howlate.charts._points import Point, by_rest, points_of
 from howlate.charts._rows import ROW, WIDTH, Dot, Row, pieces_of
 from howlate.charts._scale import Scale, spread
-from howlate.charts._words import time_text
-from howlate.model.columns import column_title, things
+from howlate.charts._words import things_of, time_text, title_of_column
+from howlate.language import _
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
@@ -24,19 +24,21 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     panels = by_rest(points)
     return Figure(
         name="kernels",
-        title="Spread over the repetitions",
-        reading="One line a point, from the smallest to the largest maximum of its repetitions (in virtual time: "
-        "seeds), the dot at the median of the maxima. The cross is the median of their medians: half of the "
-        f"{things(points[0].column)} of a typical repetition came sooner. Lines that do not overlap differ in every "
-        "repetition.",
-        x_title=column_title(points[0].column),
+        title=_("Spread over the repetitions"),
+        reading=_(
+            "One line a point, from the smallest to the largest maximum of its repetitions (in "
+            "virtual time: seeds), the dot at the median of the maxima. The cross is the median "
+            "of their medians: half of the {column} of a typical repetition came sooner. Lines "
+            "that do not overlap differ in every repetition."
+        ).format(column=things_of(points[0].column)),
+        x_title=title_of_column(points[0].column),
         y_title="",
         panels=tuple(_panel(title, rows, x) for title, rows in panels),
         keys=(
-            Key("c-median", "median of the medians", "plus"),
-            Key("c-p99", "smallest maximum", "square"),
-            Key("c-max", "median of the maxima", "circle"),
-            Key("c-p999", "largest maximum", "diamond"),
+            Key("c-median", _("median of the medians"), "plus"),
+            Key("c-p99", _("smallest maximum"), "square"),
+            Key("c-max", _("median of the maxima"), "circle"),
+            Key("c-p999", _("largest maximum"), "diamond"),
         ),
     )
 
@@ -50,8 +52,15 @@ def _panel(title: str, rows: Sequence[Point], x: Scale) -> Panel:
         label=title,
         picture=picture_of(pieces, x, (), WIDTH, float(height)),
         height=height,
-        summary=f"The largest maximum is {time_text(worst.spread.maxima.largest)}, of {worst.name}; the smallest "
-        f"of the largest is {time_text(best.spread.maxima.largest)}, of {best.name}.",
+        summary=_(
+            "The largest maximum is {largest}, of {name}; the smallest of the largest is "
+            "{largest2}, of {name2}."
+        ).format(
+            largest=time_text(worst.spread.maxima.largest),
+            name=worst.name,
+            largest2=time_text(best.spread.maxima.largest),
+            name2=best.name,
+        ),
         data=exact_of(pieces),
         link="spread",
     )
@@ -67,17 +76,17 @@ def _row(point: Point, x: Scale) -> Row:
 
 def _range(point: Point) -> str:
     low, high = time_text(point.spread.maxima.smallest), time_text(point.spread.maxima.largest)
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else _("{low} to {high}").format(low=low, high=high)
 
 
 def _dots(point: Point) -> list[Dot]:
     maxima = point.spread.maxima
     medians = point.spread.medians
     return [
-        *([Dot("median of the medians", medians, "plus", "c-median")] if medians is not None else []),
-        Dot("smallest maximum", maxima.smallest, "square", "c-p99"),
-        Dot("median of the maxima", maxima.median, "circle", "c-max"),
-        Dot("largest maximum", maxima.largest, "diamond", "c-p999"),
+        *([Dot(_("median of the medians"), medians, "plus", "c-median")] if medians is not None else []),
+        Dot(_("smallest maximum"), maxima.smallest, "square", "c-p99"),
+        Dot(_("median of the maxima"), maxima.median, "circle", "c-max"),
+        Dot(_("largest maximum"), maxima.largest, "diamond", "c-p999"),
     ]
 
 

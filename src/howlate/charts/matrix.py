@@ -12,8 +12,8 @@ from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
 from howlate.charts._scale import Scale
 from howlate.charts._sides import Spot, columns_of, maxima, measured, sides_of, spots_of, title_of
 from howlate.charts._svg import el
-from howlate.charts._words import time_text
-from howlate.model.columns import column_title
+from howlate.charts._words import time_text, title_of_column
+from howlate.language import _
 from howlate.stats.sides import Range
 
 CELL = 30
@@ -61,10 +61,12 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     ]
     return Figure(
         name="matrix",
-        title="Every point at once",
-        reading="The number is the median of the maxima over the repetitions (one where nothing is repeated); the "
-        "stronger the colour, the larger, on a logarithmic scale. An empty place was not measured, or has no valid "
-        "repetition.",
+        title=_("Every point at once"),
+        reading=_(
+            "The number is the median of the maxima over the repetitions (one where nothing is "
+            "repeated); the stronger the colour, the larger, on a logarithmic scale. An empty "
+            "place was not measured, or has no valid repetition."
+        ),
         x_title="",
         y_title="",
         panels=tuple(panels),
@@ -74,7 +76,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
 def _entries(spots: Sequence[Spot], column: str) -> list[Entry]:
     held = [(spot, its) for spot in spots if (its := maxima(spot, column)) is not None]
     those = [spot for spot, _ in held]
-    return [(spot.side, title_of(spot.rest, those) or "every point", its) for spot, its in held]
+    return [(spot.side, title_of(spot.rest, those) or _("every point"), its) for spot, its in held]
 
 
 def _panels(column: str, rows: Sequence[Entry], sides: Sequence[str], several: bool) -> list[Panel]:
@@ -116,16 +118,20 @@ def _panel(
     ]
     worst = max(held, key=lambda entry: entry[2].largest, default=None)
     said = (
-        f"The largest maximum is {time_text(worst[2].largest)}, at {worst[0]}, {worst[1]}."
+        _("The largest maximum is {largest}, at {worst}, {worst2}.").format(
+            largest=time_text(worst[2].largest), worst=worst[0], worst2=worst[1]
+        )
         if worst is not None
-        else "Nothing was measured here."
+        else _("Nothing was measured here.")
     )
     height = CELL * 2 * len(down)
     return Panel(
-        label=column_title(column) if several else "Largest latency",
+        label=title_of_column(column) if several else _("Largest latency"),
         picture=picture_of(pieces, x, (), float(len(across)), float(height)),
         height=height,
-        summary=f"{len(down)} rows and {len(across)} columns. {said}",
+        summary=_("{down} rows and {across} columns. {said}").format(
+            down=len(down), across=len(across), said=said
+        ),
         data=exact_of(pieces),
         link=f"matrix {column}",
     )
@@ -142,7 +148,12 @@ def _row(name: str, place: Place, here: Sequence[tuple[int, Range]], x: Scale, s
         {
             "name": name,
             "names": [x.names[at] for at, _ in here],
-            "says": [f"{time_text(its.smallest)} to {time_text(its.largest)}" for _, its in here],
+            "says": [
+                _("{smallest} to {largest}").format(
+                    smallest=time_text(its.smallest), largest=time_text(its.largest)
+                )
+                for _at, its in here
+            ],
             "per": 1000,
             "x": pack(round((at + 0.5) * 1000) for at, _ in here),
             "y": pack([from_bottom(place.values)] * len(here)),

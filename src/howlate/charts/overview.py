@@ -9,6 +9,7 @@ from howlate.charts._pieces import exact_of, picture_of
 from howlate.charts._rows import ROW, WIDTH, Dot, Row, pieces_of
 from howlate.charts._scale import Scale, spread
 from howlate.charts._words import said_of, time_text
+from howlate.language import _
 from howlate.model.summary import ColumnSummary
 
 STATISTICS = (
@@ -26,19 +27,20 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         return None
     values = [dot.value for _, column in rows for dot in dots(column)]
     x = spread(min(values), max(values), "ns", 0.04)
-    title, said, _ = said_of(subjects)
+    title, said, _things = said_of(subjects)
     return Figure(
         name="overview",
-        title="At a glance",
-        reading=f"One line a cell, from the median to the largest {said} seen. A mark is missing where "
-        "fewer than ten samples "
-        "lie beyond it.",
+        title=_("At a glance"),
+        reading=_(
+            "One line a cell, from the median to the largest {said} seen. A mark is missing "
+            "where fewer than ten samples lie beyond it."
+        ).format(said=said),
         x_title=title,
         y_title="",
         panels=(_panel(rows, x),),
         keys=(
             *(Key(classes, name, marker) for _, name, marker, classes in STATISTICS),
-            Key("c-max", "largest seen", "circle"),
+            Key("c-max", _("largest seen"), "circle"),
         ),
     )
 
@@ -48,11 +50,13 @@ def _panel(rows: Sequence[tuple[Subject, ColumnSummary]], x: Scale) -> Panel:
     worst = max(rows, key=lambda row: row[1].max or 0)
     height = ROW * len(rows)
     return Panel(
-        label="All cells",
+        label=_("All cells"),
         picture=picture_of(pieces, x, (), WIDTH, height),
         height=height,
-        summary="Median, p99, p99.9 and the largest seen of each cell, also in the table below. "
-        f"The largest of all, {time_text(worst[1].max or 0)}, was seen under {worst[0].label}.",
+        summary=_(
+            "Median, p99, p99.9 and the largest seen of each cell, also in the table below. The "
+            "largest of all, {time_text}, was seen under {label}."
+        ).format(time_text=time_text(worst[1].max or 0), label=worst[0].label),
         data=exact_of(pieces),
     )
 

@@ -18,7 +18,8 @@ from howlate.charts._sides import (
     scales,
     spots_of,
 )
-from howlate.model.columns import column_title
+from howlate.charts._words import title_of_column
+from howlate.language import _
 from howlate.stats.sides import Range
 
 
@@ -31,7 +32,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         for name in columns_of(spot):
             its = maxima(spot, name)
             if its is not None:
-                found[", ".join(p for p in (spot.side, column_title(name) if several else "") if p)] = its
+                found[", ".join(p for p in (spot.side, title_of_column(name) if several else "") if p)] = its
         return found
 
     panels = curves(spots, lines)
@@ -41,11 +42,14 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     places = keys_of(panels)
     return Figure(
         name="rising",
-        title="The largest latency against the load",
-        reading="Each mark is the median of the maxima over the repetitions (in virtual time: seeds), its bar "
-        "reaches from the smallest to the largest of them. Lines only join the marks: nothing was measured between.",
-        x_title="Number that the load was asked for",
-        y_title="Largest latency",
+        title=_("The largest latency against the load"),
+        reading=_(
+            "Each mark is the median of the maxima over the repetitions (in virtual time: "
+            "seeds), its bar reaches from the smallest to the largest of them. Lines only join "
+            "the marks: nothing was measured between."
+        ),
+        x_title=_("Number that the load was asked for"),
+        y_title=_("Largest latency"),
         panels=tuple(panel_of(t, some, x, y, places, "maximum") for t, some in panels.items()),
         keys=legend(places),
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from howlate.charts._figure import Chart, Figure, Subject
 from howlate.charts._sides import UNMEASURED, Spot, curves, keys_of, legend, panel_of, scales, spots_of
+from howlate.language import _
 from howlate.stats.sides import RUN_TIME, Range
 
 SAID = ("part", "test")
@@ -18,7 +19,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
 
     def lines(spot: Spot) -> Mapping[str, Range]:
         its = _run(spot)
-        what = "nothing measured" if spot.subject.summary.test == UNMEASURED else "while measured"
+        what = _("nothing measured") if spot.subject.summary.test == UNMEASURED else _("while measured")
         parts = [spot.side, what if len(tests) > 1 else ""]
         several = {s.rest.get("part") for s in spots if s.subject.summary.test == spot.subject.summary.test}
         parts.append(spot.rest.get("part", "") if len(several) > 1 else "")
@@ -33,13 +34,15 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     places = keys_of(panels)
     return Figure(
         name="runtime",
-        title="What the load's own runs take",
-        reading="Each mark is the median over the repetitions of a run's mean time, its bar reaches from the "
-        "smallest to the largest of them. What a measurement or a kernel costs is the distance between lines at one "
-        "number.",
-        x_title="Number that the load was asked for",
-        y_title="Mean time of a run",
-        panels=tuple(panel_of(t, some, x, y, places, "mean time") for t, some in panels.items()),
+        title=_("What the load's own runs take"),
+        reading=_(
+            "Each mark is the median over the repetitions of a run's mean time, its bar reaches "
+            "from the smallest to the largest of them. What a measurement or a kernel costs is "
+            "the distance between lines at one number."
+        ),
+        x_title=_("Number that the load was asked for"),
+        y_title=_("Mean time of a run"),
+        panels=tuple(panel_of(t, some, x, y, places, _("mean time")) for t, some in panels.items()),
         keys=legend(places),
     )
 

@@ -12,9 +12,9 @@ from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
 from howlate.charts._png import png
 from howlate.charts._scale import Scale, linear_ticks, log_ticks, time_tick
 from howlate.charts._svg import el
-from howlate.charts._words import grouped, said_of, time_text
+from howlate.charts._words import grouped, said_of, things_of, time_text, title_of_column
+from howlate.language import _
 from howlate.model.bins import CellBins, Scatter
-from howlate.model.columns import column_title, things
 
 WIDTH, HEIGHT = 1000.0, 600.0
 TALL, LOW = 300, 150
@@ -46,21 +46,28 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     bent = any(c.rows > c.linear for _, _, c in drawn)
     return Figure(
         name="scatter",
-        title=f"One by one: {said}",
-        reading=f"Every one of the {of}, in the order in which they came; where more lie upon each other it is more "
-        "opaque. Bands are values that come in steps. The panels share the index, each has an axis of its own for "
-        "the values"
+        title=_("One by one: {said}").format(said=said),
+        reading=_(
+            "Every one of the {of}, in the order in which they came; where more lie upon each "
+            "other it is more opaque. Bands are values that come in steps. The panels share the "
+            "index, each has an axis of its own for the values"
+        ).format(of=of)
         + (
-            ": up to the dashed line, where 99 % of them are, it is linear, above it logarithmic up to the largest."
+            _(
+                ": up to the dashed line, where 99 % of them are, it is linear, above it logarithmic "
+                "up to the largest."
+            )
             if bent
             else "."
         )
         + (
-            f" Of {every} cells the {len(drawn)} with the largest values are drawn."
+            _(" Of {every} cells the {drawn} with the largest values are drawn.").format(
+                every=every, drawn=len(drawn)
+            )
             if every > len(drawn)
             else ""
         ),
-        x_title="Index",
+        x_title=_("Index"),
         y_title=title,
         panels=tuple(_panel(s, b, c, x, TALL if len(drawn) <= FEW_PANELS else LOW) for s, b, c in drawn),
     )
@@ -92,7 +99,7 @@ def _panel(subject: Subject, bins: CellBins, scatter: Scatter, x: Scale, height:
     where = scatter.at[scatter.largest_ns.index(largest)]
     middle = (where + 0.5) * scatter.per_column
     total = sum(scatter.counts)
-    of = things(bins.column, total)
+    of = things_of(bins.column, total)
     return Panel(
         label=subject.label,
         aside=f"{grouped(total)} {of}",
@@ -102,13 +109,29 @@ def _panel(subject: Subject, bins: CellBins, scatter: Scatter, x: Scale, height:
             marks="".join(marks),
             width=WIDTH,
             height=HEIGHT,
-            notes=(Note(x.at(middle), up(scatter, largest), f"max {time_text(largest)}", "circle", "c-max"),),
+            notes=(
+                Note(
+                    x.at(middle),
+                    up(scatter, largest),
+                    _("max {largest}").format(largest=time_text(largest)),
+                    "circle",
+                    "c-max",
+                ),
+            ),
         ),
         height=height,
-        summary=f"{column_title(bins.column)} against its index: {total} {of} from "
-        f"{time_text(min(scatter.smallest_ns))} to {time_text(largest)}; "
-        f"99 % are within {time_text(scatter.knee_ns)}.",
-        data=_exact(scatter, things(bins.column)),
+        summary=_(
+            "{column} against its index: {total} {of} from {time_text} to {largest}; 99 % are "
+            "within {knee_ns}."
+        ).format(
+            column=title_of_column(bins.column),
+            total=total,
+            of=of,
+            time_text=time_text(min(scatter.smallest_ns)),
+            largest=time_text(largest),
+            knee_ns=time_text(scatter.knee_ns),
+        ),
+        data=_exact(scatter, things_of(bins.column)),
         link=f"index {subject.summary.id}",
     )
 
@@ -122,8 +145,8 @@ def _exact(scatter: Scatter, of: str) -> dict[str, object]:
         "low": len(scatter.at) if scatter.at[-1] == len(scatter.at) - 1 else pack(scatter.at),
         "size": 1,
         "series": [
-            {"name": "largest", "kind": "ns", "key": "c-max", "values": pack(scatter.largest_ns)},
-            {"name": "smallest", "kind": "ns", "values": pack(scatter.smallest_ns)},
+            {"name": _("largest"), "kind": "ns", "key": "c-max", "values": pack(scatter.largest_ns)},
+            {"name": _("smallest"), "kind": "ns", "values": pack(scatter.smallest_ns)},
             {"name": of, "kind": "count", "values": pack(_counts(scatter))},
         ],
     }

@@ -10,7 +10,8 @@ from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, picture_of
 from howlate.charts._scale import Scale, log_ticks, spread
 from howlate.charts._svg import MARKERS, el
-from howlate.charts._words import one_in, said_of, time_text
+from howlate.charts._words import are_wake_ups, one_in, said_of, time_text
+from howlate.language import _
 from howlate.model.bins import CellBins
 
 WIDTH = 2000.0
@@ -31,17 +32,19 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     )
     y = Scale(0.6 / total, 1.0, True, "share")
     title, said, of = said_of(subjects)
-    late = of == "wake-ups"
-    more = "later" if late else "larger"
+    late = are_wake_ups(subjects)
+    more = _("later") if late else _("larger")
     groups = [drawn[i : i + TOGETHER] for i in range(0, len(drawn), TOGETHER)]
     return Figure(
         name="tail",
-        title="How rare is how late" if late else f"How rare is how large: {said}",
-        reading=f"Read across: at a {'latency' if late else 'value'} x, the line tells what share of the {of} was "
-        f"{more} than x. Each line ends at the largest {'latency' if late else 'value'} seen; what lies beyond the "
-        "end was not measured, which is not the same as impossible.",
+        title=_("How rare is how late") if late else _("How rare is how large: {said}").format(said=said),
+        reading=_(
+            "Read across: at a {value} x, the line tells what share of the {of} was {more} than "
+            "x. Each line ends at the largest {value} seen; what lies beyond the end was not "
+            "measured, which is not the same as impossible."
+        ).format(value=_("latency") if late else _("value"), of=of, more=more),
         x_title=title,
-        y_title=f"Share of {of} that were {more}",
+        y_title=_("Share of {of} that were {more}").format(of=of, more=more),
         panels=tuple(_panel(group, x, y, i, len(groups)) for i, group in enumerate(groups)),
         keys=tuple(
             Key(f"c{i + 1} dash{i + 1}", s.label, list(MARKERS)[i], i) for i, (s, _) in enumerate(groups[0])
@@ -54,12 +57,17 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
 def _panel(group: Sequence[tuple[Subject, CellBins]], x: Scale, y: Scale, part: int, parts: int) -> Panel:
     worst = max(group, key=lambda g: g[1].tail.latency_ns[-1])
     return tails_panel(
-        "All cells" if parts == 1 else f"Cells {part * TOGETHER + 1} to {part * TOGETHER + len(group)}",
+        _("All cells")
+        if parts == 1
+        else _("Cells {part} to {part2}").format(
+            part=part * TOGETHER + 1, part2=part * TOGETHER + len(group)
+        ),
         [tail_piece(i, subject.label, bins, x, y, KEPT) for i, (subject, bins) in enumerate(group)],
         x,
         y,
-        f"Tails of {len(group)} cells; the largest, {time_text(worst[1].tail.latency_ns[-1])}, "
-        f"was seen under {worst[0].label}.",
+        _("Tails of {group} cells; the largest, {time_text}, was seen under {label}.").format(
+            group=len(group), time_text=time_text(worst[1].tail.latency_ns[-1]), label=worst[0].label
+        ),
         group[0][1].column,
     )
 
@@ -67,7 +75,7 @@ def _panel(group: Sequence[tuple[Subject, CellBins]], x: Scale, y: Scale, part: 
 def tails_panel(label: str, pieces: Sequence[Piece], x: Scale, y: Scale, summary: str, link: str) -> Panel:
     """Tails in one plot, the shares on the left as "1 in ...": those that are one in a whole number."""
     places = [v for v in log_ticks(y.low, y.high, 8) if abs(round(1 / v) * v - 1) < 1e-6]
-    y_ticks = [(y.at(v), one_in(1 / v) if v < 1 else "all") for v in places]
+    y_ticks = [(y.at(v), one_in(1 / v) if v < 1 else _("all")) for v in places]
     return Panel(
         label=label,
         picture=picture_of(pieces, x, y_ticks, WIDTH, 2 * HEIGHT),

@@ -11,6 +11,7 @@ from howlate.charts._sides import LINES, Spot, measured, sides_of, spots_of, tit
 from howlate.charts._svg import MARKERS
 from howlate.charts._words import said_of, time_text
 from howlate.charts.tail import tail_piece, tails_panel
+from howlate.language import _
 
 MOST = 12
 """Pictures; of more those with the largest latencies."""
@@ -27,7 +28,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     sides = sides_of(spots)
     panels: dict[str, list[Spot]] = {}
     for spot in spots:
-        panels.setdefault(title_of(spot.rest, spots) or "All sides", []).append(spot)
+        panels.setdefault(title_of(spot.rest, spots) or _("All sides"), []).append(spot)
     panels = {title: some for title, some in panels.items() if len(some) > 1}
     if not panels or len(sides) > LINES:
         return None
@@ -36,15 +37,24 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     drawn = [spot for title in kept for spot in panels[title]]
     x = spread(min(_smallest(s) for s in drawn), max(_largest(s) for s in drawn), "ns", 0.02)
     y = Scale(0.6 / max(_total(s) for s in drawn), 1.0, True, "share")
-    title, _, of = said_of([spot.subject for spot in drawn])
-    more = f" Of {len(panels)} points the {MOST} with the largest values are drawn." if left else ""
+    title, _said, of = said_of([spot.subject for spot in drawn])
+    more = (
+        _(" Of {panels} points the {most} with the largest values are drawn.").format(
+            panels=len(panels), most=MOST
+        )
+        if left
+        else ""
+    )
     return Figure(
         name="tails",
-        title="The tails of the sides",
-        reading=f"Read across: at a value x, the line tells what share of the {of} was larger. Each line ends at the "
-        f"largest value seen; what lies beyond the end was not measured. All panels share both axes.{more}",
+        title=_("The tails of the sides"),
+        reading=_(
+            "Read across: at a value x, the line tells what share of the {of} was larger. Each "
+            "line ends at the largest value seen; what lies beyond the end was not measured. All "
+            "panels share both axes.{more}"
+        ).format(of=of, more=more),
         x_title=title,
-        y_title=f"Share of {of} that were larger",
+        y_title=_("Share of {of} that were larger").format(of=of),
         panels=tuple(_panel(t, some, x, y, sides) for t, some in panels.items() if t in kept),
         keys=tuple(Key(f"c{i + 1} dash{i + 1}", s, list(MARKERS)[i], i) for i, s in enumerate(sides)),
     )
@@ -69,8 +79,9 @@ def _panel(title: str, some: Sequence[Spot], x: Scale, y: Scale, sides: Sequence
         if spot.subject.bins is not None
     ]
     worst = max(some, key=_largest)
-    where = f"{time_text(_largest(worst))}, was seen on {worst.side}."
-    summary = f"Tails of {len(some)} sides, {title}; the largest, {where}"
+    summary = _("Tails of {count} sides, {title}; the largest, {latency}, was seen on {side}.").format(
+        count=len(some), title=title, latency=time_text(_largest(worst)), side=worst.side
+    )
     return tails_panel(title, pieces, x, y, summary, "tails")
 
 

@@ -12,8 +12,8 @@ from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
 from howlate.charts._points import Point, Version, points_of, varying, version_of
 from howlate.charts._scale import Scale, spread
 from howlate.charts._svg import el
-from howlate.charts._words import time_text
-from howlate.model.columns import column_title
+from howlate.charts._words import time_text, title_of_column
+from howlate.language import _
 
 WIDTH = 1000.0
 HEIGHT = 260
@@ -40,14 +40,16 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     x = Scale(0.0, float(len(series)), False, "names", tuple(v.series for v in series))
     return Figure(
         name="versions",
-        title="Latency against kernel version",
-        reading="Each mark is the median of the maxima over the repetitions (in virtual time: seeds), its line "
-        "reaches from the smallest to the largest of them. All panels share both axes. A version that is missing "
-        "was not measured or has no valid repetition.",
-        x_title="Kernel series",
-        y_title=column_title(shown[0].column),
+        title=_("Latency against kernel version"),
+        reading=_(
+            "Each mark is the median of the maxima over the repetitions (in virtual time: "
+            "seeds), its line reaches from the smallest to the largest of them. All panels share "
+            "both axes. A version that is missing was not measured or has no valid repetition."
+        ),
+        x_title=_("Kernel series"),
+        y_title=title_of_column(shown[0].column),
         panels=tuple(_panel(title, some, x, y) for title, some in panels.items()),
-        keys=(Key("c2", "standard", "circle"), Key("c1", "RT", "square")),
+        keys=(Key("c2", _("standard"), "circle"), Key("c1", "RT", "square")),
     )
 
 
@@ -57,13 +59,13 @@ def _panels(rows: Sequence[Row], vary: Sequence[str]) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for version, point in sorted(rows, key=lambda row: row[1].labels.get("load") != "none"):
         rest = [f"{name} {point.labels.get(name, '-')}" for name in vary if name != "kernel"]
-        title = ", ".join([*([version.arch] if len(archs) > 1 else []), *rest]) or "All kernels"
+        title = ", ".join([*([version.arch] if len(archs) > 1 else []), *rest]) or _("All kernels")
         found.setdefault(title, []).append((version, point))
     return found
 
 
 def _panel(title: str, rows: Sequence[Row], x: Scale, y: Scale) -> Panel:
-    kinds = ((False, "standard", "circle", "c2"), (True, "RT", "square", "c1"))
+    kinds = ((False, _("standard"), "circle", "c2"), (True, "RT", "square", "c1"))
     pieces = [
         _piece(name, marker, classes, [(_place(v, x), p) for v, p in rows if v.rt is rt], x, y)
         for rt, name, marker, classes in kinds
@@ -74,8 +76,12 @@ def _panel(title: str, rows: Sequence[Row], x: Scale, y: Scale) -> Panel:
         label=title,
         picture=picture_of(pieces, x, y.ticks(7 if y.log else 5), WIDTH, 2.0 * HEIGHT),
         height=HEIGHT,
-        summary=f"{len(rows)} kernels, {title}. The largest maximum, {time_text(worst.spread.maxima.largest)}, is of "
-        f"{worst.labels.get('kernel', worst.name)}.",
+        summary=_("{rows} kernels, {title}. The largest maximum, {largest}, is of {name}.").format(
+            rows=len(rows),
+            title=title,
+            largest=time_text(worst.spread.maxima.largest),
+            name=worst.labels.get("kernel", worst.name),
+        ),
         data=exact_of(pieces),
         link="versions",
     )
@@ -111,7 +117,12 @@ def _series(
         "key": classes,
         "names": [p.labels.get("kernel", p.name) for p in points],
         "says": [
-            f"{time_text(m.median)} ({time_text(m.smallest)} to {time_text(m.largest)}, n = {p.said})"
+            _("{median} ({smallest} to {largest}, n = {said})").format(
+                median=time_text(m.median),
+                smallest=time_text(m.smallest),
+                largest=time_text(m.largest),
+                said=p.said,
+            )
             for m, p in zip(maxima, points, strict=True)
         ],
         "per": 1000,
