@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po, write_po
 
 from howlate.catalogue import FEWEST_LETTERS, letters_of
+from howlate.report import configs
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "howlate"
@@ -123,6 +124,10 @@ def _docstrings(tree: ast.Module) -> set[int]:
     }
 
 
+def is_text(node: ast.expr) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
 def called(node: ast.AST) -> str:
     """The last name of what is called."""
     if not isinstance(node, ast.Call):
@@ -183,6 +188,25 @@ def _refuse_early(tree: ast.Module, place: str) -> None:
             )
 
 
+def _refuse_unfilled(tree: ast.Module, place: str) -> None:
+    """`_("{count} cells").format(cells=…)` would fail where it is said."""
+    for node in ast.walk(tree):
+        if (
+            called(node) != "format"
+            or not isinstance(node, ast.Call)
+            or not isinstance(node.func, ast.Attribute)
+        ):
+            continue
+        said = node.func.value
+        if called(said) not in MARKS or not isinstance(said, ast.Call):
+            continue
+        filled = {str(keyword.arg) for keyword in node.keywords}
+        for text in said.args[: MARKS[called(said)]]:
+            wanted = set(re.findall(r"\{(\w+)", str(text.value))) if is_text(text) else filled
+            if wanted - filled or (filled - wanted and called(said) != "ngettext"):
+                raise SystemExit(f"{place}:{node.lineno}: {sorted(wanted)} is filled with {sorted(filled)}")
+
+
 LATER = (ast.FunctionDef, ast.Lambda)
 """What stands in these runs when a language is spoken."""
 
@@ -197,7 +221,9 @@ def _of_sentences(tree: ast.Module, place: str) -> Iterator[Found]:
         and node.targets[0].id in NAMED
     }
     for node, text in _texts(tree):
-        if id(node) in named or (id(node) not in alone and is_prose(text) and letters_of(text) >= FEWEST_LETTERS):
+        if id(node) in named or (
+            id(node) not in alone and is_prose(text) and letters_of(text) >= FEWEST_LETTERS
+        ):
             yield Found(text, place)
 
 
@@ -210,14 +236,19 @@ def extract() -> list[Found]:
         place = str(path.relative_to(ROOT))
         tree = ast.parse(path.read_text(encoding="utf-8"))
         _refuse_early(tree, place)
+        _refuse_unfilled(tree, place)
         found += _of_marks(tree, place)
         package = path.relative_to(PACKAGE).parts[0]
-        if package in SHOWN:
+        if package in SHOWN or path.is_relative_to(
+            PACKAGE / "store" / "export"
+        ):  # whose files speak no language
             found += _of_shown(tree, place)
         else:
             found += _of_sentences(tree, place)
         if package == "cli":
             found += _of_commands(tree, place)
+    for _pattern, why in configs.MATTERS:
+        found.append(Found(why, "src/howlate/report/configs.py"))
     for path in sorted((ROOT / "studies").glob("*.toml")):
         found += _of_study(tomllib.loads(path.read_text(encoding="utf-8")), str(path.relative_to(ROOT)))
     return found

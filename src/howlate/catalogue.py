@@ -58,8 +58,8 @@ def _unescaped(text: str) -> str:
 
 
 class Template:
-    """A message with fields, the other way round: from the sentence that it made to what was filled in. One that begins
-    or ends as no sentence does (" and older ones", "known are: ") is a piece of one."""
+    """A message with fields, the other way round: from the sentence that it made to what was filled in. One that
+    begins or ends as no sentence does (" and older ones", "known are: ") is a piece of one."""
 
     def __init__(self, text: str, translation: str) -> None:
         before = "{before}" if text[0] in " ;:,." else ""
@@ -132,6 +132,7 @@ class Catalogue:
                 continue
             elif entry.plural:
                 plurals[entry.text] = entry.forms
+                messages.setdefault(entry.text, entry.forms[0])  # the same word may also stand alone
             else:
                 messages[entry.text] = entry.forms[0]
         return cls(language, messages, plurals, which)

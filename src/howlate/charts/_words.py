@@ -29,12 +29,17 @@ def column_of(subjects: Sequence[Subject]) -> str:
 def said_of(subjects: Sequence[Subject]) -> tuple[str, str, str]:
     """What is drawn as a heading, inside a sentence, and what its values are one of each."""
     column = column_of(subjects)
-    return title_of_column(column), _(column_words(column)), things_of(column)
+    return title_of_column(column), words_of_column(column), things_of(column)
 
 
 def title_of_column(column: str) -> str:
     """As a heading, in the reader's language."""
     return _(column_title(column))
+
+
+def words_of_column(column: str) -> str:
+    """Inside a sentence, in the reader's language."""
+    return _(column_words(column))
 
 
 def things_of(column: str, count: int = 2) -> str:

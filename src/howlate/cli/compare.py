@@ -23,20 +23,23 @@ def command(runs: tuple[Path, ...], by: str, as_json: bool) -> int:
 
     from rich.console import Console
 
+    from howlate.language import english
     from howlate.report.compare import compare, to_json
     from howlate.report.compare_terminal import print_comparison
     from howlate.report.conclusions import conclusions
     from howlate.report.content import read_content
 
-    found = compare([read_content(run, bins=False) for run in runs], by)
     if as_json:
-        value = to_json(found)
-        value["summary"] = [
-            {"about": title, "rule": said.rule, "text": said.text}
-            for title, sentences in conclusions(found)
-            for said in sentences
-        ]
+        with english():
+            found = compare([read_content(run, bins=False) for run in runs], by)
+            value = to_json(found)
+            value["summary"] = [
+                {"about": title, "rule": said.rule, "text": said.text}
+                for title, sentences in conclusions(found)
+                for said in sentences
+            ]
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
         return 0
+    found = compare([read_content(run, bins=False) for run in runs], by)
     print_comparison(Console(highlight=False, markup=False), found)
     return 0

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from howlate.language import _
 from howlate.model.units import parse_duration_ns
 from howlate.report.compare import Block
 from howlate.report.parts import Part, Said, time_of, under
@@ -53,22 +54,23 @@ def boundaries(part: Part) -> list[Said]:
                 kinds.setdefault(boundary(by_period), []).append(load)
         said = [f"{_boundary(its)}{_loads(loads, len(counts))}" for its, loads in kinds.items()]
         if said:
-            out.append(Said("overruns", f"{name}: {'; '.join(said)}."))
+            out.append(Said("overruns", _("{sentence}.").format(sentence=f"{name}: {'; '.join(said)}")))
     return out
 
 
 def _boundary(its: Boundary) -> str:
     if its.kind == "never":
-        return f"no overrun at any period measured, down to {time_of(its.free_ns)}"
+        return _("no overrun at any period measured, down to {free_ns}").format(free_ns=time_of(its.free_ns))
     if its.kind == "always":
-        return f"overruns at every period measured, up to {time_of(its.hit_ns)}"
+        return _("overruns at every period measured, up to {hit_ns}").format(hit_ns=time_of(its.hit_ns))
     if its.kind == "below":
-        return (
-            f"overruns begin below a period of {time_of(its.free_ns)} (none from there on, some at "
-            f"{time_of(its.hit_ns)})"
+        return _("overruns begin below a period of {free_ns} (none from there on, some at {hit_ns})").format(
+            free_ns=time_of(its.free_ns), hit_ns=time_of(its.hit_ns)
         )
     shorter = time_of(its.free_ns)
-    return f"overruns at {time_of(its.hit_ns)} though none at {shorter}: no period below which they begin"
+    return _("overruns at {hit_ns} though none at {shorter}: no period below which they begin").format(
+        hit_ns=time_of(its.hit_ns), shorter=shorter
+    )
 
 
 def _loads(loads: Sequence[str], of: int) -> str:

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from howlate.errors import UsageError
+from howlate.language import _
 from howlate.model.columns import RESPONSE
 from howlate.model.reference import Reference
 from howlate.model.summary import CellSummary
@@ -92,7 +93,11 @@ def compare(contents: Sequence[RunContent], by: str = KERNEL) -> Comparison:
     }
     if len(joined.sides) < 2 and not (joined.sides and known):
         vary = labels_that_vary(joined.places)
-        remedy = f"or compare along an axis with --by {' or --by '.join(vary)}" if vary else ""
+        remedy = (
+            _("or compare along an axis with --by {vary}").format(vary=_(" or --by ").join(vary))
+            if vary
+            else ""
+        )
         raise UsageError(
             f"there is one side alone, {joined.sides[0].name}" if joined.sides else "no cell is whole yet",
             f"name a run of another kernel{', ' + remedy if remedy else ''}",
@@ -215,20 +220,22 @@ def refusal(joined: Joined, place: Place, first: int, second: int) -> str:
     asked, also = parameters_of(one), parameters_of(other)
     unlike = {n for n in {*asked, *also} if asked.get(n) != also.get(n)} - {joined.by, *place.labels}
     if unlike and joined.by != PART:  # in what parts differ is what is compared
-        return f"they were not measured alike ({', '.join(sorted(unlike))})"
+        return _("they were not measured alike ({join})").format(join=", ".join(sorted(unlike)))
     if joined.virtual:
         if apart := _instructions_apart(joined, one.run, other.run, first, second):
-            return f"they were not measured with the same {apart}, whose instructions are counted too"
+            return _(
+                "they were not measured with the same {apart}, whose instructions are counted too"
+            ).format(apart=apart)
         common = set(one.parameters) & set(other.parameters)
         if any(
             one.parameters[r].get(n) != other.parameters[r].get(n) for r in common for n in ("first", "seed")
         ):
-            return "their seeds are not the same"
+            return _("their seeds are not the same")
         return ""
     if one.run != other.run:
-        return "the runs are not interleaved: what differs may be the day as well as the side"
+        return _("the runs are not interleaved: what differs may be the day as well as the side")
     if joined.runs[one.run].study.order.kind == "blocked":
-        return (
+        return _(
             "the cells were measured in blocks, not interleaved: order.kind=interleaved makes pairs of them"
         )
     return ""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from html import escape
 
 from howlate.charts._scale import NARROW_SPACE
-from howlate.model.columns import column_title
+from howlate.charts._words import title_of_column
+from howlate.language import N_, _, ngettext, retold
 from howlate.model.run import VIRTUAL_TIME
 from howlate.report.compare import Block, Comparison
 from howlate.report.conclusions import conclusions
@@ -14,11 +15,12 @@ from howlate.report.kernels import by_sentence, values_of
 from howlate.report.layout import TIMES, Line, Sheet, heading, sheet
 from howlate.report.parts import Said
 from howlate.report.tables import noted
+from howlate.report.text import coded
 from howlate.stats.sides import Verdict
 
 OPEN = 12
 """Of more tables than these the rest is folded away."""
-NAMES = {"0.5": "median", "max": "maximum", "stddev": "standard deviation"}
+NAMES = {"0.5": N_("median"), "max": N_("maximum"), "stddev": N_("standard deviation")}
 
 
 def section(found: Comparison, most: int) -> str:
@@ -27,17 +29,15 @@ def section(found: Comparison, most: int) -> str:
     sheets = [_sheet(found, block, i, note) for i, block in enumerate(found.blocks[:most])]
     shown, folded = sheets[:OPEN], sheets[OPEN:]
     more = (
-        f'<details class="cells"><summary>{len(folded)} more tables</summary>{"".join(folded)}</details>'
+        f'<details class="cells"><summary>{_("{count} more tables").format(count=len(folded))}</summary>'
+        f"{''.join(folded)}</details>"
         if folded
         else ""
     )
     left = len(found.blocks) - len(sheets)
-    rest = (
-        f'<p class="lead">{left} more tables have no room here: <code>howlate compare</code> prints them.</p>'
-        if left > 0
-        else ""
-    )
-    title = "Side by side" if len(found.sides) > 1 else "As published"
+    no_room = _("{count} more tables have no room here: `howlate compare` prints them.")
+    rest = f'<p class="lead">{coded(no_room.format(count=left))}</p>' if left > 0 else ""
+    title = _("Side by side") if len(found.sides) > 1 else _("As published")
     return (
         f'<section id="compare"><h2>{title}</h2><p class="reading">{escape(_reading(found))}</p>'
         f"{noted(note)}{_summary(conclusions(found))}{_unlike(found)}{''.join(shown)}{more}{rest}"
@@ -47,14 +47,17 @@ def section(found: Comparison, most: int) -> str:
 
 def _reading(found: Comparison) -> str:
     if len(found.sides) == 1:
-        return f"{found.sides[0]} in the layout of the published study, with its figures below ours."
-    many = "seeds" if found.joined.virtual else "repetitions"
-    return (
-        f"{len(found.sides)} sides: {', '.join(found.sides)}. A table for each combination of everything else, as "
-        f"the published studies have it. Where there are {many}, a row has the smallest, the median and the largest "
-        "of each figure over them. What is called a difference has an exact paired interval outside of a margin of "
-        "10 %; what has none is not said to be equal. docs/compare.md has the rule of each sentence."
-    )
+        return _("{sides} in the layout of the published study, with its figures below ours.").format(
+            sides=found.sides[0]
+        )
+    many = _("seeds") if found.joined.virtual else _("repetitions")
+    return _(
+        "{sides} sides: {sides2}. A table for each combination of everything else, as the "
+        "published studies have it. Where there are {many}, a row has the smallest, the "
+        "median and the largest of each figure over them. What is called a difference has an "
+        "exact paired interval outside of a margin of 10 %; what has none is not said to be "
+        "equal. docs/compare.md has the rule of each sentence."
+    ).format(sides=len(found.sides), sides2=", ".join(found.sides), many=many)
 
 
 def _summary(found: Sequence[tuple[str, Sequence[Said]]]) -> str:
@@ -70,7 +73,7 @@ def _unlike(found: Comparison) -> str:
     if not found.joined.warnings:
         return ""
     items = "".join(f"<li>{escape(_sentence(text))}</li>" for text in found.joined.warnings)
-    return f'<aside class="cautions" aria-label="What does not match"><ul>{items}</ul></aside>'
+    return f'<aside class="cautions" aria-label="{_("What does not match")}"><ul>{items}</ul></aside>'
 
 
 def _configuration(found: Comparison) -> str:
@@ -78,7 +81,7 @@ def _configuration(found: Comparison) -> str:
     if len(found.joined.runs) < 2 or not found.differences:
         return ""
     listed = "".join(
-        f"<dt>{escape(sentence)}</dt>"
+        f"<dt>{escape(_(sentence))}</dt>"
         + "".join(
             f"<dd><code>{escape(one.option)}</code> {escape(values_of(one, found.names))}</dd>"
             for one in some
@@ -86,21 +89,30 @@ def _configuration(found: Comparison) -> str:
         for sentence, some in by_sentence(found.differences)
     )
     count = len(found.differences)
+    said = ngettext(
+        "{count} option of the kernels that differs and is known to matter for lateness",
+        "{count} options of the kernels that differ and are known to matter for lateness",
+        count,
+    )
     return (
-        f"<details><summary>{count} option{'s' * (count > 1)} of the kernels that differ and are known to matter for "
-        f'lateness</summary><dl class="differences">{listed}</dl></details>'
+        f"<details><summary>{said.format(count=count)}"
+        f'</summary><dl class="differences">{listed}</dl></details>'
     )
 
 
 def _sheet(found: Comparison, block: Block, number: int, note: str) -> str:
     its = sheet(found, block)
-    many = "seeds" if found.joined.virtual else "repetitions"
+    many = _("seeds") if found.joined.virtual else _("repetitions")
     unit = "µs" if its.unit.name == "us" else its.unit.name
-    said = f"{column_title(its.column)}, in {unit}" if its.column else "What the load's own runs took"
+    said = (
+        _("{column}, in {unit}").format(column=title_of_column(its.column), unit=unit)
+        if its.column
+        else _("What the load's own runs took")
+    )
     title = f"{its.title}. {said}" if its.title else said
-    what = f"of {many}" if its.repeated else ""
+    what = _("of {many}").format(many=many) if its.repeated else ""
     over = [f'<th scope="col">{what}</th>'] if any(line.what for line in its.lines) else []
-    heads = ['<th scope="col">side</th>', *over]
+    heads = [f'<th scope="col">{_("side")}</th>', *over]
     heads += [f'<th scope="col" class="n">{escape(heading(figure))}</th>' for figure in its.figures]
     rows = "".join(_line(its, line, bool(over)) for line in its.lines)
     ident = f"side-{number}"
@@ -116,7 +128,7 @@ def _sheet(found: Comparison, block: Block, number: int, note: str) -> str:
 
 def _line(its: Sheet, line: Line, over: bool) -> str:
     out = [f'<th scope="row">{escape(line.side)}</th>' if line.side else "<td></td>"]
-    out += [f"<td>{escape(line.what)}</td>"] if over else []
+    out += [f"<td>{escape(_(line.what))}</td>"] if over else []
     for i, (figure, value) in enumerate(zip(its.figures, line.values, strict=True)):
         mark = f"<sup>{escape(line.notes[i])}</sup>" if line.notes and line.notes[i] else ""
         strong = " strong" if figure == "maximum" and line.what in ("", "largest") else ""
@@ -133,26 +145,32 @@ def _differences(found: Comparison, block: Block) -> str:
         stated = [verdict for verdict in pair.verdicts if verdict.interval is not None]
         if stated:
             cells = "".join(_verdict(verdict) for verdict in pair.verdicts)
-            who = f"{found.sides[pair.first]} to {found.sides[pair.second]}"
+            who = _("{sides} to {sides2}").format(
+                sides=found.sides[pair.first], sides2=found.sides[pair.second]
+            )
             rows.append(f'<tr><th scope="row">{escape(who)}</th>{cells}</tr>')
     if not rows:
         return ""
     figures = [verdict.figure for verdict in block.pairs[0].verdicts]
     heads = "".join(
-        f'<th scope="col">{escape(NAMES.get(f) or heading(f))}: ratio [interval]</th>' for f in figures
+        f'<th scope="col">{escape(_(NAMES[f]) if f in NAMES else heading(f))}: {_("ratio [interval]")}</th>'
+        for f in figures
     )
+    head = f'<tr><th scope="col">{_("ratio of")}</th>{heads}</tr>'
     return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Ratios of the sides"><table class="ratios">'
-        f'<thead><tr><th scope="col">ratio of</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{_("Ratios of the sides")}">'
+        f'<table class="ratios"><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
 
 
 def _verdict(verdict: Verdict) -> str:
     its = verdict.interval
     if its is None:
-        return f'<td title="{escape(verdict.why, quote=True)}">not stated</td>'
-    word = "not distinguishable" if verdict.direction == "indistinct" else verdict.direction
-    why = f"{its.confidence:.1%} interval of {its.pairs} pairs" + (f"; {verdict.why}" if verdict.why else "")
+        return f'<td title="{escape(retold(verdict.why), quote=True)}">{_("not stated")}</td>'
+    word = _("not distinguishable") if verdict.direction == "indistinct" else _(verdict.direction)
+    why = _("{confidence:.1%} interval of {pairs} pairs").format(
+        confidence=its.confidence, pairs=its.pairs
+    ) + (f"; {retold(verdict.why)}" if verdict.why else "")
     return (
         f'<td title="{escape(why, quote=True)}">{its.ratio:.3g} [{its.low:.3g}, {its.high:.3g}] '
         f'<span class="{escape(verdict.direction)}">{word}</span></td>'

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
 
-from howlate.model.columns import column_title
+from howlate.charts._words import title_of_column
+from howlate.language import N_, _
 from howlate.model.run import VIRTUAL_TIME
 from howlate.report.compare import Block, Comparison
 from howlate.report.conclusions import conclusions
@@ -16,9 +16,10 @@ from howlate.report.kernels import by_sentence, values_of
 from howlate.report.layout import Line, Sheet, heading, sheet
 from howlate.report.parts import Said
 from howlate.report.terminal import Column, print_table
+from howlate.report.text import wrapped
 
-SHORT = {"period exceeded": "period\nexceeded", "std dev": "std\ndev", "overruns": "over-\nruns"}
-FIGURE_NAMES = {"0.5": "median", "max": "max", "stddev": "std dev"}
+SHORT = {N_("period exceeded"): "period\nexceeded", N_("std dev"): "std\ndev", "overruns": "over-\nruns"}
+FIGURE_NAMES = {"0.5": N_("median"), "max": N_("max"), "stddev": N_("std dev")}
 
 
 def print_comparison(console: Console, found: Comparison) -> None:
@@ -43,7 +44,7 @@ def print_comparison(console: Console, found: Comparison) -> None:
 
 def print_published(console: Console, found: Comparison) -> None:
     """The tables beside which a document stands, alone."""
-    repetitions = "seeds" if found.joined.virtual else "repetitions"
+    repetitions = _("seeds") if found.joined.virtual else _("repetitions")
     for block in found.blocks:
         if block.published:
             its = sheet(found, block)
@@ -57,20 +58,28 @@ def print_published(console: Console, found: Comparison) -> None:
 
 def _heading(console: Console, its: Sheet, repetitions: str) -> None:
     console.print()
-    unit = f"{column_title(its.column)} in {its.unit.name}" if its.column else "what the load's own runs took"
+    unit = (
+        _("{column} in {unit}").format(column=title_of_column(its.column), unit=its.unit.name)
+        if its.column
+        else _("what the load's own runs took")
+    )
     title = f"{its.title}: {unit}" if its.title else unit
-    over = f"; smallest, median and largest over {repetitions}" if its.repeated else ""
-    for line in textwrap.wrap(title + over, console.width):
+    over = (
+        _("; smallest, median and largest over {repetitions}").format(repetitions=repetitions)
+        if its.repeated
+        else ""
+    )
+    for line in wrapped(title + over, console.width):
         console.print(Text(line, style="bold"), soft_wrap=True)
     console.print()
 
 
 def _labels(its: Sheet, repetitions: str) -> list[Column]:
     if not its.repeated:
-        return [("", [line.side or f"  {line.what}" for line in its.lines])]
+        return [("", [line.side or f"  {_(line.what)}" for line in its.lines])]
     return [
         ("", [line.side for line in its.lines]),
-        (f"of {repetitions}", [line.what for line in its.lines]),
+        (_("of {repetitions}").format(repetitions=repetitions), [_(line.what) for line in its.lines]),
     ]
 
 
@@ -79,7 +88,7 @@ def _numbers(its: Sheet) -> list[Column]:
     for i, figure in enumerate(its.figures):
         texts = [its.shown(line, i) + _mark(line, i) for line in its.lines]
         title = heading(figure)
-        found.append((SHORT.get(title, title.replace(" ", "\n", 2)), texts))
+        found.append((_(SHORT[title]) if title in SHORT else title.replace(" ", "\n", 2), texts))
     return found
 
 
@@ -96,13 +105,23 @@ def _differences(console: Console, found: Comparison, block: Block) -> None:
     for pair in stated:
         said = []
         for verdict in pair.verdicts:
-            its, name = verdict.interval, FIGURE_NAMES.get(verdict.figure) or heading(verdict.figure)
+            its, name = verdict.interval, _name(verdict.figure)
             if its is None:
-                said.append(f"{name} not stated")
+                said.append(_("{name} not stated").format(name=name))
             else:
-                word = "not distinguishable" if verdict.direction == "indistinct" else verdict.direction
+                word = _("not distinguishable") if verdict.direction == "indistinct" else _(verdict.direction)
                 said.append(f"{name} x {its.ratio:.3g} [{its.low:.3g}, {its.high:.3g}] {word}")
-        _wrapped(console, f"{found.sides[pair.first]} to {found.sides[pair.second]}: {'; '.join(said)}", "  ")
+        _wrapped(
+            console,
+            _("{sides} to {sides2}: {said}").format(
+                sides=found.sides[pair.first], sides2=found.sides[pair.second], said="; ".join(said)
+            ),
+            "  ",
+        )
+
+
+def _name(figure: str) -> str:
+    return _(FIGURE_NAMES[figure]) if figure in FIGURE_NAMES else heading(figure)
 
 
 def _configurations(console: Console, found: Comparison) -> None:
@@ -110,10 +129,10 @@ def _configurations(console: Console, found: Comparison) -> None:
         return
     console.print()
     console.print(
-        Text("Options that differ and are known to matter for lateness", style="bold"), soft_wrap=True
+        Text(_("Options that differ and are known to matter for lateness"), style="bold"), soft_wrap=True
     )
     for sentence, some in by_sentence(found.differences):
-        _wrapped(console, sentence, "")
+        _wrapped(console, _(sentence), "")
         for one in some:
             _wrapped(console, f"{one.option}: {values_of(one, found.names)}", "  ")
 
@@ -127,10 +146,10 @@ def print_conclusions(console: Console, found: Sequence[tuple[str, Sequence[Said
 
 
 def _wrapped(console: Console, text: str, indent: str) -> None:
-    for i, line in enumerate(textwrap.wrap(text, max(30, console.width - len(indent) - 2))):
+    for i, line in enumerate(wrapped(text, max(30, console.width - len(indent) - 2))):
         console.print(Text(f"{indent}{'  ' if i else ''}{line}"), soft_wrap=True)
 
 
 def _note(console: Console, text: str) -> None:
-    for i, line in enumerate(textwrap.wrap(text, max(30, console.width - 2))):
+    for i, line in enumerate(wrapped(text, max(30, console.width - 2))):
         console.print(Text(f"{' ' if i else '!'} {line}"), soft_wrap=True)

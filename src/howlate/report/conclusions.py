@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from howlate.charts._words import significant
+from howlate.language import _
 from howlate.report.boundaries import boundaries
 from howlate.report.compare import Block, Comparison
 from howlate.report.parts import MOST_SAID, Part, Said, parts_of, time_of, title_of
@@ -65,15 +66,29 @@ def typical(part: Part) -> list[Said]:
     level = typical_level(part)
     if not level:
         return []
-    share = "half" if level == "0.5" else f"{significant(float(level) * 100, 4).rstrip('0').rstrip('.')} %"
-    came = "came within" if part.values == "wake-ups" else "are within"
+    share = _("half") if level == "0.5" else f"{significant(float(level) * 100, 4).rstrip('0').rstrip('.')} %"
+    came = _("came within") if part.are_wake_ups else _("are within")
     repeated = any(len(row.once) > 1 for block in part.blocks for row in block.rows)
-    over = f"in the median over its {part.repetitions()} " if repeated else ""
+    over = (
+        _("in the median over its {repetitions} ").format(repetitions=part.repetitions()) if repeated else ""
+    )
     out = []
     for side, name in enumerate(part.sides):
         found = typical_values(part, side, level)
         if found:
-            out.append(Said("typical", f"{name}: {over}{share} of the {part.values} {came} {_each(found)}."))
+            out.append(
+                Said(
+                    "typical",
+                    _("{name}: {over}{share} of the {values} {came} {found}.").format(
+                        name=name,
+                        over=over,
+                        share=share,
+                        values=_(part.values),
+                        came=came,
+                        found=_each(found),
+                    ),
+                )
+            )
     return out
 
 
@@ -81,7 +96,9 @@ def _each(found: Mapping[str, float]) -> str:
     if len(found) <= MOST_SAID:
         return ", ".join(f"{time_of(value)} {where}".strip() for where, value in found.items())
     low, high = min(found, key=lambda k: found[k]), max(found, key=lambda k: found[k])
-    return f"{time_of(found[low])} ({low}) to {time_of(found[high])} ({high})"
+    return _("{time_of} ({low}) to {time_of2} ({high})").format(
+        time_of=time_of(found[low]), low=low, time_of2=time_of(found[high]), high=high
+    )
 
 
 def largest_of(part: Part, side: int) -> tuple[Block, Row] | None:
@@ -107,15 +124,25 @@ def largest(part: Part) -> list[Said]:
         assert its is not None
         where = part.where(block)
         spread = (
-            f"; over its {count} {part.repetitions()} the maximum is {time_of(its.smallest)} to "
-            f"{time_of(its.largest)}"
+            _("; over its {count} {repetitions} the maximum is {smallest} to {largest}").format(
+                count=count,
+                repetitions=part.repetitions(),
+                smallest=time_of(its.smallest),
+                largest=time_of(its.largest),
+            )
             if count > 1
-            else f"; one {part.repetitions(1)}, so without a spread"
+            else _("; one {repetitions}, so without a spread").format(repetitions=part.repetitions(1))
         )
         out.append(
             Said(
                 "largest",
-                f"{name}: the largest seen is {time_of(its.largest)}{' ' if where else ''}{where}{spread}.",
+                _("{name}: the largest seen is {largest}{value}{where}{spread}.").format(
+                    name=name,
+                    largest=time_of(its.largest),
+                    value=" " if where else "",
+                    where=where,
+                    spread=spread,
+                ),
             )
         )
         fewest.append(count)
@@ -127,19 +154,20 @@ def largest(part: Part) -> list[Said]:
 def _next(repetitions: int, part: Part) -> str:
     """The bound on the next stretch that exchangeable repetitions allow."""
     if repetitions == 1 and not part.virtual:
-        return (
-            "A largest value is no limit: that as long again shows none larger has a probability of 1 in 2, if what "
-            "comes is like what was."
+        return _(
+            "A largest value is no limit: that as long again shows none larger has a probability "
+            "of 1 in 2, if what comes is like what was."
         )
     if repetitions == 1:
-        return (
-            "One seed is one case of phase and dither, not a kernel's value: that another, where a seed changes "
-            "anything, shows none larger has a probability of 1 in 2."
+        return _(
+            "One seed is one case of phase and dither, not a kernel's value: that another, where "
+            "a seed changes anything, shows none larger has a probability of 1 in 2."
         )
     sure = next_stretch_confidence(repetitions, 1)
     assert 0 < sure < 1
     one = part.repetitions(1)
-    return (
-        f"A largest value is no limit: that one more {one} shows none larger has a probability of {repetitions} in "
-        f"{repetitions + 1}, that as many again show none 1 in 2, if what comes is like what was."
-    )
+    return _(
+        "A largest value is no limit: that one more {one} shows none larger has a "
+        "probability of {repetitions} in {repetitions2}, that as many again show none 1 in "
+        "2, if what comes is like what was."
+    ).format(one=one, repetitions=repetitions, repetitions2=repetitions + 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import UsageError
+from howlate.language import N_, _, retold
 from howlate.model.bins import CellBins
 from howlate.model.finding import Finding
 from howlate.model.run import Run
@@ -122,9 +123,12 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _reason(error: Mapping[str, Any]) -> str:
-    said = str(error.get("message") or "it failed")
-    remedy = str(error.get("remedy", ""))
-    return f"{said.rstrip('.')}. {remedy[:1].upper()}{remedy[1:]}." if remedy else said
+    said = retold(str(error.get("message") or N_("it failed")))
+    remedy = retold(str(error.get("remedy", "")))
+    if not remedy:
+        return said
+    both = (said.rstrip("."), f"{remedy[:1].upper()}{remedy[1:]}")
+    return " ".join(_("{sentence}.").format(sentence=its) for its in both)
 
 
 def must_be_one_clock(runs: Sequence[RunContent]) -> None:

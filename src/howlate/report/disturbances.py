@@ -12,6 +12,7 @@ from typing import Any
 
 from howlate.charts._words import grouped, significant, time_text
 from howlate.errors import DamagedError
+from howlate.language import N_, _
 from howlate.report.content import CellContent
 
 NOTHING = "–"
@@ -120,27 +121,28 @@ def _measuring_cpus(header: Mapping[str, Any]) -> list[int]:
 
 
 COLUMNS: tuple[tuple[str, str, Callable[[Disturbances], int | None]], ...] = (
-    ("minor_faults", "minor faults", lambda d: d.minor_faults),
-    ("major_faults", "major faults", lambda d: d.major_faults),
-    ("involuntary_switches", "switched out", lambda d: d.involuntary_switches),
-    ("migrations", "migrations", lambda d: d.migrations),
-    ("smi", "SMIs", lambda d: d.smi),
-    ("heat", "slowed by heat", lambda d: d.heat),
+    ("minor_faults", N_("minor faults"), lambda d: d.minor_faults),
+    ("major_faults", N_("major faults"), lambda d: d.major_faults),
+    ("involuntary_switches", N_("switched out"), lambda d: d.involuntary_switches),
+    ("migrations", N_("migrations"), lambda d: d.migrations),
+    ("smi", N_("SMIs"), lambda d: d.smi),
+    ("heat", N_("slowed by heat"), lambda d: d.heat),
 )
 
 
 def table(cells: Sequence[CellContent], names: Sequence[str], part: str = "") -> str:
     """A row a cell. `part`: whose cells they are."""
     ident = escape("-".join(word for word in ("table", part, "disturbances") if word))
-    heads = ["cell", *(title for _, title, _ in COLUMNS), "RT throttled", "steal", "frequency"]
+    titles = [_(title) for _key, title, _count in COLUMNS]
+    heads = [_("cell"), *titles, _("RT throttled"), _("steal"), _("frequency")]
     scopes = ["", *[' class="n"'] * (len(heads) - 1)]
     head = "".join(
         f'<th scope="col"{scope}>{escape(title)}</th>' for scope, title in zip(scopes, heads, strict=True)
     )
     rows = "".join(_row(cell, name) for cell, name in zip(cells, names, strict=True))
+    said = _("What befell the measuring threads and their CPUs meanwhile. A dash: the machine does not say.")
     return (
-        f'<p class="table-title" id="{ident}">What befell the measuring threads and their CPUs meanwhile. '
-        "A dash: the machine does not say.</p>"
+        f'<p class="table-title" id="{ident}">{said}</p>'
         f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
         f'<table class="disturbances" aria-labelledby="{ident}"><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
@@ -150,12 +152,14 @@ def table(cells: Sequence[CellContent], names: Sequence[str], part: str = "") ->
 def _row(cell: CellContent, name: str) -> str:
     seen = disturbances(cell.trailer)
     out = [f'<th scope="row">{escape(name)}</th>']
-    for key, _, count_of in COLUMNS:
+    for key, _title, count_of in COLUMNS:
         count = count_of(seen)
         text = NOTHING if count is None else f'<data value="{count}">{grouped(count)}</data>'
         out.append(f'<td class="n{" zero" if count == 0 else ""}" data-of="{key}">{text}</td>')
-    throttled = NOTHING if seen.rt_throttled is None else "yes" if seen.rt_throttled else "no"
-    out.append(f'<td class="n{" zero" if throttled == "no" else ""}" data-of="rt_throttled">{throttled}</td>')
+    throttled = NOTHING if seen.rt_throttled is None else _("yes") if seen.rt_throttled else _("no")
+    out.append(
+        f'<td class="n{" zero" if seen.rt_throttled is False else ""}" data-of="rt_throttled">{throttled}</td>'
+    )
     out.append(f'<td class="n{" zero" if seen.steal_ns == 0 else ""}" data-of="steal_ns">{_steal(seen)}</td>')
     out.append(f'<td class="n" data-of="frequency_khz">{_frequency(cell.frequency_khz)}</td>')
     return f'<tr data-disturbed="{escape(cell.summary.id)}">{"".join(out)}</tr>'
@@ -171,4 +175,4 @@ def _frequency(khz: tuple[int, int] | None) -> str:
     if khz is None:
         return NOTHING
     low, high = (significant(one / 1e6) for one in khz)
-    return f"{low} GHz" if low == high else f"{low} to {high} GHz"
+    return f"{low} GHz" if low == high else _("{low} to {high} GHz").format(low=low, high=high)

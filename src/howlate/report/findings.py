@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from html import escape
 
+from howlate.language import _, retold
 from howlate.model.finding import LEVELS, Finding
 from howlate.report import machine
 from howlate.report.content import RunContent
+from howlate.report.text import coded
 
 
 def section(runs: Sequence[RunContent]) -> str:
@@ -23,13 +24,17 @@ def section(runs: Sequence[RunContent]) -> str:
             parts.append(f"<h3>{escape(content.run.id)}</h3>")
         late = [f for f in findings if f.level == "late"]
         if not late:
-            who = "these kernels" if content.run.machines else "this machine"
-            parts.append(f'<p class="lead">Nothing was found that is known to make {who} late.</p>')
+            nothing = (
+                _("Nothing was found that is known to make these kernels late.")
+                if content.run.machines
+                else _("Nothing was found that is known to make this machine late.")
+            )
+            parts.append(f'<p class="lead">{nothing}</p>')
         parts.append('<div class="findings">' + "".join(_finding(f) for f in late) + "</div>" if late else "")
         for level, text in (
-            ("note", "worth knowing"),
-            ("unknown", "could not be found out"),
-            ("ok", "in order"),
+            ("note", _("worth knowing")),
+            ("unknown", _("could not be found out")),
+            ("ok", _("in order")),
         ):
             some = [f for f in findings if f.level == level]
             if some:
@@ -40,29 +45,35 @@ def section(runs: Sequence[RunContent]) -> str:
     if not parts:
         return ""
     kernels = any(content.run.machines for content in runs)
-    where, whose = ("these kernels", "the guests") if kernels else ("this machine", "the machine")
-    if not kernels and machine.hardware(runs) > 1:
-        where, whose = "these machines", "each machine"
+    if kernels:
+        title = _("What makes these kernels late")
+        how = _("Found by `howlate doctor` in the state of the guests, not in the samples.")
+    elif machine.hardware(runs) > 1:
+        title = _("What makes these machines late")
+        how = _("Found by `howlate doctor` in the state of each machine, not in the samples.")
+    else:
+        title = _("What makes this machine late")
+        how = _("Found by `howlate doctor` in the state of the machine, not in the samples.")
+    unchanged = _("howlate changes none of it unless asked to.")
     return (
-        f'<section id="findings"><h2>What makes {where} late</h2>'
-        f'<p class="reading">Found by <code>howlate doctor</code> in the state of {whose}, not in the '
-        "samples. howlate changes none of it unless asked to.</p>" + "".join(parts) + "</section>"
+        f'<section id="findings"><h2>{title}</h2><p class="reading">{coded(how)} {unchanged}</p>'
+        + "".join(parts)
+        + "</section>"
     )
 
 
 def _finding(finding: Finding) -> str:
     assert finding.level in LEVELS
-    change = f'<p class="change"><b>To change it</b> {coded(finding.change)}</p>' if finding.change else ""
+    change = (
+        f'<p class="change"><b>{_("To change it")}</b> {coded(retold(finding.change))}</p>'
+        if finding.change
+        else ""
+    )
     return (
-        f'<article class="finding {finding.level}"><h4>{escape(finding.title)}{_about(finding)}</h4>'
-        f'<p class="found">{coded(finding.found)}</p><p>{coded(finding.why)}</p>{change}</article>'
+        f'<article class="finding {finding.level}"><h4>{escape(retold(finding.title))}{_about(finding)}</h4>'
+        f'<p class="found">{coded(retold(finding.found))}</p><p>{coded(retold(finding.why))}</p>{change}</article>'
     )
 
 
 def _about(finding: Finding) -> str:
     return f" ({escape(', '.join(finding.machines))})" if finding.machines else ""
-
-
-def coded(text: str) -> str:
-    """Escaped, with what stands between backticks as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))

@@ -24,6 +24,7 @@ from howlate.charts._figure import Key, Shows
 from howlate.charts._frame import frame
 from howlate.charts._svg import MARKERS
 from howlate.errors import UsageError
+from howlate.language import N_, _, retold, spoken
 from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.report import compare_html, disturbances, findings, machine, prose, tables
 from howlate.report.coarser import coarser
@@ -155,7 +156,7 @@ class Section:
 
     @property
     def title(self) -> str:
-        return title_of(self.part, self.runs[0].run.study)
+        return retold(title_of(self.part, self.runs[0].run.study))
 
     @property
     def answer(self) -> list[str]:
@@ -165,7 +166,11 @@ class Section:
             if self.points is None
             else prose.answer_of_points(self.points.groups, self.runs[0].run)
         )
-        return [f"{escape(self.title)}. {said[0]}", *said[1:]] if self.part else said
+        return (
+            [f"{_('{sentence}.').format(sentence=escape(self.title))} {said[0]}", *said[1:]]
+            if self.part
+            else said
+        )
 
     def texts(self, fit: Fit, of: int) -> Iterable[str]:
         """Tables and charts. `of`: so many cells share the page's room."""
@@ -189,7 +194,7 @@ class Section:
         names = [self.names[i] for i in listed]
         subjects = [
             Subject(
-                names[i] if cells[i].summary.valid else f"{names[i]} (invalid)",
+                names[i] if cells[i].summary.valid else _("{name} (invalid)").format(name=names[i]),
                 cells[i].summary,
                 coarser(cells[i].bins, fit.joined),
             )
@@ -221,18 +226,24 @@ def _left_out(fit: Fit, cells: int) -> list[str]:
     said = []
     if fit.joined > 1:
         said.append(
-            f"So many cells leave no room for every block of time: {fit.joined} are joined into one, "
-            "with the largest of their maxima, p99 and medians."
+            _(
+                "So many cells leave no room for every block of time: {joined} are joined into one, "
+                "with the largest of their maxima, p99 and medians."
+            ).format(joined=fit.joined)
         )
     if fit.drawn < cells:
         said.append(
-            f"So many cells leave no room for every picture: of the {cells} cells the {fit.drawn} with the "
-            "largest latencies are drawn."
+            _(
+                "So many cells leave no room for every picture: of the {cells} cells the {drawn} "
+                "with the largest latencies are drawn."
+            ).format(cells=cells, drawn=fit.drawn)
         )
     if fit.listed < cells:
         said.append(
-            f"The table and the lists hold the {fit.listed} cells with the largest latencies; the answer above "
-            f"is of all {cells}, and `howlate show` lists them all."
+            _(
+                "The table and the lists hold the {listed} cells with the largest latencies; the "
+                "answer above is of all {cells}, and `howlate show` lists them all."
+            ).format(listed=fit.listed, cells=cells)
         )
     return said
 
@@ -263,7 +274,7 @@ def _results(
     part: str,
 ) -> Iterable[str]:
     if not cells:
-        yield '<section><p class="lead">No cell of this run is whole yet.</p></section>'
+        yield f'<section><p class="lead">{_("No cell of this run is whole yet.")}</p></section>'
         return
     note = VIRTUAL_TIME if run.virtual else ""
     for chart in all_charts():
@@ -294,7 +305,8 @@ def by_column(chart: Chart, subjects: Sequence[Subject]) -> Iterator[tuple[str, 
 
 
 def _folded(cells: Sequence[CellContent], single: str) -> str:
-    return f'<details class="cells"><summary>Every repetition: {len(cells)} cells</summary>{single}</details>'
+    head = _("Every repetition: {count} cells").format(count=len(cells))
+    return f'<details class="cells"><summary>{head}</summary>{single}</details>'
 
 
 def _head(runs: Sequence[RunContent], answer: Sequence[str]) -> str:
@@ -317,7 +329,9 @@ def _question(runs: Sequence[RunContent]) -> str:
     studies = {content.run.study.id: content.run.study for content in runs}
     first = next(iter(studies.values()))
     return (
-        f"Studies side by side: {', '.join(studies)}" if len(studies) > 1 else first.question or first.title
+        _("Studies side by side: {studies}").format(studies=", ".join(studies))
+        if len(studies) > 1
+        else retold(first.question or first.title)
     )
 
 
@@ -325,7 +339,9 @@ def _warnings(sentences: Sequence[str]) -> str:
     if not sentences:
         return ""
     items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
-    return f'<aside class="cautions" aria-label="Before you use these numbers"><ul>{items}</ul></aside>'
+    return (
+        f'<aside class="cautions" aria-label="{_("Before you use these numbers")}"><ul>{items}</ul></aside>'
+    )
 
 
 def _figure(figure: Figure, note: str, part: str, column: str) -> str:
@@ -395,8 +411,8 @@ def _meaning(points: bool, virtual: bool) -> str:
         *(prose.OF_POINTS if points else ()),
         *(prose.OF_VIRTUAL_TIME if virtual else ()),
     ]
-    rows = "".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}</dd>" for term, text in terms)
-    return f'<section id="meaning"><h2>What the numbers mean</h2><dl class="meaning">{rows}</dl></section>'
+    rows = "".join(f"<dt>{escape(_(term))}</dt><dd>{escape(_(text))}</dd>" for term, text in terms)
+    return f'<section id="meaning"><h2>{_("What the numbers mean")}</h2><dl class="meaning">{rows}</dl></section>'
 
 
 def _foot(runs: Sequence[RunContent]) -> str:
@@ -408,10 +424,34 @@ def _foot(runs: Sequence[RunContent]) -> str:
     measured = ", ".join(f"{name} {version}" for name, version in versions.items())
     ids = ", ".join(content.run.id for content in runs)
     return (
-        f"<footer><p>Run {escape(ids)}. Measured with {escape(measured or 'an unknown version')}; "
-        f"this page was made by howlate {escape(__version__)}. It holds all that it shows: it loads "
-        f"nothing.</p></footer>"
+        "<footer><p>"
+        + _(
+            "Run {ids}. Measured with {versions}; this page was made by howlate {version}. It holds all that it "
+            "shows: it loads nothing."
+        ).format(
+            ids=escape(ids), versions=escape(measured or _("an unknown version")), version=escape(__version__)
+        )
+        + "</p></footer>"
     )
+
+
+SCRIPT_SAYS = (
+    N_("1 in {many}"),
+    N_("{low} to {high}"),
+    N_("later than"),
+    N_("wake-ups"),
+    N_("{part} of {whole}"),
+    N_("share"),
+    N_("none: the largest seen"),
+    N_("Show all"),
+)
+"""What page.js says of its own accord."""
+
+
+def _words() -> str:
+    """For the script, where the page is not English: the same script runs on every page, by its hash."""
+    own = {text: _(text) for text in SCRIPT_SAYS if _(text) != text}
+    return f'<script type="application/json" id="words">{script_json(own)}</script>\n' if own else ""
 
 
 @cache
@@ -424,7 +464,7 @@ def _page(title: str, body: str) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
     return f"""<!DOCTYPE html>
-<html lang="en">
+<html lang="{spoken()}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
@@ -439,7 +479,7 @@ def _page(title: str, body: str) -> str:
 {body}
 </main>
 <div id="tip" role="status" aria-live="polite" hidden></div>
-<script>{script}</script>
+{_words()}<script>{script}</script>
 </body>
 </html>
 """

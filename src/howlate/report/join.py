@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from howlate.errors import UsageError
+from howlate.language import N_, _
 from howlate.model.facts import Facts
 from howlate.model.plan import Cell
 from howlate.model.run import Run
@@ -132,7 +133,7 @@ def join(contents: Sequence[RunContent], by: str = KERNEL) -> Joined:
             identity = (test, (*identity[1], ("cell", point.member.group.point)))
         places.setdefault(identity, {})[side] = point.member
     found = tuple(
-        Place(test or " and ".join(_tests(members)), dict(labels), members)
+        Place(test or _(" and ").join(_tests(members)), dict(labels), members)
         for (test, labels), members in places.items()
     )
     joined = Joined(tuple(content.run for content in contents), sides, found, (), by)
@@ -270,7 +271,7 @@ def _told_apart(sides: Sequence[Side], contents: Sequence[RunContent]) -> tuple[
     for tell in (
         lambda side: fact(side.facts, "cpu.model"),
         lambda side: contents[side.run].run.id,
-        lambda side: f"run {side.run + 1}",
+        lambda side: _("run {run}").format(run=side.run + 1),
     ):
         names = [side.name for side in sides]
         twice = [side for side in sides if names.count(side.name) > 1]
@@ -298,7 +299,9 @@ def _warnings(joined: Joined) -> list[str]:
 def described(place: Place, names: Sequence[str]) -> str:
     """A place by these of its labels: "load none, period 1ms"."""
     shown = [f"{name} {place.labels[name]}" for name in names if name in place.labels]
-    return ", ".join([*([f"test {place.test}"] if TEST in names else []), *shown]) or f"test {place.test}"
+    return ", ".join([*([_("test {test}").format(test=place.test)] if TEST in names else []), *shown]) or _(
+        "test {test}"
+    ).format(test=place.test)
 
 
 def labels_that_vary(places: Sequence[Place]) -> tuple[str, ...]:
@@ -311,7 +314,7 @@ def labels_that_vary(places: Sequence[Place]) -> tuple[str, ...]:
 
 def _named_places(places: Sequence[Place], names: Sequence[str]) -> str:
     said = [described(place, names) for place in places[:MOST_NAMED]]
-    more = f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else ""
+    more = _(" and {places} more").format(places=len(places) - MOST_NAMED) if len(places) > MOST_NAMED else ""
     return "; ".join(said) + more
 
 
@@ -325,7 +328,11 @@ def _one_sided(joined: Joined) -> list[str]:
     found = []
     for some, places in by_sides.items():
         who = ", ".join(joined.sides[i].name for i in some)
-        found.append(f"on {who} alone ({len(places)}): {_named_places(places, names)}")
+        found.append(
+            _("on {who} alone ({places}): {places2}").format(
+                who=who, places=len(places), places2=_named_places(places, names)
+            )
+        )
     return found
 
 
@@ -351,9 +358,13 @@ def _differing(
 def _sentences(joined: Joined, what: str, values: Mapping[tuple[int, int], str]) -> list[str]:
     found = []
     for who, many in _differing(joined, values):
-        said = "; ".join(f"{text or 'not set'} ({', '.join(sides)})" for text, sides in who.items())
-        where = "" if many == len(joined.places) else f", at {many} of {len(joined.places)} points"
-        found.append(f"{what} differs: {said}{where}")
+        said = "; ".join(f"{text or _('not set')} ({', '.join(sides)})" for text, sides in who.items())
+        where = (
+            ""
+            if many == len(joined.places)
+            else _(", at {many} of {places} points").format(many=many, places=len(joined.places))
+        )
+        found.append(_("{what} differs: {said}{where}").format(what=what, said=said, where=where))
     return found
 
 
@@ -361,7 +372,7 @@ def parameters_of(member: Member) -> dict[str, str]:
     """What was asked for at all repetitions alike."""
     known = [its for its in member.parameters.values() if its]
     names = dict.fromkeys(name for its in known for name in its if name not in OF_THE_SEED)
-    return {name: " or ".join(dict.fromkeys(its.get(name, "") for its in known)) for name in names}
+    return {name: _(" or ").join(dict.fromkeys(its.get(name, "") for its in known)) for name in names}
 
 
 def _settings(joined: Joined) -> list[str]:
@@ -376,7 +387,7 @@ def _settings(joined: Joined) -> list[str]:
     for name in names:
         if name not in compared:
             values = {where: its.get(name, "") for where, its in asked.items() if its}
-            found += _sentences(joined, f"the setting {name}", values)
+            found += _sentences(joined, _("the setting {name}").format(name=name), values)
     return found
 
 
@@ -385,31 +396,33 @@ def _in_force(joined: Joined) -> list[str]:
     found = []
     for name in IN_FORCE:
         values = {
-            (number, i): " or ".join(dict.fromkeys(c.labels.get(name, "") for c in member.group.cells))
+            (number, i): _(" or ").join(dict.fromkeys(c.labels.get(name, "") for c in member.group.cells))
             for number, place in enumerate(joined.places)
             for i, member in place.members.items()
         }
-        found += _sentences(joined, f"the {name.replace('cpu', 'CPU')} in force", values)
+        found += _sentences(joined, _("the {name} in force").format(name=name.replace("cpu", "CPU")), values)
     return found
 
 
 def _clock_sources(joined: Joined) -> list[str]:
     values = {
-        (number, i): " or ".join(dict.fromkeys(c.clocksource.get("before", "") for c in member.group.cells))
+        (number, i): _(" or ").join(
+            dict.fromkeys(c.clocksource.get("before", "") for c in member.group.cells)
+        )
         for number, place in enumerate(joined.places)
         for i, member in place.members.items()
     }
-    return _sentences(joined, "the clock source", values)
+    return _sentences(joined, _("the clock source"), values)
 
 
 _MACHINE = {
-    "machine.vendor": "vendor",
-    "machine.product": "product",
-    "machine.model": "model",
-    "machine.hypervisor": "hypervisor",
+    "machine.vendor": N_("vendor"),
+    "machine.product": N_("product"),
+    "machine.model": N_("model"),
+    "machine.hypervisor": N_("hypervisor"),
     "cpu.model": "CPU",
-    "cpu.online": "CPUs online",
-    "memory.total_kib": "memory in KiB",
+    "cpu.online": N_("CPUs online"),
+    "memory.total_kib": N_("memory"),
     "lab.emulator": "QEMU",
 }
 
@@ -421,14 +434,16 @@ def _machines(joined: Joined) -> list[str]:
         for side in joined.sides:
             text = fact(side.facts, key)
             if key == "memory.total_kib" and text:  # kernels keep different shares of it to themselves
-                text = f"about {round(int(text) / 2**19) / 2:g} GiB"
+                text = _("about {round:g} GiB").format(round=round(int(text) / 2**19) / 2)
             if text:
                 who.setdefault(text, []).append(side.name)
         if len(who) > 1:
             said = "; ".join(f"{text} ({', '.join(sides)})" for text, sides in who.items())
             found.append(
-                f"these are different machines, {what.removesuffix(' in KiB')}: {said}; what differs between them is "
-                "not the kernel's alone"
+                _(
+                    "these are different machines, {what}: {said}; what differs between them is "
+                    "not the kernel's alone"
+                ).format(what=_(what), said=said)
             )
     return found
 
@@ -437,11 +452,15 @@ def _made_with(joined: Joined) -> list[str]:
     found = []
     scales = dict.fromkeys(f"{run.scale:g}" for run in joined.runs)
     if len(scales) > 1:
-        found.append(f"the runs have different scales (--scale): {', '.join(scales)}")
+        found.append(_("the runs have different scales (--scale): {scales}").format(scales=", ".join(scales)))
     for name in dict.fromkeys(name for run in joined.runs for name in run.versions):
-        versions = dict.fromkeys(run.versions.get(name, "unknown") for run in joined.runs)
+        versions = dict.fromkeys(run.versions.get(name, _("unknown")) for run in joined.runs)
         if len(versions) > 1:
-            found.append(f"the runs were measured with different versions of {name}: {', '.join(versions)}")
+            found.append(
+                _("the runs were measured with different versions of {name}: {versions}").format(
+                    name=name, versions=", ".join(versions)
+                )
+            )
     return found
 
 

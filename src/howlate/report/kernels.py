@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -10,9 +9,11 @@ from html import escape
 from rich.console import Console
 from rich.text import Text
 
+from howlate.language import _
 from howlate.model.facts import Facts
 from howlate.model.run import Run
 from howlate.report.configs import Difference, differences, options_of, that_matter
+from howlate.report.text import coded, wrapped
 from howlate.store.run_folder import RunFolder
 
 MOST_LISTED = 400
@@ -84,17 +85,19 @@ def said_of(names: Sequence[str], found: Sequence[Difference], kernels: Sequence
     """The sentence above the list."""
     partly = [kernel.label for kernel in kernels if not kernel.whole]
     limits = (
-        f" Of {', '.join(partly)} only the options that the facts hold are known, the others count as not set."
+        _(" Of {partly} only the options that the facts hold are known, the others count as not set.").format(
+            partly=", ".join(partly)
+        )
         if partly and len(names) > 1
         else ""
     )
     if len(names) < 2:
-        return "They are of one configuration; boot parameters are all that differs."
+        return _("They are of one configuration; boot parameters are all that differs.")
     rest = len(found) - len(that_matter(found))
-    return (
-        f"Options that differ between their configurations: {len(found)}; known to matter for lateness: "
-        f"{len(found) - rest}.{limits}"
-    )
+    return _(
+        "Options that differ between their configurations: {found}; known to matter for "
+        "lateness: {found2}.{limits}"
+    ).format(found=len(found), found2=len(found) - rest, limits=limits)
 
 
 def print_kernels(console: Console, kernels: Sequence[Kernel], every: bool) -> None:
@@ -102,9 +105,9 @@ def print_kernels(console: Console, kernels: Sequence[Kernel], every: bool) -> N
     for kernel in kernels:
         console.print(Text(kernel.label, style="bold"), soft_wrap=True)
         for what, text in (
-            ("release", kernel.release),
-            ("version", kernel.version),
-            ("boots", kernel.command_line),
+            (_("release"), kernel.release),
+            (_("version"), kernel.version),
+            (_("boots"), kernel.command_line),
         ):
             _wrapped(console, f"{what}: {text}", "  ")
     names, found = compared(kernels)
@@ -113,12 +116,16 @@ def print_kernels(console: Console, kernels: Sequence[Kernel], every: bool) -> N
     shown = list(found) if every else that_matter(found)
     for sentence, some in by_sentence(shown):
         console.print()
-        _wrapped(console, sentence or "Not known to matter:", "")
+        _wrapped(console, _(sentence) if sentence else _("Not known to matter:"), "")
         for one in some:
             _wrapped(console, f"{one.option}: {values_of(one, names)}", "  ")
     if not every and len(shown) < len(found):
         console.print()
-        _wrapped(console, f"{len(found) - len(shown)} more options differ: --all lists them.", "")
+        _wrapped(
+            console,
+            _("{found} more options differ: --all lists them.").format(found=len(found) - len(shown)),
+            "",
+        )
 
 
 def by_sentence(found: Iterable[Difference]) -> list[tuple[str, list[Difference]]]:
@@ -138,7 +145,7 @@ def values_of(one: Difference, names: Sequence[str]) -> str:
 
 
 def _wrapped(console: Console, text: str, indent: str) -> None:
-    for i, line in enumerate(textwrap.wrap(text, max(30, console.width - len(indent) - 2))):
+    for i, line in enumerate(wrapped(text, max(30, console.width - len(indent) - 2))):
         console.print(Text(f"{indent}{'  ' if i else ''}{line}"), soft_wrap=True)
 
 
@@ -153,7 +160,7 @@ def section(kernels: Sequence[Kernel]) -> str:
     matter = that_matter(found)
     rest = [one for one in found if not one.why]
     listed = "".join(
-        f"<dt>{escape(sentence)}</dt>"
+        f"<dt>{escape(_(sentence))}</dt>"
         + "".join(
             f"<dd><code>{escape(one.option)}</code> {escape(values_of(one, names))}</dd>" for one in some
         )
@@ -161,21 +168,24 @@ def section(kernels: Sequence[Kernel]) -> str:
     )
     left = rest[:MOST_LISTED]
     more = (
-        f"; {len(rest) - len(left)} more: <code>howlate show RUN --kernels --all</code>"
+        coded(_("; {count} more: `howlate show RUN --kernels --all`").format(count=len(rest) - len(left)))
         if len(left) < len(rest)
         else ""
     )
+    unknown = _("{count} options that differ and are not known to matter")
     others = (
-        f"<details><summary>{len(rest)} options that differ and are not known to matter{more}</summary>"
+        f"<details><summary>{unknown.format(count=len(rest))}{more}</summary>"
         f'<p class="options">{"; ".join(_short(one) for one in left)}</p></details>'
         if rest
         else ""
     )
+    kernels_ = _("Kernels")
     return (
-        '<h3>Kernels</h3><div class="scroll" tabindex="0" role="region" aria-label="Kernels"><table class="kernels">'
-        '<thead><tr><th scope="col">kernel</th><th scope="col">release</th><th scope="col">version</th>'
-        f'<th scope="col">command line</th></tr></thead><tbody>{rows}</tbody></table></div>'
-        f'<h3>How their configurations differ</h3><p class="lead">{escape(said_of(names, found, kernels))}</p>'
+        f'<h3>{kernels_}</h3><div class="scroll" tabindex="0" role="region" aria-label="{kernels_}">'
+        f'<table class="kernels"><thead><tr><th scope="col">kernel</th><th scope="col">{_("release")}</th>'
+        f'<th scope="col">{_("version")}</th><th scope="col">{_("command line")}</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+        f'<h3>{_("How their configurations differ")}</h3><p class="lead">{escape(said_of(names, found, kernels))}</p>'
         + (f'<dl class="differences">{listed}</dl>' if listed else "")
         + others
     )

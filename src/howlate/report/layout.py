@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from howlate.language import N_, _
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.reference.beside import Line as Beside
 from howlate.reference.shown import ABOUT, LEGEND, SIGNS
@@ -14,12 +15,12 @@ from howlate.report.units import Unit, unit_for
 from howlate.stats.sides import FIGURES, RUN, Row
 
 HEADINGS = {
-    "minimum": "min",
-    "mean": "mean",
-    "maximum": "max",
-    "deviation": "std dev",
-    "overruns": "overruns",
-    "exceeded": "period exceeded",
+    "minimum": N_("min"),
+    "mean": N_("mean"),
+    "maximum": N_("max"),
+    "deviation": N_("std dev"),
+    "overruns": N_("overruns"),
+    "exceeded": N_("period exceeded"),
 }
 TIMES = ("minimum", "mean", "maximum", "deviation")
 SIGN_OF_MS = " (ms)"
@@ -28,7 +29,7 @@ SIGN_OF_MS = " (ms)"
 def heading(figure: str) -> str:
     """A figure as a column's heading: "max", "hackbench run (ms)"."""
     if figure.startswith(RUN):
-        return f"{figure.removeprefix(RUN).rpartition('.')[0]} run{SIGN_OF_MS}"
+        return _("{load} run{unit}").format(load=figure.removeprefix(RUN).rpartition(".")[0], unit=SIGN_OF_MS)
     return HEADINGS[figure]
 
 
@@ -103,7 +104,7 @@ def sheet(found: Comparison, block: Block) -> Sheet:
 
 
 def _published(line: Beside, figures: Sequence[str], unit: Unit) -> Line:
-    why = " (not to be measured here)" if line.why else ""
+    why = _(" (not to be measured here)") if line.why else ""
     printed = [line.figures.get(name) for name in figures]
     signs = ["" if its is None else f"{SIGNS[its.mark]}{ABOUT if its.about else ''}" for its in printed]
     values = tuple(line.values.get(name) for name in figures)
@@ -112,7 +113,14 @@ def _published(line: Beside, figures: Sequence[str], unit: Unit) -> Line:
         size = unit.size if name in TIMES else 1
         same = its is not None and its.number is not None and line.values[name] == float(its.number) * size
         texts.append(its.printed if its is not None and same else "")
-    return Line("", f"published: {line.label}{why}", values, "published", tuple(signs), tuple(texts))
+    return Line(
+        "",
+        _("published: {label}{why}").format(label=line.label, why=why),
+        values,
+        "published",
+        tuple(signs),
+        tuple(texts),
+    )
 
 
 def _notes(found: Comparison, block: Block) -> list[str]:
@@ -124,15 +132,22 @@ def _notes(found: Comparison, block: Block) -> list[str]:
     said = [f"{tables[name].title} ({tables[name].place})" for name in used if name in tables]
     samples = {tables[name].samples for name in used if name in tables} - {0}
     ours = {once.column.count for row in block.rows for once in row.once.values()}
-    count = f", {_span(samples)} samples each; ours are of {_span(ours)}" if samples and ours else ""
+    count = (
+        _(", {samples} samples each; ours are of {ours}").format(samples=_span(samples), ours=_span(ours))
+        if samples and ours
+        else ""
+    )
     signs = {s for line in block.published for its in line.figures.values() for s in SIGNS[its.mark]}
-    meanings = [f"{sign} {LEGEND[sign]}" for sign in sorted(signs) if sign in LEGEND]
-    return [f"Published: {'; '.join(said)}{count}.", *(f"{text}." for text in meanings)]
+    meanings = [f"{sign} {_(LEGEND[sign])}" for sign in sorted(signs) if sign in LEGEND]
+    return [
+        _("Published: {said}{count}.").format(said="; ".join(said), count=count),
+        *(_("{sentence}.").format(sentence=text) for text in meanings),
+    ]
 
 
 def _span(values: set[int]) -> str:
     low, high = min(values), max(values)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"{low:,}" if low == high else _("{low:,} to {high:,}").format(low=low, high=high)
 
 
 def _says(name: str, block: Block) -> bool:
@@ -149,7 +164,7 @@ def _says(name: str, block: Block) -> bool:
 
 def _lines(side: str, row: Row, figures: Sequence[str], repeated: bool) -> list[Line]:
     if not row.once:
-        return [Line(side, "no valid repetition" if repeated else "invalid", (None,) * len(figures))]
+        return [Line(side, _("no valid repetition") if repeated else _("invalid"), (None,) * len(figures))]
     ranges = [row.range(name) for name in figures]
     if row.planned == 1:
         return [Line(side, "", tuple(None if its is None else its.smallest for its in ranges))]

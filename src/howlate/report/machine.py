@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from howlate.charts._words import time_text
+from howlate.language import N_, _, ngettext
 from howlate.model.facts import Facts
 from howlate.model.run import Run
 from howlate.report import kernels
@@ -14,26 +15,26 @@ from howlate.report.content import CellContent, RunContent
 from howlate.report.prose import facts_of
 
 FACTS: tuple[tuple[str, str], ...] = (
-    ("kernel.release", "Kernel"),
-    ("kernel.version", "Kernel version"),
-    ("kernel.preempt_mode", "Preemption mode"),
-    ("kernel.realtime", "Real-time kernel"),
-    ("kernel.distribution", "Distribution"),
-    ("machine.vendor", "Vendor"),
-    ("machine.product", "Product"),
-    ("machine.model", "Model"),
-    ("machine.hypervisor", "Hypervisor"),
+    ("kernel.release", N_("Kernel")),
+    ("kernel.version", N_("Kernel version")),
+    ("kernel.preempt_mode", N_("Preemption mode")),
+    ("kernel.realtime", N_("Real-time kernel")),
+    ("kernel.distribution", N_("Distribution")),
+    ("machine.vendor", N_("Vendor")),
+    ("machine.product", N_("Product")),
+    ("machine.model", N_("Model")),
+    ("machine.hypervisor", N_("Hypervisor")),
     ("cpu.model", "CPU"),
-    ("cpu.online", "CPUs online"),
-    ("cpu.isolated", "CPUs isolated"),
-    ("cpu.idle_driver", "Idle driver"),
-    ("cpu.frequency", "Frequency"),
-    ("cpu.microcode", "Microcode"),
-    ("memory.total_kib", "Memory"),
-    ("clock.source", "Clock source"),
-    ("clock.available", "Clock sources there"),
-    ("sched.rt_runtime_us", "RT runtime a second"),
-    ("kernel.cmdline", "Kernel command line"),
+    ("cpu.online", N_("CPUs online")),
+    ("cpu.isolated", N_("CPUs isolated")),
+    ("cpu.idle_driver", N_("Idle driver")),
+    ("cpu.frequency", N_("Frequency")),
+    ("cpu.microcode", N_("Microcode")),
+    ("memory.total_kib", N_("Memory")),
+    ("clock.source", N_("Clock source")),
+    ("clock.available", N_("Clock sources there")),
+    ("sched.rt_runtime_us", N_("RT runtime a second")),
+    ("kernel.cmdline", N_("Kernel command line")),
 )
 OF_THE_HOST = ("json", "progress", "quiet", "stream", "end-with-parent", "parent", "knob")
 """Options that say where the numbers go, and knobs, which have their own list."""
@@ -46,11 +47,13 @@ MOST_VALUES = 6
 def place(run: Run) -> str:
     """Which machine, in a few words."""
     if run.machines:
-        time = "virtual time" if run.virtual else "real time"
-        return f"{len(run.machines)} kernel{'s' * (len(run.machines) > 1)} in the lab · {time}"
+        time = _("virtual time") if run.virtual else _("real time")
+        count = len(run.machines)
+        said = ngettext("{count} kernel in the lab · {time}", "{count} kernels in the lab · {time}", count)
+        return said.format(count=count, time=time)
     facts = facts_of(run.facts)
     found = [facts.text("kernel.release"), facts.text("cpu.model") or facts.text("machine.model")]
-    words = [f"Linux {found[0]}" if found[0] else "", found[1] or ""]
+    words = [_("Linux {found}").format(found=found[0]) if found[0] else "", found[1] or ""]
     target = "" if run.target == "local" else run.target
     return " · ".join(w for w in (target, *words) if w)
 
@@ -82,26 +85,27 @@ def section(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Seq
         rows = tuple(fact_rows(facts_of(content.run.facts)))
         if rows and rows not in seen:
             seen.append(rows)
-            title = "Machine" if len(runs) == 1 else f"Machine of {content.run.id}"
+            title = _("Machine") if len(runs) == 1 else _("Machine of {id}").format(id=content.run.id)
             parts.append(_list(title, rows, "facts"))
-    parts.append(_list("Parameters in force", agreed(cells, names, _settings), "parameters"))
+    parts.append(_list(_("Parameters in force"), agreed(cells, names, _settings), "parameters"))
     read = agreed(cells, names, _read_back)
     if read:
-        parts.append(_list("Read back while measuring", read, "read"))
+        parts.append(_list(_("Read back while measuring"), read, "read"))
     knobs = [(k, _text(v)) for content in runs for k, v in content.run.knobs.items()]
     knobs += [
         (f"{name}: {k}", v) for name, c in zip(names, cells, strict=True) for k, v in _flat(_knobs(c), "")
     ]
     if knobs:
-        parts.append(_list("Knobs", list(dict.fromkeys(knobs)), "knobs"))
+        parts.append(_list(_("Knobs"), list(dict.fromkeys(knobs)), "knobs"))
     else:
         parts.append(
-            '<p class="lead knobless">No knob was asked for: the machine was measured as it is, '
-            "and nothing was changed.</p>"
+            '<p class="lead knobless">'
+            + _("No knob was asked for: the machine was measured as it is, and nothing was changed.")
+            + "</p>"
         )
     return (
-        '<section id="machine"><h2>The machine, and what was in force</h2>'
-        '<p class="reading">What was asked for, what was read back, and which machine that is.</p>'
+        f'<section id="machine"><h2>{_("The machine, and what was in force")}</h2>'
+        f'<p class="reading">{_("What was asked for, what was read back, and which machine that is.")}</p>'
         + "".join(parts)
         + "</section>"
     )
@@ -115,14 +119,14 @@ def fact_rows(facts: Facts) -> Iterator[tuple[str, str]]:
         if value in (None, "", []):
             continue
         if key == "memory.total_kib" and isinstance(value, int):
-            yield title, f"{value / 2**20:.1f} GiB"
+            yield _(title), f"{value / 2**20:.1f} GiB"
         elif key == "sched.rt_runtime_us" and isinstance(value, int):
-            yield title, "not limited" if value < 0 else time_text(value * 1000)
+            yield _(title), _("not limited") if value < 0 else time_text(value * 1000)
         else:
-            yield title, _text(value)
+            yield _(title), _text(value)
     hz = facts.config("HZ")
     if hz is not None and hz != "n":
-        yield "Timer tick (HZ)", hz
+        yield _("Timer tick (HZ)"), hz
 
 
 def agreed(
@@ -142,14 +146,16 @@ def agreed(
         elif len(found) <= MOST_NAMED and all(who == [value] for value, who in found.items()):
             rows.append((key, "; ".join(found)))
         elif len(found) <= MOST_VALUES:
-            rows.append((key, "; ".join(f"{value or 'none'} ({_who(who)})" for value, who in found.items())))
+            rows.append(
+                (key, "; ".join(f"{value or _('none')} ({_who(who)})" for value, who in found.items()))
+            )
         else:
-            rows.append((key, f"{len(found)} different values"))
+            rows.append((key, _("{found} different values").format(found=len(found))))
     return rows
 
 
 def _who(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= 3 else f"{len(names)} cells"
+    return ", ".join(names) if len(names) <= 3 else _("{names} cells").format(names=len(names))
 
 
 def _settings(cell: CellContent) -> Iterator[tuple[str, str]]:
@@ -161,8 +167,8 @@ def _settings(cell: CellContent) -> Iterator[tuple[str, str]]:
     if "late_policy" not in source and "late-policy" not in source:
         yield "late policy", cell.summary.accounting.late_policy
     clock = cell.summary.clocksource
-    yield "clock source before, after", f"{clock.get('before', '?')}, {clock.get('after', '?')}"
-    yield "ended by", cell.summary.stop_reason
+    yield _("clock source before, after"), f"{clock.get('before', '?')}, {clock.get('after', '?')}"
+    yield _("ended by"), cell.summary.stop_reason
 
 
 def _read_back(cell: CellContent) -> Iterator[tuple[str, str]]:

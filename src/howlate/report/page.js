@@ -8,6 +8,10 @@
   const FINEST = 5, NATIVE = 7; // charts/histogram.py
   const WORTH = 4; // pixels that a drag must cover to be a zoom
 
+  // In the language of the page, which brings its words where they are not these (report/html.py).
+  const words = JSON.parse((document.getElementById("words") || { textContent: "{}" }).textContent);
+  const said = (text, values) => (words[text] || text).replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
   // Differences in base 64, 5 bits a digit; beyond 31 bits, so no bit operators.
   function unpack(text) {
     const values = [];
@@ -80,7 +84,7 @@
   };
 
   function oneIn(times) {
-    return times < 10 ? "1 in " + Number(times.toPrecision(2)) : "1 in " + grouped(Math.round(times));
+    return said("1 in {many}", { many: times < 10 ? Number(times.toPrecision(2)) : grouped(Math.round(times)) });
   }
 
   // --- One plot ----------------------------------------------------------------------------------------------------
@@ -235,7 +239,7 @@
       const say = kind === "ns" ? exact : kind === "count" ? (v) => grouped(Math.round(v)) : (v) => clockText(v, largest);
       const middle = this.at((Math.max(low[i], this.data.x.low) + high[i]) / 2);
       const rows = series.map((s) => [s.name, SAY[s.kind](s.values[i]), s.key]);
-      this.show(this.shown(middle), `${say(low[i])} to ${say(high[i])}`, rows);
+      this.show(this.shown(middle), said("{low} to {high}", { low: say(low[i]), high: say(high[i]) }), rows);
     }
 
     points() {
@@ -265,8 +269,9 @@
         ? [[s.names[k], s.says[k], s.key]]
         : s.names
         ? [[s.names[k], exact(x), s.key]]
-        : [["later than", exact(x), s.key], ["wake-ups", `${grouped(s.y[k])} of ${grouped(s.total)}`],
-           ["share", s.y[k] ? oneIn(s.total / s.y[k]) : "none: the largest seen"]];
+        : [[said("later than"), exact(x), s.key],
+           [said("wake-ups"), said("{part} of {whole}", { part: grouped(s.y[k]), whole: grouped(s.total) })],
+           [said("share"), s.y[k] ? oneIn(s.total / s.y[k]) : said("none: the largest seen")]];
       this.show(this.shown(at), s.name, rows);
     }
 
@@ -394,7 +399,7 @@
         this.reset = document.createElement("button");
         this.reset.type = "button";
         this.reset.className = "reset";
-        this.reset.textContent = "Show all";
+        this.reset.textContent = said("Show all");
         this.reset.addEventListener("click", () => this.zoom([0, 1]));
         this.element.append(this.reset);
       }

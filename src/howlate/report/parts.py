@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from howlate.charts._words import time_text
-from howlate.model.columns import LATENCY, RESPONSE, column_words, things
+from howlate.charts._words import time_text, words_of_column
+from howlate.language import _, ngettext
+from howlate.model.columns import LATENCY, RESPONSE, things
 from howlate.report.compare import Block, Comparison
 from howlate.report.join import TEST
 from howlate.stats.sides import Row
@@ -42,6 +43,10 @@ class Part:
         """What its values are: "wake-ups"."""
         return things(self.column)
 
+    @property
+    def are_wake_ups(self) -> bool:
+        return self.column in (LATENCY, RESPONSE)
+
     def rows(self, side: int) -> list[tuple[Block, Row]]:
         """Where the side has a valid repetition."""
         found = [(block, block.row(side)) for block in self.blocks]
@@ -59,7 +64,9 @@ class Part:
         return " ".join(said)
 
     def repetitions(self, count: int = 2) -> str:
-        return ("seed" if self.virtual else "repetition") + "s" * (count != 1)
+        if self.virtual:
+            return ngettext("seed", "seeds", count)
+        return ngettext("repetition", "repetitions", count)
 
 
 def parts_of(found: Comparison) -> list[Part]:
@@ -74,9 +81,9 @@ def parts_of(found: Comparison) -> list[Part]:
 def title_of(part: Part) -> str:
     """What the sentences below are about: "Wake-up latency", with part and test where that helps."""
     name = part.blocks[0].labels.get("part", "")
-    words = column_words(part.column) if part.column else "what the load's own runs took"
+    words = words_of_column(part.column) if part.column else _("what the load's own runs took")
     head = words[:1].upper() + words[1:] if part.column in (LATENCY, RESPONSE) else words
-    test = "" if part.blocks[0].test == "cyclic" else f", test {part.blocks[0].test}"
+    test = "" if part.blocks[0].test == "cyclic" else _(", test {test}").format(test=part.blocks[0].test)
     return f"{f'{name}: ' if name else ''}{head}{test}"
 
 
@@ -85,14 +92,20 @@ def time_of(ns: float) -> str:
 
 
 def under(load: str) -> str:
-    return "without load" if load == "none" else f"under {load}" if load else "over all"
+    return (
+        _("without load")
+        if load == "none"
+        else _("under {load}").format(load=load)
+        if load
+        else _("over all")
+    )
 
 
 def label_words(name: str, text: str) -> str:
     if name == "load":
         return under(text)
     if name == "period":
-        return f"at a period of {text}"
+        return _("at a period of {text}").format(text=text)
     if name == TEST:
-        return f"in the test {text}"
-    return f"with {name} {text}"
+        return _("in the test {text}").format(text=text)
+    return _("with {name} {text}").format(name=name, text=text)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from howlate.charts import Subject
 from howlate.charts._figure import Shows
+from howlate.language import _
 from howlate.model.bins import CellBins
 from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.report.coarser import coarser
@@ -59,7 +60,13 @@ class Points:
         if cell is None:
             return None
         which = cell.id.rpartition("-")[2]
-        label = f"{name} (of {group.of} the one with the largest: {which})" if group.planned > 1 else name
+        label = (
+            _("{name} (of {of} the one with the largest: {which})").format(
+                name=name, of=group.of, which=which
+            )
+            if group.planned > 1
+            else name
+        )
         return Subject(label, cell, coarser(self.bins.get(id(cell)), joined), group)
 
     def _pooled(self, group: Group, name: str) -> Subject | None:
@@ -68,7 +75,7 @@ class Points:
         pooled = pool([self.bins[id(c)] for c in cells])
         if pooled is None:
             return None
-        label = f"{name} (all {group.of})" if group.planned > 1 else name
+        label = _("{name} (all {of})").format(name=name, of=group.of) if group.planned > 1 else name
         return Subject(label, together(cells), pooled, group)
 
 

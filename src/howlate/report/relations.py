@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from howlate.charts._words import significant
+from howlate.language import N_, _, ngettext, retold
 from howlate.report.compare import Block
 from howlate.report.join import MOST_NAMED
 from howlate.report.parts import MOST_SAID, Part, Said
@@ -55,7 +56,7 @@ def answer(directions: Sequence[Direction], over_all: Direction) -> Answer:
 
 
 STEADY = "stddev"
-_WORDS = {"0.5": "median", "max": "maximum", STEADY: "standard deviation"}
+_WORDS = {"0.5": N_("median"), "max": N_("maximum"), STEADY: N_("standard deviation")}
 
 Found = Sequence[tuple[Block, Verdict]]
 
@@ -71,8 +72,8 @@ def relations(part: Part) -> list[Said]:
     whys = dict.fromkeys(
         v.why for b in part.blocks for p in b.pairs for v in p.verdicts if v.direction == "unstated"
     )
-    text = (
-        f"Of {len(unstated)} pairs of sides no difference is stated: {'; '.join(whys)}. The tables show all."
+    text = _("Of {unstated} pairs of sides no difference is stated: {whys}. The tables show all.").format(
+        unstated=len(unstated), whys="; ".join(map(retold, whys))
     )
     return [*stated, Said("against", text)]
 
@@ -107,7 +108,14 @@ def _relation(part: Part, first: int, second: int) -> tuple[list[Said], list[Sai
     for reason, figures in refusals.items():
         seen = _as_seen(part, first, second, figures)
         if seen:
-            bare.append(Said("against", f"{seen} Whether that is the side's doing is not stated: {reason}."))
+            bare.append(
+                Said(
+                    "against",
+                    _("{seen} Whether that is the side's doing is not stated: {reason}.").format(
+                        seen=seen, reason=retold(reason)
+                    ),
+                )
+            )
     return out, bare
 
 
@@ -116,39 +124,47 @@ def _told(part: Part, one: int, other: int, figure: str, kind: Judged, found: Fo
     worse = [(b, v) for b, v in found if v.direction == "larger"]
     unclear = [(b, v) for b, v in found if v.direction == "indistinct"]
     tried = len(better) + len(worse) + len(unclear)
-    a, b, what = part.sides[one], part.sides[other], _WORDS[figure]
+    a, b, what = part.sides[one], part.sides[other], _(_WORDS[figure])
     if kind == "indistinct":
-        return (
-            f"{a} and {b} are not distinguishable in their {what}{_at(tried)} ({_ratios(unclear)}). "
-            "That is not to say that they are equal."
-        )
+        return _(
+            "{a} and {b} are not distinguishable in their {what}{tried} ({unclear}). That is not "
+            "to say that they are equal."
+        ).format(a=a, b=b, what=what, tried=_at(tried), unclear=_ratios(unclear))
     if kind == "mixed":
         said = [
-            f"{a}'s is smaller at {len(better)} of {tried} points"
+            _("{a}'s is smaller at {better} of {tried} points").format(a=a, better=len(better), tried=tried)
             + (f" ({_names(part, better)})" if better else "")
         ]
-        said.append(f"{b}'s at {len(worse)}" + (f" ({_names(part, worse)})" if worse else ""))
-        return (
-            f"Neither of {a} and {b} has the smaller {what} everywhere: {', '.join(said)}; not distinguishable at "
-            f"{len(unclear)}."
+        said.append(
+            _("{b}'s at {worse}").format(b=b, worse=len(worse))
+            + (f" ({_names(part, worse)})" if worse else "")
         )
-    sooner = "sooner" if part.values == "wake-ups" else "smaller"
+        return _(
+            "Neither of {a} and {b} has the smaller {what} everywhere: {said}; not "
+            "distinguishable at {unclear}."
+        ).format(a=a, b=b, what=what, said=", ".join(said), unclear=len(unclear))
     head = {
-        "0.5": f"{a} is typically {sooner} than {b}: its median is smaller",
-        "max": f"{a} has a smaller maximum than {b}",
-        "stddev": f"{a} is steadier than {b}: its standard deviation is smaller",
+        "0.5": (
+            _("{a} is typically sooner than {b}: its median is smaller")
+            if part.are_wake_ups
+            else _("{a} is typically smaller than {b}: its median is smaller")
+        ).format(a=a, b=b),
+        "max": _("{a} has a smaller maximum than {b}").format(a=a, b=b),
+        "stddev": _("{a} is steadier than {b}: its standard deviation is smaller").format(a=a, b=b),
     }[figure]
-    where = "" if len(found) == 1 else f" at {len(better)} of {tried} points"
+    where = (
+        "" if len(found) == 1 else _(" at {better} of {tried} points").format(better=len(better), tried=tried)
+    )
     if kind == "first where told":
-        head = f"Where they can be told apart, {head}"
+        head = _("Where they can be told apart, {head}").format(head=head)
     if tried > 1:
-        where += ", larger at none"
+        where += _(", larger at none")
     tail = f" ({_ratios(better)})"
     if unclear:
-        tail += f"; not distinguishable: {_names(part, unclear)}"
+        tail += _("; not distinguishable: {part}").format(part=_names(part, unclear))
     if tried < len(found):
-        tail += f"; {len(found) - tried} more points state nothing"
-    return f"{head}{where}{tail}."
+        tail += _("; {found} more points state nothing").format(found=len(found) - tried)
+    return _("{sentence}.").format(sentence=f"{head}{where}{tail}")
 
 
 def _conclusion(part: Part, first: int, second: int) -> list[Said]:
@@ -175,34 +191,49 @@ def _conclusion(part: Part, first: int, second: int) -> list[Said]:
 def _answered(part: Part, sides: tuple[int, int], found: Found, over_all: Verdict) -> str:
     a, b = (part.sides[side] for side in sides)
     said = answer([verdict.direction for _, verdict in found], over_all.direction)
-    words: str = "neither confirmed nor contradicted" if said == "neither" else said
     by = {d: [(p, v) for p, v in found if v.direction == d] for d in ("smaller", "larger", "indistinct")}
     tried = sum(map(len, by.values()))
     contrary = {"confirmed": "larger", "contradicted": "smaller"}.get(said)
     counts = []
     for direction, told in (
-        ("smaller", "smaller"),
-        ("larger", "larger"),
-        ("indistinct", "not distinguishable"),
+        ("smaller", _("smaller at {count}{names}")),
+        ("larger", _("larger at {count}{names}")),
+        ("indistinct", _("not distinguishable at {count}{names}")),
     ):
         names = f" ({_names(part, by[direction])})" if direction == contrary and by[direction] else ""
-        counts.append(f"{told} at {len(by[direction]) or 'none'}{names}")
+        counts.append(told.format(count=len(by[direction]) or _("none"), names=names))
     its = over_all.interval
     assert its is not None
-    return (
-        f"That RT is steadier over all is {words}: {a}'s standard deviation is {significant(its.ratio)} times {b}'s "
-        f"in the mean over {tried} point{'s' * (tried > 1)} (95 % interval from {significant(its.low)} to "
-        f"{significant(its.high)}); {', '.join(counts)}."
+    confirmed = {
+        "confirmed": _("That RT is steadier over all is confirmed:"),
+        "contradicted": _("That RT is steadier over all is contradicted:"),
+        "neither": _("That RT is steadier over all is neither confirmed nor contradicted:"),
+    }[said]
+    figures = ngettext(
+        "{a}'s standard deviation is {ratio} times {b}'s in the mean over {tried} point (95 % interval from {low} to "
+        "{high}); {counts}.",
+        "{a}'s standard deviation is {ratio} times {b}'s in the mean over {tried} points (95 % interval from {low} to "
+        "{high}); {counts}.",
+        tried,
+    ).format(
+        a=a,
+        ratio=significant(its.ratio),
+        b=b,
+        tried=tried,
+        low=significant(its.low),
+        high=significant(its.high),
+        counts=", ".join(counts),
     )
+    return f"{confirmed} {figures}"
 
 
 def _at(points: int) -> str:
-    return "" if points == 1 else f" at any of {points} points"
+    return "" if points == 1 else _(" at any of {points} points").format(points=points)
 
 
 def _names(part: Part, rows: Found) -> str:
-    named = [part.where(block) or "there" for block, _ in rows[:MOST_NAMED]]
-    more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
+    named = [part.where(block) or _("there") for block, _verdict in rows[:MOST_NAMED]]
+    more = _(" and {rows} more").format(rows=len(rows) - MOST_NAMED) if len(rows) > MOST_NAMED else ""
     return "; ".join(named) + more
 
 
@@ -210,15 +241,21 @@ def _ratios(found: Found) -> str:
     """ "ratio 0.011 to 0.9, 95 % intervals from 0.01 to 0.95": of the side that is told of to the other."""
     held = [v.interval for _, v in found if v.interval is not None]
     if not held:
-        return "no ratio"
+        return _("no ratio")
     ratios = [i.ratio for i in held]
     low, high = min(i.low for i in held), max(i.high for i in held)
     one = (
         significant(ratios[0])
         if len(held) == 1
-        else f"{significant(min(ratios))} to {significant(max(ratios))}"
+        else _("{significant} to {significant2}").format(
+            significant=significant(min(ratios)), significant2=significant(max(ratios))
+        )
     )
-    return f"ratio {one}, 95 % interval{'s' * (len(held) > 1)} from {significant(low)} to {significant(high)}"
+    return ngettext(
+        "ratio {one}, 95 % interval from {low} to {high}",
+        "ratio {one}, 95 % intervals from {low} to {high}",
+        len(held),
+    ).format(one=one, low=significant(low), high=significant(high))
 
 
 def _as_seen(part: Part, first: int, second: int, figures: Sequence[str]) -> str:
@@ -235,7 +272,11 @@ def _as_seen(part: Part, first: int, second: int, figures: Sequence[str]) -> str
                 smaller += mine.median < its.median
                 larger += mine.median > its.median
         if smaller + larger:
-            said.append(f"the {_WORDS[figure]} at {smaller} of {smaller + larger}")
+            said.append(
+                _("the {words} at {smaller} of {smaller2}").format(
+                    words=_(_WORDS[figure]), smaller=smaller, smaller2=smaller + larger
+                )
+            )
     if not said:
         return ""
-    return f"As seen, {a}'s is smaller than {b}'s: {', '.join(said)} points."
+    return _("As seen, {a}'s is smaller than {b}'s: {said} points.").format(a=a, b=b, said=", ".join(said))

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from howlate.charts._scale import NARROW_SPACE
-from howlate.charts._words import grouped, seconds_text
-from howlate.model.columns import LATENCY, RESPONSE, column_title
+from howlate.charts._words import grouped, seconds_text, title_of_column
+from howlate.language import N_, _, retold
+from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import ColumnSummary
 from howlate.report.content import CellContent
@@ -16,15 +17,18 @@ from howlate.report.terminal import in_common, outcome_columns
 from howlate.report.units import Unit, unit_for
 from howlate.stats.groups import Group, repetitions
 
-TIMES = ("min", "median", "mean", "p99", "p99.9", "largest", "std dev")
-COUNTS = (("period exceeded", " first"), ("overruns", ""), ("dropped", ""))
-POINT_COUNTS = (("missing", " first"), ("dropped", ""))
+TIMES = (N_("min"), N_("median"), N_("mean"), "p99", "p99.9", N_("largest"), N_("std dev"))
+COUNTS = ((N_("period exceeded"), " first"), (N_("overruns"), ""), (N_("dropped"), ""))
+POINT_COUNTS = ((N_("missing"), " first"), (N_("dropped"), ""))
 """Of data points, which no period brings: those that were wanted and not had."""
 
 
 def noted(note: str) -> str:
     """What must be known at this table or chart."""
-    return f'<p class="virtual">{escape(note[:1].upper() + note[1:])}.</p>' if note else ""
+    if not note:
+        return ""
+    said = retold(note)
+    return f'<p class="virtual">{escape(_("{sentence}.").format(sentence=said[:1].upper() + said[1:]))}</p>'
 
 
 def summary(
@@ -60,14 +64,14 @@ def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str, part:
         *_heads(heading(axis) for axis in axes),
         *_heads(
             (
-                repetitions(run),
-                "median of medians",
-                "smallest maximum",
-                "median maximum",
-                "largest maximum",
-                "period exceeded",
-                "overruns",
-                "dropped",
+                _(repetitions(run)),
+                _("median of medians"),
+                _("smallest maximum"),
+                _("median maximum"),
+                _("largest maximum"),
+                _("period exceeded"),
+                _("overruns"),
+                _("dropped"),
             ),
             "n",
         ),
@@ -79,9 +83,9 @@ def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str, part:
         for group, one in zip(groups, labels, strict=True)
     )
     same = in_common(labels)
-    title = f"{column_title(name)}, in {shown}: spread over {repetitions(run)}. " + (
-        f"Every row: {same}." if same else ""
-    )
+    title = _("{name}, in {shown}: spread over {run}. ").format(
+        name=title_of_column(name), shown=shown, run=_(repetitions(run))
+    ) + (_("Every row: {same}.").format(same=same) if same else "")
     ident = "-".join(word for word in ("spread", part, name) if word)
     return _titled(ident, title.strip(), "summary spread", name, note, heads, rows)
 
@@ -109,9 +113,9 @@ def _spread_row(group: Group, name: str, unit: Unit, labels: Sequence[str]) -> s
     first, *rest = labels
     found = group.spread(name)
     maxima = None if found is None else found.maxima
-    mark = "" if found else ' <span class="bad">invalid</span>'
+    mark = "" if found else ' <span class="bad">' + _("invalid") + "</span>"
     if group.dropped:
-        mark += ' <span class="bad">incomplete</span>'
+        mark += ' <span class="bad">' + _("incomplete") + "</span>"
     out = [f'<th scope="row">{escape(first)}{mark}</th>', *(f"<td>{escape(text)}</td>" for text in rest)]
     out.append(f'<td class="n" data-of="repetitions">{group.of}</td>')
     out += [
@@ -152,16 +156,16 @@ def _table(
     )
     heads = [
         *_heads(heading(axis) for axis in axes),
-        *_heads(["data points"] if points else [], "n"),
-        *_heads(TIMES, "n"),
+        *_heads([_("data points")] if points else [], "n"),
+        *_heads(map(_, TIMES), "n"),
         *(
             head
             for text, group in (POINT_COUNTS if points else COUNTS)
-            for head in _heads([text], f"n{group}")
+            for head in _heads([_(text)], f"n{group}")
         ),
-        *_heads((text for text, _ in outcomes), "n"),
-        *_heads([] if points else ["late policy"]),
-        *_heads(["measured"], "n"),
+        *_heads((text for text, _its in outcomes), "n"),
+        *_heads([] if points else [_("late policy")]),
+        *_heads([_("measured")], "n"),
     ]
     rows = (
         _row(
@@ -174,7 +178,9 @@ def _table(
         )
         for i, (cell, column, one) in enumerate(zip(cells, columns, labels, strict=True))
     )
-    title = f"{column_title(name)}, in {shown}. The largest is the largest seen, not a limit."
+    title = _("{name}, in {shown}. The largest is the largest seen, not a limit.").format(
+        name=title_of_column(name), shown=shown
+    )
     ident = "-".join(word for word in ("table", part, name) if word)
     return _titled(ident, title, "summary", name, note, heads, rows)
 
@@ -189,9 +195,9 @@ def _row(
 ) -> str:
     summary = cell.summary
     first, *rest = labels
-    mark = "" if summary.valid else ' <span class="bad">invalid</span>'
+    mark = "" if summary.valid else ' <span class="bad">' + _("invalid") + "</span>"
     if summary.accounting.dropped:
-        mark += ' <span class="bad">incomplete</span>'
+        mark += ' <span class="bad">' + _("incomplete") + "</span>"
     out = [f'<th scope="row">{escape(first)}{mark}</th>', *(f"<td>{escape(text)}</td>" for text in rest)]
     if points:
         out.append(_number("count", None if column is None else column.count, ""))
@@ -211,7 +217,7 @@ def _row(
     row = f'<tr class="{state}" data-cell="{escape(summary.id)}">{"".join(out)}</tr>'
     if summary.valid:
         return row
-    why = " ".join(summary.warnings) or "a check failed"
+    why = " ".join(map(retold, summary.warnings)) or _("a check failed")
     return f'{row}<tr class="why"><td colspan="{len(out)}"><span>{escape(why)}</span></td></tr>'
 
 

@@ -9,7 +9,6 @@ columns, the table goes on below with the columns that were left.
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
@@ -17,12 +16,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from howlate.charts._words import seconds_text
-from howlate.model.columns import LATENCY, RESPONSE, column_title, things
+from howlate.charts._words import seconds_text, things_of, title_of_column
+from howlate.language import N_, _, retold
+from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.finding import Finding
 from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import SCHEMA, CellSummary, ColumnSummary
 from howlate.report.labels import axes_that_vary, by_part, heading, measured_s, title_of
+from howlate.report.text import wrapped
 from howlate.report.units import Unit, unit_for
 from howlate.stats.groups import Group, groups_json, groups_of, is_grouped, kinds_of, repetitions
 
@@ -56,13 +57,13 @@ def print_cells(
     """The tables of a run, part after part, a column of the samples after the other; `seconds`: how long each cell
     (by id) measured. A row is a point where points are repeated, unless `every` cell is asked for."""
     if not summaries:
-        console.print("No cell of this run is whole yet.")
+        console.print(_("No cell of this run is whole yet."))
         return
     for part, places in by_part([s.labels for s in summaries]).items():
         if part:
             console.print()
-            heading_of_part = f"{part}: {title_of(part, run.study if run is not None else None)}"
-            for line in textwrap.wrap(heading_of_part, console.width):
+            heading_of_part = f"{part}: {retold(title_of(part, run.study if run is not None else None))}"
+            for line in wrapped(heading_of_part, console.width):
                 console.print(Text(line, style="bold underline"), soft_wrap=True)
         _print_part(console, [summaries[place] for place in places], seconds, run, every)
 
@@ -85,7 +86,7 @@ def _print_part(
             continue
         _print_column(console, summaries, name, seconds or {})
         if run is not None and run.virtual:
-            _print_note(console, VIRTUAL_TIME)
+            _print_note(console, retold(VIRTUAL_TIME))
     _print_notes(console, summaries)
 
 
@@ -100,7 +101,7 @@ def _print_column(
     columns = [s.columns.get(name) for s in summaries]
     unit = unit_for(c for c in columns if c is not None)
     console.print()
-    for line in textwrap.wrap(title(summaries, name, unit, seconds), console.width):
+    for line in wrapped(title(summaries, name, unit, seconds), console.width):
         console.print(Text(line, style="bold"), soft_wrap=True)
     console.print()
     labels = _label_columns([s.labels for s in summaries], [s.id for s in summaries])
@@ -114,7 +115,7 @@ def _print_column(
 def _label_columns(labels: Sequence[Mapping[str, str]], ids: Sequence[str]) -> list[Column]:
     axes = axes_that_vary(labels)
     if not axes:
-        return [("cell", list(ids))]
+        return [(_("cell"), list(ids))]
     return [(heading(axis), [one.get(axis, "-") for one in labels]) for axis in axes]
 
 
@@ -141,7 +142,7 @@ def _print_groups(
             continue
         unit = unit_for(columns)
         console.print()
-        for line in textwrap.wrap(group_title(groups, name, unit, seconds, run), console.width):
+        for line in wrapped(group_title(groups, name, unit, seconds, run), console.width):
             console.print(Text(line, style="bold"), soft_wrap=True)
         console.print()
         valid = [bool(group.counted) for group in groups]
@@ -149,9 +150,9 @@ def _print_groups(
         print_table(console, rows, group_columns(groups, name, unit, run), valid)
         same = in_common(labels)
         if same:
-            _print_note(console, f"every row: {same}")
+            _print_note(console, _("every row: {same}").format(same=same))
         if run is not None and run.virtual:
-            _print_note(console, VIRTUAL_TIME)
+            _print_note(console, retold(VIRTUAL_TIME))
     if any(len(group.counted) == 1 for group in groups):
         _print_note(console, one_is_none(run))
     _print_group_notes(console, groups, run)
@@ -163,11 +164,17 @@ def group_title(
     """ "Wake-up latency in us: spread over 8 seeds, each measured for 2 s"."""
     counts = {group.planned for group in groups}
     many = f"{max(counts)} " if len(counts) == 1 else ""
-    what = f"{column_title(name)} in {unit.name}: spread over {many}{repetitions(run, max(counts))}"
+    what = _("{name} in {name2}: spread over {many}{run}").format(
+        name=title_of_column(name), name2=unit.name, many=many, run=_(repetitions(run, max(counts)))
+    )
     summaries = [cell for group in groups for cell in group.cells]
     known = [seconds.get(s.id) or measured_s(s) for s in summaries]
     times = [t for t in known if t is not None]
-    return f"{what}, each measured for {_span(times)}" if times and len(times) == len(known) else what
+    return (
+        _("{what}, each measured for {times}").format(what=what, times=_span(times))
+        if times and len(times) == len(known)
+        else what
+    )
 
 
 def group_columns(groups: Sequence[Group], name: str, unit: Unit, run: Run | None) -> list[Column]:
@@ -175,17 +182,17 @@ def group_columns(groups: Sequence[Group], name: str, unit: Unit, run: Run | Non
     spreads = [group.spread(name) for group in groups]
     maxima = [None if s is None else s.maxima for s in spreads]
     found = [
-        (repetitions(run), [group.of for group in groups]),
-        ("median of\nmedians", [unit.text(None if s is None else s.medians) for s in spreads]),
-        ("smallest\nmax", [unit.text(None if m is None else m.smallest) for m in maxima]),
-        ("median\nmax", [unit.text(None if m is None else m.median) for m in maxima]),
-        ("largest\nmax", [unit.text(None if m is None else m.largest) for m in maxima]),
+        (_(repetitions(run)), [group.of for group in groups]),
+        (_("median of\nmedians"), [unit.text(None if s is None else s.medians) for s in spreads]),
+        (_("smallest\nmax"), [unit.text(None if m is None else m.smallest) for m in maxima]),
+        (_("median\nmax"), [unit.text(None if m is None else m.median) for m in maxima]),
+        (_("largest\nmax"), [unit.text(None if m is None else m.largest) for m in maxima]),
     ]
     if any(s is not None and s.period_exceeded for s in spreads):
-        found.append(("period\nexceeded", ["-" if s is None else str(s.period_exceeded) for s in spreads]))
-    found.append(("over-\nruns", [str(group.overruns) for group in groups]))
+        found.append((_("period\nexceeded"), ["-" if s is None else str(s.period_exceeded) for s in spreads]))
+    found.append((_("over-\nruns"), [str(group.overruns) for group in groups]))
     if any(group.dropped for group in groups):
-        found.append(("dropped", [str(group.dropped) for group in groups]))
+        found.append((_("dropped"), [str(group.dropped) for group in groups]))
     return found
 
 
@@ -200,11 +207,11 @@ def in_common(labels: Sequence[Mapping[str, str]]) -> str:
 def one_is_none(run: Run | None) -> str:
     """Said where a row has one repetition."""
     if run is not None and run.virtual:
-        return (
-            "one seed is one case of phase and dither, not a kernel's value: another moved one maximum by 1.8 "
-            "times. Use several (--seeds, 8 by default)."
+        return _(
+            "one seed is one case of phase and dither, not a kernel's value: another moved one "
+            "maximum by 1.8 times. Use several (--seeds, 8 by default)."
         )
-    return "a row of one repetition has no spread."
+    return _("a row of one repetition has no spread.")
 
 
 def _print_group_notes(console: Console, groups: Sequence[Group], run: Run | None) -> None:
@@ -214,32 +221,38 @@ def _print_group_notes(console: Console, groups: Sequence[Group], run: Run | Non
     for group in groups:
         name = ", ".join(group.labels.get(axis, "-") for axis in axes) or group.point
         said = [(text, cell.valid) for cell in group.cells for text in cell.warnings]
-        for text, many in kinds_of(text for text, _ in said):
-            invalid = "" if dict(said)[text] else ", invalid"
-            named.setdefault(text, []).append(f"{name} ({many} of {len(group.cells)}{invalid})")
+        for text, many in kinds_of(text for text, _valid in said):
+            invalid = "" if dict(said)[text] else _(", invalid")
+            named.setdefault(text, []).append(
+                _("{name} ({many} of {cells}{invalid})").format(
+                    name=name, many=many, cells=len(group.cells), invalid=invalid
+                )
+            )
     for text, rows in named.items():
-        more = f" and {len(rows) - MOST_ROWS} more rows" if len(rows) > MOST_ROWS else ""
-        _print_note(console, f"{'; '.join(rows[:MOST_ROWS])}{more}: {text}")
+        more = _(" and {rows} more rows").format(rows=len(rows) - MOST_ROWS) if len(rows) > MOST_ROWS else ""
+        _print_note(console, f"{'; '.join(rows[:MOST_ROWS])}{more}: {retold(text)}")
     if any(s.accounting.late_policy == "as-published" for group in groups for s in group.cells):
-        _print_note(console, AS_PUBLISHED)
+        _print_note(console, _(AS_PUBLISHED))
 
 
 def _span(times: Sequence[float]) -> str:
     short, long = seconds_text(min(times), " "), seconds_text(max(times), " ")
-    return short if short == long else f"{short} to {long}"
+    return short if short == long else _("{short} to {long}").format(short=short, long=long)
 
 
 def title(summaries: Sequence[CellSummary], name: str, unit: Unit, seconds: Mapping[str, float]) -> str:
     """What the table shows, and for how long it was looked at: "Wake-up latency in us, largest seen in 12 s a
     row"."""
-    what = column_title(name)
+    what = title_of_column(name)
     known = [seconds.get(s.id) or measured_s(s) for s in summaries]
     times = [t for t in known if t is not None]
     if not times or len(times) < len(known):
-        return f"{what} in {unit.name}"
+        return _("{column} in {unit}").format(column=what, unit=unit.name)
     span = _span(times)
-    each = "" if len(times) == 1 else " each"
-    return f"{what} in {unit.name}; the maximum is the largest seen in {span}{each}"
+    each = "" if len(times) == 1 else _(" each")
+    return _("{what} in {name}; the maximum is the largest seen in {span}{each}").format(
+        what=what, name=unit.name, span=span, each=each
+    )
 
 
 def number_columns(
@@ -254,24 +267,24 @@ def number_columns(
     def quantile(key: str) -> list[str]:
         return [unit.text(None if c is None else c.quantiles.get(key)) for c in columns]
 
-    found = [("data\npoints", [_count(None if c is None else c.count) for c in columns])] if points else []
+    found = [(_("data\npoints"), [_count(None if c is None else c.count) for c in columns])] if points else []
     found += [
-        ("min", times("min")),
-        ("mean", times("mean")),
+        (_("min"), times("min")),
+        (_("mean"), times("mean")),
         ("p99", quantile("0.99")),
         ("p99.9", quantile("0.999")),
-        ("max", times("max")),
-        ("std\ndev", times("stddev")),
+        (_("max"), times("max")),
+        (_("std\ndev"), times("stddev")),
     ]
     exceeded = [None if c is None else c.period_exceeded for c in columns]
     if not points or any(count is not None for count in exceeded):
-        found.append(("period\nexceeded", [_count(count) for count in exceeded]))
+        found.append((_("period\nexceeded"), [_count(count) for count in exceeded]))
     if not points or any(s.accounting.overruns for s in summaries):
         found.append(
-            ("missing" if points else "over-\nruns", [str(s.accounting.overruns) for s in summaries])
+            (_("missing") if points else _("over-\nruns"), [str(s.accounting.overruns) for s in summaries])
         )
     if any(s.accounting.dropped for s in summaries):
-        found.append(("dropped", [str(s.accounting.dropped) for s in summaries]))
+        found.append((_("dropped"), [str(s.accounting.dropped) for s in summaries]))
     if any(next(iter(s.columns), name) == name for s in summaries):
         found += outcome_columns(summaries, unit)
     return found
@@ -354,37 +367,41 @@ def _share_out(room: int, wanted: Sequence[int], gap: int) -> list[int]:
 def _print_notes(console: Console, summaries: Sequence[CellSummary]) -> None:
     """Warnings once, with the rows that they are about."""
     named: dict[str, list[str]] = {}
+    names: set[str] = set()
     axes = axes_that_vary([s.labels for s in summaries])
     for summary in summaries:
         name = ", ".join(summary.labels.get(axis, "-") for axis in axes) or summary.id
+        names.add(name)
         for warning in summary.warnings:
-            named.setdefault(warning, []).append(name if summary.valid else f"{name} (invalid)")
+            named.setdefault(warning, []).append(
+                name if summary.valid else _("{name} (invalid)").format(name=name)
+            )
         if summary.accounting.dropped:
-            text = (
-                f"{summary.accounting.dropped} {things(next(iter(summary.columns), LATENCY))} were not recorded: "
-                "the statistics of this row are incomplete."
+            text = _(
+                "{dropped} {things} were not recorded: the statistics of this row are incomplete."
+            ).format(
+                dropped=summary.accounting.dropped, things=things_of(next(iter(summary.columns), LATENCY))
             )
             named.setdefault(text, []).append(name)
     if named:
         console.print()
     for warning, rows in named.items():
-        every = len(rows) == len(summaries) > 1 and not any("(invalid)" in r for r in rows)
-        who = "every row" if every else "; ".join(rows)
-        _print_note(console, f"{who}: {warning}")
+        every = len(rows) == len(summaries) > 1 and not any(r not in names for r in rows)
+        who = _("every row") if every else "; ".join(rows)
+        _print_note(console, f"{who}: {retold(warning)}")
     if any(s.accounting.late_policy == "as-published" for s in summaries):
-        _print_note(console, AS_PUBLISHED)
+        _print_note(console, _(AS_PUBLISHED))
 
 
 def _print_note(console: Console, text: str) -> None:
-    for i, line in enumerate(textwrap.wrap(text, max(30, console.width - 2))):
+    for i, line in enumerate(wrapped(text, max(30, console.width - 2))):
         console.print(Text(f"{' ' if i else '!'} {line}"), soft_wrap=True)
 
 
-AS_PUBLISHED = (
-    "The late policy as-published is the loop that the study printed: after a stall it counts on from where "
-    "it was and never "
-    "finds back to the clock, so every later activation looks late. Its numbers are for comparison with "
-    "that study alone."
+AS_PUBLISHED = N_(
+    "The late policy as-published is the loop that the study printed: after a stall it "
+    "counts on from where it was and never finds back to the clock, so every later "
+    "activation looks late. Its numbers are for comparison with that study alone."
 )
 
 
@@ -397,18 +414,20 @@ def print_findings(
     shown = chosen if most is None else chosen[:most]
     for finding in shown:
         about = f" ({', '.join(finding.machines)})" if finding.machines else ""
-        lines = textwrap.wrap(f"{finding.title}: {finding.found}{about}", max(30, console.width - 2))
+        lines = wrapped(
+            f"{retold(finding.title)}: {retold(finding.found)}{about}", max(30, console.width - 2)
+        )
         for i, line in enumerate(lines):
             console.print(Text(f"{' ' if i else '-'} {line}", style="bold"), soft_wrap=True)
-        _print_indented(console, finding.why)
+        _print_indented(console, retold(finding.why))
         if finding.change:
-            _print_indented(console, finding.change, "To change it: ")
+            _print_indented(console, retold(finding.change), _("To change it: "))
     rest = len(chosen) - len(shown)
     if rest:
-        console.print(f"  ({rest} more: howlate doctor)")
+        console.print(_("  ({rest} more: howlate doctor)").format(rest=rest))
     return len(shown)
 
 
 def _print_indented(console: Console, text: str, lead: str = "") -> None:
-    for line in textwrap.wrap(f"{lead}{text}", max(30, console.width - 2)) if text else ():
+    for line in wrapped(f"{lead}{text}", max(30, console.width - 2)) if text else ():
         console.print(Text(f"  {line}"), soft_wrap=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from howlate.charts._words import significant
+from howlate.language import _, retold
 from howlate.model.study import numbered
 from howlate.report.compare import Block
 from howlate.report.parts import Part, Said, time_of
@@ -63,15 +64,25 @@ def trends(part: Part) -> list[Said]:
             trend = kendall_trend(values, [number for number, _ in its.points])
             assert trend is not None
             first, last = its.points[0][0], its.points[-1][0]
-            span = f"from {first:g} to {last:g} of {its.load}{' ' if its.where else ''}{its.where}"
-            change = f"{time_of(values[0])} to {time_of(values[-1])}, tau {trend.tau:.2f}, p {trend.p:.2g}"
+            span = _("from {first:g} to {last:g} of {load}{value}{where}").format(
+                first=first, last=last, load=its.load, value=" " if its.where else "", where=its.where
+            )
+            change = _("{time_of} to {time_of2}, tau {tau:.2f}, p {p:.2g}").format(
+                time_of=time_of(values[0]), time_of2=time_of(values[-1]), tau=trend.tau, p=trend.p
+            )
             if trend.p >= LEVEL:
-                text = f"{name}: no rise and no fall of the maximum is shown {span} ({change})"
+                text = _("{name}: no rise and no fall of the maximum is shown {span} ({change})").format(
+                    name=name, span=span, change=change
+                )
             elif trend.tau > 0:
-                text = f"{name}: the maximum rises {span} ({change})"
+                text = _("{name}: the maximum rises {span} ({change})").format(
+                    name=name, span=span, change=change
+                )
             else:
-                text = f"{name}: the maximum falls {span} ({change})"
-            out.append(Said("trend", f"{text}."))
+                text = _("{name}: the maximum falls {span} ({change})").format(
+                    name=name, span=span, change=change
+                )
+            out.append(Said("trend", _("{sentence}.").format(sentence=text)))
     return out
 
 
@@ -99,25 +110,31 @@ def _run_time(
     load = figure.removeprefix(RUN).rpartition(".")[0]
     a, b = part.sides[first], part.sides[second]
     ratios = []
-    for block, _ in found:
+    for block, _verdict in found:
         one, other = block.row(first), block.row(second)
         mine = one.range(figure) if one is not None else None
         its = other.range(figure) if other is not None else None
         if mine is not None and its is not None and its.median > 0:
             ratios.append(mine.median / its.median)
     span = (
-        f"{significant(min(ratios))} to {significant(max(ratios))} times as long"
+        _("{significant} to {significant2} times as long").format(
+            significant=significant(min(ratios)), significant2=significant(max(ratios))
+        )
         if len(ratios) > 1
-        else f"{significant(ratios[0])} times as long"
+        else _("{significant} times as long").format(significant=significant(ratios[0]))
         if ratios
-        else "an unknown time"
+        else _("an unknown time")
     )
     stated = [verdict.direction for _, verdict in found if verdict.direction != "unstated"]
-    head = f"A run of {load} takes {span} on {a} as on {b}"
+    head = _("A run of {load} takes {span} on {a} as on {b}").format(load=load, span=span, a=a, b=b)
     if not stated:
-        return f"{head}, as seen; that it is the side's doing is not stated: {found[0][1].why}."
+        return _("{head}, as seen; that it is the side's doing is not stated: {why}.").format(
+            head=head, why=retold(found[0][1].why)
+        )
     longer, shorter = stated.count("larger"), stated.count("smaller")
-    return (
-        f"{head}: longer at {longer}, shorter at {shorter}, not distinguishable at "
-        f"{len(stated) - longer - shorter} of {len(stated)} points."
+    return _(
+        "{head}: longer at {longer}, shorter at {shorter}, not distinguishable at {stated} "
+        "of {stated2} points."
+    ).format(
+        head=head, longer=longer, shorter=shorter, stated=len(stated) - longer - shorter, stated2=len(stated)
     )
