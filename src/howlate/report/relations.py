@@ -210,10 +210,10 @@ def _answered(part: Part, sides: tuple[int, int], found: Found, over_all: Verdic
         "neither": _("That RT is steadier over all is neither confirmed nor contradicted:"),
     }[said]
     figures = ngettext(
-        "{a}'s standard deviation is {ratio} times {b}'s in the mean over {tried} point (95 % interval from {low} to "
-        "{high}); {counts}.",
-        "{a}'s standard deviation is {ratio} times {b}'s in the mean over {tried} points (95 % interval from {low} to "
-        "{high}); {counts}.",
+        "{a}'s standard deviation is {ratio} times {b}'s in the mean over {tried} point (95 % interval "
+        "from {low} to {high}); {counts}.",
+        "{a}'s standard deviation is {ratio} times {b}'s in the mean over {tried} points (95 % interval "
+        "from {low} to {high}); {counts}.",
         tried,
     ).format(
         a=a,
