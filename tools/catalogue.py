@@ -153,7 +153,8 @@ def _of_shown(tree: ast.Module, place: str) -> Iterator[Found]:
 def _of_commands(tree: ast.Module, place: str) -> Iterator[Found]:
     """The docstrings that `--help` shows."""
     first = (ast.get_docstring(tree) or "").partition("\n")[0].rstrip(".")
-    if not Path(place).name.startswith("_"):
+    name = Path(place)
+    if not name.name.startswith("_") or (name.name == "__init__.py" and name.parent.name != "cli"):
         yield Found(first, place)
     for node in tree.body:
         if not isinstance(node, ast.FunctionDef) or not (said := ast.get_docstring(node)):

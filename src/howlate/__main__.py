@@ -67,7 +67,7 @@ def _run(argv: list[str] | None) -> int:
         )
         message, remedy = _in_our_words(problem)
         shows = f"`{command} --help` shows how"
-        return _say(message, f"{remedy} {retold(shows)}" if remedy else shows, ExitCode.USAGE)
+        return _say(message, f"{retold(remedy)} {retold(shows)}" if remedy else shows, ExitCode.USAGE)
     except click.Abort:
         raise KeyboardInterrupt from None
     return int(result) if isinstance(result, int) else ExitCode.DONE
@@ -75,13 +75,17 @@ def _run(argv: list[str] | None) -> int:
 
 def _in_our_words(problem: click.ClickException) -> tuple[str, str]:
     """What click found wrong, and the name that was probably meant, as every other mistake is told."""
-    for attribute, kind in (("option_name", "option"), ("command_name", "command")):
+    kinds = (
+        ("option_name", N_('there is no option "{name}"')),
+        ("command_name", N_('there is no command "{name}"')),
+    )
+    for attribute, missing in kinds:
         name = getattr(problem, attribute, None)
         if isinstance(name, str) and hasattr(problem, "possibilities"):
             from howlate.model.decode import suggestion
 
             near = problem.possibilities
-            return f'there is no {kind} "{name}"', suggestion(name, near[:1]) if near else ""
+            return _(missing).format(name=name), suggestion(name, near[:1]) if near else ""
     message = " ".join(problem.format_message().split()).rstrip(".")
     return (message[:1].lower() + message[1:] if spoken() == SOURCE else message), ""
 

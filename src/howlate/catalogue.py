@@ -76,8 +76,11 @@ class Template:
         for i, piece in enumerate(FIELD.split(self.text)):
             if i % 2 == 0:
                 pieces.append(re.escape(piece.replace("{{", "{").replace("}}", "}")))
-            else:
-                pieces.append(f"(?P={piece})" if piece in seen else f"(?P<{piece}>.*?)")
+            elif piece in seen:
+                pieces.append(f"(?P={piece})")
+            else:  # right behind another field it is nothing, or more of the sentence: no half of a word
+                close = i > 1 and not self.literals[i // 2]
+                pieces.append(f"(?P<{piece}>(?:\\W.*?)?)" if close else f"(?P<{piece}>.*?)")
                 seen.add(piece)
         return re.compile("".join(pieces), re.DOTALL)
 

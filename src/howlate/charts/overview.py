@@ -9,11 +9,11 @@ from howlate.charts._pieces import exact_of, picture_of
 from howlate.charts._rows import ROW, WIDTH, Dot, Row, pieces_of
 from howlate.charts._scale import Scale, spread
 from howlate.charts._words import said_of, time_text
-from howlate.language import _
+from howlate.language import N_, _
 from howlate.model.summary import ColumnSummary
 
 STATISTICS = (
-    ("0.5", "median", "plus", "c-median"),
+    ("0.5", N_("median"), "plus", "c-median"),
     ("0.99", "p99", "square", "c-p99"),
     ("0.999", "p99.9", "diamond", "c-p999"),
 )
@@ -39,7 +39,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         y_title="",
         panels=(_panel(rows, x),),
         keys=(
-            *(Key(classes, name, marker) for _, name, marker, classes in STATISTICS),
+            *(Key(classes, _(name), marker) for _key, name, marker, classes in STATISTICS),
             Key("c-max", _("largest seen"), "circle"),
         ),
     )
@@ -80,7 +80,7 @@ def dots(column: ColumnSummary) -> list[Dot]:
         for key, name, marker, classes in STATISTICS
         if (value := column.quantiles.get(key)) is not None
     ]
-    return [*found, Dot("largest", column.max, "circle", "c-max")] if column.max is not None else found
+    return [*found, Dot(_("largest"), column.max, "circle", "c-max")] if column.max is not None else found
 
 
 CHART = Chart("overview", 10, draw, "cells")

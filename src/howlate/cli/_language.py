@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from howlate.language import N_, _, languages, speak
+from howlate.language import N_, SOURCE, _, languages, speak, spoken
 
 EXAMPLE = N_("Example:")
 
@@ -80,7 +81,9 @@ def speaking(command: click.Command) -> click.Command:
 
 def in_words(command: click.Command) -> None:
     """Help and options, as they stand in the catalogue."""
-    command.help = _(command.help) if command.help else command.help
+    if spoken() == SOURCE:
+        return
+    command.help = _(inspect.cleandoc(command.help)) if command.help else command.help
     if command.epilog and command.epilog.startswith(EXAMPLE):
         command.epilog = _(EXAMPLE) + command.epilog.removeprefix(EXAMPLE)
     for parameter in command.params:
