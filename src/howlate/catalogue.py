@@ -13,8 +13,8 @@ from howlate.errors import DamagedError
 from howlate.language import FOLDER
 
 FIELD = re.compile(r"\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")
-FEWEST_LETTERS = 4
-"""A template with fewer of its own would fit sentences that it did not make."""
+FEWEST_LETTERS, FEWEST_OF_A_PIECE = 3, 6
+"""A template, or a piece of one, with fewer of its own would fit sentences that it did not make."""
 JOINTS = ("\n", "; ", ". ", ": ", ", ")
 """Where a sentence that no template made is taken apart."""
 _ESCAPE = re.compile(r"\\(.)")
@@ -64,6 +64,7 @@ class Template:
     def __init__(self, text: str, translation: str) -> None:
         before = "{before}" if text[0] in " ;:,." else ""
         after = "{after}" if text[-1] == " " else ""
+        self.fewest = FEWEST_OF_A_PIECE if before or after else FEWEST_LETTERS
         self.text, self.translation = f"{before}{text}{after}", f"{before}{translation}{after}"
         self.literals = FIELD.split(self.text)[::2]
         self.core = max(self.literals, key=len)
@@ -157,7 +158,7 @@ class Catalogue:
             for text, said in self._messages.items()
             if text[0] in " ;:,." or text[-1] == " " or FIELD.search(text)
         ]
-        fit = [template for template in found if template.letters >= FEWEST_LETTERS]
+        fit = [template for template in found if template.letters >= template.fewest]
         return sorted(fit, key=lambda template: -template.letters)
 
     def retold(self, sentence: str) -> str:
