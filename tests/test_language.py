@@ -384,11 +384,7 @@ def test_japanese_tables_are_aligned_by_what_is_seen(width: int) -> None:
     out = StringIO()
     print_cells(Console(file=out, width=width), [summary for summary, _bins in five_cells(2000)])
     lines = out.getvalue().splitlines()
-    rows = [
-        line
-        for line in lines
-        if re.match(r"(none|cpu|disk|memory|hackbench)\S* .*\d$", line)
-    ]
+    rows = [line for line in lines if re.match(r"(none|cpu|disk|memory|hackbench)\S* .*\d$", line)]
     tables = [rows[i : i + 5] for i in range(0, len(rows), 5)]
     assert tables and all(len({cell_len(line) for line in table}) == 1 for table in tables)
     assert all(cell_len(line) <= width for line in lines)
