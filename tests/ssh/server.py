@@ -99,7 +99,8 @@ class Server:
 
     def connections(self) -> list[int]:
         """The server's processes for connections that were made: not what was started over them."""
-        assert self._listener is not None
+        if self._listener is None:
+            return []
         return [pid for pid in children_of(self._listener.pid) if _command(pid).startswith("sshd")]
 
     def cut(self) -> None:
@@ -215,7 +216,7 @@ def serving(
 ) -> Iterator[Server]:
     """A machine to reach by ssh. `mounts`: what `mount` is told, for other file systems than 256 MiB of memory in its
     temporary folders (only where they can be had); `environment`: of what is started there; `cable`: what it is
-    reached over, if not the loopback; then a machine that is silent for three seconds is noticed."""
+    reached over, if not the loopback; then a machine that is silent for five seconds is noticed."""
     sshd, separate = program("sshd"), _has_namespaces()
     if mounts and not separate:
         pytest.skip("NOT TESTED: file systems of its own need root")
@@ -225,7 +226,7 @@ def serving(
     write_known(folder, port, keygen(folder / "host"), host)
     client = write_client(folder, user)
     if cable:
-        client = f"{shlex.join(cable.at_this_end)} {client} -o ServerAliveInterval=1 -o ServerAliveCountMax=3"
+        client = f"{shlex.join(cable.at_this_end)} {client} -o ServerAliveInterval=1 -o ServerAliveCountMax=5"
     monkeypatch.setenv("HOWLATE_SSH", client)
     (folder / "settings").write_text(_settings(folder, port, host, environment or {}))
     server = Server(folder, port, sshd, mounts if separate else None, cable)
