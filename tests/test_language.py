@@ -324,6 +324,16 @@ def test_values_are_kept_when_a_sentence_is_retold() -> None:
     assert catalogue.retold("nothing that howlate ever says") == "nothing that howlate ever says"
 
 
+def test_what_a_guest_left_on_its_console_is_told_line_by_line() -> None:
+    """Looked through as one sentence, which no template made, eight such lines took half a minute."""
+    line = "[ {0:3}.000001] [ 754{0}]  tsc: mask: 0xffffffff max_cycles: 0x{0:x}, max_idle: 440795310528 ns (1, {0})"
+    console = [line.format(number) for number in range(100)]
+    said = Catalogue.read("de").retold("\n".join(["the way out of C6 takes up to 133 us", *console]))
+    assert said.splitlines() == ["der Weg aus C6 dauert bis zu 133 us", *console]
+    data = "{}: " + ", ".join(console)
+    assert Catalogue.read("de").retold(data) == data
+
+
 def test_what_click_says_is_what_click_says() -> None:
     folder = Path(click.__file__).parent
     source = " ".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))

@@ -15,8 +15,10 @@ from howlate.language import FOLDER
 FIELD = re.compile(r"\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")
 FEWEST_LETTERS, FEWEST_OF_A_PIECE = 3, 6
 """A template, or a piece of one, with fewer of its own would fit sentences that it did not make."""
-JOINTS = ("\n", "; ", ". ", ": ", ", ")
+JOINTS = ("; ", ". ", ": ", ", ")
 """Where a sentence that no template made is taken apart."""
+LONGEST = 2000
+"""A line with more is none of ours (a guest's console, data): to look for templates in it takes long."""
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "r": "\r"}
 
@@ -166,7 +168,9 @@ class Catalogue:
         of several, each that is known."""
         known = self._retold.get(sentence)
         if known is None:
-            known = self._retold[sentence] = self._tell(sentence)
+            lines = [sentence] if sentence in self._messages else sentence.split("\n")
+            known = "\n".join(self._tell(line) if len(line) <= LONGEST else line for line in lines)
+            self._retold[sentence] = known
         return known
 
     def _tell(self, sentence: str) -> str:
