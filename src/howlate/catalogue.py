@@ -13,10 +13,12 @@ from howlate.errors import DamagedError
 from howlate.language import FOLDER
 
 FIELD = re.compile(r"\{(\w+)(?:![rsa])?(?::[^{}]*)?\}")
-FEWEST_LETTERS, FEWEST_OF_A_PIECE = 3, 6
-"""A template, or a piece of one, with fewer of its own would fit sentences that it did not make."""
+FEWEST_LETTERS, FEWEST_OF_A_PIECE, FEWEST_AROUND_WORDS = 3, 6, 12
+"""A template with fewer of its own would fit sentences that it did not make: any, a piece of a sentence, one around
+several words that nothing made."""
 JOINTS = ("; ", ". ", ": ", ", ")
 """Where a sentence that no template made is taken apart."""
+AND = " and "
 LONGEST = 2000
 """A line with more is none of ours (a guest's console, data): to look for templates in it takes long."""
 _ESCAPE = re.compile(r"\\(.)")
@@ -175,30 +177,47 @@ class Catalogue:
 
     def _tell(self, sentence: str) -> str:
         whole = self._whole(sentence)
+        halves = [told for half in sentence.split(AND) if (told := self._whole(half)) is not None]
+        if (
+            len(halves) == sentence.count(AND) + 1
+            and sum(letters for _said, letters in halves) > (whole or ("", 0))[1]
+        ):
+            return self.message(AND).join(said for said, _letters in halves)
         if whole is not None:
-            return whole
+            return whole[0]
         for joint in JOINTS:
             first, found, rest = sentence.partition(joint)
             while found:
-                told = self._whole(first), self._whole(rest)
-                if told != (None, None):
-                    return f"{told[0] or self.retold(first)}{joint}{told[1] or self.retold(rest)}"
+                one, other = self._whole(first), self._whole(rest)
+                if one or other:
+                    said = (one[0] if one else self.retold(first), other[0] if other else self.retold(rest))
+                    return joint.join(said)
                 more, found, rest = rest.partition(joint)
                 first = f"{first}{joint}{more}"
         return sentence
 
-    def _whole(self, sentence: str) -> str | None:
+    def _whole(self, sentence: str) -> tuple[str, int] | None:
+        """What the closest template says, and how many letters of it stand there."""
         exact = self._messages.get(sentence)
         if exact is not None:
-            return exact
+            return exact, letters_of(sentence)
         if " " not in sentence:
             return None
+        told = self._fitting(sentence)
+        if told is None and sentence[0].isupper():  # as it begins a line; it was made small
+            small = self._whole(sentence[0].lower() + sentence[1:])
+            return small and (small[0][:1].upper() + small[0][1:], small[1])
+        return told
+
+    def _fitting(self, sentence: str) -> tuple[str, int] | None:
         for template in self._templates:
             values = template.values(sentence)
             if values is not None:
                 # One word is a name (a policy, a mode, a file), also where a heading has the same.
                 told = {name: self.retold(its) if " " in its else its for name, its in values.items()}
-                return template.filled(told)
+                foreign = (its.count(" ") > 1 and told[name] == its for name, its in values.items())
+                if template.letters >= FEWEST_AROUND_WORDS or not any(foreign):
+                    return template.filled(told), template.letters
         return None
 
 

@@ -128,7 +128,7 @@ def _print_shown(console: Console, table: Table, named: bool) -> None:
     if its.notes:
         console.print()
     for note in its.notes:
-        _wrapped(console, note, "- ")
+        _wrapped(console, retold(note), "- ")
 
 
 def _print_audit(console: Console, one: Audit) -> None:
@@ -174,7 +174,9 @@ def _print_rules(console: Console, found: Sequence[Audit]) -> None:
 def _wrapped(console: Console, text: str, lead: str) -> None:
     from rich.text import Text
 
-    for i, line in enumerate(textwrap.wrap(text, max(30, console.width - len(lead)))):
+    from howlate.report.text import wrapped
+
+    for i, line in enumerate(wrapped(text, max(30, console.width - len(lead)))):
         console.print(Text(f"{lead if i == 0 else ' ' * len(lead)}{line}"), soft_wrap=True)
 
 

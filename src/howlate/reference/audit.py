@@ -27,6 +27,17 @@ WORDS = {
     "passes": "the passes",
     "failures": "the failures",
 }
+FIGURES = {
+    "stddev": "the deviation {figure}",
+    "mean": "the mean {figure}",
+    "max": "the maximum {figure}",
+    "min": "the minimum {figure}",
+    "count": "the number of samples {figure}",
+    "period_exceeded": "the count of periods exceeded {figure}",
+    "overruns": "the count of periods missed {figure}",
+    "passes": "the passes {figure}",
+    "failures": "the failures {figure}",
+}
 
 
 @dataclass(frozen=True)
@@ -148,15 +159,15 @@ def _sentence(table: Table, row: Row, one: Contradiction) -> str:
     column = _named(table, one.figures[0])
     unit = column.unit if column else ""
     bound = one.bound / UNITS.get(unit, 1.0) if one.figures[0] in TIMES else one.bound
-    most = "at least" if one.least else "at most"
     of = f" of {table.samples:,} samples" if table.samples else ""
     period = f" and a period of {table.where['period'][0]}" if _with_period(one) else ""
     rest = " and ".join(_said(table, row, name) for name in one.figures[1:])
     subject = _said(table, row, one.figures[0])
-    return (
-        f"{subject[0].upper()}{subject[1:]} cannot stand beside {rest}{of}{period}: "
-        f"it would have to be {most} {bound:.6g}{f' {unit}' if unit else ''}."
-    )
+    subject, value = subject[0].upper() + subject[1:], f"{bound:.6g}{f' {unit}' if unit else ''}"
+    beside = f"{rest}{of}{period}"
+    if one.least:
+        return f"{subject} cannot stand beside {beside}: it would have to be at least {value}."
+    return f"{subject} cannot stand beside {beside}: it would have to be at most {value}."
 
 
 def _with_period(one: Contradiction) -> bool:
@@ -168,7 +179,7 @@ def _said(table: Table, row: Row, statistic: str) -> str:
     figure = row.values.get(column.name) if column else None
     if column is None or figure is None:
         return WORDS[statistic]
-    return f"{WORDS[statistic]} {figure.printed}{f' {column.unit}' if column.unit else ''}"
+    return FIGURES[statistic].format(figure=f"{figure.printed}{f' {column.unit}' if column.unit else ''}")
 
 
 def _pairs(reference: Reference, table: Table, row: Row) -> Iterator[tuple[Column, Row, Column, Table]]:

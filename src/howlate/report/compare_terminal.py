@@ -13,7 +13,7 @@ from howlate.model.run import VIRTUAL_TIME
 from howlate.report.compare import Block, Comparison
 from howlate.report.conclusions import conclusions
 from howlate.report.kernels import by_sentence, values_of
-from howlate.report.layout import Line, Sheet, heading, sheet
+from howlate.report.layout import HEADINGS, Line, Sheet, heading, sheet
 from howlate.report.parts import Said
 from howlate.report.terminal import Column, print_table
 from howlate.report.text import wrapped
@@ -87,8 +87,8 @@ def _numbers(its: Sheet) -> list[Column]:
     found = []
     for i, figure in enumerate(its.figures):
         texts = [its.shown(line, i) + _mark(line, i) for line in its.lines]
-        title = heading(figure)
-        found.append((_(SHORT[title]) if title in SHORT else title.replace(" ", "\n", 2), texts))
+        short = SHORT.get(HEADINGS.get(figure, ""))
+        found.append((_(short) if short else heading(figure).replace(" ", "\n", 2), texts))
     return found
 
 

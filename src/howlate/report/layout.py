@@ -30,7 +30,7 @@ def heading(figure: str) -> str:
     """A figure as a column's heading: "max", "hackbench run (ms)"."""
     if figure.startswith(RUN):
         return _("{load} run{unit}").format(load=figure.removeprefix(RUN).rpartition(".")[0], unit=SIGN_OF_MS)
-    return HEADINGS[figure]
+    return _(HEADINGS[figure])
 
 
 @dataclass(frozen=True)
