@@ -334,6 +334,17 @@ def test_what_a_guest_left_on_its_console_is_told_line_by_line() -> None:
     assert Catalogue.read("de").retold(data) == data
 
 
+def test_long_lines_are_not_taken_apart() -> None:
+    """To look for a known piece between each two joints of a long line takes minutes."""
+    catalogue = Catalogue.read("de")
+    known = "there is no module, and: the guest failed; "
+    assert catalogue.retold(known * 40) == known * 40
+    asked = []
+    catalogue._whole = lambda sentence: asked.append(sentence)  # type: ignore[method-assign]
+    catalogue.retold("nobody made this, or that: none; " * 40)
+    assert len(asked) == 2  # as a whole, and as what stands around "and"
+
+
 def test_what_click_says_is_what_click_says() -> None:
     folder = Path(click.__file__).parent
     source = " ".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))

@@ -19,8 +19,9 @@ several words that nothing made."""
 JOINTS = ("; ", ". ", ": ", ", ")
 """Where a sentence that no template made is taken apart."""
 AND = " and "
-LONGEST = 2000
-"""A line with more is none of ours (a guest's console, data): to look for templates in it takes long."""
+LONGEST, LONGEST_APART = 2000, 400
+"""A line with more is none of ours (a guest's console, data): to look for templates in it takes long, and to take it
+apart longer."""
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "r": "\r"}
 
@@ -185,7 +186,7 @@ class Catalogue:
             return self.message(AND).join(said for said, _letters in halves)
         if whole is not None:
             return whole[0]
-        for joint in JOINTS:
+        for joint in JOINTS if len(sentence) <= LONGEST_APART else ():
             first, found, rest = sentence.partition(joint)
             while found:
                 one, other = self._whole(first), self._whole(rest)
