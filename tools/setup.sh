@@ -22,17 +22,18 @@ die() { # code, sentence ...
 # What `./howlate` needs on Debian beyond its essential packages.
 packages_run=(cmake g++ ninja-build python3 python3-venv)
 
-# What the lab needs besides: the archive's keys and their check, unpacking, and QEMU for guests of this machine's kind.
+# What the lab needs besides: the archive's keys and their check, unpacking, what builds modules (for a kernel of another suite
+# in a root of it), and QEMU for guests of this machine's kind.
 lab_packages() {
-  printf '%s\n' debian-archive-keyring gpgv zstd
+  printf '%s\n' debian-archive-keyring gpgv zstd make debootstrap
   case $(uname -m) in aarch64) echo qemu-system-arm ;; *) echo qemu-system-x86 ;; esac
 }
 
-# Looked for by their commands: nearly free, where asking dpkg is not.
+# Looked for by their commands: nearly free, where asking dpkg is not. (debootstrap's is not on everybody's PATH.)
 lab_is_ready() {
-  local emulator=qemu-system-x86_64
+  local name emulator=qemu-system-x86_64
   [ "$HOSTTYPE" = aarch64 ] && emulator=qemu-system-aarch64
-  command -v $emulator >/dev/null && command -v gpgv >/dev/null && command -v zstd >/dev/null
+  for name in "$emulator" gpgv zstd make; do command -v "$name" >/dev/null || return 1; done
 }
 
 # Is a command of the lab called, and not merely its help? Costs nothing for the other commands.
