@@ -19,7 +19,8 @@ need_packages debootstrap git
 
 suite=bookworm
 bare=$(mktemp -d "${TMPDIR:-/tmp}/howlate-fresh.XXXXXX")
-trap 'umount --recursive "$bare"/{proc,sys,dev} 2>/dev/null; rm -rf --one-file-system "$bare"' EXIT
+trap 'umount --recursive "$bare" 2>/dev/null; rm -rf --one-file-system "$bare"' EXIT
+mount --bind "$bare" "$bare" # a root that is a mount, as every system's: else nothing there can have mounts of its own
 # shellcheck disable=SC2016  # apt expands it
 mirror=$(apt-get indextargets --format '$(REPO_URI)' "Codename: $suite" | head -n 1)
 [ -n "$mirror" ] || die $EXIT_NOT_POSSIBLE "apt on this machine knows no archive of $suite. Add one to its sources"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import pwd
 import shlex
 import shutil
 import signal
@@ -34,6 +35,13 @@ def program(name: str) -> Path:
         if path and Path(path).exists():
             return Path(path)
     pytest.skip(f"NOT TESTED: there is no {name}; ./dev test unpacks it into {UNPACKED}")
+
+
+def _has_user(name: str) -> bool:
+    try:
+        return bool(pwd.getpwnam(name))
+    except KeyError:
+        return False
 
 
 def _has_namespaces() -> bool:
@@ -220,6 +228,10 @@ def serving(
     sshd, separate = program("sshd"), _has_namespaces()
     if mounts and not separate:
         pytest.skip("NOT TESTED: file systems of its own need root")
+    if os.geteuid() == 0 and not separate and not _has_user("sshd"):
+        pytest.skip(
+            "NOT TESTED: root's sshd wants a user sshd, and mounts in a namespace cannot give it one here"
+        )
     user, port = keygen(folder / "user"), free_port()
     (folder / "authorized").write_bytes(user.with_suffix(".pub").read_bytes())
     host = FAR if cable else HERE
