@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The README's two commands on a bare Debian 12 of its own making: git, ca-certificates and what Debian marks as essential.
-#   ./dev fresh           both          ./dev fresh check | test     one of them
+#   ./dev fresh           both          ./dev fresh check | test [PYTEST ARGUMENTS]     one of them
 # The system is made with debootstrap in a temporary folder and is gone afterwards. It takes over from this host how the archive and
 # the package index are reached (apt's mirror, pip's configuration, trusted certificates, name servers) and nothing else.
 set -eu
@@ -9,6 +9,7 @@ root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 . "$root/tools/setup.sh"
 
 which=${1:-both}
+arguments=("${@:2}")
 case $which in both | check | test) ;; *) die $EXIT_USAGE "there is no './dev fresh $which'; choose check, test or nothing" ;; esac
 [ "$(id -u)" = 0 ] || die $EXIT_NOT_POSSIBLE "a bare system is made with debootstrap, which only root can run. Call it as root"
 need_packages debootstrap git
@@ -55,4 +56,4 @@ inside() { # command ...
 }
 
 [ "$which" = test ] || inside ./howlate check
-[ "$which" = check ] || inside ./dev test
+[ "$which" = check ] || inside ./dev test "${arguments[@]}"

@@ -92,7 +92,10 @@ class Server:
         subprocess.run([*self._enter(), *argv], stdout=subprocess.DEVNULL, check=True)
 
     def _enter(self) -> list[str]:
-        return ["nsenter", f"--mount=/proc/{self._holder.pid}/ns/mnt"] if self._holder else []
+        if self._holder is None:
+            return []
+        there = f"/proc/{self._holder.pid}"  # its root is not that of its namespace where these tests run in a chroot
+        return ["nsenter", f"--mount={there}/ns/mnt", f"--root={there}/root"]
 
     def start(self) -> None:
         """Listens."""
