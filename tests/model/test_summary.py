@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from howlate.errors import DamagedError
 from howlate.model.bins import CellBins, Histogram, LoadCourse, Tail, TimeBlocks
-from howlate.model.summary import Accounting, CellSummary, ColumnSummary, LoadSummary
+from howlate.model.summary import Accounting, CellSummary, ColumnSummary, DeadlineSummary, LoadSummary
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 ints = st.integers(-(2**63), 2**63 - 1)
@@ -43,6 +43,7 @@ summaries = st.builds(
     outcomes=st.dictionaries(texts, ints, max_size=2),
     loads=st.lists(loads, max_size=2).map(tuple),
     warnings=st.lists(texts, max_size=2).map(tuple),
+    deadline=st.none() | st.builds(DeadlineSummary, *[ints] * 4),
 )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from howlate.errors import DamagedError
-from howlate.model.summary import CellSummary
+from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.store.frames import MAGIC, TRAILER, encode_frame
 from howlate.store.ingest import ingest
 from howlate.store.stream import Kind, StreamReader, StreamWriter
@@ -110,7 +110,36 @@ def test_misses_of_a_stated_deadline_are_counted(tmp_path: Path) -> None:
     """On samples, not on bins, and outside warm-up; a latency equal to the deadline has kept it."""
     parameters = header()["parameters"] | {"deadline": "100us"}
     data = stream([900_000, 100_000, 100_001, 5], header_changes={"parameters": parameters}, warm_up=1)
-    assert a_cell(tmp_path, data).outcomes == {"deadline_misses": 1}
+    summary = a_cell(tmp_path, data)
+    assert summary.outcomes == {"deadline_misses": 1}
+    assert summary.deadline == DeadlineSummary(100_000, releases=3, late=1, unserved=0)
+
+
+def test_a_release_that_nobody_answered_is_a_miss(tmp_path: Path) -> None:
+    """Releases 0, 1, 3, 4, 7 of eight: 2 was overrun in the warm-up (0 and 1), 5 and 6 after it."""
+    parameters = header()["parameters"] | {"deadline": "100us"}
+    data = stream(
+        [900_000, 2_500_000, 3_100_000, 5, 200_000],
+        [0, 1, 3, 4, 7],
+        header_changes={"parameters": parameters},
+        warm_up=2,
+    )
+    summary = a_cell(tmp_path, data)
+    assert summary.accounting.overruns == 3
+    assert summary.deadline == DeadlineSummary(100_000, releases=5, late=2, unserved=2)
+    assert summary.outcomes == {"deadline_misses": 4}
+    assert summary.to_json()["deadline"]["misses"] == 4
+
+
+def test_late_starts_of_a_backlog_are_counted_once(tmp_path: Path) -> None:
+    """Under backlog every release is served: those that are late are samples, and nothing is overrun."""
+    parameters = header()["parameters"] | {"deadline": "1ms", "late-policy": "backlog"}
+    data = stream(
+        [5, 3_500_000, 2_500_000, 1_500_000, 500_000],
+        header_changes={"parameters": parameters},
+        account_changes={"late_starts": 3},
+    )
+    assert a_cell(tmp_path, data).deadline == DeadlineSummary(1_000_000, releases=5, late=3, unserved=0)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from __future__ import annotations
 from howlate.charts._figure import Note, Panel
 from howlate.charts._svg import MARKERS, el, percent, words
 
+OWN = ("row", "deadline")
+"""Classes of notes that are also of what surrounds mark and word."""
 TICKS_ABOUT = 8
 """Ticks of the x axis as the page is written; the script takes fewer on narrow screens."""
 
@@ -86,7 +88,7 @@ def _note(note: Note) -> str:
     return el(
         "svg",
         {
-            "class": "note",
+            "class": f"note {note.classes}" if note.classes in OWN else "note",
             "x": percent(note.x),
             "y": percent(1 - note.y),
             "data-at": f"{note.x:.6f}",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from howlate.charts._data import pack
+from howlate.charts._deadline import deadlines, with_level
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
 from howlate.charts._scale import Scale, spread
 from howlate.charts._svg import area_path, el, number, step_path
@@ -42,7 +43,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     x = Scale(0.0, end, False, "s")
     y = spread(
         min(min(b.blocks.median_ns) for _, b in drawn),
-        max(max(b.blocks.max_ns) for _, b in drawn),
+        max(*(max(b.blocks.max_ns) for _, b in drawn), *deadlines([s for s, _ in drawn]), 0),
         "ns",
         0.08,
     )
@@ -62,7 +63,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         + (_(FEW).format(things=of) if any(max(b.blocks.counts) < 100 for _, b in drawn) else ""),
         x_title=_("Time since the first release") if late else _("Time since the start"),
         y_title=title,
-        panels=tuple(_panel(s, b, x, y, height, joined) for s, b in drawn),
+        panels=tuple(with_level(_panel(s, b, x, y, height, joined), s, y.at) for s, b in drawn),
         keys=tuple(replace(key, text=_(key.text)) for key in KEYS),
     )
 

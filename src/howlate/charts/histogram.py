@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 
 from howlate.charts._data import pack
+from howlate.charts._deadline import deadlines, with_upright
 from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
 from howlate.charts._scale import Scale, count_tick, log_ticks, spread
 from howlate.charts._svg import el
@@ -35,9 +36,10 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     drawn = [(s, s.bins) for s in subjects if s.bins is not None and s.bins.histogram.counts]
     if not drawn:
         return None
+    limits = deadlines([s for s, _ in drawn])
     x = spread(
-        min(b.histogram.lower_ns[0] for _, b in drawn),
-        max(b.histogram.upper_ns[-1] for _, b in drawn),
+        min(*(b.histogram.lower_ns[0] for _, b in drawn), *limits, math.inf),
+        max(*(b.histogram.upper_ns[-1] for _, b in drawn), *limits, 0),
         "ns",
         0.02,
     )
@@ -65,7 +67,10 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         ).format(things=of, thing=things_of(column, 1)),
         x_title=title,
         y_title=_("{things} per bin").format(things=sentence_case(of)),
-        panels=tuple(_panel(s, b, h, x, y, height, bits) for (s, b), h in zip(drawn, merged, strict=True)),
+        panels=tuple(
+            with_upright(_panel(s, b, h, x, y, height, bits), [s])
+            for (s, b), h in zip(drawn, merged, strict=True)
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from howlate.charts._deadline import deadlines, with_upright
 from howlate.charts._figure import Chart, Figure, Key, Panel, Subject
 from howlate.charts._pieces import exact_of, picture_of
 from howlate.charts._points import Point, by_rest, points_of
@@ -20,7 +21,9 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         return None
     largest = [p.spread.maxima.largest for p in points]
     smallest = [p.spread.medians or p.spread.maxima.smallest for p in points]
-    x = spread(min(*smallest, *(p.spread.maxima.smallest for p in points)), max(largest), "ns", 0.05)
+    limits = deadlines(subjects)
+    ends = [*(p.spread.maxima.smallest for p in points), *limits]
+    x = spread(min(*smallest, *ends), max(*largest, *limits, 0), "ns", 0.05)
     panels = by_rest(points)
     return Figure(
         name="kernels",
@@ -33,7 +36,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         ).format(column=things_of(points[0].column)),
         x_title=title_of_column(points[0].column),
         y_title="",
-        panels=tuple(_panel(title, rows, x) for title, rows in panels),
+        panels=tuple(with_upright(_panel(title, rows, x), subjects, 1.0) for title, rows in panels),
         keys=(
             Key("c-median", _("median of the medians"), "plus"),
             Key("c-p99", _("smallest maximum"), "square"),

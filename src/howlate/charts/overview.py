@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from howlate.charts._deadline import deadlines, with_upright
 from howlate.charts._figure import Chart, Figure, Key, Panel, Subject
 from howlate.charts._pieces import exact_of, picture_of
 from howlate.charts._rows import ROW, WIDTH, Dot, Row, pieces_of
@@ -25,7 +26,8 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     ]
     if not rows:
         return None
-    values = [dot.value for _, column in rows for dot in dots(column)]
+    drawn = [subject for subject, _ in rows]
+    values = [*(dot.value for _, column in rows for dot in dots(column)), *deadlines(drawn)]
     x = spread(min(values), max(values), "ns", 0.04)
     title, said, _things = said_of(subjects)
     return Figure(
@@ -37,7 +39,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         ).format(said=said),
         x_title=title,
         y_title="",
-        panels=(_panel(rows, x),),
+        panels=(with_upright(_panel(rows, x), drawn, 1.0),),
         keys=(
             *(Key(classes, _(name), marker) for _key, name, marker, classes in STATISTICS),
             Key("c-max", _("largest seen"), "circle"),

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from howlate.charts._data import pack
+from howlate.charts._deadline import with_level
 from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
 from howlate.charts._png import png
 from howlate.charts._scale import Scale, linear_ticks, log_ticks, time_tick
@@ -69,7 +71,10 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         ),
         x_title=_("Index"),
         y_title=title,
-        panels=tuple(_panel(s, b, c, x, TALL if len(drawn) <= FEW_PANELS else LOW) for s, b, c in drawn),
+        panels=tuple(
+            with_level(_panel(s, b, c, x, TALL if len(drawn) <= FEW_PANELS else LOW), s, partial(_within, c))
+            for s, b, c in drawn
+        ),
     )
 
 
@@ -80,6 +85,11 @@ def up(scatter: Scatter, value: float) -> float:
         return body * (value - scatter.low_ns + 0.5) / (scatter.knee_ns - scatter.low_ns + 1)
     start = max(scatter.knee_ns, 1)
     return body + (1 - body) * 0.94 * math.log(value / start) / math.log(scatter.high_ns / start)
+
+
+def _within(scatter: Scatter, value: float) -> float:
+    """As `up`; beyond the picture where the value is: this axis ends at the cell's own values."""
+    return up(scatter, value) if scatter.low_ns <= value <= scatter.high_ns else 2.0
 
 
 def _body(scatter: Scatter) -> float:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from howlate.charts._data import pack
+from howlate.charts._deadline import deadlines, with_upright
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, picture_of
 from howlate.charts._scale import Scale, log_ticks, spread
@@ -27,9 +28,8 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     if not drawn:
         return None
     total = max(sum(b.histogram.counts) for _, b in drawn)
-    x = spread(
-        min(b.tail.latency_ns[0] for _, b in drawn), max(b.tail.latency_ns[-1] for _, b in drawn), "ns", 0.02
-    )
+    ends = [*(b.tail.latency_ns[i] for _, b in drawn for i in (0, -1)), *deadlines([s for s, _ in drawn])]
+    x = spread(min(ends), max(ends), "ns", 0.02)
     y = Scale(0.6 / total, 1.0, True, "share")
     title, said, of = said_of(subjects)
     late = are_wake_ups(subjects)
@@ -45,7 +45,10 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         ).format(value=_("latency") if late else _("value"), of=of, more=more),
         x_title=title,
         y_title=_("Share of {of} that were {more}").format(of=of, more=more),
-        panels=tuple(_panel(group, x, y, i, len(groups)) for i, group in enumerate(groups)),
+        panels=tuple(
+            with_upright(_panel(group, x, y, i, len(groups)), [s for s, _ in group])
+            for i, group in enumerate(groups)
+        ),
         keys=tuple(
             Key(f"c{i + 1} dash{i + 1}", s.label, list(MARKERS)[i], i) for i, (s, _) in enumerate(groups[0])
         )

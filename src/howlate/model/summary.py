@@ -16,6 +16,8 @@ from howlate.errors import DamagedError
 from howlate.model.decode import Table, kind_of
 
 SCHEMA = 1
+MISSES = "deadline_misses"
+"""Among the outcomes, where a deadline was stated."""
 QUANTILES: tuple[str, ...] = ("0.5", "0.99", "0.999", "0.9999", "0.99999")
 
 
@@ -101,6 +103,31 @@ class LoadSummary:
 
 
 @dataclass(frozen=True)
+class DeadlineSummary:
+    """The releases outside warm-up against a stated deadline (docs/statistics.md, "Deadline misses")."""
+
+    deadline_ns: int
+    """0 where a summary of an older howlate does not say it."""
+    releases: int
+    late: int
+    """Served, but later than the deadline allows."""
+    unserved: int
+    """Overruns: releases that no activation answered."""
+
+    @property
+    def misses(self) -> int:
+        """Releases that were not answered in time."""
+        return self.late + self.unserved
+
+    def to_json(self) -> dict[str, int]:
+        return {**vars(self), "misses": self.misses}
+
+    @classmethod
+    def from_table(cls, table: Table) -> DeadlineSummary:
+        return cls(*(table.integer(name) for name in ("deadline_ns", "releases", "late", "unserved")))
+
+
+@dataclass(frozen=True)
 class CellSummary:
     """One cell, as it stands in summary.json and in show --json."""
 
@@ -117,6 +144,8 @@ class CellSummary:
     loads: tuple[LoadSummary, ...] = ()
     warnings: tuple[str, ...] = ()
     """Sentences. A cell with `valid` false has the failed checks here, first."""
+    deadline: DeadlineSummary | None = None
+    """None where no deadline was stated."""
 
     def to_json(self) -> dict[str, Any]:
         """The entry of `show --json`."""
@@ -132,6 +161,7 @@ class CellSummary:
             "outcomes": dict(self.outcomes),
             "loads": [load.to_json() for load in self.loads],
             "warnings": list(self.warnings),
+            **({"deadline": self.deadline.to_json()} if self.deadline is not None else {}),
         }
 
     @classmethod
@@ -141,19 +171,37 @@ class CellSummary:
         if table.integer("schema", SCHEMA) != SCHEMA:
             raise table.fail(f"schema {value['schema']} is not known to this howlate", "use a newer howlate")
         columns = table.table("columns", required=True)
+        accounting = Accounting.from_table(table.table("accounting", required=True))
+        outcomes = _figures(table.table("outcomes", required=True))
+        deadline = _deadline(table, accounting, outcomes)
+        if deadline is not None and "deadline" not in table.values:
+            outcomes[MISSES] = deadline.misses
         return cls(
             id=table.text("id"),
             test=table.text("test"),
             labels=_texts(table.table("labels", required=True)),
-            accounting=Accounting.from_table(table.table("accounting", required=True)),
+            accounting=accounting,
             stop_reason=table.text("stop_reason"),
             clocksource=_texts(table.table("clocksource", required=True)),
             valid=table.boolean("valid"),
             columns={n: ColumnSummary.from_table(columns.table(n, required=True)) for n in columns.values},
-            outcomes=_figures(table.table("outcomes", required=True)),
+            outcomes=outcomes,
             loads=tuple(LoadSummary.from_table(load) for load in table.tables("loads", required=True)),
             warnings=_sentences(table),
+            deadline=deadline,
         )
+
+
+def _deadline(
+    table: Table, accounting: Accounting, outcomes: Mapping[str, int | float]
+) -> DeadlineSummary | None:
+    """As stored; an older howlate counted the late ones alone and called them misses."""
+    if "deadline" in table.values:
+        return DeadlineSummary.from_table(table.table("deadline"))
+    if MISSES not in outcomes:
+        return None
+    releases = accounting.releases - accounting.warm_up
+    return DeadlineSummary(0, releases, int(outcomes[MISSES]), accounting.overruns)
 
 
 def _integer(table: Table, name: str) -> int | None:

@@ -18,7 +18,12 @@ from howlate.report.parts import Said
 from howlate.report.terminal import Column, print_table
 from howlate.report.text import wrapped
 
-SHORT = {N_("period exceeded"): "period\nexceeded", N_("std dev"): "std\ndev", "overruns": "over-\nruns"}
+SHORT = {
+    N_("period exceeded"): "period\nexceeded",
+    N_("deadline misses"): "deadline\nmisses",
+    N_("std dev"): "std\ndev",
+    "overruns": "over-\nruns",
+}
 FIGURE_NAMES = {"0.5": N_("median"), "max": N_("max"), "stddev": N_("std dev")}
 
 

@@ -22,6 +22,7 @@ from howlate import __version__
 from howlate.charts import Chart, Figure, Panel, Subject, all_charts
 from howlate.charts._figure import Key, Shows
 from howlate.charts._frame import frame
+from howlate.charts._scale import NARROW_SPACE
 from howlate.charts._svg import MARKERS
 from howlate.errors import UsageError
 from howlate.language import N_, _, retold, spoken
@@ -30,6 +31,7 @@ from howlate.report import compare_html, disturbances, findings, machine, prose,
 from howlate.report.coarser import coarser
 from howlate.report.compare import Comparison, compare_if_several, labels_of
 from howlate.report.content import CellContent, RunContent, must_be_one_clock, read_content
+from howlate.report.deadline import deadline_sentences
 from howlate.report.labels import by_part, row_names, title_of
 from howlate.report.points import Points
 from howlate.report.side_charts import Drawn, side_charts
@@ -119,7 +121,7 @@ def _render(
     listed = _latest(every, fit.listed)
     cells, names = [every[i] for i in listed], [names[i] for i in listed]
     body = [
-        _head(runs, [line for section in sections for line in section.answer]),
+        _head(runs, [*(line for section in sections for line in section.answer), *_deadlines(every)]),
         _warnings([*prose.cautions(runs, cells, names), *_left_out(fit, len(every))]),
         compare_html.section(comparison, fit.listed) if comparison is not None else "",
         *_over_sides(drawn, first),
@@ -131,6 +133,12 @@ def _render(
     ]
     title = f"{_question(runs)} – howlate"
     return _page(title, "\n".join(part for part in body if part))
+
+
+def _deadlines(cells: Sequence[CellContent]) -> list[str]:
+    """What became of a stated deadline, as HTML."""
+    said = deadline_sentences([cell.summary for cell in cells], "µs", NARROW_SPACE)
+    return [f"<b>{escape(sentence)}</b>" for sentence in said]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from howlate.language import N_, _
 from howlate.model.columns import LATENCY, RESPONSE
+from howlate.model.summary import MISSES
 from howlate.reference.beside import Line as Beside
 from howlate.reference.shown import ABOUT, LEGEND, SIGNS
 from howlate.report.compare import Block, Comparison
@@ -21,8 +22,10 @@ HEADINGS = {
     "deviation": N_("std dev"),
     "overruns": N_("overruns"),
     "exceeded": N_("period exceeded"),
+    "p99": "p99",
+    MISSES: N_("deadline misses"),
 }
-TIMES = ("minimum", "mean", "maximum", "deviation")
+TIMES = ("minimum", "mean", "p99", "maximum", "deviation")
 SIGN_OF_MS = " (ms)"
 
 
@@ -155,7 +158,7 @@ def _says(name: str, block: Block) -> bool:
     ranges = [its for row in block.rows if (its := row.range(name)) is not None]
     if not block.column:
         return False
-    if name == "exceeded":
+    if name in ("exceeded", MISSES, "p99"):
         return bool(ranges)
     if name == "overruns" and block.column not in (LATENCY, RESPONSE):
         return any(its.largest for its in ranges) or any(row.range("exceeded") for row in block.rows)

@@ -66,6 +66,14 @@ MEANING: tuple[tuple[str, str], ...] = (
         ),
     ),
     (
+        N_("Deadline misses"),
+        N_(
+            "Releases that were not answered within the deadline that was stated, whether late or never: "
+            "activations whose latency (or response time, where the task works) is greater than the deadline, "
+            "and overruns. Warm-up is left out."
+        ),
+    ),
+    (
         N_("Dropped"),
         N_(
             "Activations that took place but could not be recorded. They make the statistics of "

@@ -10,7 +10,7 @@ from howlate.charts._words import grouped, seconds_text, title_of_column
 from howlate.language import N_, _, retold
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.run import VIRTUAL_TIME, Run
-from howlate.model.summary import ColumnSummary
+from howlate.model.summary import MISSES, ColumnSummary
 from howlate.report.content import CellContent
 from howlate.report.labels import axes_that_vary, heading
 from howlate.report.terminal import in_common, outcome_columns
@@ -72,13 +72,18 @@ def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str, part:
                 _("period exceeded"),
                 _("overruns"),
                 _("dropped"),
+                *([_("deadline misses")] if _with_deadline(groups, name) else []),
             ),
             "n",
         ),
     ]
     rows = (
         _spread_row(
-            group, name, unit, [one.get(axis, group.point if axis == "point" else "–") for axis in axes]
+            group,
+            name,
+            unit,
+            [one.get(axis, group.point if axis == "point" else "–") for axis in axes],
+            _with_deadline(groups, name),
         )
         for group, one in zip(groups, labels, strict=True)
     )
@@ -109,7 +114,13 @@ def _titled(
     )
 
 
-def _spread_row(group: Group, name: str, unit: Unit, labels: Sequence[str]) -> str:
+def _with_deadline(groups: Sequence[Group], name: str) -> bool:
+    """Whether the table of this column has the misses: the first one of each row has."""
+    cells = [cell for group in groups if group.deadline is not None for cell in group.cells]
+    return any(next(iter(cell.columns), "") == name for cell in cells)
+
+
+def _spread_row(group: Group, name: str, unit: Unit, labels: Sequence[str], with_deadline: bool) -> str:
     first, *rest = labels
     found = group.spread(name)
     maxima = None if found is None else found.maxima
@@ -134,6 +145,9 @@ def _spread_row(group: Group, name: str, unit: Unit, labels: Sequence[str]) -> s
         out.append(
             f'<td class="n{quiet}" data-of="{what}"><data value="{count}">{grouped(count)}</data></td>'
         )
+    if with_deadline:
+        deadline = group.deadline
+        out.append(_number(MISSES, None if deadline is None else deadline.misses, ""))
     return f'<tr class="{"" if found else "invalid"}" data-point="{escape(group.point)}">{"".join(out)}</tr>'
 
 

@@ -21,7 +21,8 @@ from howlate.language import N_, _, retold
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.finding import Finding
 from howlate.model.run import VIRTUAL_TIME, Run
-from howlate.model.summary import SCHEMA, CellSummary, ColumnSummary
+from howlate.model.summary import MISSES, SCHEMA, CellSummary, ColumnSummary
+from howlate.report.deadline import deadline_sentences, deadlines_json
 from howlate.report.labels import axes_that_vary, by_part, heading, measured_s, title_of
 from howlate.report.text import wrapped
 from howlate.report.units import Unit, unit_for
@@ -43,6 +44,7 @@ def show_json(summaries: Sequence[CellSummary], run: Run | None = None) -> str:
         "schema": SCHEMA,
         "cells": [summary.to_json() for summary in summaries],
         **groups_json(summaries, run),
+        **({"deadlines": deadlines} if (deadlines := deadlines_json(summaries)) else {}),
     }
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
@@ -66,6 +68,10 @@ def print_cells(
             for line in wrapped(heading_of_part, console.width):
                 console.print(Text(line, style="bold underline"), soft_wrap=True)
         _print_part(console, [summaries[place] for place in places], seconds, run, every)
+    for sentence in deadline_sentences(summaries):
+        console.print()
+        for line in wrapped(sentence, console.width):
+            console.print(Text(line, style="bold"), soft_wrap=True)
 
 
 def _print_part(
@@ -191,9 +197,17 @@ def group_columns(groups: Sequence[Group], name: str, unit: Unit, run: Run | Non
     if any(s is not None and s.period_exceeded for s in spreads):
         found.append((_("period\nexceeded"), ["-" if s is None else str(s.period_exceeded) for s in spreads]))
     found.append((_("over-\nruns"), [str(group.overruns) for group in groups]))
+    if any(group.deadline is not None for group in groups) and _is_first(groups, name):
+        misses = [None if its is None else its.misses for its in (group.deadline for group in groups)]
+        found.append((_("deadline\nmisses"), [_count(count) for count in misses]))
     if any(group.dropped for group in groups):
         found.append((_("dropped"), [str(group.dropped) for group in groups]))
     return found
+
+
+def _is_first(groups: Sequence[Group], name: str) -> bool:
+    """What is said once of a row stands in the table of its first column."""
+    return any(next(iter(cell.columns), name) == name for group in groups for cell in group.cells)
 
 
 def in_common(labels: Sequence[Mapping[str, str]]) -> str:
@@ -295,7 +309,9 @@ def outcome_columns(summaries: Sequence[CellSummary], unit: Unit) -> list[Column
     names = dict.fromkeys(name for s in summaries for name in s.outcomes)
     return [
         (
-            name.replace("_", "\n")
+            _("deadline\nmisses")
+            if name == MISSES
+            else name.replace("_", "\n")
             if not name.endswith("_ns")
             else name[:-3].replace("_", "\n") + f"\n({unit.name})",
             [_figure(s.outcomes.get(name), unit if name.endswith("_ns") else None) for s in summaries],

@@ -10,7 +10,8 @@ from statistics import median
 from typing import Any
 
 from howlate.model.run import VIRTUAL_TIME, Run
-from howlate.model.summary import CellSummary
+from howlate.model.summary import CellSummary, DeadlineSummary
+from howlate.stats.deadline import together
 from howlate.stats.spread import Spread, spread_of
 
 IN_FORCE = ("cpu", "policy")
@@ -49,6 +50,11 @@ class Group:
     @property
     def overruns(self) -> int:
         return sum(cell.accounting.overruns for cell in self.counted)
+
+    @property
+    def deadline(self) -> DeadlineSummary | None:
+        """The releases of the valid repetitions against their deadline; None where none was stated."""
+        return together([cell.deadline for cell in self.counted if cell.deadline is not None])
 
     @property
     def dropped(self) -> int:
@@ -90,6 +96,7 @@ class Group:
             "planned": self.planned,
             "overruns": self.overruns,
             "dropped": self.dropped,
+            **({"deadline": its.to_json()} if (its := self.deadline) is not None else {}),
             "columns": {
                 name: {
                     "max": dict(vars(spread.maxima)),

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from howlate.model.summary import CellSummary, ColumnSummary
+from howlate.model.summary import MISSES, CellSummary, ColumnSummary
 from howlate.stats.paired import RatioInterval, ratio_interval, signed_rank_counts
 
-FIGURES = ("minimum", "mean", "maximum", "deviation", "overruns", "exceeded")
-"""The published layout, in its order."""
+FIGURES = ("minimum", "mean", "p99", "maximum", "deviation", "overruns", "exceeded", "deadline_misses")
+"""The published layout, in its order, with the p99 and with the misses of a stated deadline."""
 COMPARED = ("0.5", "max", "stddev")
 """What is compared in pairs: the typical wake-up, the largest, and the scatter of each repetition."""
 RUN_TIME = "run_ns_mean"
@@ -61,6 +61,8 @@ class Once:
     overruns: int
     results: Mapping[str, float]
     """What the loads said of themselves: "hackbench.run_ns"."""
+    misses: int | None = None
+    """Of a stated deadline."""
 
     @classmethod
     def of(cls, cell: CellSummary, column: str) -> Once | None:
@@ -74,7 +76,8 @@ class Once:
             if isinstance(value, int | float) and not isinstance(value, bool)
         }
         its = cell.columns[column] if column else NOTHING
-        return cls(its, cell.accounting.overruns, results)
+        misses = cell.deadline.misses if cell.deadline is not None else None
+        return cls(its, cell.accounting.overruns, results, misses)
 
     def figure(self, name: str) -> float | None:
         """One of FIGURES or COMPARED, another quantile, or RUN and a load's own figure."""
@@ -84,6 +87,10 @@ class Once:
             return self.overruns
         if name == "exceeded":
             return self.column.period_exceeded
+        if name == MISSES:
+            return self.misses
+        if name == "p99":
+            return self.column.quantiles.get("0.99")
         field = {"minimum": "min", "maximum": "max", "deviation": "stddev"}.get(name, name)
         if field in ("min", "mean", "max", "stddev"):
             found: float | None = getattr(self.column, field)

@@ -14,8 +14,8 @@ import numpy as np
 
 from howlate.errors import DamagedError
 from howlate.model.bins import NO_BLOCKS, CellBins, ColumnBins, LoadCourse, Scatter, TimeBlocks
-from howlate.model.columns import RESPONSE
-from howlate.model.summary import CellSummary, ColumnSummary
+from howlate.model.columns import FLAGS, RELEASE, RESPONSE
+from howlate.model.summary import MISSES, CellSummary, ColumnSummary, DeadlineSummary
 from howlate.stats.describe import Int64s, ValueCounts, describe, exceedances
 from howlate.stats.histogram import MANTISSA_BITS, histogram
 from howlate.stats.pictures import BlockBins, block_width_ns, tail, time_blocks
@@ -42,12 +42,11 @@ def _summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSum
         columns = {name: samples.column(name, its, cell.period_ns()) for name, its in counts.items()}
         courses = samples.courses(cell)
         bins = samples.bins(counts, courses)
+        before = samples.releases_in_warm_up()
     main = counts[bins.column]
     record = cell.record(main.n, sum(course.name.endswith(" busy") for course in courses))
-    outcomes = cell.outcomes()
-    deadline = cell.deadline_ns()
-    if deadline is not None:
-        outcomes["deadline_misses"] = exceedances(counts.get(RESPONSE, main), deadline)
+    deadline = _deadline(cell, counts.get(RESPONSE, main), before)
+    outcomes = cell.outcomes() | ({MISSES: deadline.misses} if deadline is not None else {})
     failed = failures(record)
     summary = CellSummary(
         id=cell_id,
@@ -61,10 +60,27 @@ def _summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSum
         outcomes=outcomes,
         loads=cell.loads(),
         warnings=tuple(failed + warnings(record)),
+        deadline=deadline,
     )
     write_json(folder / BINS, bins.to_json(), indent=None)
     write_summary(folder, summary)
     return summary
+
+
+def _deadline(cell: CellFile, answers: ValueCounts, warm_up_releases: int) -> DeadlineSummary | None:
+    """`answers`: latencies, or response times where the task works. `warm_up_releases`: those before the first
+    activation that counts."""
+    deadline_ns = cell.deadline_ns()
+    if deadline_ns is None:
+        return None
+    account = cell.accounting()
+    overruns_in_warm_up = max(0, warm_up_releases - account.warm_up)
+    return DeadlineSummary(
+        deadline_ns,
+        account.releases - warm_up_releases,
+        exceedances(answers, deadline_ns),
+        max(0, account.overruns - overruns_in_warm_up),
+    )
 
 
 def bins_of(run: RunFolder, cell_id: str) -> CellBins:
@@ -132,6 +148,18 @@ class _Samples:
     def _has_response(self) -> bool:
         query = f"SELECT min({RESPONSE}), max({RESPONSE}) FROM {scan(self.folder / SAMPLES)}"
         return self.database.execute(query).fetchone() not in ((0, 0), (None, None), None)
+
+    def releases_in_warm_up(self) -> int:
+        """Releases before the first activation that counts, over all threads."""
+        if RELEASE not in self.shape.columns or FLAGS not in self.shape.columns:
+            return 0
+        thread = "thread" if "thread" in self.shape.columns else "0"
+        found = self.database.execute(
+            f"""SELECT coalesce(sum(first), 0) FROM (
+                    SELECT coalesce(min({RELEASE}) FILTER ({self.shape.counted}), max({RELEASE}) + 1) AS first
+                    FROM {scan(self.folder / SAMPLES)} GROUP BY {thread})"""
+        ).fetchone()
+        return int(found[0]) if found is not None else 0
 
     def bins(self, counts: Mapping[str, ValueCounts], courses: tuple[LoadCourse, ...]) -> CellBins:
         """Everything that the charts draw: of the first column all, of the others histogram, scatter and time."""
