@@ -331,6 +331,13 @@ def test_export_writes_every_sample(howlate: Run) -> None:
     lines = Path("r.txt").read_text().splitlines()
     assert len([line for line in lines if line and not line.startswith("#")]) == 200
     assert howlate("export", "r", "--format", "csv").out.strip() == "r.csv"
+    piped = howlate("export", "r", "--format", "text3", "-o", "-")
+    assert (piped.code, piped.out) == (0, Path("r.txt").read_text())
+    assert piped.err.strip() == "200 samples" and not Path("-").exists()
+    for form in ("gnuplot", "parquet", "sh7780data"):
+        refused = howlate("export", "r", "--format", form, "-o", "-")
+        assert (refused.code, refused.out) == (2, "")
+        assert "not one text file" in refused.err and is_a_sentence(refused.err)
 
 
 def test_a_fault_of_our_own_is_a_sentence_and_a_file(

@@ -10,10 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pytest
 
 from howlate.errors import DamagedError, StorageError, UsageError
 from howlate.store.export import find_format, names
+from howlate.store.export.gnuplot import HIGH
+from howlate.store.run_folder import RunFolder
+from made_pictures import Pixels, of_colour, pixels_of
 
 from .runs import a_folder
 from .streams import points_stream, stream
@@ -55,10 +59,11 @@ def test_parquet_holds_the_same(tmp_path: Path) -> None:
 
 
 def test_text_is_the_three_columns_of_the_study(tmp_path: Path) -> None:
-    """The published line is `0.010000 13.679999 1.760000`; there is no interrupt's handler here."""
+    """The published lines begin at 0.000000; what was warm-up is not written, so the first line after it does too.
+    There is no interrupt's handler here."""
     run = a_folder(tmp_path / "run", {"a": stream([1, 13_679, 2_000_000], [0, 10, 1_234_567], warm_up=1)})
     assert export_text(run, tmp_path / "out.txt", ()) == 2
-    assert (tmp_path / "out.txt").read_text() == "0.010000 13.679000 nan\n1234.567000 2000.000000 nan\n"
+    assert (tmp_path / "out.txt").read_text() == "0.000000 13.679000 nan\n1234.557000 2000.000000 nan\n"
 
 
 def test_text_of_several_cells_is_in_blocks(tmp_path: Path) -> None:
@@ -129,16 +134,67 @@ IRQ = {"irq_latency_ns": [1_760, 2_000], "wake_latency_ns": [13_680, 99_000]}
 
 
 def test_every_format_is_a_file_of_its_own() -> None:
-    assert names() == ("csv", "gnuplot", "parquet", "sh7780", "text3", "tut2017")
+    assert names() == ("csv", "gnuplot", "parquet", "sh7780", "sh7780data", "text3", "tut2017")
     assert all(find_format(name).name == name for name in names())
 
 
 def test_the_study_sh7780_gets_its_three_columns(tmp_path: Path) -> None:
-    """The published line is `0.010000 13.679999 1.760000`."""
-    data = points_stream(IRQ, time_ns=[10_000_000, 11_000_000], flags=[0, 1], test="irq")
+    """The published lines are `0.000000 23.600000 2.400000`, `0.010000 13.679999 1.760000`: time begins with the
+    first line, wherever the cell's own t0 was, and warm-up before it is not written."""
+    told = {"irq_latency_ns": [9_000, 2_400, 1_760], "wake_latency_ns": [99_000, 23_600, 13_680]}
+    data = points_stream(told, time_ns=[17_694_000, 27_694_000, 37_694_000], flags=[1, 0, 0], test="irq")
     run = a_folder(tmp_path / "run", {"a": data})
-    assert exporter("sh7780")(run, tmp_path / "out.txt", ()) == 1
-    assert (tmp_path / "out.txt").read_text() == "0.010000 13.680000 1.760000\n"
+    assert exporter("sh7780")(run, tmp_path / "out.txt", ()) == 2
+    assert (tmp_path / "out.txt").read_text() == "0.000000 23.600000 2.400000\n0.010000 13.680000 1.760000\n"
+
+
+def hackbench(argument: int, kernel: str, part: str) -> tuple[dict[str, str], dict[str, object]]:
+    """A cell's labels and the part of its trailer that says how long hackbench took."""
+    taken = {"name": "hackbench", "results": {"run_ns_mean": argument * (1e9 if part == "time" else 1.5e9)}}
+    labels = {
+        "load": f"hackbench:{argument}{',loops=5' if argument == 10 else ''}",
+        "kernel": kernel,
+        "part": part,
+    }
+    return labels, {"loads": [taken]}
+
+
+def test_the_study_sh7780_gets_the_data_files_of_its_figures_2_to_5(tmp_path: Path) -> None:
+    """`plot "data-time-2.6.25.4" using 1:2` is a line of the study's: argument, and two values."""
+    streams, labels = {}, {}
+    for kernel, factor in (("6.1[preempt=none]", 10), ("6.1-rt", 1)):
+        for argument in (10, 2):
+            for part in ("time", "latency"):
+                cell = f"{part}-{kernel[:6]}-{argument}".replace("[", "")
+                labels[cell], trailer = hackbench(argument, kernel, part)
+                labels[cell] |= {"period": "1ms"} if part == "latency" else {}
+                values = {
+                    "irq_latency_ns": [1_000, factor * 1_500],
+                    "wake_latency_ns": [2_000, factor * 1_000 * argument],
+                }
+                streams[cell] = (
+                    points_stream(values, test="irq", trailer_changes=trailer)
+                    if part == "latency"
+                    else points_stream({"run_ns": [1]}, test="unmeasured", trailer_changes=trailer)
+                )
+    streams["course"] = points_stream({"irq_latency_ns": [9**9], "wake_latency_ns": [9**9]}, test="irq")
+    labels["course"] = {**labels["latency-6.1-rt-2"], "period": "10ms"}
+    run = a_folder(tmp_path / "run", streams, labels)
+    assert exporter("sh7780data")(run, tmp_path / "data", ()) == 8
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == [
+        "data-latency-6.1-preempt=none",
+        "data-latency-6.1-rt",
+        "data-time-6.1-preempt=none",
+        "data-time-6.1-rt",
+    ]
+    lines = (tmp_path / "data" / "data-latency-6.1-preempt=none").read_text().splitlines()
+    assert lines[1:] == ["2 20.000000 15.000000", "10 100.000000 15.000000"]
+    lines = (tmp_path / "data" / "data-time-6.1-rt").read_text().splitlines()
+    assert lines[1:] == ["2 2.000000 3.000000", "10 10.000000 15.000000"]
+    with pytest.raises(UsageError, match="is no folder"):
+        exporter("sh7780data")(run, tmp_path / "data" / "data-time-6.1-rt", ())
+    with pytest.raises(UsageError, match="no valid cell of unmeasured or irq"):
+        exporter("sh7780data")(run, tmp_path / "other", ("course",))
 
 
 def test_tut_2017_gets_its_listings_in_the_order_of_the_study(tmp_path: Path) -> None:
@@ -163,7 +219,8 @@ def test_tut_2017_gets_its_listings_in_the_order_of_the_study(tmp_path: Path) ->
     assert idle.startswith("Listing: 6.1-rt, load none\n\nPreemptionTest\n2 datapoints\n" + head)
     assert "       cs1     684.00     692.00     700.00      11.31\n" in idle
     assert (
-        "TimerAccuracyTestRel\n1 datapoints\n" + head + "     delay     757.00     757.00     757.00" in idle
+        f"TimerAccuracyTestRel\n1 datapoint\n{head}     delay     757.00     757.00     757.00        nan\n"
+        in idle
     )
     assert idle.endswith(f"2 datapoints\n{head}  duration      22.00      27.50      33.00       7.78")
     assert idle.index("PreemptionTest") < idle.index("TimerAccuracyTestRel") < idle.index("SMITest")
@@ -195,6 +252,29 @@ def test_csv_has_the_columns_of_any_test(tmp_path: Path) -> None:
     ]
 
 
+def test_the_search_for_gaps_has_the_head_that_the_thesis_prints(tmp_path: Path) -> None:
+    """Listing 8, digit by digit: 1,801 interrupts in 1,800.471 s are 1.000 a second and one in 999.706 ms."""
+    gaps = points_stream(
+        {"gap_ns": [26_000] * 1801},
+        test="hardware-gap",
+        header_changes={"parameters": {"duration": "30min", "points": "1000000", "policy": "fifo:80"}},
+        trailer_changes={"stop_reason": "duration", "duration_ns": 1_800_471_000_000},
+    )
+    run = a_folder(tmp_path / "run", {"smi": gaps})
+    exporter("tut2017")(run, tmp_path / "out.txt", ())
+    assert (tmp_path / "out.txt").read_text().splitlines()[2:11] == [
+        "SMITest",
+        "Test scheduled for  1800.000s and  1000000 interrupts.",
+        "Test finished after 1800.471s and     1801 interrupts.",
+        "The test was finished because the maximum execution time was reached.",
+        "Average timings:     1.000 interrupts/s =   60.018 interrupts/min",
+        "Average interval:    1.000 s/interrupt  =  999.706 ms/interrupt",
+        "",
+        "Analysing interrupt durations (times in µs):",
+        "1801 datapoints",
+    ]
+
+
 def test_gnuplot_draws_the_script_without_change(tmp_path: Path) -> None:
     """From another folder than the script's, whose name has all that a shell and gnuplot would stumble over."""
     assert shutil.which("gnuplot"), "install gnuplot-nox; ./dev test does"
@@ -220,6 +300,93 @@ def test_gnuplot_draws_the_script_without_change(tmp_path: Path) -> None:
             picture = folder / name
             assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 1_000
             picture.unlink()
+
+
+def drawn(folder: Path, run: RunFolder) -> dict[str, Pixels]:
+    """The pictures that gnuplot makes of a run; it must say nothing."""
+    folder.mkdir()
+    exporter("gnuplot")(run, folder / "x.gp", ())
+    done = subprocess.run(
+        ["gnuplot", str(folder / "x.gp")], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return {path.stem.removeprefix("x-"): pixels_of(path) for path in folder.glob("*.png")}
+
+
+FIRST, SECOND = (148, 0, 211), (0, 158, 115)
+"""gnuplot's colours of the first and the second series of a panel."""
+
+
+def points_seen(pixels: Pixels, panels: int, colour: tuple[int, int, int] = FIRST) -> list[int]:
+    """How many pixels of a series' colour each panel has, from the top."""
+    found = of_colour(pixels, colour)
+    title = pixels.shape[0] - HIGH * panels
+    return [int(part.sum()) for part in np.array_split(found[title:], panels)]
+
+
+def tut_2017(part: str, kernel: str, load: str) -> tuple[dict[str, list[int]], str, dict[str, str]]:
+    """Columns, test and labels of a cell of the study."""
+    columns, test, timer = {
+        "preemption": (("cs1_ns", "wait_ns", "cs2_ns"), "preemption", ""),
+        "clock": (("dt_ns",), "clock", ""),
+        "switch": (("switch_ns",), "switch", ""),
+        "timer-absolute": (("delay_ns",), "timer", "clock_nanosleep"),
+        "timer-relative": (("delay_ns",), "timer", "clock_nanosleep-relative"),
+        "smi": (("gap_ns",), "hardware-gap", ""),
+    }[part]
+    size = 900 if part == "timer-relative" else 100
+    values = {name: [size + 7 * (i % 5) for i in range(40)] for name in columns}
+    labels = {"part": part, "kernel": kernel, "load": load, **({"timer": timer} if timer else {})}
+    return values, test, labels
+
+
+def test_gnuplot_draws_every_panel_of_tut_2017(tmp_path: Path) -> None:
+    """Six parts with columns of their own: a picture a column, with a panel for each cell that has it; absolute and
+    relative timers are two colours of one."""
+    streams, labels = {}, {}
+    for kernel in ("6.1", "6.1-rt"):
+        for load in ("none", "cpu:100,nice=10"):
+            for part in ("preemption", "clock", "switch", "timer-absolute", "timer-relative", "smi"):
+                if part == "smi" and (kernel, load) != ("6.1-rt", "none"):
+                    continue
+                values, test, own = tut_2017(part, kernel, load)
+                cell = f"{part}-{kernel}-{load[:3]}-1"
+                streams[cell], labels[cell] = points_stream(values, test=test), own
+    pictures = drawn(tmp_path / "out", a_folder(tmp_path / "run", streams, labels))
+    assert set(pictures) == {"cs1", "wait", "cs2", "dt", "switch", "delay", "gap"}
+    for name, pixels in pictures.items():
+        panels = 1 if name == "gap" else 4
+        assert pixels.shape == (max(300, HIGH * panels + 30), 1000, 3)
+        assert min(points_seen(pixels, panels)) >= 40, f"a panel of {name} is empty"
+        assert (min(points_seen(pixels, panels, SECOND)) >= 40) is (name == "delay")
+
+
+def test_gnuplot_draws_every_panel_of_sh7780_2008(tmp_path: Path) -> None:
+    """A part that measures nothing but the load's time has none of the columns, and has no panel."""
+    streams, labels = {}, {}
+    for argument in (1, 10, 40):
+        for part in ("time", "latency"):
+            cell = f"{part}-{argument}"
+            labels[cell], trailer = hackbench(argument, "6.1-rt", part)
+            values = {"irq_latency_ns": [1_000 + i for i in range(60)], "wake_latency_ns": [5_000] * 60}
+            streams[cell] = (
+                points_stream(
+                    values, test="irq", time_ns=[i * 10**6 for i in range(60)], trailer_changes=trailer
+                )
+                if part == "latency"
+                else points_stream({"run_ns": [1, 2, 3]}, test="unmeasured", trailer_changes=trailer)
+            )
+    pictures = drawn(tmp_path / "out", a_folder(tmp_path / "run", streams, labels))
+    assert set(pictures) == {"irq_latency", "wake_latency", "run"}
+    for pixels in pictures.values():
+        assert min(points_seen(pixels, 3)) >= 15
+
+
+def test_a_cell_without_rows_has_no_panel(tmp_path: Path) -> None:
+    """All of it was warm-up: gnuplot would say that the x range is invalid."""
+    cells = {"a": points_stream({"dt_ns": [5, 6]}, flags=[1, 1]), "b": points_stream({"dt_ns": [5, 6]})}
+    run = a_folder(tmp_path / "run", cells)
+    assert points_seen(drawn(tmp_path / "out", run)["dt"], 1)[0] > 0
 
 
 def test_a_script_has_no_place_in_a_pipe(tmp_path: Path) -> None:

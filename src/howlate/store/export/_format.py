@@ -18,3 +18,5 @@ class Format:
     """Of the file that is written where none is named."""
     summary: str
     write: Callable[[RunFolder, Path, Sequence[str]], int] = field(repr=False)
+    one_text: bool = True
+    """It is one text file, which may also go to standard output."""

@@ -1,5 +1,6 @@
 """Three columns as text, as `sh7780-2008` prints them: time in s, wake-up latency in us, latency of the interrupt's
-handler in us, six digits each: `0.010000 13.679999 1.760000`. Warm-up is left out.
+handler in us, six digits each: `0.010000 13.679999 1.760000`. Warm-up is left out, and time begins at 0.000000 with
+the first line of the cell that is written, as in the study's file.
 
 Several cells or threads become blocks with a line `# <cell> thread <n>` before and two empty lines between, which
 gnuplot calls an index."""
@@ -76,7 +77,9 @@ def _block(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, threa
     source, shape = run.cell_path(cell) / SAMPLES, shape_of(database, run, cell)
     handler = f"printf('%.6f', {HANDLER} / 1000.0)" if HANDLER in shape.columns else "'nan'"
     wake_up = next(name for name in WAKE_UPS if name in shape.columns)
-    columns = f"printf('%.6f %.6f ', {shape.time} / 1e9, {wake_up} / 1000.0) || {handler}"
+    # Of all threads: they share a clock.
+    first = f"(SELECT min({shape.time}) FROM {scan(source)} WHERE {shape.counted})"
+    columns = f"printf('%.6f %.6f ', ({shape.time} - {first}) / 1e9, {wake_up} / 1000.0) || {handler}"
     query = f"SELECT {columns} FROM {scan(source)} WHERE thread = {thread} AND {shape.counted}"
     return copy(
         database, query, [source], out, "(FORMAT csv, HEADER false, DELIMITER '\\t', QUOTE '', ESCAPE '')"

@@ -16,4 +16,4 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     return one_file(run, out, cells, PARQUET)
 
 
-FORMAT = Format("parquet", ".parquet", "the same as Parquet", write)
+FORMAT = Format("parquet", ".parquet", "the same as Parquet", write, one_text=False)

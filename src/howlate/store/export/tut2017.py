@@ -4,12 +4,15 @@ warm-up is left out; no samples. Parts that are none of its tests have no place 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from howlate.errors import UsageError
-from howlate.model.study import Value, spell
+from howlate.model.study import Value
 from howlate.model.summary import CellSummary, ColumnSummary
+from howlate.model.units import parse_duration_ns
 from howlate.store.export._format import Format
 from howlate.store.export._rows import chosen, target
 from howlate.store.files import OUTPUT, storing
@@ -44,7 +47,7 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     for (kernel, load), found in listings.items():
         texts.append(f"Listing: {f'{kernel}, ' if kernel else ''}load {load}")
         found.sort(key=lambda one: (list(_NAMES).index(one.test), _title(one)))
-        texts += ["\n".join(_test(one, planned.get(one.id, {}))) for one in found]
+        texts += ["\n".join(_test(one, _asked(run, one, planned.get(one.id, {})))) for one in found]
     with target(out) as place, storing(out, OUTPUT):
         place.write_text("\n\n".join(texts) + "\n", encoding="utf-8")
     return sum(
@@ -61,20 +64,43 @@ def _title(summary: CellSummary) -> str:
     )
 
 
-def _test(summary: CellSummary, parameters: Mapping[str, Value]) -> list[str]:
+@dataclass(frozen=True)
+class Asked:
+    """How long and how often a detector was to watch, and how long it took."""
+
+    duration_s: float | None
+    points: int | None
+    elapsed_s: float | None
+
+
+def _asked(run: RunFolder, summary: CellSummary, planned: Mapping[str, Value]) -> Asked:
+    """What the probe was given, else what the plan says."""
+    recorded = run.cell(summary.id)
+    header, trailer = recorded.get("header") or {}, recorded.get("trailer") or {}
+    given = {**planned, **(header.get("parameters") or {})}
+    duration, points, elapsed = given.get("duration"), given.get("points"), trailer.get("duration_ns")
+    return Asked(
+        parse_duration_ns(duration) / 1e9 if isinstance(duration, str) and duration else None,
+        int(points) if isinstance(points, str) and points.isdigit() else None,
+        elapsed / 1e9 if isinstance(elapsed, int | float) else None,
+    )
+
+
+def _test(summary: CellSummary, asked: Asked) -> list[str]:
     names, per, after = _SHAPES[summary.test]
     lines = [_title(summary), *([] if summary.valid else [f"! not valid: {'; '.join(summary.warnings)}"])]
     there = {name: summary.columns[column] for column, name in names.items() if column in summary.columns}
     if summary.test == "hardware-gap":
-        lines += _limits(summary, parameters, next(iter(there.values()), None))
-    lines.append(f"{max((c.count for c in there.values()), default=0)} datapoints")
+        lines += _limits(summary, asked, next(iter(there.values()), None))
+    points = max((c.count for c in there.values()), default=0)
+    lines.append("1 datapoint" if points == 1 else f"{points} datapoints")
     lines += [HEAD, *(_row(name, column, per) for name, column in there.items())]
     return lines + (after(summary) if after else [])
 
 
 def _row(name: str, column: ColumnSummary, per: float) -> str:
     values = (column.min, column.mean, column.max, column.stddev)
-    return f"{name:>10}" + "".join(f"{'-':>11}" if v is None else f"{v / per:>11.2f}" for v in values)
+    return f"{name:>10}" + "".join(f"{'nan':>11}" if v is None else f"{v / per:>11.2f}" for v in values)
 
 
 def _passes(summary: CellSummary) -> list[str]:
@@ -84,28 +110,33 @@ def _passes(summary: CellSummary) -> list[str]:
     ]
 
 
-def _limits(summary: CellSummary, parameters: Mapping[str, Value], gaps: ColumnSummary | None) -> list[str]:
-    """What the study's detector says before its table. Its rate is that of its records, one a window at most; here it
-    is of all gaps, in the time that was watched."""
-    asked = {n: spell(parameters[n]) if n in parameters else "no limit" for n in ("duration", "points")}
+def _limits(summary: CellSummary, asked: Asked, gaps: ColumnSummary | None) -> list[str]:
+    """What the study's detector says before its table. Its rate is that of its records, one a window at most, over
+    the time that passed; `gaps_per_s` of `show --json` is that of all gaps in the time that was watched."""
+    seen = gaps.count if gaps else 0
     end = ENDS.get(summary.stop_reason, f"of: {summary.stop_reason}")
-    rate = summary.outcomes.get("gaps_per_s")
+    most = "any number of" if asked.points is None else f"{asked.points:8d}"
     return [
-        f"Test scheduled for {asked['duration']} and {asked['points']} interrupts.",
-        f"Test finished after {gaps.count if gaps else 0} interrupts.",
+        f"Test scheduled for {_seconds(asked.duration_s)}s and {most} interrupts.",
+        f"Test finished after{_seconds(asked.elapsed_s)}s and {seen:8d} interrupts.",
         f"The test was finished because {end}.",
-        *_rates(rate or 0),
+        *_rates(seen, asked.elapsed_s or 0.0),
         "",
         "Analysing interrupt durations (times in µs):",
     ]
 
 
-def _rates(rate: float) -> list[str]:
-    if rate <= 0:
-        return ["Average timings:     0.000 interrupts/s, of the time that was watched"]
+def _seconds(value: float | None) -> str:
+    return f"{'-':>9}" if value is None else f"{value:9.3f}"
+
+
+def _rates(seen: int, elapsed_s: float) -> list[str]:
+    """The rate and its inverse; of nothing seen there is no interval."""
+    rate = seen / elapsed_s if elapsed_s > 0 else 0.0
+    both = (1 / rate, 1e3 / rate) if rate > 0 else (math.inf, math.inf)
     return [
-        f"Average timings:  {rate:8.3f} interrupts/s = {rate * 60:8.3f} interrupts/min, of the time that was watched",
-        f"Average interval: {1 / rate:8.3f} s/interrupt  = {1e3 / rate:8.3f} ms/interrupt",
+        f"Average timings:  {rate:8.3f} interrupts/s = {rate * 60:8.3f} interrupts/min",
+        f"Average interval: {both[0]:8.3f} s/interrupt  = {both[1]:8.3f} ms/interrupt",
     ]
 
 

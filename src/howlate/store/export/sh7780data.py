@@ -1,0 +1,107 @@
+"""The data files of figures 2 to 5 of the study `sh7780-2008`, as its gnuplot lines read them: for each kernel
+`data-time-KERNEL` (argument of hackbench, its time in s with nothing measured, and while measured) and
+`data-latency-KERNEL` (argument, largest latency in us of the measuring process, and of the interrupt's handler).
+
+Of a point with several valid repetitions stands the median over them, as in the report's charts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+from howlate.errors import UsageError
+from howlate.model.study import numbered
+from howlate.model.summary import CellSummary
+from howlate.store.export._format import Format
+from howlate.store.export._rows import chosen
+from howlate.store.files import OUTPUT, storing, write_text
+from howlate.store.run_folder import RunFolder
+
+LOAD = "hackbench"
+RUN_TIME = "run_ns_mean"
+UNMEASURED, MEASURED = "unmeasured", "irq"
+PERIOD = "1ms"
+"""Of the study's figures 2 to 5; its other measurement, at 10 ms, is no point of them."""
+PROCESS, HANDLER = "wake_latency_ns", "irq_latency_ns"
+HEADS = {
+    "time": "hackbench's argument, its time in s with nothing measured, while measured",
+    "latency": "hackbench's argument, largest latency in us of the measuring process, of the interrupt's handler",
+}
+
+Lines = dict[float, tuple[list[float], list[float]]]
+"""By argument the values of the repetitions, of both columns."""
+
+
+def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
+    """`out` is a folder, which is made. Returns the lines written."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is no folder, and these are several files", "name a folder: -o FOLDER")
+    files: dict[tuple[str, str], Lines] = {}
+    for cell in chosen(run, cells):
+        summary = run.summary(cell)
+        if summary.valid:
+            _add(files, summary)
+    if not files:
+        raise UsageError(
+            f"{run.path} has no valid cell of {UNMEASURED} or {MEASURED} under {LOAD}",
+            "use --format csv, which writes every column of any test",
+        )
+    with storing(out, OUTPUT):
+        out.mkdir(parents=True, exist_ok=True)
+    for (what, kernel), lines in files.items():
+        write_text(out / f"data-{what}-{_plain(kernel)}", _text(what, lines), OUTPUT)
+    return sum(len(lines) for lines in files.values())
+
+
+def _add(files: dict[tuple[str, str], Lines], summary: CellSummary) -> None:
+    """A cell's values to the lines of its kernel."""
+    argument = numbered(summary.labels.get("load", ""))
+    if (
+        argument is None
+        or argument[0].partition(",")[0] != LOAD
+        or summary.test not in (UNMEASURED, MEASURED)
+    ):
+        return
+    if summary.labels.get("period", PERIOD) != PERIOD:
+        return
+    kernel, number = summary.labels.get("kernel", "here"), argument[1]
+    for what, values in (("time", _times(summary)), ("latency", _latencies(summary))):
+        for place, value in values.items():
+            files.setdefault((what, kernel), {}).setdefault(number, ([], []))[place].append(value)
+
+
+def _times(summary: CellSummary) -> Mapping[int, float]:
+    """In seconds, by the column that it stands in."""
+    found = (load.results.get(RUN_TIME) for load in summary.loads if load.name == LOAD)
+    time = next((its for its in found if isinstance(its, int | float)), None)
+    return {} if time is None else {0 if summary.test == UNMEASURED else 1: time / 1e9}
+
+
+def _latencies(summary: CellSummary) -> Mapping[int, float]:
+    """In microseconds, by the column that it stands in."""
+    found = {}
+    for place, name in enumerate((PROCESS, HANDLER)):
+        column = summary.columns.get(name)
+        if column is not None and column.max is not None:
+            found[place] = column.max / 1e3
+    return found
+
+
+def _text(what: str, lines: Lines) -> str:
+    rows = [f"# {HEADS[what]}"]
+    for number, both in sorted(lines.items()):
+        values = " ".join(f"{median(values):.6f}" if values else "nan" for values in both)
+        rows.append(f"{number:g} {values}")
+    return "\n".join(rows) + "\n"
+
+
+def _plain(kernel: str) -> str:
+    """A kernel's label as a part of a file's name."""
+    return re.sub(r"[^A-Za-z0-9._=@+-]+", "-", kernel).strip("-")
+
+
+FORMAT = Format(
+    "sh7780data", "-data", "a folder with the data files of the study's figures 2 to 5", write, one_text=False
+)
