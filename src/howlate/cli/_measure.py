@@ -108,6 +108,7 @@ def tell(session: Session, tally: Tally, as_json: bool) -> None:
     import json
 
     from howlate.report.html import write_report
+    from howlate.report.threshold import threshold_sentences
 
     report = session.folder.path / "report.html"
     summaries = session.folder.summaries()
@@ -120,6 +121,8 @@ def tell(session: Session, tally: Tally, as_json: bool) -> None:
         value["run"] = str(session.folder.path)
         value["failed"] = [{"id": f.cell.id, **f.to_json()} for f in tally.failures]
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+        for sentence in threshold_sentences(summaries, session.run):
+            click.echo(sentence, err=True)
         return
     print_run(session, tally)
     if summaries:

@@ -35,6 +35,7 @@ from howlate.report.deadline import deadline_sentences
 from howlate.report.labels import by_part, row_names, title_of
 from howlate.report.points import Points
 from howlate.report.side_charts import Drawn, side_charts
+from howlate.report.threshold import threshold_sentences
 
 LARGEST = 2_000_000
 """Bytes that a page may have."""
@@ -122,7 +123,7 @@ def _render(
     cells, names = [every[i] for i in listed], [names[i] for i in listed]
     body = [
         _head(runs, [*(line for section in sections for line in section.answer), *_deadlines(every)]),
-        _warnings([*prose.cautions(runs, cells, names), *_left_out(fit, len(every))]),
+        _warnings([*_ended(runs), *prose.cautions(runs, cells, names), *_left_out(fit, len(every))]),
         compare_html.section(comparison, fit.listed) if comparison is not None else "",
         *_over_sides(drawn, first),
         *(text for section in sections for text in section.texts(fit, len(every))),
@@ -139,6 +140,15 @@ def _deadlines(cells: Sequence[CellContent]) -> list[str]:
     """What became of a stated deadline, as HTML."""
     said = deadline_sentences([cell.summary for cell in cells], "µs", NARROW_SPACE)
     return [f"<b>{escape(sentence)}</b>" for sentence in said]
+
+
+def _ended(runs: Sequence[RunContent]) -> list[str]:
+    """Cells that their threshold ended."""
+    return [
+        sentence
+        for content in runs
+        for sentence in threshold_sentences([cell.summary for cell in content.cells], content.run, "µs")
+    ]
 
 
 @dataclass(frozen=True)

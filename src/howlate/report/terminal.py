@@ -25,6 +25,7 @@ from howlate.model.summary import MISSES, SCHEMA, CellSummary, ColumnSummary
 from howlate.report.deadline import deadline_sentences, deadlines_json
 from howlate.report.labels import axes_that_vary, by_part, heading, measured_s, title_of
 from howlate.report.text import wrapped
+from howlate.report.threshold import threshold_sentences, thresholds_json
 from howlate.report.units import Unit, unit_for
 from howlate.stats.groups import Group, groups_json, groups_of, is_grouped, kinds_of, repetitions
 
@@ -45,6 +46,7 @@ def show_json(summaries: Sequence[CellSummary], run: Run | None = None) -> str:
         "cells": [summary.to_json() for summary in summaries],
         **groups_json(summaries, run),
         **({"deadlines": deadlines} if (deadlines := deadlines_json(summaries)) else {}),
+        **({"exceeded": exceeded} if (exceeded := thresholds_json(summaries, run)) else {}),
     }
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
@@ -68,7 +70,7 @@ def print_cells(
             for line in wrapped(heading_of_part, console.width):
                 console.print(Text(line, style="bold underline"), soft_wrap=True)
         _print_part(console, [summaries[place] for place in places], seconds, run, every)
-    for sentence in deadline_sentences(summaries):
+    for sentence in [*deadline_sentences(summaries), *threshold_sentences(summaries, run)]:
         console.print()
         for line in wrapped(sentence, console.width):
             console.print(Text(line, style="bold"), soft_wrap=True)
