@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -62,15 +63,32 @@ def _run(argv: list[str] | None) -> int:
         click.echo(problem.format_message())
         return ExitCode.USAGE
     except click.ClickException as problem:
-        command = (
-            problem.ctx.command_path if isinstance(problem, click.UsageError) and problem.ctx else "howlate"
-        )
+        context = problem.ctx if isinstance(problem, click.UsageError) else None
+        command = context.command_path if context else _command_named(sys.argv[1:] if argv is None else argv)
         message, remedy = _in_our_words(problem)
         shows = f"`{command} --help` shows how"
         return _say(message, f"{retold(remedy)} {retold(shows)}" if remedy else shows, ExitCode.USAGE)
     except click.Abort:
         raise KeyboardInterrupt from None
     return int(result) if isinstance(result, int) else ExitCode.DONE
+
+
+def _command_named(words: Sequence[str]) -> str:
+    """The command that these words call: click does not say which, of an option without its value."""
+    import click
+
+    from howlate.cli import howlate
+
+    command: click.Command = howlate
+    path = "howlate"
+    for word in words:
+        if not isinstance(command, click.Group):
+            break
+        context = click.Context(command)
+        if word in command.list_commands(context):
+            command = command.get_command(context, word) or command
+            path = f"{path} {word}"
+    return path
 
 
 def _in_our_words(problem: click.ClickException) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from fakes import FACTS, capabilities, study
 from howlate import __main__ as entry
 from howlate import cli, places
 from howlate.cli._progress import ProgressLine, clock, latency
+from howlate.model.plan import Cell
 from howlate.plan import make_plan
 from howlate.targets import Progress
 from rights import without_rights
@@ -154,6 +155,11 @@ def environment(**more: str) -> dict[str, str]:
         (["run", "mine.toml", "--set", "order.repetitions=9999"], 2, "Allow it with --most-cells 19998"),
         (["run", "mine.toml", "--resume"], 2, "no unfinished run of mine"),
         (["check", "--seconds", "0"], 2, "--seconds 0 cannot be"),
+        (["check", "--seconds", "abc"], 2, '"abc" is not a time. Write it like 30, 30s or 5min.'),
+        (["check", "--seconds"], 2, "`howlate check --help` shows how"),
+        (["lab", "fetch", "--mirror"], 2, "`howlate lab fetch --help` shows how"),
+        (["check", "--seconds", "5us"], 2, "--seconds 5us cannot be"),
+        (["run", "mine.toml", "--set", f"seed={'9' * 23}"], 2, "is too large"),
         (["check", "--seconds", "9", "--long"], 2, "cannot be together"),
         (["show", "absent"], 2, "absent is not there"),
         (["show", "."], 4, "has no run.json"),
@@ -463,6 +469,28 @@ def test_an_interrupt_inside_of_an_import_does_not_replace_the_code() -> None:
 def test_times_for_people() -> None:
     assert [clock(s) for s in (0, 34.4, 61, 3723)] == ["0:00", "0:34", "1:01", "1:02:03"]
     assert [latency(ns) for ns in (1500, 12_000_000)] == ["1.5 us", "12.0 ms"]
+
+
+def test_a_terminal_without_escapes_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    line = ProgressLine(("load",), terminal)
+    line.starts(Cell("c", "cyclic", {}, {"load": "none"}, 1, 1.0), 1, 5, 60.0)
+    line.close()
+    assert terminal.getvalue() == "1 of 5  none  time left 1:00\n"
+
+
+def test_every_help_says_the_same_number_of_loads(capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for words in (["--help"], ["check", "--help"]):
+        entry.main(words)
+        said.append(" ".join(capsys.readouterr().out.split()))
+    assert all("four loads" in text and "five loads" not in text for text in said)
 
 
 def test_progress_lines_survive_a_terminal_that_went_away() -> None:

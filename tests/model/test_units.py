@@ -43,6 +43,8 @@ def test_durations(text: str, ns: int) -> None:
         (units.parse_cpus, "", "is not a list of CPUs"),
         (units.parse_count, "-1", "is not a count"),
         (units.parse_count, "1e6", "is not a count"),
+        (units.parse_count, "99999999999999999999999", "is too large"),
+        (units.parse_integer, "99999999999999999999999", "is too large"),
         (units.parse_real, "inf", "is not a number"),
     ],
 )

@@ -142,6 +142,33 @@ def test_axes_that_vary_come_first_by_kernel_and_load() -> None:
     assert row_names([{"load": "none"}, {"load": "none"}]) == ["none (1)", "none (2)"]
 
 
+def test_one_row_of_nanoseconds_does_not_choose_the_unit_of_the_others() -> None:
+    column = cells()[0].columns["latency_ns"]
+    spin = replace(column, min=0, mean=90.0, max=5_601_381)
+    assert unit_for([column, spin, column]).name == "us"
+
+
+def test_the_timers_study_has_no_label_broken_at_eighty_columns() -> None:
+    timers = ("clock_nanosleep", "clock_nanosleep-relative", "epoll_pwait2", "spin")
+    summaries = [
+        made_cell(load, 1, labels={"timer": timer})[0] for load in ("none", "cpu:100") for timer in timers
+    ]
+    text = printed(summaries)
+    assert text.count("clock_nanosleep-relative") >= 2
+    assert all(len(line.rstrip()) <= 80 for line in text.splitlines())
+
+
+def test_findings_of_several_levels_say_theirs_and_the_brief_ones_are_one_line() -> None:
+    out = io.StringIO()
+    findings = [Finding.from_json(one) for one in FINDINGS]
+    console = Console(file=out, width=100)
+    assert print_findings(console, findings, levels=("late", "note"), brief=("note",)) == 2
+    late, *why, note = out.getvalue().splitlines()
+    assert late.startswith("- makes it late: Real-time tasks are throttled")
+    assert any("To change it" in line for line in why)
+    assert note.startswith("- worth knowing: Ordinary tasks have a timer slack")
+
+
 def test_the_unit_follows_the_numbers() -> None:
     column = cells()[0].columns["latency_ns"]
     assert unit_for([column]).name == "us"

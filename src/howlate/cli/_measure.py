@@ -25,9 +25,15 @@ if TYPE_CHECKING:
 
 
 def measure(
-    asked: Asked, target: Target, out: Path | None, resume: bool, dry_run: bool, as_json: bool
+    asked: Asked,
+    target: Target,
+    out: Path | None,
+    resume: bool,
+    dry_run: bool,
+    as_json: bool,
+    hint: str = "",
 ) -> int:
-    """From what is asked to an exit code."""
+    """From what is asked to an exit code. `hint`: a sentence before the report's path."""
     from howlate.session import begin, newest_unfinished, prepare
 
     with contextlib.closing(target):
@@ -44,7 +50,7 @@ def measure(
             for note in getattr(interrupt, "__notes__", ()):
                 click.echo(f"howlate: {retold(note)}", err=True)
             return _interrupted(session, asked)
-    tell(session, tally, as_json)
+    tell(session, tally, as_json, hint)
     return tally.exit_code
 
 
@@ -103,7 +109,7 @@ def _again(session: Session, asked: Asked) -> str:
     return shlex.join(words)
 
 
-def tell(session: Session, tally: Tally, as_json: bool) -> None:
+def tell(session: Session, tally: Tally, as_json: bool, hint: str = "") -> None:
     """The table, what makes this machine late, what else to know, the report's path, and the folder last."""
     import json
 
@@ -125,6 +131,8 @@ def tell(session: Session, tally: Tally, as_json: bool) -> None:
             click.echo(sentence, err=True)
         return
     print_run(session, tally)
+    if hint:
+        click.echo(f"{hint}\n")
     if summaries:
         click.echo(_("report: {path}").format(path=report))
     click.echo(session.folder.path)

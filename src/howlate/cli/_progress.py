@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import shutil
 import sys
 import time
@@ -61,7 +62,7 @@ class ProgressLine:
     def __init__(self, axes: tuple[str, ...], stream: TextIO | None = None) -> None:
         self._axes = axes
         self._stream = stream if stream is not None else sys.stderr
-        self._live = self._stream.isatty()
+        self._live = self._stream.isatty() and os.environ.get("TERM") != "dumb"  # which knows no escapes
         self._drawn = float("-inf")
         self._running: dict[str, tuple[int, str]] = {}
         """Number and name of the cells that are being measured, by id."""

@@ -1,4 +1,4 @@
-"""Measure this machine under five loads: table, causes, report."""
+"""Measure this machine without load and under four loads: table, causes, report."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ from pathlib import Path
 
 import click
 
-LONG_S = 3600.0
+from howlate.language import _
+
+LONG_NS = 3600 * 10**9
+WEEK_NS = 7 * 24 * LONG_NS
 
 
 @click.command(epilog="Example: howlate check --seconds 30")
-@click.option("--seconds", type=float, metavar="N", help="How long to measure in all (default: a minute).")
+@click.option(
+    "--seconds",
+    metavar="TIME",
+    help="How long to measure in all: seconds, or a time with a unit such as 5min (default: a minute).",
+)
 @click.option("--long", "long_", is_flag=True, help="Measure for an hour.")
 @click.option(
     "--out",
@@ -19,12 +26,12 @@ LONG_S = 3600.0
     help="The run folder (default: a new one in runs/).",
 )
 @click.option("--json", "as_json", is_flag=True, help="The table as JSON.")
-def command(seconds: float | None, long_: bool, out: Path | None, as_json: bool) -> int:
+def command(seconds: str | None, long_: bool, out: Path | None, as_json: bool) -> int:
     """How late can this Linux be? Measures the wake-up latency of a periodic task without load and under four
     loads, then shows the table, what makes this machine late, and where the report is."""
     from howlate.cli._measure import measure
     from howlate.errors import UsageError
-    from howlate.model.units import format_duration
+    from howlate.model.units import format_duration, parse_seconds_ns
     from howlate.session import Asked, find_study, settings_in_force
     from howlate.targets import open_target
 
@@ -32,11 +39,24 @@ def command(seconds: float | None, long_: bool, out: Path | None, as_json: bool)
         raise UsageError("--seconds and --long cannot be together", "give one of them")
     study = find_study("check")
     changes: tuple[str, ...] = ()
-    total = LONG_S if long_ else seconds
-    if total is not None:
-        if not 1 <= total <= 7 * 24 * 3600:
-            raise UsageError(f"--seconds {total:g} cannot be", "use 1 or more, at most a week")
+    total_ns = LONG_NS if long_ else None
+    if seconds is not None:
+        try:
+            total_ns = parse_seconds_ns(seconds)
+        except ValueError:
+            raise UsageError(
+                f'--seconds: "{seconds}" is not a time', "write it like 30, 30s or 5min"
+            ) from None
+        if not 10**9 <= total_ns <= WEEK_NS:
+            raise UsageError(f"--seconds {seconds} cannot be", "use 1 or more, at most a week")
+    if total_ns is not None:
         cells = len(study.axes.get("load", ("",)))
-        changes = (f"duration={format_duration(int(total * 1000 / cells) * 1_000_000)}",)
+        changes = (f"duration={format_duration(total_ns // cells // 1_000_000 * 1_000_000)}",)
     asked = Asked(study, changes, without_rights=True, settings=settings_in_force())
-    return measure(asked, open_target("local"), out, False, False, as_json)
+    longer = (
+        ""
+        if total_ns is not None
+        else _("The longer it measures, the rarer the events that it sees: {command}")
+    )
+    hint = longer.format(command="howlate check --long")
+    return measure(asked, open_target("local"), out, False, False, as_json, hint)

@@ -31,7 +31,12 @@ def _alone(given: list[str]) -> None:
     "--run", type=click.Path(path_type=Path), metavar="RUN", help="The machine of this run, as it was then."
 )
 @click.option("--target", default="local", show_default=True, metavar="T", help="The machine to look at.")
-@click.option("--all", "everything", is_flag=True, help="Also what is in order or could not be found out.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Every check in full, also what is in order or could not be found out.",
+)
 @click.option(
     "--restore", is_flag=True, help="Undo the knobs that a killed probe left changed (in this boot)."
 )
@@ -91,13 +96,15 @@ def _print(findings: Sequence[Finding], everything: bool) -> None:
     from howlate.report.terminal import print_findings
 
     levels = LEVELS if everything else ("late", "note")
-    shown = print_findings(Console(highlight=False), findings, levels=levels)
+    brief = () if everything else ("note",)
+    shown = print_findings(Console(highlight=False), findings, levels=levels, brief=brief)
     rest = len(findings) - shown
     if not shown:
         click.echo(_("Nothing was found that makes this machine late."))
     if rest:
         click.echo(
             _(
-                "\n{rest} of {findings} checks found nothing to say or could not look: --all shows them."
+                "\n{rest} of {findings} checks found nothing to say or could not look: --all shows "
+                "them, and why each one matters."
             ).format(rest=rest, findings=len(findings))
         )

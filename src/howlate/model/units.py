@@ -53,6 +53,12 @@ def parse_duration_ns(text: str) -> int:
     return int(value)
 
 
+def parse_seconds_ns(text: str) -> int:
+    """Nanoseconds of a time with a unit ("5s", "2min"), or of seconds without one ("5", "2.5")."""
+    bare = re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", text)
+    return parse_duration_ns(f"{text}s" if bare else text)
+
+
 def format_duration(ns: int) -> str:
     """The shortest spelling without loss: 1500000 -> "1500us"."""
     for unit in ("h", "min", "s", "ms", "us"):
@@ -108,6 +114,7 @@ def parse_count(text: str) -> int:
     """A whole number that is not negative."""
     value = _whole(text) if not text.startswith("-") else None
     if value is None:
+        _refuse_too_large(text)
         raise ValueError(f'"{text}" is not a count; write a whole number like 1000')
     return value
 
@@ -115,8 +122,15 @@ def parse_count(text: str) -> int:
 def parse_integer(text: str) -> int:
     value = _whole(text)
     if value is None:
+        _refuse_too_large(text)
         raise ValueError(f'"{text}" is not a whole number')
     return value
+
+
+def _refuse_too_large(text: str) -> None:
+    """A whole number is one also where it does not fit."""
+    if re.fullmatch(r"[0-9]+", text):
+        raise ValueError(f'"{text}" is too large; the largest number is {2**63 - 1}')
 
 
 def _whole(text: str) -> int | None:

@@ -343,8 +343,10 @@ def fitting_gap(width: int, columns: Sequence[Column]) -> int:
 
 
 def parts(width: int, labels: Sequence[Column], numbers: Sequence[Column], gap: int) -> list[list[Column]]:
-    """The number columns in as many tables as the width needs; labels are folded before a table is split."""
-    least = sum(min(_width(c), LABEL_AT_LEAST) + gap for c in labels)
+    """The number columns in as many tables as the width needs. A table is split before a label is folded, unless the
+    labels need more than half of the width."""
+    whole = sum(_width(c) + gap for c in labels)
+    least = whole if 2 * whole <= width else sum(min(_width(c), LABEL_AT_LEAST) + gap for c in labels)
     out: list[list[Column]] = [[]]
     used = least
     for column in numbers:
@@ -423,20 +425,35 @@ AS_PUBLISHED = N_(
 )
 
 
+LEVEL_NAMES = {
+    "late": N_("makes it late"),
+    "note": N_("worth knowing"),
+    "unknown": N_("not found out"),
+    "ok": N_("in order"),
+}
+"""How a finding says what it weighs."""
+
+
 def print_findings(
-    console: Console, findings: Sequence[Finding], most: int | None = None, levels: Sequence[str] = ("late",)
+    console: Console,
+    findings: Sequence[Finding],
+    most: int | None = None,
+    levels: Sequence[str] = ("late",),
+    brief: Sequence[str] = (),
 ) -> int:
-    """The doctor's findings of these levels, in the given order; says how many were left out, and returns how
-    many it showed."""
+    """The doctor's findings of these levels, in the given order, those of `brief` levels without why and remedy;
+    of several levels each finding says its own. Says how many were left out, and returns how many it showed."""
     chosen = [f for f in findings if f.level in levels]
     shown = chosen if most is None else chosen[:most]
     for finding in shown:
         about = f" ({', '.join(finding.machines)})" if finding.machines else ""
-        lines = wrapped(
-            f"{retold(finding.title)}: {retold(finding.found)}{about}", max(30, console.width - 2)
-        )
-        for i, line in enumerate(lines):
-            console.print(Text(f"{' ' if i else '-'} {line}", style="bold"), soft_wrap=True)
+        level = f"{_(LEVEL_NAMES[finding.level])}: " if len(levels) > 1 else ""
+        text = f"{level}{retold(finding.title)}: {retold(finding.found)}{about}"
+        style = "" if finding.level in brief else "bold"
+        for i, line in enumerate(wrapped(text, max(30, console.width - 2))):
+            console.print(Text(f"{' ' if i else '-'} {line}", style=style), soft_wrap=True)
+        if finding.level in brief:
+            continue
         _print_indented(console, retold(finding.why))
         if finding.change:
             _print_indented(console, retold(finding.change), _("To change it: "))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import median
 
 from howlate.model.summary import ColumnSummary
 
@@ -24,16 +25,17 @@ class Unit:
 
 
 def unit_for(columns: Iterable[ColumnSummary]) -> Unit:
-    """us, as a rule; ns where every maximum is below a microsecond or a mean far below; ms where every mean is at
-    least ten milliseconds."""
+    """us, as a rule; ns where every maximum is below a microsecond or the typical mean far below; ms where every mean
+    is at least ten milliseconds. One row alone (a timer that spins) does not choose for the others."""
     found = [c for c in columns if c.max is not None and c.mean is not None]
     if not found:
         return Unit("us", 1000, 1)
     largest = max(c.max or 0 for c in found)
     smallest_mean = min(c.mean or 0.0 for c in found)
-    if largest < 1000 or smallest_mean < 200:
+    typical_mean = median(c.mean or 0.0 for c in found)
+    if largest < 1000 or typical_mean < 200:
         return Unit("ns", 1, 1)
     if smallest_mean >= 10e6:
         return Unit("ms", 1_000_000, 2)
-    fine = smallest_mean < 1_000 or (smallest_mean < 10_000 and largest < 1_000_000)
+    fine = typical_mean < 1_000 or (typical_mean < 10_000 and largest < 1_000_000)
     return Unit("us", 1000, 2 if fine else 1)

@@ -206,8 +206,8 @@ def verdicts(
         return tuple(Verdict(name, "unstated", why=refused) for name in figures)
     pairs = sorted(set(first.once) & set(second.once))
     if len(pairs) < FEWEST_PAIRS:
-        many = f"{len(pairs)} pair{'s' * (len(pairs) != 1)}"
-        some = f"{many} of repetitions have no interval; {FEWEST_PAIRS} are the fewest"
+        count = len(pairs)
+        some = f"an interval needs {FEWEST_PAIRS} pairs of repetitions or more; number of pairs here: {count}"
         return tuple(Verdict(name, "unstated", why=some) for name in figures)
     found: dict[str, Verdict] = {}
     values: dict[str, tuple[list[float], list[float]]] = {}
