@@ -10,7 +10,7 @@ from typing import Any
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
 from howlate.model.study import Order, Study, Value
-from howlate.model.summary import QUANTILES, Accounting, CellSummary, ColumnSummary, LoadSummary
+from howlate.model.summary import QUANTILES, Accounting, CellSummary, ColumnSummary, LargestAlone, LoadSummary
 from howlate.report.content import CellContent, RunContent
 
 US = 1000
@@ -30,6 +30,8 @@ class Made:
     run_ms: float | None = None
     """What a run of the load took."""
     column: str = "latency_ns"
+    rest: float | None = None
+    """The maximum without the one sample that makes it, and the deviation."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ def summary_of(cell: Cell, made: Made, kernel: str, clock: str = "tsc") -> CellS
     column = ColumnSummary(
         1000, round(made.minimum * US), made.median * US * 1.1, round(made.maximum * US), made.deviation * US,
         made.exceeded, quantiles, 0.5,
+        None if made.rest is None else LargestAlone(0, round(made.rest * US), made.deviation * US / 3),
     )  # fmt: skip
     loads = (
         ()

@@ -377,6 +377,10 @@ def test_exit_codes_of_a_run() -> None:
     assert code(3) is code(1, no) is ExitCode.DONE
     assert code(0, no, no) is no
     assert code(0, wrong, no) is wrong
+    assert Tally(2, (), 0, 1).exit_code is ExitCode.INCONCLUSIVE
+    assert Tally(2, (Failure(cell, no, ""),), 0, 1).exit_code is ExitCode.INCONCLUSIVE
+    assert Tally(2, (), 1, 1).exit_code is ExitCode.FAILED
+    assert Tally(2, (Failure(cell, broken, ""),), 0, 1).exit_code is broken
     assert code(1, wrong) is code(0, wrong, broken) is code(2, broken) is broken
 
 

@@ -70,20 +70,29 @@ class Tally:
     failures: tuple[Failure, ...]
     exceeded: int = 0
     """Whole cells that a latency above `--threshold` ended, earlier calls included."""
+    inconclusive: int = 0
+    """Whole cells that say nothing, because they watched nothing; earlier calls included."""
 
     @classmethod
     def of(cls, folder: RunFolder, failures: Iterable[Failure]) -> Tally:
         """As the run folder stands now."""
-        reasons = [summary.stop_reason for summary in folder.summaries()]
-        return cls(len(reasons), tuple(failures), reasons.count("threshold"))
+        summaries = folder.summaries()
+        return cls(
+            len(summaries),
+            tuple(failures),
+            sum(summary.stop_reason == "threshold" for summary in summaries),
+            sum(summary.watched_nothing for summary in summaries),
+        )
 
     @property
     def exit_code(self) -> ExitCode:
         """0: what is possible here is whole; 1: and a cell exceeded its threshold; 3: nothing was possible;
-        2: the probe refused all; 4 else."""
+        2: the probe refused all; 5: a cell watched nothing, and nothing else is wrong; 4 else."""
         codes = {f.exit_code for f in self.failures} - {ExitCode.NOT_POSSIBLE}
         if not codes and self.exceeded:
             return ExitCode.FAILED
+        if not codes and self.inconclusive:
+            return ExitCode.INCONCLUSIVE
         if not codes:
             return ExitCode.DONE if self.whole else ExitCode.NOT_POSSIBLE
         return ExitCode.USAGE if codes == {ExitCode.USAGE} and not self.whole else ExitCode.BROKEN

@@ -58,6 +58,16 @@ def test_the_steadier_side_is_named_whichever_it_is() -> None:
     assert swapped == [line for line in turned.splitlines() if alike not in line]
 
 
+def test_what_rests_on_one_sample_a_cell_carries_the_caution() -> None:
+    idle = [*seeds(22, count=6, rest=8.6), *seeds(22, count=2)]
+    found = lab_run({"6.1": {at(load="none"): idle}, "6.1-rt": {at(load="none"): seeds(8)}})
+    assert said(found, rule="alone") == (
+        "Caution, 6.1: in 6 of 8 cells one sample alone makes the maximum and the deviation; without it the maxima "
+        "of these are 8.60 µs to 8.60 µs. What is said here of maxima and deviations rests on such samples."
+    )
+    assert said(lab_run({"6.1": STANDARD, "6.1-rt": PREEMPT_RT}), rule="alone") == ""
+
+
 def test_no_side_is_ahead_where_a_point_contradicts() -> None:
     """The contrary points are counted and named, not made an exception of a claim."""
     text = said(

@@ -79,3 +79,11 @@ def test_what_is_usual_for_ordinary_tasks_is_not_warned_of() -> None:
     assert warnings(replace(with_thread(involuntary_switches=9), switched_by_design=True)) == []
     assert warnings(replace(with_thread(migrations=9), pinned=False)) == []
     assert warnings(replace(GOOD, loads=(LoadRecord("cpu:50", 0.5, 0.475),))) == []
+
+
+def test_a_test_that_watched_nothing_is_inconclusive_and_not_valid() -> None:
+    cell = CellRecord(0, may_be_empty=True, unwatched="duration 8ms, window 1s, width 500ms")
+    assert failures(cell) == [
+        "inconclusive: nothing was watched (duration 8ms, window 1s, width 500ms); "
+        "give it a duration of several windows."
+    ]

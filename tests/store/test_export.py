@@ -13,7 +13,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from howlate.errors import DamagedError, StorageError, UsageError
+from howlate.errors import DamagedError, ExitCode, StorageError, UsageError
+from howlate.execute import Tally
 from howlate.store.export import find_format, names
 from howlate.store.export.gnuplot import HIGH
 from howlate.store.run_folder import RunFolder
@@ -230,6 +231,21 @@ def test_tut_2017_gets_its_listings_in_the_order_of_the_study(tmp_path: Path) ->
     )
     with pytest.raises(UsageError, match="no cell of a test of tut-2017's listings"):
         exporter("tut2017")(run, tmp_path / "none.txt", ("wake",))
+
+
+def test_a_listing_of_what_watched_nothing_claims_no_interrupts(tmp_path: Path) -> None:
+    nothing = points_stream(
+        {"gap_ns": []},
+        test="hardware-gap",
+        trailer_changes={"stop_reason": "duration", "outcomes": {"windows": 0, "gaps": 0, "watched_ns": 0}},
+    )
+    run = a_folder(tmp_path / "run", {"gap": nothing})
+    summary = run.summary("gap")
+    assert not summary.valid and summary.warnings[0].startswith("inconclusive: nothing was watched")
+    assert Tally.of(run, ()).exit_code is ExitCode.INCONCLUSIVE
+    assert exporter("tut2017")(run, tmp_path / "out.txt", ()) == 0
+    text = (tmp_path / "out.txt").read_text()
+    assert "Nothing was watched: inconclusive." in text and "finished after" not in text
 
 
 def test_a_test_without_a_handler_is_refused_the_study_s_columns(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from howlate.model.decode import Table, kind_of
 SCHEMA = 1
 MISSES = "deadline_misses"
 """Among the outcomes, where a deadline was stated."""
+WATCHED = "watched_ns"
+"""The outcome of a test that watches for something: for how long it did."""
 QUANTILES: tuple[str, ...] = ("0.5", "0.99", "0.999", "0.9999", "0.99999")
 
 
@@ -47,6 +49,22 @@ _COUNTS = ("releases", "recorded", "overruns", "dropped", "late_starts", "early"
 
 
 @dataclass(frozen=True)
+class LargestAlone:
+    """Of a column whose largest sample alone makes its maximum and its deviation (stats/alone.py)."""
+
+    index: int
+    """Of the activation or data point."""
+    max: int
+    """Without it."""
+    stddev: float
+    """Without it."""
+
+    @classmethod
+    def from_table(cls, table: Table) -> LargestAlone:
+        return cls(table.integer("index"), table.integer("max"), table.real("stddev"))
+
+
+@dataclass(frozen=True)
 class ColumnSummary:
     """Statistics of one column, warm-up left out. `None` where the numbers do not allow the figure."""
 
@@ -61,9 +79,13 @@ class ColumnSummary:
     """By QUANTILES: order statistics of the samples; None where fewer than ten samples lie beyond."""
     max_at_s: float | None
     """The release of the maximum, in seconds after t0."""
+    alone: LargestAlone | None = None
+    """Where one sample makes maximum and deviation: both without it. Absent from an older howlate's summaries."""
 
     def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "quantiles": dict(self.quantiles)}
+        value = {name: its for name, its in vars(self).items() if name != "alone"}
+        alone = {} if self.alone is None else {"alone": dict(vars(self.alone))}
+        return {**value, "quantiles": dict(self.quantiles), **alone}
 
     @classmethod
     def from_table(cls, table: Table) -> ColumnSummary:
@@ -77,6 +99,7 @@ class ColumnSummary:
             period_exceeded=_integer(table, "period_exceeded"),
             quantiles={name: _integer(quantiles, name) for name in quantiles.values},
             max_at_s=_real(table, "max_at_s"),
+            alone=LargestAlone.from_table(table.table("alone")) if table.values.get("alone") else None,
         )
 
 
@@ -146,6 +169,11 @@ class CellSummary:
     """Sentences. A cell with `valid` false has the failed checks here, first."""
     deadline: DeadlineSummary | None = None
     """None where no deadline was stated."""
+
+    @property
+    def watched_nothing(self) -> bool:
+        """Of a test that watches for something: it never did, so that it saw none means nothing."""
+        return self.outcomes.get(WATCHED) == 0
 
     def to_json(self) -> dict[str, Any]:
         """The entry of `show --json`."""

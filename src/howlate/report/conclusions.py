@@ -24,7 +24,14 @@ def conclusions(found: Comparison) -> list[tuple[str, list[Said]]]:
         said = (
             []
             if not part.column
-            else [*typical(part), *largest(part), *boundaries(part), *relations(part), *trends(part)]
+            else [
+                *typical(part),
+                *largest(part),
+                *boundaries(part),
+                *relations(part),
+                *alone(part),
+                *trends(part),
+            ]
         )
         columns = _columns(found, part)
         if part.column == ("" if "" in columns else columns[0]):  # once, where all sides are
@@ -148,6 +155,30 @@ def largest(part: Part) -> list[Said]:
         fewest.append(count)
     if fewest:
         out.append(Said("largest", _next(min(fewest), part)))
+    return out
+
+
+def alone(part: Part) -> list[Said]:
+    """A sentence for each side of which one sample makes maximum and deviation somewhere: what is said of these two
+    figures rests on it."""
+    out = []
+    for side, name in enumerate(part.sides):
+        cells = [its.column.alone for _block, row in part.rows(side) for its in row.once.values()]
+        found = [its for its in cells if its is not None]
+        if found:
+            least, most = min(its.max for its in found), max(its.max for its in found)
+            out.append(
+                Said(
+                    "alone",
+                    _(
+                        "Caution, {name}: in {some} of {cells} cells one sample alone makes the maximum and the "
+                        "deviation; without it the maxima of these are {least} to {most}. What is said "
+                        "here of maxima and deviations rests on such samples."
+                    ).format(
+                        name=name, some=len(found), cells=len(cells), least=time_of(least), most=time_of(most)
+                    ),
+                )
+            )
     return out
 
 

@@ -12,7 +12,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from howlate.model.summary import QUANTILES, ColumnSummary
+from howlate.model.summary import QUANTILES, ColumnSummary, LargestAlone
+from howlate.stats.alone import largest_alone
 
 BEYOND = 10
 """A quantile is given only where at least this many samples lie beyond it."""
@@ -88,9 +89,14 @@ def exceedances(data: ValueCounts, limit: int) -> int:
     return int(data.counts[np.searchsorted(data.values, limit, side="right") :].sum())
 
 
-def describe(data: ValueCounts, period_ns: int | None = None, max_at_ns: int | None = None) -> ColumnSummary:
-    """All of it. `max_at_ns` is the release of the (first) maximum after t0; None for `period_ns` where there
-    is none."""
+def describe(
+    data: ValueCounts,
+    period_ns: int | None = None,
+    max_at_ns: int | None = None,
+    max_index: int | None = None,
+) -> ColumnSummary:
+    """All of it. `max_at_ns` and `max_index` are release and index of the (first) maximum after t0; None for
+    `period_ns` where there is none."""
     some = data.n > 0
     return ColumnSummary(
         count=data.n,
@@ -101,7 +107,16 @@ def describe(data: ValueCounts, period_ns: int | None = None, max_at_ns: int | N
         period_exceeded=exceedances(data, period_ns) if period_ns is not None else None,
         quantiles={share: quantile(data, share) for share in QUANTILES},
         max_at_s=max_at_ns / 1e9 if some and max_at_ns is not None else None,
+        alone=_alone(data, max_index),
     )
+
+
+def _alone(data: ValueCounts, max_index: int | None) -> LargestAlone | None:
+    center, spread = mean(data), stddev(data)
+    if center is None or spread is None or max_index is None or len(data.values) < 2:
+        return None
+    next_largest = int(data.values[-1 if data.counts[-1] > 1 else -2])
+    return largest_alone(int(data.values[-1]), next_largest, data.n, center, spread, max_index)
 
 
 def _far(data: ValueCounts) -> bool:

@@ -5,7 +5,10 @@ Pure: from what the probe wrote of the cell. A failed check makes the cell inval
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from howlate.model.summary import ColumnSummary
 
 LOAD_POINTS = 0.03
 """A load that missed its target by more than this share of its CPUs is named."""
@@ -64,6 +67,13 @@ class CellRecord:
     """CPUs that `steal_ns` is summed over: those of the measuring threads."""
     as_published: bool = False
     loads: tuple[LoadRecord, ...] = ()
+    unwatched: str = ""
+    """Of a test that watches for something and never did: the options that it had."""
+    alone: Mapping[str, ColumnSummary] = field(default_factory=dict)
+    """The columns of which one sample makes maximum and deviation."""
+    activations: bool = True
+    """Its samples are activations of a schedule; else data points."""
+    warm_up: int = 0
     probe_warnings: tuple[str, ...] = field(default=())
 
 
@@ -88,6 +98,10 @@ def failures(cell: CellRecord) -> list[str]:
     if cell.stop_reason == "failed":
         found.append("the measuring thread failed before its end.")
     found += [f"{_sentence(problem)}" for problem in cell.account_problems]
+    if cell.unwatched:
+        found.append(
+            f"inconclusive: nothing was watched ({cell.unwatched}); give it a duration of several windows."
+        )
     if cell.samples == 0 and not cell.may_be_empty:
         found.append("there is no sample outside warm-up.")
     dropped = sum(thread.dropped for thread in cell.threads)
@@ -136,6 +150,7 @@ def warnings(cell: CellRecord) -> list[str]:
             "the loop that the studies print never finds back after a stall: latencies after one are too "
             "large by the time that was lost."
         )
+    found += [_alone(cell, name, column) for name, column in cell.alone.items()]
     for load in cell.loads:
         if (
             load.target_cpu is not None
@@ -148,6 +163,28 @@ def warnings(cell: CellRecord) -> list[str]:
             )
         found += [_sentence(f"the load {load.name}: {text}") for text in load.warnings]
     return found + [_sentence(text) for text in cell.probe_warnings]
+
+
+def _alone(cell: CellRecord, name: str, column: ColumnSummary) -> str:
+    its = column.alone
+    assert its is not None and column.max is not None and column.stddev is not None
+    one = "activation" if cell.activations else "data point"
+    which = ", the first of all" if its.index <= cell.warm_up else ""
+    remedy = " A start is not a latency: give it a warm-up (--set warm-up=5)." if which else ""
+    return (
+        f"one sample makes the maximum and the deviation of {name.removesuffix('_ns')}: {one} {its.index}{which}. "
+        f"Without it the maximum is {_time(its.max)} and not {_time(column.max)}, the deviation {_time(its.stddev)} "
+        f"and not {_time(column.stddev)}.{remedy}"
+    )
+
+
+def _time(ns: float) -> str:
+    """Three digits, in the unit that fits."""
+    size = abs(ns)
+    factor, unit = (
+        (1, "ns") if size < 1e3 else (1e3, "us") if size < 1e6 else (1e6, "ms") if size < 1e9 else (1e9, "s")
+    )
+    return f"{ns / factor:.3g} {unit}"
 
 
 def _many(count: int, of_what: str) -> str:

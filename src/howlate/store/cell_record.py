@@ -11,7 +11,7 @@ from howlate.errors import DamagedError
 from howlate.model.columns import RELEASE
 from howlate.model.decode import Table
 from howlate.model.facts import parse_cpus
-from howlate.model.summary import Accounting, LoadSummary
+from howlate.model.summary import WATCHED, Accounting, LoadSummary
 from howlate.model.units import parse_duration_ns
 from howlate.stats.valid import CellRecord, LoadRecord, ThreadAccount
 from howlate.store.audit import COUNTS
@@ -144,6 +144,9 @@ class CellFile:
             clocksource = dict.fromkeys(clocksource, clocksource["before"])  # nothing is known of a change
         return CellRecord(
             samples=samples,
+            unwatched=self._unwatched(),
+            activations=self.activations,
+            warm_up=sum(entry.integer("warm_up") for entry in self.table.tables("accounting", required=True)),
             may_be_empty=not self.activations and self.stop_reason() == "duration",
             end=end.text("kind"),
             end_reason=end.text("reason"),
@@ -164,6 +167,13 @@ class CellFile:
             loads=tuple(_load(load) for load in self.trailer.tables("loads")),
             probe_warnings=tuple(str(text) for text in self.trailer.items("warnings")),
         )
+
+    def _unwatched(self) -> str:
+        """Of a test that watches for something and never did: the options that decide how long it does."""
+        if self.outcomes().get(WATCHED) != 0:
+            return ""
+        named = {name: self.parameters.get(name) for name in ("duration", "window", "width")}
+        return ", ".join(f"{name} {text}" for name, text in named.items() if text) or "no time"
 
     def _policy(self) -> str:
         """The measuring policy in force, in small letters; what was asked for where that is not told."""

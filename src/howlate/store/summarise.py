@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -44,7 +44,10 @@ def _summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSum
         bins = samples.bins(counts, courses)
         before = samples.releases_in_warm_up()
     main = counts[bins.column]
-    record = cell.record(main.n, sum(course.name.endswith(" busy") for course in courses))
+    record = replace(
+        cell.record(main.n, sum(course.name.endswith(" busy") for course in courses)),
+        alone={name: its for name, its in columns.items() if its.alone is not None},
+    )
     deadline = _deadline(cell, counts.get(RESPONSE, main), before)
     outcomes = cell.outcomes() | ({MISSES: deadline.misses} if deadline is not None else {})
     failed = failures(record)
@@ -137,13 +140,16 @@ class _Samples:
 
     def column(self, column: str, counts: ValueCounts, period_ns: int | None) -> ColumnSummary:
         """Everything that is said of one column."""
-        at = None
-        if counts.n and self.shape.time is not None:
-            largest = int(counts.values[-1])
-            query = f"SELECT min({self.shape.time}) FROM {self.counted} AND {column} = {largest}"
-            found = self.database.execute(query).fetchone()
-            at = int(found[0]) if found is not None else None
-        return describe(counts, period_ns, at)
+        time, index = self._of_largest(column, int(counts.values[-1])) if counts.n else (None, None)
+        return describe(counts, period_ns, time, index)
+
+    def _of_largest(self, column: str, largest: int) -> tuple[int | None, int | None]:
+        """When the first sample of this value was due or taken, and its index; None where the samples do not say."""
+        names = (self.shape.time, self.shape.index)
+        wanted = ", ".join("NULL" if name is None else f"min({name})" for name in names)
+        query = f"SELECT {wanted} FROM {self.counted} AND {column} = {largest}"
+        time, index = self.database.execute(query).fetchone() or (None, None)
+        return (None if time is None else int(time), None if index is None else int(index))
 
     def _has_response(self) -> bool:
         query = f"SELECT min({RESPONSE}), max({RESPONSE}) FROM {scan(self.folder / SAMPLES)}"

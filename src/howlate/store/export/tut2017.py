@@ -90,6 +90,8 @@ def _test(summary: CellSummary, asked: Asked) -> list[str]:
     names, per, after = _SHAPES[summary.test]
     lines = [_title(summary), *([] if summary.valid else [f"! not valid: {'; '.join(summary.warnings)}"])]
     there = {name: summary.columns[column] for column, name in names.items() if column in summary.columns}
+    if summary.watched_nothing:
+        return [*lines, "Nothing was watched: inconclusive."]
     if summary.test == "hardware-gap":
         lines += _limits(summary, asked, next(iter(there.values()), None))
     points = max((c.count for c in there.values()), default=0)

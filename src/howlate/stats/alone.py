@@ -1,0 +1,38 @@
+"""Whether one sample makes a column's maximum and its deviation (docs/statistics.md, "One sample alone").
+
+A start, a stall that came once: without that sample both figures are others, and n more samples would shrink the
+deviation without anything being steadier.
+"""
+
+from __future__ import annotations
+
+import math
+
+from howlate.model.summary import LargestAlone
+
+FEWEST = 10
+"""Of fewer samples the largest always makes much of the deviation."""
+SHARE = 0.5
+"""The deviation without the largest sample is below this share of the deviation with it."""
+
+
+def stddev_without(value: float, n: int, mean: float, stddev: float) -> float:
+    """The sample's standard deviation of n samples after one of them, `value`, is taken away; n is 3 at least.
+
+    From the moments alone: taking x away from n samples lowers the sum of squares about the mean, (n - 1) s^2, by
+    n / (n - 1) * (x - mean)^2. (Welford 1962, the update of a sum of squares, read backwards.)
+    """
+    squares = (n - 1) * stddev**2 - n / (n - 1) * (value - mean) ** 2
+    return math.sqrt(max(squares, 0.0) / (n - 2))
+
+
+def largest_alone(
+    largest: int, next_largest: int, n: int, mean: float, stddev: float, index: int
+) -> LargestAlone | None:
+    """What maximum and deviation are without the largest sample, where the deviation is below half of what it is with
+    it: then that one sample makes more than three quarters of the sum of squares. None where it does not, of fewer
+    than ten samples, and where the largest value came twice."""
+    if n < FEWEST or next_largest == largest:
+        return None
+    rest = stddev_without(largest, n, mean, stddev)
+    return LargestAlone(index, next_largest, rest) if rest < SHARE * stddev else None
