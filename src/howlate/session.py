@@ -34,6 +34,7 @@ from howlate.plan import (
     Machines,
     apply_changes,
     expected_stream_bytes,
+    is_length_set,
     kernels_of,
     make_plan,
     on_machines,
@@ -192,7 +193,7 @@ def _in_force(asked: Asked, study: Study, can: Capabilities) -> tuple[InForce, t
     if study.parts:
         study = apply_changes(with_shared(study, can.takes), asked.parsed, can.takes)
     in_force = with_settings(study, asked.settings, can, asked.changed)
-    scaled, said = _scale(in_force.study, asked.scale, can)
+    scaled, said = _scale(in_force.study, asked.scale, can, tuple(asked.changed))
     return replace(in_force, study=scaled), said
 
 
@@ -323,21 +324,31 @@ def _trial(study: Study, target: Target, can: Capabilities) -> Outcome:
         return target.run_cell(trial, Path(folder) / "stream", lambda _: None)
 
 
-def _scale(study: Study, scale: float, can: Capabilities) -> tuple[Study, tuple[str, ...]]:
-    """The study with its counts scaled, and what is said of it."""
+def _scale(
+    study: Study, scale: float, can: Capabilities, changed: tuple[str, ...] = ()
+) -> tuple[Study, tuple[str, ...]]:
+    """The study with its counts scaled, and what is said of it. `changed`: the names that `--set` gave."""
     said: dict[str, list[str]] = {}
+    set_by_hand: list[str] = []
 
     def change(piece: Study) -> Study:
-        after = scale_study(piece, scale, find_test(piece.test, can).counts)
-        said.setdefault(scaled_words(piece, after), []).append(piece.part)
+        counts = find_test(piece.test, can).counts
+        after = scale_study(piece, scale, counts, changed)
+        if is_length_set(piece, counts, changed):
+            set_by_hand.append(piece.part)
+        else:
+            said.setdefault(scaled_words(piece, after), []).append(piece.part)
         return after
 
     after = study.each(change)
     if scale == 1:
         return after, ()
-    if "" in said and len(said) == 1:
+    if not said:
+        return after, ("--scale changes nothing: --set says how long the study is",)
+    if list(said) == [""] and not set_by_hand:
         raise UsageError(f"{study.id} has no count that --scale could multiply", "leave --scale out")
     rows = [f"{', '.join(parts)}: {words}" if any(parts) else words for words, parts in said.items() if words]
+    rows += [f"{', '.join(set_by_hand)}: as --set says"] if set_by_hand else []
     return after, (f"counts and durations are {scale:g} times the study's (--scale): {'; '.join(rows)}",)
 
 

@@ -42,9 +42,17 @@ def test_order_and_exclude() -> None:
     assert study.exclude == ({"load": ("none",)},)
 
 
+def test_what_holds_where_it_is_cut_short_survives_run_json_too() -> None:
+    study = decode("[scaled]\nwarm-up = 5\n")
+    assert study.scaled == {"warm-up": "5"} and decode("").scaled == {}
+    assert Study.from_json(json.loads(json.dumps(study.to_json())), "run.json") == study
+
+
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
+        ("[scaled]\nwarmup = 5\n", ["a.toml, scaled", 'did you mean "warm-up"']),
+        ('[scaled]\nwarm-up = "some"\n', ['"warm-up": ', "a.toml, scaled"]),
         ("[setings]\na = 1\n", ['unknown key "setings"', 'did you mean "settings"', "a.toml"]),
         ("[order]\nrepetition = 2\n", ["a.toml, order", 'did you mean "repetitions"']),
         ('[order]\nkind = "rnd"\n', ["a.toml, order", "blocked, interleaved or random"]),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fakes import FakeTarget
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Plan
 from howlate.model.study import Study
@@ -15,7 +16,7 @@ from howlate.places import probe_path
 from howlate.plan import make_plan, with_shared
 from howlate.plan.check import load_specs
 from howlate.reference.load import find_reference
-from howlate.session import find_study
+from howlate.session import Asked, find_study, prepare
 from howlate.targets.local import LocalTarget
 
 PUBLISHED = ("rts7751-2007", "sh7780-2008", "toshiba-2010", "toshiba-mem-2010", "tut-2017")
@@ -31,6 +32,22 @@ def can() -> Capabilities:
 def planned(name: str, can: Capabilities) -> tuple[Study, Plan]:
     study = with_shared(find_study(name), can.takes)
     return study, make_plan(study, can)
+
+
+def shortened(
+    name: str, can: Capabilities, scale: float, *changes: str
+) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]:
+    """The parameters of each part's first cell, and what the run says of its scale."""
+
+    class Here(FakeTarget):
+        def capabilities(self, machine: str = "") -> Capabilities:
+            return can
+
+    run = prepare(Asked(find_study(name), changes, scale), Here()).run
+    first: dict[str, dict[str, Any]] = {}
+    for cell in run.plan.cells:
+        first.setdefault(cell.labels.get("part", ""), dict(cell.parameters))
+    return first, run.warnings
 
 
 def labels(plan: Plan, *names: str) -> Counter[tuple[str, ...]]:
@@ -94,11 +111,42 @@ def test_tut_2017_has_the_settings_of_its_listing(can: Capabilities) -> None:
         "1s",
         "500ms",
     ]
+    assert (smi["cpus"], smi["each-cpu"]) == ("all", True)  # the study's detector held every CPU
     assert by_part["switch"][0]["switches-per-point"] == "1000"
     assert [by_part[f"timer-{way}"][0]["timer"] for way in ("absolute", "relative")] == [
         "clock_nanosleep",
         "clock_nanosleep-relative",
     ]
+
+
+def test_what_set_asks_of_a_part_stays_and_the_others_are_scaled(can: Capabilities) -> None:
+    first, (said,) = shortened("tut-2017", can, 0.002, "switch.points=40", "smi.duration=4s")
+    assert (first["switch"]["points"], first["smi"]["duration"]) == ("40", "4s")
+    assert (first["clock"]["points"], first["clock"]["warm-up"]) == ("2005", "5")
+    assert said.endswith("; switch, smi: as --set says")
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("rts7751-2007", ("uio", "syscall")),
+        ("sh7780-2008", ("latency", "course")),
+        ("toshiba-2010", ("",)),
+        ("toshiba-mem-2010", ("",)),
+        ("tut-2017", ("preemption", "clock", "timer-absolute", "timer-relative")),
+    ],
+)
+def test_what_is_cut_short_warms_up_and_the_whole_study_does_not(
+    name: str, parts: tuple[str, ...], can: Capabilities
+) -> None:
+    count = "activations" if parts == ("",) else "points"
+    (whole, _), (short, _) = shortened(name, can, 1.0), shortened(name, can, 0.01)
+    assert {part for part, its in short.items() if its.get("warm-up") == "5"} == set(parts)
+    assert not any("warm-up" in its for its in whole.values())
+    for part in parts:
+        assert int(short[part][count]) == int(whole[part][count]) // 100 + 5
+    own, _ = shortened(name, can, 0.01, "warm-up=0")
+    assert {its["warm-up"] for part, its in own.items() if part in parts} == {"0"}
 
 
 def test_sh7780_2008_has_every_figure(can: Capabilities) -> None:
@@ -114,6 +162,11 @@ def test_rts7751_2007_has_its_rows_of_load_and_policy(can: Capabilities) -> None
     _, plan = planned("rts7751-2007", can)
     found = {(load, policy) for part, load, policy in labels(plan, "part", "load", "policy") if part == "uio"}
     assert found == {(load, policy) for load in ("none", "network:flood") for policy in ("other", "fifo:80")}
+
+
+def test_rts7751_2007_asks_of_a_call_that_offers_the_cpu_and_of_one_that_does_not(can: Capabilities) -> None:
+    _, plan = planned("rts7751-2007", can)
+    assert {its for part, its in labels(plan, "part", "long-call") if part == "syscall"} == {"read", "poll"}
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

@@ -10,6 +10,7 @@ from typing import Any
 
 from howlate.errors import HowlateError, UsageError
 from howlate.model.decode import Table, kind_of, parse_toml, read_text
+from howlate.model.units import parse_count
 
 ORDERS = ("blocked", "interleaved", "random")
 KERNEL = "kernel"
@@ -42,6 +43,8 @@ class Part:
     settings: Mapping[str, Value] = field(default_factory=dict)
     axes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     exclude: tuple[Mapping[str, tuple[Value, ...]], ...] = ()
+    scaled: Mapping[str, Value] = field(default_factory=dict)
+    """What holds where `--scale` cuts it short: a warm-up."""
 
     def to_json(self) -> dict[str, Any]:
         return {"id": self.id, "title": self.title, **_matrix_json(self)}
@@ -69,6 +72,8 @@ class Study:
     """Where it is measured in the lab and nothing else is said. Not an axis: on a machine it has its kernel."""
     part: str = ""
     """Of what `pieces` gives: which part it is."""
+    scaled: Mapping[str, Value] = field(default_factory=dict)
+    """What holds where `--scale` cuts it short: a warm-up."""
 
     @property
     def name(self) -> str:
@@ -94,6 +99,7 @@ class Study:
                 exclude=part.exclude,
                 parts=(),
                 part=part.id,
+                scaled=part.scaled,
             )
             for part in self.parts
         )
@@ -131,11 +137,13 @@ class Study:
 
 
 def _matrix_json(of: Study | Part) -> dict[str, Any]:
+    scaled = {"scaled": {k: _plain(v) for k, v in of.scaled.items()}} if of.scaled else {}
     return {
         "test": of.test,
         "settings": {k: _plain(v) for k, v in of.settings.items()},
         "axes": {k: [_plain(v) for v in values] for k, values in of.axes.items()},
         "exclude": [{k: [_plain(v) for v in values] for k, values in e.items()} for e in of.exclude],
+        **scaled,
     }
 
 
@@ -145,7 +153,7 @@ def read_study(path: Path) -> Study:
 
 
 OF_STUDY = ("schema", "id", "title", "question", "settings", "order", "published", "lab")
-OF_MATRIX = ("test", "axes", "exclude")
+OF_MATRIX = ("test", "axes", "exclude", "scaled")
 
 
 def decode_study(table: Table) -> Study:
@@ -176,6 +184,7 @@ def decode_study(table: Table) -> Study:
         parts=parts,
         reference=_reference(table.table("published")),
         kernels=_kernels(table.table("lab")),
+        scaled=_scaled(table.table("scaled")),
     )
     if study.kernels and (KERNEL in study.axes or KERNEL in study.settings):
         raise table.fail(
@@ -225,6 +234,7 @@ def _part(table: Table) -> Part:
         {name: _setting(settings, name) for name in settings.values},
         _axes(axes, settings),
         tuple(_exclude(t, axes) for t in table.tables("exclude")),
+        _scaled(table.table("scaled")),
     )
 
 
@@ -233,6 +243,17 @@ def _axes(axes: Table, settings: Table) -> dict[str, tuple[Value, ...]]:
         if name in settings.values:
             raise axes.fail(f'"{name}" is a setting as well', "leave it in one of [settings] and [axes]")
     return {name: _axis(axes, name) for name in axes.values}
+
+
+def _scaled(table: Table) -> dict[str, Value]:
+    table.only("warm-up")
+    found = {name: _setting(table, name) for name in table.values}
+    for name, value in found.items():
+        try:
+            parse_count(spell(value))
+        except ValueError as problem:
+            raise table.fail(f'"{name}": {problem}') from None
+    return found
 
 
 def _reference(table: Table) -> str:

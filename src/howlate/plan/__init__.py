@@ -1,7 +1,14 @@
 """From a study to its cells: changes, checks, matrix, order, resume. Pure: no file and no process."""
 
 from howlate.model.study import KERNEL
-from howlate.plan.changes import apply_changes, parse_change, scale_study, scaled_words, with_shared
+from howlate.plan.changes import (
+    apply_changes,
+    is_length_set,
+    parse_change,
+    scale_study,
+    scaled_words,
+    with_shared,
+)
 from howlate.plan.machines import SEEDS, kernels_of, on_machines, seeded
 from howlate.plan.matrix import MOST_CELLS, Machines, expected_stream_bytes, make_plan
 from howlate.plan.resume import same_plan, still_to_measure
@@ -13,6 +20,7 @@ __all__ = [
     "Machines",
     "apply_changes",
     "expected_stream_bytes",
+    "is_length_set",
     "kernels_of",
     "make_plan",
     "on_machines",

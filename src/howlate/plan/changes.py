@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,6 +15,9 @@ from howlate.model.units import format_duration, parse_count, parse_duration_ns
 
 Takes = Callable[[str, str], bool]
 """Whether the test has the parameter."""
+WARM_UP = "warm-up"
+COUNTED = ("activations", "points")
+"""The counts that a warm-up is part of."""
 
 
 def parse_change(text: str) -> tuple[str, tuple[str | bool, ...]]:
@@ -168,29 +171,63 @@ def _plain(value: Value) -> Value | int:
     )
 
 
-def scale_study(study: Study, factor: float, counts: Mapping[str, str]) -> Study:
+def scale_study(
+    study: Study, factor: float, counts: Mapping[str, str], changed: Collection[str] = ()
+) -> Study:
     """Counts times the factor, one at least. `counts`: the parameters of the test that are scaled, with the probe's
-    defaults. The study is one without parts."""
+    defaults. `changed`: the names that `--set` gave; a part whose length is among them stays as it was set, because
+    its cells end with whichever count comes first. The study is one without parts.
+
+    A study that is cut short gets the warm-up of its [scaled], unless it or `--set` names one. It comes on top of the
+    counts, so that as many samples count as the scale says.
+    """
     if not 0 < factor <= 1000:
         raise UsageError(f"--scale {factor:g} cannot be", "use a factor such as 0.1")
-    if factor == 1:
+    if factor == 1 or is_length_set(study, counts, changed):
         return study
     settings, axes = dict(study.settings), dict(study.axes)
     if not any(name in settings or name in axes for name in counts):
         settings.update({name: default for name, default in counts.items() if default})
+    own = _settings_when_scaled(study, changed) if factor < 1 else {}
+    more = parse_count(spell(own.get(WARM_UP, "0")))
+
+    def shorter(name: str, value: Value) -> str:
+        return _scaled(name, value, factor, more)
+
     for name in counts:
         if name in settings:
-            settings[name] = _scaled(name, settings[name], factor)
+            settings[name] = shorter(name, settings[name])
         if name in axes:
-            axes[name] = tuple(_scaled(name, v, factor) for v in axes[name])
+            axes[name] = tuple(shorter(name, v) for v in axes[name])
     exclude = tuple(
         {
-            name: tuple(_scaled(name, v, factor) for v in values) if name in counts else values
+            name: tuple(shorter(name, v) for v in values) if name in counts else values
             for name, values in entry.items()
         }
         for entry in study.exclude
     )
-    return replace(study, settings=settings, axes=axes, exclude=exclude)
+    return replace(study, settings={**settings, **own}, axes=axes, exclude=exclude)
+
+
+def is_length_set(study: Study, counts: Iterable[str], changed: Collection[str]) -> bool:
+    """Whether `--set` says how much of this part is measured."""
+    return not _named(study, counts).isdisjoint(changed)
+
+
+def _named(study: Study, names: Iterable[str]) -> set[str]:
+    """What `--set` may call these parameters of the part."""
+    return {spelling for name in names for spelling in (name, f"{study.part}.{name}")}
+
+
+def _settings_when_scaled(study: Study, changed: Collection[str]) -> dict[str, Value]:
+    """The study's [scaled], without what it says elsewhere or `--set` named."""
+    return {
+        name: value
+        for name, value in study.scaled.items()
+        if name not in study.settings
+        and name not in study.axes
+        and _named(study, (name,)).isdisjoint(changed)
+    }
 
 
 def scaled_words(before: Study, after: Study) -> str:
@@ -208,12 +245,13 @@ def _listed(values: Iterable[Value]) -> str:
     return " and ".join(spell(value) for value in values)
 
 
-def _scaled(name: str, value: Value, factor: float) -> str:
+def _scaled(name: str, value: Value, factor: float, more: int) -> str:
+    """The value times the factor; `more` is added to a count of activations or points."""
     text = value if isinstance(value, str) else str(value)
     exact = Fraction(factor).limit_denominator(10**9)
     try:
         if name == "duration":
             return format_duration(max(1000, int(parse_duration_ns(text) * exact) // 1000 * 1000))
-        return str(max(1, int(parse_count(text) * exact)))
+        return str(max(1, int(parse_count(text) * exact)) + (more if name in COUNTED else 0))
     except ValueError as problem:
         raise UsageError(f"{name}: {problem}") from None
