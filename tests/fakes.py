@@ -88,13 +88,21 @@ LIST: dict[str, Any] = {
             "unit": "iterations",
             "target": param("target", "percent", "100"),
             "params": [],
+            "held": True,
+            "deed": {"name": "cycles", "wanted": 3, "length_ns": 10_000_000, "sleeping": True},
         },
         {
             "name": "disk",
             "summary": "writes",
             "unit": "B",
-            "target": param("target", "rate", "10MiB/s"),
-            "params": [param("size", "bytes", "64MiB"), param("direct", "flag")],
+            "target": param("target", "rate", "10MiB/s", ("max",)),
+            "params": [
+                param("size", "bytes", "64MiB"),
+                param("sync", "bytes", "1MiB"),
+                param("direct", "flag"),
+            ],
+            "alone": ["max"],
+            "deed": {"name": "fsyncs", "wanted": 10, "units": "sync"},
         },
     ],
     "knobs": [

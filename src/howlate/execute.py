@@ -376,7 +376,7 @@ def _summarised(folder: RunFolder, part: Path, cell: Cell) -> CellSummary:
 
     try:
         labels = labels_in_force(cell.labels, read_json(part / CELL).get("header"))
-        summary = summarise(part, cell.id, labels)
+        summary = summarise(part, cell.id, labels, cell.starvation_expected)
     except DamagedError as problem:
         raise _NotWhole(_failure(cell, problem)) from None
     if summary.stop_reason in ("stopped", "failed", ""):

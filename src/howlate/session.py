@@ -44,6 +44,7 @@ from howlate.plan import (
     scaled_words,
     seeded,
     still_to_measure,
+    too_short,
     with_shared,
 )
 from howlate.plan.aim import aim_of
@@ -180,7 +181,7 @@ def prepare(asked: Asked, target: Target) -> Prepared:
         changes={**asked.changed, **({"policy": "other"} if lacking else {})},
         scale=asked.scale,
         stream_place=" and ".join(sorted(places, reverse=True)),
-        warnings=(*scaled, *_dropped(asked, seeds), *lacking),
+        warnings=(*scaled, *_dropped(asked, seeds), *lacking, *too_short(plan, first.can)),
         machines={machine: its.facts for machine, its in known.items() if machine and its.facts},
         clock=target.clock,
         settings=in_force.settings,

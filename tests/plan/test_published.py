@@ -67,7 +67,7 @@ def test_toshiba_2010_has_its_nine_tables_by_both_late_policies(can: Capabilitie
     _, plan = planned("toshiba-2010", can)
     found = labels(plan, "load", "period", "late-policy")
     periods = ("1ms", "500us", "300us", "100us")
-    tables = {(load, period) for load in ("cpu:100+disk", "none") for period in periods} | {
+    tables = {(load, period) for load in ("cpu:100+disk:max", "none") for period in periods} | {
         ("cpu:50", "300us")
     }
     assert set(found) == {(*table, policy) for table in tables for policy in ("skip", "as-published")}

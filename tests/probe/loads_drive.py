@@ -26,6 +26,7 @@ class Report:
     cpu_ns: int
     units: int
     restarts: int
+    deeds: int
 
 
 class Load:
@@ -55,8 +56,8 @@ class Load:
 
     def report(self) -> Report | None:
         """The next report, waited for; None when the load has ended."""
-        got = os.read(self.read_fd, 32)
-        return Report(*struct.unpack("<4q", got)) if got else None
+        got = os.read(self.read_fd, 40)
+        return Report(*struct.unpack("<5q", got)) if got else None
 
     def tree(self) -> list[int]:
         return [self.process.pid, *children_of(self.process.pid)]

@@ -24,7 +24,8 @@ def test_hackbench_counts_its_messages_and_times_its_runs(probe: Path) -> None:
         told = load.stop()
     results = told["results"]
     assert 0 <= tasks <= 3 * 4 * 2
-    assert told["units"] == results["runs"] * 3 * 4 * 4 * 5
+    in_a_run = 3 * 4 * 4 * 5  # counted as they come, those of the run that the end cut as well
+    assert results["runs"] * in_a_run <= told["units"] <= (results["runs"] + 1) * in_a_run
     times = results["run_ns"]
     assert results["runs"] >= 2 and len(times) == min(results["runs"], 635)
     if len(times) == results["runs"]:
@@ -40,7 +41,7 @@ def test_hackbench_ended_amid_a_run_leaves_no_task_and_prints_what_it_did(
     """A run that would take hours: of 2 groups of 3 senders and 3 receivers, all of them at work."""
     with running(f"hackbench:2,fds=3,loops=1000000{shape}") as load:
         last = load.report()
-        while last is not None and last.restarts == 0:
+        while last is not None and last.units == 0:
             last = load.report()
         tasks = len(load.tree()) - 2  # the supervisor and its worker are none
         assert tasks == (0 if "threads" in shape else 12)
@@ -52,7 +53,7 @@ def test_hackbench_ended_amid_a_run_leaves_no_task_and_prints_what_it_did(
     results = told["results"]
     assert results["running"] and results["runs"] == 0 and results["run_ns"] == []
     assert results["run_ns_mean"] is None
-    assert told["units"] == 0 and told["cpu_ns"] > 0
+    assert told["units"] > 0 and told["cpu_ns"] > 0, "messages count though no run was over"
 
 
 def test_hackbench_accounts_for_tasks_that_ended(probe: Path) -> None:

@@ -1,6 +1,7 @@
 // The account of a cell: what each measuring thread counted, held against what the recorder counted.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -79,7 +80,14 @@ struct CellOutcome {
   std::string helpers = "[]";   // JSON: what the kernel counted of a test's threads that record nothing
   bool balanced = true;         // the accounts agree
 
-  [[nodiscard]] bool valid() const { return balanced && clock_source_before == clock_source_after; }
+  [[nodiscard]] bool valid() const {
+    return balanced && clock_source_before == clock_source_after && loaded();
+  }
+  // Whether each load was there (loads/base/goal.hpp).
+  [[nodiscard]] bool loaded() const {
+    return std::all_of(loads.begin(), loads.end(),
+                       [](const LoadOutcome& load) { return load.not_loaded().empty(); });
+  }
 };
 
 }  // namespace howlate

@@ -75,7 +75,12 @@ void write_load(JsonWriter& json, const Load& load) {
   write_param(json, load.target);
   json.key("params");
   write_params(json, load.params);
-  json.end_object();
+  const Deed& deed = load.deed;
+  json.member("held", load.held).key("alone").begin_array();
+  for (const std::string_view word : split(load.alone, '|')) json.value(word);
+  json.end_array().key("deed").begin_object().member("name", deed.name).member("wanted", deed.wanted);
+  json.member("length_ns", deed.length_ns).member("units", deed.units).member("sleeping", deed.sleeping);
+  json.end_object().end_object();
 }
 
 void write_knob(JsonWriter& json, const Knob& knob) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
 #include <deque>
 
 #include "core/json.hpp"
@@ -29,6 +30,10 @@ namespace {
 constexpr std::int64_t ms_ns = 1'000'000;
 constexpr std::int64_t ready_within_ns = 30'000 * ms_ns;
 constexpr std::int64_t mark_within_ns = 200 * ms_ns;
+// How long loads run with nothing measured beside them: at least so long, on until each has done what it does often enough,
+// and not longer than the second figure.
+constexpr std::int64_t alone_at_least_ns = 250 * ms_ns;
+constexpr std::int64_t alone_at_most_ns = 5'000 * ms_ns;
 constexpr std::int64_t end_within_ns = 10'000 * ms_ns;
 constexpr int report_place = 3;  // the descriptor of the report pipe in the load
 
@@ -121,7 +126,9 @@ std::string LoadOutcome::to_json() const {
       .member("policy", policy)
       .member("nice", nice)
       .member("achieved_cpu", achieved_cpu);
-  json.member("units", units).member("duration_ns", duration_ns).member_raw("results", results);
+  json.member("units", units).member("duration_ns", duration_ns).key("goal");
+  goal.write(json);
+  json.member_raw("results", results);
   json.key("warnings").begin_array();
   for (const std::string& warning : warnings) json.value(warning);
   json.end_array().end_object();
@@ -132,6 +139,7 @@ std::string LoadOutcome::to_json() const {
 struct LoadSet::Running {
   LoadOutcome outcome;  // what is known before it is stopped
   std::size_t cpu_count = 1;
+  std::int64_t deeds_wanted = 0;
   pid_t pid = 0;  // 0: ended and waited for
   int how = 0;    // as waitpid() says
   Fd out, err, report;
@@ -289,7 +297,9 @@ Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs,
     one->outcome.cpus = cpu_list_text(request.cpus);
     one->outcome.policy = policy_text(request.policy);
     one->outcome.nice = request.policy.nice;
+    one->outcome.goal = goal_of(*request.load, request.params);
     one->cpu_count = request.cpus.size();
+    one->deeds_wanted = request.load->deed.wanted;
     set.running_.push_back(std::move(one));
     if (const Status status = set.running_.back()->launch(request.words()); !status) return status.error();
   }
@@ -319,7 +329,49 @@ const LoadReport& LoadSet::latest(std::size_t load) {
   return running_[load]->last;
 }
 
+bool LoadSet::need_reference(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus) {
+  if (specs.size() > 1) return true;
+  for (const std::string& spec : specs)
+    if (const Result<LoadRequest> request = read_load_request({spec}, &measuring_cpus); request)
+      return asks_for_all(*request->load, request->params);
+  return false;
+}
+
+Result<std::vector<LoadOutcome>> LoadSet::run_alone(const std::vector<std::string>& specs,
+                                                    const std::vector<int>& measuring_cpus) {
+  Result<LoadSet> loads = start(specs, measuring_cpus);
+  if (!loads) return loads.error();
+  loads->mark();
+  const std::int64_t begin_ns = monotonic_now_ns();
+  for (std::int64_t until_ns = begin_ns + alone_at_least_ns;; until_ns += alone_at_least_ns) {
+    const struct timespec until {
+      static_cast<time_t>(until_ns / 1'000'000'000), static_cast<long>(until_ns % 1'000'000'000)
+    };
+    while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+    }
+    loads->ask();
+    if (loads->has_done_enough() || until_ns - begin_ns >= alone_at_most_ns) break;
+  }
+  return loads->stop();
+}
+
+bool LoadSet::has_done_enough() const {
+  return std::all_of(running_.begin(), running_.end(), [](const auto& one) {
+    return one->outcome.goal.target || one->last.deeds - one->base.deeds >= one->deeds_wanted;
+  });
+}
+
+void LoadSet::hold_against(const std::vector<LoadOutcome>& alone) {
+  for (std::size_t i = 0; i < std::min(running_.size(), alone.size()); ++i)
+    running_[i]->outcome.goal.reference = alone[i].goal.achieved;
+}
+
 void LoadSet::mark() {
+  ask();
+  for (const auto& one : running_) one->base = one->last;
+}
+
+void LoadSet::ask() {
   std::vector<std::int64_t> before;
   std::deque<ServedFirst> first;  // among thousands of tasks the answer would come late
   for (const auto& one : running_) {
@@ -330,7 +382,6 @@ void LoadSet::mark() {
   }
   for (std::size_t i = 0; i < running_.size(); ++i) {
     running_[i]->wait_report(before[i], monotonic_now_ns() + mark_within_ns);
-    running_[i]->base = running_[i]->last;
   }
 }
 
@@ -342,6 +393,14 @@ void LoadSet::Running::finish() {
   if (outcome.duration_ns > 0)
     outcome.achieved_cpu = static_cast<double>(end.cpu_ns - base.cpu_ns) /
                            (static_cast<double>(outcome.duration_ns) * static_cast<double>(cpu_count));
+  Goal& goal = outcome.goal;
+  goal.duration_ns = outcome.duration_ns;
+  goal.deeds = end.deeds - base.deeds;
+  if (outcome.target_cpu) {
+    goal.achieved = outcome.achieved_cpu;
+  } else if (outcome.duration_ns > 0) {
+    goal.achieved = 1e9 * static_cast<double>(outcome.units) / static_cast<double>(outcome.duration_ns);
+  }
   if (const std::string_view results = json_member(out_text, "results"); !results.empty())
     outcome.results = results;
   for (const std::string_view line : split(err_text, '\n')) {

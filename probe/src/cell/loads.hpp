@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "loads/base/goal.hpp"
 #include "loads/load.hpp"
 
 namespace howlate {
@@ -29,10 +30,12 @@ struct LoadOutcome {
   double achieved_cpu = 0;  // share of the CPUs given, from mark() (else: ready) to stop()
   std::int64_t units = 0;   // in the same time
   std::int64_t duration_ns = 0;
+  Goal goal;                   // what it was to achieve, and what it did in that time
   std::string results = "{}";  // JSON object: what the load itself reports, over its whole life
   std::vector<std::string> warnings;
 
   [[nodiscard]] std::string to_json() const;
+  [[nodiscard]] std::string not_loaded() const { return goal.not_loaded(spec); }
 };
 
 class LoadSet {
@@ -56,6 +59,15 @@ class LoadSet {
   [[nodiscard]] const std::string& spec(std::size_t load) const;
   [[nodiscard]] pid_t pid(std::size_t load) const;  // of its supervisor, which leads its process group
 
+  // Runs loads that ask for as much as the machine gives, or that compete with one another, for a stretch with nothing measured
+  // beside them, and ends them: what they did there is what those of this set, which has not been started from other specs, are
+  // held against. To be called before start(), so that a load's own results are of the cell alone.
+  static Result<std::vector<LoadOutcome>> run_alone(const std::vector<std::string>& specs,
+                                                    const std::vector<int>& measuring_cpus);
+  // Whether run_alone() has anything to say of them.
+  static bool need_reference(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus);
+  void hold_against(const std::vector<LoadOutcome>& alone);
+
   // The newest totals; empties the pipe without blocking.
   const LoadReport& latest(std::size_t load);
 
@@ -69,6 +81,8 @@ class LoadSet {
 
  private:
   struct Running;
+  void ask();
+  [[nodiscard]] bool has_done_enough() const;
   std::vector<std::unique_ptr<Running>> running_;
 };
 

@@ -19,7 +19,7 @@ std::vector<int> without(const std::vector<int>& all, const std::vector<int>& so
   return rest;
 }
 
-Status Surroundings::begin() {
+Status Surroundings::begin(bool with_reference) {
   auto signals = take_end_signals();
   if (!signals) return signals.error();
   signals_ = std::move(*signals);
@@ -29,11 +29,25 @@ Status Surroundings::begin() {
   auto knobs = KnobSet::apply(cell_.params().texts("knob"), context);
   if (!knobs) return knobs.error();
   knobs_ = std::move(*knobs);
-  auto loads = LoadSet::start(cell_.params().texts("load"), measuring_);
-  if (!loads) return loads.error();
-  loads_ = std::move(*loads);
+  if (Status started = start_loads(with_reference); !started) return started;
   if (const auto others = without(allowed_, measuring_); !others.empty())
     if (const Status moved = set_affinity(others); !moved) cell_.warn(moved.error().message);
+  return {};
+}
+
+Status Surroundings::start_loads(bool with_reference) {
+  const std::vector<std::string>& specs = cell_.params().texts("load");
+  with_reference_ = with_reference;
+  std::vector<LoadOutcome> alone;
+  if (with_reference && LoadSet::need_reference(specs, measuring_)) {
+    auto ran = LoadSet::run_alone(specs, measuring_);
+    if (!ran) return ran.error();
+    alone = std::move(*ran);
+  }
+  auto loads = LoadSet::start(specs, measuring_);
+  if (!loads) return loads.error();
+  loads_ = std::move(*loads);
+  loads_.hold_against(alone);
   return {};
 }
 
@@ -89,6 +103,11 @@ void Surroundings::end(CellOutcome& outcome) {
   } else {
     cell_.warn(loads.error().message);
   }
+  if (!with_reference_ && LoadSet::need_reference(cell_.params().texts("load"), measuring_))
+    for (LoadOutcome& load : outcome.loads)
+      load.goal.reference = load.goal.achieved;  // nothing was beside it
+  for (const LoadOutcome& load : outcome.loads)
+    if (std::string reason = load.not_loaded(); !reason.empty()) cell_.warn(std::move(reason));
   for (const LoadOutcome& load : outcome.loads)
     for (const std::string& warning : load.warnings) cell_.warn("load " + load.spec + ": " + warning);
   restored_ = knobs_.restore();

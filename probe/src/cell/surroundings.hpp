@@ -24,8 +24,9 @@ class Surroundings {
       : cell_(cell), allowed_(std::move(allowed)), measuring_(std::move(measuring)) {}
 
   // Takes the signals that end a process, applies the knobs, starts the loads, and moves the calling thread off the measuring CPUs
-  // where there are others. Before any thread is started and before memory is locked.
-  Status begin();
+  // where there are others. Before any thread is started and before memory is locked. Loads that need something to be held
+  // against run alone for a stretch first, unless the cell itself measures loads alone.
+  Status begin(bool with_reference = true);
   // Before anything was measured: ends what was started, and says so if a knob stays changed.
   Error give_up(Error error);
 
@@ -41,6 +42,7 @@ class Surroundings {
   [[nodiscard]] const Status& restored() const { return restored_; }  // the knobs; after end()
 
  private:
+  Status start_loads(bool with_reference);
   [[nodiscard]] std::optional<std::int64_t> read_smi() const;
   void look_for_throttling(CellOutcome& outcome);
 
@@ -51,6 +53,7 @@ class Surroundings {
   KnobSet knobs_;
   LoadSet loads_;
   std::optional<RtThrottling> rt_throttling_;
+  bool with_reference_ = true;
   Status restored_;
 };
 

@@ -47,7 +47,11 @@ void write_account_text(std::string& out, const LaneAccount& account) {
 void write_load_text(std::string& out, const LoadOutcome& load) {
   print(out, "  load %s: %.1f %% of CPU %s", load.spec.c_str(), 100 * load.achieved_cpu, load.cpus.c_str());
   if (load.target_cpu) print(out, " (wanted %.1f %%)", 100 * *load.target_cpu);
-  print(out, ", %lld %s\n", static_cast<long long>(load.units), load.unit.c_str());
+  print(out, ", %lld %s", static_cast<long long>(load.units), load.unit.c_str());
+  if (const auto share = load.goal.share())
+    print(out, ", %s of %s", percent_text(*share).c_str(),
+          load.goal.reference ? "what it does with nothing measured beside it" : "its target");
+  print(out, "%s\n", load.not_loaded().empty() ? "" : "; NOT LOADED");
 }
 
 }  // namespace howlate

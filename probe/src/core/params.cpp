@@ -19,8 +19,10 @@ namespace {
   std::abort();
 }
 
-bool is_cpu_word(const ParamSpec& spec, std::string_view text) {
-  if (text == "all") return true;
+// One of the words that may stand in place of a list or number.
+bool is_word(const ParamSpec& spec, std::string_view text) {
+  if (spec.type == ParamType::cpus && text == "all") return true;
+  if (spec.choices.empty()) return false;
   const auto words = split(spec.choices, '|');
   return std::find(words.begin(), words.end(), text) != words.end();
 }
@@ -63,6 +65,8 @@ Result<std::int64_t> read_duration_ns(std::string_view text) {
 }
 
 Result<Held> read_value(const ParamSpec& spec, std::string_view text) {
+  const bool takes_words = spec.type == ParamType::cpus || spec.type == ParamType::rate;
+  if (takes_words && is_word(spec, text)) return Held{};
   switch (spec.type) {
     case ParamType::flag: {
       const bool on = text == "true" || text == "yes" || text == "1";
@@ -85,7 +89,6 @@ Result<Held> read_value(const ParamSpec& spec, std::string_view text) {
     case ParamType::percent:
       return held_real(parse_percent(text));
     case ParamType::cpus: {
-      if (is_cpu_word(spec, text)) return Held{};
       const auto list = parse_cpu_list(text);
       return list.ok() ? Result<Held>(Held{}) : Result<Held>(list.error());
     }

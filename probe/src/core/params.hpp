@@ -33,7 +33,7 @@ struct ParamSpec {
   std::string_view fallback;  // default, spelt as on the command line; "" = not set
   std::string_view unit;      // of the held value: "ns", "B", "B/s", "%", "1" or ""
   std::string_view
-      choices;  // for choice: "skip|backlog|as-published"; for cpus: words beside a list ("all" always is)
+      choices;  // for choice: "skip|backlog|as-published"; for cpus, rate: words beside it ("all" is one of cpus)
   std::string_view help;  // one line
   bool repeated = false;  // may be given several times (all values are kept, in order)
   bool scales = false;    // how much is measured: what a study's --scale multiplies

@@ -3,7 +3,7 @@
 // The file has no name from the moment it is opened (O_TMPFILE; where the file system lacks it, it is unlinked at once), so
 // nothing is left behind however the load ends. It is written from the beginning again when it is full. A write is `block`
 // bytes; after each `sync` bytes there is one fsync(). The rate is kept over the life of the load, a second's worth of
-// arrears at most is made up for. CPU time is the worker's own: what the kernel's writeback and block threads use is not in it.
+// arrears at most is made up for; with `max` the next write begins as soon as the last one is done. CPU time is the worker's own: what the kernel's writeback and block threads use is not in it.
 // Disturbs: page cache, file system, block layer, the device's interrupts.
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -50,6 +50,10 @@ enum Figure : std::size_t {
 };
 constexpr Times fsync_times = {fsyncs, fsync_sum_ns, fsync_min_ns, fsync_max_ns};
 
+bool at_most(const Params& params) {
+  return params.text("target") == "max";
+}
+
 std::string directory_of(const Params& params) {
   if (!params.text("directory").empty()) return params.text("directory");
   const char* given = std::getenv("TMPDIR");
@@ -87,9 +91,9 @@ Status check_room(const Fd& fd, std::int64_t size, const std::string& directory)
 }
 
 Status check(const Params& params, std::size_t /*workers*/) {
-  const std::int64_t rate = params.integer("target"), size = params.integer("size"),
-                     block = params.integer("block");
-  if (rate < 1) return usage_error("disk: a rate of nothing writes nothing", "give one like disk:10MiB/s");
+  const std::int64_t size = params.integer("size"), block = params.integer("block");
+  if (!at_most(params) && params.integer("target") < 1)
+    return usage_error("disk: a rate of nothing writes nothing", "give one like disk:10MiB/s, or disk:max");
   if (block < 512 || block > 64 * mib) return usage_error("--block must be from 512 B to 64 MiB");
   if (size < block) return usage_error("--size is smaller than --block", "choose at least one block");
   if (params.integer("sync") < block)
@@ -153,6 +157,8 @@ class Writer {
   }
 
   Status sync() {
+    slot_.deeds.fetch_add(
+        1, std::memory_order_relaxed);  // begun: a long one belongs to the cell in which it runs
     const std::int64_t before_ns = monotonic_now_ns();
     if (::fsync(fd_.get()) != 0) return broken("fsync failed: " + errno_text(errno));
     add_time(slot_, fsync_times, monotonic_now_ns() - before_ns);
@@ -175,6 +181,8 @@ Status work(Worker& worker) {
   warn_of_memory(worker, *fd, directory);
   Writer writer(std::move(*fd), worker.params, worker.slot);
   worker.say_ready();
+  while (at_most(worker.params))
+    if (const Status status = writer.write_block(); !status) return status;
   const double block_ns =
       1e9 * static_cast<double>(writer.block_bytes()) / static_cast<double>(worker.params.integer("target"));
   for (Pace pace(block_ns, monotonic_now_ns());;) {
@@ -199,10 +207,13 @@ void results(const WorkerSlot& slot, JsonWriter& json) {
 extern const Load load_disk;
 const Load load_disk = {
     .name = "disk",
-    .summary = "write and fsync at a rate, in a bounded file that has no name",
+    .summary = "write and fsync at a rate or as fast as it goes, in a bounded file that has no name",
     .unit = "B",
-    .target = {"target", ParamType::rate, "10MiB/s", "B/s", "", "bytes written a second"},
+    .target = {"target", ParamType::rate, "10MiB/s", "B/s", "max",
+               "bytes written a second, or max: as fast as it goes"},
     .params = options,
+    .alone = "max",
+    .deed = {.name = "fsyncs", .wanted = 10, .units = "sync", .counted = true},
     .spread = Spread::one,
     .check = check,
     .work = work,

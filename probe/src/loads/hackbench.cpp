@@ -56,9 +56,6 @@ struct Shape {
   [[nodiscard]] std::int64_t tasks() const {
     return saturated_product({static_cast<std::int64_t>(groups), static_cast<std::int64_t>(fds), 2});
   }
-  [[nodiscard]] std::int64_t messages() const {
-    return saturated_product({tasks(), static_cast<std::int64_t>(fds), static_cast<std::int64_t>(loops)}) / 2;
-  }
 };
 
 // Of a task beside its message: stacks, page tables, the kernel's account of it, its part of the buffers.
@@ -144,6 +141,7 @@ struct Gate {
 struct Task {
   const Shape* shape;
   Gate gate;
+  WorkerSlot* slot;                                  // counts the messages that were received
   std::shared_ptr<const std::vector<int>> sends_to;  // a sender's; else null
   int receives_from = -1;
 
@@ -152,8 +150,11 @@ struct Task {
     std::vector<char> message(shape->bytes, 'h');
     if (!gate.pass()) return false;
     if (!sends_to) {
-      for (std::size_t i = 0; i < shape->fds * shape->loops; ++i)
-        if (!read_whole(receives_from, message.data(), message.size())) return false;
+      for (std::size_t i = 0; i < shape->loops; ++i) {
+        for (std::size_t sender = 0; sender < shape->fds; ++sender)
+          if (!read_whole(receives_from, message.data(), message.size())) return false;
+        slot->units.fetch_add(static_cast<std::int64_t>(shape->fds), std::memory_order_relaxed);
+      }
       return true;
     }
     for (std::size_t i = 0; i < shape->loops; ++i)
@@ -228,11 +229,11 @@ class Run {
       if (status = connect(ends); !status) break;
       outs->push_back(ends[1]);
       if (shape_.threads) open_.insert(open_.end(), {ends[0], ends[1]});
-      status = start({&shape_, gate_, nullptr, ends[0]}, *outs);
+      status = start({&shape_, gate_, &slot_, nullptr, ends[0]}, *outs);
       if (!shape_.threads) ::close(ends[0]);
     }
     for (std::size_t i = 0; i < shape_.fds && status.ok(); ++i)
-      status = start({&shape_, gate_, outs, -1}, {});
+      status = start({&shape_, gate_, &slot_, outs, -1}, {});
     if (!shape_.threads)
       for (const int fd : *outs) ::close(fd);
     return status;
@@ -315,7 +316,6 @@ Status work(Worker& worker) {
     const Result<std::int64_t> run_ns = run.time_ns();
     if (!run_ns) return run_ns.error();
     record(worker.slot, *run_ns);
-    worker.slot.add_units(shape.messages());
   }
 }
 
@@ -339,6 +339,8 @@ const Load load_hackbench = {
     .unit = "messages",
     .target = {"target", ParamType::count, "10", "1", "", "groups"},
     .params = options,
+    .alone = "*",
+    .deed = {.name = "messages", .wanted = 1000},
     .spread = Spread::one,
     .memory = memory,
     .check = check,

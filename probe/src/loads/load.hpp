@@ -29,6 +29,19 @@ struct LoadReport {
   std::int64_t cpu_ns;   // CPU time of all its processes, children that ended included
   std::int64_t units;  // work done, in the load's own unit (Load::unit): pages, bytes, messages, packets ...
   std::int64_t restarts;  // rounds begun (hackbench runs), 0 where it has none
+  std::int64_t deeds;     // Deed: as counted by the load, else the same as `units`
+};
+
+// What a load does to the machine again and again. A cell that has no room for a few of these is hardly under the load.
+struct Deed {
+  std::string_view name;    // "fsyncs", "cycles", "messages"
+  std::int64_t wanted = 0;  // so many at least in a cell, or the plan says that the cell is too short
+  // How long one takes, roughly; 0 where the target says it (a rate of units) or nothing does (as fast as it goes).
+  std::int64_t length_ns = 0;
+  std::string_view units =
+      {};  // where the target is a rate: the option that holds the units of one; "" for one unit
+  bool sleeping = false;  // it is a turn of work and sleep: at a target of 100 % there is none
+  bool counted = false;   // WorkerSlot::deeds counts them; else the units stand for them
 };
 
 // How many worker processes the supervisor starts.
@@ -47,6 +60,7 @@ struct alignas(64) WorkerSlot {
 
   std::atomic<std::int64_t> units{0};
   std::atomic<std::int64_t> restarts{0};
+  std::atomic<std::int64_t> deeds{0};  // where Deed::counted
   // Of a worker with children of its own (base/family.hpp adds them up): those that live, in a place for
   // `children_max` with 0 for an empty one, and the CPU time of those that it has waited for.
   std::atomic<pid_t>* children = nullptr;
@@ -85,6 +99,11 @@ struct Load {
   std::span<const ParamSpec> params;  // its own options beside the common ones (cpus, policy, nice)
 
   bool held = false;  // the target is a share of the CPUs given, in per cent
+  // What it must achieve to count as there (base/goal.hpp): its share of the CPUs where it is held, else units a second. The
+  // targets in `alone` (words joined by "|", "*" for every target) ask for as much as the machine gives: they are held
+  // against the same load at the same target with nothing measured beside it.
+  std::string_view alone = {};
+  Deed deed = {};
   Spread spread = Spread::one;
   // The bytes of memory that it takes at most, with so many workers; INT64_MAX for what is beyond 64 bits. Null
   // where it is little. A test adds up what all its loads take.

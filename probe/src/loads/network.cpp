@@ -303,6 +303,8 @@ const Load load_network = {
     .unit = "packets",
     .target = {"target", ParamType::text, "1000", "1/s", "", "packets a second, or flood"},
     .params = options,
+    .alone = "flood",
+    .deed = {.name = "packets", .wanted = 10},
     .spread = Spread::one,
     .check = check,
     .work = work,

@@ -187,7 +187,7 @@ Result<ExitCode> Unmeasured::run() {
   auto sink = open_sink(cell_.params());
   if (!sink) return sink.error();
   sink_ = std::move(*sink);
-  if (const Status begun = around_.begin(); !begun) return around_.give_up(begun.error());
+  if (const Status begun = around_.begin(false); !begun) return around_.give_up(begun.error());
   if (const Status watched = watch(); !watched) return around_.give_up(watched.error());
   const Rounds rounds = rounds_of(outcome_.loads);
   write_rows(rounds);

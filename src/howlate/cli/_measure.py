@@ -261,7 +261,7 @@ def _print_plan_json(prepared: Prepared, broken: dict[str, str]) -> None:
     value = {"schema": 1, "clock": run.clock, "expected_s": plan.expected_s}
     if run.study.parts:
         value["parts"] = [its for _part, its in _times(prepared)]
-    if run.scale != 1:
+    if run.warnings:
         value["warnings"] = list(run.warnings)
     value |= plan.to_json()
     if broken:

@@ -93,6 +93,21 @@ class TimerKind:
 
 
 @dataclass(frozen=True)
+class Deed:
+    """What a load does to the machine again and again: an fsync, a cycle of work and sleep."""
+
+    name: str = ""
+    wanted: int = 0
+    """A cell that has no room for so many is hardly under the load."""
+    length_ns: int = 0
+    """About how long one takes; 0 where the target says it, or nothing does."""
+    units: str = ""
+    """Where the target is a rate: the option that holds the units of one; empty for one unit."""
+    sleeping: bool = False
+    """A turn of work and sleep: at a target of 100 % there is none."""
+
+
+@dataclass(frozen=True)
 class LoadKind:
     """A load; `target` is the word after the colon."""
 
@@ -101,6 +116,12 @@ class LoadKind:
     unit: str
     target: Parameter
     params: tuple[Parameter, ...]
+    held: bool = False
+    """Its target is a share of the CPUs given, in per cent."""
+    alone: tuple[str, ...] = ()
+    """Targets that ask for as much as the machine gives, "*" for every one: such a load is held against itself, with
+    nothing measured beside it."""
+    deed: Deed = Deed()
 
 
 @dataclass(frozen=True)
@@ -196,6 +217,19 @@ def _load(table: Table) -> LoadKind:
         table.text("unit", ""),
         _param(table.table("target")),
         _params(table, "params"),
+        table.boolean("held", False),
+        tuple(str(word) for word in table.items("alone")),
+        _deed(table.table("deed")),
+    )
+
+
+def _deed(table: Table) -> Deed:
+    return Deed(
+        table.text("name", ""),
+        table.integer("wanted", 0),
+        table.integer("length_ns", 0),
+        table.text("units", ""),
+        table.boolean("sleeping", False),
     )
 
 

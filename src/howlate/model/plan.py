@@ -29,6 +29,8 @@ class Cell:
     """Why the target cannot measure it; empty if it can."""
     machine: str = ""
     """Which of its target's machines measures it: a kernel's label in the lab, empty elsewhere."""
+    starvation_expected: bool = False
+    """The study says that what is measured may starve its load."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -40,6 +42,7 @@ class Cell:
             "expected_s": self.expected_s,
             "impossible": self.impossible,
             "machine": self.machine,
+            **({"starvation_expected": True} if self.starvation_expected else {}),
         }
 
     @classmethod
@@ -54,6 +57,7 @@ class Cell:
             table.real("expected_s"),
             table.text("impossible", ""),
             table.text("machine", ""),
+            table.boolean("starvation_expected", False),
         )
 
 

@@ -18,6 +18,9 @@ KERNEL = "kernel"
 PART = "part"
 """The label of a study's parts; `--set order.NAME` is the order's, so no part is called that."""
 
+EXPECTED = "expected"
+"""The one value of a study's or part's `starvation`."""
+
 _NUMBERED = re.compile(r"(?P<name>[a-z][a-z0-9-]*):(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<rest>,[^+]*)?")
 
 Value = str | bool | tuple[str, ...]
@@ -45,9 +48,12 @@ class Part:
     exclude: tuple[Mapping[str, tuple[Value, ...]], ...] = ()
     scaled: Mapping[str, Value] = field(default_factory=dict)
     """What holds where `--scale` cuts it short: a warm-up."""
+    starvation: str = ""
+    """EXPECTED where what is measured may starve the load; "" where the study's own counts."""
 
     def to_json(self) -> dict[str, Any]:
-        return {"id": self.id, "title": self.title, **_matrix_json(self)}
+        own = {"starvation": self.starvation} if self.starvation else {}
+        return {"id": self.id, "title": self.title, **own, **_matrix_json(self)}
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,9 @@ class Study:
     """Of what `pieces` gives: which part it is."""
     scaled: Mapping[str, Value] = field(default_factory=dict)
     """What holds where `--scale` cuts it short: a warm-up."""
+    starvation: str = ""
+    """EXPECTED where what is measured may starve the load: such cells are valid, and nothing is said of them "under
+    load"."""
 
     @property
     def name(self) -> str:
@@ -100,6 +109,7 @@ class Study:
                 parts=(),
                 part=part.id,
                 scaled=part.scaled,
+                starvation=part.starvation or self.starvation,
             )
             for part in self.parts
         )
@@ -119,6 +129,8 @@ class Study:
         """The study as it stands in run.json; `from_json` is its inverse."""
         own: dict[str, Any] = {"schema": self.schema, "id": self.id, "title": self.title}
         own |= {"question": self.question}
+        if self.starvation:
+            own["starvation"] = self.starvation
         order = {"kind": self.order.kind, "seed": self.order.seed, "repetitions": self.order.repetitions}
         if self.parts:
             own["settings"] = {k: _plain(v) for k, v in self.settings.items()}
@@ -152,8 +164,8 @@ def read_study(path: Path) -> Study:
     return decode_study(parse_toml(read_text(path, UsageError), str(path)))
 
 
-OF_STUDY = ("schema", "id", "title", "question", "settings", "order", "published", "lab")
 OF_MATRIX = ("test", "axes", "exclude", "scaled")
+OF_STUDY = ("schema", "id", "title", "question", "settings", "order", "published", "lab", "starvation")
 
 
 def decode_study(table: Table) -> Study:
@@ -185,6 +197,7 @@ def decode_study(table: Table) -> Study:
         reference=_reference(table.table("published")),
         kernels=_kernels(table.table("lab")),
         scaled=_scaled(table.table("scaled")),
+        starvation=_starvation(table),
     )
     if study.kernels and (KERNEL in study.axes or KERNEL in study.settings):
         raise table.fail(
@@ -214,7 +227,7 @@ def _parts(table: Table) -> tuple[Part, ...]:
 
 
 def _part(table: Table) -> Part:
-    table.only("id", "title", "settings", *OF_MATRIX)
+    table.only("id", "title", "settings", "starvation", *OF_MATRIX)
     part_id = table.text("id")
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", part_id) or part_id == "order":
         raise table.fail(
@@ -235,7 +248,17 @@ def _part(table: Table) -> Part:
         _axes(axes, settings),
         tuple(_exclude(t, axes) for t in table.tables("exclude")),
         _scaled(table.table("scaled")),
+        _starvation(table),
     )
+
+
+def _starvation(table: Table) -> str:
+    word = table.text("starvation", "")
+    if word not in ("", EXPECTED):
+        raise table.fail(
+            f'starvation cannot be "{word}"', f'write starvation = "{EXPECTED}", or leave it out'
+        )
+    return word
 
 
 def _axes(axes: Table, settings: Table) -> dict[str, tuple[Value, ...]]:

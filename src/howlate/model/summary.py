@@ -111,18 +111,49 @@ class LoadSummary:
     target_cpu: float | None
     achieved_cpu: float | None
     results: dict[str, Any]
+    spec: str = ""
+    """As it was asked for: "cpu:100,nice=10"; "" where an older howlate wrote it."""
+    unit: str = ""
+    """Of the next three: "CPU" (of the share of those given), or the load's own a second: "B/s"."""
+    target: float | None = None
+    """None where it asks for as much as the machine gives."""
+    reference: float | None = None
+    """What it did with nothing measured beside it; None where nobody looked."""
+    achieved: float | None = None
+    share: float | None = None
+    """Achieved of what it is held against: its target, but no more than its reference."""
 
     def to_json(self) -> dict[str, Any]:
         return {**vars(self), "results": dict(self.results)}
 
     @classmethod
     def from_table(cls, table: Table) -> LoadSummary:
+        target, achieved = _real(table, "target_cpu"), _real(table, "achieved_cpu")
+        results = table.mapping("results", required=True)
+        if "share" not in table.values:
+            return cls.of_share(table.text("name"), target, achieved, results)
         return cls(
             table.text("name"),
-            _real(table, "target_cpu"),
-            _real(table, "achieved_cpu"),
-            table.mapping("results", required=True),
+            target,
+            achieved,
+            results,
+            spec=table.text("spec", ""),
+            unit=table.text("unit", ""),
+            target=_real(table, "target"),
+            reference=_real(table, "reference"),
+            achieved=_real(table, "achieved"),
+            share=_real(table, "share"),
         )
+
+    @classmethod
+    def of_share(
+        cls, name: str, target: float | None, achieved: float | None, results: dict[str, Any], spec: str = ""
+    ) -> LoadSummary:
+        """Of a run that holds loads to a share of the CPUs alone, or to nothing."""
+        if target is None or achieved is None:
+            return cls(name, target, achieved, results, spec)
+        share = achieved / target if target > 0 else None
+        return cls(name, target, achieved, results, spec, "CPU", target, None, achieved, share)
 
 
 @dataclass(frozen=True)
@@ -169,6 +200,13 @@ class CellSummary:
     """Sentences. A cell with `valid` false has the failed checks here, first."""
     deadline: DeadlineSummary | None = None
     """None where no deadline was stated."""
+    starved: bool = False
+    """A load was not there, as the study expects: nothing is said of the cell "under load"."""
+
+    @property
+    def load_share(self) -> float | None:
+        """Of its loads the one that came least near to what was expected of it; None without such a load."""
+        return min((load.share for load in self.loads if load.share is not None), default=None)
 
     @property
     def watched_nothing(self) -> bool:
@@ -190,6 +228,7 @@ class CellSummary:
             "loads": [load.to_json() for load in self.loads],
             "warnings": list(self.warnings),
             **({"deadline": self.deadline.to_json()} if self.deadline is not None else {}),
+            "starved": self.starved,
         }
 
     @classmethod
@@ -217,6 +256,7 @@ class CellSummary:
             loads=tuple(LoadSummary.from_table(load) for load in table.tables("loads", required=True)),
             warnings=_sentences(table),
             deadline=deadline,
+            starved=table.boolean("starved", False),
         )
 
 

@@ -9,6 +9,7 @@ from howlate.plan.changes import (
     scaled_words,
     with_shared,
 )
+from howlate.plan.lasting import too_short
 from howlate.plan.machines import SEEDS, kernels_of, on_machines, seeded
 from howlate.plan.matrix import MOST_CELLS, Machines, expected_stream_bytes, make_plan
 from howlate.plan.resume import same_plan, still_to_measure
@@ -30,5 +31,6 @@ __all__ = [
     "scaled_words",
     "seeded",
     "still_to_measure",
+    "too_short",
     "with_shared",
 ]

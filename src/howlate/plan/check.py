@@ -99,7 +99,7 @@ def check_typed(parameter: Parameter, value: str) -> str:
     """A value by its parameter's type, in its one spelling; a sentence where it does not fit."""
     if value in parameter.choices:
         return value
-    if parameter.choices and parameter.type != "cpus":  # that is a list of CPUs, or one of its words
+    if parameter.choices and parameter.type not in ("cpus", "rate"):  # these take a list or a rate as well
         raise UsageError(f'{parameter.name}: "{value}" is not a choice', suggestion(value, parameter.choices))
     try:
         return _spelt(parameter.type, value)
@@ -163,7 +163,7 @@ def check_load(spec: str, capabilities: Capabilities) -> str:
     if colon:
         _check_target(load, target)
     known = {p.name: p for p in (*load.params, *capabilities.load_common) if p.name not in OURS_OF_LOADS}
-    for key, value in _load_options(options):
+    for key, value in load_options(options):
         if key not in known:
             raise UsageError(f'the load {name} has no option "{key}"', suggestion(key, known))
         if known[key].type == "flag":
@@ -181,7 +181,18 @@ def check_load(spec: str, capabilities: Capabilities) -> str:
     return spec
 
 
-def _load_options(words: Iterable[str]) -> Iterable[tuple[str, str | None]]:
+def needs_reference(parameters: Mapping[str, Value], capabilities: Capabilities) -> bool:
+    """Whether the probe runs the cell's loads with nothing measured beside them first, to have what it holds them
+    against: several loads, or one that asks for as much as the machine gives."""
+    specs = load_specs(parameters.get("load", ()))
+    if len(specs) != 1:
+        return len(specs) > 1
+    name, _, target = specs[0].split(",")[0].partition(":")
+    load = next((one for one in capabilities.loads if one.name == name), None)
+    return load is not None and (load.alone == ("*",) or (target or load.target.default) in load.alone)
+
+
+def load_options(words: Iterable[str]) -> Iterable[tuple[str, str | None]]:
     """Names and values, None where there is no "="; a word that begins with a digit goes on with the CPUs
     before it."""
     found: list[tuple[str, str | None]] = []

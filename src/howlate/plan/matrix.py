@@ -15,14 +15,26 @@ from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities, Parameter, TestKind
 from howlate.model.decode import suggestion
 from howlate.model.plan import Cell, Plan
-from howlate.model.study import KERNEL, PART, Order, Study, Value, spell
+from howlate.model.study import EXPECTED, KERNEL, PART, Order, Study, Value, spell
 from howlate.model.units import parse_bytes, parse_count, parse_cpus, parse_duration_ns
-from howlate.plan.check import canonical, check_together, find_test, find_timer, parameters_of
+from howlate.plan.check import (
+    canonical,
+    check_together,
+    find_test,
+    find_timer,
+    needs_reference,
+    parameters_of,
+)
 from howlate.plan.machines import on_machines, seeded, seeds_differ, with_seed
 
 MOST_CELLS = 10_000
 OVERHEAD_S = 1.0
 """Around each cell: starting probe and loads, writing Parquet and statistics (rough, for the estimate)."""
+UNMEASURED = "unmeasured"
+"""The test that runs loads alone: there they are their own reference."""
+REFERENCE_S = 0.5
+"""Where the loads run with nothing measured beside them first: that stretch and their start (rough, for the
+estimate)."""
 LABELLED = ("load", "period", "policy", "timer", "cpu")
 
 Canonical = Callable[[str, Value, str], Value | None]
@@ -193,6 +205,7 @@ def _cell(
         expected_s=expected_s,
         impossible=impossible,
         machine=machine,
+        starvation_expected=study.starvation == EXPECTED,
     )
     return cell if machines is None else _on_machine(cell, machines, capabilities)
 
@@ -297,7 +310,7 @@ POINT_NS = 20_000
 def expected_stream_bytes(cell: Cell, capabilities: Capabilities, most_lanes: int = MOST_LANES) -> int:
     """How much the probe will write at most, roughly: every measuring CPU's activations or data points."""
     test = find_test(cell.test, capabilities)
-    seconds, most = _ends(cell.parameters, test, capabilities)
+    seconds, most = ends(cell.parameters, test, capabilities)
     text = _reader(cell.parameters, test)
     period_ns = parse_duration_ns(text("period")) if text("period") else 1_000_000
     rows = min(most, seconds * 1e9 / max(1, period_ns)) if text("points") in ("", "0") else most
@@ -312,8 +325,9 @@ def expected_stream_bytes(cell: Cell, capabilities: Capabilities, most_lanes: in
 def expected_seconds(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> float:
     """Duration, or activations times period, or points times what one takes, whichever ends first, and the work
     around it."""
-    seconds, _ = _ends(parameters, test, capabilities)
-    return seconds + OVERHEAD_S
+    seconds, _ = ends(parameters, test, capabilities)
+    alone = REFERENCE_S if test.name != UNMEASURED and needs_reference(parameters, capabilities) else 0.0
+    return seconds + OVERHEAD_S + alone
 
 
 def expected_point_ns(test: TestKind, text: Callable[[str], str]) -> float:
@@ -341,7 +355,7 @@ def _reader(parameters: Mapping[str, Value], test: TestKind) -> Callable[[str], 
     return lambda name: spell(parameters[name]) if name in parameters else defaults.get(name, "")
 
 
-def _ends(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> tuple[float, float]:
+def ends(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> tuple[float, float]:
     """After how many seconds and activations or points a cell ends; refuses one that never would."""
     text = _reader(parameters, test)
     seconds = rows = float("inf")

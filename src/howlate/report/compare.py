@@ -28,7 +28,7 @@ from howlate.report.join import (
     parameters_of,
 )
 from howlate.report.kernels import Kernel, compared
-from howlate.stats.sides import FIGURES, RUN, Once, Row, Verdict, verdicts
+from howlate.stats.sides import FIGURES, LOAD, RUN, Once, Row, Verdict, verdicts
 
 MOST_CROSSED = 4
 """Of more sides than these each is compared with the first alone, not with every other."""
@@ -168,6 +168,7 @@ def _blocks(
                 side,
                 {r: once for r, cell in member.by_repetition.items() if (once := Once.of(cell, column))},
                 member.group.planned,
+                member.not_loaded,
             )
             for side, member in sorted(place.members.items())
             if not column or any(column in cell.columns for cell in member.group.cells)
@@ -304,12 +305,14 @@ def to_json(found: Comparison) -> dict[str, Any]:
 def _table(found: Comparison, block: Block) -> dict[str, Any]:
     rows = []
     for row in block.rows:
-        figures = {name: row.range(name) for name in (*FIGURES, "0.5")}
+        figures = {name: row.range(name) for name in (*FIGURES, "0.5", LOAD)}
         rows.append(
             {
                 "side": found.sides[row.side],
                 "counted": len(row.once),
                 "planned": row.planned,
+                "starved": row.starved,
+                "not_loaded": list(row.not_loaded),
                 **{
                     "median" if name == "0.5" else name: None if its is None else its.to_json()
                     for name, its in figures.items()

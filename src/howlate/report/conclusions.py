@@ -5,6 +5,7 @@ direction they point. Pure functions; nothing is claimed that stats.sides does n
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from howlate.charts._words import significant
 from howlate.language import _
@@ -20,6 +21,7 @@ from howlate.stats.sides import Row
 def conclusions(found: Comparison) -> list[tuple[str, list[Said]]]:
     """All sentences, by what they are about."""
     out = []
+    found, left_out = without_starved(found)
     for part in parts_of(found):
         said = (
             []
@@ -38,7 +40,29 @@ def conclusions(found: Comparison) -> list[tuple[str, list[Said]]]:
             said += run_times(part)
         if said:
             out.append((title_of(part), said))
-    return out
+    return [*out, *left_out]
+
+
+def without_starved(found: Comparison) -> tuple[Comparison, list[tuple[str, list[Said]]]]:
+    """The comparison without the rows whose load was starved as the study expects, and a sentence that names them."""
+    names: dict[str, None] = {}
+    blocks = []
+    for block in found.blocks:
+        starved = {row.side for row in block.rows if row.starved}
+        load = block.labels.get("load", "")
+        names |= dict.fromkeys(
+            f"{found.sides[side]}, {load}" if load else found.sides[side] for side in starved
+        )
+        rows = tuple(row for row in block.rows if row.side not in starved)
+        pairs = tuple(pair for pair in block.pairs if not starved & {pair.first, pair.second})
+        if rows:
+            blocks.append(replace(block, rows=rows, pairs=pairs))
+    if not names:
+        return found, []
+    text = _(
+        "Left out of all sentences, because what was measured starved the load, as the study expects: {names}."
+    ).format(names="; ".join(names))
+    return replace(found, blocks=tuple(blocks)), [(_("Starved loads"), [Said("starved", text)])]
 
 
 def _columns(found: Comparison, part: Part) -> list[str]:

@@ -22,6 +22,7 @@ from howlate.model.summary import CellSummary
 from howlate.report.content import RunContent, must_be_one_clock
 from howlate.report.preemption import preemption_of
 from howlate.stats.groups import IN_FORCE, Group, groups_of
+from howlate.stats.loaded import NOT_LOADED
 
 KERNEL, PART, TEST = "kernel", "part", "test"
 OF_THE_SEED = ("first", "seed")
@@ -59,6 +60,16 @@ class Member:
     def by_repetition(self) -> dict[int, CellSummary]:
         """The valid ones."""
         return {repetition_of(cell.id): cell for cell in self.group.counted}
+
+    @property
+    def not_loaded(self) -> tuple[float, ...]:
+        """Where none is valid and a load was not there in any: what the loads achieved."""
+        without = [
+            cell for cell in self.group.cells if cell.warnings and cell.warnings[0].startswith(NOT_LOADED)
+        ]
+        if self.group.counted or len(without) < len(self.group.cells):
+            return ()
+        return self.group.load_shares
 
 
 @dataclass(frozen=True)

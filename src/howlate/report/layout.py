@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from howlate.language import N_, _
 from howlate.model.columns import LATENCY, RESPONSE
@@ -13,7 +14,8 @@ from howlate.reference.beside import Line as Beside
 from howlate.reference.shown import ABOUT, LEGEND, SIGNS
 from howlate.report.compare import Block, Comparison
 from howlate.report.units import Unit, unit_for
-from howlate.stats.sides import FIGURES, RUN, Row
+from howlate.stats.loaded import percent
+from howlate.stats.sides import FIGURES, LOAD, RUN, Row
 
 HEADINGS = {
     "minimum": N_("min"),
@@ -30,7 +32,9 @@ SIGN_OF_MS = " (ms)"
 
 
 def heading(figure: str) -> str:
-    """A figure as a column's heading: "max", "hackbench run (ms)"."""
+    """A figure as a column's heading: "max", "load achieved", "hackbench run (ms)"."""
+    if figure == LOAD:
+        return _("load achieved")
     if figure.startswith(RUN):
         return _("{load} run{unit}").format(load=figure.removeprefix(RUN).rpartition(".")[0], unit=SIGN_OF_MS)
     return _(HEADINGS[figure])
@@ -82,6 +86,8 @@ class Sheet:
             return "-"
         if figure in TIMES:
             return self.unit.text(value, thousands)
+        if figure == LOAD:
+            return percent(value)
         if figure.startswith(RUN):
             return f"{value / 1e6:,.1f}".replace(",", thousands)
         return f"{value:,.0f}".replace(",", thousands) if value == int(value) else f"{value:.1f}"
@@ -90,7 +96,7 @@ class Sheet:
 def sheet(found: Comparison, block: Block) -> Sheet:
     """The table of one block."""
     columns = [once.column for row in block.rows for once in row.once.values()]
-    figures = (*(name for name in FIGURES if _says(name, block)), *block.runs)
+    figures = (*(name for name in FIGURES if _says(name, block)), *_load(block), *block.runs)
     repeated = any(row.planned > 1 for row in block.rows)
     unit = unit_for(columns)
     lines = []
@@ -165,7 +171,20 @@ def _says(name: str, block: Block) -> bool:
     return True
 
 
+def _load(block: Block) -> tuple[str, ...]:
+    """The loads' share, where any row has one."""
+    known = any(
+        row.not_loaded or any(its.load_share is not None for its in row.once.values()) for row in block.rows
+    )
+    return (LOAD,) if known else ()
+
+
 def _lines(side: str, row: Row, figures: Sequence[str], repeated: bool) -> list[Line]:
+    if row.not_loaded:
+        share = float(median(row.not_loaded))
+        return [Line(side, _("not loaded"), tuple(share if name == LOAD else None for name in figures))]
+    if row.starved:
+        side = _("{side}, starved (expected)").format(side=side)
     if not row.once:
         return [Line(side, _("no valid repetition") if repeated else _("invalid"), (None,) * len(figures))]
     ranges = [row.range(name) for name in figures]

@@ -188,7 +188,7 @@ def answer(cells: Sequence[CellContent], names: Sequence[str], machines: int = 1
     usable = [
         (n, c)
         for n, c in zip(names, cells, strict=True)
-        if c.summary.valid and c.column and c.column.max is not None
+        if c.summary.valid and not c.summary.starved and c.column and c.column.max is not None
     ]
     if not usable:
         return [

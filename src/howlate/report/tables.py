@@ -13,7 +13,7 @@ from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import MISSES, ColumnSummary
 from howlate.report.content import CellContent
 from howlate.report.labels import axes_that_vary, heading
-from howlate.report.terminal import in_common, outcome_columns
+from howlate.report.terminal import in_common, load_text, outcome_columns
 from howlate.report.units import Unit, unit_for
 from howlate.stats.groups import Group, repetitions
 
@@ -60,6 +60,7 @@ def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str, part:
     shown = "µs" if unit.name == "us" else unit.name
     labels = [group.labels for group in groups]
     axes = axes_that_vary(labels) or ("point",)
+    loaded = any(group.load_shares for group in groups)
     heads = [
         *_heads(heading(axis) for axis in axes),
         *_heads(
@@ -73,6 +74,7 @@ def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str, part:
                 _("overruns"),
                 _("dropped"),
                 *([_("deadline misses")] if _with_deadline(groups, name) else []),
+                *([_("load achieved")] if loaded else []),
             ),
             "n",
         ),
@@ -84,6 +86,7 @@ def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str, part:
             unit,
             [one.get(axis, group.point if axis == "point" else "–") for axis in axes],
             _with_deadline(groups, name),
+            loaded,
         )
         for group, one in zip(groups, labels, strict=True)
     )
@@ -120,7 +123,9 @@ def _with_deadline(groups: Sequence[Group], name: str) -> bool:
     return any(next(iter(cell.columns), "") == name for cell in cells)
 
 
-def _spread_row(group: Group, name: str, unit: Unit, labels: Sequence[str], with_deadline: bool) -> str:
+def _spread_row(
+    group: Group, name: str, unit: Unit, labels: Sequence[str], with_deadline: bool, loaded: bool
+) -> str:
     first, *rest = labels
     found = group.spread(name)
     maxima = None if found is None else found.maxima
@@ -148,6 +153,8 @@ def _spread_row(group: Group, name: str, unit: Unit, labels: Sequence[str], with
     if with_deadline:
         deadline = group.deadline
         out.append(_number(MISSES, None if deadline is None else deadline.misses, ""))
+    if loaded:
+        out.append(_load(group.load_shares, group.starved))
     return f'<tr class="{"" if found else "invalid"}" data-point="{escape(group.point)}">{"".join(out)}</tr>'
 
 
@@ -163,6 +170,7 @@ def _table(
     shown = "µs" if unit.name == "us" else unit.name
     axes = axes_that_vary(labels) or ("cell",)
     points = name not in (LATENCY, RESPONSE)
+    loaded = any(c.summary.load_share is not None for c in cells)
     outcomes = (
         outcome_columns([c.summary for c in cells], unit)
         if name == next(iter(cells[0].summary.columns), "")
@@ -177,6 +185,7 @@ def _table(
             for text, group in (POINT_COUNTS if points else COUNTS)
             for head in _heads([_(text)], f"n{group}")
         ),
+        *_heads([_("load achieved")] if loaded else [], "n"),
         *_heads((text for text, _its in outcomes), "n"),
         *_heads([] if points else [_("late policy")]),
         *_heads([_("measured")], "n"),
@@ -189,6 +198,7 @@ def _table(
             [one.get(axis, cell.summary.id if axis == "cell" else "–") for axis in axes],
             points,
             [its[i] for _, its in outcomes],
+            loaded,
         )
         for i, (cell, column, one) in enumerate(zip(cells, columns, labels, strict=True))
     )
@@ -206,6 +216,7 @@ def _row(
     labels: Sequence[str],
     points: bool,
     outcomes: Sequence[str],
+    loaded: bool,
 ) -> str:
     summary = cell.summary
     first, *rest = labels
@@ -222,6 +233,9 @@ def _row(
         out.append(_number("period_exceeded", None if column is None else column.period_exceeded, "first"))
         out.append(_number("overruns", summary.accounting.overruns, ""))
     out.append(_number("dropped", summary.accounting.dropped, ""))
+    if loaded:
+        share = summary.load_share
+        out.append(_load(() if share is None else (share,), summary.starved))
     out += [f'<td class="n" data-of="outcome">{escape(text)}</td>' for text in outcomes]
     if not points:
         out.append(f"<td>{escape(summary.accounting.late_policy)}</td>")
@@ -233,6 +247,13 @@ def _row(
         return row
     why = " ".join(map(retold, summary.warnings)) or _("a check failed")
     return f'{row}<tr class="why"><td colspan="{len(out)}"><span>{escape(why)}</span></td></tr>'
+
+
+def _load(shares: Sequence[float], starved: bool) -> str:
+    """What the loads achieved of what was expected of them."""
+    text = escape(load_text(shares, starved)) if shares else "–"
+    value = f'<data value="{min(shares)!r}">{text}</data>' if shares else text
+    return f'<td class="n" data-of="load">{value}</td>'
 
 
 def _number(name: str, count: int | None, group: str) -> str:

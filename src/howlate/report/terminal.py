@@ -28,6 +28,7 @@ from howlate.report.text import wrapped
 from howlate.report.threshold import threshold_sentences, thresholds_json
 from howlate.report.units import Unit, unit_for
 from howlate.stats.groups import Group, groups_json, groups_of, is_grouped, kinds_of, repetitions
+from howlate.stats.loaded import percents
 
 LABEL_AT_LEAST = 12
 """A label column is never folded narrower than this."""
@@ -204,7 +205,26 @@ def group_columns(groups: Sequence[Group], name: str, unit: Unit, run: Run | Non
         found.append((_("deadline\nmisses"), [_count(count) for count in misses]))
     if any(group.dropped for group in groups):
         found.append((_("dropped"), [str(group.dropped) for group in groups]))
-    return found
+    return [*found, *load_column([(group.load_shares, group.starved) for group in groups])]
+
+
+def load_column(shares: Sequence[tuple[Sequence[float], bool]]) -> list[Column]:
+    """What the loads achieved of what was expected of them, a row each, and whether the study expects that
+    they starve; no column where nothing was expected of any."""
+    if not any(values for values, _starved in shares):
+        return []
+    return [(_("load\nachieved"), [load_text(values, starved) for values, starved in shares])]
+
+
+def load_text(shares: Sequence[float], starved: bool = False) -> str:
+    """ "98 %", "96..98 %" over repetitions, "0.5 %, starved (expected)"; "-" without a load."""
+    if not shares:
+        return "-"
+    return _("{share}, starved (expected)").format(share=percents(shares)) if starved else percents(shares)
+
+
+def _shares(summary: CellSummary) -> tuple[Sequence[float], bool]:
+    return () if summary.load_share is None else (summary.load_share,), summary.starved
 
 
 def _is_first(groups: Sequence[Group], name: str) -> bool:
@@ -301,6 +321,7 @@ def number_columns(
         )
     if any(s.accounting.dropped for s in summaries):
         found.append((_("dropped"), [str(s.accounting.dropped) for s in summaries]))
+    found += load_column([_shares(s) for s in summaries])
     if any(next(iter(s.columns), name) == name for s in summaries):
         found += outcome_columns(summaries, unit)
     return found

@@ -61,6 +61,18 @@ class Group:
         return sum(cell.accounting.dropped for cell in self.cells)
 
     @property
+    def load_shares(self) -> tuple[float, ...]:
+        """What the loads achieved of what was expected of them, by repetition, that of the weakest load each; of the
+        valid ones, else of all."""
+        shares = (cell.load_share for cell in self.counted or self.cells)
+        return tuple(share for share in shares if share is not None)
+
+    @property
+    def starved(self) -> bool:
+        """A load was not there, as the study expects."""
+        return any(cell.starved for cell in self.counted)
+
+    @property
     def of(self) -> str:
         """How many repetitions the figures are of: "8", or "7 of 8"."""
         counted = len(self.counted)
@@ -97,6 +109,8 @@ class Group:
             "overruns": self.overruns,
             "dropped": self.dropped,
             **({"deadline": its.to_json()} if (its := self.deadline) is not None else {}),
+            "load_share": _range(self.load_shares),
+            "starved": self.starved,
             "columns": {
                 name: {
                     "max": dict(vars(spread.maxima)),
@@ -107,6 +121,12 @@ class Group:
                 if spread is not None
             },
         }
+
+
+def _range(shares: Sequence[float]) -> dict[str, float] | None:
+    if not shares:
+        return None
+    return {"smallest": min(shares), "median": float(median(shares)), "largest": max(shares)}
 
 
 def kinds_of(texts: Iterable[str]) -> list[tuple[str, int]]:

@@ -20,6 +20,8 @@ FIGURES = ("minimum", "mean", "p99", "maximum", "deviation", "overruns", "exceed
 """The published layout, in its order, with the p99 and with the misses of a stated deadline."""
 COMPARED = ("0.5", "max", "stddev")
 """What is compared in pairs: the typical wake-up, the largest, and the scatter of each repetition."""
+LOAD = "load"
+"""The figure that tells what the loads achieved of what was expected of them, as a share."""
 RUN_TIME = "run_ns_mean"
 """What a load says that counts how long its runs took (docs/loads/hackbench.md)."""
 RUN = "run:"
@@ -29,6 +31,8 @@ MARGIN = 1.1
 LEVEL = 0.05
 FEWEST_PAIRS = 6
 """Five pairs have no 95 % interval at all."""
+
+STARVED = "the load was starved, as the study expects: nothing is said of it under load"
 
 Direction = Literal["smaller", "larger", "indistinct", "unstated"]
 
@@ -63,6 +67,10 @@ class Once:
     """What the loads said of themselves: "hackbench.run_ns"."""
     misses: int | None = None
     """Of a stated deadline."""
+    load_share: float | None = None
+    """What the weakest of its loads achieved of what was expected of it; None without such a load."""
+    starved: bool = False
+    """A load was not there, as the study expects: no statement is made of it."""
 
     @classmethod
     def of(cls, cell: CellSummary, column: str) -> Once | None:
@@ -77,12 +85,14 @@ class Once:
         }
         its = cell.columns[column] if column else NOTHING
         misses = cell.deadline.misses if cell.deadline is not None else None
-        return cls(its, cell.accounting.overruns, results, misses)
+        return cls(its, cell.accounting.overruns, results, misses, cell.load_share, cell.starved)
 
     def figure(self, name: str) -> float | None:
         """One of FIGURES or COMPARED, another quantile, or RUN and a load's own figure."""
         if name.startswith(RUN):
             return self.results.get(name.removeprefix(RUN))
+        if name == LOAD:
+            return self.load_share
         if name == "overruns":
             return self.overruns
         if name == "exceeded":
@@ -106,6 +116,13 @@ class Row:
     once: Mapping[int, Once]
     planned: int
     """Repetitions that there are or should be."""
+    not_loaded: tuple[float, ...] = ()
+    """Where none is valid because a load was not there: what it achieved in each."""
+
+    @property
+    def starved(self) -> bool:
+        """The load was not there in one of them, as the study expects."""
+        return any(its.starved for its in self.once.values())
 
     def range(self, name: str) -> Range | None:
         """None where a valid repetition does not state it."""
@@ -202,6 +219,8 @@ def verdicts(
     first: Row, second: Row, refused: str = "", figures: Sequence[str] = COMPARED
 ) -> tuple[Verdict, ...]:
     """Each figure of the first against the second, Holm over the figures. `refused`: why these may not be paired."""
+    if first.starved or second.starved:
+        refused = refused or STARVED
     if refused:
         return tuple(Verdict(name, "unstated", why=refused) for name in figures)
     pairs = sorted(set(first.once) & set(second.once))

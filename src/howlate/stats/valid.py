@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from howlate.model.summary import ColumnSummary
+from howlate.stats.loaded import NOT_LOADED, LoadGoal, not_loaded
 
 LOAD_POINTS = 0.03
 """A load that missed its target by more than this share of its CPUs is named."""
@@ -34,6 +35,13 @@ class LoadRecord:
     target_cpu: float | None
     achieved_cpu: float | None
     warnings: tuple[str, ...] = ()
+    goal: LoadGoal | None = None
+    """None of a run by a howlate that did not hold loads to one."""
+
+    @property
+    def missing(self) -> str:
+        """Why the cell was not under this load; "" where it was."""
+        return not_loaded(self.name, self.goal) if self.goal is not None else ""
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,8 @@ class CellRecord:
     activations: bool = True
     """Its samples are activations of a schedule; else data points."""
     warm_up: int = 0
+    starvation_expected: bool = False
+    """The study says that what is measured may starve the load."""
     probe_warnings: tuple[str, ...] = field(default=())
 
 
@@ -85,9 +95,19 @@ _FAULTS = {
 }
 
 
+def missing_loads(cell: CellRecord) -> list[str]:
+    """A sentence for each load that was not there."""
+    return [load.missing for load in cell.loads if load.missing]
+
+
+def starved(cell: CellRecord) -> bool:
+    """A load was not there, and the study expects that: a valid cell of which nothing is said "under load"."""
+    return cell.starvation_expected and bool(missing_loads(cell))
+
+
 def failures(cell: CellRecord) -> list[str]:
     """Why the cell is not valid: one sentence a failed check; empty if it is."""
-    found = []
+    found = [] if cell.starvation_expected else missing_loads(cell)
     if cell.end == "cut":
         found.append(
             f"the probe did not end by itself ({cell.end_reason}): "
@@ -151,9 +171,12 @@ def warnings(cell: CellRecord) -> list[str]:
             "large by the time that was lost."
         )
     found += [_alone(cell, name, column) for name, column in cell.alone.items()]
+    if cell.starvation_expected:
+        found += [f"starved, as the study expects: {s.removeprefix(NOT_LOADED)}" for s in missing_loads(cell)]
     for load in cell.loads:
         if (
-            load.target_cpu is not None
+            not load.missing
+            and load.target_cpu is not None
             and load.achieved_cpu is not None
             and abs(load.target_cpu - load.achieved_cpu) > LOAD_POINTS
         ):
@@ -162,7 +185,9 @@ def warnings(cell: CellRecord) -> list[str]:
                 f"{100 * load.target_cpu:.0f} % were asked for."
             )
         found += [_sentence(f"the load {load.name}: {text}") for text in load.warnings]
-    return found + [_sentence(text) for text in cell.probe_warnings]
+    # Which loads were not there is decided here, from the numbers; the probe says it to who uses it by hand.
+    of_probe = [text for text in cell.probe_warnings if not text.startswith(NOT_LOADED)]
+    return found + [_sentence(text) for text in of_probe]
 
 
 def _alone(cell: CellRecord, name: str, column: ColumnSummary) -> str:

@@ -13,6 +13,7 @@ from howlate.model.decode import Table
 from howlate.model.facts import parse_cpus
 from howlate.model.summary import WATCHED, Accounting, LoadSummary
 from howlate.model.units import parse_duration_ns
+from howlate.stats.loaded import LoadGoal
 from howlate.stats.valid import CellRecord, LoadRecord, ThreadAccount
 from howlate.store.audit import COUNTS
 from howlate.store.files import read_json
@@ -101,15 +102,7 @@ class CellFile:
         return {"before": source.text("before", before), "after": source.text("after", "unknown")}
 
     def loads(self) -> tuple[LoadSummary, ...]:
-        return tuple(
-            LoadSummary(
-                load.text("name"),
-                _share(load, "target_cpu"),
-                _share(load, "achieved_cpu"),
-                {"unit": load.text("unit", ""), "units": load.integer("units", 0), **load.mapping("results")},
-            )
-            for load in self.trailer.tables("loads")
-        )
+        return tuple(_load_summary(load) for load in self.trailer.tables("loads"))
 
     def load_cpus(self) -> list[tuple[str, int]]:
         """Name of each load, in the order of the stream's index, and how many CPUs it was given."""
@@ -135,8 +128,9 @@ class CellFile:
             return frozenset()
         return frozenset(pinned - free).union(*(parse_cpus(text) or frozenset() for text in cpusets))
 
-    def record(self, samples: int, sampled_cpus: int) -> CellRecord:
-        """What is looked at to say whether the cell is valid. `sampled_cpus`: those in the table `cpus`."""
+    def record(self, samples: int, sampled_cpus: int, starvation_expected: bool = False) -> CellRecord:
+        """What is looked at to say whether the cell is valid. `sampled_cpus`: those in the table `cpus`;
+        `starvation_expected`: the study says so of its loads."""
         end = self.table.table("end", required=True)
         whole = end.text("kind") == "whole"
         clocksource = self.clocksource()
@@ -165,6 +159,7 @@ class CellFile:
             cpus=len(self.measuring_cpus()) or max(sampled_cpus, 1),
             as_published=self.parameters.get("late-policy") == "as-published",
             loads=tuple(_load(load) for load in self.trailer.tables("loads")),
+            starvation_expected=starvation_expected,
             probe_warnings=tuple(str(text) for text in self.trailer.items("warnings")),
         )
 
@@ -209,6 +204,44 @@ def _load(load: Table) -> LoadRecord:
         _share(load, "target_cpu"),
         _share(load, "achieved_cpu"),
         tuple(str(text) for text in load.items("warnings")),
+        _goal(load),
+    )
+
+
+def _goal(load: Table) -> LoadGoal | None:
+    """None of a run by a howlate that did not hold loads to one."""
+    if "goal" not in load.values:
+        return None
+    goal = load.table("goal")
+    return LoadGoal(
+        goal.text("unit", ""),
+        _share(goal, "target"),
+        _share(goal, "reference"),
+        goal.real("achieved"),
+        goal.text("deed", ""),
+        goal.integer("deeds"),
+        load.integer("duration_ns", 0),
+    )
+
+
+def _load_summary(load: Table) -> LoadSummary:
+    name, spec = load.text("name"), load.text("spec", "")
+    target, achieved = _share(load, "target_cpu"), _share(load, "achieved_cpu")
+    results = {"unit": load.text("unit", ""), "units": load.integer("units", 0), **load.mapping("results")}
+    goal = _goal(load)
+    if goal is None:
+        return LoadSummary.of_share(name, target, achieved, results, spec)
+    return LoadSummary(
+        name,
+        target,
+        achieved,
+        results,
+        spec,
+        goal.unit,
+        goal.target,
+        goal.reference,
+        goal.achieved,
+        goal.share,
     )
 
 

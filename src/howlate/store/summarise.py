@@ -20,7 +20,7 @@ from howlate.stats.describe import Int64s, ValueCounts, describe, exceedances
 from howlate.stats.histogram import MANTISSA_BITS, histogram
 from howlate.stats.pictures import BlockBins, block_width_ns, tail, time_blocks
 from howlate.stats.scatter import Filled, grid, scatter
-from howlate.stats.valid import failures, warnings
+from howlate.stats.valid import failures, starved, warnings
 from howlate.store.cell_record import CellFile
 from howlate.store.duck import arrays, connection, reading, scan
 from howlate.store.files import measure_again, remedied, write_json
@@ -28,14 +28,19 @@ from howlate.store.run_folder import BINS, CPUS, LOADS, SAMPLES, RunFolder, writ
 from howlate.store.shape import Shape
 
 
-def summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSummary:
+def summarise(
+    folder: Path, cell_id: str, labels: Mapping[str, str], starvation_expected: bool = False
+) -> CellSummary:
     """Reads samples.parquet, cpus.parquet, loads.parquet and cell.json of a cell's folder, writes bins.json,
-    then summary.json. DamagedError where one of them cannot be read."""
+    then summary.json. `starvation_expected`: the study says so of the cell's loads. DamagedError where a file cannot
+    be read."""
     with remedied(measure_again(folder)):
-        return _summarise(folder, cell_id, labels)
+        return _summarise(folder, cell_id, labels, starvation_expected)
 
 
-def _summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSummary:
+def _summarise(
+    folder: Path, cell_id: str, labels: Mapping[str, str], starvation_expected: bool
+) -> CellSummary:
     cell = CellFile.read(folder)
     with _samples(folder) as samples:
         counts = {name: samples.counts(name) for name in samples.measured()}
@@ -45,7 +50,7 @@ def _summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSum
         before = samples.releases_in_warm_up()
     main = counts[bins.column]
     record = replace(
-        cell.record(main.n, sum(course.name.endswith(" busy") for course in courses)),
+        cell.record(main.n, sum(course.name.endswith(" busy") for course in courses), starvation_expected),
         alone={name: its for name, its in columns.items() if its.alone is not None},
     )
     deadline = _deadline(cell, counts.get(RESPONSE, main), before)
@@ -64,6 +69,7 @@ def _summarise(folder: Path, cell_id: str, labels: Mapping[str, str]) -> CellSum
         loads=cell.loads(),
         warnings=tuple(failed + warnings(record)),
         deadline=deadline,
+        starved=starved(record),
     )
     write_json(folder / BINS, bins.to_json(), indent=None)
     write_summary(folder, summary)

@@ -1,0 +1,77 @@
+"""Cells that are over before their load has done anything: the plan says so, in numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from fakes import capabilities, study
+from howlate.errors import UsageError
+from howlate.plan import make_plan, too_short
+from howlate.plan.check import check_load, needs_reference
+from howlate.plan.lasting import deeds_in
+from howlate.plan.matrix import REFERENCE_S
+
+CAN = capabilities()
+
+
+def said(load: str, period: str = "100us", activations: str = "300") -> tuple[str, ...]:
+    made = study({"activations": activations}, {"load": (load,), "period": (period,)})
+    return too_short(make_plan(made, CAN), CAN)
+
+
+def test_a_cell_without_room_for_an_fsync_is_named() -> None:
+    assert said("disk:10MiB/s") == (
+        "the cells at 100us last 30 ms: disk:10MiB/s makes 0 fsyncs in that time, 10 at least make a load",
+    )
+    assert said("cpu:100+disk") == tuple(
+        text.replace("disk:10MiB/s", "disk") for text in said("disk:10MiB/s")
+    )
+
+
+def test_the_options_of_the_load_count() -> None:
+    assert said("disk:10MiB/s,sync=16KiB") == ()
+    assert "makes 4 fsyncs" in said("disk:10MiB/s,sync=64KiB")[0]
+
+
+def test_cells_that_last_long_enough_are_not_named() -> None:
+    assert said("disk:10MiB/s", "1ms", "1000") == ()
+    assert said("cpu:50") == () and said("none") == ()
+    assert "cpu:50 makes 1 cycles" in said("cpu:50", activations="100")[0]
+
+
+def test_nothing_is_said_where_nothing_tells() -> None:
+    """As fast as it goes: the machine's to know. At 100 % there is no cycle of work and sleep."""
+    assert said("disk:max", activations="1") == () and said("cpu:100", activations="1") == ()
+    assert deeds_in("disk:max", 1.0, CAN) is None
+
+
+def test_lengths_are_told_apart() -> None:
+    made = study({"activations": "300"}, {"load": ("disk",), "period": ("100us", "1ms")})
+    assert [text[:28] for text in too_short(make_plan(made, CAN), CAN)] == [
+        "the cells at 100us last 30 m",
+        "the cells at 1ms last 300 ms",
+    ]
+
+
+def test_max_is_a_target_of_the_disk_alone() -> None:
+    assert check_load("disk:max", CAN) == "disk:max"
+    for wrong in ("disk:most", "cpu:max", "disk:max,size=max"):
+        with pytest.raises(UsageError):
+            check_load(wrong, CAN)
+
+
+@pytest.mark.parametrize(
+    ("loads", "needed"),
+    [
+        ((), False),
+        (("cpu:50",), False),
+        (("disk",), False),
+        (("disk:max",), True),
+        (("cpu:50", "disk"), True),
+    ],
+)
+def test_the_stretch_without_measuring_is_in_the_plans_time(loads: tuple[str, ...], needed: bool) -> None:
+    assert needs_reference({"load": loads}, CAN) == needed
+    name = "+".join(loads) or "none"
+    calm = make_plan(study({}, {"load": ("none",)}), CAN).expected_s
+    assert make_plan(study({}, {"load": (name,)}), CAN).expected_s - calm == (REFERENCE_S if needed else 0)
