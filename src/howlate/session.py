@@ -165,7 +165,8 @@ def prepare(asked: Asked, target: Target) -> Prepared:
         permitted(in_force.study, target, first.can) if asked.without_rights else (in_force.study, ())
     )
     machines = None if target.machines == ("",) else _machines(target, known, broken, seeds)
-    plan, findings = _planned(study, known, first.can, machines, asked.most_cells)
+    wanted = spell(in_force.study.settings["policy"]) if lacking else ""
+    plan, findings = _planned(study, known, first.can, machines, asked.most_cells, wanted)
     now = time.gmtime()
     places = {stream_place(expected_stream_bytes(cell, first.can)) for cell in plan.cells}
     run = Run(
@@ -199,17 +200,23 @@ def _in_force(asked: Asked, study: Study, can: Capabilities) -> tuple[InForce, t
 
 
 def _planned(
-    study: Study, known: Mapping[str, Known], can: Capabilities, machines: Machines | None, most_cells: int
+    study: Study,
+    known: Mapping[str, Known],
+    can: Capabilities,
+    machines: Machines | None,
+    most_cells: int,
+    wanted_policy: str,
 ) -> tuple[Plan, Sequence[Finding]]:
-    """The plan, and what the doctor finds on the machine, or on each of them."""
+    """The plan, and what the doctor finds on the machine, or on each of them. `wanted_policy`: where the study's own
+    is not permitted, so that the missing right is found."""
     facts = {machine: Facts.from_json(its.facts) for machine, its in known.items() if its.facts}
     defaults = {p.name: p.default for p in find_test(study.pieces()[0].test, can).params}
     if machines is not None:
         plan = make_plan(study, can, None, most_cells, machines)
-        return plan, doctor.examine_guests(facts, aim_of(plan, defaults))
+        return plan, doctor.examine_guests(facts, aim_of(plan, defaults, wanted_policy))
     labels = {KERNEL: facts[""].text("kernel.release") or "unknown"}
     plan = marked(make_plan(study, can, labels, most_cells), facts[""])
-    return plan, doctor.examine(facts[""], aim_of(plan, defaults))
+    return plan, doctor.examine(facts[""], aim_of(plan, defaults, wanted_policy))
 
 
 @dataclass(frozen=True)

@@ -410,3 +410,13 @@ def test_a_stream_of_header_and_trailer_alone_is_a_cell(tmp_path: Path) -> None:
     assert not summary.valid
     assert summary.columns["latency_ns"].count == 0
     assert StreamReader(io.BytesIO(data)).header.tables == ()
+
+
+def test_of_several_cpus_each_has_its_largest(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    writer = StreamWriter(out, header(2))
+    for thread, latencies in enumerate(([10, 40, 20], [30, 15, 90])):
+        writer.batch(thread, rows(latencies, [0, 1, 2]), releases=3)
+    writer.trailer(trailer([account(0, [10, 40, 20], [0, 1, 2]), account(1, [30, 15, 90], [0, 1, 2])]))
+    column = a_cell(tmp_path, out.getvalue()).columns["latency_ns"]
+    assert (column.max_by_cpu, column.max_cpu) == ({"0": 40, "1": 90}, "1")

@@ -144,13 +144,14 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
 
     from howlate.model.finding import Finding
     from howlate.report.content import measured_seconds
-    from howlate.report.terminal import print_cells, print_findings
+    from howlate.report.terminal import print_cells, print_findings, print_warnings
 
     console = Console(highlight=False)
+    first, rest = _by_weight(session.run.warnings)
+    print_warnings(console, first)
     print_cells(console, session.folder.summaries(), measured_seconds(session.folder), session.run, every)
     _print_failures(tally.failures, axes_of(session.run))
-    for warning in session.run.warnings:
-        click.echo(f"! {retold(warning)}")
+    print_warnings(console, rest)
     findings = [Finding.from_json(dict(f)) for f in session.run.findings]
     if any(f.level == "late" for f in findings):
         late = (
@@ -163,6 +164,15 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
     if session.run.study.reference:
         _print_published(console, session)
     click.echo()
+
+
+def _by_weight(warnings: Iterable[str]) -> tuple[list[str], list[str]]:
+    """What must be known before a number is read, and the rest."""
+    from howlate.model.run import policy_without_right
+
+    every = list(warnings)
+    first = [warning for warning in every if policy_without_right(warning)]
+    return first, [warning for warning in every if warning not in first]
 
 
 def _print_failures(every: Iterable[Failure], axes: tuple[str, ...]) -> None:

@@ -78,13 +78,15 @@ def _findings(run: Path | None, target: str) -> Sequence[Finding]:
     from howlate import doctor
     from howlate.cli.lab._archive import say
     from howlate.model.facts import Facts
+    from howlate.model.run import policy_without_right
     from howlate.plan.aim import aim_of
     from howlate.store.run_folder import RunFolder
     from howlate.targets import open_target
 
     if run is not None:
         measured = RunFolder.open(run).read_run()
-        return doctor.examine(Facts.from_json(dict(measured.facts)), aim_of(measured.plan, {}))
+        wanted = next(filter(None, map(policy_without_right, measured.warnings)), "")
+        return doctor.examine(Facts.from_json(dict(measured.facts)), aim_of(measured.plan, {}, wanted))
     with contextlib.closing(open_target(target, say=say)) as opened:
         return doctor.examine(Facts.from_json(opened.facts()))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,12 @@ REAL, VIRTUAL = "real", "virtual"
 CLOCKS = (REAL, VIRTUAL)
 VIRTUAL_TIME = "virtual time: instructions, not microseconds of your hardware; no caches, no real devices"
 """Said at every table and chart of a run in virtual time."""
+
+
+def policy_without_right(warning: str) -> str:
+    """The policy that was wanted, of the warning that its caller may not have it; "" for any other warning."""
+    found = re.match(r"measured under SCHED_OTHER, because (\S+) is not permitted here: ", warning)
+    return found[1] if found else ""
 
 
 @dataclass(frozen=True)

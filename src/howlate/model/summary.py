@@ -81,11 +81,19 @@ class ColumnSummary:
     """The release of the maximum, in seconds after t0."""
     alone: LargestAlone | None = None
     """Where one sample makes maximum and deviation: both without it. Absent from an older howlate's summaries."""
+    max_by_cpu: dict[str, int] = field(default_factory=dict)
+    """The largest value of each measuring CPU, where there are several; "-1": of threads that were not pinned."""
+
+    @property
+    def max_cpu(self) -> str:
+        """The CPU that had the maximum; "" where one alone measured."""
+        return max(self.max_by_cpu, key=lambda cpu: self.max_by_cpu[cpu], default="")
 
     def to_json(self) -> dict[str, Any]:
-        value = {name: its for name, its in vars(self).items() if name != "alone"}
+        value = {name: its for name, its in vars(self).items() if name not in ("alone", "max_by_cpu")}
         alone = {} if self.alone is None else {"alone": dict(vars(self.alone))}
-        return {**value, "quantiles": dict(self.quantiles), **alone}
+        by_cpu = {"max_by_cpu": dict(self.max_by_cpu)} if self.max_by_cpu else {}
+        return {**value, "quantiles": dict(self.quantiles), **alone, **by_cpu}
 
     @classmethod
     def from_table(cls, table: Table) -> ColumnSummary:
@@ -100,6 +108,7 @@ class ColumnSummary:
             quantiles={name: _integer(quantiles, name) for name in quantiles.values},
             max_at_s=_real(table, "max_at_s"),
             alone=LargestAlone.from_table(table.table("alone")) if table.values.get("alone") else None,
+            max_by_cpu=_integers(table.table("max_by_cpu")),
         )
 
 
@@ -270,6 +279,10 @@ def _deadline(
         return None
     releases = accounting.releases - accounting.warm_up
     return DeadlineSummary(0, releases, int(outcomes[MISSES]), accounting.overruns)
+
+
+def _integers(table: Table) -> dict[str, int]:
+    return {name: table.integer(name) for name in table.values}
 
 
 def _integer(table: Table, name: str) -> int | None:

@@ -10,15 +10,16 @@ from howlate.model.study import Value, spell
 from howlate.model.units import parse_count, parse_cpus
 
 
-def aim_of(plan: Plan, defaults: Mapping[str, str]) -> Aim:
-    """The measuring task that the doctor judges: the first cell's."""
+def aim_of(plan: Plan, defaults: Mapping[str, str], wanted_policy: str = "") -> Aim:
+    """The measuring task that the doctor judges: the first cell's. `wanted_policy`: where the plan's stands in for
+    another that is not permitted."""
     parameters = plan.cells[0].parameters if plan.cells else {}
 
     def text(name: str) -> str:
         value: Value = parameters.get(name, defaults.get(name, ""))
         return spell(value)
 
-    policy, _, priority = text("policy").partition(":")
+    policy, _, priority = (wanted_policy or text("policy")).partition(":")
     policy = policy or "fifo"
     named = text("cpus") or text("cpu") or (_cpuset(parameters) if policy == "deadline" else "")
     try:

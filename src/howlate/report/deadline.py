@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ def deadline_sentences(
     for deadline_ns, cells in by_deadline(summaries).items():
         every = together(cell.deadline for cell in cells if cell.deadline is not None)
         assert every is not None
-        time = time_text(deadline_ns, micro, space) if deadline_ns else ""
+        time = re.sub(r"\.0+(?=\D)", "", time_text(deadline_ns, micro, space)) if deadline_ns else ""
         said.append(" ".join([_of_all(every, time, thousands), *_worst_row(cells, every, thousands)]))
     return said
 

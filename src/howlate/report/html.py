@@ -32,7 +32,7 @@ from howlate.report.coarser import coarser
 from howlate.report.compare import Comparison, compare_if_several, labels_of
 from howlate.report.content import CellContent, RunContent, must_be_one_clock, read_content
 from howlate.report.deadline import deadline_sentences
-from howlate.report.labels import by_part, row_names, title_of
+from howlate.report.labels import by_part, policy_in_force, row_names, title_of
 from howlate.report.points import Points
 from howlate.report.side_charts import Drawn, side_charts
 from howlate.report.threshold import threshold_sentences
@@ -132,7 +132,7 @@ def _render(
         _meaning(any(section.points is not None for section in sections), first.virtual),
         _foot(runs),
     ]
-    title = f"{_question(runs)} – howlate"
+    title = " – ".join(filter(None, (_question(runs), _policy_words(runs), "howlate")))
     return _page(title, "\n".join(part for part in body if part))
 
 
@@ -338,8 +338,18 @@ def _head(runs: Sequence[RunContent], answer: Sequence[str]) -> str:
     return (
         f'<header><p class="eyebrow">howlate · {escape(studies)} · {escape(started)} UTC'
         f"{' · ' + escape(where) if where else ''}</p>"
-        f"<h1>{escape(question)}</h1>{paragraphs}</header>"
+        f"<h1>{escape(question)}{_policy(runs)}</h1>{paragraphs}</header>"
     )
+
+
+def _policy_words(runs: Sequence[RunContent]) -> str:
+    """What was in force in all cells."""
+    return policy_in_force([cell.summary.labels for content in runs for cell in content.cells])
+
+
+def _policy(runs: Sequence[RunContent]) -> str:
+    policy = _policy_words(runs)
+    return f' <span class="policy">{escape(policy)}</span>' if policy else ""
 
 
 def _question(runs: Sequence[RunContent]) -> str:

@@ -17,6 +17,18 @@ def heading(axis: str) -> str:
     return HEADINGS.get(axis, axis.replace("_", " ").replace("-", " "))
 
 
+def policy_words(policy: str) -> str:
+    """A policy as the kernel calls it: "SCHED_FIFO 80"."""
+    name, _, rest = policy.partition(":")
+    return f"SCHED_{name.upper()}{f' {rest}' if rest else ''}" if name else ""
+
+
+def policy_in_force(labels: Sequence[Mapping[str, str]]) -> str:
+    """What all cells were measured under, as the kernel calls it; "" where they differ or do not say it."""
+    found = {one.get("policy", "") for one in labels}
+    return policy_words(found.pop()) if len(found) == 1 else ""
+
+
 def axes_that_vary(labels: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
     """Labels in which the cells differ, kernel and load first; the load alone (or whatever there is) if none
     does."""

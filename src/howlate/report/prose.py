@@ -13,7 +13,7 @@ from howlate.charts._words import grouped, seconds_text, things_of, time_text, w
 from howlate.language import N_, _, ngettext, retold
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.facts import Facts
-from howlate.model.run import VIRTUAL_TIME, Run
+from howlate.model.run import VIRTUAL_TIME, Run, policy_without_right
 from howlate.report.content import CellContent, RunContent
 from howlate.report.labels import axes_that_vary
 from howlate.report.terminal import AS_PUBLISHED, one_is_none
@@ -289,7 +289,7 @@ def _max(cell: CellContent) -> int:
 
 def cautions(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Sequence[str]) -> list[str]:
     """What a reader must know before using the numbers."""
-    out: list[str] = []
+    out = [sentence(w) for content in runs for w in content.run.warnings if policy_without_right(w)]
     for content in runs:
         out += _virtual(content)
         out += [sentence(w) for w in content.run.warnings]

@@ -13,7 +13,7 @@ from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import MISSES, ColumnSummary
 from howlate.report.content import CellContent
 from howlate.report.labels import axes_that_vary, heading
-from howlate.report.terminal import in_common, load_text, outcome_columns
+from howlate.report.terminal import each_cpu, in_common, load_text, outcome_columns
 from howlate.report.units import Unit, unit_for
 from howlate.stats.groups import Group, repetitions
 
@@ -70,6 +70,7 @@ def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str, part:
                 _("smallest maximum"),
                 _("median maximum"),
                 _("largest maximum"),
+                *([_("on CPU")] if any(group.max_cpu(name) for group in groups) else []),
                 _("period exceeded"),
                 _("overruns"),
                 _("dropped"),
@@ -87,10 +88,12 @@ def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str, part:
             [one.get(axis, group.point if axis == "point" else "–") for axis in axes],
             _with_deadline(groups, name),
             loaded,
+            any(its.max_cpu(name) for its in groups),
         )
         for group, one in zip(groups, labels, strict=True)
     )
-    same = in_common(labels)
+    counts = [c.columns[name].count for group in groups for c in group.cells if name in c.columns]
+    same = in_common(labels, counts, name)
     title = _("{name}, in {shown}: spread over {run}. ").format(
         name=title_of_column(name), shown=shown, run=_(repetitions(run))
     ) + (_("Every row: {same}.").format(same=same) if same else "")
@@ -124,7 +127,13 @@ def _with_deadline(groups: Sequence[Group], name: str) -> bool:
 
 
 def _spread_row(
-    group: Group, name: str, unit: Unit, labels: Sequence[str], with_deadline: bool, loaded: bool
+    group: Group,
+    name: str,
+    unit: Unit,
+    labels: Sequence[str],
+    with_deadline: bool,
+    loaded: bool,
+    with_cpu: bool,
 ) -> str:
     first, *rest = labels
     found = group.spread(name)
@@ -139,6 +148,7 @@ def _spread_row(
         _time(None if maxima is None else maxima.smallest, unit, "smallest"),
         _time(None if maxima is None else maxima.median, unit, "median_max"),
         _time(None if maxima is None else maxima.largest, unit, "max"),
+        *([f'<td class="n" data-of="max_cpu">{escape(group.max_cpu(name)) or "–"}</td>'] if with_cpu else []),
     ]
     counts = (
         ("period_exceeded", 0 if found is None else found.period_exceeded),
@@ -205,8 +215,14 @@ def _table(
     title = _("{name}, in {shown}. The largest is the largest seen, not a limit.").format(
         name=title_of_column(name), shown=shown
     )
+    same = in_common(labels, [c.count for c in columns if c is not None], name)
+    if same:
+        title += " " + _("Every row: {same}.").format(same=same)
+    by_cpu = each_cpu([c.summary for c in cells], columns, unit)
     ident = "-".join(word for word in ("table", part, name) if word)
-    return _titled(ident, title, "summary", name, note, heads, rows)
+    return _titled(ident, title, "summary", name, note, heads, rows) + "".join(
+        f'<p class="lead note">{escape(line)}</p>' for line in by_cpu
+    )
 
 
 def _row(

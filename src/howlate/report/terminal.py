@@ -23,7 +23,15 @@ from howlate.model.finding import Finding
 from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import MISSES, SCHEMA, CellSummary, ColumnSummary
 from howlate.report.deadline import deadline_sentences, deadlines_json
-from howlate.report.labels import axes_that_vary, by_part, heading, measured_s, title_of
+from howlate.report.labels import (
+    axes_that_vary,
+    by_part,
+    heading,
+    measured_s,
+    policy_in_force,
+    row_names,
+    title_of,
+)
 from howlate.report.text import wrapped
 from howlate.report.threshold import threshold_sentences, thresholds_json
 from howlate.report.units import Unit, unit_for
@@ -32,6 +40,9 @@ from howlate.stats.loaded import percents
 
 LABEL_AT_LEAST = 12
 """A label column is never folded narrower than this."""
+
+OF_EVERY_ROW = ("kernel", "timer", "period", "policy", "cpu", "load")
+"""Labels without which no number is to be read."""
 
 MOST_ROWS = 8
 """So many rows a note names."""
@@ -115,10 +126,33 @@ def _print_column(
     console.print()
     labels = _label_columns([s.labels for s in summaries], [s.id for s in summaries])
     numbers = number_columns(summaries, columns, unit, name)
+    same = in_common([s.labels for s in summaries], [c.count for c in columns if c is not None], name)
     valid = [s.valid for s in summaries]
     if not all(valid):
         labels[0] = (labels[0][0], [t if ok else f"{t} !" for t, ok in zip(labels[0][1], valid, strict=True)])
     print_table(console, labels, numbers, valid)
+    if same:
+        _print_note(console, _("every row: {same}").format(same=same), "")
+    for line in each_cpu(summaries, columns, unit):
+        _print_note(console, line, "")
+
+
+def each_cpu(
+    summaries: Sequence[CellSummary], columns: Sequence[ColumnSummary | None], unit: Unit
+) -> list[str]:
+    """Where several CPUs measured, the largest value of each: a line a row."""
+    names = row_names([s.labels for s in summaries])
+    rows = [
+        (name, c.max_by_cpu) for name, c in zip(names, columns, strict=True) if c is not None and c.max_by_cpu
+    ]
+    return [
+        _("{name}, largest of each CPU in {unit}: {values}").format(
+            name=name,
+            unit=unit.name,
+            values=", ".join(f"CPU {cpu}: {unit.text(largest)}" for cpu, largest in by_cpu.items()),
+        )
+        for name, by_cpu in rows
+    ]
 
 
 def _label_columns(labels: Sequence[Mapping[str, str]], ids: Sequence[str]) -> list[Column]:
@@ -157,9 +191,9 @@ def _print_groups(
         valid = [bool(group.counted) for group in groups]
         rows = _label_columns(labels, [group.point for group in groups])
         print_table(console, rows, group_columns(groups, name, unit, run), valid)
-        same = in_common(labels)
+        same = in_common(labels, [column.count for column in columns], name)
         if same:
-            _print_note(console, _("every row: {same}").format(same=same))
+            _print_note(console, _("every row: {same}").format(same=same), "")
         if run is not None and run.virtual:
             _print_note(console, retold(VIRTUAL_TIME))
     if any(len(group.counted) == 1 for group in groups):
@@ -174,7 +208,10 @@ def group_title(
     counts = {group.planned for group in groups}
     many = f"{max(counts)} " if len(counts) == 1 else ""
     what = _("{name} in {name2}: spread over {many}{run}").format(
-        name=title_of_column(name), name2=unit.name, many=many, run=_(repetitions(run, max(counts)))
+        name=_under(title_of_column(name), [group.labels for group in groups]),
+        name2=unit.name,
+        many=many,
+        run=_(repetitions(run, max(counts))),
     )
     summaries = [cell for group in groups for cell in group.cells]
     known = [seconds.get(s.id) or measured_s(s) for s in summaries]
@@ -197,6 +234,9 @@ def group_columns(groups: Sequence[Group], name: str, unit: Unit, run: Run | Non
         (_("median\nmax"), [unit.text(None if m is None else m.median) for m in maxima]),
         (_("largest\nmax"), [unit.text(None if m is None else m.largest) for m in maxima]),
     ]
+    cpus = [group.max_cpu(name) for group in groups]
+    if any(cpus):
+        found.append((_("on\nCPU"), [cpu or "-" for cpu in cpus]))
     if any(s is not None and s.period_exceeded for s in spreads):
         found.append((_("period\nexceeded"), ["-" if s is None else str(s.period_exceeded) for s in spreads]))
     found.append((_("over-\nruns"), [str(group.overruns) for group in groups]))
@@ -232,12 +272,18 @@ def _is_first(groups: Sequence[Group], name: str) -> bool:
     return any(next(iter(cell.columns), name) == name for group in groups for cell in group.cells)
 
 
-def in_common(labels: Sequence[Mapping[str, str]]) -> str:
-    """How the task slept and ran in every row: no number is to be read without it."""
-    said = {name: {one.get(name, "") for one in labels} for name in ("timer", "period", "policy", "load")}
+def in_common(labels: Sequence[Mapping[str, str]], counts: Sequence[int] = (), column: str = LATENCY) -> str:
+    """Which kernel it was, and how the task slept and ran, in every row: no number is to be read without it, and a
+    table that is sent to somebody is understood alone. `counts`: samples of each cell."""
+    said = {name: {one.get(name, "") for one in labels} for name in OF_EVERY_ROW}
     shown = axes_that_vary(labels)
     same = {name: next(iter(values)) for name, values in said.items() if len(values) == 1}
-    return ", ".join(f"{name} {value}" for name, value in same.items() if value and name not in shown)
+    words = [f"{heading(name)} {value}" for name, value in same.items() if value and name not in shown]
+    if counts and column in (LATENCY, RESPONSE):
+        low, high = f"{min(counts):,}", f"{max(counts):,}"
+        many = low if low == high else _("{low} to {high}").format(low=low, high=high)
+        words.append(_("{many} {things} each").format(many=many, things=things_of(column)))
+    return ", ".join(words)
 
 
 def one_is_none(run: Run | None) -> str:
@@ -279,7 +325,7 @@ def _span(times: Sequence[float]) -> str:
 def title(summaries: Sequence[CellSummary], name: str, unit: Unit, seconds: Mapping[str, float]) -> str:
     """What the table shows, and for how long it was looked at: "Wake-up latency in us, largest seen in 12 s a
     row"."""
-    what = title_of_column(name)
+    what = _under(title_of_column(name), [s.labels for s in summaries])
     known = [seconds.get(s.id) or measured_s(s) for s in summaries]
     times = [t for t in known if t is not None]
     if not times or len(times) < len(known):
@@ -289,6 +335,12 @@ def title(summaries: Sequence[CellSummary], name: str, unit: Unit, seconds: Mapp
     return _("{what} in {name}; the maximum is the largest seen in {span}{each}").format(
         what=what, name=unit.name, span=span, each=each
     )
+
+
+def _under(what: str, labels: Sequence[Mapping[str, str]]) -> str:
+    """With the policy in force."""
+    policy = policy_in_force(labels)
+    return _("{what} under {policy}").format(what=what, policy=policy) if policy else what
 
 
 def number_columns(
@@ -307,9 +359,11 @@ def number_columns(
     found += [
         (_("min"), times("min")),
         (_("mean"), times("mean")),
+        (_("median"), quantile("0.5")),
         ("p99", quantile("0.99")),
         ("p99.9", quantile("0.999")),
         (_("max"), times("max")),
+        *_cpus_of(columns),
         (_("std\ndev"), times("stddev")),
     ]
     exceeded = [None if c is None else c.period_exceeded for c in columns]
@@ -325,6 +379,12 @@ def number_columns(
     if any(next(iter(s.columns), name) == name for s in summaries):
         found += outcome_columns(summaries, unit)
     return found
+
+
+def _cpus_of(columns: Sequence[ColumnSummary | None]) -> list[Column]:
+    """Which CPU had each maximum, where several measured."""
+    cpus = ["" if column is None else column.max_cpu for column in columns]
+    return [(_("on\nCPU"), [cpu or "-" for cpu in cpus])] if any(cpus) else []
 
 
 def outcome_columns(summaries: Sequence[CellSummary], unit: Unit) -> list[Column]:
@@ -434,9 +494,16 @@ def _print_notes(console: Console, summaries: Sequence[CellSummary]) -> None:
         _print_note(console, _(AS_PUBLISHED))
 
 
-def _print_note(console: Console, text: str) -> None:
+def _print_note(console: Console, text: str, sign: str = "!") -> None:
+    """A sentence below a table. `sign`: before what a reader must know; without one it belongs to the table."""
     for i, line in enumerate(wrapped(text, max(30, console.width - 2))):
-        console.print(Text(f"{' ' if i else '!'} {line}"), soft_wrap=True)
+        console.print(Text(f"{' ' if i or not sign else sign} {line}"), soft_wrap=True)
+
+
+def print_warnings(console: Console, warnings: Sequence[str]) -> None:
+    """What a run says of itself."""
+    for warning in warnings:
+        _print_note(console, retold(warning))
 
 
 AS_PUBLISHED = N_(

@@ -96,6 +96,11 @@ class Group:
         found = [c for c in self.counted if column in c.columns and c.columns[column].max is not None]
         return max(found, key=lambda cell: cell.columns[column].max or 0, default=None)
 
+    def max_cpu(self, column: str) -> str:
+        """The CPU that had the largest of all maxima; "" where one alone measured."""
+        worst = self.worst(column)
+        return "" if worst is None else worst.columns[column].max_cpu
+
     def to_json(self) -> dict[str, Any]:
         """An entry of `groups` in `show --json`."""
         names = dict.fromkeys(name for cell in self.cells for name in cell.columns)

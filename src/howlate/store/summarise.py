@@ -147,7 +147,8 @@ class _Samples:
     def column(self, column: str, counts: ValueCounts, period_ns: int | None) -> ColumnSummary:
         """Everything that is said of one column."""
         time, index = self._of_largest(column, int(counts.values[-1])) if counts.n else (None, None)
-        return describe(counts, period_ns, time, index)
+        described = describe(counts, period_ns, time, index)
+        return replace(described, max_by_cpu=self.max_by_cpu(column))
 
     def _of_largest(self, column: str, largest: int) -> tuple[int | None, int | None]:
         """When the first sample of this value was due or taken, and its index; None where the samples do not say."""
@@ -156,6 +157,14 @@ class _Samples:
         query = f"SELECT {wanted} FROM {self.counted} AND {column} = {largest}"
         time, index = self.database.execute(query).fetchone() or (None, None)
         return (None if time is None else int(time), None if index is None else int(index))
+
+    def max_by_cpu(self, column: str) -> dict[str, int]:
+        """The largest value of each CPU; empty where one alone measured."""
+        if "cpu" not in self.shape.columns:
+            return {}
+        query = f"SELECT cpu, max({column}) FROM {self.counted} GROUP BY cpu ORDER BY cpu"
+        found = self.database.execute(query).fetchall()
+        return {str(cpu): int(largest) for cpu, largest in found} if len(found) > 1 else {}
 
     def _has_response(self) -> bool:
         query = f"SELECT min({RESPONSE}), max({RESPONSE}) FROM {scan(self.folder / SAMPLES)}"
