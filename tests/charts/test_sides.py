@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from howlate.charts import Figure, Subject, all_charts
+from howlate.charts._bars import equal_bins
 from howlate.charts._data import unpack
 from howlate.charts._frame import frame
-from howlate.charts._multiples import equal_bins
 from howlate.model.bins import CellBins, ColumnBins, Histogram
+from howlate.report.axes import parse_axes
 from howlate.report.content import RunContent
 from howlate.report.join import join
 from howlate.report.side_charts import side_charts, side_subjects
@@ -59,8 +61,8 @@ def draw(name: str, contents: list[RunContent]) -> Figure:
 
 
 def test_every_chart_over_sides_is_drawn_and_described() -> None:
-    assert set(SIDES) == {"matrix", "rising", "multiples", "multiples-own", "tails", "runtime"}
-    for name in SIDES:
+    assert set(SIDES) == {"matrix", "rising", "multiples", "multiples-own", "tails", "runtime", "timers"}
+    for name in set(SIDES) - {"timers"}:
         figure = draw(name, two())
         assert figure.reading and figure.title
         for i, panel in enumerate(figure.panels):
@@ -223,3 +225,55 @@ def test_bins_of_no_column_are_no_picture() -> None:
     assert isinstance(run.cells[0].bins, CellBins)
     names = [figure.name for figure, _, _ in side_charts([run]) if isinstance(figure, Figure)]
     assert names == [], "one point on one side is in the other charts"
+
+
+def test_lines_against_a_load_are_linear_so_that_their_growth_is_seen() -> None:
+    """191 and 271 us differ by four tenths of the one: on a logarithmic axis from 3 us on that was a flat line."""
+    points: Points = {
+        at(load=f"hackbench:{n}"): [Made(maximum=m, run_ms=m)] for n, m in ((1, 191), (10, 230), (40, 271))
+    }
+    small: Points = {at(load=f"hackbench:{n}"): [Made(maximum=3, run_ms=3)] for n in (1, 10, 40)}
+    for name in ("rising", "runtime"):
+        panel = draw(name, [real_run(points), real_run(small, RT, "run-b")]).panels[0]
+        ticks = panel.picture.y_ticks
+        assert ticks[0] == (0.0, "0"), "from zero on"
+        steps = {round(b[0] - a[0], 6) for a, b in pairwise(ticks)}
+        assert len(steps) == 1, "equal steps are equal sizes"
+        heights = unpack(panel.data["series"][0]["y"])
+        assert heights[0] / heights[-1] == pytest.approx(191 / 271, rel=0.01)
+
+
+def test_lines_against_a_load_are_logarithmic_where_somebody_asks() -> None:
+    for name, axis in (("rising", "latency=log"), ("runtime", "runtime=log")):
+        chart = SIDES[name]
+        figure = chart.figure(subjects(two(False)), parse_axes([axis, "number=0:5"]))
+        assert isinstance(figure, Figure)
+        assert figure.panels[0].picture.x.high == 5
+        assert figure.panels[0].picture.y_ticks[0][1] != "0"
+
+
+def test_panels_of_all_sides_share_the_axes_that_are_asked_for() -> None:
+    figure = SIDES["multiples"].figure(subjects(two()), parse_axes(["latency=0:100us", "counts=linear"]))
+    assert isinstance(figure, Figure)
+    spans = {(p.picture.x.low, p.picture.x.high, p.picture.x.log) for p in figure.panels}
+    assert spans == {(0.0, 100_000.0, False)}
+    assert all(panel.picture.y_ticks[0][1] == "0" for panel in figure.panels)
+
+
+def test_absolute_and_relative_timers_are_two_colours_of_one_picture() -> None:
+    """Figures 7 to 22 of tut-2017; the parts of the study that measure them are two."""
+    points = {
+        at(load=load, timer=timer, part=part): [Made(), Made(maximum=20)]
+        for load in ("none", "cpu:100,nice=10")
+        for timer, part in (("clock_nanosleep", "abs"), ("clock_nanosleep-relative", "rel"))
+    }
+    content = with_bins(real_run(points, test="timer"))
+    figure = SIDES["timers"].draw(subjects([content]))
+    assert isinstance(figure, Figure)
+    assert [key.text for key in figure.keys] == ["clock_nanosleep", "clock_nanosleep-relative"]
+    assert len(figure.panels) == 2 and all("load" in panel.label for panel in figure.panels)
+    for panel in figure.panels:
+        assert panel.picture.marks.count("<image") == 2
+        assert panel.picture.y_ticks and not panel.picture.marks.count("knee")
+    other = {at(load="none", timer="clock_nanosleep"): [Made()]}
+    assert SIDES["timers"].draw(subjects([with_bins(real_run(other, test="timer"))])) is None

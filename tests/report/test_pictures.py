@@ -82,7 +82,7 @@ def test_png_is_twice_as_fine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     import howlate.report.pictures as pictures
 
     one = next(item for item in figures_of([made_run(five_cells(100)[:1])]))
-    monkeypatch.setattr(pictures, "figures_of", lambda runs: iter([one]))
+    monkeypatch.setattr(pictures, "figures_of", lambda *_: iter([one]))
     (path,) = write_pictures([made_run(five_cells(100)[:1])], tmp_path, "png")
     data = path.read_bytes()
     assert data.startswith(b"\x89PNG\r\n\x1a\n")

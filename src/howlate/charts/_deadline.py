@@ -29,7 +29,7 @@ def with_upright(panel: Panel, subjects: Sequence[Subject], word_at: float = 0.9
     """The panel, whose x axis has the values, with a line at each deadline. `word_at`: the word's share of the
     height."""
     picture = panel.picture
-    places = [(picture.x.at(ns), ns) for ns in deadlines(subjects)]
+    places = [(at, ns) for ns in deadlines(subjects) if 0 <= (at := picture.x.at(ns)) <= 1]
     lines = [f"M{at * picture.width:.1f},0V{picture.height:g}" for at, _ns in places]
     return _with(panel, lines, [Note(at, word_at, _words(ns), classes="deadline") for at, ns in places])
 

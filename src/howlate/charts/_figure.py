@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from howlate.charts._scale import Scale
+from howlate.charts._scale import OWN_AXES, Axes, Scale
 from howlate.model.bins import CellBins
 from howlate.model.summary import CellSummary
 from howlate.stats.groups import Group
@@ -22,6 +22,9 @@ class Subject:
     group: Group | None = None
     """The point with its repetitions, where the report is of points; `summary` is then of the one repetition with
     the largest latency, or of all (`Chart.shows`)."""
+    one: CellBins | None = None
+    """Where `bins` are of all repetitions: those of the one with the largest latency, which have courses in time and
+    against the index."""
 
 
 Shows = Literal["cells", "pooled", "worst", "points", "sides"]
@@ -108,8 +111,16 @@ class Chart:
     name: str
     place: int
     """Where it stands in the report: smaller first."""
-    draw: Callable[[Sequence[Subject]], Figure | str | None] = field(repr=False)
-    """None: nothing to draw. A text: nothing to draw, and why."""
+    draw: Callable[..., Figure | str | None] = field(repr=False)
+    """Of the subjects, and of the axes that are asked for where it has some. None: nothing to draw. A text: nothing
+    to draw, and why."""
     shows: Shows = "worst"
     every: bool = False
     """Drawn for every column of the samples; else for the first alone."""
+    axes: tuple[str, ...] = ()
+    """Those of _scale.AXES that somebody may ask for; `draw` takes them."""
+
+    def figure(self, subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | str | None:
+        """What it draws of these, on these axes."""
+        mine = {name: axis for name, axis in axes.items() if name in self.axes}
+        return self.draw(subjects, mine) if mine else self.draw(subjects)

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from howlate.charts._bars import FEW, equal_bins
 from howlate.charts._figure import Figure, Panel, Subject
-from howlate.charts._scale import Scale, spread
+from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, spread
 from howlate.charts._sides import Spot, maxima, measured, sides_of, spots_of, title_of
 from howlate.charts._words import column_of, said_of, sentence_case, things_of, time_text
-from howlate.charts.histogram import FLOOR, bars_exact, bars_picture, bits_for, merge
+from howlate.charts.histogram import (
+    FLOOR,
+    bars_exact,
+    bars_picture,
+    binned_on,
+    bits_for,
+    counts_of,
+    merge,
+    panel_on,
+)
 from howlate.language import _
 from howlate.model.bins import CellBins, Histogram
 
@@ -19,7 +29,7 @@ MOST = 24
 HEIGHT = 100
 
 
-def multiples(subjects: Sequence[Subject], own: bool) -> Figure | None:
+def multiples(subjects: Sequence[Subject], own: bool, axes: Axes = OWN_AXES) -> Figure | None:
     """`own`: each panel with linear values from zero to its largest; else all with the same two axes."""
     spots = [
         s
@@ -37,7 +47,7 @@ def multiples(subjects: Sequence[Subject], own: bool) -> Figure | None:
     drawn = [
         (row, side, rows[row][side]) for row in rows if row in kept for side in sides if side in rows[row]
     ]
-    panels = _own(drawn) if own else _shared(drawn)
+    panels = _on_axes(drawn, axes) if axes and not own else _own(drawn) if own else _shared(drawn)
     title, _said, of = said_of([spot.subject for _, _, spot in drawn])
     more = (
         _(" Of {rows} rows the {most} with the largest values are drawn.").format(rows=len(rows), most=most)
@@ -52,13 +62,20 @@ def multiples(subjects: Sequence[Subject], own: bool) -> Figure | None:
         if own
         else _("All panels share both axes: sizes compare")
     )
+    bars = (
+        _(
+            "What lies outside of the axes is counted beside each panel.{few} All repetitions of a point are one."
+            "{more}"
+        ).format(few=_(FEW), more=more)
+        if axes and not own
+        else _(
+            "Counts are logarithmic: the lowest bar is a single {of}. All repetitions of a point are one.{more}"
+        ).format(of=things_of(column_of(subjects), 1), more=more)
+    )
     return Figure(
         name="multiples-own" if own else "multiples",
         title=_("Histograms side by side, each on its own scale") if own else _("Histograms side by side"),
-        reading=_(
-            "{how}. Counts are logarithmic: the lowest bar is a single {of}. All repetitions of "
-            "a point are one.{more}"
-        ).format(how=how, of=things_of(column_of(subjects), 1), more=more),
+        reading=f"{how}. {bars}",
         x_title=title,
         y_title=_("{things} per bin").format(things=sentence_case(of)),
         panels=tuple(panels),
@@ -93,6 +110,22 @@ def _shared(drawn: Drawn) -> list[Panel]:
     ]
 
 
+def _on_axes(drawn: Drawn, axes: Axes) -> list[Panel]:
+    held = [_bins(spot).histogram for _, _, spot in drawn]
+    found = spread(min(h.lower_ns[0] for h in held), max(h.upper_ns[-1] for h in held), "ns", 0.02)
+    x = asked(found, axes.get("latency"))
+    binned = [binned_on(h, x) for h in held]
+    y = asked(counts_of(binned), axes.get("counts"))
+    return [
+        panel_on(_label(row, side), spot.subject, _bins(spot), bars, x, y, HEIGHT, "multiples")
+        for (row, side, spot), bars in zip(drawn, binned, strict=True)
+    ]
+
+
+def _label(row: str, side: str) -> str:
+    return " · ".join(part for part in (side, row) if part)
+
+
 def _own(drawn: Drawn) -> list[Panel]:
     panels = []
     for row, side, spot in drawn:
@@ -104,33 +137,12 @@ def _own(drawn: Drawn) -> list[Panel]:
     return panels
 
 
-def equal_bins(histogram: Histogram, width: int) -> Histogram:
-    """Bins at least so wide, from zero on: the given ones are never split, so that no count is moved."""
-    lower: list[int] = []
-    upper: list[int] = []
-    counts: list[int] = []
-    place = -1
-    for low, high, count in zip(histogram.lower_ns, histogram.upper_ns, histogram.counts, strict=True):
-        if low // width == place:
-            upper[-1], counts[-1] = high, counts[-1] + count
-        else:
-            lower.append(low)
-            upper.append(high)
-            counts.append(count)
-        place = low // width
-    for i in range(len(lower)):  # a bar is as wide as its bin, where its neighbours leave room
-        lower[i] = max(min(lower[i], lower[i] // width * width), upper[i - 1] if i else 0)
-        end = max(upper[i], (lower[i] // width + 1) * width)
-        upper[i] = max(upper[i], min(end, lower[i + 1] if i + 1 < len(lower) else end))
-    return Histogram(tuple(lower), tuple(upper), tuple(counts))
-
-
 def _panel(row: str, side: str, spot: Spot, merged: Histogram, x: Scale, y: Scale, link: str) -> Panel:
     bins = _bins(spot)
     native, of, largest = bins.histogram, things_of(bins.column), _largest(spot)
     total = sum(native.counts)
     return Panel(
-        label=" · ".join(part for part in (side, row) if part),
+        label=_label(row, side),
         picture=bars_picture(merged, x, y, largest, HEIGHT),
         height=HEIGHT,
         summary=_("Histogram of {total} {of} from {time_text} to {largest}.").format(

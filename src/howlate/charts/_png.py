@@ -9,11 +9,29 @@ import zlib
 from collections.abc import Mapping
 
 COLOUR = (0x2F, 0x83, 0xD6)
-FAINTEST = 0.42
-"""Of a cell with a single value: still seen."""
+FAINTEST = 0.62
+"""Of a cell with a single value: a single point is seen among others and alone."""
+SPARSE = 0.05
+"""Of fewer cells than this share each is drawn larger: single points would be lost on a wide picture."""
 
 
-def png(width: int, height: int, counts: Mapping[tuple[int, int], int], most: int) -> str:
+Cells = Mapping[tuple[int, int], int]
+"""Counts by (column from the left, row from the bottom)."""
+
+
+def thickened(width: int, height: int, counts: Cells, across: int, up: int) -> Cells:
+    """Where cells are few, each with its neighbours to both sides, so many columns and rows, where those are free."""
+    if len(counts) > SPARSE * width * height or not (across or up):
+        return counts
+    found: dict[tuple[int, int], int] = {}
+    for (column, row), count in counts.items():
+        for x in range(max(0, column - across), min(width, column + across + 1)):
+            for y in range(max(0, row - up), min(height, row + up + 1)):
+                found[x, y] = max(count, found.get((x, y), 0))
+    return {**found, **counts}
+
+
+def png(width: int, height: int, counts: Cells, most: int, colour: tuple[int, int, int] = COLOUR) -> str:
     """A data URI. `counts` by (column from the left, row from the bottom); `most` is fully opaque, the scale is
     logarithmic."""
     lines = [bytearray(width) for _ in range(height)]
@@ -23,7 +41,7 @@ def png(width: int, height: int, counts: Mapping[tuple[int, int], int], most: in
             share = FAINTEST + (1 - FAINTEST) * min(1.0, math.log(count) / top)
             lines[height - 1 - row][column] = max(1, round(255 * share))
     data = zlib.compress(b"".join(b"\0" + bytes(line) for line in lines), 9)
-    palette = bytes(COLOUR) * 256
+    palette = bytes(colour) * 256
     parts = (
         _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
         _chunk(b"PLTE", palette),

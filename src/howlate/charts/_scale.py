@@ -4,7 +4,7 @@ test compares them."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -124,3 +124,46 @@ def spread(low: float, high: float, kind: Kind, room: float = 0.03) -> Scale:
 def extent(values: Sequence[float]) -> tuple[float, float]:
     """Smallest and largest."""
     return min(values), max(values)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What somebody asks of an axis; None: as the chart finds it in the data."""
+
+    low: float | None = None
+    high: float | None = None
+    log: bool | None = None
+
+
+Axes = Mapping[str, Axis]
+"""By the names of AXES."""
+AXES: Mapping[str, Kind] = {
+    "latency": "ns",
+    "counts": "count",
+    "time": "s",
+    "number": "count",
+    "runtime": "ns",
+}
+"""The axes that can be asked for, and what their values are: times of samples, samples in a bin, time since the
+start, the number of a load (`hackbench:10`), how long a load's own runs take."""
+OWN_AXES: Axes = {}
+LEAST: Mapping[Kind, float] = {"ns": 1.0, "count": 0.6, "s": 1e-3}
+"""Where a logarithmic axis begins at the least: below a count of 1, so that a bin with one sample has a height."""
+
+
+def asked(found: Scale, axis: Axis | None) -> Scale:
+    """A chart's own scale, as far as nobody asks for another. A linear one begins at 0 unless told where; a range
+    that holds 0 makes it linear, as the logarithm has no 0."""
+    if axis is None or axis == Axis():
+        return found
+    from_zero = axis.low is not None and axis.low <= 0
+    log = axis.log if axis.log is not None else found.log and not from_zero
+    first = LEAST.get(found.kind, 1.0) if log else 0.0
+    low = axis.low if axis.low is not None else max(found.low, first) if log else min(found.low, first)
+    high = axis.high if axis.high is not None else found.high
+    return Scale(low, high if high > low else low * 2 or 1.0, log, found.kind, found.names)
+
+
+def from_zero(largest: float, kind: Kind, room: float = 0.05) -> Scale:
+    """A linear scale from zero on, with a little room above."""
+    return Scale(0.0, largest * (1 + room) or 1.0, False, kind)

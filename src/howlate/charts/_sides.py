@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from howlate.charts._data import pack
 from howlate.charts._figure import Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._scale import Scale, spread
+from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, from_zero
 from howlate.charts._svg import MARKERS, el, line_path
 from howlate.charts._words import time_text
 from howlate.language import _
@@ -120,12 +120,16 @@ def curves(
     return kept
 
 
-def scales(panels: Mapping[str, Sequence[Curve]]) -> tuple[Scale, Scale]:
-    """Axes that all panels share: numbers from zero on, times as they span."""
+def scales(
+    panels: Mapping[str, Sequence[Curve]], axes: Axes = OWN_AXES, times: str = "latency"
+) -> tuple[Scale, Scale]:
+    """Axes that all panels share, linear and from zero on, as the studies that have such figures draw them: half as
+    late again is half as high again. `times`: which of the axes the times are on."""
     points = [point for some in panels.values() for curve in some for point in curve.points]
     last = max(number for number, _ in points)
-    x = Scale(0.0, last * 1.04 or 1.0, False, "count")
-    return x, spread(min(r.smallest for _, r in points), max(r.largest for _, r in points), "ns", 0.06)
+    x = asked(from_zero(last, "count", 0.04), axes.get("number"))
+    inside = [r.largest for number, r in points if x.low <= number <= x.high]
+    return x, asked(from_zero(max(inside, default=1.0), "ns"), axes.get(times))
 
 
 def keys_of(panels: Mapping[str, Sequence[Curve]]) -> dict[str, int]:

@@ -6,14 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from howlate.charts._bars import Within
 from howlate.charts._data import pack
 from howlate.charts._deadline import deadlines, with_level
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
-from howlate.charts._scale import Scale, spread
+from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, spread
 from howlate.charts._svg import area_path, el, number, step_path
 from howlate.charts._words import (
     are_wake_ups,
     column_of,
+    grouped,
     said_of,
     seconds_text,
     things_of,
@@ -35,18 +37,19 @@ KEYS = (
 )
 
 
-def draw(subjects: Sequence[Subject]) -> Figure | None:
+def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     drawn = [(s, s.bins) for s in subjects if s.bins is not None and s.bins.blocks.start_s]
     if not drawn:
         return None
     end = max(b.blocks.start_s[-1] + b.blocks.width_s for _, b in drawn)
-    x = Scale(0.0, end, False, "s")
-    y = spread(
+    x = asked(Scale(0.0, end, False, "s"), axes.get("time"))
+    found = spread(
         min(min(b.blocks.median_ns) for _, b in drawn),
         max(*(max(b.blocks.max_ns) for _, b in drawn), *deadlines([s for s, _ in drawn]), 0),
         "ns",
         0.08,
     )
+    y = asked(found, axes.get("latency"))
     joined = 1 if len(drawn) <= FEW_PANELS else 2
     height = 128 if joined == 1 else 84
     title, said, of = said_of(subjects)
@@ -78,7 +81,8 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, jo
         aside=_("{seconds_text} in blocks of {time_text}").format(
             seconds_text=seconds_text(blocks.width_s * (index[-1] + 1)),
             time_text=time_text(blocks.width_s * 1000000000.0),
-        ),
+        )
+        + outside(bins, y),
         picture=Picture(
             x=x,
             y_ticks=y.ticks(5),
@@ -88,7 +92,7 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, jo
             notes=(
                 Note(
                     x.at(middle),
-                    y.at(largest),
+                    min(1.0, y.at(largest)),
                     _("max {largest}").format(largest=time_text(largest)),
                     "circle",
                     "c-max",
@@ -115,8 +119,8 @@ def _marks(blocks: TimeBlocks, x: Scale, y: Scale, plane: int, joined: int) -> s
     def ys(values: Sequence[int]) -> list[int]:
         return [round(plane * (1 - y.at(v))) for v in largest_of(index, values, joined)]
 
-    scale = blocks.width_s * joined / x.high * WIDTH
-    shift = blocks.start_s[0] / x.high * WIDTH
+    scale = blocks.width_s * joined / (x.high - x.low) * WIDTH
+    shift = x.at(blocks.start_s[0]) * WIDTH
     return el(
         "g",
         {"transform": f"translate({number(shift)}) scale({scale:.6g},1)"},
@@ -124,6 +128,17 @@ def _marks(blocks: TimeBlocks, x: Scale, y: Scale, plane: int, joined: int) -> s
         el("path", {"class": "area c-max", "d": area_path(drawn, ys(blocks.max_ns), plane)}),
         el("path", {"class": "line c-median", "d": step_path(drawn, ys(blocks.median_ns))}),
     )
+
+
+def outside(bins: CellBins, y: Scale) -> str:
+    """How many values an axis does not hold; "" where it holds all."""
+    within = Within.of(bins.histogram, y)
+    said = [
+        _("; {count} values are beyond {edge}").format(count=grouped(count), edge=time_text(edge))
+        for count, edge in ((within.below, y.low), (within.beyond, y.high))
+        if count
+    ]
+    return "".join(said)
 
 
 def _exact(blocks: TimeBlocks, of: str) -> dict[str, object]:
@@ -157,4 +172,4 @@ def block_numbers(blocks: TimeBlocks) -> list[int]:
     return [round((start - blocks.start_s[0]) / blocks.width_s) for start in blocks.start_s]
 
 
-CHART = Chart("course", 30, draw, every=True)
+CHART = Chart("course", 30, draw, every=True, axes=("latency", "time"))

@@ -6,10 +6,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from howlate.charts._bars import FEW, Within, equal_bins, picture_on, said_of_range, width_on
 from howlate.charts._data import pack
 from howlate.charts._deadline import deadlines, with_upright
 from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
-from howlate.charts._scale import Scale, count_tick, log_ticks, spread
+from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, count_tick, log_ticks, spread
 from howlate.charts._svg import el
 from howlate.charts._words import (
     are_wake_ups,
@@ -20,7 +21,7 @@ from howlate.charts._words import (
     things_of,
     time_text,
 )
-from howlate.language import _
+from howlate.language import N_, _
 from howlate.model.bins import CellBins, Histogram
 
 FLOOR = 0.6
@@ -30,9 +31,13 @@ FINEST = 5
 """Finer than this, the equal bins would be hardly wider than the data's own (at most 0.8 %), and their counts
 ragged."""
 NATIVE = 7
+ON_AXES = N_(
+    "Each bar counts the {things} of that size, on the axes that were asked for. What lies outside of them is "
+    "counted beside each panel."
+)
 
 
-def draw(subjects: Sequence[Subject]) -> Figure | None:
+def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     drawn = [(s, s.bins) for s in subjects if s.bins is not None and s.bins.histogram.counts]
     if not drawn:
         return None
@@ -43,9 +48,10 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         "ns",
         0.02,
     )
+    x = asked(x, axes.get("latency"))
     bits = bits_for(x)
-    merged = [merge(b.histogram, bits) for _, b in drawn]
-    y = Scale(FLOOR, max(max(h.counts) for h in merged) * 1.4, True, "count")
+    merged = [binned_on(b.histogram, x, bool(axes)) for _, b in drawn]
+    y = asked(counts_of(merged), axes.get("counts"))
     height = 104 if len(drawn) <= 8 else 76
     (title, said, of), column = said_of(subjects), column_of(subjects)
     late = are_wake_ups(subjects)
@@ -55,7 +61,9 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
             what=_("latency") if column.endswith("latency_ns") else said
         ),
         reading=(
-            _(
+            _(ON_AXES) + (_(FEW) if not y.log else "")
+            if axes
+            else _(
                 "Each bar counts the {things} that were so late. The count is logarithmic: the lowest bar is a "
                 "single {thing}, and nothing is left out. All panels share both axes."
             )
@@ -68,10 +76,60 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         x_title=title,
         y_title=_("{things} per bin").format(things=sentence_case(of)),
         panels=tuple(
-            with_upright(_panel(s, b, h, x, y, height, bits), [s])
+            with_upright(
+                panel_on(s.label, s, b, h, x, y, height, b.column)
+                if axes
+                else _panel(s, b, h, x, y, height, bits),
+                [s],
+            )
             for (s, b), h in zip(drawn, merged, strict=True)
         ),
     )
+
+
+def counts_of(some: Sequence[Histogram]) -> Scale:
+    """The logarithmic axis that holds all bars."""
+    return Scale(FLOOR, max((max(h.counts, default=1) for h in some), default=1) * 1.4, True, "count")
+
+
+def binned_on(histogram: Histogram, x: Scale, on_axes: bool = True) -> Histogram:
+    """The bars of an axis; of one that was asked for those that lie within."""
+    inside = Within.of(histogram, x).inside if on_axes else histogram
+    return merge(inside, bits_for(x)) if x.log or not on_axes else equal_bins(inside, width_on(x))
+
+
+def panel_on(
+    label: str,
+    subject: Subject,
+    bins: CellBins,
+    binned: Histogram,
+    x: Scale,
+    y: Scale,
+    height: int,
+    link: str,
+) -> Panel:
+    """A histogram on axes that somebody asked for."""
+    within, largest, of = Within.of(bins.histogram, x), largest_of(subject, bins), things_of(bins.column)
+    said = said_of_range(within, binned, x, y, largest, of)
+    return Panel(
+        label=label,
+        aside=said,
+        picture=picture_on(binned, x, y, largest, height),
+        height=height,
+        summary=_("Histogram from {low} to {high}: {said}.").format(
+            low=time_text(x.low), high=time_text(x.high), said=said
+        ),
+        data=bars_exact(binned, of),
+        link=link,
+    )
+
+
+def largest_of(subject: Subject, bins: CellBins) -> int:
+    """Of the samples, exactly where the summary has the column."""
+    column = subject.summary.columns.get(bins.column)
+    if column is not None and column.max is not None:
+        return column.max
+    return max(bins.tail.latency_ns, default=bins.histogram.upper_ns[-1])
 
 
 def bits_for(x: Scale) -> int:
@@ -124,10 +182,7 @@ def _panel(
     native = bins.histogram
     of = things_of(bins.column)
     total = sum(native.counts)
-    largest = max(bins.tail.latency_ns, default=native.upper_ns[-1])
-    column = subject.summary.columns.get(bins.column)
-    if column is not None and column.max is not None:
-        largest = column.max
+    largest = largest_of(subject, bins)
     return Panel(
         label=subject.label,
         aside=f"{grouped(total)} {of}",
@@ -182,4 +237,4 @@ def bars(histogram: Histogram, x: Scale, y: Scale, height: int) -> str:
     return "".join([*out, f"V{height}z"])
 
 
-CHART = Chart("histogram", 20, draw, "pooled", every=True)
+CHART = Chart("histogram", 20, draw, "pooled", every=True, axes=("latency", "counts"))

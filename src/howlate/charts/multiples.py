@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from howlate.charts._figure import Chart, Figure, Subject
 from howlate.charts._multiples import multiples
+from howlate.charts._scale import OWN_AXES, Axes
 
 
-def draw(subjects: Sequence[Subject]) -> Figure | None:
-    return multiples(subjects, False)
+def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
+    return multiples(subjects, False, axes)
 
 
-CHART = Chart("multiples", 21, draw, "sides", every=True)
+CHART = Chart("multiples", 21, draw, "sides", every=True, axes=("latency", "counts"))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from howlate.charts._figure import Chart, Figure, Subject
+from howlate.charts._scale import OWN_AXES, Axes
 from howlate.charts._sides import (
     Spot,
     columns_of,
@@ -23,7 +24,7 @@ from howlate.language import _
 from howlate.stats.sides import Range
 
 
-def draw(subjects: Sequence[Subject]) -> Figure | None:
+def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     spots = measured(spots_of(subjects))
     several = len({name for spot in spots for name in columns_of(spot)}) > 1
 
@@ -38,7 +39,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     panels = curves(spots, lines)
     if not panels:
         return None
-    x, y = scales(panels)
+    x, y = scales(panels, axes)
     places = keys_of(panels)
     return Figure(
         name="rising",
@@ -55,4 +56,4 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     )
 
 
-CHART = Chart("rising", 6, draw, "sides")
+CHART = Chart("rising", 6, draw, "sides", axes=("number", "latency"))

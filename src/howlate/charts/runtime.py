@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from howlate.charts._figure import Chart, Figure, Subject
+from howlate.charts._scale import OWN_AXES, Axes
 from howlate.charts._sides import UNMEASURED, Spot, curves, keys_of, legend, panel_of, scales, spots_of
 from howlate.language import _
 from howlate.stats.sides import RUN_TIME, Range
@@ -13,12 +14,12 @@ from howlate.stats.sides import RUN_TIME, Range
 SAID = ("part", "test")
 
 
-def draw(subjects: Sequence[Subject]) -> Figure | None:
-    spots = [spot for spot in spots_of(subjects) if _run(spot) is not None]
+def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
+    spots = [spot for spot in spots_of(subjects) if run_times(spot) is not None]
     tests = {cell.test for spot in spots for cell in (spot.subject.group.cells if spot.subject.group else ())}
 
     def lines(spot: Spot) -> Mapping[str, Range]:
-        its = _run(spot)
+        its = run_times(spot)
         what = _("nothing measured") if spot.subject.summary.test == UNMEASURED else _("while measured")
         parts = [spot.side, what if len(tests) > 1 else ""]
         several = {s.rest.get("part") for s in spots if s.subject.summary.test == spot.subject.summary.test}
@@ -30,7 +31,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     panels = curves(spots, lines, 3, ("part", *sorted(named)))
     if not panels:
         return None
-    x, y = scales(panels)
+    x, y = scales(panels, axes, "runtime")
     places = keys_of(panels)
     return Figure(
         name="runtime",
@@ -47,7 +48,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     )
 
 
-def _run(spot: Spot) -> Range | None:
+def run_times(spot: Spot) -> Range | None:
     """Of the first load that counts its runs."""
     group = spot.subject.group
     values = []
@@ -59,4 +60,4 @@ def _run(spot: Spot) -> Range | None:
     return Range.of(values)
 
 
-CHART = Chart("runtime", 61, draw, "sides")
+CHART = Chart("runtime", 61, draw, "sides", axes=("number", "runtime"))

@@ -11,8 +11,8 @@ from functools import partial
 from howlate.charts._data import pack
 from howlate.charts._deadline import with_level
 from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
-from howlate.charts._png import png
-from howlate.charts._scale import Scale, linear_ticks, log_ticks, time_tick
+from howlate.charts._png import COLOUR, png, thickened
+from howlate.charts._scale import OWN_AXES, Axes, Axis, Scale, asked, linear_ticks, log_ticks, time_tick
 from howlate.charts._svg import el
 from howlate.charts._words import grouped, said_of, things_of, time_text, title_of_column
 from howlate.language import _
@@ -29,11 +29,15 @@ BODY = 0.76
 """The share of the height that the values up to the knee have."""
 FLAT = 0.12
 """Where they are all the same."""
+FINE = 200
+"""Of more columns than these each is hardly wider than a pixel."""
+NEARLY = 1 + 1e-9
+"""The edges of rows of equal ratio are rounded."""
 APART = 0.075
 """Ticks that are nearer than this would lie upon each other."""
 
 
-def draw(subjects: Sequence[Subject]) -> Figure | None:
+def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     drawn = [
         (s, s.bins, s.bins.scatter) for s in subjects if s.bins is not None and s.bins.scatter is not None
     ]
@@ -45,7 +49,9 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         drawn = [row for row in drawn if any(row is kept for kept in largest)]
     title, said, of = said_of(subjects)
     x = Scale(0.0, float(max(c.columns * c.per_column for _, _, c in drawn)), False, "count")
-    bent = any(c.rows > c.linear for _, _, c in drawn)
+    axis = axes.get("latency")
+    bent = axis is None and any(c.rows > c.linear for _, _, c in drawn)
+    height = TALL if len(drawn) <= FEW_PANELS else LOW
     return Figure(
         name="scatter",
         title=_("One by one: {said}").format(said=said),
@@ -72,7 +78,9 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         x_title=_("Index"),
         y_title=title,
         panels=tuple(
-            with_level(_panel(s, b, c, x, TALL if len(drawn) <= FEW_PANELS else LOW), s, partial(_within, c))
+            with_level(_panel(s, b, c, x, height), s, partial(_within, c))
+            if axis is None
+            else with_level(_unbent(s, b, c, x, axis, height), s, own_scale([c], axis).at)
             for s, b, c in drawn
         ),
     )
@@ -141,12 +149,94 @@ def _panel(subject: Subject, bins: CellBins, scatter: Scatter, x: Scale, height:
             largest=time_text(largest),
             knee_ns=time_text(scatter.knee_ns),
         ),
-        data=_exact(scatter, things_of(bins.column)),
+        data=exact_of(scatter, things_of(bins.column)),
         link=f"index {subject.summary.id}",
     )
 
 
-def _exact(scatter: Scatter, of: str) -> dict[str, object]:
+def own_scale(some: Sequence[Scatter], axis: Axis | None) -> Scale:
+    """The whole range of the values on one linear axis, as far as nobody asks for another."""
+    low, high = min(c.low_ns for c in some), max(c.high_ns for c in some)
+    room = (high - low) * 0.06 or high * 0.05 or 1.0
+    return asked(Scale(max(0.0, low - room), high + room, False, "ns"), axis)
+
+
+def cells_on(scatter: Scatter, y: Scale, rows: int) -> tuple[dict[tuple[int, int], int], int]:
+    """The grid's values on rows of another axis, and how many lie outside of it. The smallest and the largest of each
+    column are where they are, the others in the middle of their row of the grid."""
+    ends = {c: (s, v) for c, s, v in zip(scatter.at, scatter.smallest_ns, scatter.largest_ns, strict=True)}
+    found: dict[tuple[int, int], int] = {}
+    outside = 0
+    for cell, count in zip(scatter.cells, scatter.counts, strict=True):
+        column, row = divmod(cell, scatter.rows)
+        low, high = _row_ends(scatter, row)
+        smallest, largest = ends[column]
+        value = (
+            largest
+            if largest <= high * NEARLY
+            else smallest
+            if smallest * NEARLY >= low
+            else (low + high) / 2
+        )
+        place = y.at(value)
+        if 0 <= place <= 1:
+            where = (column, min(rows - 1, int(place * rows)))
+            found[where] = found.get(where, 0) + count
+        else:
+            outside += count
+    return found, outside
+
+
+def _row_ends(scatter: Scatter, row: int) -> tuple[float, float]:
+    """The smallest and the largest value of a row of the grid."""
+    if row < scatter.linear:
+        step = (scatter.knee_ns - scatter.low_ns + 1) / scatter.linear
+        return scatter.low_ns + row * step, scatter.low_ns + (row + 1) * step
+    start, many = max(scatter.knee_ns, 1), scatter.rows - scatter.linear
+    ratio = (scatter.high_ns / start) ** (1 / many)
+    return start * ratio ** (row - scatter.linear), start * ratio ** (row - scatter.linear + 1)
+
+
+def image_on(
+    scatter: Scatter, x: Scale, y: Scale, height: int, colour: tuple[int, int, int] = COLOUR
+) -> tuple[str, int]:
+    """The values on an axis that is not bent, and how many lie outside of it."""
+    rows = height // 2
+    cells, outside = cells_on(scatter, y, rows)
+    thick = thickened(scatter.columns, rows, cells, int(scatter.columns > FINE), 1)
+    href = png(scatter.columns, rows, thick, max(cells.values(), default=1), colour)
+    wide = x.at(scatter.columns * scatter.per_column) * WIDTH
+    place = {"x": "0", "y": "0", "width": f"{wide:.2f}", "height": f"{HEIGHT:g}"}
+    return el("image", {"class": "grid", "href": href, **place, "preserveAspectRatio": "none"}), outside
+
+
+def _unbent(subject: Subject, bins: CellBins, scatter: Scatter, x: Scale, axis: Axis, height: int) -> Panel:
+    y = own_scale([scatter], axis)
+    marks, outside = image_on(scatter, x, y, height)
+    largest, total = max(scatter.largest_ns), sum(scatter.counts)
+    where = (scatter.at[scatter.largest_ns.index(largest)] + 0.5) * scatter.per_column
+    of = things_of(bins.column, total)
+    said = _("{total} {of}").format(total=grouped(total), of=of)
+    if outside:
+        said += _("; {count} outside of {low} to {high}").format(
+            count=grouped(outside), low=time_text(y.low), high=time_text(y.high)
+        )
+    word = _("max {largest}").format(largest=time_text(largest))
+    note = Note(x.at(where), min(1.0, y.at(largest)), word, "circle", "c-max")
+    return Panel(
+        label=subject.label,
+        aside=said,
+        picture=Picture(x, y.ticks(5), marks, WIDTH, HEIGHT, (note,)),
+        height=height,
+        summary=_("{column} against its index: {said}, {largest} the largest.").format(
+            column=title_of_column(bins.column), said=said, largest=time_text(largest)
+        ),
+        data=exact_of(scatter, things_of(bins.column)),
+        link=f"index {subject.summary.id}",
+    )
+
+
+def exact_of(scatter: Scatter, of: str) -> dict[str, object]:
     """What hover reads. `of`: what a column of the grid has so and so many of."""
     return {
         "kind": "intervals",
@@ -169,11 +259,13 @@ def _image(scatter: Scatter, x: Scale, first: int, behind: int, foot: float, top
         for cell, count in zip(scatter.cells, scatter.counts, strict=True)
         if first <= cell % scatter.rows < behind
     }
+    rows, high = behind - first, (top - foot) * TALL
+    thick = thickened(scatter.columns, rows, counts, int(scatter.columns > FINE), int(high < 3 * rows))
     return el(
         "image",
         {
             "class": "grid",
-            "href": png(scatter.columns, behind - first, counts, max(scatter.counts)),
+            "href": png(scatter.columns, behind - first, thick, max(scatter.counts)),
             "x": "0",
             "y": f"{HEIGHT * (1 - top):.1f}",
             "width": f"{x.at(scatter.columns * scatter.per_column) * WIDTH:.2f}",
@@ -205,4 +297,4 @@ def _counts(scatter: Scatter) -> list[int]:
     return list(found.values())
 
 
-CHART = Chart("scatter", 25, draw, "worst", every=True)
+CHART = Chart("scatter", 25, draw, "worst", every=True, axes=("latency",))

@@ -28,11 +28,13 @@ def command(runs: tuple[Path, ...], by: str, as_json: bool) -> int:
     from howlate.report.compare_terminal import print_comparison
     from howlate.report.conclusions import conclusions
     from howlate.report.content import read_content
+    from howlate.report.layouts import layouts
 
     if as_json:
         with english():
             found = compare([read_content(run, bins=False) for run in runs], by)
             value = to_json(found)
+            value["layouts"] = [layout.to_json() for layout in layouts(found)]
             value["summary"] = [
                 {"about": title, "rule": said.rule, "text": said.text}
                 for title, sentences in conclusions(found)

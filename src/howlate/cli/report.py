@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from howlate.charts._scale import Axes
+    from howlate.store.run_folder import RunFolder
 
 
 @click.command(epilog="Example: howlate report runs/20260102T030405-check -o check.html")
@@ -23,25 +29,55 @@ import click
     default="html",
     help="svg or png: each chart as a file of its own, for papers; png needs librsvg2-bin or chromium.",
 )
-def command(runs: tuple[Path, ...], output: Path | None, form: str) -> int:
+@click.option(
+    "--axis",
+    "asked",
+    multiple=True,
+    metavar="NAME=[LOW:HIGH][,linear|log]",
+    help="An axis of the charts: latency, counts (samples in a bar), time, number (of a load), runtime (of a load's "
+    "runs). latency=0:1000us,linear; counts=0:1000000; may be repeated.",
+)
+@click.option(
+    "--axes",
+    type=click.Choice(["own", "published"]),
+    default="own",
+    help="published: also the figures of the study's document, drawn of these samples on the document's axes.",
+)
+def command(runs: tuple[Path, ...], output: Path | None, form: str, asked: tuple[str, ...], axes: str) -> int:
     """Write the run folders RUN... as one HTML file that needs nothing else, or their charts as pictures; what was
     written is printed."""
-    if form != "html":
-        return _pictures(runs, output, form)
-    from howlate.report.html import write_report
+    from howlate.report.axes import parse_axes
     from howlate.store.run_folder import RunFolder
 
+    wanted, published = parse_axes(asked), axes == "published"
+    folders = [RunFolder.open(run) for run in runs]
+    if published:
+        _must_be_published(folders)
+    if form != "html":
+        return _pictures(runs, output, form, wanted, published)
+    from howlate.report.html import write_report
+
     path = output if output is not None else runs[0] / "report.html"
-    write_report([RunFolder.open(run).path for run in runs], path, "-o")
+    write_report([folder.path for folder in folders], path, "-o", wanted, published)
     click.echo(path)
     return 0
 
 
-def _pictures(runs: tuple[Path, ...], output: Path | None, form: str) -> int:
+def _must_be_published(folders: Sequence[RunFolder]) -> None:
+    from howlate.errors import UsageError
+
+    if not any(folder.read_run().study.reference for folder in folders):
+        raise UsageError(
+            "no published figures belong to this study, so it has no published axes",
+            "choose axes with --axis, such as --axis latency=0:1000us,linear",
+        )
+
+
+def _pictures(runs: tuple[Path, ...], output: Path | None, form: str, axes: Axes, published: bool) -> int:
     from howlate.report.content import read_content
     from howlate.report.pictures import write_pictures
 
     folder = output if output is not None else runs[0] / "pictures"
-    for path in write_pictures([read_content(run) for run in runs], folder, form):
+    for path in write_pictures([read_content(run) for run in runs], folder, form, axes, published):
         click.echo(path)
     return 0

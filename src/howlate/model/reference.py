@@ -5,7 +5,7 @@ transcription is. Decoded strictly (docs/reference.md); which of our cells a row
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -23,6 +23,8 @@ PREEMPTION = "preemption"
 """What a row matches by the machine of a cell, and not by a label of the cell's (a label of that name does too)."""
 STATISTICS = ("count", "min", "mean", "max", "stddev", "overruns", "period_exceeded", "passes", "failures")
 """What a column holds, where a rule of the audit has to know it."""
+AXES = ("latency", "counts", "time", "number", "runtime")
+"""What the axes of our charts hold (charts/_scale.py)."""
 ROW_COLUMN = "{column}"
 """In a column's field: the row's own `column`."""
 
@@ -130,6 +132,10 @@ class Axis:
     unit: str
     start: float | None = None
     end: float | None = None
+    of: str = ""
+    """Which of our axes it is (AXES); "" where none."""
+    rows: tuple[str, ...] = ()
+    """The labels of the rows that it is for; of all where it names none."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +158,12 @@ class Table:
     lost: str = ""
     """What the document's text does not hold of it."""
     axes: tuple[Axis, ...] = ()
+    across: int = 0
+    """Of a figure of several pictures so many stand side by side; 0: the document does not say."""
+    layout: bool = False
+    """`compare` shows it as it is printed, with ours in it."""
+    below: str = ""
+    """The table that the document prints below this one, again."""
     reprints: tuple[Reprint, ...] = ()
     note: str = ""
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -239,6 +251,10 @@ def decode_reference(read: Read) -> Reference:
     )
     _once(read, "table", [t.id for t in tables])
     for one, place in zip(tables, read.tables("table"), strict=True):
+        if one.below and found.table(one.below) is None:
+            raise place.fail(
+                f'below: "{one.below}" is no table', suggestion(one.below, (t.id for t in tables))
+            )
         for row, where in zip(one.rows, place.tables("row"), strict=True):
             if row.same_as:
                 _check_same(row, where, found)
@@ -263,7 +279,7 @@ def _check_same(row: Row, read: Read, reference: Reference) -> None:
 
 _OF_A_TABLE = (
     *("id", "title", "place", "kind", "part", "where", "rows", "samples", "why", "lost", "note"),
-    *("axis", "columns", "column", "row", "reprint"),
+    *("axis", "across", "layout", "below", "columns", "column", "row", "reprint"),
 )
 
 
@@ -290,7 +306,10 @@ def _table(read: Read, shared: Mapping[str, tuple[Column, ...]]) -> Table:
         samples=samples,
         why=read.text("why", ""),
         lost=read.text("lost", ""),
-        axes=tuple(_axis(a) for a in read.tables("axis")),
+        axes=tuple(_axis(a, [r.label for r in rows]) for a in read.tables("axis")),
+        across=read.integer("across", 0),
+        layout=read.boolean("layout", False),
+        below=read.text("below", ""),
         reprints=tuple(_reprint(r, columns, rows) for r in read.tables("reprint")),
         note=read.text("note", ""),
     )
@@ -406,10 +425,16 @@ def _reprint(read: Read, columns: tuple[Column, ...], rows: tuple[Row, ...]) -> 
     return Reprint(read.text("place"), tuple(differs), some, read.text("note", ""))
 
 
-def _axis(read: Read) -> Axis:
-    read.only("name", "unit", "start", "end")
+def _axis(read: Read, labels: Sequence[str]) -> Axis:
+    read.only("name", "unit", "start", "end", "of", "rows")
     ends = [float(_number(read.values[n], read, n)) if n in read.values else None for n in ("start", "end")]
-    return Axis(read.text("name"), read.text("unit", ""), ends[0], ends[1])
+    of, rows = read.text("of", ""), _texts(read, "rows")
+    if of and of not in AXES:
+        raise read.fail(f'"{of}" is no axis of our charts', suggestion(of, AXES))
+    for label in rows:
+        if label not in labels:
+            raise read.fail(f'"{label}" is no row of the table', suggestion(label, labels))
+    return Axis(read.text("name"), read.text("unit", ""), ends[0], ends[1], of, rows)
 
 
 def _labels(read: Read) -> Mapping[str, tuple[str, ...]]:

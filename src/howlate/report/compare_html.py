@@ -13,6 +13,7 @@ from howlate.report.compare import Block, Comparison
 from howlate.report.conclusions import conclusions
 from howlate.report.kernels import by_sentence, values_of
 from howlate.report.layout import TIMES, Line, Sheet, heading, sheet
+from howlate.report.layouts import Layout, layouts
 from howlate.report.parts import Said
 from howlate.report.tables import noted
 from howlate.report.text import coded
@@ -40,7 +41,8 @@ def section(found: Comparison, most: int) -> str:
     title = _("Side by side") if len(found.sides) > 1 else _("As published")
     return (
         f'<section id="compare"><h2>{title}</h2><p class="reading">{escape(_reading(found))}</p>'
-        f"{noted(note)}{_summary(conclusions(found))}{_unlike(found)}{''.join(shown)}{more}{rest}"
+        f"{noted(note)}{_summary(conclusions(found))}{_unlike(found)}"
+        f"{''.join(_layout(layout, i) for i, layout in enumerate(layouts(found)))}{''.join(shown)}{more}{rest}"
         f"{_configuration(found)}</section>"
     )
 
@@ -97,6 +99,27 @@ def _configuration(found: Comparison) -> str:
     return (
         f"<details><summary>{said.format(count=count)}"
         f'</summary><dl class="differences">{listed}</dl></details>'
+    )
+
+
+def _layout(layout: Layout, number: int) -> str:
+    """A table of the document's, as it is printed there, with ours above each of its rows."""
+    ident = f"layout-{number}"
+    heads = [*("<td></td>" for _part in range(layout.parts)), f'<th scope="col">{_("side")}</th>']
+    heads += [f'<th scope="col" class="n">{escape(head)}</th>' for head in layout.heads]
+    rows = []
+    for line in layout.lines:
+        cells = [f'<th scope="row">{escape(text)}</th>' for text in line.labels]
+        cells += ["<td></td>"] * (layout.parts - len(line.labels))
+        cells.append(f"<td>{escape(line.who)}</td>")
+        cells += [f'<td class="n">{escape(text)}</td>' for text in line.texts]
+        rows.append(f'<tr class="{escape(line.kind)}">{"".join(cells)}</tr>')
+    note = f'<p class="lead note">{escape(layout.note)}</p>' if layout.note else ""
+    return (
+        f'<p class="table-title" id="{ident}">{escape(layout.title)}</p>'
+        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
+        f'<table class="sides layout" data-table="{escape(layout.table)}" aria-labelledby="{ident}">'
+        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>{note}"
     )
 
 

@@ -14,6 +14,7 @@ from howlate.report.compare import Block, Comparison
 from howlate.report.conclusions import conclusions
 from howlate.report.kernels import by_sentence, values_of
 from howlate.report.layout import HEADINGS, Line, Sheet, heading, sheet
+from howlate.report.layouts import Layout, label_texts, layouts, number_texts
 from howlate.report.parts import Said
 from howlate.report.terminal import Column, print_table
 from howlate.report.text import wrapped
@@ -31,6 +32,8 @@ def print_comparison(console: Console, found: Comparison) -> None:
     """Tables, what differs at each point, configurations, and the summary last."""
     virtual = found.joined.virtual
     repetitions = "seeds" if virtual else "repetitions"
+    for layout in layouts(found):
+        _layout(console, layout)
     for block in found.blocks:
         its = sheet(found, block)
         _heading(console, its, repetitions)
@@ -45,6 +48,20 @@ def print_comparison(console: Console, found: Comparison) -> None:
         _note(console, warning)
     _configurations(console, found)
     print_conclusions(console, conclusions(found))
+
+
+def _layout(console: Console, layout: Layout) -> None:
+    """A table of the document's, as it is printed there, with ours above each of its rows."""
+    console.print()
+    for line in wrapped(layout.title, console.width):
+        console.print(Text(line, style="bold"), soft_wrap=True)
+    console.print()
+    labels: list[Column] = [("", texts) for texts in label_texts(layout)]
+    labels.append(("", [line.who for line in layout.lines]))
+    numbers: list[Column] = [(head.replace(" ", "\n", 1), texts) for head, texts in number_texts(layout)]
+    print_table(console, labels, numbers, [True] * len(layout.lines))
+    if layout.note:
+        _note(console, layout.note)
 
 
 def print_published(console: Console, found: Comparison) -> None:

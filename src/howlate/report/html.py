@@ -22,19 +22,20 @@ from howlate import __version__
 from howlate.charts import Chart, Figure, Panel, Subject, all_charts
 from howlate.charts._figure import Key, Shows
 from howlate.charts._frame import frame
-from howlate.charts._scale import NARROW_SPACE
+from howlate.charts._scale import NARROW_SPACE, OWN_AXES, Axes
 from howlate.charts._svg import MARKERS
 from howlate.errors import UsageError
 from howlate.language import N_, _, retold, spoken
 from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.report import compare_html, disturbances, findings, machine, prose, tables
+from howlate.report.as_published import over_sides
 from howlate.report.coarser import coarser
 from howlate.report.compare import Comparison, compare_if_several, labels_of
 from howlate.report.content import CellContent, RunContent, must_be_one_clock, read_content
 from howlate.report.deadline import deadline_sentences
 from howlate.report.labels import by_part, policy_in_force, row_names, title_of
 from howlate.report.points import Points
-from howlate.report.side_charts import Drawn, side_charts
+from howlate.report.side_charts import Drawn
 from howlate.report.threshold import threshold_sentences
 
 LARGEST = 2_000_000
@@ -47,13 +48,19 @@ FEWEST = 8
 """So many cells are shown in any case."""
 
 
-def write_report(folders: Path | Sequence[Path], out: Path, option: str = "--out") -> Path:
+def write_report(
+    folders: Path | Sequence[Path],
+    out: Path,
+    option: str = "--out",
+    axes: Axes = OWN_AXES,
+    published: bool = False,
+) -> Path:
     """Reads run folders and writes their report; returns its path. `option`: the one that chooses
     where."""
     paths = [folders] if isinstance(folders, Path) else list(folders)
     from howlate.store.files import write_text
 
-    write_text(out, render([read_content(path) for path in paths]), option)
+    write_text(out, render([read_content(path) for path in paths], axes, published), option)
     return out
 
 
@@ -82,15 +89,16 @@ def fits(cells: int) -> Iterator[Fit]:
         yield Fit(16, drawn, listed)
 
 
-def render(runs: Sequence[RunContent]) -> str:
-    """The page. Several runs are joined; then a label tells which run, or which kernel, a row is of."""
+def render(runs: Sequence[RunContent], axes: Axes = OWN_AXES, published: bool = False) -> str:
+    """The page. Several runs are joined; then a label tells which run, or which kernel, a row is of. `published`:
+    also the figures of the study's document."""
     if not runs:
         raise UsageError("there is no run to report on", "name a run folder")
     must_be_one_clock(runs)
-    comparison, drawn = compare_if_several(runs), list(side_charts(runs))
+    comparison, drawn = compare_if_several(runs), list(over_sides(runs, axes, published))
     return _fitted(
         list(fits(sum(len(content.cells) for content in runs))),
-        lambda fit: _render(runs, fit, comparison, drawn),
+        lambda fit: _render(runs, fit, comparison, drawn, axes),
     )
 
 
@@ -112,7 +120,11 @@ def _fitted(steps: Sequence[Fit], render: Callable[[Fit], str]) -> str:
 
 
 def _render(
-    runs: Sequence[RunContent], fit: Fit, comparison: Comparison | None, drawn: Sequence[Drawn]
+    runs: Sequence[RunContent],
+    fit: Fit,
+    comparison: Comparison | None,
+    drawn: Sequence[Drawn],
+    axes: Axes,
 ) -> str:
     """The page with as much of the cells as `fit` says."""
     every, labels = joined(runs, comparison)
@@ -126,7 +138,7 @@ def _render(
         _warnings([*_ended(runs), *prose.cautions(runs, cells, names), *_left_out(fit, len(every))]),
         compare_html.section(comparison, fit.listed) if comparison is not None else "",
         *_over_sides(drawn, first),
-        *(text for section in sections for text in section.texts(fit, len(every))),
+        *(text for section in sections for text in section.texts(fit, len(every), axes)),
         findings.section(runs),
         machine.section(runs, cells, names),
         _meaning(any(section.points is not None for section in sections), first.virtual),
@@ -190,14 +202,14 @@ class Section:
             else said
         )
 
-    def texts(self, fit: Fit, of: int) -> Iterable[str]:
+    def texts(self, fit: Fit, of: int, axes: Axes = OWN_AXES) -> Iterable[str]:
         """Tables and charts. `of`: so many cells share the page's room."""
         if self.part:
             yield (
                 f'<section class="part" id="part-{escape(self.part)}"><h2>{escape(self.title)}</h2></section>'
             )
         cells, labels, drawn = self.drawn(fit, of)
-        yield from _results(cells, labels, drawn, self.points, self.runs[0].run, self.part)
+        yield from _results(cells, labels, drawn, self.points, self.runs[0].run, self.part, axes)
 
     def drawn(
         self, fit: Fit, of: int
@@ -290,6 +302,7 @@ def _results(
     points: Points | None,
     run: Run,
     part: str,
+    axes: Axes,
 ) -> Iterable[str]:
     if not cells:
         yield f'<section><p class="lead">{_("No cell of this run is whole yet.")}</p></section>'
@@ -297,7 +310,7 @@ def _results(
     note = VIRTUAL_TIME if run.virtual else ""
     for chart in all_charts():
         for column, subjects in by_column(chart, drawn.get(chart.shows) or ()):
-            figure = chart.draw(subjects)
+            figure = chart.figure(subjects, axes)
             if isinstance(figure, Figure):
                 yield _figure(figure, note, part, column)
             elif figure:

@@ -16,13 +16,14 @@ from pathlib import Path
 from howlate.charts import Figure, Panel, all_charts
 from howlate.charts._figure import Key
 from howlate.charts._frame import frame
+from howlate.charts._scale import OWN_AXES, Axes
 from howlate.charts._svg import MARKERS, el, words
 from howlate.errors import NotPossibleError, TargetError, UsageError
 from howlate.model.run import VIRTUAL_TIME
+from howlate.report.as_published import over_sides
 from howlate.report.compare import compare_if_several
 from howlate.report.content import RunContent, must_be_one_clock
 from howlate.report.html import Fit, asset, by_column, sections_of
-from howlate.report.side_charts import side_charts
 from howlate.store.files import storing, write_text
 
 FORMATS = ("svg", "png")
@@ -45,10 +46,13 @@ _KEPT = (".frame", ".plane", ".marker", ".note", ".dash", ".c1", ".c5", ".c-max"
 PATIENCE_S = 60
 
 
-def figures_of(runs: Sequence[RunContent]) -> Iterator[tuple[str, Figure]]:
-    """Every chart of the report by the name of its file: chart, part, column."""
+def figures_of(
+    runs: Sequence[RunContent], axes: Axes = OWN_AXES, published: bool = False
+) -> Iterator[tuple[str, Figure]]:
+    """Every chart of the report by the name of its file: chart, part, column. `published`: also the figures of the
+    study's document."""
     must_be_one_clock(runs)
-    for over, part, column in side_charts(runs):
+    for over, part, column in over_sides(runs, axes, published):
         if isinstance(over, Figure):
             yield _name(over, part, column), over
     cells = sum(len(content.cells) for content in runs)
@@ -56,7 +60,7 @@ def figures_of(runs: Sequence[RunContent]) -> Iterator[tuple[str, Figure]]:
         _, _, drawn = section.drawn(Fit(1, MOST, MOST), cells)
         for chart in all_charts():
             for column, subjects in by_column(chart, drawn.get(chart.shows) or ()):
-                figure = chart.draw(subjects)
+                figure = chart.figure(subjects, axes)
                 if isinstance(figure, Figure):
                     yield _name(figure, section.part, column), figure
 
@@ -66,11 +70,13 @@ def _name(figure: Figure, part: str, column: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", "-".join(p for p in parts if p).lower())
 
 
-def write_pictures(runs: Sequence[RunContent], folder: Path, form: str) -> list[Path]:
+def write_pictures(
+    runs: Sequence[RunContent], folder: Path, form: str, axes: Axes = OWN_AXES, published: bool = False
+) -> list[Path]:
     """Writes each chart into the folder; returns their paths."""
     draw = rasteriser() if form == "png" else None
     note = VIRTUAL_TIME if runs and runs[0].run.virtual else ""
-    pictures = [(name, svg_of(figure, note)) for name, figure in figures_of(runs)]
+    pictures = [(name, svg_of(figure, note)) for name, figure in figures_of(runs, axes, published)]
     if not pictures:
         raise UsageError(
             "there is no chart to draw of this run", "`howlate show` tells which cells are whole"
@@ -211,12 +217,14 @@ def _panels(figure: Figure, y: float) -> tuple[list[str], float]:
         labels = [
             textwrap.wrap(panel.label, int(wide / BOLD)) if len(figure.panels) > 1 else [] for panel in row
         ]
-        head = 17 * max(len(lines) for lines in labels) + 12
-        for i, (panel, lines) in enumerate(zip(row, labels, strict=True)):
+        asides = [textwrap.wrap(panel.aside, int(wide / LETTER)) for panel in row]
+        head = 17 * max(len(lines) + len(more) for lines, more in zip(labels, asides, strict=True)) + 12
+        for i, (panel, lines, more) in enumerate(zip(row, labels, asides, strict=True)):
             x = MARGIN + i * (wide + 20)
+            texts = [*(("panel", line) for line in lines), *(("reading", line) for line in more)]
             out += [
-                el("text", {"class": "panel", "x": x, "y": y + 17 * (n + 1)}, words(line))
-                for n, line in enumerate(lines)
+                el("text", {"class": kind, "x": x, "y": y + 17 * (n + 1)}, words(line))
+                for n, (kind, line) in enumerate(texts)
             ]
             out.append(_panel(panel, f"p{begin + i}", x, y + head, wide))
         y += head + max(panel.height for panel in row) + 34

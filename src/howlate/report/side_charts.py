@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from howlate.charts import Chart, Figure, Subject, all_charts
+from howlate.charts._scale import OWN_AXES, Axes
 from howlate.model.study import PART
 from howlate.report.content import RunContent
-from howlate.report.join import Joined, join
+from howlate.report.join import Joined, Place, join
 from howlate.report.points import together
 from howlate.stats.groups import Group
 from howlate.stats.pool import pool
@@ -19,6 +20,20 @@ Drawn = tuple[Figure | str, str, str]
 
 def side_subjects(contents: Sequence[RunContent], joined: Joined) -> list[Subject]:
     """One a place and side that has a valid repetition; its label `kernel` is the side's name."""
+    return [spot.subject for spot in placed(contents, joined)]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A subject, and where it was measured."""
+
+    place: Place
+    side: int
+    subject: Subject
+
+
+def placed(contents: Sequence[RunContent], joined: Joined) -> list[Placed]:
+    """The subjects with their places and sides."""
     bins = {id(cell.summary): cell.bins for content in contents for cell in content.cells}
     found = []
     for place in joined.places:
@@ -30,23 +45,27 @@ def side_subjects(contents: Sequence[RunContent], joined: Joined) -> list[Subjec
                 continue
             held = [its for cell in own.counted if (its := bins.get(id(cell))) is not None]
             summary = together(own.counted) if held else own.counted[0]
-            found.append(Subject(joined.sides[side].name, summary, pool(held), group))
+            worst = own.worst(held[0].column) if held else None
+            one = bins.get(id(worst)) if worst is not None else None
+            found.append(
+                Placed(place, side, Subject(joined.sides[side].name, summary, pool(held), group, one))
+            )
     return found
 
 
-def side_charts(contents: Sequence[RunContent]) -> Iterator[Drawn]:
+def side_charts(contents: Sequence[RunContent], axes: Axes = OWN_AXES) -> Iterator[Drawn]:
     """Every chart over sides, in the report's order."""
     if not any(content.cells for content in contents):
         return
     subjects = side_subjects(contents, join(contents))
     for chart in all_charts():
         if chart.shows == "sides":
-            yield from _drawn(chart, subjects)
+            yield from _drawn(chart, subjects, axes)
 
 
-def _drawn(chart: Chart, subjects: Sequence[Subject]) -> Iterator[Drawn]:
+def _drawn(chart: Chart, subjects: Sequence[Subject], axes: Axes) -> Iterator[Drawn]:
     if not chart.every:
-        figure = chart.draw(subjects)
+        figure = chart.figure(subjects, axes)
         if figure is not None:
             yield figure, "", ""
         return
@@ -61,7 +80,7 @@ def _drawn(chart: Chart, subjects: Sequence[Subject]) -> Iterator[Drawn]:
         )
         for number, name in enumerate(names):
             some = [(s, s.bins.of(name)) for s in own if s.bins is not None]
-            figure = chart.draw([replace(s, bins=bins) for s, bins in some if bins is not None])
+            figure = chart.figure([replace(s, bins=bins) for s, bins in some if bins is not None], axes)
             if figure is not None:
                 yield figure, part, name if number else ""
 
