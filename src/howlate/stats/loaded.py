@@ -50,11 +50,10 @@ def not_loaded(spec: str, goal: LoadGoal) -> str:
     if not goal.unit or (goal.target is not None and goal.target <= 0):
         return ""
     who = f"{NOT_LOADED}the load {spec}"
-    if goal.deeds == 0:
-        return f"{who} made no {goal.deed} in the {_lasted(goal.duration_ns)} of the cell."
     expected, share = goal.expected, goal.share
     if expected is None or share is None or share >= LOADED_SHARE:
-        return ""
+        none = f"{who} made no {goal.deed} in the {_lasted(goal.duration_ns)} of the cell."
+        return "" if goal.deeds else none
     against_itself = goal.target is None or expected < goal.target
     beside = "with nothing measured beside it" if against_itself else "were asked for"
     if goal.unit == CPU:

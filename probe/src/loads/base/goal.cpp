@@ -62,9 +62,11 @@ std::optional<double> Goal::share() const {
 std::string Goal::not_loaded(std::string_view spec) const {
   if (unit.empty() || (target && *target <= 0)) return {};
   const std::string who = "not loaded: the load " + std::string(spec);
-  if (deeds == 0) return who + " made no " + deed + " in the " + lasted_text(duration_ns) + " of the cell";
   const std::optional<double> part = share();
-  if (!part || *part >= loaded_share_min) return {};
+  if (!part || *part >= loaded_share_min) {
+    if (deeds != 0) return {};
+    return who + " made no " + deed + " in the " + lasted_text(duration_ns) + " of the cell";
+  }
   const bool against_itself = !target || (reference && *reference < *target);
   const std::string beside = against_itself ? " with nothing measured beside it" : " were asked for";
   if (unit == cpu_unit)

@@ -1,0 +1,38 @@
+"""A load at nice 19 beside a task that spins under SCHED_FIFO on its CPU: the cell says that it was not loaded."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from e2e.test_run import environment
+from made_starved import check, starving
+
+LOAD = "cpu:100,nice=19,cpus=same"
+
+
+def test_a_load_that_got_nothing_makes_its_cell_invalid(tmp_path: Path) -> None:
+    (tmp_path / "starving.toml").write_text(starving(LOAD))
+
+    def howlate(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "howlate", *words],
+            cwd=tmp_path,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        if done.returncode == 3:
+            pytest.skip("NOT TESTED: no right to SCHED_FIFO")
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    howlate("run", "starving.toml", "--out", "r")
+    check(json.loads(howlate("show", "r", "--json"))["cells"], LOAD)
+    table = " ".join(howlate("show", "r").split())
+    assert "achieved" in table and "starved (expected)" in table
