@@ -187,6 +187,9 @@ class FakeTarget:
     def capabilities(self, machine: str = "") -> Capabilities:
         return capabilities()
 
+    def cost_s(self, cell: Cell) -> float:
+        return cell.expected_s
+
     def config(self, machine: str = "") -> str:
         return ""
 
@@ -287,6 +290,9 @@ class FakeLab:
                 {**LIST, "timers": [*LIST["timers"][:2], NO_SPIN, LIST["timers"][3]]}
             )
         return capabilities()
+
+    def cost_s(self, cell: Cell) -> float:
+        return cell.expected_s
 
     def config(self, machine: str = "") -> str:
         rt = "-rt" in machine

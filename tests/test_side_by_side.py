@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from fakes import FakeLab, FakeTarget, ProbeLab, study
 from howlate.errors import ExitCode, NotPossibleError, TargetError, UsageError
-from howlate.execute import Pace, Tally, execute
+from howlate.execute import Tally, execute
 from howlate.model.run import Run
 from howlate.model.study import Order
 from howlate.session import Asked, Session, begin, kernels_asked, prepare
@@ -186,16 +185,6 @@ def test_equal_configurations_are_stored_once(tmp_path: Path) -> None:
     assert configs["6.1[preempt=none]"] == configs["6.1[preempt=full]"] == "kernels/6.1-preempt-none.config"
     assert "CONFIG_PREEMPT_RT=y" in session.folder.config(configs["6.1-rt"])
     assert len(list((tmp_path / "r" / "kernels").iterdir())) == 2
-
-
-def test_the_pace_is_what_was_measured() -> None:
-    now = iter([0.0, 10.0, 40.0])
-    pace = Pace(100.0, lambda: next(now))
-    assert math.isnan(pace.left_s())
-    pace.done(20.0)
-    assert pace.left_s() == 40.0
-    pace.done(80.0)
-    assert pace.left_s() == 0.0
 
 
 def probes() -> ProbeLab:

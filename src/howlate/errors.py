@@ -42,6 +42,11 @@ class NotPossibleError(HowlateError):
 class TargetError(HowlateError):
     """The machine that measures did not do what was asked."""
 
+    def __init__(self, message: str, remedy: str = "", console: str = "") -> None:
+        super().__init__(message, remedy)
+        self.console = console
+        """All that a guest wrote on its console, where there is one."""
+
 
 class DamagedError(HowlateError):
     """A file of ours that is not what it should be."""

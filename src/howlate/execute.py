@@ -7,23 +7,24 @@ import contextlib
 import fcntl
 import os
 import shutil
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Protocol
 
-from howlate.errors import DamagedError, ExitCode, HowlateError, StorageError, UsageError
+from howlate.errors import DamagedError, ExitCode, HowlateError, StorageError, TargetError, UsageError
 from howlate.interrupts import interrupts_held
+from howlate.lab.cost import kind_of
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell, Plan
 from howlate.model.summary import CellSummary
+from howlate.pace import Pace
 from howlate.plan import expected_stream_bytes
 from howlate.store.files import read_json, storing
-from howlate.store.run_folder import CELL, STREAM, RunFolder
+from howlate.store.run_folder import CELL, CONSOLE, KERNELS, STREAM, RunFolder, file_name
 from howlate.store.scratch import MEMORY, free_bytes, held_folder, remove_stale
 from howlate.targets import Outcome, Progress, Target
 
@@ -42,11 +43,14 @@ class Failure:
     message: str
     remedy: str = ""
     """Where the message is howlate's; a probe's names its own."""
+    console: str = ""
+    """The file in the run folder that holds all that the guest wrote on its console, if there was one."""
 
     def to_json(self) -> dict[str, Any]:
-        """As in error.json; the remedy only where there is one."""
-        found = {"exit_code": int(self.exit_code), "message": self.message, "remedy": self.remedy}
-        return found if self.remedy else {k: v for k, v in found.items() if k != "remedy"}
+        """As in error.json; remedy and console only where there is one."""
+        found: dict[str, Any] = {"exit_code": int(self.exit_code), "message": self.message}
+        more = {"remedy": self.remedy, "console": self.console}
+        return found | {name: text for name, text in more.items() if text}
 
     @classmethod
     def from_json(cls, cell: Cell, error: Mapping[str, Any]) -> Failure:
@@ -58,6 +62,7 @@ class Failure:
             ExitCode(code) if known else ExitCode.BROKEN,
             str(error.get("message", "")),
             str(error.get("remedy", "")),
+            str(error.get("console", "")),
         )
 
 
@@ -147,7 +152,9 @@ def execute(
         cells = tuple(c for c in cells if c.id not in whole and not _finished(folder, c, listener))
         for cell in (c for c in cells if broken and c.machine in broken):
             assert broken is not None
-            failures.append(_failed(folder, _failure(cell, broken[cell.machine])))
+            problem = broken[cell.machine]
+            console = _keep_console(folder, problem, f"{KERNELS}/{file_name(cell.machine)}.console")
+            failures.append(_failed(folder, replace(_failure(cell, problem), console=console)))
             listener.failed(failures[-1])
         cells = tuple(c for c in cells if not broken or c.machine not in broken)
         run = _one_by_one if target.parallel == 1 else _side_by_side
@@ -159,7 +166,8 @@ def _one_by_one(
     folder: RunFolder, cells: tuple[Cell, ...], target: Target, can: Capabilities, listener: Listener
 ) -> list[Failure]:
     failures = []
-    left_s = sum(c.expected_s for c in cells)
+    costs = {cell.id: target.cost_s(cell) for cell in cells}
+    left_s = sum(costs.values())
     for number, cell in enumerate(cells, 1):
         listener.starts(cell, number, len(cells), left_s)
         begun = _Begun.at(folder, cell, can)
@@ -176,7 +184,7 @@ def _one_by_one(
         except _NotWhole as problem:
             failures.append(problem.failure)
             listener.failed(problem.failure)
-        left_s -= cell.expected_s
+        left_s -= costs[cell.id]
     return failures
 
 
@@ -218,7 +226,9 @@ class _Begun:
             return _summarised(self.folder, self.part, self.cell)
         except BaseException as problem:
             again = not isinstance(problem, (KeyboardInterrupt, StorageError))
-            failure = _failed(self.folder, _failure(self.cell, problem), measured and not again)
+            console = _keep_console(self.folder, problem, f"cells/{self.part.name}/{CONSOLE}")
+            failure = replace(_failure(self.cell, problem), console=console)
+            failure = _failed(self.folder, failure, measured and not again)
             if again and isinstance(problem, (_NotWhole, HowlateError)):
                 raise _NotWhole(failure) from None
             raise
@@ -267,7 +277,7 @@ class _Work:
         )
         self._waiting = deque(enumerate(cells, 1))
         self._of = len(cells)
-        self._pace = Pace(sum(c.expected_s for c in cells))
+        self._pace = Pace({c.id: (kind_of(c), target.cost_s(c)) for c in cells}, target.parallel)
         self._busy = 0
         self._running: dict[str, tuple[_Begun, Future[Outcome]]] = {}
         """Also those that have ended, until they are finished."""
@@ -280,8 +290,10 @@ class _Work:
         while self._running:
             cell, progress = self._events.get()
             if progress is not None:
+                self._pace.share(cell.id, progress.share)
                 self._listener.progress(cell, progress, self._pace.left_s())
                 continue
+            self._pace.done(cell.id)
             self._busy -= 1
             self._fill()  # before the stream is decoded, so that no core waits for that
             begun, future = self._running.pop(cell.id)
@@ -290,13 +302,13 @@ class _Work:
             except _NotWhole as problem:
                 failures.append(problem.failure)
                 self._listener.failed(problem.failure)
-            self._pace.done(cell.expected_s)
         return failures
 
     def _fill(self) -> None:
         while self._waiting and self._busy < self._target.parallel:
             number, cell = self._waiting.popleft()
             self._listener.starts(cell, number, self._of, self._pace.left_s())
+            self._pace.begin(cell.id)
             with interrupts_held():  # until it is in our hands: one that is not known would not be waited for
                 begun = _Begun.at(self._folder, cell, self._can)
                 self._running[cell.id] = begun, self._pool.submit(self._measure, begun)
@@ -319,21 +331,16 @@ class _Work:
                 begun.finish(future.result)
 
 
-class Pace:
-    """How long the rest takes, from how long the first took: what is in the cache costs nothing."""
-
-    def __init__(self, expected_s: float, now: Callable[[], float] = time.monotonic) -> None:
-        self._now, self._expected_s, self._done_s, self._begun = now, expected_s, 0.0, now()
-
-    def done(self, expected_s: float) -> None:
-        self._done_s += expected_s
-
-    def left_s(self) -> float:
-        """nan while nothing is done."""
-        if self._done_s <= 0:
-            return float("nan")
-        rest = max(0.0, self._expected_s - self._done_s)
-        return (self._now() - self._begun) / self._done_s * rest
+def _keep_console(folder: RunFolder, problem: BaseException, name: str) -> str:
+    """Keeps what a guest wrote on its console in this file of the run folder; "" if there is nothing to keep, or no
+    room for it."""
+    text = problem.console if isinstance(problem, TargetError) else ""
+    if not text:
+        return ""
+    with contextlib.suppress(StorageError):
+        folder.write_console(name, text)
+        return name
+    return ""
 
 
 def _failed(folder: RunFolder, failure: Failure, measured: bool = False) -> Failure:

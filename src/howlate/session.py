@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import re
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,8 @@ import howlate
 from howlate import doctor
 from howlate.errors import ExitCode, HowlateError, NotPossibleError, UsageError
 from howlate.execute import Failure, Tally, locked, stream_place
+from howlate.lab.cost import cell_cost_s
+from howlate.lab.parameters import NOT_CHECKED, not_checked
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import read_text, suggestion
 from howlate.model.facts import Facts
@@ -54,12 +55,11 @@ from howlate.plan.defaults import InForce, with_settings
 from howlate.reference.load import reference_path
 from howlate.same import boots, check_same
 from howlate.store.files import storing
-from howlate.store.run_folder import KERNELS, RUN, RunFolder
+from howlate.store.run_folder import KERNELS, RUN, RunFolder, file_name
 from howlate.targets import Outcome, Target
 
 NO_SETTINGS = Settings()
-SLOWER = 12.0
-"""Host seconds for a second of virtual time under load, roughly; for the estimate of a plan alone."""
+TRACED = "break-trace"
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,7 @@ def prepare(asked: Asked, target: Target) -> Prepared:
     seeds = _seeds(asked, target)
     if seeds:
         study = seeded(study, seeds)
+    _refuse_traces(study, target)
     known, broken = ask_machines(target)
     first = next((its for its in known.values() if its.facts), next(iter(known.values())))
     in_force, scaled = _in_force(asked, study, first.can)
@@ -182,7 +183,13 @@ def prepare(asked: Asked, target: Target) -> Prepared:
         changes={**asked.changed, **({"policy": "other"} if lacking else {})},
         scale=asked.scale,
         stream_place=" and ".join(sorted(places, reverse=True)),
-        warnings=(*scaled, *_dropped(asked, seeds), *lacking, *too_short(plan, first.can)),
+        warnings=(
+            *scaled,
+            *_dropped(asked, seeds),
+            *lacking,
+            *too_short(plan, first.can),
+            *_not_checked(known),
+        ),
         machines={machine: its.facts for machine, its in known.items() if machine and its.facts},
         clock=target.clock,
         settings=in_force.settings,
@@ -240,11 +247,15 @@ def ask_machines(target: Target) -> tuple[dict[str, Known], dict[str, HowlateErr
         answers = {label: _ask(target, label) for label in labels}
     else:
         pool = ThreadPoolExecutor(min(target.parallel, len(labels)), "howlate-ask")
+        asked: dict[str, Future[Known | HowlateError]] = {}
         try:
-            asked = {label: pool.submit(_ask, target, label) for label in labels}
+            for label in labels:
+                asked[label] = pool.submit(_ask, target, label)
             answers = {label: future.result() for label, future in asked.items()}
         except BaseException:
             target.stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            wait(asked.values())  # each ends its guest, and removes what the guest had
             raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -256,6 +267,25 @@ def ask_machines(target: Target) -> tuple[dict[str, Known], dict[str, HowlateErr
     can = next(iter(whole.values())).can
     known = {label: whole.get(label) or _silent(problems[label], can) for label in labels}
     return known, {label: p for label, p in problems.items() if not isinstance(p, NotPossibleError)}
+
+
+def _not_checked(known: Mapping[str, Known]) -> tuple[str, ...]:
+    """Warnings about boot parameters of which nothing is known."""
+    words = {label: Facts.from_json(its.facts).text(NOT_CHECKED) for label, its in known.items() if its.facts}
+    return tuple(not_checked(label, text) for label, text in words.items() if text)
+
+
+def _refuse_traces(study: Study, target: Target) -> None:
+    """A trace stays in the kernel's memory, and a guest's memory goes with the guest."""
+    asked: list[tuple[str, Value]] = []
+    for piece in (study, *study.pieces()):
+        asked += piece.settings.items()
+        asked += [(name, value) for name, values in piece.axes.items() for value in values]
+    if target.machines != ("",) and any(name == TRACED and spell(v) != "false" for name, v in asked):
+        raise NotPossibleError(
+            f"{TRACED} is not possible in the lab: the trace stays in the guest's memory, which ends with the guest",
+            f"leave {TRACED} out; threshold alone ends a cell, and the exit code 1 tells that one was exceeded",
+        )
 
 
 def _ask(target: Target, machine: str) -> Known | HowlateError:
@@ -276,7 +306,7 @@ def _machines(
         {label: its.can for label, its in known.items()},
         {label: its.impossible for label, its in known.items() if its.impossible},
         seeds,
-        SLOWER if target.clock == VIRTUAL else 1.0,
+        cell_cost_s if target.clock == VIRTUAL else None,
         target.stream_bytes_most,
     )
 
@@ -447,7 +477,7 @@ def config_files(configs: Mapping[str, str]) -> dict[str, str]:
     by_text: dict[str, str] = {}
     for label, text in configs.items():
         if text not in by_text:
-            name = re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.") or "kernel"
+            name = file_name(label)
             taken = set(by_text.values())
             tries = (f"{KERNELS}/{name}{'' if i == 1 else f'-{i}'}.config" for i in itertools.count(1))
             by_text[text] = next(file for file in tries if file not in taken)

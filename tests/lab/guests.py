@@ -83,7 +83,7 @@ def stream_of(
     on: Bench,
     line: Sequence[str],
     before: Sequence[Sequence[str]] = (),
-    tick: Callable[[], None] = lambda: None,
+    tick: Callable[[float], None] = lambda _: None,
 ) -> bytes:
     """The stream that a cell left, all lines having ended well."""
     lines = on.run([*before, line], LIMIT_S, tick)

@@ -15,7 +15,7 @@ import pytest
 
 from howlate.errors import NotPossibleError, TargetError
 from howlate.lab.bench import PROBE
-from howlate.lab.guest import last_lines, trouble_on
+from howlate.lab.console import last_lines, telling, trouble_on
 from howlate.lab.machine import Machine
 from howlate.lab.real import check_device
 from lab import guests
@@ -27,6 +27,16 @@ CRASH = """
 #include <unistd.h>
 int main() { int f = open("/proc/sysrq-trigger", O_WRONLY); return write(f, "c", 1) == 1 ? 0 : 1; }
 """
+SPINS = [
+    PROBE,
+    "cyclic",
+    "--duration=10h",
+    "--period=1ms",
+    "--timer=spin",
+    "--occupy-all",
+    "--stream=stream",
+    "--quiet",
+]
 FOREVER = [PROBE, "cyclic", "--duration=10h", "--period=1s", "--stream=stream", "--quiet"]
 
 
@@ -45,8 +55,12 @@ def test_a_crash_is_told_with_the_last_lines_and_the_next_cell_is_sound(tmp_path
         on.run([("/crash",)], LIMIT_S)
     what, heading, *lines = caught.value.message.splitlines()
     assert "sysrq" in what or "NULL pointer" in what
-    assert heading == "last lines of the console:"
-    assert lines
+    assert heading == "what the console says of it:"
+    assert any("RIP: " in line and "sysrq" in line for line in lines)
+    assert "Call Trace:" in lines
+    assert any("write_sysrq_trigger" in line for line in lines)
+    assert len(lines) < len(caught.value.console.splitlines())
+    assert "end Kernel panic" in caught.value.console
     assert stream_of(on, cell(20))
 
 
@@ -61,8 +75,8 @@ def test_a_guest_that_never_ends_is_ended_and_told(tmp_path: Path, booted: Path)
     on = bench(tmp_path, snapshots=booted)
     stream_of(on, cell(20))  # booted, so that the limit is the cell's alone
     began = time.monotonic()
-    with pytest.raises(TargetError, match="did not end within 2 s of the host's time"):
-        on.run([FOREVER], 2.0)
+    with pytest.raises(TargetError, match=r"did not end \(it has used 2 s of CPU time\), so it was ended"):
+        on.run([SPINS], 2.0)
     assert time.monotonic() - began >= 2.0
     assert not with_word(str(tmp_path))
 
@@ -71,7 +85,7 @@ def test_a_qemu_that_is_killed_is_told(tmp_path: Path, booted: Path) -> None:
     on = bench(tmp_path, snapshots=booted)
     stream_of(on, cell(20))
 
-    def kill() -> None:
+    def kill(_: float) -> None:
         for pid in qemu_of(tmp_path):
             os.kill(pid, signal.SIGKILL)
 
@@ -91,7 +105,7 @@ def test_an_interrupt_ends_every_guest(tmp_path: Path, booted: Path) -> None:
     on = bench(tmp_path, stop=stop, snapshots=booted)
     stream_of(on, cell(20))
     with pytest.raises(KeyboardInterrupt):
-        on.run([FOREVER], LIMIT_S, stop.set)
+        on.run([FOREVER], LIMIT_S, lambda _: stop.set())
     assert not with_word(str(tmp_path))
     with pytest.raises(KeyboardInterrupt):
         on.run([cell(21)], LIMIT_S)
@@ -103,7 +117,7 @@ def test_guests_end_with_howlate_however_it_dies(tmp_path: Path, booted: Path) -
 from pathlib import Path
 from lab.guests import bench
 on = bench(Path({str(tmp_path)!r}), snapshots=Path({str(booted)!r}))
-on.run([{FOREVER!r}], 600.0, lambda: print("runs", flush=True))
+on.run([{FOREVER!r}], 600.0, lambda _: print("runs", flush=True))
 """
     paths = os.environ | {"PYTHONPATH": ":".join(sys.path)}
     child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=paths)
@@ -174,3 +188,52 @@ def test_the_first_trouble_on_a_console_is_what_is_told() -> None:
     begun = "Booting from ROM..\x1bc[    1.54] Kernel panic - not syncing: x\n"
     assert trouble_on(begun) == "the guest's kernel panicked: Kernel panic - not syncing: x"
     assert last_lines(console, 2) == ["Oops: 0", "Kernel panic - not syncing: x"]
+
+
+OOPS = """[    1.5] BUG: kernel NULL pointer dereference, address: 0000000000000000
+[    1.5] #PF: supervisor write access in kernel mode
+[    1.5] Oops: 0002 [#1] PREEMPT SMP NOPTI
+[    1.5] CPU: 0 PID: 71 Comm: insmod Tainted: G           OE      6.1.0-56-amd64 #1  Debian 6.1.192-2
+[    1.5] RIP: 0010:expired+0x5/0x10 [broken]
+[    1.5] RSP: 0018:ffffc90000003f00 EFLAGS: 00010046
+[    1.5] Call Trace:
+[    1.5]  <IRQ>
+[    1.5]  ? __die_body.cold+0x1a/0x1f
+[    1.5]  __hrtimer_run_queues+0x10f/0x2b0
+[    1.5]  hrtimer_interrupt+0xf4/0x210
+[    1.5]  </IRQ>
+[    1.5] Modules linked in: broken(OE)
+[    1.5] CR2: 0000000000000000
+[    1.6] Kernel panic - not syncing: Fatal exception in interrupt
+"""
+
+
+def test_of_an_oops_the_lines_that_tell_are_shown() -> None:
+    assert telling(OOPS) == [
+        "what the console says of it:",
+        "BUG: kernel NULL pointer dereference, address: 0000000000000000",
+        "Oops: 0002 [#1] PREEMPT SMP NOPTI",
+        "CPU: 0 PID: 71 Comm: insmod Tainted: G           OE      6.1.0-56-amd64 #1  Debian 6.1.192-2",
+        "RIP: 0010:expired+0x5/0x10 [broken]",
+        "Call Trace:",
+        "  __hrtimer_run_queues+0x10f/0x2b0",
+        "  hrtimer_interrupt+0xf4/0x210",
+        "Modules linked in: broken(OE)",
+        "Kernel panic - not syncing: Fatal exception in interrupt",
+    ]
+    quiet = "".join(f"line {n}\n" for n in range(20))
+    assert telling(quiet) == ["last lines of the console:", *(f"line {n}" for n in range(8, 20))]
+    assert telling("") == []
+
+
+@pytest.mark.slow
+def test_a_kernel_that_hangs_in_boot_is_ended_by_its_cpu_time(tmp_path: Path) -> None:
+    said: list[str] = []
+    on = replace(bench(tmp_path, f"{guests.STANDARD.split('[')[0]}[mem=8M]"), say=said.append)
+    with pytest.raises(
+        TargetError, match=r"did not boot \(it has used 60 s of CPU time\), so it was ended"
+    ) as caught:
+        on.run([cell(20)], LIMIT_S)
+    assert "Booting from ROM" in caught.value.console
+    assert said == [f"booting {on.label}"]
+    assert not with_word(str(tmp_path))

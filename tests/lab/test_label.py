@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +11,12 @@ from hypothesis import strategies as st
 from howlate.errors import UsageError
 from howlate.lab.label import Label, parse_labels, split_parameters
 
+TWO = re.compile(",[a-z][^,]*=")
+"""Two parameters with a comma between them."""
 NUMBER = st.integers(0, 999).map(str)
-WORD = st.text("abcxyz019._-=,:/", min_size=1, max_size=12).filter(lambda word: word != "--")
+WORD = st.text("abcxyz019._-=,:/", min_size=1, max_size=12).filter(
+    lambda word: word != "--" and not TWO.search(word)
+)
 
 
 @st.composite
@@ -78,6 +84,9 @@ def test_the_forms_of_a_label(text: str, label: Label) -> None:
         ("6.1[]", "leave them out"),
         ("6.1[preempt=none", 'did you mean "6.1"?'),
         ('6.1[a="b c"]', "write it as in"),
+        ("6.1-rt[nohz=off,threadirqs]", "separate parameters by blanks, as in [nohz=off threadirqs]"),
+        ("6.1-rt[threadirqs,nohz=off]", "as in [threadirqs nohz=off]"),
+        ("6.1[isolcpus=1,nohz_full=1]", "as in [isolcpus=1 nohz_full=1]"),
         ("6.1=6.12.3-1", "`howlate lab kernels --all`"),
         ("6.1=6.10-1", "`howlate lab kernels --all`"),
         ("6.1=", "pin one as in"),
@@ -88,6 +97,14 @@ def test_what_cannot_be_is_refused_with_the_remedy(text: str, part: str) -> None
     with pytest.raises(UsageError) as caught:
         Label.parse(text)
     assert part in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["isolcpus=nohz,domain,1-3", "mitigations=auto,nosmt", "console=ttyS0,115200n8", "slub_debug=FZ,dentry"],
+)
+def test_a_value_may_hold_commas(word: str) -> None:
+    assert Label.parse(f"6.1[{word}]").parameters == (word,)
 
 
 def test_a_kernel_named_twice_is_refused() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from howlate.errors import DamagedError, StorageError
+from howlate.errors import DamagedError
 from howlate.lab.results import Results
 from howlate.lab.window import encode_tree
 
@@ -73,7 +73,11 @@ def test_what_cannot_be_read_is_not_kept(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+def test_a_result_that_the_cache_cannot_take_is_given_and_said(tmp_path: Path) -> None:
+    """It was measured, perhaps for hours, and the run folder may have room for it."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorageError, match="could not be written"):
-        Results(tmp_path / "file" / "r").get("key", b"job", Runs())
+    said: list[str] = []
+    assert Results(tmp_path / "file" / "r", say=said.append).get("key", b"job", Runs()) == TREE
+    (sentence,) = said
+    assert sentence.startswith("a result is not kept in the cache: ")
+    assert "could not be written" in sentence

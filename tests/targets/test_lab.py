@@ -14,9 +14,9 @@ from fakes import FACTS, LIST, capabilities, study
 from howlate.errors import StorageError
 from howlate.lab.archive import Package
 from howlate.lab.bench import Bench, Line
-from howlate.plan import Machines, make_plan
-from howlate.session import SLOWER
-from howlate.targets.lab import LabTarget, _limit_s, available_bytes, guests_at_once, open_lab
+from howlate.lab.cost import cell_cost_s, limit_s
+from howlate.plan import Machines, make_plan, planned_seconds
+from howlate.targets.lab import LabTarget, available_bytes, guests_at_once, open_lab
 from lab.made_archive import bzimage, elf_module
 
 
@@ -77,13 +77,15 @@ def test_as_many_guests_at_once_as_cores_and_memory_allow(tmp_path: Path) -> Non
     assert available_bytes(tmp_path / "absent") is None
 
 
-def test_a_guest_that_never_ends_costs_little_more_than_a_slow_one() -> None:
-    """The expected time holds already how much slower a guest is than its clock."""
+def test_a_guest_may_use_what_the_slowest_load_takes_and_little_more() -> None:
+    """By the planned length of its cell, whose expected time is the host's."""
     can = capabilities()
-    virtual = Machines({"6.1": can}, {}, 1, SLOWER)
+    virtual = Machines({"6.1": can}, {}, 1, cell_cost_s)
     asked = study({"duration": "1000s"}, {"kernel": ("6.1",)})
     (cell,) = make_plan(asked, can, machines=virtual).cells
-    assert 25 * 1000 <= _limit_s(cell) <= 35 * 1000
+    assert planned_seconds(cell, can) == 1000.0
+    assert 25 * 1000 <= limit_s(planned_seconds(cell, can)) <= 50 * 1000
+    assert cell.expected_s < 200  # nothing but an idle guest's activations
 
 
 def test_a_machine_is_asked_once_also_without_a_cache(

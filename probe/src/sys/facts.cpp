@@ -28,6 +28,7 @@ FactList gather(const Tree& tree) {
   gather_tasks(tree, facts);
   gather_caller(tree, facts);
   gather_traces(tree, facts);
+  gather_guest(tree, facts);
   return facts;
 }
 

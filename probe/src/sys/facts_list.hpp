@@ -94,6 +94,7 @@ void gather_irqs(const Tree& tree, FactList& facts);    // facts_irqs.cpp
 void gather_tasks(const Tree& tree, FactList& facts);   // facts_tasks.cpp
 void gather_caller(const Tree& tree, FactList& facts);  // facts_caller.cpp
 void gather_traces(const Tree& tree, FactList& facts);  // facts_traces.cpp
+void gather_guest(const Tree& tree, FactList& facts);   // facts_guest.cpp
 
 // The command line with the values of those parameters alone that matter for lateness (facts_kernel.cpp).
 Result<std::string> safe_command_line(const Tree& tree);

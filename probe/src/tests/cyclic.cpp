@@ -184,7 +184,10 @@ Result<const Timer*> choose_timer(const Params& in, const Threads& threads, Late
                      in.integer("period")};
   if (const Status fits = check_timer_use(chosen, use); !fits) return fits.error();
   if (const Status there = chosen.available(); !there) return there.error();
-  if (chosen.windows && threads.cpus.size() == read_affinity().size() && !in.flag("occupy-all"))
+  const std::size_t allowed = read_affinity().size();
+  if (chosen.windows && allowed == 1 && threads.cpus.size() == 1 && !in.flag("occupy-all"))
+    return not_possible("a spinning timer takes a whole CPU, and there is only one here");
+  if (chosen.windows && threads.cpus.size() == allowed && !in.flag("occupy-all"))
     return usage_error("a spinning timer on every CPU leaves none for anything else",
                        "Leave one CPU out of --cpus, or give --occupy-all");
   return timer;

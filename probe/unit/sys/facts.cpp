@@ -54,6 +54,20 @@ std::string text(const JsonValue& facts, std::string_view key) {
   return std::string(facts.find("values")->find(key)->text());
 }
 
+TEST_CASE("a guest says which words its kernel did not know, and which modules' parameters it has") {
+  const CapturedTree tree;
+  tree.file("/proc/cmdline", "quiet premept=full bogus random.trust_cpu=off no-such.thing=1 rcu-tree.x=2\n");
+  tree.file("/proc/1/cmdline", std::string("/init\0bogus\0", 12));
+  tree.file("/proc/1/environ", std::string("HOME=/\0TERM=linux\0premept=full\0", 31));
+  tree.file("/sys/module/rcu_tree/parameters/x", "2\n");
+  tree.file("/sys/module/random/parameters/other", "1\n");
+  CHECK(facts_of(tree).find("values")->find("kernel.handed_to_init") == nullptr);  // not the lab's /init
+  fs::create_symlink("/init", tree.root() + "/proc/1/exe");
+  const JsonValue facts = facts_of(tree);
+  CHECK(text(facts, "kernel.handed_to_init") == "bogus premept=full");
+  CHECK(text(facts, "kernel.parameters_of_modules") == "rcu-tree.x=2");
+}
+
 TEST_CASE("an empty tree has every key, each null with its reason, and nothing fails") {
   const CapturedTree tree;
   const JsonValue facts = facts_of(tree);

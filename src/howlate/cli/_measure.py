@@ -150,7 +150,7 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
     first, rest = _by_weight(session.run.warnings)
     print_warnings(console, first)
     print_cells(console, session.folder.summaries(), measured_seconds(session.folder), session.run, every)
-    _print_failures(tally.failures, axes_of(session.run))
+    _print_failures(tally.failures, axes_of(session.run), session.folder.path)
     print_warnings(console, rest)
     findings = [Finding.from_json(dict(f)) for f in session.run.findings]
     if any(f.level == "late" for f in findings):
@@ -175,12 +175,14 @@ def _by_weight(warnings: Iterable[str]) -> tuple[list[str], list[str]]:
     return first, [warning for warning in every if warning not in first]
 
 
-def _print_failures(every: Iterable[Failure], axes: tuple[str, ...]) -> None:
+def _print_failures(every: Iterable[Failure], axes: tuple[str, ...], folder: Path | None = None) -> None:
     """Each reason once, with the first cell that it took and how many more."""
     from howlate.cli._progress import described
 
     for failures in alike(every):
         click.echo(f"! {described(failures[0], axes)}")
+        if failures[0].console and folder is not None:
+            click.echo(_("  the whole console: {path}").format(path=folder / failures[0].console))
         if len(failures) > 1:
             more = len(failures) - 1
             if failures[0].cell.machine:
@@ -239,10 +241,12 @@ def show_plan(prepared: Prepared, as_json: bool) -> None:
     from rich.console import Console
 
     from howlate.cli._progress import clock
+    from howlate.lab.cost import makespan
     from howlate.model.run import VIRTUAL_TIME
 
     console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200)
-    _print_plan(console, run, broken)
+    costs = _costs(prepared)
+    _print_plan(console, run, broken, costs)
     for title, its in _times(prepared) if run.study.parts else ():
         said, time = _("{part}: {possible} of {cells} cells, about {time}"), clock(its["expected_s"])
         click.echo(said.format(part=title, possible=its["possible"], cells=its["cells"], time=time))
@@ -253,7 +257,7 @@ def show_plan(prepared: Prepared, as_json: bool) -> None:
         _("\n{possible} of {cells} cells, about {clock} in all{at_once}{cached}; nothing measured.").format(
             possible=possible,
             cells=len(plan.cells),
-            clock=clock(plan.expected_s / parallel),
+            clock=clock(makespan(costs.values(), parallel)),
             at_once=at_once,
             cached=_(" (less where the cache has them)") if run.virtual else "",
         )
@@ -264,11 +268,20 @@ def show_plan(prepared: Prepared, as_json: bool) -> None:
         click.echo(_("{sentence}.").format(sentence=retold(VIRTUAL_TIME)))
 
 
+def _costs(prepared: Prepared) -> dict[str, float]:
+    """How long each cell that is possible takes now, by its id."""
+    possible = (c for c in prepared.run.plan.cells if not c.impossible and c.machine not in prepared.broken)
+    return {cell.id: prepared.target.cost_s(cell) for cell in possible}
+
+
 def _print_plan_json(prepared: Prepared, broken: dict[str, str]) -> None:
     import json
 
+    from howlate.lab.cost import makespan
+
     run, plan = prepared.run, prepared.run.plan
     value = {"schema": 1, "clock": run.clock, "expected_s": plan.expected_s}
+    value["left_s"] = makespan(_costs(prepared).values(), prepared.target.parallel)
     if run.study.parts:
         value["parts"] = [its for _part, its in _times(prepared)]
     if run.warnings:
@@ -279,7 +292,7 @@ def _print_plan_json(prepared: Prepared, broken: dict[str, str]) -> None:
     click.echo(json.dumps(value, indent=1, ensure_ascii=False))
 
 
-def _print_plan(console: Console, run: Run, broken: dict[str, str]) -> None:
+def _print_plan(console: Console, run: Run, broken: dict[str, str], costs: dict[str, float]) -> None:
     """A table for each part as it comes; one of all where the parts are mixed."""
     from howlate.model.study import PART
     from howlate.plan import KERNEL
@@ -287,18 +300,23 @@ def _print_plan(console: Console, run: Run, broken: dict[str, str]) -> None:
 
     numbered = list(enumerate(run.plan.cells, 1))
     if not run.study.parts or run.study.order.kind == "random":
-        _print_cells_of_plan(console, numbered, axes_of(run), run, broken)
+        _print_cells_of_plan(console, numbered, axes_of(run), run, broken, costs)
         return
     pieces = {piece.part: tuple(piece.axes) for piece in run.study.pieces()}
     for part, cells in itertools.groupby(numbered, key=lambda row: row[1].labels[PART]):
         click.echo(f"{part}: {retold(title_of(part, run.study))}")
         axes = ((KERNEL,) if run.machines else ()) + pieces[part]
-        _print_cells_of_plan(console, list(cells), axes, run, broken)
+        _print_cells_of_plan(console, list(cells), axes, run, broken, costs)
         click.echo()
 
 
 def _print_cells_of_plan(
-    console: Console, cells: list[tuple[int, Cell]], axes: tuple[str, ...], run: Run, broken: dict[str, str]
+    console: Console,
+    cells: list[tuple[int, Cell]],
+    axes: tuple[str, ...],
+    run: Run,
+    broken: dict[str, str],
+    costs: dict[str, float],
 ) -> None:
     from rich.table import Table
 
@@ -314,7 +332,9 @@ def _print_cells_of_plan(
         time = (
             _("not possible here: {why}").format(why=retold(cell.impossible))
             if cell.impossible
-            else clock(cell.expected_s)
+            else _("in the cache")
+            if costs.get(cell.id) == 0
+            else clock(costs[cell.id])
         )
         if cell.machine in broken:
             time = _("fails: {why}").format(why=retold(broken[cell.machine].splitlines()[0]))
@@ -325,13 +345,15 @@ def _print_cells_of_plan(
 
 def _times(prepared: Prepared) -> list[tuple[str, dict[str, Any]]]:
     """For each part its name for people, and how many cells and how long."""
+    from howlate.lab.cost import makespan
     from howlate.model.study import PART
 
     found = []
+    costs = _costs(prepared)
     for part in prepared.run.study.parts:
         cells = [c for c in prepared.run.plan.cells if c.labels[PART] == part.id]
         possible = [c for c in cells if not c.impossible and c.machine not in prepared.broken]
-        seconds = sum(c.expected_s for c in possible) / prepared.target.parallel
+        seconds = makespan((costs[c.id] for c in possible), prepared.target.parallel)
         its = {"id": part.id, "title": part.title, "test": part.test, "cells": len(cells)}
         found.append((part.id, {**its, "possible": len(possible), "expected_s": seconds}))
     return found

@@ -66,6 +66,7 @@ class ProgressLine:
         self._drawn = float("-inf")
         self._running: dict[str, tuple[int, str]] = {}
         """Number and name of the cells that are being measured, by id."""
+        self._shares: dict[str, float] = {}
         self._of = 0
 
     def starts(self, cell: Cell, number: int, of: int, left_s: float) -> None:
@@ -104,12 +105,19 @@ class ProgressLine:
                 self._head(),
                 *_left(left_s),
                 *([_("largest seen {latency}").format(latency=latency(seen))] if alone and seen > 0 else []),
-                *(
-                    [_("{activations:,} activations").format(activations=progress.activations)]
-                    if alone
-                    else []
-                ),
+                *self._far(cell, progress),
             )
+
+    def _far(self, cell: Cell, progress: Progress) -> tuple[str, ...]:
+        """How far a cell is: by its activations, or where it does not tell them, by an estimate."""
+        self._shares[cell.id] = progress.share
+        shares = [self._shares[i] for i in self._running if self._shares.get(i, 0.0) > 0]
+        if progress.share > 0:
+            about = ", ".join(f"{100 * share:.0f} %" for share in shares)
+            return (_("about {shares} done").format(shares=about),)
+        if len(self._running) > 1:
+            return ()
+        return (_("{activations:,} activations").format(activations=progress.activations),)
 
     def whole(self, cell: Cell, summary: CellSummary) -> None:
         self._running.pop(cell.id, None)

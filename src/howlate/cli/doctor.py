@@ -86,7 +86,11 @@ def _findings(run: Path | None, target: str) -> Sequence[Finding]:
     if run is not None:
         measured = RunFolder.open(run).read_run()
         wanted = next(filter(None, map(policy_without_right, measured.warnings)), "")
-        return doctor.examine(Facts.from_json(dict(measured.facts)), aim_of(measured.plan, {}, wanted))
+        aim = aim_of(measured.plan, {}, wanted)
+        if measured.machines:
+            guests = {label: Facts.from_json(dict(its)) for label, its in measured.machines.items()}
+            return doctor.examine_guests(guests, aim)
+        return doctor.examine(Facts.from_json(dict(measured.facts)), aim)
     with contextlib.closing(open_target(target, say=say)) as opened:
         return doctor.examine(Facts.from_json(opened.facts()))
 

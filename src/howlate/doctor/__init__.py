@@ -45,7 +45,7 @@ def examine_guests(facts: Mapping[str, Facts], aim: Aim) -> tuple[Finding, ...]:
     for label, its in facts.items():
         for check in checks():
             if check.in_guests:
-                about.setdefault(check.finding(its, aim), []).append(label)
+                about.setdefault(check.finding(its, aim, in_lab=True), []).append(label)
     return _sorted(replace(finding, machines=tuple(labels)) for finding, labels in about.items())
 
 

@@ -20,6 +20,8 @@ class Verdict:
     level: Level
     found: str
     change: str = ""
+    weight: int = 0
+    """In place of the check's own, where this answer matters more."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Check:
     judge: Callable[[Facts, Aim], Verdict]
     in_guests: bool = False
     """It is about the kernel, not about hardware, host or rights: it makes sense in a guest of the lab too."""
+    in_lab: str | None = None
+    """What to do in the lab, where a kernel is named with its parameters, in place of what is done on a machine."""
 
     @staticmethod
     def of(module: ModuleType) -> Check:
@@ -47,19 +51,20 @@ class Check:
             raise HowlateError(f"the check {name} has no judge(facts, aim)", "see docs/how-to/add-a-check.md")
         looks_at = " ".join((module.__doc__ or "").split())
         in_guests = getattr(module, "IN_GUESTS", False) is True
-        return Check(name, module.TITLE, module.WHY, module.WEIGHT, looks_at, module.judge, in_guests)
+        in_lab = getattr(module, "IN_LAB", None)
+        return Check(name, module.TITLE, module.WHY, module.WEIGHT, looks_at, module.judge, in_guests, in_lab)
 
-    def finding(self, facts: Facts, aim: Aim) -> Finding:
-        """This check's answer about one machine."""
+    def finding(self, facts: Facts, aim: Aim, in_lab: bool = False) -> Finding:
+        """This check's answer about one machine, or about a guest of the lab."""
         verdict = self.judge(facts, aim)
-        return Finding(
-            self.name, verdict.level, self.title, verdict.found, self.why, verdict.change, self.weight
-        )
+        change = self.in_lab if in_lab and verdict.change and self.in_lab is not None else verdict.change
+        weight = verdict.weight or self.weight
+        return Finding(self.name, verdict.level, self.title, verdict.found, self.why, change, weight)
 
 
-def late(found: str, change: str) -> Verdict:
+def late(found: str, change: str, weight: int = 0) -> Verdict:
     """Plausibly makes this machine late, and can be changed."""
-    return Verdict("late", found, change)
+    return Verdict("late", found, change, weight)
 
 
 def note(found: str, change: str = "") -> Verdict:

@@ -13,6 +13,10 @@ WHY = (
     "acpi_pm cost a microsecond and more each, one CPU at a time, and need a system call."
 )
 WEIGHT = 80
+IN_GUESTS = True
+IN_LAB = "take `clocksource=`, `notsc` and the like out of the brackets behind its label"
+_TICKS = 110
+"""The weight of a clock that only ticks: nothing can be measured below a tick, and no timer is finer."""
 
 _GOOD = ("tsc", "arch_sys_counter", "arch_sys_timer", "riscv_clocksource", "timebase", "tod")
 _GUEST = ("kvm-clock", "hyperv_clocksource_tsc_page", "xen", "hyperv_clocksource_msr", "tsc-early")
@@ -38,5 +42,6 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
     if source in _GUEST:
         return note(f"{source}: a guest's clock, read through a page of the hypervisor's", change)
     if source in ("hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"):
-        return late(f"{source} (available: {' '.join(available) or '?'})", change)
+        ticks = source in ("jiffies", "refined-jiffies")
+        return late(f"{source} (available: {' '.join(available) or '?'})", change, _TICKS if ticks else 0)
     return note(f"{source}: what it costs to read is not known here")

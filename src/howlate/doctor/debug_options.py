@@ -16,6 +16,7 @@ WHY = (
 )
 WEIGHT = 92
 IN_GUESTS = True
+IN_LAB = "take a kernel built without them; take such words out of the brackets behind its label"
 
 _HEAVY = (
     "KASAN", "KCSAN", "KMSAN", "PROVE_LOCKING", "LOCKDEP", "DEBUG_LOCK_ALLOC", "PROVE_RCU", "DEBUG_KMEMLEAK",

@@ -15,6 +15,7 @@ WHY = (
 )
 WEIGHT = 55
 IN_GUESTS = True
+IN_LAB = ""
 
 
 def judge(facts: Facts, aim: Aim) -> Verdict:

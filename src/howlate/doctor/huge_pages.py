@@ -14,6 +14,7 @@ WHY = (
 )
 WEIGHT = 35
 IN_GUESTS = True
+IN_LAB = "boot it with `transparent_hugepage=never` in brackets behind its label"
 
 _CHANGE = (
     "`howlate probe hold --knob thp=never`, or `transparent_hugepage=never` (or madvise) on the command line"

@@ -13,6 +13,7 @@ WHY = (
 )
 WEIGHT = 22
 IN_GUESTS = True
+IN_LAB = "boot it with `mitigations=off` in brackets behind its label, as in `6.1[mitigations=off]`"
 
 
 def judge(facts: Facts, aim: Aim) -> Verdict:

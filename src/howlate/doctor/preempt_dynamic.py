@@ -16,6 +16,7 @@ WHY = (
 )
 WEIGHT = 96
 IN_GUESTS = True
+IN_LAB = "boot it with `preempt=full` in brackets behind its label, as in `6.1[preempt=full]`"
 
 
 def judge(facts: Facts, aim: Aim) -> Verdict:

@@ -16,6 +16,7 @@ WHY = (
 )
 WEIGHT = 95
 IN_GUESTS = True
+IN_LAB = "compare it with its RT kernel, as in `6.1-rt`"
 
 _CHANGE = "install a PREEMPT_RT kernel (Debian: `apt install linux-image-rt-amd64`, or -arm64) and boot it"
 

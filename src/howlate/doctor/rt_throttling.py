@@ -14,6 +14,7 @@ WHY = (
 )
 WEIGHT = 60
 IN_GUESTS = True
+IN_LAB = "`--set knob=rt_throttling=off` (a runaway task then owns its CPU)"
 
 _OFF = (
     "`howlate probe hold --knob rt_throttling=off`, or `sysctl kernel.sched_rt_runtime_us=-1` (a runaway "

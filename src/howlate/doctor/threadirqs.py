@@ -14,6 +14,7 @@ WHY = (
 )
 WEIGHT = 42
 IN_GUESTS = True
+IN_LAB = "boot it with `threadirqs` in brackets behind its label, as in `6.1[threadirqs]`"
 
 
 def judge(facts: Facts, aim: Aim) -> Verdict:

@@ -15,6 +15,10 @@ WHY = (
 )
 WEIGHT = 90
 IN_GUESTS = True
+IN_LAB = (
+    "take `highres=off` and `nohz=off` out of the brackets behind its label, or a "
+    "kernel with CONFIG_HIGH_RES_TIMERS=y"
+)
 
 
 def judge(facts: Facts, aim: Aim) -> Verdict:

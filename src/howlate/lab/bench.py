@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -12,8 +12,9 @@ from pathlib import Path
 
 from howlate.errors import DamagedError, NotPossibleError, TargetError
 from howlate.lab import initramfs
+from howlate.lab.archive import Say, silent
 from howlate.lab.cache import storing
-from howlate.lab.guest import Boot, Guest
+from howlate.lab.guest import Boot, Guest, Tick
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label
 from howlate.lab.machine import NAMED, Machine
@@ -73,23 +74,26 @@ class Bench:
     stop: threading.Event
     extra: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """Further files of the guest: modules that were built, a peer for tests. Their content is part of every key."""
+    say: Say = silent
 
-    def run(
-        self, lines: Sequence[Sequence[str]], limit_s: float, tick: Callable[[], None] = lambda: None
-    ) -> list[Line]:
+    def run(self, lines: Sequence[Sequence[str]], limit_s: float, tick: Tick = lambda _: None) -> list[Line]:
         """Runs a job in a guest of its own and gives what each line left; in virtual time from the cache if it was
         run before."""
         files = self.files(lines, limit_s, tick)
         return [_line(files, number) for number in range(len(lines))]
 
     def files(
-        self, lines: Sequence[Sequence[str]], limit_s: float, tick: Callable[[], None] = lambda: None
+        self, lines: Sequence[Sequence[str]], limit_s: float, tick: Tick = lambda _: None
     ) -> Mapping[str, bytes]:
         """As `run`, and gives all that the guest left: the kernel's words too (docs/job.md)."""
         job = job_text(lines)
         if self.machine.clock == REAL:
             return decode_tree(self._run_in_real_time(job, limit_s, tick))
         return self.results.get(self.key, job, lambda: self._run_from_snapshot(job, limit_s, tick))
+
+    def holds(self, lines: Sequence[Sequence[str]]) -> bool:
+        """Whether `run` would find this job in the cache."""
+        return self.machine.clock != REAL and self.results.holds(self.key, job_text(lines))
 
     def lines_for(self, loads: Sequence[str]) -> list[tuple[str, ...]]:
         """What stands in a job before a cell with these loads; NotPossibleError if the kernel lacks it."""
@@ -141,16 +145,22 @@ class Bench:
             if not path.is_file() or path.read_bytes() != data:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 beside = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
-                beside.write_bytes(data)
-                beside.replace(path)
+                try:
+                    beside.write_bytes(data)
+                    beside.replace(path)
+                except BaseException:
+                    beside.unlink(missing_ok=True)
+                    raise
         return path
 
-    def _run_from_snapshot(self, job: bytes, limit_s: float, tick: Callable[[], None]) -> bytes:
+    def _run_from_snapshot(self, job: bytes, limit_s: float, tick: Tick) -> bytes:
         boot = self._boot(self._stored())
+        if not self.snapshots.holds(self.key):
+            self.say(f"booting {self.label}")
         with self.snapshots.opened(boot, self.key, self.stop) as saved:
             return saved.run(job, self.cache / "tmp", limit_s, self.stop, tick)
 
-    def _run_in_real_time(self, job: bytes, limit_s: float, tick: Callable[[], None]) -> bytes:
+    def _run_in_real_time(self, job: bytes, limit_s: float, tick: Tick) -> bytes:
         with scratch(SIZE, self.cache / "tmp") as folder:
             guest = Guest(self._boot(self._stored()), folder, self.stop)
             guest.give(job)
@@ -163,7 +173,7 @@ class Bench:
         host that is itself a guest often has a /dev/kvm that cannot run one."""
         check_device()
         try:
-            self._run_in_real_time(job_text([(PROBE, "--version")]), TRY_S, lambda: None)
+            self._run_in_real_time(job_text([(PROBE, "--version")]), TRY_S, lambda _: None)
         except TargetError as problem:
             what, *lines = problem.message.splitlines()
             last = f' (its console ends with "{lines[-1]}")' if lines else ""

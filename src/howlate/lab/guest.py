@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import select
 import shutil
 import signal
@@ -20,24 +19,19 @@ from pathlib import Path
 from howlate.errors import DamagedError, NotPossibleError, TargetError
 from howlate.lab import window
 from howlate.lab.cache import storing
+from howlate.lab.console import console_of, telling, trouble_on
 from howlate.lab.machine import Machine, Places
 from howlate.lab.monitor import GoneError, LateError, Monitor
+from howlate.lab.watch import Watch, used_by
+from howlate.model.run import VIRTUAL
 
-CONSOLE_LINES = 12
-_CONSOLE_BYTES_MOST = 1 << 20
+Tick = Callable[[float], None]
+"""Is told about once a second how much CPU time a guest has used."""
+NO_LIMIT = float("inf")
+
 _LOOK_S = 0.2
 """How often a wait looks for an interrupt; the guest's end wakes it at once."""
 _START_S = 60.0
-_TROUBLE = (
-    ("Kernel panic - not syncing", "the guest's kernel panicked"),
-    ("Out of memory: Killed process", "the guest's kernel ran out of memory and killed a process"),
-    ("Oops", "the guest's kernel oopsed"),
-    ("kernel BUG at", "the guest's kernel hit a BUG"),
-    ("BUG: ", "the guest's kernel hit a BUG"),
-    ("Internal error", "the guest's kernel oopsed"),
-    ("Unable to handle kernel", "the guest's kernel oopsed"),
-    ("general protection fault", "the guest's kernel oopsed"),
-)
 # Started by QEMU's parent only: one that was killed in between leaves nothing behind.
 _WITH_PARENT = '[ "$PPID" = "$0" ] && exec "$@"'
 
@@ -52,6 +46,10 @@ class Boot:
     command_line: str
 
 
+class StuckError(TargetError):
+    """The guest will not get any further."""
+
+
 class Guest:
     """One QEMU and its folder. `stop`, once set, ends it with KeyboardInterrupt."""
 
@@ -62,6 +60,8 @@ class Guest:
         self.console = folder / "console"
         self._errors = folder / "errors"
         self._process: subprocess.Popen[bytes] | None = None
+        self._watch: Watch | None = None
+        self._stuck = False
         self.monitor: Monitor | None = None
         with storing(self.window):
             window.create(self.window)
@@ -72,8 +72,9 @@ class Guest:
             window.put_job(self.window, job)
 
     @contextlib.contextmanager
-    def started(self, *more: str, monitored: bool = True) -> Iterator[Guest]:
-        """QEMU runs until the block ends at the latest. With a monitor the guest waits for `go_on`."""
+    def started(self, *more: str, monitored: bool = True, limit_s: float = NO_LIMIT) -> Iterator[Guest]:
+        """QEMU runs until the block ends at the latest. With a monitor the guest waits for `go_on`. In virtual time
+        it may use `limit_s` of CPU time."""
         self.check()
         boot = self._boot
         places = Places(str(boot.kernel), str(boot.initramfs), str(self.window), str(self.console))
@@ -94,13 +95,15 @@ class Guest:
             errors = stack.enter_context(self._errors.open("wb"))
             stack.callback(self._end)
             handles = [theirs.fileno()] if theirs else []
-            self._process = _start(argv, errors.fileno(), handles)
+            process = self._process = _start(argv, errors.fileno(), handles)
             if theirs is not None:
                 theirs.close()
                 self.monitor = Monitor(ours, self.check)
                 stack.callback(self.monitor.close)
                 with self.explained():
                     self.monitor.connect(time.monotonic() + _START_S)
+            if boot.machine.clock == VIRTUAL:
+                self._watch = Watch(lambda: used_by(process.pid), limit_s)
             yield self
 
     @contextlib.contextmanager
@@ -120,9 +123,17 @@ class Guest:
             raise KeyboardInterrupt
         if self._process is not None and self._process.poll() is not None:
             raise GoneError("QEMU has ended")
+        if self._watch is not None and (trouble := self._watch.trouble()):
+            self._stuck = True
+            raise StuckError(trouble)
 
-    def wait(self, deadline: float, tick: Callable[[], None] = lambda: None) -> None:
-        """Until QEMU has ended; LateError after the deadline. `tick` is called about once a second."""
+    @property
+    def cpu_s(self) -> float:
+        """The CPU time that it was last seen to have used."""
+        return self._watch.cpu_s if self._watch is not None else 0.0
+
+    def wait(self, deadline: float, tick: Tick = lambda _: None) -> None:
+        """Until QEMU has ended; LateError after the deadline, StuckError where it gets no further."""
         assert self._process is not None
         if self._process.poll() is not None:
             return
@@ -131,27 +142,37 @@ class Guest:
             poll, ticked = select.poll(), time.monotonic()
             poll.register(handle, select.POLLIN)
             while not poll.poll(_LOOK_S * 1000):
-                if self._stop.is_set():
-                    raise KeyboardInterrupt
+                with contextlib.suppress(GoneError):
+                    self.check()
                 now = time.monotonic()
                 if now > deadline:
                     raise LateError("it took too long")
                 if now - ticked >= 1:
                     ticked = now
-                    tick()
+                    tick(self.cpu_s)
         finally:
             os.close(handle)
+        if self._watch is not None:
+            self._watch.read()  # all that it used: it has ended, and is not reaped yet
+            tick(self.cpu_s)
         self._process.wait()
 
-    def finish(self, limit_s: float, tick: Callable[[], None]) -> None:
-        """Waits for the guest's end; one that never ends is told as that."""
+    def finish(self, limit_s: float, tick: Tick) -> None:
+        """Waits for the guest's end; one that never ends is told as that. In real time it has `limit_s`."""
+        virtual = self._watch is not None
         try:
-            self.wait(time.monotonic() + limit_s, tick)
+            self.wait(NO_LIMIT if virtual else time.monotonic() + limit_s, tick)
+        except StuckError as problem:
+            raise self.stuck("the guest did not end", problem) from None
         except LateError:
             raise self.failure(
-                f"the guest did not end within {limit_s:.0f} s of the host's time, so it was ended",
-                "its console may say why; on a host that is very busy let fewer run at once (--jobs 1)",
+                f"the guest did not end within {limit_s:.0f} s of the host's time, so it was ended"
             ) from None
+
+    def stuck(self, what: str, problem: StuckError) -> TargetError:
+        """The failure of a guest that got no further."""
+        remedy = "a task that holds the CPU with interrupts off, or an endless loop in the kernel, does this"
+        return self.failure(f"{what} ({problem.message}), so it was ended", remedy)
 
     def _end(self) -> None:
         if self._process is not None and self._process.poll() is None:
@@ -174,31 +195,22 @@ class Guest:
         return found.data
 
     def failure(self, otherwise: str, remedy: str = "") -> TargetError:
-        """What happened, from the console and QEMU's own words, with the last lines of the console."""
+        """What happened, from the console and QEMU's own words, with the lines of the console that tell it."""
         text = self.console_text()
         said = self._errors.read_text("utf-8", "replace").strip() if self._errors.exists() else ""
         code = self._process.poll() if self._process is not None else None
         what = trouble_on(text) or otherwise
-        if code is not None and code < 0:
+        if code is not None and code < 0 and not self._stuck:
             with contextlib.suppress(ValueError):
                 what = f"QEMU was ended by {signal.Signals(-code).name}"
-        elif code:
+        elif code and code > 0:
             words = next((line for line in said.splitlines() if "warning:" not in line), "nothing")
             what = f"QEMU ended with exit code {code} and said: {words}"
-        lines = last_lines(text)
-        return TargetError(
-            "\n".join([what, *(["last lines of the console:"] if lines else []), *lines]), remedy
-        )
+        return TargetError("\n".join([what, *telling(text)]), remedy, text)
 
     def console_text(self) -> str:
-        """The guest's console; of an endless one its end."""
-        try:
-            with self.console.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
-                file.seek(max(0, size - _CONSOLE_BYTES_MOST))
-                return file.read().decode("utf-8", "replace")
-        except FileNotFoundError:
-            return ""
+        """What the guest wrote on its console."""
+        return console_of(self.console)
 
 
 def _start(argv: list[str], errors: int, handles: Sequence[int]) -> subprocess.Popen[bytes]:
@@ -218,26 +230,3 @@ def _start(argv: list[str], errors: int, handles: Sequence[int]) -> subprocess.P
         )
     except OSError as problem:
         raise TargetError(f"QEMU could not be started: {problem.strerror}") from None
-
-
-def trouble_on(console: str) -> str:
-    """What a console says of a kernel in trouble, as a sentence; "" if nothing."""
-    for line in console.splitlines():
-        for sign, meaning in _TROUBLE:
-            if sign in line:
-                return f"{meaning}: {_plain(line[line.index(sign) :])}"  # firmware may have begun the line
-    return ""
-
-
-def last_lines(console: str, count: int = CONSOLE_LINES) -> list[str]:
-    """The end of a console, as it can be shown."""
-    lines = [_plain(line) for line in console.splitlines()]
-    return [line for line in lines if line][-count:]
-
-
-_CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|.)|[\x00-\x08\x0b-\x1f\x7f]")
-_STAMP = re.compile(r"^\[ *[0-9]+\.[0-9]+\] ")
-
-
-def _plain(line: str) -> str:
-    return _STAMP.sub("", _CONTROL.sub("", line)).strip()

@@ -46,6 +46,22 @@ def read_image(data: bytes, whence: str) -> Image:
     )
 
 
+def plain_kernel(data: bytes) -> bytes:
+    """The kernel's code and strings, as far as they can be unpacked, behind what unpacks it."""
+    if data[0x202:0x206] != b"HdrS":
+        return data
+    plain = _payload(data)
+    return data if plain is None else data + plain
+
+
+def _payload(data: bytes) -> bytes | None:
+    """What a bzImage unpacks."""
+    sectors = data[0x1F1] or 4
+    start, length = struct.unpack_from("<II", data, 0x248)
+    start += (sectors + 1) * 512
+    return _unpacked(data[start : start + length])
+
+
 def _bzimage(data: bytes, whence: str) -> Image:
     (protocol,) = struct.unpack_from("<H", data, 0x206)
     (flags,) = struct.unpack_from("<H", data, 0x236)
@@ -54,10 +70,7 @@ def _bzimage(data: bytes, whence: str) -> Image:
     (text,) = struct.unpack_from("<H", data, 0x20E)
     banner = data[text + 0x200 :].split(b"\0", 1)[0] if text else b""
     release = banner.split(b" ", 1)[0].decode(errors="replace")
-    sectors = data[0x1F1] or 4
-    start, length = struct.unpack_from("<II", data, 0x248)
-    start += (sectors + 1) * 512
-    plain = _unpacked(data[start : start + length])
+    plain = _payload(data)
     return Image("amd64", data, release, _config(plain) if plain is not None else None)
 
 

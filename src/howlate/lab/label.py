@@ -131,6 +131,37 @@ def _check_parameters(text: str, parameters: tuple[str, ...]) -> None:
             raise UsageError(
                 f'"{word}" in "{text}" cannot be a kernel parameter', "write it as in [preempt=none]"
             )
+        _check_commas(text, word)
+
+
+FLAGS = frozenset({
+    "debug", "earlycon", "earlyprintk", "ignore_loglevel", "irqfixup", "irqpoll", "kaslr", "lapic", "no-steal-acc",
+    "no_timer_check", "noapic", "nohlt", "noirqdebug", "nokaslr", "nolapic", "nolapic_timer", "nomodule", "nopti",
+    "nopv", "nosmap", "nosmep", "nosmp", "nosoftlockup", "notsc", "nowatchdog", "quiet", "rootwait", "threadirqs",
+})  # fmt: skip
+"""Parameters without a value that people boot with. A kernel's image does not tell them from its other words."""
+EARLY = frozenset({
+    "acpi", "apic", "cgroup_disable", "cpuidle.off", "hugepages", "idle", "init_on_alloc", "init_on_free",
+    "intel_idle.max_cstate", "iommu", "isolcpus", "maxcpus", "mem", "memmap", "mitigations", "nmi_watchdog", "nosmt",
+    "nr_cpus", "pci", "preempt", "processor.max_cstate", "pti", "rcu_nocbs", "slub_debug", "spectre_v2",
+    "transparent_hugepage", "tsc",
+})  # fmt: skip
+"""Parameters with a value that a kernel does not spell with "=", likewise; both are for hints alone."""
+
+
+def _check_commas(text: str, word: str) -> None:
+    """Refuses two parameters with a comma between them: to the kernel they are one."""
+    first, *pieces = word.split(",")
+    joined = first in FLAGS and bool(pieces)
+    if "." in first.partition("=")[0]:
+        return  # values of a module's parameter have a grammar of their own
+    for piece in pieces:
+        joined |= piece in FLAGS or re.fullmatch(r"[a-z][a-z0-9_.-]*=.*", piece) is not None
+    if joined:
+        raise UsageError(
+            f'"{word}" in "{text}" is one parameter to the kernel, with a comma in it',
+            f"separate parameters by blanks, as in [{' '.join(word.split(','))}]",
+        )
 
 
 def _hint(text: str) -> str:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from howlate.errors import DamagedError
+from howlate.errors import DamagedError, StorageError
+from howlate.lab.archive import Say, silent
 from howlate.lab.cache import storing
 from howlate.lab.window import decode_tree
 
@@ -26,10 +27,11 @@ class Results:
     folder: Path
     fresh: bool = False
     """Run every job again, and keep what comes out."""
+    say: Say = silent
 
     def get(self, snapshot_key: str, job: bytes, run: Callable[[], bytes]) -> dict[str, bytes]:
         """The files that the job left, from the cache or from `run`."""
-        place = self.folder / sha256(f"{FORMAT} {snapshot_key} ".encode() + job).hexdigest()
+        place = self._place(snapshot_key, job)
         kept = None if self.fresh else _read(place)
         if kept is not None:
             with suppress(OSError):
@@ -37,8 +39,18 @@ class Results:
             return kept
         data = run()
         files = decode_tree(data)  # before it is kept: what cannot be read is not
-        _write(place, data)
+        try:
+            _write(place, data)
+        except StorageError as problem:  # it was measured: what asked for it has it
+            self.say(f"a result is not kept in the cache: {problem.message}")
         return files
+
+    def holds(self, snapshot_key: str, job: bytes) -> bool:
+        """Whether there is a result for the job, as far as its name tells."""
+        return not self.fresh and self._place(snapshot_key, job).is_file()
+
+    def _place(self, snapshot_key: str, job: bytes) -> Path:
+        return self.folder / sha256(f"{FORMAT} {snapshot_key} ".encode() + job).hexdigest()
 
 
 def _read(place: Path) -> dict[str, bytes] | None:

@@ -7,30 +7,38 @@ whatever else the host did.
 
 from __future__ import annotations
 
+import errno
 import json
 import mmap
 import os
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from statistics import median
 from typing import BinaryIO
 
 from howlate.errors import HowlateError, TargetError
 from howlate.lab import qcow2, window
 from howlate.lab.cache import made, remove, storing
-from howlate.lab.guest import Boot, Guest, trouble_on
+from howlate.lab.console import trouble_on
+from howlate.lab.guest import NO_LIMIT, Boot, Guest, StuckError, Tick
 from howlate.lab.machine import NAMED
-from howlate.lab.monitor import GoneError, LateError
+from howlate.lab.monitor import GoneError
 from howlate.lab.scratch import scratch
 from howlate.store.files import file_hash, read_json, write_json
+from howlate.store.scratch import free_bytes
 
-BOOT_S = 600.0
-"""A boot takes 5 to 20 s of a core's time; a host may have other things to do."""
+BOOT_CPU_S = 60.0
+"""A boot takes 5 to 20 s of CPU time (37 s with the slowest parameters seen, except those in `_SLOW`)."""
+BOOTS = 6.0
+"""So many times the usual boot's CPU time on this host, where that is more."""
+_SLOW = {"idle=poll": 8.0}
+"""Parameters with which a guest boots so many times longer: QEMU leaves its loop at each `pause`."""
 _SAVE_S = 300.0
 _LOAD_S = 300.0
 MOST_BYTES = 12 << 30
@@ -47,6 +55,8 @@ _REPLAY = b"\x06replay" + (0).to_bytes(4, "big") + (2).to_bytes(4, "big")
 """How the section of QEMU's record begins: its name, its number, its version."""
 _BEGUN = struct.pack(">qqQiIIQQQ", 0, 0, 0, 0, 0xFFFFFFFF, 0, 0, 0, 0)
 """A record that has just begun: two clocks, the number of instructions, and six that only its reader needs."""
+_ROOM_BYTES = 8 << 20
+"""A disk with less room than this is taken to be full."""
 _STATE, _RECORD, _IMAGE = "state", "snapshot.json", "image"
 
 
@@ -73,13 +83,11 @@ class Snapshot:
     boot: Boot
     state: BinaryIO
 
-    def run(
-        self, job: bytes, otherwise: Path, limit_s: float, stop: threading.Event, tick: Callable[[], None]
-    ) -> bytes:
+    def run(self, job: bytes, otherwise: Path, limit_s: float, stop: threading.Event, tick: Tick) -> bytes:
         """The result of a job. The machine that runs it is the saved one, whatever ran before."""
         with scratch(window.SIZE, otherwise) as folder:
             guest = Guest(self.boot, folder, stop)
-            with guest.started("-incoming", "defer"):
+            with guest.started("-incoming", "defer", limit_s=limit_s):
                 assert guest.monitor is not None
                 with guest.explained():
                     deadline = time.monotonic() + _LOAD_S
@@ -120,11 +128,24 @@ class Snapshots:
         if key not in self._sound or not folder.is_dir():
             if not folder.is_dir():
                 self._make_room()
-            made(folder, lambda beside: _make(boot, beside, self._folder, stop), _is_whole)
+            limit_s = boot_limit_s(boot.command_line, self._usual_boot_s())
+            made(folder, lambda beside: _make(boot, beside, self._folder, limit_s, stop), _is_whole)
             self._sound.add(key)
         with suppress(OSError):
             os.utime(folder / _RECORD)  # when it was last used
         return folder
+
+    def holds(self, key: str) -> bool:
+        """Whether the guest is booted already."""
+        return (self._folder / key).is_dir()
+
+    def _usual_boot_s(self) -> float:
+        """The median CPU time of the boots that are kept; 0 where there is none."""
+        times = []
+        for record in self._folder.glob(f"[!.]*/{_RECORD}"):
+            with suppress(OSError, HowlateError):
+                times.append(float(read_json(record).get("boot_cpu_s", 0.0)))
+        return median(times) if times else 0.0
 
     def _make_room(self) -> None:
         """Removes the snapshots that were not used for longest (each new build of the probe leaves some behind)."""
@@ -146,18 +167,24 @@ def _is_whole(folder: Path) -> bool:
         return False
 
 
-def _make(boot: Boot, beside: Path, otherwise: Path, stop: threading.Event) -> None:
+def boot_limit_s(command_line: str, usual_s: float) -> float:
+    """The CPU time that a guest may use until it is saved."""
+    slower = max((factor for word, factor in _SLOW.items() if word in command_line.split()), default=1.0)
+    return max(BOOT_CPU_S, BOOTS * usual_s) * slower
+
+
+def _make(boot: Boot, beside: Path, otherwise: Path, limit_s: float, stop: threading.Event) -> None:
     with scratch(window.SIZE, otherwise) as folder:
         guest = Guest(boot, folder, stop)
         path, image = beside / _STATE, beside / _IMAGE
         with storing(image):
             qcow2.create(image)
-        with guest.started():
+        with guest.started(limit_s=limit_s):
             assert guest.monitor is not None
             began = time.monotonic()
-            clock_ns = _boot(guest, began + BOOT_S)
-            booted = time.monotonic()
-            with guest.explained():
+            clock_ns = _boot(guest)
+            booted, cpu_s = time.monotonic(), guest.cpu_s
+            with guest.explained(), _disk_full_told(image):
                 guest.monitor.save(image, booted + _SAVE_S)
                 guest.monitor.quit(booted + _SAVE_S)
             guest.wait(booted + _SAVE_S)
@@ -169,21 +196,34 @@ def _make(boot: Boot, beside: Path, otherwise: Path, stop: threading.Event) -> N
         moved_ns = set_clock(path, clock_ns)
         digest, size = file_hash(path), path.stat().st_size
     times = {"boot_s": round(booted - began, 3), "save_s": round(time.monotonic() - booted, 3)}
+    times["boot_cpu_s"] = round(cpu_s, 3)
     write_json(beside / _RECORD, {"sha256": digest, "bytes": size, "moved_ns": moved_ns, **times})
 
 
-def _boot(guest: Guest, deadline: float) -> int:
+@contextmanager
+def _disk_full_told(image: Path) -> Iterator[None]:
+    """QEMU only says "Input/output error" where there is no room for what it saves."""
+    try:
+        yield
+    except TargetError:
+        if free_bytes(image.parent) < _ROOM_BYTES:
+            with storing(image):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
+        raise
+
+
+def _boot(guest: Guest) -> int:
     """Until the guest waits for a job; its clock then."""
     assert guest.monitor is not None
     try:
-        guest.monitor.go_on(deadline)
-        guest.monitor.wait_for_stop(deadline)
+        guest.monitor.go_on(NO_LIMIT)
+        guest.monitor.wait_for_stop(NO_LIMIT)
     except GoneError:
-        guest.wait(deadline)
+        guest.wait(NO_LIMIT)
         guest.answer()  # raises what the guest says of itself
         raise guest.failure("the guest ended while it booted") from None
-    except LateError:
-        raise guest.failure(f"the guest did not boot within {BOOT_S:.0f} s, so it was ended") from None
+    except StuckError as problem:
+        raise guest.stuck("the guest did not boot", problem) from None
     clock_ns = window.read_ready(guest.window)
     if clock_ns is None:
         raise guest.failure("the guest stopped before it was ready for a job")

@@ -49,8 +49,8 @@ class Machines:
     """Machines on which nothing can be measured, and why. They stand in `can` as well, with another's."""
     seeds: int = 0
     """So many seeds are the repetitions of a point (virtual time); 0: the study's repetitions."""
-    slower: float = 1.0
-    """So many seconds pass while the machine lives one."""
+    cost: Callable[[Cell, float], float] | None = None
+    """The host's seconds for a cell that lasts so many of the machine's; None where these are the same."""
     stream_bytes_most: int = 0
     """What a machine can give back of a cell; 0: without a limit."""
 
@@ -221,8 +221,10 @@ def _is_seed_idle(
 def _on_machine(cell: Cell, machines: Machines, capabilities: Capabilities) -> Cell:
     """With how long it takes there, and whether it can be measured there at all."""
     impossible = machines.impossible.get(cell.machine, "") or cell.impossible
-    slower = replace(cell, expected_s=cell.expected_s * machines.slower, impossible=impossible)
-    return slower if impossible else replace(slower, impossible=_too_much(slower, machines, capabilities))
+    if machines.cost is not None:
+        cell = replace(cell, expected_s=machines.cost(cell, cell.expected_s - OVERHEAD_S))
+    cell = replace(cell, impossible=impossible)
+    return cell if impossible else replace(cell, impossible=_too_much(cell, machines, capabilities))
 
 
 def _too_much(cell: Cell, machines: Machines, capabilities: Capabilities) -> str:
@@ -328,6 +330,11 @@ def expected_seconds(parameters: Mapping[str, Value], test: TestKind, capabiliti
     seconds, _ = ends(parameters, test, capabilities)
     alone = REFERENCE_S if test.name != UNMEASURED and needs_reference(parameters, capabilities) else 0.0
     return seconds + OVERHEAD_S + alone
+
+
+def planned_seconds(cell: Cell, capabilities: Capabilities) -> float:
+    """How long a cell lasts by the machine's clock, without the work around it."""
+    return _ends(cell.parameters, find_test(cell.test, capabilities), capabilities)[0]
 
 
 def expected_point_ns(test: TestKind, text: Callable[[str], str]) -> float:

@@ -33,9 +33,16 @@ from howlate.store.files import (
 RUN, SUMMARY, BINS, CELL, ERROR = "run.json", "summary.json", "bins.json", "cell.json", "error.json"
 SAMPLES, CPUS, LOADS = "samples.parquet", "cpus.parquet", "loads.parquet"
 STREAM = "stream"
+CONSOLE = "console"
+"""What the guest of a cell that failed wrote on its console."""
 KERNELS = "kernels"
 """The folder of the kernels' configurations, where a run is of the lab's."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:,=@%+-]{0,199}")
+
+
+def file_name(label: str) -> str:
+    """A kernel's label as the name of a file."""
+    return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.") or "kernel"
 
 
 @dataclass(frozen=True)
@@ -102,6 +109,12 @@ class RunFolder:
         """A kernel's whole configuration, at the place that run.json names."""
         with storing(self.path):
             (self.path / KERNELS).mkdir(exist_ok=True)
+        write_text(self.path / file, text)
+
+    def write_console(self, file: str, text: str) -> None:
+        """What a guest wrote on its console."""
+        with storing(self.path):
+            (self.path / file).parent.mkdir(parents=True, exist_ok=True)
         write_text(self.path / file, text)
 
     def config(self, file: str) -> str:

@@ -22,6 +22,8 @@ class Progress:
     activations: int
     elapsed_s: float
     latency_ns_max: int
+    share: float = 0.0
+    """How much of the cell is done, where the machine itself tells nothing: an estimate; 0 where there is none."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,9 @@ class Target(Protocol):
     def config(self, machine: str = "") -> str:
         """The machine's whole kernel configuration, as text; empty where it is not at hand."""
 
+    def cost_s(self, cell: Cell) -> float:
+        """How much time it takes to measure the cell now; 0 where its result is at hand."""
+
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         """Measures one cell on `cell.machine`; its raw stream is in `stream` (of this machine) afterwards.
 
@@ -110,6 +115,9 @@ class OneMachine:
 
     def config(self, machine: str = "") -> str:
         return ""  # what matters of it is in the facts
+
+    def cost_s(self, cell: Cell) -> float:
+        return cell.expected_s
 
 
 def arguments(cell: Cell) -> list[str]:

@@ -5,23 +5,28 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from howlate.errors import DamagedError, ExitCode, TargetError, UsageError
+from howlate.errors import DamagedError, ExitCode, HowlateError, TargetError, UsageError
 from howlate.lab import kernels
 from howlate.lab.apt import AptArchive
 from howlate.lab.archive import Archive, Say, silent
 from howlate.lab.bench import PROBE, Bench, Line
 from howlate.lab.cache import cache_folder
+from howlate.lab.cost import CELL_S, Costs, cell_cost_s, limit_s
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label, split_parameters
 from howlate.lab.machine import Machine
 from howlate.lab.needed import Needed, built, needed
+from howlate.lab.parameters import NOT_CHECKED, check_in_force
 from howlate.lab.results import Results
+from howlate.lab.scratch import PREFIX
 from howlate.lab.snapshot import Snapshots
 from howlate.lab.tidy import tidy
 from howlate.lab.window import ROOM
@@ -30,17 +35,19 @@ from howlate.model.decode import parse_json
 from howlate.model.plan import Cell
 from howlate.model.run import CLOCKS, REAL, VIRTUAL
 from howlate.places import guest_probe_path, make_ready
+from howlate.plan import planned_seconds
 from howlate.store.files import storing
+from howlate.store.scratch import MEMORY, remove_stale
 from howlate.targets._target import Outcome, Progress, arguments, outcome_of, sentence_of
 
 SUMMARY = "kernels as guests on this machine, in virtual time"
-ASK_S = 600.0
+ASK_S = 60.0
+"""CPU time for facts and list, which take 0.4 s of it."""
 _GUEST_BYTES = 700 << 20
 """Its memory of 512 MiB, its window, and QEMU's own."""
+REAL_LIMIT_S, REAL_LIMIT = 300.0, 2.5
+"""In real time a guest is ended after so long, and so many times the length of its cell."""
 _FORCED = ("record", "quiet", "progress", "stream", "end-with-parent", "json")
-_LIMIT_S, _LIMIT_FACTOR = 300.0, 2.5
-"""A guest is ended after this and so many times its expected time, which counts already that a virtual second takes
-12 s of a core (1 to 25 were seen). Only a guest that is stuck meets it."""
 
 
 def open_target(argument: str, say: Say = silent) -> LabTarget:
@@ -96,7 +103,10 @@ class LabTarget:
         self._clock, self._jobs, self._cpus = clock, jobs, cpus
         self._archive, self._say, self._cache = archive, say, cache
         tidy(cache)
-        self._results = Results(cache / "results", not cached)
+        remove_stale(MEMORY, PREFIX)  # what a killed howlate left of its guests
+        self._costs = Costs(cache / "costs.json")
+        self._can: dict[str, Capabilities] = {}
+        self._results = Results(cache / "results", not cached, say)
         self._snapshots = Snapshots(cache / "snapshots")
         self._stopped = threading.Event()
         self._hold = threading.Lock()
@@ -151,11 +161,14 @@ class LabTarget:
         values = facts.get("values")
         if isinstance(values, dict):
             values.update(_lab_facts(bench))
+            not_checked = check_in_force(bench.label, values, bench.kernel.vmlinuz)
+            values.update({NOT_CHECKED: " ".join(not_checked)} if not_checked else {})
         return facts
 
     def capabilities(self, machine: str = "") -> Capabilities:
         found = Capabilities.from_json(self._ask(self._bench(machine), 1, "list"))
         self._tests[machine] = {test.name: test for test in found.tests}
+        self._can[machine] = found
         return found
 
     def config(self, machine: str = "") -> str:
@@ -172,13 +185,13 @@ class LabTarget:
         if self._stopped.is_set():
             raise KeyboardInterrupt
         bench, modules = self._bench_for(cell)
-        loads = cell.parameters.get("load", ())
-        before = [
-            *bench.lines_for(loads if isinstance(loads, tuple) else (str(loads),)),
-            *self._loads[str(bench.label)],
-        ]
-        before += [line for line in modules.lines if line not in before]
-        lines = bench.run([*before, _argv(cell)], _limit_s(cell), _Ticks(on_progress))
+        before = self._before(cell, bench, modules)
+        virtual_s = planned_seconds(cell, self._can[cell.machine])
+        ticks = _Ticks(on_progress, cell_cost_s(cell, virtual_s) - CELL_S, self._costs.of(cell))
+        limit = limit_s(virtual_s) if self._clock == VIRTUAL else REAL_LIMIT_S + REAL_LIMIT * virtual_s
+        lines = bench.run([*before, _argv(cell)], limit, ticks)
+        if ticks.used_s and self._clock == VIRTUAL:
+            self._costs.learn(cell, ticks.model_s, ticks.used_s - CELL_S)
         for argv, line in zip(before, lines, strict=False):
             if line.status != "0":
                 said = sentence_of(line.stderr, 1)
@@ -194,6 +207,35 @@ class LabTarget:
             with storing(stream):
                 stream.write_bytes(data)
         return outcome
+
+    def _before(self, cell: Cell, bench: Bench, modules: Needed) -> list[tuple[str, ...]]:
+        """The lines of a job before its cell."""
+        loads = cell.parameters.get("load", ())
+        before = [
+            *bench.lines_for(loads if isinstance(loads, tuple) else (str(loads),)),
+            *self._loads[str(bench.label)],
+        ]
+        return before + [line for line in modules.lines if line not in before]
+
+    def cost_s(self, cell: Cell) -> float:
+        if self._clock == REAL:
+            return cell.expected_s
+        if self._is_kept(cell):
+            return 0.0
+        return CELL_S + max(0.0, cell.expected_s - CELL_S) * self._costs.of(cell)
+
+    def _is_kept(self, cell: Cell) -> bool:
+        """Whether its result is in the cache. Of a guest with modules of its own that is not looked at: they may have
+        to be fetched for it."""
+        bench = self._benches.get(cell.machine)
+        test = self._tests.get(cell.machine, {}).get(cell.test)
+        if bench is None or test is None:
+            return False
+        if test.used(test.modules, cell.parameters) or test.used(test.devices, cell.parameters):
+            return False
+        with suppress(HowlateError):
+            return bench.holds([*self._before(cell, bench, Needed()), _argv(cell)])
+        return False
 
     def _ask(self, bench: Bench, number: int, what: str) -> dict[str, Any]:
         """Facts and list are one job, asked once: an answer of both costs one guest, also without a cache."""
@@ -262,6 +304,7 @@ class LabTarget:
             self._results,
             self._stopped,
             own.files,
+            self._say,
         )
 
 
@@ -286,10 +329,6 @@ def _argv(cell: Cell) -> list[str]:
     return [PROBE, *arguments(replace(cell, parameters=own)), "--stream=stream", "--record=memory", "--quiet"]
 
 
-def _limit_s(cell: Cell) -> float:
-    return _LIMIT_S + _LIMIT_FACTOR * cell.expected_s
-
-
 def _lab_facts(bench: Bench) -> Mapping[str, Any]:
     """What the guest cannot know of itself."""
     kernel = bench.kernel
@@ -309,12 +348,16 @@ def _lab_facts(bench: Bench) -> Mapping[str, Any]:
 
 
 class _Ticks:
-    """A guest says nothing of itself while it measures: what can be told is that it runs, and for how long."""
+    """A guest says nothing of itself while it measures: how far it is follows from the CPU time that it has used, out
+    of what it is expected to use."""
 
-    def __init__(self, on_progress: Callable[[Progress], None]) -> None:
-        self._on_progress = on_progress
-        self._seconds = 0
+    def __init__(self, on_progress: Callable[[Progress], None], model_s: float, factor: float) -> None:
+        self._on_progress, self.model_s = on_progress, model_s
+        self._expected_s = CELL_S + model_s * factor
+        self._began = time.monotonic()
+        self.used_s = 0.0
 
-    def __call__(self) -> None:
-        self._seconds += 1
-        self._on_progress(Progress(0, float(self._seconds), 0))
+    def __call__(self, cpu_s: float) -> None:
+        self.used_s = cpu_s
+        share = min(0.99, cpu_s / self._expected_s)
+        self._on_progress(Progress(0, time.monotonic() - self._began, 0, share))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,4 +53,5 @@ def open_archive(mirrors: tuple[str, ...], keyring: Path | None) -> Archive:
 
 def say(text: str) -> None:
     """Progress, on standard error."""
-    click.echo(f"howlate: {retold(text)}", err=True)
+    clear = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line of progress may stand there
+    click.echo(f"{clear}howlate: {retold(text)}", err=True)

@@ -1,0 +1,73 @@
+"""Boot parameters that a kernel does not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from howlate.errors import UsageError
+from howlate.lab.image import plain_kernel
+from howlate.lab.label import Label
+from howlate.lab.parameters import HANDED, OF_MODULES, Known, check_in_force, not_checked
+from lab.guests import bench
+
+IMAGE = b"\0preempt=\0isolcpus=\0nospectre_v2\0full\0nokaslr\0"
+
+
+def check(label: str, handed: str, tmp_path: Path, of_modules: str = "") -> tuple[str, ...]:
+    vmlinuz = tmp_path / "vmlinuz"
+    vmlinuz.write_bytes(IMAGE + bytes(0x300))
+    return check_in_force(Label.parse(label), {HANDED: handed, OF_MODULES: of_modules}, vmlinuz)
+
+
+def test_a_parameter_that_was_handed_to_init_is_refused_with_the_nearest_one(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"6\.1\[premept=full\] does not know the parameter premept=full"
+    ) as caught:
+        check("6.1[premept=full]", "premept=full", tmp_path)
+    assert caught.value.remedy == 'did you mean "preempt=full"? Else leave it out'
+    with pytest.raises(UsageError, match="does not know the parameter bogusflag") as caught:
+        check("6.1[quiet bogusflag]", "bogusflag", tmp_path)
+    assert caught.value.remedy == "leave it out"
+    with pytest.raises(UsageError) as caught:
+        check("6.1[threadirq]", "threadirq", tmp_path)
+    assert caught.value.remedy.startswith('did you mean "threadirqs"?')
+
+
+def test_what_the_kernel_took_is_in_force(tmp_path: Path) -> None:
+    assert check("6.1[preempt=full quiet]", "", tmp_path) == ()
+    assert check("6.1", "nokaslr", tmp_path) == ()  # the lab's own
+
+
+def test_what_cannot_be_known_is_not_claimed(tmp_path: Path) -> None:
+    assert check("6.1[spectre_v2=off]", "spectre_v2=off", tmp_path) == ("spectre_v2=off",)
+    words = "6.1[rcutree.kthread_prio=2 no.thing=1]"
+    assert check(words, "", tmp_path, "rcutree.kthread_prio=2") == ("no.thing=1",)
+    assert "6.1: whether a.b, c.d is in force is not known" in not_checked("6.1", "a.b c.d")
+
+
+def test_spellings_come_from_the_image() -> None:
+    known = Known.of(IMAGE)
+    assert known.parameters == {"preempt", "isolcpus"}
+    assert known.holds("spectre_v2")
+    assert not known.holds("premept")
+    assert known.nearest("isolcpu") == "isolcpus"
+
+
+@pytest.mark.slow
+def test_a_kernel_hands_over_what_it_does_not_know(tmp_path: Path) -> None:
+    """The real thing: what a guest reports, and a real kernel's strings."""
+    import json
+
+    words = "frobnicate=yes bogus rcutree.kthread_prio=3 no_such.thing=1 threadirqs"
+    on = bench(tmp_path, f"6.1-rt[{words}]")
+    (line,) = on.run([("howlate-probe", "facts", "--json")], 60.0)
+    values = json.loads(line.stdout)["values"]
+    assert set(values[HANDED].split()) >= {"bogus", "frobnicate=yes"}
+    assert "threadirqs" not in values[HANDED]
+    assert values[OF_MODULES].split() == ["rcutree.kthread_prio=3"]
+    with pytest.raises(UsageError, match="does not know the parameter frobnicate=yes"):
+        check_in_force(on.label, values, on.kernel.vmlinuz)
+    known = Known.of(plain_kernel(on.kernel.vmlinuz.read_bytes()))
+    assert {"isolcpus", "nohz", "nohz_full"} <= known.parameters

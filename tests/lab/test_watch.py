@@ -1,0 +1,67 @@
+"""When a guest is given up: by what its QEMU uses, never by how long the host takes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from howlate.lab.snapshot import boot_limit_s
+from howlate.lab.watch import STILL_S, Used, Watch, used_by
+
+
+class Process:
+    """One whose clock and use the test sets."""
+
+    def __init__(self, limit_s: float = 10.0) -> None:
+        self.now, self.used = 0.0, Used(0.0, False)
+        self.watch = Watch(lambda: self.used, limit_s, lambda: self.now)
+
+    def after(self, seconds: float, cpu_s: float, asleep: bool = False) -> str:
+        self.now += seconds
+        self.used = Used(self.used.cpu_s + cpu_s, asleep)
+        return self.watch.trouble()
+
+
+def test_a_guest_is_ended_when_it_has_used_its_cpu_time() -> None:
+    process = Process(limit_s=10.0)
+    assert process.after(60.0, 9.9) == ""
+    assert process.after(1.0, 0.2) == "it has used 10 s of CPU time"
+
+
+def test_a_guest_that_gets_no_cpu_is_not_given_up() -> None:
+    process = Process()
+    for _ in range(100):
+        assert process.after(10.0, 0.0) == ""
+
+
+def test_a_guest_that_sleeps_for_good_is_ended() -> None:
+    process = Process()
+    process.after(1.0, 1.0)
+    found = [process.after(1.0, 0.0, asleep=True) for _ in range(int(STILL_S) + 1)]
+    assert found[:-2] == [""] * (len(found) - 2)
+    assert found[-1] == "it sleeps, and no timer will wake it"
+
+
+def test_a_guest_that_is_seen_between_two_turns_is_not_asleep() -> None:
+    process = Process(limit_s=1000.0)
+    assert {process.after(1.0, 0.5, asleep=True) for _ in range(100)} == {""}
+
+
+def test_a_process_says_what_it_has_used(tmp_path: Path) -> None:
+    assert used_by(os.getpid()).cpu_s > 0
+    assert not used_by(os.getpid()).is_asleep
+    stat = "7 (a ) name) {} 1 1 1 0 -1 0 0 0 0 0 250 150 0 0 20 0 2 0 0 0 0"
+    for task, state in (("7", "S"), ("8", "S")):
+        (tmp_path / "7" / "task" / task).mkdir(parents=True)
+        (tmp_path / "7" / "task" / task / "stat").write_text(stat.format(state))
+    (tmp_path / "7" / "stat").write_text(stat.format("S"))
+    assert used_by(7, tmp_path) == Used(400 / os.sysconf("SC_CLK_TCK"), True)
+    (tmp_path / "7" / "task" / "8" / "stat").write_text(stat.format("R"))
+    assert not used_by(7, tmp_path).is_asleep
+    assert used_by(8, tmp_path) == Used(0.0, False)
+
+
+def test_a_boot_may_take_six_times_the_usual_and_more_where_it_idles_by_pause() -> None:
+    assert boot_limit_s("quiet", 0.0) == 60.0
+    assert boot_limit_s("quiet", 20.0) == 120.0
+    assert boot_limit_s("quiet idle=poll", 0.0) == 480.0
