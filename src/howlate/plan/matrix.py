@@ -222,7 +222,7 @@ def _on_machine(cell: Cell, machines: Machines, capabilities: Capabilities) -> C
     """With how long it takes there, and whether it can be measured there at all."""
     impossible = machines.impossible.get(cell.machine, "") or cell.impossible
     if machines.cost is not None:
-        cell = replace(cell, expected_s=machines.cost(cell, cell.expected_s - OVERHEAD_S))
+        cell = replace(cell, expected_s=machines.cost(cell, planned_seconds(cell, capabilities)))
     cell = replace(cell, impossible=impossible)
     return cell if impossible else replace(cell, impossible=_too_much(cell, machines, capabilities))
 
