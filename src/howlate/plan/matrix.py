@@ -334,7 +334,7 @@ def expected_seconds(parameters: Mapping[str, Value], test: TestKind, capabiliti
 
 def planned_seconds(cell: Cell, capabilities: Capabilities) -> float:
     """How long a cell lasts by the machine's clock, without the work around it."""
-    return _ends(cell.parameters, find_test(cell.test, capabilities), capabilities)[0]
+    return ends(cell.parameters, find_test(cell.test, capabilities), capabilities)[0]
 
 
 def expected_point_ns(test: TestKind, text: Callable[[str], str]) -> float:
