@@ -338,3 +338,38 @@ def test_a_report_of_two_machines_names_both_and_claims_neither() -> None:
     assert "on these 2 machines" in head and "on this machine" not in head
     alike = html.render([runs[0], replace(runs[0], run=replace(runs[0].run, id="again"))])
     assert "on this machine" in alike.partition("</header>")[0]
+
+
+def test_the_page_begins_with_result_and_causes_then_notes_then_contents() -> None:
+    page = html.render([made_run(five_cells(1_000), warnings=("measured at night",))])
+    places = [
+        page.index(text)
+        for text in ('class="answer"', 'class="causes"', 'class="cautions"', 'class="contents"', "<h2>")
+    ]
+    assert places == sorted(places)
+    causes = page[places[1] : places[2]]
+    assert "Real-time tasks are throttled" in causes and "none is tied to the largest value" in causes
+    links = re.findall(r'<a href="#([^"]+)">', page[places[3] :].partition("</nav>")[0])
+    assert "findings" in links and all(f'id="{ident}"' in page for ident in links)
+
+
+def test_every_point_at_once_is_drawn_of_a_matrix_alone() -> None:
+    """One kernel and one axis is a list, which the table has; two axes are a matrix of their values."""
+    one_axis = html.render([made_run(five_cells(500))])
+    assert 'data-chart="matrix"' not in one_axis.replace('[data-chart="matrix"]', "")
+    cells = [
+        made_cell(load, seed, 500, labels={"timer": timer})[:2]
+        for seed, (load, timer) in enumerate(
+            (load, timer) for load in ("none", "cpu:50") for timer in ("futex", "spin", "ppoll")
+        )
+    ]
+    page = html.render([made_run(cells)])
+    chart = page[page.index('<section class="chart" data-chart="matrix"') :].partition("</section>")[0]
+    assert '"names":["none","cpu:50"]' in chart
+    assert all(timer in chart for timer in ("futex", "spin", "ppoll"))
+
+
+def test_the_largest_is_the_first_number_of_a_row() -> None:
+    page = html.render([made_run(five_cells(1_000))])
+    heads = re.findall(r"<th scope=\"col\"[^>]*>(.*?)</th>", page[page.index('id="table-latency_ns"') :])
+    assert heads[:3] == ["load", "largest", "median"]

@@ -19,6 +19,8 @@ from howlate.model.bins import LoadCourse
 WIDTH = 2000.0
 HEIGHT = 76
 OWN = N_("the load's own share")
+BESIDE = 4
+"""Lines of one value are so far apart, in units of the plane (half a pixel)."""
 LINES = 4
 """More CPUs than this are drawn as their mean and their largest."""
 POINTS = 240
@@ -36,7 +38,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | str | None:
         return _("No course of the load was recorded in these cells.")
     end = max(c.time_s[-1] for _, courses in drawn for c in courses)
     x = Scale(0.0, end if end > 0 else 1.0, False, "s")
-    y = Scale(0.0, 1.04, False, "share")
+    y = Scale(-0.14, 1.04, False, "share")
     names = list(dict.fromkeys(c.name for _, courses in drawn for c in courses))
     classes = {name: style(name, names) for name in names}
     return Figure(
@@ -45,7 +47,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | str | None:
         reading=_(
             "What the machine was doing meanwhile, once a second: the busy share of the CPUs, "
             "the share that a hypervisor took away (steal), and what each load got of the CPUs "
-            "given to it."
+            "given to it. Lines of the same value are drawn one below the other, so that none is hidden."
         ),
         x_title=_("Time since the first release"),
         y_title=_("Share of the CPU time"),
@@ -127,7 +129,8 @@ def _panel(
             x=x,
             y_ticks=[(y.at(v), percent_text(v)) for v in (0.0, 0.5, 1.0)],
             marks="".join(
-                el("path", {"class": f"line {classes[c.name]}", "d": _staircase(c, x, y)}) for c in courses
+                el("path", {"class": f"line {classes[c.name]}", "d": _staircase(c, x, y, i)})
+                for i, c in enumerate(courses)
             ),
             width=WIDTH,
             height=2 * HEIGHT,
@@ -141,14 +144,14 @@ def _panel(
     )
 
 
-def _staircase(course: LoadCourse, x: Scale, y: Scale) -> str:
-    """A level for each stretch; what is above one stands at one."""
-    plane = 2 * HEIGHT
+def _staircase(course: LoadCourse, x: Scale, y: Scale, place: int) -> str:
+    """A level for each stretch; what is above one stands at one. `place`: among the lines of the panel."""
+    plane, beside = 2 * HEIGHT, BESIDE * place
     at_x = round(x.at(edges(course)[0]) * WIDTH)
-    at_y = round(plane * (1 - y.at(min(1.0, course.share[0]))))
+    at_y = round(plane * (1 - y.at(min(1.0, course.share[0])))) + beside
     out = [f"M{at_x},{at_y}"]
     for right, share in zip(course.time_s, course.share, strict=True):
-        px, py = round(x.at(right) * WIDTH), round(plane * (1 - y.at(min(1.0, share))))
+        px, py = round(x.at(right) * WIDTH), round(plane * (1 - y.at(min(1.0, share)))) + beside
         out.append((f"v{py - at_y}" if py != at_y else "") + f"h{px - at_x}")
         at_x, at_y = px, py
     return "".join(out)

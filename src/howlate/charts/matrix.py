@@ -1,5 +1,6 @@
-"""The whole matrix as a heat map: a row a side, a column a point, the median of the maxima as colour and number. What
-it hides: everything but the maximum, and the spread over the repetitions (the pointer tells it)."""
+"""The whole matrix as a heat map: a row a side, a column a point (where one side was measured: an axis each), the
+median of the maxima as colour and number. What it hides: everything but the maximum, and the spread over the
+repetitions (the pointer tells it)."""
 
 from __future__ import annotations
 
@@ -52,12 +53,13 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     spots = measured(spots_of(subjects))
     names = list(dict.fromkeys(name for spot in spots for name in columns_of(spot)))
     entries = {name: _entries(spots, name) for name in names}
-    if not any(len(rows) > 3 for rows in entries.values()):
+    entries = {name: rows for name, rows in entries.items() if _is_matrix(rows)}
+    if not entries:
         return None
     panels = [
         panel
         for name, rows in entries.items()
-        for panel in _panels(name, rows, sides_of(spots), len(names) > 1)
+        for panel in _panels(name, rows, _across(rows, sides_of(spots)), len(names) > 1)
     ]
     return Figure(
         name="matrix",
@@ -76,7 +78,25 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
 def _entries(spots: Sequence[Spot], column: str) -> list[Entry]:
     held = [(spot, its) for spot in spots if (its := maxima(spot, column)) is not None]
     those = [spot for spot, _ in held]
+    if len({spot.side for spot in those}) == 1:
+        axes = [name for name in those[0].rest if len({spot.rest.get(name) for spot in those}) > 1]
+        return (
+            [(s.rest.get(axes[0], "-"), s.rest.get(axes[1], "-"), its) for s, its in held]
+            if len(axes) == 2
+            else []
+        )
     return [(spot.side, title_of(spot.rest, those) or _("every point"), its) for spot, its in held]
+
+
+def _is_matrix(rows: Sequence[Entry]) -> bool:
+    """Several rows and several columns: a single line of places says no more than the table."""
+    return min(len({side for side, _, _ in rows}), len({point for _, point, _ in rows})) > 1
+
+
+def _across(rows: Sequence[Entry], sides: Sequence[str]) -> list[str]:
+    """The sides in their order; of one side alone the values of the first axis."""
+    found = list(dict.fromkeys(side for side, _, _ in rows))
+    return [side for side in sides if side in found] or found
 
 
 def _panels(column: str, rows: Sequence[Entry], sides: Sequence[str], several: bool) -> list[Panel]:

@@ -11,6 +11,25 @@ from howlate.report import machine
 from howlate.report.content import RunContent
 from howlate.report.text import coded
 
+MOST_CAUSES = 3
+
+
+def causes(runs: Sequence[RunContent]) -> str:
+    """The weightiest findings in a line each, below the answer: possible causes, which no sample is tied to."""
+    late = list(dict.fromkeys(f for content in runs for f in content.findings if f.level == "late"))
+    if not late:
+        return ""
+    items = "".join(
+        f"<li><b>{escape(retold(f.title))}{_about(f)}</b>: {coded(retold(f.found))}</li>"
+        for f in late[:MOST_CAUSES]
+    )
+    title = _("Possible causes, from the machine's state; none is tied to the largest value:")
+    more = _("All findings, and how to change them")
+    return (
+        f'<section class="causes"><p>{escape(title)}</p><ul>{items}</ul>'
+        f'<p><a href="#findings">{escape(more)}</a></p></section>'
+    )
+
 
 def section(runs: Sequence[RunContent]) -> str:
     parts: list[str] = []
@@ -39,7 +58,7 @@ def section(runs: Sequence[RunContent]) -> str:
             some = [f for f in findings if f.level == level]
             if some:
                 parts.append(
-                    f'<details><summary>{len(some)} {text}</summary><div class="findings">'
+                    f'<details class="aside-findings"><summary>{len(some)} {text}</summary><div class="findings">'
                     f"{''.join(_finding(f) for f in some)}</div></details>"
                 )
     if not parts:

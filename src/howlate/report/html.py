@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -44,6 +45,8 @@ MOST_DRAWN = 200
 """Even the coarsest pictures of more cells would not fit."""
 MOST_LISTED = 1000
 """Rows of the table, likewise."""
+FEWEST_LISTED, MOST_CONTENTS = 3, 40
+"""Headings that are worth a list, and how many it has at most."""
 FEWEST = 8
 """So many cells are shown in any case."""
 
@@ -135,6 +138,7 @@ def _render(
     cells, names = [every[i] for i in listed], [names[i] for i in listed]
     body = [
         _head(runs, [*(line for section in sections for line in section.answer), *_deadlines(every)]),
+        findings.causes(runs),
         _warnings([*_ended(runs), *prose.cautions(runs, cells, names), *_left_out(fit, len(every))]),
         compare_html.section(comparison, fit.listed) if comparison is not None else "",
         *_over_sides(drawn, first),
@@ -145,7 +149,19 @@ def _render(
         _foot(runs),
     ]
     title = " – ".join(filter(None, (_question(runs), _policy_words(runs), "howlate")))
-    return _page(title, "\n".join(part for part in body if part))
+    head, *rest = [part for part in body if part]
+    return _page(title, "\n".join([head, *_with_contents(rest)]))
+
+
+def _with_contents(parts: Sequence[str]) -> list[str]:
+    """The parts, with a list of their headings before the first of them that has one."""
+    first = next((i for i, part in enumerate(parts) if "<h2>" in part), len(parts))
+    headings = re.findall(r'<section[^>]* id="([^"]+)"[^>]*><h2>(.*?)</h2>', "".join(parts))
+    if len(headings) < FEWEST_LISTED:
+        return list(parts)
+    links = "".join(f'<li><a href="#{ident}">{title}</a></li>' for ident, title in headings[:MOST_CONTENTS])
+    contents = f'<nav class="contents" aria-label="{_("Contents")}"><ul>{links}</ul></nav>'
+    return [*parts[:first], contents, *parts[first:]]
 
 
 def _deadlines(cells: Sequence[CellContent]) -> list[str]:

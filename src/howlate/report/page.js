@@ -482,10 +482,10 @@
     item.addEventListener("pointerleave", () => lines(false));
   }
 
-  // Paper cannot be opened: what is folded away is printed too.
+  // Paper cannot be opened: what is folded away is printed too, but for findings, of which the important ones are open.
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = Array.from(document.querySelectorAll("details:not([open])"));
+    closed = Array.from(document.querySelectorAll("details:not([open]):not(.aside-findings)"));
     closed.forEach((d) => { d.open = true; });
   });
   addEventListener("afterprint", () => closed.forEach((d) => { d.open = false; }));

@@ -17,7 +17,8 @@ from howlate.report.terminal import each_cpu, in_common, load_text, outcome_colu
 from howlate.report.units import Unit, unit_for
 from howlate.stats.groups import Group, repetitions
 
-TIMES = (N_("min"), N_("median"), N_("mean"), "p99", "p99.9", N_("largest"), N_("std dev"))
+TIMES = (N_("largest"), N_("median"), "p99", "p99.9", N_("mean"), N_("min"), N_("std dev"))
+"""What matters most first: on a telephone the rest is behind the edge."""
 COUNTS = ((N_("period exceeded"), " first"), (N_("overruns"), ""), (N_("dropped"), ""))
 POINT_COUNTS = ((N_("missing"), " first"), (N_("dropped"), ""))
 """Of data points, which no period brings: those that were wanted and not had."""
@@ -281,14 +282,14 @@ def _number(name: str, count: int | None, group: str) -> str:
 def times(column: ColumnSummary | None) -> list[tuple[str, float | None]]:
     """The times of a row, in the table's order."""
     if column is None:
-        return [(name, None) for name in ("min", "0.5", "mean", "0.99", "0.999", "max", "stddev")]
+        return [(name, None) for name in ("max", "0.5", "0.99", "0.999", "mean", "min", "stddev")]
     return [
-        ("min", column.min),
+        ("max", column.max),
         ("0.5", column.quantiles.get("0.5")),
-        ("mean", column.mean),
         ("0.99", column.quantiles.get("0.99")),
         ("0.999", column.quantiles.get("0.999")),
-        ("max", column.max),
+        ("mean", column.mean),
+        ("min", column.min),
         ("stddev", column.stddev),
     ]
 
