@@ -166,6 +166,8 @@ def environment(**more: str) -> dict[str, str]:
         (["report"], 2, "missing argument"),
         (["report", "absent"], 2, "absent is not there"),
         (["export", "absent", "--format", "csv"], 2, "absent is not there"),
+        (["report", ".", "--axis", "latency=5us:2us"], 2, "is empty"),
+        (["report", ".", "--axis", "latncy=log"], 2, 'no chart has an axis "latncy"'),
         (["export", ".", "--format", "xls"], 2, "'csv', 'gnuplot', 'parquet'"),
         (["studies", "show", "chek"], 2, 'Did you mean "check"?'),
         (["doctor", "--run", "absent"], 2, "absent is not there"),
@@ -344,6 +346,17 @@ def test_export_writes_every_sample(howlate: Run) -> None:
         refused = howlate("export", "r", "--format", form, "-o", "-")
         assert (refused.code, refused.out) == (2, "")
         assert "not one text file" in refused.err and is_a_sentence(refused.err)
+
+
+def test_a_report_is_drawn_on_the_axes_that_are_asked_for(howlate: Run) -> None:
+    howlate("run", "mine.toml", "--out", "r")
+    asked = ("--axis", "latency=0:1ns,linear", "--axis", "counts=linear")
+    said = howlate("report", "r", *asked, "-o", "r.html")
+    assert said.code == 0, said.err
+    assert "100 beyond 1\u202fns" in Path("r.html").read_text()
+    refused = howlate("report", "r", "--axes", "published", "-o", "p.html")
+    assert refused.code == 2 and not Path("p.html").exists()
+    assert "no published figures belong to this study" in refused.err and is_a_sentence(refused.err)
 
 
 def test_a_fault_of_our_own_is_a_sentence_and_a_file(

@@ -112,9 +112,11 @@ def _absent(table: Table, rows: Sequence[Shown]) -> str:
     """Which of the document's rows have nothing of ours, and why."""
     drawn = {shown.row.label for shown in rows}
     said = [
-        _(" {row}: cannot be measured here.").format(row=row.label)
-        if row.why
-        else _(" {row}: not measured.").format(row=row.label)
+        (
+            _(' Nothing stands for "{row}", which cannot be measured here.')
+            if row.why
+            else _(' Nothing stands for "{row}", which was not measured.')
+        ).format(row=row.label)
         for row in table.rows
         if row.label not in drawn
     ]
