@@ -34,6 +34,7 @@ from howlate.plan import (
     SEEDS,
     Machines,
     apply_changes,
+    differences,
     expected_stream_bytes,
     is_length_set,
     kernels_of,
@@ -54,8 +55,8 @@ from howlate.plan.cpus import marked
 from howlate.plan.defaults import InForce, with_settings
 from howlate.reference.load import reference_path
 from howlate.same import boots, check_same
-from howlate.store.files import storing
-from howlate.store.run_folder import KERNELS, RUN, RunFolder, file_name
+from howlate.store.files import measure_again, storing
+from howlate.store.run_folder import KERNELS, RUN, SUMMARY, RunFolder, file_name
 from howlate.targets import Outcome, Target
 
 NO_SETTINGS = Settings()
@@ -444,8 +445,11 @@ def _new_name(run_id: str) -> Path:
 def _go_on(prepared: Prepared, folder: RunFolder) -> Session:
     before, now = folder.read_run(), prepared.run
     remedy = "choose another --out, or call it as before"
-    if before.study.id != now.study.id or not same_plan(before.plan, now.plan):
+    if before.study.id != now.study.id:
         raise UsageError(f"{folder.path} holds another plan ({_described(before)})", remedy)
+    if not same_plan(before.plan, now.plan):
+        differ = "; ".join(differences(before.plan, now.plan))
+        raise UsageError(f"{folder.path} holds another plan ({_described(before)}): {differ}", remedy)
     if before.target != now.target:
         raise UsageError(f"{folder.path} was measured on the target {before.target}", remedy)
     if before.clock != now.clock:
@@ -524,15 +528,26 @@ def study_text(text: str, folder: Path = STUDIES) -> str:
     return read_text(studies(folder).get(text) or Path(text), UsageError)
 
 
+def _gone(folder: RunFolder, cell_id: str) -> str:
+    """Of a cell that was whole and is not."""
+    path = folder.cell_path(cell_id)
+    if path.is_dir():
+        return (
+            f"it was measured, but {path / SUMMARY} is gone; restore it from a copy, or {measure_again(path)}"
+        )
+    return f"it was measured, but {path} is gone; restore it from a copy, or measure it again with the same --out"
+
+
 def reopen(folder: RunFolder) -> tuple[Session, Tally]:
     """A run as it stands: what is missing, and what is known of the cells that failed."""
     run = folder.read_run()
-    whole, failed = set(folder.whole_cells()), folder.failed_cells()
+    whole, failed, finished = set(folder.whole_cells()), folder.failed_cells(), folder.finished_cells()
     failures = []
     for cell in run.plan.cells:
         if cell.impossible:
             failures.append(Failure(cell, ExitCode.NOT_POSSIBLE, cell.impossible))
         elif cell.id not in whole:
-            error = failed.get(cell.id, {"exit_code": ExitCode.INCONCLUSIVE, "message": "not measured yet"})
+            message = _gone(folder, cell.id) if cell.id in finished else "not measured yet"
+            error = failed.get(cell.id, {"exit_code": ExitCode.INCONCLUSIVE, "message": message})
             failures.append(Failure.from_json(cell, error))
     return Session(folder, run, still_to_measure(run.plan, whole)), Tally.of(folder, failures)

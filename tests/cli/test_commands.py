@@ -162,7 +162,7 @@ def environment(**more: str) -> dict[str, str]:
         (["run", "mine.toml", "--set", f"seed={'9' * 23}"], 2, "is too large"),
         (["check", "--seconds", "9", "--long"], 2, "cannot be together"),
         (["show", "absent"], 2, "absent is not there"),
-        (["show", "."], 4, "has no run.json"),
+        (["show", "."], 2, "has no run.json"),
         (["report"], 2, "missing argument"),
         (["report", "absent"], 2, "absent is not there"),
         (["export", "absent", "--format", "csv"], 2, "absent is not there"),

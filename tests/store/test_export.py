@@ -15,6 +15,7 @@ import pytest
 
 from howlate.errors import DamagedError, ExitCode, StorageError, UsageError
 from howlate.execute import Tally
+from howlate.store.checksums import CHECKSUMS
 from howlate.store.export import find_format, names
 from howlate.store.export.gnuplot import HIGH
 from howlate.store.run_folder import RunFolder
@@ -94,6 +95,7 @@ def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
 def test_damaged_samples_are_a_sentence_and_leave_nothing(tmp_path: Path) -> None:
     run = a_folder(tmp_path / "run", {"a": stream(list(range(100)))})
     samples = run.cell_path("a") / "samples.parquet"
+    (run.cell_path("a") / CHECKSUMS).unlink()  # else these tell it first
     samples.write_bytes(samples.read_bytes()[:-30])
     for export in (export_csv, export_parquet, export_text):
         with pytest.raises(DamagedError, match="cannot be read"):
@@ -104,6 +106,7 @@ def test_damaged_samples_are_a_sentence_and_leave_nothing(tmp_path: Path) -> Non
 def test_samples_that_break_in_the_middle_are_not_blamed_on_the_destination(tmp_path: Path) -> None:
     run = a_folder(tmp_path / "run", {"a": stream(list(range(5000)))})
     samples = run.cell_path("a") / "samples.parquet"
+    (run.cell_path("a") / CHECKSUMS).unlink()  # else these tell it first
     whole = samples.read_bytes()
     samples.write_bytes(whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :])
     for export in (export_csv, export_parquet, export_text):
@@ -115,6 +118,7 @@ def test_samples_whose_first_page_is_altered_are_not_blamed_on_the_destination(t
     """How many there are still stands at the end of the file."""
     run = a_folder(tmp_path / "run", {"a": stream(list(range(5000)))})
     samples = run.cell_path("a") / "samples.parquet"
+    (run.cell_path("a") / CHECKSUMS).unlink()  # else these tell it first
     whole = samples.read_bytes()
     samples.write_bytes(whole[:4] + b"\xff" * 40 + whole[44:])
     for export in (export_csv, export_parquet, export_text):
@@ -125,6 +129,7 @@ def test_samples_whose_first_page_is_altered_are_not_blamed_on_the_destination(t
 def test_samples_of_something_else_are_a_sentence(tmp_path: Path) -> None:
     run = a_folder(tmp_path / "run", {"a": stream([1])})
     path = run.cell_path("a") / "samples.parquet"
+    (run.cell_path("a") / CHECKSUMS).unlink()
     duckdb.execute(f"COPY (SELECT 1 AS other) TO '{path}' (FORMAT parquet)")
     for export in (export_csv, export_parquet, export_text):
         with pytest.raises(DamagedError, match=r"has no column|not found"):

@@ -68,7 +68,7 @@ def test_an_id_that_is_no_folder_name_is_refused(tmp_path: Path, name: str) -> N
 def test_folders_that_are_no_runs_are_told_apart(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not there"):
         RunFolder.open(tmp_path / "missing")
-    with pytest.raises(DamagedError, match=r"has no run\.json"):
+    with pytest.raises(UsageError, match=r"has no run\.json"):
         RunFolder.open(tmp_path)
     (tmp_path / "file").touch()
     for taken in (tmp_path, tmp_path / "file"):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from howlate.language import _
+
 if TYPE_CHECKING:
     from howlate.store.run_folder import RunFolder
 
@@ -16,14 +18,19 @@ if TYPE_CHECKING:
 @click.option("--cells", "every", is_flag=True, help="Every cell, where the tables show repeated points.")
 @click.option("--kernels", is_flag=True, help="A lab run's kernels, and how their configurations differ.")
 @click.option("--all", "all_", is_flag=True, help="With --kernels: every option that differs.")
+@click.option("--verify", is_flag=True, help="Whether every file is as it was measured; exit code 4 if not.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON (docs/commands.md).")
-def command(runs: tuple[Path, ...], every: bool, kernels: bool, all_: bool, as_json: bool) -> int:
+def command(
+    runs: tuple[Path, ...], every: bool, kernels: bool, all_: bool, verify: bool, as_json: bool
+) -> int:
     """Show the tables of the run folder RUN, of several as one set of cells. Where points are repeated (seeds of
     virtual time) a row is a point with the spread over its repetitions."""
     from howlate.cli._measure import print_run
     from howlate.session import reopen
     from howlate.store.run_folder import RunFolder
 
+    if verify:
+        return max([_verify(RunFolder.open(run)) for run in runs])
     if len(runs) > 1:
         return _show_several(runs, every, kernels, as_json)
     folder = RunFolder.open(runs[0])
@@ -37,6 +44,26 @@ def command(runs: tuple[Path, ...], every: bool, kernels: bool, all_: bool, as_j
         return 0
     print_run(*reopen(folder), every)
     return 0
+
+
+def _verify(folder: RunFolder) -> int:
+    """Every byte of every whole cell against what was noted when it was finished, and cells that are gone."""
+    from howlate.errors import ExitCode
+
+    whole = folder.whole_cells()
+    wrong = [f"cells/{cell}: {what}" for cell in whole for what in folder.differences(cell)]
+    gone = folder.finished_cells() - set(whole)
+    wrong += [f"cells/{cell}: " + _("it was whole, and is not any more") for cell in sorted(gone)]
+    old = [cell for cell in whole if not folder.has_checksums(cell)]
+    for sentence in wrong:
+        click.echo(sentence)
+    if old:
+        said = _("{old} of {cells} cells have no checksums: an older howlate finished them.")
+        click.echo(said.format(old=len(old), cells=len(whole)))
+    if wrong:
+        return ExitCode.BROKEN
+    click.echo(_("{cells} cells are as they were measured.").format(cells=len(whole) - len(old)))
+    return ExitCode.DONE
 
 
 def _show_several(runs: tuple[Path, ...], every: bool, kernels: bool, as_json: bool) -> int:

@@ -74,7 +74,8 @@ class Table:
     def _typed(self, name: str, kind: type, fallback: Any, required: bool) -> Any:
         if name not in self.values:
             if required:
-                raise self.fail(f'the key "{name}" is missing', f"add {name}, {_KIND[kind]}")
+                remedy = f"add {name}, {_KIND[kind]}" if self.error is UsageError else ""
+                raise self.fail(f'the key "{name}" is missing', remedy)
             return fallback
         value = self.values[name]
         if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**1000:

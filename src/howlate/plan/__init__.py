@@ -12,7 +12,7 @@ from howlate.plan.changes import (
 from howlate.plan.lasting import too_short
 from howlate.plan.machines import SEEDS, kernels_of, on_machines, seeded
 from howlate.plan.matrix import MOST_CELLS, Machines, expected_stream_bytes, make_plan, planned_seconds
-from howlate.plan.resume import same_plan, still_to_measure
+from howlate.plan.resume import differences, same_plan, still_to_measure
 
 __all__ = [
     "KERNEL",
@@ -20,6 +20,7 @@ __all__ = [
     "SEEDS",
     "Machines",
     "apply_changes",
+    "differences",
     "expected_stream_bytes",
     "is_length_set",
     "kernels_of",

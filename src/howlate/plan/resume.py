@@ -2,15 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from howlate.model.plan import Cell, Plan
+from howlate.model.study import spell
 
 
 def still_to_measure(plan: Plan, whole: Collection[str]) -> tuple[Cell, ...]:
     """The possible cells that are not whole yet, in the plan's order: failed ones again, whole ones never."""
     done = frozenset(whole)
     return tuple(cell for cell in plan.cells if cell.id not in done and not cell.impossible)
+
+
+def differences(before: Plan, now: Plan) -> list[str]:
+    """What tells two plans apart: each parameter whose values differ, and how often a point is repeated. A seed's own
+    parameters differ with the seeds, so these are named alone."""
+    found = []
+    if (was := _repetitions(before)) != (is_now := _repetitions(now)):
+        found.append(f"{was} seeds or repetitions of a point, now {is_now}")
+    for what in ("test", "machine"):
+        found += _changed(
+            what, [getattr(c, what) for c in before.cells], [getattr(c, what) for c in now.cells]
+        )
+    by_seed = {"seed", "first"} if found else set()
+    names = dict.fromkeys(name for plan in (before, now) for cell in plan.cells for name in cell.parameters)
+    for name in names:
+        if name not in by_seed:
+            found += _changed(name, _values(before, name), _values(now, name))
+    return found or ["other combinations of the same values"]
+
+
+def _repetitions(plan: Plan) -> int:
+    return max((cell.repetition for cell in plan.cells), default=0)
+
+
+def _values(plan: Plan, name: str) -> list[str]:
+    return [spell(cell.parameters[name]) if name in cell.parameters else "not set" for cell in plan.cells]
+
+
+def _changed(name: str, before: Sequence[str], now: Sequence[str]) -> list[str]:
+    was, is_now = (", ".join(text or "none" for text in dict.fromkeys(its)) for its in (before, now))
+    return [] if set(before) == set(now) else [f"{name} {was}, now {is_now}"]
 
 
 def same_plan(one: Plan, other: Plan) -> bool:

@@ -10,7 +10,7 @@ import re
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from howlate.model.bins import CellBins
 from howlate.model.decode import read_text
 from howlate.model.run import Run
 from howlate.model.summary import SCHEMA, CellSummary
+from howlate.stats.own import contradiction
+from howlate.store.checksums import changed, differences, read_checksums, write_checksums
 from howlate.store.files import (
     looking,
     measure_again,
@@ -35,6 +37,8 @@ SAMPLES, CPUS, LOADS = "samples.parquet", "cpus.parquet", "loads.parquet"
 STREAM = "stream"
 CONSOLE = "console"
 """What the guest of a cell that failed wrote on its console."""
+FINISHED = "finished.txt"
+"""Ids of the cells that were finished, a line each, so that one whose folder is gone is known."""
 KERNELS = "kernels"
 """The folder of the kernels' configurations, where a run is of the lab's."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:,=@%+-]{0,199}")
@@ -65,13 +69,16 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """An existing run folder; UsageError if there is none at all, DamagedError if it is not readable as
-        one."""
+        """An existing run folder; UsageError if nothing or something else stands there, DamagedError if it is not
+        readable as one."""
         with looking(path):
             if not path.exists():
                 raise UsageError(f"{path} is not there", "name a run folder; `howlate check` makes one")
-            if not path.is_dir() or not (path / RUN).is_file():
-                raise DamagedError(f"{path} has no {RUN}", "name the folder that holds run.json")
+            if not path.is_dir():
+                raise UsageError(f"{path} is not a run folder", "name the folder that holds run.json")
+            if not (path / RUN).is_file():
+                error = DamagedError if (path / "cells").is_dir() else UsageError
+                raise error(f"{path} has no {RUN}", "name the folder that holds run.json")
         folder = cls(path)
         folder.read_run()
         folder._with(SUMMARY)
@@ -125,8 +132,10 @@ class RunFolder:
 
     def start_cell(self, cell_id: str) -> Path:
         """An empty `.part` folder for this cell; what an earlier attempt left there is removed."""
-        part = self.part_path(cell_id)
+        part, whole = self.part_path(cell_id), self.cell_path(cell_id)
         with storing(part):
+            if whole.exists():  # nobody's measurement is removed without a word
+                raise DamagedError(f"{whole} stands there without its {SUMMARY}", measure_again(whole))
             if part.exists():
                 shutil.rmtree(part)
             part.mkdir(parents=True)
@@ -138,10 +147,24 @@ class RunFolder:
         with storing(whole):
             if not (part / SUMMARY).is_file():
                 raise DamagedError(f"cell {cell_id} has no {SUMMARY} yet", measure_again(part))
+            write_checksums(part)
             sync(part)
             part.rename(whole)
             sync(self.cells_path)
+        self._note_finished(cell_id)
         return whole
+
+    def _note_finished(self, cell_id: str) -> None:
+        with storing(self.path / FINISHED), (self.path / FINISHED).open("a", encoding="utf-8") as file:
+            file.write(f"{cell_id}\n")
+
+    def finished_cells(self) -> frozenset[str]:
+        """Ids of all cells that were ever whole: also those whose folder or summary is gone since."""
+        path = self.path / FINISHED
+        with looking(path):
+            noted = path.read_text(encoding="utf-8").split() if path.is_file() else []
+        left = [name for name in self._with(CELL) if _ID.fullmatch(name)]
+        return frozenset([*noted, *left])
 
     def fail_cell(self, cell_id: str, error: Mapping[str, Any]) -> None:
         """Leaves error.json beside what a failed cell has (its stream above all); it is repeated by the next
@@ -190,10 +213,48 @@ class RunFolder:
         return {ids[n]: read_json(self.cells_path / n / ERROR) for n in names if ids[n] not in whole}
 
     def summary(self, cell_id: str) -> CellSummary:
-        """The summary of a whole cell."""
-        file = self.cell_path(cell_id) / SUMMARY
-        with remedied(measure_again(file.parent)):
-            return CellSummary.from_json(read_json(file), str(file))
+        """The summary of a whole cell. DamagedError where it, or the record that it was made of, was changed since; a
+        cell whose samples were is not valid."""
+        folder = self.cell_path(cell_id)
+        file = folder / SUMMARY
+        with remedied(measure_again(folder)):
+            known = read_checksums(folder)
+            for name in (SUMMARY, CELL):
+                if what := changed(folder, name, known, whole=True):
+                    raise DamagedError(f"{folder / name} {what}")
+            summary = CellSummary.from_json(read_json(file), str(file))
+            if what := contradiction(summary):
+                raise DamagedError(f"{file} contradicts itself: {what}")
+        return self._beside_samples(summary, changed(folder, SAMPLES, known, whole=False))
+
+    def _beside_samples(self, summary: CellSummary, what: str) -> CellSummary:
+        """The summary with what became of the samples that it is of."""
+        if what in ("", "is missing") and (self.cell_path(summary.id) / SAMPLES).is_file():
+            return summary
+        said = f"{SAMPLES} {what or 'is missing'}: these figures can no longer be checked against it."
+        return replace(
+            summary, valid=summary.valid and what in ("", "is missing"), warnings=(said, *summary.warnings)
+        )
+
+    def check_samples(self, cell_id: str) -> None:
+        """DamagedError where the samples, read whole, are not those that were measured."""
+        folder = self.cell_path(cell_id)
+        if what := changed(folder, SAMPLES, read_checksums(folder), whole=True):
+            raise DamagedError(f"{folder / SAMPLES} {what}", measure_again(folder))
+
+    def differences(self, cell_id: str) -> list[str]:
+        """What is not as it was in a whole cell's folder, every byte looked at."""
+        folder = self.cell_path(cell_id)
+        found = list(differences(folder))
+        if found:
+            return found
+        with remedied(measure_again(folder)):
+            what = contradiction(CellSummary.from_json(read_json(folder / SUMMARY), str(folder / SUMMARY)))
+        return [f"{SUMMARY} contradicts itself: {what}"] if what else []
+
+    def has_checksums(self, cell_id: str) -> bool:
+        """False for a cell that an older howlate finished."""
+        return bool(read_checksums(self.cell_path(cell_id)))
 
     def summaries(self) -> list[CellSummary]:
         """All whole cells' summaries, in the order of the plan."""
@@ -203,6 +264,8 @@ class RunFolder:
         """The bins of a whole cell as they are stored; `summarise.bins_of` makes missing ones again."""
         file = self.cell_path(cell_id) / BINS
         with remedied(measure_again(file.parent)):
+            if what := changed(file.parent, BINS, read_checksums(file.parent), whole=True):
+                raise DamagedError(f"{file} {what}")
             return CellBins.from_json(read_json(file), str(file))
 
     def cell(self, cell_id: str) -> dict[str, Any]:

@@ -97,6 +97,7 @@ def bins_of(run: RunFolder, cell_id: str) -> CellBins:
     try:
         return run.bins(cell_id)
     except DamagedError:
+        run.check_samples(cell_id)
         return make_bins(run.cell_path(cell_id))
 
 

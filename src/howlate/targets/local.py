@@ -85,7 +85,10 @@ class LocalTarget(OneMachine):
         if done.returncode != 0:
             raise TargetError(f"`howlate-probe {what}` failed: {sentence_of(done.stderr, done.returncode)}")
         text = done.stdout.decode("utf-8", "replace")
-        return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
+        try:
+            return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
+        except TargetError as problem:
+            raise TargetError(problem.message, _another_program(self._probe)) from None
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         if self._stopped.is_set():
@@ -200,6 +203,13 @@ def parse_progress(line: bytes) -> Progress | None:
     except ValueError:
         return None
     return Progress(activations, elapsed_ns / 1e9, latency_ns_max)
+
+
+def _another_program(probe: Path) -> str:
+    """The remedy where what answers is no probe, or one of another version."""
+    if "HOWLATE_PROBE" in os.environ:
+        return f"unset HOWLATE_PROBE, which names {probe}, or have it name the probe of this howlate"
+    return f"remove {probe}; ./howlate builds it again"
 
 
 def _not_started(probe: Path, problem: OSError) -> HowlateError:

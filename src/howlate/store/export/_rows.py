@@ -75,7 +75,8 @@ def select(
 
 
 def chosen(run: RunFolder, cells: Sequence[str]) -> list[str]:
-    """The cells asked for, in order; UsageError for one that is not whole or for none at all."""
+    """The cells asked for, in order; UsageError for one that is not whole or for none at all, DamagedError where
+    samples are not as they were measured."""
     whole = run.whole_cells()
     for cell in cells:
         if cell not in whole:
@@ -84,7 +85,10 @@ def chosen(run: RunFolder, cells: Sequence[str]) -> list[str]:
             )
     if not whole:
         raise UsageError(f"{run.path} has no whole cell", "go on with `howlate run` and the same --out")
-    return list(dict.fromkeys(cells)) or whole
+    wanted = list(dict.fromkeys(cells)) or whole
+    for cell in wanted:
+        run.check_samples(cell)
+    return wanted
 
 
 def columns_of(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -> list[str]:

@@ -1,0 +1,170 @@
+"""What was altered after it was measured is noticed, and never shown as if it had been measured."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from howlate.cli import howlate
+from howlate.errors import DamagedError
+from howlate.report.content import read_content
+from howlate.session import reopen
+from howlate.stats.own import contradiction
+from howlate.store.checksums import CHECKSUMS
+from howlate.store.export import find_format
+from howlate.store.run_folder import BINS, CELL, FINISHED, SAMPLES, SUMMARY, RunFolder
+from howlate.store.summarise import bins_of
+
+from .runs import a_folder
+from .streams import stream
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return a_folder(tmp_path / "run", {"a": stream(list(range(100, 300))), "b": stream([7, 9, 8])})
+
+
+def edit(path: Path, change: Callable[[dict[str, object]], None]) -> None:
+    value = json.loads(path.read_text(encoding="utf-8"))
+    change(value)
+    path.write_text(json.dumps(value), encoding="utf-8")
+
+
+def set_maximum(value: dict[str, object], maximum: int) -> None:
+    value["columns"]["latency_ns"]["max"] = maximum  # type: ignore[index]
+
+
+def test_what_nobody_touched_is_as_it_was(folder: RunFolder) -> None:
+    assert [summary.valid for summary in folder.summaries()] == [True, True]
+    assert [folder.differences(cell) for cell in folder.whole_cells()] == [[], []]
+    assert all(summary.warnings == () for summary in folder.summaries())
+
+
+@pytest.mark.parametrize("name", [SUMMARY, CELL])
+def test_an_altered_record_is_damaged(folder: RunFolder, name: str) -> None:
+    edit(folder.cell_path("a") / name, lambda value: value.update(extra=1))
+    with pytest.raises(DamagedError, match=rf"{name} has .* bytes, and had"):
+        folder.summary("a")
+
+
+def test_a_changed_digit_of_a_summary_is_damaged(folder: RunFolder) -> None:
+    """Of the same length, and in itself possible."""
+    path = folder.cell_path("a") / SUMMARY
+    path.write_text(path.read_text(encoding="utf-8").replace('"max": 299', '"max": 298'), encoding="utf-8")
+    with pytest.raises(DamagedError, match="was changed after it was measured"):
+        folder.summary("a")
+
+
+def test_a_summary_that_contradicts_itself_is_damaged_without_checksums(folder: RunFolder) -> None:
+    path = folder.cell_path("a")
+    (path / CHECKSUMS).unlink()
+    edit(path / SUMMARY, lambda value: set_maximum(value, 1))
+    with pytest.raises(DamagedError, match=r"contradicts itself: latency_ns: max 1 is below quantile"):
+        folder.summary("a")
+
+
+def test_figures_that_no_samples_can_have_contradict_each_other(folder: RunFolder) -> None:
+    path = folder.cell_path("a")
+    (path / CHECKSUMS).unlink()
+    edit(path / SUMMARY, lambda value: set_maximum(value, 1_000_000_000))
+    with pytest.raises(DamagedError, match="deviation-too-small"):
+        folder.summary("a")
+
+
+def test_samples_of_another_measurement_make_the_cell_invalid(folder: RunFolder) -> None:
+    shutil.copy(folder.cell_path("b") / SAMPLES, folder.cell_path("a") / SAMPLES)
+    summary = folder.summary("a")
+    assert not summary.valid
+    assert "samples.parquet has" in summary.warnings[0]
+    with pytest.raises(DamagedError, match="samples"):
+        find_format("csv").write(folder, folder.path / "out.csv", ("a",))
+    assert find_format("csv").write(folder, folder.path / "out.csv", ("b",)) == 3
+
+
+def test_truncated_samples_make_the_cell_invalid(folder: RunFolder) -> None:
+    path = folder.cell_path("a") / SAMPLES
+    path.write_bytes(path.read_bytes()[:-10])
+    assert not folder.summary("a").valid
+    assert not read_content(folder.path).cells[0].summary.valid
+
+
+def test_a_byte_in_the_middle_is_found_where_samples_are_read(tmp_path: Path) -> None:
+    """`show` looks at the end of the file alone; who reads the samples, or verifies, looks at all of it."""
+    values = np.random.default_rng(1).integers(0, 1 << 40, 50_000).tolist()
+    folder = a_folder(tmp_path / "run", {"a": stream(values)})
+    path = folder.cell_path("a") / SAMPLES
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3] ^= 1
+    path.write_bytes(data)
+    assert folder.summary("a").valid
+    assert folder.differences("a") == ["samples.parquet was changed after it was measured"]
+    with pytest.raises(DamagedError, match="was changed after it was measured"):
+        find_format("parquet").write(folder, tmp_path / "out.parquet", ())
+    (folder.cell_path("a") / BINS).unlink()
+    with pytest.raises(DamagedError, match="was changed after it was measured"):
+        bins_of(folder, "a")
+
+
+def test_missing_samples_are_mentioned(folder: RunFolder) -> None:
+    (folder.cell_path("a") / SAMPLES).unlink()
+    summary = folder.summary("a")
+    assert summary.valid
+    assert summary.warnings[0].startswith("samples.parquet is missing")
+
+
+def test_altered_bins_are_made_again_from_the_samples(folder: RunFolder) -> None:
+    before = folder.bins("a")
+    edit(folder.cell_path("a") / BINS, lambda value: value.update(extra=1))
+    assert bins_of(folder, "a") == before
+
+
+def test_a_cell_that_is_gone_is_not_called_unmeasured(folder: RunFolder) -> None:
+    (folder.cell_path("a") / SUMMARY).unlink()
+    shutil.rmtree(folder.cell_path("b"))
+    _session, tally = reopen(folder)
+    said = {failure.cell.id: failure.message for failure in tally.failures}
+    assert "it was measured, but" in said["a"]
+    assert "summary.json is gone" in said["a"]
+    assert "it was measured, but" in said["b"]
+
+
+def test_a_cell_whose_summary_is_gone_is_not_measured_over(folder: RunFolder) -> None:
+    (folder.cell_path("a") / SUMMARY).unlink()
+    with pytest.raises(DamagedError, match=r"stands there without its summary\.json"):
+        folder.start_cell("a")
+    assert (folder.cell_path("a") / SAMPLES).is_file()
+
+
+def test_verify_names_every_file_that_is_not_as_it_was(folder: RunFolder) -> None:
+    whole = CliRunner().invoke(howlate, ["show", "--verify", str(folder.path)], standalone_mode=False)
+    assert (whole.return_value, whole.output) == (0, "2 cells are as they were measured.\n")
+    (folder.cell_path("a") / SAMPLES).unlink()
+    shutil.rmtree(folder.cell_path("b"))
+    found = CliRunner().invoke(howlate, ["show", "--verify", str(folder.path)], standalone_mode=False)
+    assert found.return_value == 4
+    assert "cells/a: samples.parquet is missing" in found.output
+    assert "cells/b: it was whole" in found.output
+
+
+def test_a_run_of_an_older_howlate_stays_readable(folder: RunFolder) -> None:
+    for cell in folder.whole_cells():
+        (folder.cell_path(cell) / CHECKSUMS).unlink()
+    (folder.path / FINISHED).unlink()
+    assert [summary.valid for summary in folder.summaries()] == [True, True]
+    assert len(read_content(folder.path).cells) == 2
+    said = CliRunner().invoke(howlate, ["show", "--verify", str(folder.path)], standalone_mode=False)
+    assert "2 of 2 cells have no checksums" in said.output
+
+
+@pytest.mark.parametrize(
+    "latencies", [[5], [5, 5], [1, 2], [0, 0, 10**9], [3] * 1000 + [10**12], list(range(1000)), [-5, 5]]
+)
+def test_real_samples_never_contradict_themselves(tmp_path: Path, latencies: list[int]) -> None:
+    folder = a_folder(tmp_path / "run", {"a": stream(latencies)})
+    assert contradiction(folder.summary("a")) == ""
