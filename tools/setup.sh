@@ -236,22 +236,3 @@ with_lock() {
   "$@"
   exec 8>&-
 }
-
-# After a build caches are written back and the machine still works: wait (30 s at the most) for a second below 10 % busy.
-wait_until_quiet() {
-  local before after busy total second
-  for second in {1..30}; do
-    read -r -a before </proc/stat
-    sleep 1
-    read -r -a after </proc/stat
-    busy=0 total=0
-    local field
-    for field in 1 2 3 4 5 6 7 8; do
-      total=$((total + after[field] - before[field]))
-      case $field in 4 | 5) ;; *) busy=$((busy + after[field] - before[field])) ;; esac
-    done
-    [ "$total" -gt 0 ] && [ $((100 * busy / total)) -lt 10 ] && return
-    [ "$second" = 1 ] && say "waiting until the machine is quiet"
-  done
-  say "the machine is still busy; measuring all the same"
-}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from howlate.execute import Failure, Tally
     from howlate.model.plan import Cell
     from howlate.model.run import Run
+    from howlate.quiet import Look
     from howlate.session import Asked, Prepared, Session
     from howlate.targets import Target
 
@@ -32,10 +35,15 @@ def measure(
     dry_run: bool,
     as_json: bool,
     hint: str = "",
+    wait: bool = True,
 ) -> int:
-    """From what is asked to an exit code. `hint`: a sentence before the report's path."""
+    """From what is asked to an exit code. `hint`: a sentence before the report's path. `wait`: until this machine
+    is quiet, where it is the one that measures."""
+    from howlate.quiet import ThisMachine, limit_of
     from howlate.session import begin, newest_unfinished, prepare
 
+    limit_s = limit_of(os.environ) if wait and target.name == "local" else 0.0
+    begun = ThisMachine().look(tasks=False)
     with contextlib.closing(target):
         prepared = prepare(asked, target)
         if dry_run:
@@ -43,8 +51,14 @@ def measure(
             return ExitCode.DONE
         if resume and out is None:
             out = newest_unfinished(asked.study.id)
+        if not _any_possible(prepared):
+            return _say_impossible(prepared, as_json)
         session = begin(prepared, out)
+        if not session.cells:
+            _say_nothing_to_do(session)
         try:
+            if session.cells and limit_s and not _expects_others(session.run):
+                session = _when_quiet(session, begun, limit_s)
             tally = _execute(prepared, session)
         except KeyboardInterrupt as interrupt:
             for note in getattr(interrupt, "__notes__", ()):
@@ -52,6 +66,63 @@ def measure(
             return _interrupted(session, asked)
     tell(session, tally, as_json, hint)
     return tally.exit_code
+
+
+def _expects_others(run: Run) -> bool:
+    """Others' tasks are part of what is measured (`others = expected`): there is nothing to wait for."""
+    return any(cell.parameters.get("others") == "expected" for cell in run.plan.cells)
+
+
+def _when_quiet(session: Session, begun: Look, limit_s: float) -> Session:
+    """Waits for it; where it does not come within the limit, the run says so from now on."""
+    from howlate.cli._progress import WaitingLine
+    from howlate.quiet import ThisMachine, wait_until_quiet
+
+    machine, line = ThisMachine(), WaitingLine()
+    try:
+        warning = wait_until_quiet(machine, begun, line.waits, limit_s, machine.tick_s)
+    finally:
+        line.close()
+    if not warning:
+        return session
+    run = replace(session.run, warnings=(*session.run.warnings, warning))
+    session.folder.write_run(run)
+    return replace(session, run=run)
+
+
+def _any_possible(prepared: Prepared) -> bool:
+    """Whether anything can be measured; a machine that did not answer is a failure, which a run keeps."""
+    return any(not cell.impossible for cell in prepared.run.plan.cells)
+
+
+def _say_impossible(prepared: Prepared, as_json: bool) -> int:
+    """Why nothing can be measured, and nothing else: no folder is made for it."""
+    import json
+
+    from howlate.errors import ExitCode
+    from howlate.execute import Failure
+
+    run = prepared.run
+    failures = [Failure(cell, ExitCode.NOT_POSSIBLE, cell.impossible) for cell in run.plan.cells]
+    if as_json:
+        value = {"schema": 1, "cells": [], "run": None}
+        value["failed"] = [{"id": f.cell.id, **f.to_json()} for f in failures]
+        click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+    else:
+        _print_failures(failures, axes_of(run), err=True)
+        click.echo(_("howlate: nothing can be measured here, so nothing was written"), err=True)
+    return ExitCode.NOT_POSSIBLE
+
+
+def _say_nothing_to_do(session: Session) -> None:
+    whole = len(session.folder.whole_cells())
+    click.echo(
+        _(
+            "howlate: nothing was measured: all {whole} cells of {folder} stood there already. To measure "
+            "anew, choose another --out"
+        ).format(whole=whole, folder=session.folder.path),
+        err=True,
+    )
 
 
 def _execute(prepared: Prepared, session: Session) -> Tally:
@@ -175,12 +246,14 @@ def _by_weight(warnings: Iterable[str]) -> tuple[list[str], list[str]]:
     return first, [warning for warning in every if warning not in first]
 
 
-def _print_failures(every: Iterable[Failure], axes: tuple[str, ...], folder: Path | None = None) -> None:
+def _print_failures(
+    every: Iterable[Failure], axes: tuple[str, ...], folder: Path | None = None, err: bool = False
+) -> None:
     """Each reason once, with the first cell that it took and how many more."""
     from howlate.cli._progress import described
 
     for failures in alike(every):
-        click.echo(f"! {described(failures[0], axes)}")
+        click.echo(f"! {described(failures[0], axes)}", err=err)
         if failures[0].console and folder is not None:
             click.echo(_("  the whole console: {path}").format(path=folder / failures[0].console))
         if len(failures) > 1:
@@ -197,7 +270,7 @@ def _print_failures(every: Iterable[Failure], axes: tuple[str, ...], folder: Pat
                     "the same in {more} more cells of this part",
                     more,
                 )
-            click.echo(f"  ({said.format(more=more)})")
+            click.echo(f"  ({said.format(more=more)})", err=err)
 
 
 def _print_published(console: Console, session: Session) -> None:

@@ -16,6 +16,7 @@ from howlate.language import _, retold
 from howlate.model.plan import Cell
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
+from howlate.quiet import Busy
 from howlate.targets import Progress
 
 
@@ -54,6 +55,34 @@ def described(failure: Failure, axes: tuple[str, ...]) -> str:
 
 def _left(left_s: float) -> tuple[str, ...]:
     return () if math.isnan(left_s) else (_("time left {time}").format(time=clock(left_s)),)
+
+
+class WaitingLine:
+    """Says what is waited for before anything is measured: drawn anew on a terminal, elsewhere once."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream if stream is not None else sys.stderr
+        self._live = self._stream.isatty()
+        self._said = False
+
+    def waits(self, busy: Busy, left_s: float) -> None:
+        if self._said and not self._live:
+            return
+        self._said = True
+        text = _("waiting until the machine is quiet ({left} at most): others use {busy}").format(
+            left=clock(left_s), busy=busy.words
+        )
+        room = shutil.get_terminal_size().columns - 1
+        with contextlib.suppress(OSError):
+            self._stream.write(f"\r{text[:room]}\x1b[K" if self._live else f"{text}\n")
+            self._stream.flush()
+
+    def close(self) -> None:
+        """Takes the live line away."""
+        if self._live and self._said:
+            with contextlib.suppress(OSError):
+                self._stream.write("\r\x1b[K")
+                self._stream.flush()
 
 
 class ProgressLine:

@@ -25,8 +25,9 @@ WEEK_NS = 7 * 24 * LONG_NS
     metavar="DIR",
     help="The run folder (default: a new one in runs/).",
 )
+@click.option("--no-wait", is_flag=True, help="Do not wait until the machine is quiet.")
 @click.option("--json", "as_json", is_flag=True, help="The table as JSON.")
-def command(seconds: str | None, long_: bool, out: Path | None, as_json: bool) -> int:
+def command(seconds: str | None, long_: bool, out: Path | None, no_wait: bool, as_json: bool) -> int:
     """How late can this Linux be? Measures the wake-up latency of a periodic task without load and under four
     loads, then shows the table, what makes this machine late, and where the report is."""
     from howlate.cli._measure import measure
@@ -59,4 +60,4 @@ def command(seconds: str | None, long_: bool, out: Path | None, as_json: bool) -
         else _("The longer it measures, the rarer the events that it sees: {command}")
     )
     hint = longer.format(command="howlate check --long")
-    return measure(asked, open_target("local"), out, False, False, as_json, hint)
+    return measure(asked, open_target("local"), out, False, False, as_json, hint, not no_wait)

@@ -27,6 +27,7 @@ import click
     "--resume", is_flag=True, help="Go on with the newest unfinished run of this study below runs/."
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and its time; measure nothing.")
+@click.option("--no-wait", is_flag=True, help="Do not wait until this machine is quiet.")
 @click.option("--most-cells", type=int, default=10_000, show_default=True, help="Refuse a larger matrix.")
 @click.option("--json", "as_json", is_flag=True, help="The tables as JSON.")
 def command(
@@ -38,6 +39,7 @@ def command(
     out: Path | None,
     resume: bool,
     dry_run: bool,
+    no_wait: bool,
     most_cells: int,
     as_json: bool,
 ) -> int:
@@ -59,4 +61,4 @@ def command(
         find_study(study), changes, scale, most_cells, study, False, seeds or 0, "run", options, settings
     )
     opened = open_target(target or settings.target(), kernels_asked(asked), say)
-    return measure(asked, opened, out, resume, dry_run, as_json)
+    return measure(asked, opened, out, resume, dry_run, as_json, wait=not no_wait)
