@@ -75,6 +75,7 @@ struct CellOutcome {
   std::int64_t steal_ns = 0;
   std::int64_t duration_ns = 0;
   std::vector<LoadOutcome> loads;
+  std::string others = "null";  // JSON: what other tasks took of the CPUs (cell/others.hpp)
   std::string knobs = "[]";     // JSON, after they were restored
   std::string outcomes = "{}";  // JSON: passes, failures and the like, where a test has them
   std::string helpers = "[]";   // JSON: what the kernel counted of a test's threads that record nothing

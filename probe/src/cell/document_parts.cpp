@@ -119,7 +119,7 @@ std::string trailer_json(const CellOutcome& outcome, const std::vector<std::stri
   if (outcome.outcomes != "{}") json.member_raw("outcomes", outcome.outcomes);
   if (outcome.helpers != "[]") json.member_raw("helpers", outcome.helpers);
   write_loads(json, outcome);
-  json.member_raw("knobs", outcome.knobs);
+  json.member_raw("others", outcome.others).member_raw("knobs", outcome.knobs);
   write_warnings(json, warnings);
   return json.end_object().take();
 }
@@ -171,6 +171,7 @@ void end_summary(JsonWriter& json, Cell& cell, const CellOutcome& outcome) {
   json.end_array();
   if (outcome.helpers != "[]") json.member_raw("helpers", outcome.helpers);
   write_loads(json, outcome);
+  json.member_raw("others", outcome.others);
   write_warnings(json, cell.warnings());
   json.end_object().end_array().end_object();
 }

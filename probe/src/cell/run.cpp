@@ -21,6 +21,8 @@ constexpr ParamSpec common[] = {
      "write samples on the way, or keep all in memory until the end"},
     {"load", ParamType::text, "", "", "", "start this load first: NAME[:TARGET][,option=value...]", true},
     {"knob", ParamType::text, "", "", "", "set this knob for the time of the test: NAME=VALUE", true},
+    {"others", ParamType::choice, "unexpected", "", "unexpected|expected",
+     "tasks of others that run meanwhile: named as a disturbance, or part of what is measured"},
     {"end-with-parent", ParamType::flag, "", "", "", "stop when the parent ends, however it dies"},
     {"parent", ParamType::count, "", "", "",
      "its process, for --end-with-parent: one that ended before is noticed"},

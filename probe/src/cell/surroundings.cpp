@@ -1,5 +1,7 @@
 #include "cell/surroundings.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
@@ -10,6 +12,7 @@
 #include "sys/clock.hpp"
 #include "sys/cpus.hpp"
 #include "sys/process.hpp"
+#include "sys/tasks.hpp"
 
 namespace howlate {
 
@@ -29,6 +32,7 @@ Status Surroundings::begin(bool with_reference) {
   auto knobs = KnobSet::apply(cell_.params().texts("knob"), context);
   if (!knobs) return knobs.error();
   knobs_ = std::move(*knobs);
+  tasks_before_ = look_at_tasks(cell_.root());
   if (Status started = start_loads(with_reference); !started) return started;
   if (const auto others = without(allowed_, measuring_); !others.empty())
     if (const Status moved = set_affinity(others); !moved) cell_.warn(moved.error().message);
@@ -110,9 +114,23 @@ void Surroundings::end(CellOutcome& outcome) {
     if (std::string reason = load.not_loaded(); !reason.empty()) cell_.warn(std::move(reason));
   for (const LoadOutcome& load : outcome.loads)
     for (const std::string& warning : load.warnings) cell_.warn("load " + load.spec + ": " + warning);
+  look_for_others(outcome);
   restored_ = knobs_.restore();
   outcome.knobs = knobs_.to_json();
   if (!restored_) cell_.warn(restored_.error().message);
+}
+
+void Surroundings::look_for_others(CellOutcome& outcome) {
+  const Root& root = cell_.root();
+  const TasksSeen after = look_at_tasks(root);
+  const auto own = executable_of(root, ::getpid());
+  const Kin kin = kin_of(after.processes, ::getpid(),
+                         [&](pid_t pid) { return own.has_value() && executable_of(root, pid) == own; });
+  const OthersOutcome others = account_others(tasks_before_, after, kin, measuring_, !outcome.loads.empty(),
+                                              [&](pid_t pid) { return read_task_place(root, pid); });
+  const bool expected = cell_.params().text("others") == "expected";
+  if (!others.alone() && !expected) cell_.warn(others.sentence());
+  outcome.others = others.to_json(expected);
 }
 
 std::string Surroundings::loads_json() const {

@@ -11,6 +11,7 @@
 #include "cell/account.hpp"
 #include "cell/cell.hpp"
 #include "cell/loads.hpp"
+#include "cell/others.hpp"
 #include "cell/sink.hpp"
 #include "sys/file.hpp"
 #include "sys/knobs.hpp"
@@ -32,7 +33,7 @@ class Surroundings {
 
   void read_before(CellOutcome& outcome);  // clock source, SMIs, frequencies, heat; the loads' time begins
   void read_after(CellOutcome& outcome);   // the same again, with a warning where something changed
-  void end(CellOutcome& outcome);          // stops the loads, restores the knobs
+  void end(CellOutcome& outcome);          // stops the loads, looks who else ran, restores the knobs
 
   [[nodiscard]] const Fd& signals() const { return signals_; }
   [[nodiscard]] LoadSet& loads() { return loads_; }
@@ -45,6 +46,7 @@ class Surroundings {
   Status start_loads(bool with_reference);
   [[nodiscard]] std::optional<std::int64_t> read_smi() const;
   void look_for_throttling(CellOutcome& outcome);
+  void look_for_others(CellOutcome& outcome);
 
   Cell& cell_;
   std::vector<int> allowed_;
@@ -52,6 +54,7 @@ class Surroundings {
   Fd signals_;
   KnobSet knobs_;
   LoadSet loads_;
+  TasksSeen tasks_before_;
   std::optional<RtThrottling> rt_throttling_;
   bool with_reference_ = true;
   Status restored_;

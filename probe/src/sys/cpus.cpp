@@ -30,6 +30,7 @@ bool parse_line(std::string_view line, CpuTimes& times) {
     at = std::from_chars(at, end, field).ptr;
   }
   times.busy = fields[0] + fields[1] + fields[2] + fields[5] + fields[6];
+  times.tasks = fields[0] + fields[1] + fields[2];
   times.idle = fields[3] + fields[4];
   times.steal = fields[7];
   return true;

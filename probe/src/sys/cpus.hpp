@@ -15,6 +15,7 @@ std::vector<int> online_cpus(const Root& root);
 struct CpuTimes {
   int cpu = 0;
   std::int64_t busy = 0;   // user, nice, system, irq, softirq (guest time is part of user)
+  std::int64_t tasks = 0;  // the same without interrupts: user, nice, system
   std::int64_t steal = 0;  // another guest's, as the hypervisor tells
   std::int64_t idle = 0;   // idle and iowait
 };

@@ -6,46 +6,17 @@
 #include <set>
 
 #include "sys/facts_list.hpp"
+#include "sys/tasks.hpp"
 
 namespace howlate {
 namespace {
 
-constexpr long long kernel_thread_flag = 0x00200000;  // PF_KTHREAD in a task's flags
 constexpr std::size_t most_rows = 4096;
 
 // Services that move interrupts, change frequencies, or run on their own real-time priorities.
 constexpr std::array<std::string_view, 14> service_names = {
     "irqbalance", "tuned", "thermald", "tlp",          "power-profiles-", "auto-cpufreq", "multipathd",
     "ksmtuned",   "numad", "corosync", "rtkit-daemon", "chronyd",         "ptp4l",        "phc2sys"};
-
-struct TaskStat {
-  std::string name;
-  long long flags = 0;
-  long long priority = 0;
-  long long policy = 0;
-};
-
-// /proc/PID/stat: the name stands in parentheses and may hold any character, so fields count from the last
-// ')'.
-Result<TaskStat> parse_stat(std::string_view text) {
-  const auto open = text.find('(');
-  const auto close = text.rfind(')');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open) {
-    return broken("not the stat of a task");
-  }
-  const auto fields = parts_of(text.substr(close + 1), ' ');  // fields[0] is field 3, the state
-  if (fields.size() < 39) return broken("not the whole stat of a task");
-  TaskStat out;
-  out.name = std::string(text.substr(open + 1, close - open - 1));
-  const auto flags = to_integer(fields[6]);
-  const auto priority = to_integer(fields[37]);
-  const auto policy = to_integer(fields[38]);
-  if (!flags || !priority || !policy) return broken("not the stat of a task");
-  out.flags = *flags;
-  out.priority = *priority;
-  out.policy = *policy;
-  return out;
-}
 
 std::string_view policy_name(long long policy) {
   constexpr std::array<std::string_view, 8> names = {"other", "fifo", "rr",       "batch",
@@ -86,7 +57,7 @@ class TaskScan {
   void task(const std::string& path, bool leader) {
     const auto text = tree_.read(path + "/stat");
     if (!text) return;  // ended meanwhile
-    const auto stat = parse_stat(*text);
+    const auto stat = parse_task_stat(*text);
     if (!stat) return;
     ++seen_;
     if (leader && std::find(service_names.begin(), service_names.end(), stat->name) != service_names.end()) {
@@ -98,7 +69,7 @@ class TaskScan {
                         .text("name", without_addresses(stat->name))
                         .text("policy", policy_name(stat->policy))
                         .integer("priority", stat->priority)
-                        .flag("kernel", (stat->flags & kernel_thread_flag) != 0)
+                        .flag("kernel", stat->kernel)
                         .json("cpus", allowed_cpus(tree_, path)));
   }
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from howlate.errors import DamagedError
 from howlate.model.decode import Table, kind_of
+from howlate.model.others import Others, others_in
 
 SCHEMA = 1
 MISSES = "deadline_misses"
@@ -211,6 +212,8 @@ class CellSummary:
     """None where no deadline was stated."""
     starved: bool = False
     """A load was not there, as the study expects: nothing is said of the cell "under load"."""
+    others: Others | None = None
+    """None where an older howlate did not look."""
 
     @property
     def load_share(self) -> float | None:
@@ -221,6 +224,11 @@ class CellSummary:
     def watched_nothing(self) -> bool:
         """Of a test that watches for something: it never did, so that it saw none means nothing."""
         return self.outcomes.get(WATCHED) == 0
+
+    @property
+    def alone(self) -> bool:
+        """False where others took so much of the CPUs that the row is marked; true where nobody looked."""
+        return self.others is None or not self.others.disturbs
 
     def to_json(self) -> dict[str, Any]:
         """The entry of `show --json`."""
@@ -238,6 +246,7 @@ class CellSummary:
             "warnings": list(self.warnings),
             **({"deadline": self.deadline.to_json()} if self.deadline is not None else {}),
             "starved": self.starved,
+            **({"others": self.others.to_json()} if self.others is not None else {}),
         }
 
     @classmethod
@@ -266,6 +275,7 @@ class CellSummary:
             warnings=_sentences(table),
             deadline=deadline,
             starved=table.boolean("starved", False),
+            others=others_in(table),
         )
 
 

@@ -302,6 +302,7 @@ def _warnings(joined: Joined) -> list[str]:
         *_settings(joined),
         *_in_force(joined),
         *_clock_sources(joined),
+        *_not_alone(joined),
         *_machines(joined),
         *_made_with(joined),
     ]
@@ -424,6 +425,23 @@ def _clock_sources(joined: Joined) -> list[str]:
         for i, member in place.members.items()
     }
     return _sentences(joined, _("the clock source"), values)
+
+
+def _not_alone(joined: Joined) -> list[str]:
+    """The sides that others disturbed, and where: their difference can be the others'."""
+    where: dict[int, list[str]] = {}
+    names = labels_that_vary(joined.places)
+    for place in joined.places:
+        for side, member in place.members.items():
+            if not member.group.alone:
+                where.setdefault(side, []).append(described(place, names))
+    return [
+        _(
+            "{side} was not alone ({places}): other tasks used its CPUs while it was measured, and a "
+            "difference may be their doing"
+        ).format(side=joined.sides[side].name, places="; ".join(places))
+        for side, places in where.items()
+    ]
 
 
 _MACHINE = {

@@ -140,6 +140,8 @@ def _spread_row(
     found = group.spread(name)
     maxima = None if found is None else found.maxima
     mark = "" if found else ' <span class="bad">' + _("invalid") + "</span>"
+    if not group.alone:
+        mark += ' <span class="bad">' + _("not alone") + "</span>"
     if group.dropped:
         mark += ' <span class="bad">' + _("incomplete") + "</span>"
     out = [f'<th scope="row">{escape(first)}{mark}</th>', *(f"<td>{escape(text)}</td>" for text in rest)]
@@ -238,6 +240,8 @@ def _row(
     summary = cell.summary
     first, *rest = labels
     mark = "" if summary.valid else ' <span class="bad">' + _("invalid") + "</span>"
+    if not summary.alone:
+        mark += ' <span class="bad">' + _("not alone") + "</span>"
     if summary.accounting.dropped:
         mark += ' <span class="bad">' + _("incomplete") + "</span>"
     out = [f'<th scope="row">{escape(first)}{mark}</th>', *(f"<td>{escape(text)}</td>" for text in rest)]

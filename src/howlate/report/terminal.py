@@ -130,6 +130,7 @@ def _print_column(
     valid = [s.valid for s in summaries]
     if not all(valid):
         labels[0] = (labels[0][0], [t if ok else f"{t} !" for t, ok in zip(labels[0][1], valid, strict=True)])
+    labels[0] = marked_alone(labels[0], [s.alone for s in summaries])
     print_table(console, labels, numbers, valid)
     if same:
         _print_note(console, _("every row: {same}").format(same=same), "")
@@ -162,6 +163,12 @@ def _label_columns(labels: Sequence[Mapping[str, str]], ids: Sequence[str]) -> l
     return [(heading(axis), [one.get(axis, "-") for one in labels]) for axis in axes]
 
 
+def marked_alone(column: Column, alone: Sequence[bool]) -> Column:
+    """The labels, with a mark at rows that others disturbed."""
+    mark = _("not alone")
+    return column[0], [t if ok else f"{t} ({mark})" for t, ok in zip(column[1], alone, strict=True)]
+
+
 def print_table(
     console: Console, labels: Sequence[Column], numbers: Sequence[Column], valid: Sequence[bool]
 ) -> None:
@@ -190,6 +197,7 @@ def _print_groups(
         console.print()
         valid = [bool(group.counted) for group in groups]
         rows = _label_columns(labels, [group.point for group in groups])
+        rows[0] = marked_alone(rows[0], [group.alone for group in groups])
         print_table(console, rows, group_columns(groups, name, unit, run), valid)
         same = in_common(labels, [column.count for column in columns], name)
         if same:

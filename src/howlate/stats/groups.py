@@ -73,6 +73,11 @@ class Group:
         return any(cell.starved for cell in self.counted)
 
     @property
+    def alone(self) -> bool:
+        """False where others disturbed a repetition that the figures are of."""
+        return all(cell.alone for cell in self.counted)
+
+    @property
     def of(self) -> str:
         """How many repetitions the figures are of: "8", or "7 of 8"."""
         counted = len(self.counted)
@@ -116,6 +121,7 @@ class Group:
             **({"deadline": its.to_json()} if (its := self.deadline) is not None else {}),
             "load_share": _range(self.load_shares),
             "starved": self.starved,
+            "alone": self.alone,
             "columns": {
                 name: {
                     "max": dict(vars(spread.maxima)),

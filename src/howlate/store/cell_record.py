@@ -11,6 +11,7 @@ from howlate.errors import DamagedError
 from howlate.model.columns import RELEASE
 from howlate.model.decode import Table
 from howlate.model.facts import parse_cpus
+from howlate.model.others import Others, others_in
 from howlate.model.summary import WATCHED, Accounting, LoadSummary
 from howlate.model.units import parse_duration_ns
 from howlate.stats.loaded import LoadGoal
@@ -103,6 +104,10 @@ class CellFile:
 
     def loads(self) -> tuple[LoadSummary, ...]:
         return tuple(_load_summary(load) for load in self.trailer.tables("loads"))
+
+    def others(self) -> Others | None:
+        """What others took of the CPUs; None of a probe that did not look, or did not live to."""
+        return others_in(self.trailer)
 
     def load_cpus(self) -> list[tuple[str, int]]:
         """Name of each load, in the order of the stream's index, and how many CPUs it was given."""

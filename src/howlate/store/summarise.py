@@ -70,6 +70,7 @@ def _summarise(
         warnings=tuple(failed + warnings(record)),
         deadline=deadline,
         starved=starved(record),
+        others=cell.others(),
     )
     write_json(folder / BINS, bins.to_json(), indent=None)
     write_summary(folder, summary)

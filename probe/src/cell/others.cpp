@@ -1,0 +1,255 @@
+#include "cell/others.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "core/json.hpp"
+#include "sys/clock.hpp"
+
+namespace howlate {
+
+namespace {
+
+constexpr std::size_t most_tasks = 5;  // of each kind that are stored
+constexpr std::size_t most_named = 3;  // in the sentence
+
+using ByPid = std::map<pid_t, const TaskStat*>;
+
+ByPid by_pid(const std::vector<TaskStat>& processes) {
+  ByPid found;
+  for (const TaskStat& task : processes) found[task.pid] = &task;
+  return found;
+}
+
+// The same process in the other list; nothing if its number was given to another one.
+const TaskStat* same_in(const ByPid& others, const TaskStat& task) {
+  const auto found = others.find(task.pid);
+  return found != others.end() && found->second->start == task.start ? found->second : nullptr;
+}
+
+// What processes that are gone had used before the window began, by the process that now has it in its children's account.
+std::map<pid_t, std::int64_t> used_before_by_gone(const ByPid& before, const ByPid& after) {
+  std::map<pid_t, std::int64_t> used;
+  for (const auto& [pid, task] : before) {
+    if (same_in(after, *task) != nullptr) continue;
+    auto heir = before.find(task->parent);
+    while (heir != before.end() && same_in(after, *heir->second) == nullptr)
+      heir = before.find(heir->second->parent);
+    if (heir != before.end()) used[heir->first] += task->cpu_ns + task->children_ns;
+  }
+  return used;
+}
+
+struct Used {
+  std::int64_t own_ns = 0;
+  std::int64_t children_ns = 0;
+};
+
+// In the window, of each process that is there at its end.
+std::map<pid_t, Used> used_in_window(const ByPid& before, const ByPid& after) {
+  const auto gone = used_before_by_gone(before, after);
+  std::map<pid_t, Used> all;
+  for (const auto& [pid, task] : after) {
+    Used used{task->cpu_ns, task->children_ns};
+    if (const TaskStat* const then = same_in(before, *task)) {
+      const auto inherited = gone.find(pid);
+      used.own_ns -= then->cpu_ns;
+      used.children_ns -= then->children_ns + (inherited == gone.end() ? 0 : inherited->second);
+    }
+    all[pid] = {std::max<std::int64_t>(used.own_ns, 0), std::max<std::int64_t>(used.children_ns, 0)};
+  }
+  return all;
+}
+
+// What the clock tick saw tasks do on the CPUs that do not measure, beyond three standard deviations of such sampling. A tick
+// that always meets a periodic task, or never, says nothing about it: hence not on the measuring CPUs.
+std::int64_t ticked_ns(const TasksSeen& before, const TasksSeen& after, const std::vector<int>& measuring) {
+  double ticks = 0;
+  double variance = 0;
+  for (const CpuTimes& now : after.cpus) {
+    const auto then = std::find_if(before.cpus.begin(), before.cpus.end(),
+                                   [&](const CpuTimes& one) { return one.cpu == now.cpu; });
+    if (then == before.cpus.end() ||
+        std::find(measuring.begin(), measuring.end(), now.cpu) != measuring.end())
+      continue;
+    const auto all =
+        static_cast<double>(now.busy + now.steal + now.idle - then->busy - then->steal - then->idle);
+    const auto some = static_cast<double>(now.tasks - then->tasks);
+    if (all <= 0) continue;
+    ticks += some;
+    variance += some * std::max(0.0, 1 - some / all);
+  }
+  return static_cast<std::int64_t>((ticks - 3 * std::sqrt(variance)) * static_cast<double>(tick_ns()));
+}
+
+void keep_largest(std::vector<OtherTask>& tasks) {
+  std::stable_sort(tasks.begin(), tasks.end(),
+                   [](const OtherTask& one, const OtherTask& two) { return one.cpu_ns > two.cpu_ns; });
+  if (tasks.size() > most_tasks) tasks.resize(most_tasks);
+}
+
+std::string percent(std::int64_t part_ns, std::int64_t whole_ns) {
+  const double share =
+      whole_ns <= 0 ? 0 : 100.0 * static_cast<double>(part_ns) / static_cast<double>(whole_ns);
+  char text[32];
+  std::snprintf(text, sizeof text, share < 10 ? "%.1f %%" : "%.0f %%", share);
+  return text;
+}
+
+std::string described(const OtherTask& task, std::int64_t window_ns) {
+  const std::string who = task.name + "[" + std::to_string(task.pid) + "]";
+  const std::string share = percent(task.cpu_ns, window_ns);
+  if (task.children) return "children of " + who + " that ended meanwhile took " + share + " of a CPU";
+  if (task.cpu < 0) return who + " took " + share + " of a CPU";
+  const std::string cpu = "CPU " + std::to_string(task.cpu);
+  if (task.pinned) return who + " took " + share + " of " + cpu;
+  return who + " took " + share + " of a CPU (last on " + cpu + ")";
+}
+
+}  // namespace
+
+TasksSeen look_at_tasks(const Root& root) {
+  TasksSeen seen;
+  seen.time_ns = monotonic_now_ns();
+  seen.own_ns = own_run_time_ns();
+  seen.run_ns = read_run_time_ns(root);
+  seen.cpus = read_cpu_times(root);
+  seen.processes = read_processes(root);
+  return seen;
+}
+
+Kin kin_of(const std::vector<TaskStat>& processes, pid_t self,
+           const std::function<bool(pid_t)>& runs_our_program) {
+  const ByPid all = by_pid(processes);
+  Kin kin;
+  kin.whole.insert(self);
+  const auto own = all.find(self);
+  for (auto at = own == all.end() ? own : all.find(own->second->parent); at != all.end();
+       at = all.find(at->second->parent)) {
+    if (kin.whole.contains(at->first) || kin.alone.contains(at->first)) break;
+    (runs_our_program(at->first) ? kin.whole : kin.alone).insert(at->first);
+  }
+  for (bool grown = true; grown;) {  // a child can have a smaller number than its parent
+    grown = false;
+    for (const auto& [pid, task] : all)
+      if (!kin.alone.contains(pid) && kin.whole.contains(task->parent))
+        grown = kin.whole.insert(pid).second || grown;
+  }
+  return kin;
+}
+
+OthersOutcome account_others(const TasksSeen& before, const TasksSeen& after, const Kin& kin,
+                             const std::vector<int>& measuring, bool loaded,
+                             const std::function<TaskPlace(pid_t)>& place) {
+  const ByPid then = by_pid(before.processes);
+  const ByPid now = by_pid(after.processes);
+  const pid_t self = ::getpid();
+  OthersOutcome found;
+  found.window_ns = after.time_ns - before.time_ns;
+  found.loaded = loaded;
+  found.kernel_visible = std::any_of(after.processes.begin(), after.processes.end(),
+                                     [](const TaskStat& task) { return task.kernel; });
+  std::int64_t ours_ns = after.own_ns - before.own_ns;
+  std::vector<OtherTask> user, kernel;
+  for (const auto& [pid, used] : used_in_window(then, now)) {
+    const TaskStat& task = *now.at(pid);
+    if (pid == self) continue;
+    if (kin.whole.contains(pid)) {
+      ours_ns += used.own_ns + used.children_ns;
+      continue;
+    }
+    OtherTask other{task.name, pid, used.own_ns, task.cpu, false, task.kernel, false};
+    if (task.kernel) {
+      found.kernel_ns += used.own_ns;
+      if (used.own_ns != 0) kernel.push_back(other);
+      continue;
+    }
+    if (kin.alone.contains(pid)) {
+      ours_ns += used.own_ns;
+    } else if (used.own_ns != 0) {
+      user.push_back(other);
+    }
+    if (used.children_ns != 0) {
+      other.children = true;
+      other.cpu = -1;
+      other.cpu_ns = used.children_ns;
+      user.push_back(other);
+    }
+  }
+  for (const OtherTask& task : user) {
+    found.user_ns += task.cpu_ns;
+  }
+  keep_largest(user);
+  keep_largest(kernel);
+  for (OtherTask& task : user) {
+    if (task.children) continue;
+    const TaskPlace where = place(task.pid);
+    if (where.last_cpu >= 0) task.cpu = where.last_cpu;
+    if (where.only_cpu >= 0) task.cpu = where.only_cpu;
+    task.pinned = where.only_cpu >= 0;
+    if (std::find(measuring.begin(), measuring.end(), task.cpu) != measuring.end())
+      found.measuring_ns += task.cpu_ns;
+  }
+  found.precise = before.run_ns && after.run_ns;
+  const std::int64_t known_ns = ours_ns + found.kernel_ns + found.user_ns;
+  // Each process's time is known in steps of a tick, rounded at both ends.
+  const auto rounding_ns = static_cast<std::int64_t>(
+      static_cast<double>(tick_ns()) * (2 + 2 * std::sqrt(static_cast<double>(after.processes.size()))));
+  const std::int64_t all_ns =
+      found.precise ? *after.run_ns - *before.run_ns : ticked_ns(before, after, measuring);
+  if (found.precise || !loaded) found.unseen_ns = std::max<std::int64_t>(all_ns - known_ns - rounding_ns, 0);
+  found.tasks = std::move(user);
+  found.tasks.insert(found.tasks.end(), kernel.begin(), kernel.end());
+  return found;
+}
+
+std::int64_t OthersOutcome::counted_ns() const {
+  // Where kernel threads cannot be seen, what is unseen may be theirs, and theirs may be the load's.
+  return kernel_visible || !loaded ? user_ns + unseen_ns : user_ns;
+}
+
+bool OthersOutcome::alone() const {
+  const auto share_ns = [&](double share) {
+    return std::max(least_ns, static_cast<std::int64_t>(share * static_cast<double>(window_ns)));
+  };
+  return counted_ns() <= share_ns(share_max) && measuring_ns <= share_ns(measuring_share_max);
+}
+
+std::string OthersOutcome::sentence() const {
+  std::string text;
+  std::size_t named = 0;
+  std::int64_t rest_ns = user_ns;
+  for (const OtherTask& task : tasks) {
+    if (task.kernel || named == most_named) break;
+    if (named != 0 && task.cpu_ns < least_ns) break;
+    text += (named++ == 0 ? "" : ", ") + described(task, window_ns);
+    rest_ns -= task.cpu_ns;
+  }
+  if (rest_ns >= least_ns)
+    text += (text.empty() ? "" : ", ") + ("other tasks " + percent(rest_ns, window_ns));
+  if (unseen_ns >= least_ns && (kernel_visible || !loaded))
+    text += (text.empty() ? "" : ", ") +
+            ("tasks that /proc no longer shows took " + percent(unseen_ns, window_ns) + " of a CPU");
+  return "not alone: " + text;
+}
+
+std::string OthersOutcome::to_json(bool expected) const {
+  JsonWriter json;
+  json.begin_object().member("window_ns", window_ns).member("user_ns", user_ns);
+  json.member("measuring_ns", measuring_ns).member("unseen_ns", unseen_ns).member("kernel_ns", kernel_ns);
+  json.member("kernel_visible", kernel_visible).member("precise", precise);
+  json.member("share_max", share_max).member("measuring_share_max", measuring_share_max);
+  json.member("alone", alone()).member("expected", expected).key("tasks").begin_array();
+  for (const OtherTask& task : tasks) {
+    json.begin_object().member("name", task.name).member("pid", task.pid).member("cpu_ns", task.cpu_ns);
+    json.member("cpu", task.cpu).member("pinned", task.pinned).member("kernel", task.kernel);
+    json.member("children", task.children).end_object();
+  }
+  return json.end_array().end_object().take();
+}
+
+}  // namespace howlate
