@@ -14,8 +14,8 @@ namespace howlate {
 
 namespace {
 
-constexpr std::size_t most_tasks = 5;  // of each kind that are stored
-constexpr std::size_t most_named = 3;  // in the sentence
+constexpr std::size_t most_tasks = 10;  // of each kind that are stored
+constexpr std::size_t most_named = 3;   // in the sentence
 
 using ByPid = std::map<pid_t, const TaskStat*>;
 
@@ -112,13 +112,13 @@ std::string described(const OtherTask& task, std::int64_t window_ns) {
 
 }  // namespace
 
-TasksSeen look_at_tasks(const Root& root) {
+TasksSeen look_at_tasks(const Root& root, Order order) {
   TasksSeen seen;
   seen.time_ns = monotonic_now_ns();
   seen.own_ns = own_run_time_ns();
   seen.run_ns = read_run_time_ns(root);
   seen.cpus = read_cpu_times(root);
-  seen.processes = read_processes(root);
+  seen.processes = read_processes(root, order);
   return seen;
 }
 

@@ -27,7 +27,9 @@ struct TasksSeen {
   std::vector<CpuTimes> cpus;
   std::int64_t own_ns = 0;  // of this process and its ended children
 };
-TasksSeen look_at_tasks(const Root& root);
+// Newest first at the beginning and oldest first at the end: then a child that ends during a look can be missed, but is never
+// counted with what it used before the window.
+TasksSeen look_at_tasks(const Root& root, Order order);
 
 // Who belongs to the measurement. `alone`: whose own time is ours and whose other children are not (a shell that started us);
 // `whole`: ours with all that is below them.

@@ -32,7 +32,7 @@ Status Surroundings::begin(bool with_reference) {
   auto knobs = KnobSet::apply(cell_.params().texts("knob"), context);
   if (!knobs) return knobs.error();
   knobs_ = std::move(*knobs);
-  tasks_before_ = look_at_tasks(cell_.root());
+  tasks_before_ = look_at_tasks(cell_.root(), Order::newest_first);
   if (Status started = start_loads(with_reference); !started) return started;
   if (const auto others = without(allowed_, measuring_); !others.empty())
     if (const Status moved = set_affinity(others); !moved) cell_.warn(moved.error().message);
@@ -122,7 +122,7 @@ void Surroundings::end(CellOutcome& outcome) {
 
 void Surroundings::look_for_others(CellOutcome& outcome) {
   const Root& root = cell_.root();
-  const TasksSeen after = look_at_tasks(root);
+  const TasksSeen after = look_at_tasks(root, Order::oldest_first);
   const auto own = executable_of(root, ::getpid());
   const Kin kin = kin_of(after.processes, ::getpid(),
                          [&](pid_t pid) { return own.has_value() && executable_of(root, pid) == own; });

@@ -64,9 +64,11 @@ Result<TaskStat> parse_task_stat(std::string_view text) {
   return task;
 }
 
-std::vector<TaskStat> read_processes(const Root& root) {
+std::vector<TaskStat> read_processes(const Root& root, Order order) {
   std::vector<TaskStat> tasks;
-  for (const int pid : tree_of(root).numbered("/proc", "")) {
+  std::vector<int> pids = tree_of(root).numbered("/proc", "");
+  if (order == Order::newest_first) std::reverse(pids.begin(), pids.end());
+  for (const int pid : pids) {
     const auto text = read_text(root.at(folder_of(pid) + "/stat"));
     if (!text) continue;  // ended meanwhile
     if (auto task = parse_task_stat(*text)) tasks.push_back(std::move(*task));

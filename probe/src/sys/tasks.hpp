@@ -31,8 +31,11 @@ struct TaskStat {
 // The name stands in parentheses and may hold any character, so fields count from the last ')'.
 Result<TaskStat> parse_task_stat(std::string_view text);
 
-// All processes that can be seen; a process's times are the sum over its threads, also those that have ended.
-std::vector<TaskStat> read_processes(const Root& root);
+// All processes that can be seen; a process's times are the sum over its threads, also those that have ended. They are read one
+// after the other, while they go on: in which order decides what becomes of a child that ends meanwhile. Its time is then in its
+// own line and its parent's (newest first: the child is read before the parent), or in neither (oldest first).
+enum class Order { oldest_first, newest_first };
+std::vector<TaskStat> read_processes(const Root& root, Order order);
 
 // Where a process runs: the CPU of the thread that has run longest, and the only CPU that it may use, if there is only one.
 struct TaskPlace {

@@ -48,6 +48,20 @@ TEST_CASE(
   CHECK(read_task_place(fixture.root(), 41).last_cpu == -1);
 }
 
+TEST_CASE("processes are read in the order that is asked for") {
+  const Fixture fixture;
+  for (const int pid : {7, 100, 12})
+    fixture.write("/proc/" + std::to_string(pid) + "/stat", stat_line(pid, "x", 1, 0, 0, 0, 0, 0, 0));
+  fixture.write("/proc/101/stat", "gone");
+  const auto pids = [&](Order order) {
+    std::vector<pid_t> found;
+    for (const TaskStat& task : read_processes(fixture.root(), order)) found.push_back(task.pid);
+    return found;
+  };
+  CHECK(pids(Order::oldest_first) == std::vector<pid_t>{7, 12, 100});
+  CHECK(pids(Order::newest_first) == std::vector<pid_t>{100, 12, 7});
+}
+
 TEST_CASE("the scheduler's sum of run times is added up over the CPUs, and is not there without its file") {
   CHECK(parse_run_time_ns("version 15\ntimestamp 1\ncpu0 0 0 0 0 0 0 1000 5 9\ndomain0 3 1 2\n"
                           "cpu1 0 0 0 0 0 0 234 5 9\n") == 1234);
