@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from howlate.lab.bench import PROBE
 from howlate.lab.console import last_lines, telling, trouble_on
 from howlate.lab.machine import Machine
 from howlate.lab.real import check_device
+from howlate.store.stream import StreamReader
 from lab import guests
 from lab.guests import LIMIT_S, bench, cell, program, stream_of
 from processes import until, with_word
@@ -157,7 +159,12 @@ def test_a_load_has_what_it_needs(tmp_path: Path, booted: Path, load: str, first
     on = bench(tmp_path, snapshots=booted)
     before = on.lines_for([load])
     assert (before[0][0] if before else "") == first
-    assert stream_of(on, cell(30, f"--load={load}"), before)
+    stream = StreamReader(BytesIO(stream_of(on, cell(30, f"--load={load}"), before)))
+    assert list(stream.batches())
+    assert stream.trailer is not None
+    others = stream.trailer["others"]  # nobody but the probe, its loads and the kernel runs in a guest
+    assert (others["user_ns"], others["unseen_ns"], others["alone"]) == (0, 0, True)
+    assert others["precise"]
 
 
 def test_real_time_says_why_it_is_not_possible(tmp_path: Path) -> None:

@@ -32,7 +32,6 @@ Status Surroundings::begin(bool with_reference) {
   auto knobs = KnobSet::apply(cell_.params().texts("knob"), context);
   if (!knobs) return knobs.error();
   knobs_ = std::move(*knobs);
-  tasks_before_ = look_at_tasks(cell_.root(), Order::newest_first);
   if (Status started = start_loads(with_reference); !started) return started;
   if (const auto others = without(allowed_, measuring_); !others.empty())
     if (const Status moved = set_affinity(others); !moved) cell_.warn(moved.error().message);
@@ -48,6 +47,7 @@ Status Surroundings::start_loads(bool with_reference) {
     if (!ran) return ran.error();
     alone = std::move(*ran);
   }
+  tasks_before_ = look_at_tasks(cell_.root(), Order::newest_first);
   auto loads = LoadSet::start(specs, measuring_);
   if (!loads) return loads.error();
   loads_ = std::move(*loads);
