@@ -34,9 +34,8 @@ void ring_through(benchmark::State& state) {
   std::int64_t release = 0;
   for (auto _ : state) {
     for (std::size_t i = 0; i < many; ++i, ++release) {
-      const bool pushed = ring.emplace(release, release * period_ns, std::int64_t{3000}, std::int64_t{0},
-                                       std::int64_t{0}, std::uint32_t{0}, std::uint32_t{0});
-      if (!pushed) return state.SkipWithError("the ring is full");
+      if (!ring.push({release, release * period_ns, 3000, 0, 0, 0, 0}))
+        return state.SkipWithError("the ring is full");
     }
     for (std::size_t left = many; left > 0;) {
       const auto found = ring.peek();

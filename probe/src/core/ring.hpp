@@ -1,10 +1,10 @@
 // A bounded single-producer single-consumer ring that counts what it could not keep.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <span>
 
 namespace howlate {
@@ -15,23 +15,25 @@ namespace howlate {
 template <class T>
 class Ring {
  public:
-  explicit Ring(std::span<T> storage) : storage_(storage), mask_(storage.size() - 1) {}
+  explicit Ring(std::span<T> storage)
+      : storage_(storage),
+        mask_(storage.size() - 1),
+        next_(storage.data()),
+        free_end_(next_ + storage.size()) {}
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
-  bool push(const T& item) { return emplace(item); }
-
-  // Makes the item in its place from its fields, which spares the copy.
-  template <class... Fields>
-  bool emplace(const Fields&... fields) {
-    const std::uint64_t head = head_.load(std::memory_order_relaxed);
-    if (head == full_at_) [[unlikely]] {
-      full_at_ = tail_.load(std::memory_order_acquire) + storage_.size();
-      if (head == full_at_) return false;
-    }
-    new (&storage_[static_cast<std::size_t>(head & mask_)]) T{fields...};
-    head_.store(head + 1, std::memory_order_release);
+  bool push(const T& item) {
+    if (!has_room()) return false;
+    put(item);
     return true;
+  }
+
+  // Both halves of push(). An item that is made only when there is room for it is made in its place.
+  [[nodiscard]] bool has_room() { return next_ != free_end_ || find_free(); }
+  void put(const T& item) {
+    *next_++ = item;
+    head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
   // The longest run of items that lie side by side; valid until pop(). Empty when there is nothing.
@@ -48,11 +50,21 @@ class Ring {
   [[nodiscard]] std::size_t capacity() const { return storage_.size(); }
 
  private:
+  // Finds the free places that lie side by side, by a new look at tail_. False when there are none.
+  bool find_free() {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    const std::uint64_t free = tail_.load(std::memory_order_acquire) + storage_.size() - head;
+    const auto at = static_cast<std::size_t>(head & mask_);
+    next_ = storage_.data() + at;
+    free_end_ = next_ + std::min(static_cast<std::size_t>(free), storage_.size() - at);
+    return free > 0;
+  }
+
   std::span<T> storage_;
   std::uint64_t mask_;
   alignas(64) std::atomic<std::uint64_t> head_{0};
-  std::uint64_t full_at_ =
-      storage_.size();  // the head at which the ring is full, by the producer's last look at tail_
+  T* next_;      // the place that head_ stands for, or the end of the storage
+  T* free_end_;  // by the producer's last look at tail_
   alignas(64) std::atomic<std::uint64_t> tail_{0};
 };
 

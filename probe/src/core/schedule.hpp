@@ -26,7 +26,8 @@ class Schedule {
         release_ns_(spec.t0_ns),
         window_end_ns_(later(spec.t0_ns, spec.window_on_ns)),
         state_(spec.seed),
-        even_(!spec.dither && spec.window_on_ns == 0) {}
+        even_(!spec.dither && spec.window_on_ns == 0),
+        steady_until_ns_(even_ ? INT64_MAX - spec.period_ns : INT64_MIN) {}
 
   // The oldest release that has not been passed over with advance().
   [[nodiscard]] std::int64_t index() const { return index_; }
@@ -34,12 +35,13 @@ class Schedule {
   [[nodiscard]] std::int64_t offset_ns() const { return release_ns_ - spec_.t0_ns; }
   [[nodiscard]] const ScheduleSpec& spec() const { return spec_; }
 
-  void advance() {
+  // Goes on to the next release, and gives it.
+  std::int64_t advance() {
     ++index_;
-    if (even_) [[likely]]
-      release_ns_ = later(release_ns_, spec_.period_ns);
-    else
-      advance_unevenly();
+    if (release_ns_ <= steady_until_ns_) [[likely]]
+      return release_ns_ += spec_.period_ns;
+    advance_unevenly();
+    return release_ns_;
   }
 
   // Passes every release at or before `instant_ns` and says how many there were.
@@ -101,6 +103,8 @@ class Schedule {
   std::int64_t window_end_ns_ = 0;
   std::uint64_t state_ = 0;
   bool even_ = true;  // neither dither nor windows
+  // From a release up to this one a period leads to the next, within 64 bits; from no release on an uneven schedule.
+  std::int64_t steady_until_ns_ = INT64_MIN;
 };
 
 }  // namespace howlate

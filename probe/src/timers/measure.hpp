@@ -20,14 +20,15 @@ namespace howlate {
 // for it.
 [[gnu::cold]] bool note_maximum(LoopContext& loop, const Sample& sample);
 
-// Opens the account: what the thread used before, setting its timer up among it, is not the loop's.
-[[gnu::cold]] void begin_account(LoopContext& loop);
+// Opens the account: what the thread used before, setting its timer up among it, is not the loop's. Neither this
+// nor close_account() may be cold: every path through the loop calls them, and the compiler would take the loop
+// itself for cold and make it small instead of fast (half as many instructions again in each activation).
+void begin_account(LoopContext& loop);
 
 // Closes the account at `now_ns`: releases due by then and not served are overruns. How many releases there
 // were is counted by others, from `due_ns` and a schedule of their own, so that `releases = activations +
 // overruns` can be wrong; not here, where a long uneven schedule would be walked at a measuring priority.
-[[gnu::cold]] void close_account(LoopContext& loop, Schedule& schedule, std::int64_t now_ns,
-                                 StopReason reason);
+void close_account(LoopContext& loop, Schedule& schedule, std::int64_t now_ns, StopReason reason);
 
 inline bool stopped(const LoopContext& loop) {
   return loop.stop->load(std::memory_order_relaxed);
@@ -68,12 +69,13 @@ template <LatePolicy policy, class Sleep>
 [[gnu::noinline]] void measure(LoopContext& loop, Sleep& sleep) {
   begin_account(loop);
   Schedule schedule = loop.schedule;
+  Ring<Sample>& ring = *loop.ring;
   StopReason reason = StopReason::activations;
   std::int64_t now = sleep.now();
   std::int64_t activations = 0;
   std::int64_t overruns = 0;
+  std::int64_t release = schedule.release_ns();
   while (activations < loop.activations_wanted) {
-    const std::int64_t release = schedule.release_ns();
     reason = StopReason::stopped;
     if (stopped(loop)) break;
     reason = StopReason::duration;
@@ -90,33 +92,37 @@ template <LatePolicy policy, class Sleep>
         break;
     }
     const std::int64_t latency = now - release;
+    const auto dropped = static_cast<std::uint32_t>(loop.dropped);
     const std::uint32_t flags = sleep.flags();
+    const auto sample = [&](std::int64_t response) {
+      return Sample{
+          schedule.index(), release - schedule.spec().t0_ns, latency, response, overruns, dropped, flags};
+    };
     std::int64_t response = 0;
     if (loop.work_iterations != 0) [[unlikely]] {
-      const Sample woken{schedule.index(), release - schedule.spec().t0_ns,          latency, 0,
-                         overruns,         static_cast<std::uint32_t>(loop.dropped), flags};
-      if (!work_off(loop, sleep, woken, activations < loop.warm_up)) break;
+      if (!work_off(loop, sleep, sample(0), activations < loop.warm_up)) break;
       now = sleep.now();
       response = now - release;
     }
-    const auto dropped = static_cast<std::uint32_t>(loop.dropped);
-    const std::int64_t index = schedule.index();
-    const std::int64_t offset = release - schedule.spec().t0_ns;
-    if (!loop.ring->emplace(index, offset, latency, response, overruns, dropped, flags)) [[unlikely]]
+    if (ring.has_room()) [[likely]]
+      ring.put(sample(response));
+    else
       ++loop.dropped;
-    schedule.advance();
     loop.live_activations.store(++activations, std::memory_order_relaxed);
     if (latency > loop.latency_ns_max && activations > loop.warm_up) [[unlikely]] {
       reason = StopReason::threshold;
-      if (note_maximum(loop, {index, offset, latency, response, overruns, dropped, flags})) break;
+      if (note_maximum(loop, sample(response))) break;
       now = sleep.now();
     }
     reason = StopReason::activations;
+    release = schedule.advance();
     if constexpr (policy == LatePolicy::skip)
-      for (; schedule.release_ns() <= now && schedule.release_ns() < loop.end_ns; now = sleep.now())
-        overruns +=
-            schedule.pass(now < loop.end_ns ? now : loop.end_ns - 1);  // passing many takes time itself
+      for (; release <= now && release < loop.end_ns; now = sleep.now()) {  // passing many takes time itself
+        overruns += schedule.pass(now < loop.end_ns ? now : loop.end_ns - 1);
+        release = schedule.release_ns();
+      }
   }
+  if (reason == StopReason::threshold) schedule.advance();  // its release was served
   loop.activations = activations;
   loop.overruns = overruns;
   close_account(loop, schedule, sleep.now(), sleep.error != 0 ? StopReason::failed : reason);
