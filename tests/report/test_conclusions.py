@@ -154,11 +154,12 @@ def test_typically_later_and_yet_steadier() -> None:
 
 def test_runs_that_are_not_interleaved_are_told_as_seen() -> None:
     text = said(real_run(STANDARD), real_run(PREEMPT_RT, RT, "run-b"), rule="against")
-    assert "As seen, 6.1.0 (none)'s is smaller than 6.1.0-rt (rt)'s: " in text
-    assert "the maximum at 0 of 3" in text and "not interleaved" in text
+    assert "As seen, the median is the same at 3; " in text
+    assert "the maximum is smaller on 6.1.0 (none) at 0, on 6.1.0-rt (rt) at 3 of 3" in text
+    assert "not interleaved" in text and "is smaller than" not in text
     assert "steadier" not in text
     back = said(real_run(PREEMPT_RT), real_run(STANDARD, RT, "run-b"), rule="against")
-    assert "the maximum at 3 of 3" in back
+    assert "the maximum is smaller on 6.1.0 (none) at 3, on 6.1.0-rt (rt) at 0 of 3" in back
 
 
 def test_interleaved_cells_of_one_run_are_pairs_in_real_time_too() -> None:

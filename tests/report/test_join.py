@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from howlate.errors import UsageError
 from howlate.model.plan import Plan
+from howlate.report.equal import equal_sides
 from howlate.report.join import join
 from howlate.report.preemption import preemption_of
 from made_sides import NONE, RT, Machine, Made, at, lab_run, real_run
@@ -38,9 +39,27 @@ def test_a_run_with_a_kernel_axis_is_its_own_sides() -> None:
 
 def test_two_runs_of_the_same_kernel_and_places_stay_apart() -> None:
     joined = join([real_run(ONE), real_run(ONE, NONE, "run-b")])
-    assert [side.name for side in joined.sides] == ["6.1.0 (none), run-a", "6.1.0 (none), run-b"]
+    assert [side.name for side in joined.sides] == ["run-a", "run-b"]
     same = join([real_run(ONE), real_run(ONE)])
-    assert [side.name for side in same.sides] == ["6.1.0 (none), run 1", "6.1.0 (none), run 2"]
+    assert [side.name for side in same.sides] == ["run 1", "run 2"]
+
+
+def test_a_side_is_called_as_the_user_calls_its_run() -> None:
+    before, after = replace(real_run(ONE), name="before"), replace(real_run(ONE, NONE, "run-b"), name="after")
+    assert [side.name for side in join([before, after]).sides] == ["before", "after"]
+    lab = replace(lab_run({"6.1": ONE, "6.1-rt": ONE}), name="lab")
+    assert [side.name for side in join([lab]).sides] == ["lab: 6.1", "lab: 6.1-rt"]
+
+
+def test_sides_with_the_same_samples_are_equal_to_the_last_digit() -> None:
+    runs = [lab_run({"6.1": ONE}), lab_run({"6.1": ONE}, id="run-b")]
+    joined = join(runs)
+    (equal,) = equal_sides(joined, lambda run, cell: f"hash of {cell}")
+    assert equal.cells == 2 and "are equal to the last digit" in equal.text
+    assert equal_sides(joined, lambda run, cell: f"hash of {cell} in {run}") == []
+    last = [cell.summary.id for cell in runs[1].cells][-1]
+    assert equal_sides(joined, lambda run, cell: f"{cell}{run if cell == last else 0}") == []
+    assert equal_sides(join([real_run(ONE), real_run(ONE, NONE, "b")]), lambda run, cell: "same") == []
 
 
 def test_runs_of_one_machine_that_measured_different_places_are_one_side() -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from howlate.language import _
+
 
 @click.command(epilog="Example: howlate compare runs/none runs/rt --json")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, metavar="[NAME=]RUN...")
 @click.option(
     "--by",
     default="kernel",
@@ -16,9 +20,10 @@ import click
     help="Whose values are compared: kernel (the default), or another axis such as timer or policy.",
 )
 @click.option("--json", "as_json", is_flag=True, help="As JSON (docs/compare.md).")
-def command(runs: tuple[Path, ...], by: str, as_json: bool) -> int:
+def command(runs: tuple[str, ...], by: str, as_json: bool) -> int:
     """Put what the run folders RUN... have in common side by side: a table for each point, what differs, and a
-    summary in words. One RUN will do where its kernels (or the values of LABEL) are several."""
+    summary in words. One RUN will do where its kernels (or the values of LABEL) are several. NAME=RUN calls a run by
+    that name. `howlate report RUN RUN` makes the same a page."""
     import json
 
     from rich.console import Console
@@ -28,20 +33,43 @@ def command(runs: tuple[Path, ...], by: str, as_json: bool) -> int:
     from howlate.report.compare_terminal import print_comparison
     from howlate.report.conclusions import conclusions
     from howlate.report.content import read_content
+    from howlate.report.equal import equal_sides
     from howlate.report.layouts import layouts
+    from howlate.store.files import file_hash
+    from howlate.store.run_folder import SAMPLES, RunFolder
+
+    named = [_named(text) for text in runs]
+    contents = [replace(read_content(path, bins=False), name=name) for name, path in named]
+
+    def hash_of(run: int, cell: str) -> str:
+        return file_hash(RunFolder.open(named[run][1]).cell_path(cell) / SAMPLES)
 
     if as_json:
         with english():
-            found = compare([read_content(run, bins=False) for run in runs], by)
-            value = to_json(found)
+            found = compare(contents, by)
+            equal = equal_sides(found.joined, hash_of)
+            value = {**to_json(found), "equal": [its.to_json() for its in equal]}
             value["layouts"] = [layout.to_json() for layout in layouts(found)]
             value["summary"] = [
-                {"about": title, "rule": said.rule, "text": said.text}
-                for title, sentences in conclusions(found)
-                for said in sentences
+                *({"about": "samples", "rule": "equal", "text": its.text} for its in equal),
+                *(
+                    {"about": title, "rule": said.rule, "text": said.text}
+                    for title, sentences in conclusions(found)
+                    for said in sentences
+                ),
             ]
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
         return 0
-    found = compare([read_content(run, bins=False) for run in runs], by)
-    print_comparison(Console(highlight=False, markup=False), found)
+    found = compare(contents, by)
+    print_comparison(Console(highlight=False, markup=False), found, equal_sides(found.joined, hash_of))
+    words = shlex.join(["howlate", "report", *(str(path) for _name, path in named)])
+    click.echo("\n" + _("As a page: {command}").format(command=words))
     return 0
+
+
+def _named(text: str) -> tuple[str, Path]:
+    """A run's name and folder: of "NAME=RUN" both, of a folder with that name the folder."""
+    name, equals, path = text.partition("=")
+    if equals and name and "/" not in name and not Path(text).exists():
+        return name, Path(path)
+    return "", Path(text)

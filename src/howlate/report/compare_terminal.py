@@ -12,6 +12,7 @@ from howlate.language import N_, _
 from howlate.model.run import VIRTUAL_TIME
 from howlate.report.compare import Block, Comparison
 from howlate.report.conclusions import conclusions
+from howlate.report.equal import Equal
 from howlate.report.kernels import by_sentence, values_of
 from howlate.report.layout import HEADINGS, Line, Sheet, heading, sheet
 from howlate.report.layouts import Layout, label_texts, layouts, number_texts
@@ -28,10 +29,13 @@ SHORT = {
 FIGURE_NAMES = {"0.5": N_("median"), "max": N_("max"), "stddev": N_("std dev")}
 
 
-def print_comparison(console: Console, found: Comparison) -> None:
-    """Tables, what differs at each point, configurations, and the summary last."""
+def print_comparison(console: Console, found: Comparison, equal: Sequence[Equal] = ()) -> None:
+    """What is equal to the last digit first; tables, what differs at each point, configurations, and the summary
+    last."""
     virtual = found.joined.virtual
     repetitions = "seeds" if virtual else "repetitions"
+    for text in _first(found, equal):
+        _wrapped(console, text, "")
     for layout in layouts(found):
         _layout(console, layout)
     for block in found.blocks:
@@ -48,6 +52,17 @@ def print_comparison(console: Console, found: Comparison) -> None:
         _note(console, warning)
     _configurations(console, found)
     print_conclusions(console, conclusions(found))
+
+
+def _first(found: Comparison, equal: Sequence[Equal]) -> list[str]:
+    """What is known before any table: sides that are equal, and the kernel that all sides share."""
+    kernels = {(side.kernel, side.preemption) for side in found.joined.sides}
+    said = [its.text for its in equal]
+    if len(kernels) == 1 and len(found.sides) > 1:
+        kernel, preemption = kernels.pop()
+        model = f" ({preemption})" if preemption else ""
+        said.append(_("Every side: kernel {kernel}{model}.").format(kernel=kernel, model=model))
+    return said
 
 
 def _layout(console: Console, layout: Layout) -> None:

@@ -63,6 +63,8 @@ class RunContent:
     """Cells that could not be measured, and why."""
     kernels: tuple[Kernel, ...] = ()
     """Of a run of the lab's: version, command line and configuration of each."""
+    name: str = ""
+    """What the user calls it beside others; "" for nothing."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -274,11 +274,24 @@ def _named(
         sides = [
             replace(s, name=v if alone else f"{v}, {s.name}") for s, v in zip(sides, values, strict=True)
         ]
-    return _told_apart(sides, contents)
+    return _told_apart(_as_called(sides, contents), contents)
+
+
+def _as_called(sides: Sequence[Side], contents: Sequence[RunContent]) -> list[Side]:
+    """With the names that the user gave to runs; of a run with several sides each keeps its own name behind that."""
+    runs = [side.run for side in sides]
+    found = []
+    for side in sides:
+        given = contents[side.run].name
+        alone = runs.count(side.run) == 1
+        found.append(replace(side, name=given if alone else f"{given}: {side.name}") if given else side)
+    return found
 
 
 def _told_apart(sides: Sequence[Side], contents: Sequence[RunContent]) -> tuple[Side, ...]:
-    """Names that are the same get what differs: the CPU, else the run, else a number."""
+    """Names that are the same get what differs: the CPU, else the run, else a number. What all have in common is left
+    out, so that names stay short."""
+    common = sides[0].name if len({side.name for side in sides}) == 1 else ""
     for tell in (
         lambda side: fact(side.facts, "cpu.model"),
         lambda side: contents[side.run].run.id,
@@ -290,6 +303,8 @@ def _told_apart(sides: Sequence[Side], contents: Sequence[RunContent]) -> tuple[
             break
         if len({tell(side) for side in twice}) > 1:
             sides = [replace(s, name=f"{s.name}, {tell(s)}") if s in twice and tell(s) else s for s in sides]
+    if common and len(sides) > 1:
+        sides = [replace(s, name=s.name.removeprefix(f"{common}, ")) for s in sides]
     return tuple(sides)
 
 

@@ -263,20 +263,25 @@ def _as_seen(part: Part, first: int, second: int, figures: Sequence[str]) -> str
     said = []
     a, b = part.sides[first], part.sides[second]
     for figure in figures:
-        smaller = larger = 0
+        smaller = larger = points = 0
         for block in part.blocks:
             one, other = block.row(first), block.row(second)
             mine = one.range(figure) if one is not None and one.once else None
             its = other.range(figure) if other is not None and other.once else None
             if mine is not None and its is not None:
+                points += 1
                 smaller += mine.median < its.median
                 larger += mine.median > its.median
-        if smaller + larger:
+        if points and not smaller and not larger:
             said.append(
-                _("the {words} at {smaller} of {smaller2}").format(
-                    words=_(_WORDS[figure]), smaller=smaller, smaller2=smaller + larger
+                _("the {words} is the same at {points}").format(words=_(_WORDS[figure]), points=points)
+            )
+        elif points:
+            said.append(
+                _("the {words} is smaller on {a} at {smaller}, on {b} at {larger} of {points}").format(
+                    words=_(_WORDS[figure]), a=a, b=b, smaller=smaller, larger=larger, points=points
                 )
             )
     if not said:
         return ""
-    return _("As seen, {a}'s is smaller than {b}'s: {said} points.").format(a=a, b=b, said=", ".join(said))
+    return _("As seen, {said} points.").format(said="; ".join(said))
