@@ -5,7 +5,7 @@ from __future__ import annotations
 import _thread
 import hashlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell
 from howlate.model.study import Study
 from howlate.places import probe_path
-from howlate.targets import Outcome, Progress
+from howlate.targets import Checked, Outcome, Progress
 from howlate.targets.local import LocalTarget
 from store.streams import stream as made_stream
 
@@ -193,6 +193,9 @@ class FakeTarget:
     def config(self, machine: str = "") -> str:
         return ""
 
+    def checked(self, cells: Sequence[Cell]) -> list[Checked]:
+        return [Checked() for _ in cells]
+
     def stop(self) -> None:
         pass
 
@@ -298,6 +301,9 @@ class FakeLab:
         rt = "-rt" in machine
         return f"CONFIG_HZ=250\n{'CONFIG_PREEMPT_RT=y' if rt else 'CONFIG_PREEMPT_DYNAMIC=y'}\n"
 
+    def checked(self, cells: Sequence[Cell]) -> list[Checked]:
+        return [Checked() for _ in cells]
+
     def stop(self) -> None:
         self.stopped.set()
 
@@ -373,6 +379,9 @@ class ProbeLab(FakeLab):
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         return self.local.run_cell(cell, stream, on_progress)
+
+    def checked(self, cells: Sequence[Cell]) -> list[Checked]:
+        return self.local.checked(cells)
 
     def stop(self) -> None:
         self.local.stop()

@@ -5,6 +5,7 @@
 
 #include "cell/check_stream.hpp"
 #include "cell/list.hpp"
+#include "cell/plan.hpp"
 #include "cell/run.hpp"
 #include "core/help.hpp"
 #include "core/text.hpp"
@@ -20,8 +21,8 @@
 namespace howlate {
 namespace {
 
-constexpr std::string_view commands[] = {"load",    "list",    "facts", "job",
-                                         "session", "restore", "hold",  "check-stream"};
+constexpr std::string_view commands[] = {"load",    "list",    "plan", "facts",       "job",
+                                         "session", "restore", "hold", "check-stream"};
 
 ExitCode say(const std::string& text) {
   std::fputs(text.c_str(), stdout);
@@ -73,6 +74,7 @@ ExitCode dispatch(const std::vector<std::string>& words) {
   if (first == "--version") return say("howlate-probe " + std::string(version()) + "\n");
   if (first == "load") return load(rest);
   if (first == "list") return list_command(rest);
+  if (first == "plan") return plan_command(rest);
   if (first == "facts") return facts_command(rest);
   if (first == "job") return job_command(rest);
   if (first == "session") return session_command(rest);

@@ -7,7 +7,7 @@ import itertools
 import os
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -57,7 +57,7 @@ from howlate.reference.load import reference_path
 from howlate.same import boots, check_same
 from howlate.store.files import measure_again, storing
 from howlate.store.run_folder import KERNELS, RUN, SUMMARY, RunFolder, file_name
-from howlate.targets import Outcome, Target
+from howlate.targets import Checked, Outcome, Target
 
 NO_SETTINGS = Settings()
 TRACED = "break-trace"
@@ -107,6 +107,8 @@ class Prepared:
     """Machines that did not answer, and how: their cells fail so."""
     configs: Mapping[str, str] = field(default_factory=dict)
     """The text of each machine's kernel configuration, where it is at hand."""
+    notes: tuple[str, ...] = ()
+    """What the probe warns of already, before anything is measured: each sentence once."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,7 @@ def prepare(asked: Asked, target: Target) -> Prepared:
     machines = None if target.machines == ("",) else _machines(target, known, broken, seeds)
     wanted = spell(in_force.study.settings["policy"]) if lacking else ""
     plan, findings = _planned(study, known, first.can, machines, asked.most_cells, wanted)
+    plan, notes = checked_plan(study, plan, target, broken)
     now = time.gmtime()
     places = {stream_place(expected_stream_bytes(cell, first.can)) for cell in plan.cells}
     run = Run(
@@ -195,7 +198,7 @@ def prepare(asked: Asked, target: Target) -> Prepared:
         clock=target.clock,
         settings=in_force.settings,
     )
-    return Prepared(run, first.can, target, broken, _configs(target, known))
+    return Prepared(run, first.can, target, broken, _configs(target, known), notes)
 
 
 def _in_force(asked: Asked, study: Study, can: Capabilities) -> tuple[InForce, tuple[str, ...]]:
@@ -225,6 +228,45 @@ def _planned(
     labels = {KERNEL: facts[""].text("kernel.release") or "unknown"}
     plan = marked(make_plan(study, can, labels, most_cells), facts[""])
     return plan, doctor.examine(facts[""], aim_of(plan, defaults, wanted_policy))
+
+
+def checked_plan(
+    study: Study, plan: Plan, target: Target, broken: Collection[str] = ()
+) -> tuple[Plan, tuple[str, ...]]:
+    """The plan with the probe's own word on each point: what it refuses as wrong usage is raised, what is not
+    possible there is marked so, with the reason. And what it warns of, each sentence once.
+
+    A point's repetitions differ in nothing that could be refused, so its first one is asked about.
+    """
+    asked = {
+        _point(cell): cell
+        for cell in reversed(plan.cells)
+        if not cell.impossible and cell.machine not in broken
+    }
+    checks = dict(zip(asked, target.checked(list(asked.values())), strict=True)) if asked else {}
+    for point, check in reversed(checks.items()):
+        if isinstance(check.refusal, UsageError):
+            raise UsageError(f"{_place(study, asked[point])}: {check.refusal.message}", check.refusal.remedy)
+    cells = tuple(_with_check(cell, checks.get(_point(cell))) for cell in plan.cells)
+    warnings = dict.fromkeys(text for check in reversed(checks.values()) for text in check.warnings)
+    return replace(plan, cells=cells), tuple(warnings)
+
+
+def _point(cell: Cell) -> str:
+    return cell.id.removesuffix(f"-{cell.repetition}")
+
+
+def _place(study: Study, cell: Cell) -> str:
+    """Where in the study a cell stands, for a sentence about it."""
+    labels = {name: cell.labels[name] for name in study.names_of_axes if name in cell.labels}
+    return ", ".join([study.id, *(f"{name} = {text}" for name, text in labels.items())])
+
+
+def _with_check(cell: Cell, check: Checked | None) -> Cell:
+    if check is None or check.refusal is None:
+        return cell
+    why = "; ".join(text for text in (check.refusal.message, check.refusal.remedy) if text)
+    return replace(cell, impossible=why)
 
 
 @dataclass(frozen=True)

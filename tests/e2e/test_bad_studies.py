@@ -57,6 +57,23 @@ BAD = {
         HEAD + 'test = "cyclic"\nsettings = { activations = 0, duration = "0s" }',
         "a cell would never end",
     ),
+    "a period that the probe refuses": (
+        CYCLIC + '[axes]\nperiod = ["1us", "1ms"]',
+        "bad, period = 1us: a period of 1us is not possible",
+    ),
+    "a priority beyond 99": (CYCLIC.replace('"other"', '"fifo:100"'), "its priority is from 1 to 99"),
+    "a policy without its priority": (
+        CYCLIC.replace('"other"', '"fifo"'),
+        "it takes one priority from 1 to 99",
+    ),
+    "a runtime longer than its deadline": (
+        CYCLIC.replace('"other"', '"deadline:2ms:1ms:1ms"'),
+        "0 < runtime <= deadline <= period",
+    ),
+    "priorities that are none": (
+        CYCLIC.replace('policy = "other"', 'priorities = "200"'),
+        "one priority from 1 to 99 for each",
+    ),
     "two parts of one name": (HEAD + PART.format("a") * 2, 'the part "a" stands twice'),
     "a part without a test": (HEAD + PART.format("a") + '[[part]]\nid = "b"', 'the key "test" is missing'),
     "a matrix beside parts": (CYCLIC + PART.format("a"), "stands beside [[part]]"),

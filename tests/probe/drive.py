@@ -33,9 +33,13 @@ def probe_list() -> Any:
     return json.loads(subprocess.check_output([probe_path(), "list", "--json"]))
 
 
-def run(*words: str | Path, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    """The probe with these words, to its end."""
-    return subprocess.run([*before, probe_path(), *words], capture_output=True, text=True, timeout=120)
+def run(
+    *words: str | Path, before: tuple[str, ...] = (), given: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """The probe with these words, to its end; `given` on its standard input."""
+    return subprocess.run(
+        [*before, probe_path(), *words], input=given, capture_output=True, text=True, timeout=120
+    )
 
 
 def cell(done: subprocess.CompletedProcess[str]) -> Any:

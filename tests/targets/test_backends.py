@@ -116,6 +116,15 @@ def test_it_says_what_it_is(target: Target) -> None:
     assert Facts.from_json(target.facts()).text("kernel.release")
 
 
+def test_it_says_what_it_would_refuse_and_measures_nothing_for_it(target: Target) -> None:
+    if isinstance(target, FakeTarget):
+        pytest.skip("it refuses nothing")
+    good, wrong = cell_of(target), cell_of(target, period="1us")
+    found = target.checked([good, wrong, good])
+    assert [type(its.refusal) for its in found] == [type(None), UsageError, type(None)]
+    assert found[1].refusal is not None and "a period of 1us" in found[1].refusal.message
+
+
 def test_a_cell_leaves_a_whole_stream(target: Target, tmp_path: Path) -> None:
     stream = tmp_path / "stream"
     outcome = target.run_cell(cell_of(target), stream, nothing)

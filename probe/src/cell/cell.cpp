@@ -70,9 +70,10 @@ class CellRun {
   }
 
   Result<ExitCode> run();
+  // What can refuse the cell before anything is started or changed.
+  Status check();
 
  private:
-  Status check();
   Status prepare();  // rings, threads, memory lock, recorder
   void measure();
   void watch();
@@ -103,7 +104,10 @@ class CellRun {
 };
 
 Result<ExitCode> Cell::measure(CellPlan plan) {
-  return CellRun(*this, plan).run();
+  CellRun run(*this, plan);
+  if (!only_checks()) return run.run();
+  if (const Status right = run.check(); !right) return right.error();
+  return ExitCode::done;
 }
 
 Result<ExitCode> CellRun::run() {
@@ -145,6 +149,7 @@ Status CellRun::check() {
     if (!trace_->was_on())
       cell_.warn("the kernel's trace is off (tracing_on is 0), so --break-trace will stop nothing");
   }
+  if (cell_.only_checks()) return around_->check();
   auto sink = open_sink(cell_.params());
   if (!sink) return sink.error();
   sink_ = std::move(*sink);

@@ -47,26 +47,32 @@ struct CellPlan {
   RecordMode record = RecordMode::stream;
 };
 
+// Whether a cell is measured, or goes through the same checks up to where its measurement would begin (`howlate-probe plan`).
+enum class CellUse { measure, check };
+
 class Cell {
  public:
-  Cell(const Test& test, Params params, Root root = {})
-      : test_(test), params_(std::move(params)), root_(std::move(root)) {}
+  Cell(const Test& test, Params params, Root root = {}, CellUse use = CellUse::measure)
+      : test_(test), params_(std::move(params)), root_(std::move(root)), use_(use) {}
   Cell(const Cell&) = delete;
   Cell& operator=(const Cell&) = delete;
 
   [[nodiscard]] const Test& test() const { return test_; }
   [[nodiscard]] Params& params() { return params_; }
   [[nodiscard]] const Root& root() const { return root_; }
+  [[nodiscard]] bool only_checks() const { return use_ == CellUse::check; }
   [[nodiscard]] std::vector<std::string>& warnings() { return warnings_; }
   void warn(std::string sentence) { warnings_.push_back(std::move(sentence)); }
 
-  // Everything from the knobs to the summary. Called once, after everything has been parsed and checked.
+  // Everything from the knobs to the summary; of a cell that is only checked, the checks alone. Called once, after everything has been
+  // parsed and checked.
   Result<ExitCode> measure(CellPlan plan);
 
  private:
   const Test& test_;
   Params params_;
   Root root_;
+  CellUse use_;
   std::vector<std::string> warnings_;
 };
 

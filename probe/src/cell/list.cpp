@@ -187,7 +187,7 @@ std::string load_help(const Load& load) {
 std::string probe_help() {
   return "usage: howlate-probe <test> [options]\n"
          "       howlate-probe load <NAME[:TARGET]> [options]\n"
-         "       howlate-probe list [--json] | facts [--json] | check-stream FILE\n"
+         "       howlate-probe list [--json] | plan [COMMAND ...] | facts [--json] | check-stream FILE\n"
          "       howlate-probe job FILE --out DIR [--limit TIME]\n"
          "       howlate-probe hold --knob NAME=VALUE | restore | --version | --help\n\n"
          "Measures how late this machine answers. Each test and load has its own --help.\n\n" +

@@ -269,8 +269,10 @@ LoadSet::~LoadSet() {
   for (const auto& one : running_) one->kill_family();
 }
 
-Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs,
-                               const std::vector<int>& measuring_cpus) {
+namespace {
+
+Result<std::vector<LoadRequest>> read_requests(const std::vector<std::string>& specs,
+                                               const std::vector<int>& measuring_cpus) {
   std::vector<LoadRequest> requests;
   for (const std::string& spec : specs) {
     Result<LoadRequest> request = read_load_request({spec}, &measuring_cpus);
@@ -284,6 +286,24 @@ Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs,
     requests.push_back(std::move(*request));
   }
   if (const Status fits = check_memory_of_all(requests); !fits) return fits.error();
+  return requests;
+}
+
+}  // namespace
+
+Status LoadSet::check(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus) {
+  const auto requests = read_requests(specs, measuring_cpus);
+  if (!requests) return requests.error();
+  for (const LoadRequest& request : *requests)
+    if (const Status right = request.check(); !right) return right;
+  return {};
+}
+
+Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs,
+                               const std::vector<int>& measuring_cpus) {
+  const auto read = read_requests(specs, measuring_cpus);
+  if (!read) return read.error();
+  const std::vector<LoadRequest>& requests = *read;
   LoadSet set;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const LoadRequest& request = requests[i];

@@ -40,6 +40,8 @@ struct LoadOutcome {
 
 class LoadSet {
  public:
+  // Whether `start` could begin with these: their words, their CPUs, their memory, and what each asks of the machine. Starts nothing.
+  static Status check(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus);
   // Starts every load as a process of its own, executed anew from /proc/self/exe, and waits until each says
   // that it is ready. When one cannot, all are ended and its own sentence and exit code are returned. "none"
   // starts nothing and stands alone. `measuring_cpus` gives cpus=same and cpus=other their meaning. To be

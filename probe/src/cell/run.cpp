@@ -40,6 +40,14 @@ Result<ExitCode> run(const Test& test, const std::vector<std::string>& argv) {
 
 }  // namespace
 
+Checked check_test(const Test& test, const std::vector<std::string>& argv) {
+  auto params = Params::parse({test.params, common_params()}, argv);
+  if (!params) return {params.error(), {}};
+  Cell cell(test, std::move(*params), {}, CellUse::check);
+  const auto result = test.run(cell);
+  return {result ? std::nullopt : std::optional(result.error()), std::move(cell.warnings())};
+}
+
 std::span<const ParamSpec> common_params() {
   return common;
 }

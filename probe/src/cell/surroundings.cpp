@@ -22,14 +22,23 @@ std::vector<int> without(const std::vector<int>& all, const std::vector<int>& so
   return rest;
 }
 
+Status Surroundings::check() const {
+  if (const Status knobs = KnobSet::check(cell_.params().texts("knob"), knob_context()); !knobs) return knobs;
+  return LoadSet::check(cell_.params().texts("load"), measuring_);
+}
+
+KnobContext Surroundings::knob_context() const {
+  KnobContext context;
+  context.root = cell_.root().at("/");
+  context.measuring_cpus = measuring_;
+  return context;
+}
+
 Status Surroundings::begin(bool with_reference) {
   auto signals = take_end_signals();
   if (!signals) return signals.error();
   signals_ = std::move(*signals);
-  KnobContext context;
-  context.root = cell_.root().at("/");
-  context.measuring_cpus = measuring_;
-  auto knobs = KnobSet::apply(cell_.params().texts("knob"), context);
+  auto knobs = KnobSet::apply(cell_.params().texts("knob"), knob_context());
   if (!knobs) return knobs.error();
   knobs_ = std::move(*knobs);
   if (Status started = start_loads(with_reference); !started) return started;

@@ -24,6 +24,8 @@ class Surroundings {
   Surroundings(Cell& cell, std::vector<int> allowed, std::vector<int> measuring)
       : cell_(cell), allowed_(std::move(allowed)), measuring_(std::move(measuring)) {}
 
+  // Whether knobs and loads can be had; changes and starts nothing.
+  [[nodiscard]] Status check() const;
   // Takes the signals that end a process, applies the knobs, starts the loads, and moves the calling thread off the measuring CPUs
   // where there are others. Before any thread is started and before memory is locked. Loads that need something to be held
   // against run alone for a stretch first, unless the cell itself measures loads alone.
@@ -44,6 +46,7 @@ class Surroundings {
 
  private:
   Status start_loads(bool with_reference);
+  [[nodiscard]] KnobContext knob_context() const;
   [[nodiscard]] std::optional<std::int64_t> read_smi() const;
   void look_for_throttling(CellOutcome& outcome);
   void look_for_others(CellOutcome& outcome);

@@ -42,9 +42,10 @@ class PointsRun {
         around_(cell, read_affinity(), measuring_) {}
 
   Result<ExitCode> run();
+  // What can refuse the run before anything is started or changed.
+  Status check();
 
  private:
-  Status check();
   Status prepare();
   void measure();
   void watch();
@@ -77,7 +78,10 @@ Result<ExitCode> measure_points(Cell& cell, PointsPlan plan) {
   std::vector<std::string> loads = cell.params().texts("load");
   if (loads.empty()) loads = {"none"};
   plan.labels.emplace_back("load", join(loads, "+"));
-  return PointsRun(cell, plan).run();
+  PointsRun run(cell, plan);
+  if (!cell.only_checks()) return run.run();
+  if (const Status right = run.check(); !right) return right.error();
+  return ExitCode::done;
 }
 
 Result<ExitCode> PointsRun::run() {
@@ -119,6 +123,7 @@ Status PointsRun::check() {
                             std::to_string(static_cast<std::int64_t>(bytes / 1048576)) + " MiB, and " +
                             std::to_string(available >> 20) + " MiB are available",
                         "Ask for fewer with --points");
+  if (cell_.only_checks()) return around_.check();
   auto sink = open_sink(cell_.params());
   if (!sink) return sink.error();
   sink_ = std::move(*sink);

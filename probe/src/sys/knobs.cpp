@@ -266,6 +266,10 @@ KnobSet::~KnobSet() {
   if (state_) (void)state_->undo();
 }
 
+Status KnobSet::check(const std::vector<std::string>& specs, const KnobContext& context) {
+  return State(context).plan(specs);
+}
+
 Result<KnobSet> KnobSet::apply(const std::vector<std::string>& specs, const KnobContext& context) {
   KnobSet set;
   if (specs.empty()) return set;

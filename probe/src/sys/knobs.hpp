@@ -48,6 +48,8 @@ class KnobSet {
   KnobSet& operator=(KnobSet&&) noexcept;
   ~KnobSet();
 
+  // Whether `apply` could begin with these: known, their values sensible, this machine has them. Changes nothing.
+  static Status check(const std::vector<std::string>& specs, const KnobContext& context = {});
   // Each spec is NAME=VALUE. All or nothing: at the first that fails, those before it are undone.
   static Result<KnobSet> apply(const std::vector<std::string>& specs, const KnobContext& context = {});
 

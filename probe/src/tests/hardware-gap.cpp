@@ -98,6 +98,9 @@ Result<ExitCode> run(Cell& cell) {
   GapPlan gap{choice->cpus,        choice->policy,   in.integer("threshold"), in.integer("window"),
               in.integer("width"), plan.duration_ns, in.flag("each-cpu")};
   if (const Status times = check_times(gap); !times) return times.error();
+  if (gap.duration_ns < gap.window_ns)
+    cell.warn("--duration " + in.text("duration") + " is shorter than --window " + in.text("window") +
+              ": perhaps nothing is watched");
   const auto source = choose_source(cell);
   if (!source) return source.error();
   const bool spins = in.text("source") == "spin";

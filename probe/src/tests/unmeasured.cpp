@@ -73,6 +73,7 @@ class Unmeasured {
   Unmeasured(Cell& cell, std::vector<int> cpus)
       : cell_(cell), cpus_(std::move(cpus)), around_(cell, read_affinity(), cpus_) {}
   Result<ExitCode> run();
+  Status check() { return around_.check(); }
 
  private:
   [[nodiscard]] std::string header(std::int64_t t0_ns) const;
@@ -209,7 +210,10 @@ Result<ExitCode> run(Cell& cell) {
   auto cpus = choose_cpus(cell, in);
   if (!cpus) return cpus.error();
   in.put("cpus", cpu_list_text(*cpus));
-  return Unmeasured(cell, std::move(*cpus)).run();
+  Unmeasured unmeasured(cell, std::move(*cpus));
+  if (!cell.only_checks()) return unmeasured.run();
+  if (const Status right = unmeasured.check(); !right) return right.error();
+  return ExitCode::done;
 }
 
 }  // namespace

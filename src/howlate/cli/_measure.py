@@ -335,7 +335,7 @@ def show_plan(prepared: Prepared, as_json: bool) -> None:
             cached=_(" (less where the cache has them)") if run.virtual else "",
         )
     )
-    for warning in run.warnings:
+    for warning in (*run.warnings, *prepared.notes):
         click.echo(f"! {retold(warning)}")
     if run.virtual:
         click.echo(_("{sentence}.").format(sentence=retold(VIRTUAL_TIME)))
@@ -357,8 +357,8 @@ def _print_plan_json(prepared: Prepared, broken: dict[str, str]) -> None:
     value["left_s"] = makespan(_costs(prepared).values(), prepared.target.parallel)
     if run.study.parts:
         value["parts"] = [its for _part, its in _times(prepared)]
-    if run.warnings:
-        value["warnings"] = list(run.warnings)
+    if run.warnings or prepared.notes:
+        value["warnings"] = [*run.warnings, *prepared.notes]
     value |= plan.to_json()
     if broken:
         value["broken"] = broken

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from howlate.errors import UsageError
 from howlate.model.decode import suggestion
-from howlate.targets._target import Outcome, Progress, Target, arguments
+from howlate.targets._target import Checked, Outcome, Progress, Target, arguments
 
 if TYPE_CHECKING:
     from howlate.lab.archive import Archive
 
-__all__ = ["Outcome", "Progress", "Target", "arguments", "names", "open_lab", "open_target"]
+__all__ = ["Checked", "Outcome", "Progress", "Target", "arguments", "names", "open_lab", "open_target"]
 
 
 def names() -> list[str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from howlate.errors import ExitCode
+from howlate.errors import ExitCode, HowlateError, NotPossibleError, TargetError, UsageError
 from howlate.model.capabilities import Capabilities
+from howlate.model.decode import Table, parse_json
 from howlate.model.plan import Cell
 from howlate.model.run import REAL
 
@@ -38,6 +40,15 @@ class Outcome:
     @property
     def measured(self) -> bool:
         return self.exit_code in (ExitCode.DONE, ExitCode.FAILED)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a probe says of a cell before it is measured (`howlate-probe plan`)."""
+
+    refusal: HowlateError | None = None
+    """UsageError or NotPossibleError, with the probe's own words; None where it would begin."""
+    warnings: tuple[str, ...] = ()
 
 
 class Target(Protocol):
@@ -77,6 +88,9 @@ class Target(Protocol):
 
     def cost_s(self, cell: Cell) -> float:
         """How much time it takes to measure the cell now; 0 where its result is at hand."""
+
+    def checked(self, cells: Sequence[Cell]) -> list[Checked]:
+        """What the probe there says of each cell's options; nothing is started or changed for it."""
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         """Measures one cell on `cell.machine`; its raw stream is in `stream` (of this machine) afterwards.
@@ -131,6 +145,31 @@ def arguments(cell: Cell) -> list[str]:
         elif value is not False:
             found.append(f"--{name}={value}")
     return found
+
+
+def commands(cells: Sequence[Cell]) -> list[str]:
+    """What `howlate-probe plan` is asked: a line for each cell."""
+    return [json.dumps(arguments(cell), ensure_ascii=False) for cell in cells]
+
+
+def checks_of(output: bytes, count: int, where: str) -> list[Checked]:
+    """The answers of `howlate-probe plan` to so many commands. TargetError where they are not that."""
+    lines = output.decode("utf-8", "replace").splitlines()
+    if len(lines) != count:
+        raise TargetError(f"`howlate-probe plan` answered {len(lines)} of {count} commands {where}")
+    return [_check(parse_json(line, "an answer of `howlate-probe plan`", TargetError)) for line in lines]
+
+
+def _check(table: Table) -> Checked:
+    warnings = tuple(str(text) for text in table.items("warnings"))
+    kinds: dict[int, type[HowlateError]] = {
+        ExitCode.USAGE: UsageError,
+        ExitCode.NOT_POSSIBLE: NotPossibleError,
+    }
+    kind = kinds.get(table.integer("exit_code", ExitCode.DONE))
+    if kind is None:  # what is broken is told where it is measured
+        return Checked(None, warnings)
+    return Checked(kind(table.text("message"), table.text("remedy", "")), warnings)
 
 
 def outcome_of(status: int, errors: bytes) -> Outcome:

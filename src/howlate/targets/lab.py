@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from howlate.errors import DamagedError, ExitCode, HowlateError, TargetError, UsageError
+from howlate.errors import DamagedError, ExitCode, HowlateError, NotPossibleError, TargetError, UsageError
 from howlate.lab import kernels
 from howlate.lab.apt import AptArchive
 from howlate.lab.archive import Archive, Say, silent
@@ -38,7 +38,16 @@ from howlate.places import guest_probe_path, make_ready
 from howlate.plan import planned_seconds
 from howlate.store.files import storing
 from howlate.store.scratch import MEMORY, remove_stale
-from howlate.targets._target import Outcome, Progress, arguments, outcome_of, sentence_of
+from howlate.targets._target import (
+    Checked,
+    Outcome,
+    Progress,
+    arguments,
+    checks_of,
+    commands,
+    outcome_of,
+    sentence_of,
+)
 
 SUMMARY = "kernels as guests on this machine, in virtual time"
 ASK_S = 60.0
@@ -47,6 +56,8 @@ _GUEST_BYTES = 700 << 20
 """Its memory of 512 MiB, its window, and QEMU's own."""
 REAL_LIMIT_S, REAL_LIMIT = 300.0, 2.5
 """In real time a guest is ended after so long, and so many times the length of its cell."""
+_ASKED_AT_ONCE = 500
+"""Cells whose options a guest checks in one job."""
 _FORCED = ("record", "quiet", "progress", "stream", "end-with-parent", "json")
 
 
@@ -174,6 +185,44 @@ class LabTarget:
     def config(self, machine: str = "") -> str:
         path = self._bench(machine).kernel.config_path
         return path.read_text(encoding="utf-8", errors="replace") if path is not None else ""
+
+    def checked(self, cells: Sequence[Cell]) -> list[Checked]:
+        """Asks a guest of each kernel that has none of the modules and devices which cells may need: what such a cell
+        lacks there, its own guest may have."""
+        found: dict[int, Checked] = {}
+        for machine in dict.fromkeys(cell.machine for cell in cells):
+            its = [number for number, cell in enumerate(cells) if cell.machine == machine]
+            for some in (its[i : i + _ASKED_AT_ONCE] for i in range(0, len(its), _ASKED_AT_ONCE)):
+                found |= dict(zip(some, self._checked(machine, [cells[n] for n in some]), strict=True))
+        return [found[number] for number in range(len(cells))]
+
+    def _checked(self, machine: str, cells: Sequence[Cell]) -> list[Checked]:
+        if self._stopped.is_set():
+            raise KeyboardInterrupt
+        (line,) = self._bench(machine).run([(PROBE, "plan", *commands(cells))], ASK_S)
+        if line.status != "0":
+            said = sentence_of(line.stderr, line.code)
+            raise TargetError(f"`howlate-probe plan` failed in the guest {machine}: {said}")
+        checks = checks_of(line.stdout, len(cells), f"in the guest {machine}")
+        return [
+            Checked(None, check.warnings)
+            if isinstance(check.refusal, NotPossibleError) and self._has_needs(cell)
+            else check
+            for cell, check in zip(cells, checks, strict=True)
+        ]
+
+    def _has_needs(self, cell: Cell) -> bool:
+        """Whether its guest gets modules or devices that the one without a cell has not."""
+        test = self._tests.get(cell.machine, {}).get(cell.test)
+        loads = cell.parameters.get("load", ())
+        return bool(
+            self._folders
+            or self._bench(cell.machine).lines_for(loads if isinstance(loads, tuple) else (str(loads),))
+            or (
+                test
+                and (test.used(test.modules, cell.parameters) or test.used(test.devices, cell.parameters))
+            )
+        )
 
     def stop(self) -> None:
         self._stopped.set()

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,7 +20,17 @@ from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
 from howlate.model.plan import Cell
 from howlate.places import probe_path
-from howlate.targets._target import OneMachine, Outcome, Progress, arguments, outcome_of, sentence_of
+from howlate.targets._target import (
+    Checked,
+    OneMachine,
+    Outcome,
+    Progress,
+    arguments,
+    checks_of,
+    commands,
+    outcome_of,
+    sentence_of,
+)
 
 SUMMARY = "this machine"
 ASK_S = 60.0
@@ -59,6 +69,10 @@ class LocalTarget(OneMachine):
     def capabilities(self, machine: str = "") -> Capabilities:
         return Capabilities.from_json(self._ask("list"))
 
+    def checked(self, cells: Sequence[Cell]) -> list[Checked]:
+        given = "".join(f"{line}\n" for line in commands(cells)).encode()
+        return checks_of(self._said("plan", given=given), len(cells), "here")
+
     def stop(self) -> None:
         with self._hold:
             self._stopped.set()
@@ -70,10 +84,18 @@ class LocalTarget(OneMachine):
         pass
 
     def _ask(self, what: str) -> dict[str, Any]:
+        text = self._said(what, "--json").decode("utf-8", "replace")
+        try:
+            return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
+        except TargetError as problem:
+            raise TargetError(problem.message, _another_program(self._probe)) from None
+
+    def _said(self, what: str, *more: str, given: bytes = b"") -> bytes:
+        """What a command of the probe prints that answers at once."""
         try:
             done = subprocess.run(
-                [str(self._probe), what, "--json"],
-                stdin=subprocess.DEVNULL,
+                [str(self._probe), what, *more],
+                input=given,
                 capture_output=True,
                 timeout=ASK_S,
                 check=False,
@@ -84,11 +106,7 @@ class LocalTarget(OneMachine):
             raise _not_started(self._probe, problem) from None
         if done.returncode != 0:
             raise TargetError(f"`howlate-probe {what}` failed: {sentence_of(done.stderr, done.returncode)}")
-        text = done.stdout.decode("utf-8", "replace")
-        try:
-            return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
-        except TargetError as problem:
-            raise TargetError(problem.message, _another_program(self._probe)) from None
+        return done.stdout
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         if self._stopped.is_set():

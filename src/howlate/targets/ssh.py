@@ -11,7 +11,7 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
@@ -29,7 +29,17 @@ from howlate.store.frames import crc32c
 from howlate.targets._flow import Forward, Got, check_silence, lines_after_mark, skip_to_mark
 from howlate.targets._link import Address, Done, Link, LinkError
 from howlate.targets._owner import Owner
-from howlate.targets._target import OneMachine, Outcome, Progress, arguments, outcome_of, sentence_of
+from howlate.targets._target import (
+    Checked,
+    OneMachine,
+    Outcome,
+    Progress,
+    arguments,
+    checks_of,
+    commands,
+    outcome_of,
+    sentence_of,
+)
 from howlate.targets._tries import Clock, Given, Tries
 from howlate.targets.local import parse_progress
 
@@ -88,6 +98,10 @@ class SshTarget(OneMachine):
     def capabilities(self, machine: str = "") -> Capabilities:
         return self._can
 
+    def checked(self, cells: Sequence[Cell]) -> list[Checked]:
+        given = "".join(f"{line}\n" for line in commands(cells)).encode()
+        return checks_of(self._said("plan", given), len(cells), f"on {self._link.host}")
+
     def stop(self) -> None:
         self._stopped.set()
 
@@ -120,15 +134,19 @@ class SshTarget(OneMachine):
         return Capabilities.from_json(self._ask("list"))
 
     def _ask(self, what: str) -> dict[str, Any]:
-        done = self._verb(f"{what} --json", self._session())
+        text = self._said(f"{what} --json").decode("utf-8", "replace")
+        return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
+
+    def _said(self, words: str, given: bytes | None = None) -> bytes:
+        """What a command of the probe prints there that answers at once."""
+        done = self._verb(words, self._session(), given)
         if _is_over(done):
             self._folder = ""
-            done = self._verb(f"{what} --json", self._session())
+            done = self._verb(words, self._session(), given)
         if done.code != 0:
             said = sentence_of(done.errors, done.code)
-            raise TargetError(f"`howlate-probe {what}` failed on {self._link.host}: {said}")
-        text = done.output.decode("utf-8", "replace")
-        return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
+            raise TargetError(f"`howlate-probe {words.split()[0]}` failed on {self._link.host}: {said}")
+        return done.output
 
     def _verb(self, words: str, folder: str, given: bytes | None = None) -> Done:
         return self._link.run(f"exec {folder}/howlate-probe {words}", given)

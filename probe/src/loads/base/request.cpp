@@ -151,6 +151,15 @@ Result<LoadRequest> read_load_request(const std::vector<std::string>& argv,
   return request;
 }
 
+std::size_t LoadRequest::workers() const {
+  if (load->spread == Spread::none) return 0;
+  return load->spread == Spread::one ? 1 : cpus.size();
+}
+
+Status LoadRequest::check() const {
+  return load->check == nullptr ? Status() : load->check(params, workers());
+}
+
 std::vector<std::string> LoadRequest::words() const {
   std::vector<std::string> result;
   for (const std::string& word : given)

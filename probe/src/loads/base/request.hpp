@@ -24,6 +24,9 @@ struct LoadRequest {
   // The words that ask for the same again, with the CPUs as numbers: what a test runs after `howlate-probe
   // load`.
   [[nodiscard]] std::vector<std::string> words() const;
+  [[nodiscard]] std::size_t workers() const;  // processes that work
+  // What the load itself asks of the machine, before any worker is started.
+  [[nodiscard]] Status check() const;
   std::vector<std::string> given;  // the words as read: NAME, --target=..., --option=...
 };
 

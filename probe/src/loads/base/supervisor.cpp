@@ -118,12 +118,11 @@ Result<LoadSummary> Supervisor::run() {
 
 Status Supervisor::prepare() {
   const Spread spread = request_.load->spread;
-  const std::size_t workers = spread == Spread::none ? 0 : spread == Spread::one ? 1 : request_.cpus.size();
+  const std::size_t workers = request_.workers();
   Result<Fd> signals = open_signals();
   if (!signals) return signals.error();
   signals_ = std::move(*signals);
-  if (request_.load->check != nullptr)
-    if (const Status status = request_.load->check(request_.params, workers); !status) return status;
+  if (const Status status = request_.check(); !status) return status;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return broken("cannot make a pipe: " + errno_text(errno));
   ready_read_ = Fd(ends[0]);
