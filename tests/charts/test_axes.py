@@ -83,7 +83,7 @@ def test_samples_outside_of_an_axis_are_counted_and_said() -> None:
 
 def test_bars_that_go_on_above_the_axis_are_said() -> None:
     panel = drawn("histogram", [subject([10 * US] * 50 + [20 * US] * 7)], "counts=0:10").panels[0]
-    assert panel.aside.endswith("1 of the bars go on above 10, up to 50")
+    assert panel.aside.endswith("bars that go on above 10: 1, up to 50")
     assert max(height for _, height in bars_of(panel.picture.marks, "bars")) == panel.height
 
 
@@ -122,7 +122,7 @@ def test_a_course_on_a_linear_axis_is_in_proportion() -> None:
     values = [100 * US] * 500 + [200 * US] * 499 + [2 * MS]
     panel = drawn("course", [subject(values)], "latency=0:400us,linear").panels[0]
     assert [place for place, _ in panel.picture.y_ticks][-1] == 1.0
-    assert "1 values are beyond 400" in panel.aside
+    assert "values beyond 400\u202fµs: 1" in panel.aside
     assert panel.picture.notes[0].y == 1.0
     later = drawn("course", [subject(values)], "time=0:0.5s".replace("0.5s", "500ms")).panels[0]
     assert later.picture.x.high == 0.5
@@ -177,7 +177,7 @@ def test_one_picture_has_handler_and_process() -> None:
     assert picture.marks.count("<path") == 2 and picture.y_ticks[0][1] == "0"
     assert [unpack(s["values"])[-1] for s in figure.panels[0].data["series"]] == [40 * US, 300 * US]
     zoomed = drawn("together", [both], "latency=0:200us").panels[0]
-    assert zoomed.aside == "Wake-up latency: 1 values are beyond 200\u202fµs"
+    assert zoomed.aside == "Wake-up latency: values beyond 200\u202fµs: 1"
     assert CHARTS["together"].figure([one]) is None, "a single column has nothing to be drawn with"
     empty = replace(wake, blocks=TimeBlocks((), 0.0, (), (), (), ()))
     alone = replace(both, bins=replace(both.bins, others=(empty,))) if both.bins else both

@@ -274,6 +274,8 @@ def test_absolute_and_relative_timers_are_two_colours_of_one_picture() -> None:
     assert len(figure.panels) == 2 and all("load" in panel.label for panel in figure.panels)
     for panel in figure.panels:
         assert panel.picture.marks.count("<image") == 2
+        told = [series["name"] for series in panel.data["series"] if "largest" in series["name"]]
+        assert told == ["clock_nanosleep, largest", "clock_nanosleep-relative, largest"]
         assert panel.picture.y_ticks and not panel.picture.marks.count("knee")
     other = {at(load="none", timer="clock_nanosleep"): [Made()]}
     assert SIDES["timers"].draw(subjects([with_bins(real_run(other, test="timer"))])) is None

@@ -120,7 +120,7 @@ def said_of_range(within: Within, binned: Histogram, x: Scale, y: Scale, largest
     if within.below:
         said.append(_("{count} below {edge}").format(count=grouped(within.below), edge=time_text(x.low)))
     if over := [count for count in binned.counts if count > y.high]:
-        text = _("{bars} of the bars go on above {top}, up to {most}")
+        text = _("bars that go on above {top}: {bars}, up to {most}")
         top = text_of(y.high, "count", y.high)
         said.append(text.format(bars=len(over), top=top, most=grouped(max(over))))
     return "; ".join([f"{grouped(total_of(binned) + within.beyond + within.below)} {of}", *said])

@@ -133,11 +133,13 @@ def _marks(blocks: TimeBlocks, x: Scale, y: Scale, plane: int, joined: int) -> s
 def outside(bins: CellBins, y: Scale) -> str:
     """How many values an axis does not hold; "" where it holds all."""
     within = Within.of(bins.histogram, y)
-    said = [
-        _("; {count} values are beyond {edge}").format(count=grouped(count), edge=time_text(edge))
-        for count, edge in ((within.below, y.low), (within.beyond, y.high))
-        if count
-    ]
+    said = []
+    if within.below:
+        text = _("; values below {edge}: {count}")
+        said.append(text.format(count=grouped(within.below), edge=time_text(y.low)))
+    if within.beyond:
+        text = _("; values beyond {edge}: {count}")
+        said.append(text.format(count=grouped(within.beyond), edge=time_text(y.high)))
     return "".join(said)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
 from howlate.charts._scale import OWN_AXES, Axes, Scale
 from howlate.charts._sides import Spot, spots_of, title_of
@@ -81,9 +82,21 @@ def _panel(
         picture=Picture(x, y.ticks(5), "".join(marks for marks, _ in images), WIDTH, HEIGHT, notes),
         height=TALL,
         summary=_("Delays against their index, {title}: {said}.").format(title=title, said="; ".join(said)),
-        data=exact_of(some[0][1], some[0][0]),
+        data=_exact(some, names),
         link="",
     )
+
+
+def _exact(some: Sequence[tuple[str, Scatter]], names: Sequence[str]) -> dict[str, object]:
+    """What hover reads: by the columns of the first timer's grid, with those whose grid has the same."""
+    first = some[0][1]
+    same = [(n, c) for n, c in some if (c.at, c.per_column) == (first.at, first.per_column)]
+    series = [
+        {"name": f"{name}, {what}", "kind": "ns", "key": f"c{names.index(name) + 1}", "values": pack(values)}
+        for name, scatter in same
+        for what, values in ((_("largest"), scatter.largest_ns), (_("smallest"), scatter.smallest_ns))
+    ]
+    return {**exact_of(first, ""), "series": series}
 
 
 CHART = Chart("timers", 24, draw, "sides", axes=("latency",))
