@@ -22,10 +22,17 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from figures import Figure, Part, add_option, all_kept
 
 from howlate.stats.paired import RatioInterval, ratio_interval
 from howlate.store.stream import StreamReader
 
+PARTS = (
+    Part(
+        "median_against_cyclictest",
+        "our median wake-up latency over cyclictest's, in interleaved pairs of runs",
+    ),
+)
 PERIOD_US = 1000
 PRIORITY = 80
 HISTOGRAM_NS = 1_000_000
@@ -89,6 +96,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--cpu", type=int, default=(os.cpu_count() or 1) - 1)
     parser.add_argument("--main-with-it", action="store_true")
+    add_option(parser)
     options = parser.parse_args()
     elsewhere = [] if options.main_with_it else [f"--mainaffinity={0 if options.cpu else 1}"]
     activations = int(options.seconds * 1e6 / PERIOD_US)
@@ -118,7 +126,13 @@ def main() -> int:
         f"of {activations} activations at {PERIOD_US} us; limit {UPPER} and {HALF_WIDTH}: "
         f"{'kept' if passed else 'NOT kept'}"
     )
-    return 0 if passed else 1
+    figures = [
+        Figure("ratio of medians", round(interval.ratio, 4)),
+        Figure("upper end of its interval", round(interval.high, 4), at_most=UPPER),
+        Figure("half-width of its interval", round(interval.half_width, 4), at_most=HALF_WIDTH),
+        Figure("pairs of runs", interval.pairs),
+    ]
+    return 0 if all_kept(figures, options.figures) else 1
 
 
 if __name__ == "__main__":

@@ -21,6 +21,27 @@ import time
 from pathlib import Path
 from typing import Any
 
+from figures import Figure, Part, add_option, all_kept
+
+PARTS = (
+    Part(
+        "preemption_models matrix",
+        "time of preemption models x loads in the lab, and again with nothing changed",
+        ("--only", "matrix"),
+    ),
+    Part(
+        "preemption_models order",
+        "largest latency under memory-alloc in virtual time, over 8 seeds",
+        ("--only", "order"),
+        deterministic=True,
+    ),
+    Part(
+        "preemption_models timers",
+        "the same load with every way to sleep, 2 seeds",
+        ("--only", "timers"),
+        deterministic=True,
+    ),
+)
 KERNELS = {
     "amd64": ("6.1[preempt=none]", "6.1[preempt=voluntary]", "6.1[preempt=full]", "6.1-rt"),
     "arm64": ("6.12@arm64", "6.12-rt@arm64"),
@@ -43,16 +64,19 @@ def lab_run(out: Path, kernels: tuple[str, ...], *more: str) -> tuple[float, lis
     return time.monotonic() - started, json.loads(done.stdout)["groups"]
 
 
-def in_time(folder: Path, kernels: tuple[str, ...]) -> bool:
+def in_time(folder: Path, kernels: tuple[str, ...]) -> list[Figure]:
     """Is the whole matrix there in time, and at once when nothing changed?"""
     first, _ = lab_run(folder / "first", kernels, "--seeds", "1", "--no-cache")
     again, _ = lab_run(folder / "again", kernels, "--seeds", "1")
     print(f"matrix of {len(kernels)} kernels, one seed: {first:.0f} s (limit {MATRIX_S:.0f})")
     print(f"again, nothing changed: {again:.1f} s (limit {AGAIN_S:.0f})")
-    return first <= MATRIX_S and again <= AGAIN_S
+    return [
+        Figure(f"matrix of {len(kernels)} kernels, one seed", round(first), "s", at_most=MATRIX_S),
+        Figure("again, nothing changed", round(again, 1), "s", at_most=AGAIN_S),
+    ]
 
 
-def in_order(folder: Path, kernels: tuple[str, ...], seeds: int) -> bool:
+def in_order(folder: Path, kernels: tuple[str, ...], seeds: int) -> list[Figure]:
     """Do the maxima over the seeds lie as the models' designs say?"""
     only = ("--set", f"load={LOAD}", "--set", "dither=true")
     _, groups = lab_run(folder / "order", kernels, "--seeds", str(seeds), *only)
@@ -69,14 +93,29 @@ def in_order(folder: Path, kernels: tuple[str, ...], seeds: int) -> bool:
     first, rt = models[0], models[-1]
     factor = NONE_TO_RT if first.endswith("[preempt=none]") else 1.0
     print(f"{first} to {rt}: at least {least[first] / most[rt]:.0f} times (limit {factor:.0f})")
-    ordered = least[first] > most[models[1]] and (len(models) < 3 or most[models[1]] > most[rt])
-    return ordered and least[first] >= factor * most[rt]
+    figures = [
+        Figure(f"{kernel}: {name} maximum", round(maxima[kernel], 3), "us")
+        for kernel in kernels
+        for name, maxima in (("smallest", least), ("largest", most))
+    ]
+    figures.append(
+        Figure(f"{first}'s smallest over {models[1]}'s largest", least[first] / most[models[1]], at_least=1)
+    )
+    if len(models) > 2:
+        figures.append(
+            Figure(f"{models[1]}'s largest over {rt}'s largest", most[models[1]] / most[rt], at_least=1)
+        )
+    figures.append(
+        Figure(f"{first}'s smallest over {rt}'s largest", least[first] / most[rt], at_least=factor)
+    )
+    return figures
 
 
-def print_timers(folder: Path, kernels: tuple[str, ...]) -> None:
+def of_timers(folder: Path, kernels: tuple[str, ...]) -> list[Figure]:
     """Smallest and largest maximum of every way to sleep under the load."""
     few = ("--seeds", "2", "--set", "activations=500", "--set", "dither=false")
     _, groups = lab_run(folder / "timers", kernels, *few, "--set", f"load={LOAD}", "--set", f"timer={TIMERS}")
+    figures = []
     for group in groups:
         labels, column = group["labels"], group["columns"].get("latency_ns")
         name = f"{labels['timer']:26s} {labels['kernel']:24s}"
@@ -85,6 +124,10 @@ def print_timers(folder: Path, kernels: tuple[str, ...]) -> None:
             continue
         low, high = column["max"]["smallest"] / 1000, column["max"]["largest"] / 1000
         print(f"{name} median {column['median'] / 1000:8.2f}  maximum {low:8.2f} to {high:8.2f} us")
+        figures.append(
+            Figure(f"{labels['timer']} on {labels['kernel']}: largest maximum", round(high, 3), "us")
+        )
+    return figures
 
 
 def main() -> int:
@@ -94,16 +137,19 @@ def main() -> int:
     parser.add_argument("--arch", choices=sorted(KERNELS), default="amd64")
     parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--only", choices=("matrix", "order", "timers"))
+    add_option(parser)
     asked = parser.parse_args()
-    kernels, kept = KERNELS[asked.arch], True
+    kernels = KERNELS[asked.arch]
+    figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="howlate-bench-") as name:
         folder = Path(name)
         if asked.only in (None, "matrix"):
-            kept &= in_time(folder, kernels)
+            figures += in_time(folder, kernels)
         if asked.only in (None, "order"):
-            kept &= in_order(folder, kernels, asked.seeds)
+            figures += in_order(folder, kernels, asked.seeds)
         if asked.only in (None, "timers"):
-            print_timers(folder, kernels)
+            figures += of_timers(folder, kernels)
+    kept = all_kept(figures, asked.figures)
     print("limits kept" if kept else "a limit is NOT kept")
     return 0 if kept else 1
 

@@ -1,0 +1,148 @@
+"""Runs the benchmarks and writes their figures into docs/benchmarks.md.
+
+    ./dev bench table [--deterministic] [--only PART]... [--out FILE]
+
+Every benchmark beside this file, or those that are asked for. The others' sections stay as they are, with the commit
+that they were measured at. Exit code 1 if a limit is not kept, 4 if a benchmark could not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from figures import Figure, Part, read
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+PAGE = ROOT / "docs/benchmarks.md"
+HEAD = """# Benchmarks
+
+`./dev bench table` makes this page: it runs the benchmarks and writes down what they found. A section that was not
+run again keeps the figures, the commit and the machine of its last time. `--deterministic` runs those whose figures do
+not depend on how busy the machine is; the CI does so. `bench/README.md` says how to run one alone.
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A part of a benchmark, and the file that has it."""
+
+    program: Path
+    part: Part
+
+
+def entries() -> list[Entry]:
+    """All parts of all benchmarks."""
+    found = []
+    for program in sorted(HERE.glob("*.py")):
+        if program.name not in ("table.py", "figures.py"):
+            found += [Entry(program, part) for part in importlib.import_module(program.stem).PARTS]
+    return found
+
+
+def run(entry: Entry) -> list[Figure] | None:
+    """Its figures; None where it could not run."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "figures.json"
+        command = [sys.executable, str(entry.program), *entry.part.arguments, "--figures", str(file)]
+        code = subprocess.run(command).returncode
+        return read(file) if code in (0, 1) and file.exists() else None
+
+
+def commit() -> str:
+    """The commit that is measured; what is changed beside it is said."""
+    described = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=, changed since", "--abbrev=10"]
+    return subprocess.run(
+        [*described, "--exclude=*"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def machine() -> str:
+    """CPU and kernel."""
+    names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    name = names[0] if names else platform.machine()
+    return f"{os.cpu_count()} CPUs ({name}), Linux {platform.release()}"
+
+
+def row(figure: Figure) -> str:
+    """A line of a section's table."""
+    limits = [
+        f"{word} {limit:g}"
+        for word, limit in (("at least", figure.at_least), ("at most", figure.at_most))
+        if limit is not None
+    ]
+    if figure.at_least == figure.at_most and figure.limited:
+        limits = [f"{figure.at_most:g}"]
+    kept = ("yes" if figure.kept else "**no**") if figure.limited else ""
+    return (
+        f"| {figure.name} | {figure.value:.6g} {figure.unit}".rstrip() + f" | {', '.join(limits)} | {kept} |"
+    )
+
+
+def heading(part: Part) -> str:
+    shows = part.shows[0].upper() + part.shows[1:]
+    return f"## {part.name}\n\n{shows}.\n\n"
+
+
+def section(part: Part, figures: list[Figure]) -> str:
+    """What stands under a benchmark's heading."""
+    when = f"{datetime.now(UTC):%Y-%m-%d}"
+    said = f"Measured on {when} at commit {commit()}, {machine()}.\n\n"
+    table = "| figure | value | limit | kept |\n|---|---|---|---|\n"
+    return heading(part) + said + table + "\n".join(map(row, figures)) + "\n"
+
+
+def sections(page: Path) -> dict[str, str]:
+    """The sections that the page has, by their headings."""
+    text = page.read_text() if page.exists() else ""
+    parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)[1:]
+    return {part.splitlines()[0].removeprefix("## "): part.rstrip() + "\n" for part in parts}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    known = entries()
+    names = [entry.part.name for entry in known]
+    parser.add_argument(
+        "--deterministic", action="store_true", help="those that a busy machine does not change"
+    )
+    parser.add_argument("--only", action="append", choices=names, metavar="PART", help=", ".join(names))
+    parser.add_argument("--out", type=Path, default=PAGE, metavar="FILE", help="the page to write")
+    asked = parser.parse_args()
+    written = sections(asked.out)
+    code = 0
+    for entry in known:
+        part = entry.part
+        skipped = asked.only is not None and part.name not in asked.only
+        if skipped or (asked.deterministic and not part.deterministic):
+            written.setdefault(part.name, heading(part) + "Not measured yet.\n")
+            continue
+        print(f"== {part.name}", flush=True)
+        figures = run(entry)
+        if figures is None:
+            print(f"{part.name} could not run", file=sys.stderr)
+            written.setdefault(part.name, heading(part) + "Not measured yet.\n")
+            code = 4
+            continue
+        written[part.name] = section(part, figures)
+        code = max(code, 0 if all(figure.kept for figure in figures) else 1)
+    asked.out.parent.mkdir(parents=True, exist_ok=True)
+    asked.out.write_text("\n".join([HEAD, *(written[name] for name in names)]))
+    print(f"written: {asked.out}")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

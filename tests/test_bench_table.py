@@ -1,0 +1,60 @@
+"""The page of the benchmarks: made from their figures, not from their prose."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent.parent / "bench"
+PROGRAM = """
+import sys
+sys.path.insert(0, {bench!r})
+import table
+from figures import Figure
+table.run = lambda entry: {figures}
+sys.argv = ["table", "--out", {page!r}, *{words!r}]
+sys.exit(table.main())
+"""
+
+
+def _table(page: Path, figures: str, *words: str) -> int:
+    program = PROGRAM.format(bench=str(BENCH), figures=figures, page=str(page), words=words)
+    return subprocess.run([sys.executable, "-c", program], timeout=120, stdout=subprocess.DEVNULL).returncode
+
+
+def test_a_limit_that_is_not_kept_is_in_the_page_and_in_the_exit_code(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    assert _table(page, "[Figure('time', 1.25, 's', at_most=1)]", "--only", "startup") == 1
+    assert "| time | 1.25 s | at most 1 | **no** |" in page.read_text()
+
+
+def test_what_was_not_run_again_keeps_its_section(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    assert _table(page, "[Figure('before', 7)]", "--only", "startup") == 0
+    before = page.read_text()
+    assert _table(page, "[Figure('after', 8, at_least=8)]", "--only", "resume") == 0
+    after = page.read_text()
+    startup = before[before.index("## startup") :]
+    assert startup in after and "| after | 8 | at least 8 | yes |" in after
+    assert after.count("Not measured yet.") == before.count("Not measured yet.") - 1
+
+
+def test_a_benchmark_that_could_not_run_is_an_error_and_keeps_its_figures(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    _table(page, "[Figure('before', 7)]", "--only", "startup")
+    before = page.read_text()
+    assert _table(page, "None", "--only", "startup") == 4
+    assert page.read_text() == before
+
+
+def test_figures_are_read_back_as_written(tmp_path: Path) -> None:
+    program = (
+        f"import sys; sys.path.insert(0, {str(BENCH)!r}); from pathlib import Path; import figures as f; "
+        "made = [f.Figure('a', 1.5, 'us', at_most=2), f.Figure('b', 3, at_least=4)]; "
+        "assert not f.all_kept(made, Path(sys.argv[1])) and f.read(Path(sys.argv[1])) == made"
+    )
+    file = tmp_path / "figures.json"
+    subprocess.run([sys.executable, "-c", program, str(file)], check=True)
+    assert [each["name"] for each in json.loads(file.read_text())] == ["a", "b"]
