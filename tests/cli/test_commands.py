@@ -255,6 +255,7 @@ def test_where_nothing_is_possible_the_code_is_three(howlate: Run) -> None:
     said = howlate("run", "mine.toml", "--out", "r", stand_in="no-fifo")
     assert said.code == 3
     assert "Grant CAP_SYS_NICE" in said.out
+    assert "What makes this machine late" not in said.out
 
 
 def test_scale_and_changes_are_told(howlate: Run) -> None:

@@ -220,11 +220,12 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
     console = Console(highlight=False)
     first, rest = _by_weight(session.run.warnings)
     print_warnings(console, first)
-    print_cells(console, session.folder.summaries(), measured_seconds(session.folder), session.run, every)
+    summaries = session.folder.summaries()
+    print_cells(console, summaries, measured_seconds(session.folder), session.run, every)
     _print_failures(tally.failures, axes_of(session.run), session.folder.path)
     print_warnings(console, rest)
     findings = [Finding.from_json(dict(f)) for f in session.run.findings]
-    if any(f.level == "late" for f in findings):
+    if summaries and any(f.level == "late" for f in findings):  # they are causes of what was measured
         late = (
             _("What makes these kernels late:")
             if session.run.machines
