@@ -245,8 +245,8 @@ class CellSummary:
             "loads": [load.to_json() for load in self.loads],
             "warnings": list(self.warnings),
             **({"deadline": self.deadline.to_json()} if self.deadline is not None else {}),
-            "starved": self.starved,
             **({"others": self.others.to_json()} if self.others is not None else {}),
+            **({"starved": True} if self.starved else {}),
         }
 
     @classmethod
