@@ -312,7 +312,8 @@ def test_the_studys_three_columns_are_exported_from_every_source(tmp_path: Path,
         assert find_format("sh7780").write(run, tmp_path / "out.txt", [source]) == 50
         (tmp_path / "irq").write_bytes(line.files["irq"])
         rows = read_stream(tmp_path / "irq").columns[0]
-        wanted = (rows["time_ns"] / 1e9, rows["wake_latency_ns"] / 1e3, rows["irq_latency_ns"] / 1e3)
+        since = (rows["time_ns"] - rows["time_ns"][0]) / 1e9
+        wanted = (since, rows["wake_latency_ns"] / 1e3, rows["irq_latency_ns"] / 1e3)
         assert np.loadtxt(tmp_path / "out.txt") == pytest.approx(np.column_stack(wanted), abs=1e-6)
 
 
