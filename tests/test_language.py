@@ -184,7 +184,7 @@ def test_a_stored_run_is_shown_and_compared_in_the_readers_language(tmp_path: Pa
     english = howlate("show", run).stdout
     assert "What makes this machine late:" in english and "failed before its end" in english
     for name, words in (
-        ("de", ("Was diese Maschine spät macht:", "scheiterte vor seinem Ende")),
+        ("de", ("Was diese Maschine verzögert:", "scheiterte vor seinem Ende")),
         ("ja", ("このマシンを遅らせる要因:",)),
     ):
         shown = howlate("--lang", name, "show", run)
@@ -306,7 +306,7 @@ def test_findings_of_the_doctor_are_retold(name: str) -> None:
     language.speak(name)
     print_findings(Console(file=said[1], width=100), findings, levels=("late", "note"))
     titles = [catalogue.retold(its.title) for its in findings]
-    assert findings and all(f"- {title}" in said[1].getvalue() for title in titles)
+    assert findings and all(f": {title}:" in " ".join(said[1].getvalue().split()) for title in titles)
     commands = [re.findall("`[^`]*`", " ".join(its.getvalue().split())) for its in said]
     assert sorted(commands[0]) == sorted(commands[1])
 

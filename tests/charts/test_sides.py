@@ -124,7 +124,7 @@ def test_a_further_column_s_largest_is_exact() -> None:
 
 def test_the_maximum_rises_on_one_line_and_not_on_the_other() -> None:
     figure = draw("rising", two(False))
-    assert [key.text for key in figure.keys] == ["6.1.0 (none)", "6.1.0-rt (rt)"]
+    assert [key.text for key in figure.keys] == ["6.1.0 (preempt=none)", "6.1.0-rt (rt)"]
     up, flat = figure.panels[0].data["series"]
     assert [n / 1000 for n in unpack(up["x"])] == list(GROUPS)
     rises = unpack(up["y"])
@@ -153,8 +153,8 @@ def test_handler_and_process_are_lines_of_their_own() -> None:
 
     figure = draw("rising", [irq(run) for run in two(False)])
     assert [key.text for key in figure.keys] == [
-        "6.1.0 (none), Interrupt latency",
-        "6.1.0 (none), Wake-up latency",
+        "6.1.0 (preempt=none), Interrupt latency",
+        "6.1.0 (preempt=none), Wake-up latency",
         "6.1.0-rt (rt), Interrupt latency",
         "6.1.0-rt (rt), Wake-up latency",
     ]
@@ -170,8 +170,12 @@ def test_runs_with_and_without_measuring_are_lines_of_one_picture() -> None:
     figure = draw("runtime", [alone, beside])
     assert len(figure.panels) == 1
     lines = {s["name"]: unpack(s["y"]) for s in figure.panels[0].data["series"]}
-    assert set(lines) == {"6.1.0 (none), nothing measured", "6.1.0 (none), while measured"}
-    pairs = zip(lines["6.1.0 (none), nothing measured"], lines["6.1.0 (none), while measured"], strict=True)
+    assert set(lines) == {"6.1.0 (preempt=none), nothing measured", "6.1.0 (preempt=none), while measured"}
+    pairs = zip(
+        lines["6.1.0 (preempt=none), nothing measured"],
+        lines["6.1.0 (preempt=none), while measured"],
+        strict=True,
+    )
     assert all(without < beside for without, beside in pairs)
     assert SIDES["matrix"].draw(subjects([alone])) is None, "what measures nothing has no maximum"
 
@@ -179,7 +183,7 @@ def test_runs_with_and_without_measuring_are_lines_of_one_picture() -> None:
 def test_the_matrix_has_every_point_once_with_its_number() -> None:
     figure = draw("matrix", two(False))
     (panel,) = figure.panels
-    assert panel.picture.x.names == ("6.1.0 (none)", "6.1.0-rt (rt)")
+    assert panel.picture.x.names == ("6.1.0 (preempt=none)", "6.1.0-rt (rt)")
     assert panel.picture.marks.count("<rect") == 2 * len(GROUPS)
     numbers = [note.text.replace("\u202f", " ") for note in panel.picture.notes if note.classes == "mid"]
     assert len(numbers) == 2 * len(GROUPS) and "1.01 ms" in numbers

@@ -40,7 +40,7 @@ def test_a_table_for_each_combination_with_the_sides_as_rows() -> None:
     found = compare([real_run(TWO), real_run(TWO, RT, "run-b")])
     sheets = [sheet(found, block) for block in found.blocks]
     assert [its.title for its in sheets] == ["load none", "load disk"]
-    assert [line.side for line in sheets[1].lines] == ["6.1.0 (none)", "6.1.0-rt (rt)"]
+    assert [line.side for line in sheets[1].lines] == ["6.1.0 (preempt=none)", "6.1.0-rt (rt)"]
     assert sheets[1].figures == ("minimum", "mean", "p99", "maximum", "deviation", "overruns", "exceeded")
     assert sheets[1].lines[0].values == pytest.approx((3000, 4400, 8000, 900_000, 1000, 3, 1))
 
@@ -128,10 +128,10 @@ def test_the_command_reads_folders_and_says_what_it_refuses(tmp_path: Path) -> N
     from howlate.cli.show import command as show
 
     both = CliRunner().invoke(show, [str(one), str(other)], standalone_mode=False)
-    assert "6.1.0 (none)" in both.output and "6.1.0-rt (rt)" in both.output
+    assert "6.1.0 (preempt=none)" in both.output and "6.1.0-rt (rt)" in both.output
     told = CliRunner().invoke(show, [str(one), str(other), "--json"], standalone_mode=False)
     kernels = [cell["labels"]["kernel"] for cell in json.loads(told.output)["cells"]]
-    assert kernels == ["6.1.0 (none)"] * 2 + ["6.1.0-rt (rt)"] * 2
+    assert kernels == ["6.1.0 (preempt=none)"] * 2 + ["6.1.0-rt (rt)"] * 2
     shown = CliRunner().invoke(command, [str(one), str(other)], standalone_mode=False)
     assert "6.1.0-rt (rt)" in shown.output
     alone = CliRunner().invoke(command, [str(one)], standalone_mode=False)
@@ -155,7 +155,7 @@ def test_published_rows_stand_below_ours_with_marks_and_counts() -> None:
     found = compare([of_the_study(real_run(SLIDE_16)), of_the_study(real_run(SLIDE_16, RT, "run-b"))])
     its = sheet(found, found.blocks[0])
     assert [(line.side, line.what) for line in its.lines] == [
-        ("6.1.0 (none)", ""),
+        ("6.1.0 (preempt=none)", ""),
         ("", "published: 2.6.26lenny"),
         ("6.1.0-rt (rt)", ""),
         ("", "published: 2.6.26.8RT"),

@@ -155,11 +155,11 @@ def test_typically_later_and_yet_steadier() -> None:
 def test_runs_that_are_not_interleaved_are_told_as_seen() -> None:
     text = said(real_run(STANDARD), real_run(PREEMPT_RT, RT, "run-b"), rule="against")
     assert "As seen, the median is the same at 3; " in text
-    assert "the maximum is smaller on 6.1.0 (none) at 0, on 6.1.0-rt (rt) at 3 of 3" in text
+    assert "the maximum is smaller on 6.1.0 (preempt=none) at 0, on 6.1.0-rt (rt) at 3 of 3" in text
     assert "not interleaved" in text and "is smaller than" not in text
     assert "steadier" not in text
     back = said(real_run(PREEMPT_RT), real_run(STANDARD, RT, "run-b"), rule="against")
-    assert "the maximum is smaller on 6.1.0 (none) at 3, on 6.1.0-rt (rt) at 0 of 3" in back
+    assert "the maximum is smaller on 6.1.0 (preempt=none) at 3, on 6.1.0-rt (rt) at 0 of 3" in back
 
 
 def test_interleaved_cells_of_one_run_are_pairs_in_real_time_too() -> None:
@@ -281,7 +281,8 @@ def test_overruns_are_told_by_side_and_load() -> None:
         rule="overruns",
     )
     assert (
-        "6.1.0 (none): overruns begin below a period of 300 µs (none from there on, some at 100 µs) (under cpu:50); "
+        "6.1.0 (preempt=none): overruns begin below a period of 300 µs (none from there on, some at 100 µs) "
+        "(under cpu:50); "
         "no overrun at any period measured, down to 100 µs (without load)." in text
     )
     assert "6.1.0-rt (rt): overruns at 300 µs though none at 100 µs: no period below which they begin" in text
@@ -342,7 +343,10 @@ def groups(maxima: Sequence[float], run_ms: float = 100.0) -> Points:
 def test_a_rise_a_fall_and_neither_are_told_apart() -> None:
     up, down, flat = (10, 20, 40, 80, 160, 320), (320, 160, 80, 40, 20, 10), (10, 11, 10, 11, 10, 11)
     text = said(real_run(groups(up)), real_run(groups(flat), RT, "b"), rule="trend")
-    assert "6.1.0 (none): the maximum rises from 1 to 15 of hackbench (10.0 µs to 320 µs, tau 1.00" in text
+    assert (
+        "6.1.0 (preempt=none): the maximum rises from 1 to 15 of hackbench (10.0 µs to 320 µs, tau 1.00"
+        in text
+    )
     assert "6.1.0-rt (rt): no rise and no fall of the maximum is shown from 1 to 15 of hackbench" in text
     assert "the maximum falls" in said(real_run(groups(down)), real_run(groups(flat), RT, "b"), rule="trend")
 
@@ -362,7 +366,7 @@ def test_equal_maxima_are_neither_a_rise_nor_a_fall() -> None:
 def test_a_loads_own_run_time_is_compared() -> None:
     text = said(real_run(groups([10] * 6)), real_run(groups([10] * 6, 150.0), RT, "b"), rule="run time")
     assert (
-        "A run of hackbench takes 0.667 to 0.667 times as long on 6.1.0 (none) as on 6.1.0-rt (rt), as seen"
+        "A run of hackbench takes 0.667 to 0.667 times as long on 6.1.0 (preempt=none) as on 6.1.0-rt (rt), as seen"
         in text
     )
     assert "not interleaved" in text

@@ -20,14 +20,14 @@ ONE = {at(load="none", period="1ms"): [Made()], at(load="cpu:50", period="1ms"):
 
 def test_runs_on_two_kernels_of_one_machine_have_the_same_places() -> None:
     joined = join([real_run(ONE), real_run(ONE, RT, "run-b")])
-    assert [side.name for side in joined.sides] == ["6.1.0 (none)", "6.1.0-rt (rt)"]
+    assert [side.name for side in joined.sides] == ["6.1.0 (preempt=none)", "6.1.0-rt (rt)"]
     assert len(joined.places) == len(joined.matched) == 2
     assert joined.warnings == ()
 
 
 def test_the_preemption_model_tells_one_release_from_itself() -> None:
     joined = join([real_run(ONE), real_run(ONE, replace(NONE, preempt="full"), "run-b")])
-    assert [side.name for side in joined.sides] == ["6.1.0 (none)", "6.1.0 (full)"]
+    assert [side.name for side in joined.sides] == ["6.1.0 (preempt=none)", "6.1.0 (preempt=full)"]
 
 
 def test_a_run_with_a_kernel_axis_is_its_own_sides() -> None:
@@ -67,7 +67,7 @@ def test_runs_of_one_machine_that_measured_different_places_are_one_side() -> No
     joined = join(
         [real_run(first), real_run(second, NONE, "run-b"), real_run({**first, **second}, RT, "run-c")]
     )
-    assert [side.name for side in joined.sides] == ["6.1.0 (none)", "6.1.0-rt (rt)"]
+    assert [side.name for side in joined.sides] == ["6.1.0 (preempt=none)", "6.1.0-rt (rt)"]
     assert len(joined.matched) == 2
 
 
@@ -76,7 +76,7 @@ def test_cells_of_several_studies_join_where_they_are_the_same() -> None:
     other = replace(other, run=replace(other.run, study=replace(other.run.study, id="another")))
     joined = join([real_run(ONE), other])
     assert len(joined.matched) == 1
-    assert any("on 6.1.0 (none) alone (1): load cpu:50" in text for text in joined.warnings)
+    assert any("on 6.1.0 (preempt=none) alone (1): load cpu:50" in text for text in joined.warnings)
 
 
 def test_an_axis_here_is_a_setting_there() -> None:
@@ -104,8 +104,8 @@ def test_what_was_not_alike_is_named() -> None:
     ]
     joined = join([real_run(ONE), replace(other, cells=tuple(cells))])
     text = "\n".join(joined.warnings)
-    assert "the setting activations differs: 1000 (6.1.0 (none)); 5000 (6.1.0-rt (rt))" in text
-    assert "the clock source differs: tsc (6.1.0 (none)); hpet (6.1.0-rt (rt))" in text
+    assert "the setting activations differs: 1000 (6.1.0 (preempt=none)); 5000 (6.1.0-rt (rt))" in text
+    assert "the clock source differs: tsc (6.1.0 (preempt=none)); hpet (6.1.0-rt (rt))" in text
     assert "these are different machines, CPU: An ordinary processor" in text
     assert "different scales (--scale): 1, 0.5" in text
 

@@ -17,6 +17,7 @@ from howlate.report.kernels import by_sentence, values_of
 from howlate.report.layout import HEADINGS, Line, Sheet, heading, sheet
 from howlate.report.layouts import Layout, label_texts, layouts, number_texts
 from howlate.report.parts import Said
+from howlate.report.preemption import spelt
 from howlate.report.terminal import Column, print_table
 from howlate.report.text import wrapped
 
@@ -60,7 +61,7 @@ def _first(found: Comparison, equal: Sequence[Equal]) -> list[str]:
     said = [its.text for its in equal]
     if len(kernels) == 1 and len(found.sides) > 1:
         kernel, preemption = kernels.pop()
-        model = f" ({preemption})" if preemption else ""
+        model = f" ({spelt(preemption)})" if preemption else ""
         said.append(_("Every side: kernel {kernel}{model}.").format(kernel=kernel, model=model))
     return said
 

@@ -35,6 +35,7 @@ from howlate.report.compare import Comparison, compare_if_several, labels_of
 from howlate.report.content import CellContent, RunContent, must_be_one_clock, read_content
 from howlate.report.deadline import deadline_sentences
 from howlate.report.labels import by_part, policy_in_force, row_names, title_of
+from howlate.report.least_late import least_late
 from howlate.report.points import Points
 from howlate.report.side_charts import Drawn
 from howlate.report.threshold import threshold_sentences
@@ -137,7 +138,10 @@ def _render(
     listed = _latest(every, fit.listed)
     cells, names = [every[i] for i in listed], [names[i] for i in listed]
     body = [
-        _head(runs, [*(line for section in sections for line in section.answer), *_deadlines(every)]),
+        _head(
+            runs,
+            [*(line for section in sections for line in section.answer), *_ways(every), *_deadlines(every)],
+        ),
         findings.causes(runs),
         _warnings([*_ended(runs), *prose.cautions(runs, cells, names), *_left_out(fit, len(every))]),
         compare_html.section(comparison, fit.listed) if comparison is not None else "",
@@ -162,6 +166,11 @@ def _with_contents(parts: Sequence[str]) -> list[str]:
     links = "".join(f'<li><a href="#{ident}">{title}</a></li>' for ident, title in headings[:MOST_CONTENTS])
     contents = f'<nav class="contents" aria-label="{_("Contents")}"><ul>{links}</ul></nav>'
     return [*parts[:first], contents, *parts[first:]]
+
+
+def _ways(cells: Sequence[CellContent]) -> list[str]:
+    """Which way to sleep was the least late, as HTML."""
+    return [escape(sentence) for sentence in least_late([cell.summary for cell in cells], "µs")]
 
 
 def _deadlines(cells: Sequence[CellContent]) -> list[str]:

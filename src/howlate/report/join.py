@@ -20,7 +20,7 @@ from howlate.model.run import Run
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
 from howlate.report.content import RunContent, must_be_one_clock
-from howlate.report.preemption import preemption_of
+from howlate.report.preemption import preemption_of, spelt
 from howlate.stats.groups import IN_FORCE, Group, groups_of
 from howlate.stats.loaded import NOT_LOADED
 
@@ -265,7 +265,7 @@ def _named(
         facts = _facts(content, point.machine)
         config = next((k.config for k in content.kernels if k.label == point.machine), None)
         preemption = preemption_of(facts, config)
-        told = f" ({preemption})" if preemption and not point.machine else ""
+        told = f" ({spelt(preemption)})" if preemption and not point.machine else ""
         kernel = point.kernel or fact(facts, "kernel.release") or content.run.target
         sides.append(Side(f"{kernel}{told}", kernel, preemption, point.run, facts))
     if by != KERNEL:

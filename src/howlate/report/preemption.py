@@ -22,3 +22,8 @@ def preemption_of(captured: Mapping[str, Any], config: Mapping[str, str] | None 
         return "rt"
     mode = preempt_mode(facts)
     return mode[0] if mode is not None and mode[0] in MODELS else ""
+
+
+def spelt(model: str) -> str:
+    """As the kernel's command line has it, so that "none" is not taken for a load; "rt" as it is."""
+    return model if model == "rt" else f"preempt={model}"

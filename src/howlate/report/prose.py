@@ -208,10 +208,14 @@ def answer(cells: Sequence[CellContent], names: Sequence[str], machines: int = 1
         else _(", under <b>{name}</b>").format(name=escape(name))
     )
     under = under if len(usable) > 1 else ""
-    where = _("this machine") if machines == 1 else _("these {machines} machines").format(machines=machines)
+    sentence = (
+        _("Largest {what} seen{during} on this machine: <b>{time}</b>{under}.")
+        if machines == 1
+        else _("Largest {what} seen{during} on these {machines} machines: <b>{time}</b>{under}.")
+    )
     said = [
-        _("Largest {what} seen{during} on {where}: <b>{time}</b>{under}.").format(
-            what=what, during=during, where=where, time=escape(time_text(_max(worst))), under=under
+        sentence.format(
+            what=what, during=during, machines=machines, time=escape(time_text(_max(worst))), under=under
         )
     ]
     return [*said, " ".join(_beside(usable, calm))]

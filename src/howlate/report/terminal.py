@@ -32,6 +32,7 @@ from howlate.report.labels import (
     row_names,
     title_of,
 )
+from howlate.report.least_late import least_late
 from howlate.report.text import wrapped
 from howlate.report.threshold import threshold_sentences, thresholds_json
 from howlate.report.units import Unit, unit_for
@@ -82,7 +83,11 @@ def print_cells(
             for line in wrapped(heading_of_part, console.width):
                 console.print(Text(line, style="bold underline"), soft_wrap=True)
         _print_part(console, [summaries[place] for place in places], seconds, run, every)
-    for sentence in [*deadline_sentences(summaries), *threshold_sentences(summaries, run)]:
+    for sentence in [
+        *least_late(summaries),
+        *deadline_sentences(summaries),
+        *threshold_sentences(summaries, run),
+    ]:
         console.print()
         for line in wrapped(sentence, console.width):
             console.print(Text(line, style="bold"), soft_wrap=True)

@@ -1,0 +1,48 @@
+"""The question of the study `timers` is answered in words, by what was seen alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from howlate.model.summary import CellSummary
+from howlate.report import html
+from howlate.report.least_late import least_late
+from made_cells import made_cell
+from made_runs import made_run
+
+
+def way(timer: str, median_us: float, max_us: float, load: str = "none") -> CellSummary:
+    summary = made_cell(load, 1, 200, labels={"timer": timer})[0]
+    column = summary.columns["latency_ns"]
+    quantiles = {**column.quantiles, "0.5": round(median_us * 1000)}
+    return replace(
+        summary,
+        columns={"latency_ns": replace(column, max=round(max_us * 1000), quantiles=quantiles)},
+    )
+
+
+def test_the_smallest_median_and_maximum_are_named_for_each_load() -> None:
+    said = least_late(
+        [
+            way("futex", 5, 40),
+            way("ppoll", 4, 90),
+            way("futex", 9, 400, "cpu:100"),
+            way("ppoll", 10, 300, "cpu:100"),
+        ]
+    )
+    assert said[0] == (
+        "Without load: smallest median ppoll 4.00 us, futex 5.00 us; smallest maximum futex 40.0 us, ppoll 90.0 us."
+    )
+    assert said[1].startswith("Under cpu:100: smallest median futex 9.00 us")
+    assert "no ranking of the ways: 1 of the 6 repetitions" in said[2]
+
+
+def test_nothing_is_said_of_one_way_or_of_an_invalid_one() -> None:
+    assert least_late([way("futex", 5, 40)]) == []
+    assert least_late([way("futex", 5, 40), replace(way("ppoll", 4, 90), valid=False)]) == []
+
+
+def test_the_page_answers_in_its_head() -> None:
+    cells = [(way(timer, 5, 40), made_cell("none", 1, 200)[1]) for timer in ("futex", "ppoll")]
+    page = html.render([made_run(cells)])
+    assert "mallest median futex 5.00 µs" in page[: page.index("</header>")]
