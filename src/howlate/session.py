@@ -17,6 +17,7 @@ import howlate
 from howlate import doctor
 from howlate.errors import ExitCode, HowlateError, NotPossibleError, UsageError
 from howlate.execute import Failure, Tally, locked, stream_place
+from howlate.interrupts import interrupts_held
 from howlate.lab.cost import cell_cost_s
 from howlate.lab.parameters import NOT_CHECKED, not_checked
 from howlate.model.capabilities import Capabilities
@@ -292,8 +293,8 @@ def ask_machines(target: Target) -> tuple[dict[str, Known], dict[str, HowlateErr
         pool = ThreadPoolExecutor(min(target.parallel, len(labels)), "howlate-ask")
         asked: dict[str, Future[Known | HowlateError]] = {}
         try:
-            for label in labels:
-                asked[label] = pool.submit(_ask, target, label)
+            with interrupts_held():  # one that is not known would not be waited for
+                asked = {label: pool.submit(_ask, target, label) for label in labels}
             answers = {label: future.result() for label, future in asked.items()}
         except BaseException:
             target.stop()

@@ -59,7 +59,7 @@ def test_what_was_seen_is_learned_and_kept(tmp_path: Path) -> None:
         costs.learn(cell("cpu:100"), 10.0, 30.0)
     assert math.isclose(Costs(path).of(cell("cpu:100")), 3.0, rel_tol=0.01)
     assert Costs(path).of(cell("hackbench:10")) == Costs(path).of(cell("cpu:100"))  # of this host
-    costs.learn(cell(), 0.01, 5.0)  # too short to tell
+    costs.learn(cell(), 1.0, 50.0)  # too short to tell
     assert math.isclose(Costs(path).of(cell()), 3.0, rel_tol=0.01)
     path.write_text('{"factors": {"*": "x"}}')
     assert Costs(path).of(cell()) == 1.0

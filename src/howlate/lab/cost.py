@@ -35,7 +35,7 @@ LOADS_S: Mapping[str, float] = {
     "memory-access": 2.3,
     "memory-fault": 4.0,
     "hackbench": 11.7,
-    "network": 8.0,
+    "network": 0.5,
     "disk": 5.0,
 }
 """A virtual second of each load at its full target."""
@@ -45,7 +45,8 @@ LIMIT_S, LIMIT_PER_S = 30.0, 40.0
 """The CPU time that a guest may use: so much, and so much for each virtual second of its cell (up to 25 were
 seen)."""
 _LEARN = 0.5
-_FORGET_S = 0.3
+_FORGET_S = 2.0
+"""A cell that should take less says little: starting it takes as long."""
 
 
 def cell_cost_s(cell: Cell, virtual_s: float) -> float:

@@ -1,0 +1,78 @@
+"""What cells of the lab cost on this host, against the model that a plan's times follow (lab/cost.py).
+
+    ./dev bench lab_costs [--kernel 6.1] [--activations 1500] [--loads none,cpu:100,...]
+
+Each load once, in virtual time, with no result from the cache; the CPU time of its QEMU, which other work on the
+host hardly lengthens, against the model's. The limit: a factor of 1.5 in both directions, relative to the median of
+all (a host is slower or faster as a whole; howlate learns by how much). Exit code 0 or 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+from howlate.lab.bench import Bench  # noqa: E402
+from howlate.lab.cost import cell_cost_s  # noqa: E402
+from howlate.plan import planned_seconds  # noqa: E402
+from howlate.session import Asked, prepare, read_study  # noqa: E402
+from howlate.targets import open_lab  # noqa: E402
+
+LIMIT = 1.5
+STUDY = """
+schema = 1
+id = "lab-costs"
+title = "What cells cost"
+question = "How long does each load take on this host?"
+test = "cyclic"
+[settings]
+policy = "fifo:80"
+period = "1ms"
+dither = true
+[axes]
+load = ["none", "cpu:100", "memory-alloc:100", "hackbench:10"]
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kernel", default="6.1")
+    parser.add_argument("--activations", type=int, default=1500)
+    parser.add_argument("--loads", default="")
+    asked = parser.parse_args()
+    changes = [f"activations={asked.activations}", *([f"load={asked.loads}"] if asked.loads else [])]
+    ratios = measured(asked.kernel, changes)
+    host = statistics.median(ratios.values())
+    for load, ratio in ratios.items():
+        print(f"{load:20} {ratio:5.2f} of the model, {ratio / host:5.2f} of this host's")
+    return 0 if all(1 / LIMIT <= ratio / host <= LIMIT for ratio in ratios.values()) else 1
+
+
+def measured(kernel: str, changes: list[str]) -> dict[str, float]:
+    """CPU time by the model's, for each load."""
+    target = open_lab(kernel, cached=False)
+    found: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "study.toml"
+        file.write_text(STUDY)
+        prepared = prepare(Asked(read_study(file), tuple(changes), seeds=1), target)
+        used: list[float] = []
+        run = Bench.run
+        Bench.run = lambda self, lines, limit, tick: run(self, lines, limit, used.append)  # type: ignore[method-assign]
+        for cell in prepared.run.plan.cells:
+            used.clear()
+            target.run_cell(cell, Path(folder) / "stream", lambda _: None)
+            model_s = cell_cost_s(cell, planned_seconds(cell, prepared.can))
+            found[cell.labels["load"]] = max(used) / model_s
+            print(f"{cell.labels['load']:20} {max(used):6.2f} s, model {model_s:6.2f} s", flush=True)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
