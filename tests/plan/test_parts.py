@@ -10,6 +10,7 @@ from fakes import LIST, param
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import Table, parse_toml
+from howlate.model.plan import Plan
 from howlate.model.study import Study, decode_study
 from howlate.plan import (
     Machines,
@@ -195,3 +196,27 @@ def test_kernels_of_the_lab_become_the_axis_of_every_part_and_a_machine_has_none
 def test_too_many_cells_are_counted_over_all_parts() -> None:
     with pytest.raises(UsageError, match="5 cells, more than 4"):
         make_plan(shared(), CAN, most=4)
+
+
+def test_a_part_may_expect_that_its_load_starves() -> None:
+    text = """schema = 1
+id = "two"
+title = "t"
+question = "q"
+[[part]]
+id = "meant"
+test = "cyclic"
+starvation = "expected"
+settings = {activations = 10}
+[[part]]
+id = "other"
+test = "cyclic"
+settings = {activations = 20}
+"""
+    study = decode_study(parse_toml(text, "two.toml"))
+    assert Study.from_json(study.to_json(), "run.json") == study
+    plan = make_plan(study, CAN)
+    assert [cell.starvation_expected for cell in plan.cells] == [True, False]
+    assert Plan.from_json(plan.to_json(), "run.json") == plan
+    with pytest.raises(UsageError, match='starvation cannot be "maybe"'):
+        decode_study(parse_toml(text.replace('"expected"', '"maybe"'), "two.toml"))
