@@ -114,7 +114,7 @@ Result<std::vector<int>> choose_deadline_cpus(const Params& in, const std::vecto
     return not_possible("a deadline task runs on all of its exclusive cpuset, which is " +
                             cpu_list_text(cpuset) + " and not " + cpu_list_text(cpus),
                         "Leave --cpus out, or give it and --knob cpuset= the same CPUs");
-  return cpuset.size() == 1 ? cpuset : std::vector<int>{-1};
+  return std::vector<int>{cpuset.size() == 1 ? cpuset.front() : -1};
 }
 
 // The policy asked for; if neither it nor priorities were asked for and the right to the default one lacks, OTHER with a warning.

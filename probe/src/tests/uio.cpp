@@ -146,9 +146,9 @@ Result<ExitCode> run(Cell& cell) {
                           [&](PointsThread& thread) { return measure(*uio, **device, thread, counts); }});
   plan.conclude = [&](std::vector<PointsTable>&) {
     PointsOutcomes outcomes;
-    outcomes.figures.emplace_back("interrupts", counts.account.handled);
-    outcomes.figures.emplace_back("interrupts_missed", counts.account.due - counts.account.handled);
-    outcomes.figures.emplace_back("records_lost", counts.lost);
+    outcomes.figures = {{"interrupts", counts.account.handled},
+                        {"interrupts_missed", counts.account.due - counts.account.handled},
+                        {"records_lost", counts.lost}};
     return outcomes;
   };
   return measure_points(cell, std::move(plan));
