@@ -1,5 +1,6 @@
 // The command line's first word decides: a test's name, or one of the probe's own commands.
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "cell/list.hpp"
 #include "cell/plan.hpp"
 #include "cell/run.hpp"
+#include "core/called.hpp"
 #include "core/help.hpp"
 #include "core/text.hpp"
 #include "core/version.hpp"
@@ -33,8 +35,9 @@ ExitCode load(const std::vector<std::string>& argv) {
   if (!asks_for_help(argv)) return run_load_command(argv);
   if (argv.front().starts_with("-")) {
     return say(
-        "usage: howlate-probe load <NAME[:TARGET]> [options]\n\nhowlate-probe load NAME --help says what "
-        "each takes.\n\n" +
+        as_called(
+            "usage: howlate-probe load <NAME[:TARGET]> [options]\n\nhowlate-probe load NAME --help says "
+            "what each takes.\n\n") +
         probe_help().substr(probe_help().find("Loads\n")));
   }
   const std::string name = argv.front().substr(0, argv.front().find_first_of(":,"));
@@ -45,9 +48,9 @@ ExitCode load(const std::vector<std::string>& argv) {
 ExitCode restore(const std::vector<std::string>& argv) {
   if (asks_for_help(argv)) {
     return say(
-        "usage: howlate-probe restore\n\nUndoes the knobs that a killed probe left behind in this "
-        "boot.\n\nExample\n"
-        "  howlate-probe restore\n");
+        as_called("usage: howlate-probe restore\n\nUndoes the knobs that a killed probe left behind in this "
+                  "boot.\n\nExample\n"
+                  "  howlate-probe restore\n"));
   }
   if (!argv.empty()) return complain(usage_error("restore takes no options, not " + quoted(argv.front())));
   return restore_command();
@@ -96,6 +99,7 @@ ExitCode printed(ExitCode code) {
 int main(int argc, char** argv) {
   if (howlate::is_init(argc, argv)) howlate::be_init();
   howlate::have_standard_streams();
+  if (const char* name = std::getenv("HOWLATE_PROBE_COMMAND")) howlate::call_program(name);
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   return static_cast<int>(howlate::printed(howlate::dispatch(words)));
 }

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from howlate.errors import ExitCode, HowlateError
-from howlate.language import N_, SOURCE, _, choose, retold, spoken
+from howlate.language import N_, SOURCE, _, called, choose, retold, spoken
 
 if TYPE_CHECKING:
     import click
@@ -58,7 +58,7 @@ def _run(argv: list[str] | None) -> int:
     from howlate.cli import howlate
 
     try:
-        result = howlate.main(args=argv, prog_name="howlate", standalone_mode=False)
+        result = howlate.main(args=argv, prog_name=called(), standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as problem:
         click.echo(problem.format_message())
         return ExitCode.USAGE
@@ -80,7 +80,7 @@ def _command_named(words: Sequence[str]) -> str:
     from howlate.cli import howlate
 
     command: click.Command = howlate
-    path = "howlate"
+    path = called()
     for word in words:
         if not isinstance(command, click.Group):
             break

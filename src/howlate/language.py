@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +24,11 @@ SOURCE = "en"
 """The language of the source text, which needs no catalogue."""
 FOLDER = Path(__file__).parent / "locale"
 
+OURS = "howlate"
+"""How texts name the command, between backticks: `howlate doctor`."""
+
 _spoken: Catalogue | None = None
+_called = OURS
 
 
 def languages() -> tuple[str, ...]:
@@ -53,12 +58,12 @@ def spoken() -> str:
 
 def _(text: str) -> str:
     """In the reader's language; values are filled in afterwards, by name."""
-    return text if _spoken is None else _spoken.message(text)
+    return as_called(text if _spoken is None else _spoken.message(text))
 
 
 def ngettext(one: str, many: str, count: int) -> str:
     """The form for so many."""
-    return (one if count == 1 else many) if _spoken is None else _spoken.plural(one, many, count)
+    return as_called((one if count == 1 else many) if _spoken is None else _spoken.plural(one, many, count))
 
 
 def N_(text: str) -> str:  # noqa: N802 - gettext's own name for it
@@ -68,18 +73,32 @@ def N_(text: str) -> str:  # noqa: N802 - gettext's own name for it
 
 def retold(text: str) -> str:
     """A whole English sentence that was made elsewhere, values and all; as it stands where no catalogue knows it."""
-    return text if _spoken is None else _spoken.retold(text)
+    return as_called(text if _spoken is None else _spoken.retold(text))
+
+
+def called() -> str:
+    """What the reader types for howlate: `./howlate` in a checkout."""
+    return _called
+
+
+def as_called(text: str) -> str:
+    """A text whose commands can be typed as they stand: `howlate doctor` becomes `./howlate doctor` for whoever
+    called `./howlate`. Every text on its way to the reader passes here; what is stored keeps the one name."""
+    if _called == OURS:
+        return text
+    own = re.sub(rf"`{OURS}(?=[ `])", lambda _match: f"`{_called}", text)
+    return own.replace(f"`{OURS}-probe ", f"`{_called} probe ")
 
 
 @contextlib.contextmanager
 def english() -> Iterator[None]:
     """For what is stored or read by programs."""
-    global _spoken
-    before, _spoken = _spoken, None
+    global _spoken, _called
+    before, _spoken, _called = (_spoken, _called), None, OURS
     try:
         yield
     finally:
-        _spoken = before
+        _spoken, _called = before
 
 
 def of_locale(environment: Mapping[str, str]) -> str:
@@ -110,7 +129,9 @@ def of_arguments(arguments: Sequence[str]) -> str | None:
 
 
 def choose(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Speaks what is asked for, else the locale's."""
+    """Speaks what is asked for, else the locale's; $HOWLATE_COMMAND is what the launcher was called by."""
+    global _called
+    _called = environment.get("HOWLATE_COMMAND") or OURS
     asked = of_arguments(arguments)
     speak(asked if asked is not None and asked in languages() else of_locale(environment))
 

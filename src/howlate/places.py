@@ -29,7 +29,7 @@ ARCHITECTURES = {
 
 def probe_path() -> Path:
     """The probe built for this machine: $HOWLATE_PROBE, else build/probe/howlate-probe of this repository."""
-    return _probe(os.environ.get("HOWLATE_PROBE"), "probe", "./howlate builds it when it is called")
+    return _probe(os.environ.get("HOWLATE_PROBE"), "probe", "`howlate check` builds it")
 
 
 def guest_probe_path(arch: str) -> Path:
@@ -44,7 +44,7 @@ def machine_probe_path(machine: str) -> Path:
     if machine not in ARCHITECTURES:
         raise NotPossibleError(
             f'there is no probe for the architecture "{machine}" (there are {", ".join(ARCHITECTURES)})',
-            "build it there from probe/ with CMake, and measure by hand (docs/probe.md)",
+            "build it there from probe/ with CMake (-DHOWLATE_WERROR=OFF), and measure by hand (docs/probe.md)",
         )
     given = os.environ.get(_own_probe(ARCHITECTURES[machine]))
     if machine != os.uname().machine and not given:
@@ -93,5 +93,7 @@ def _probe(given: str | None, folder: str, remedy: str) -> Path:
     if not there:
         raise TargetError(f"the probe is not built ({path} is not there)", remedy)
     if not os.access(path, os.X_OK):
-        raise TargetError(f"{path} cannot be executed", "make it executable, or let ./howlate build it again")
+        raise TargetError(
+            f"{path} cannot be executed", "make it executable, or let `howlate check` build it again"
+        )
     return path

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cell/run.hpp"
+#include "core/called.hpp"
 #include "core/help.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -185,14 +186,15 @@ std::string load_help(const Load& load) {
 }
 
 std::string probe_help() {
-  return "usage: howlate-probe <test> [options]\n"
-         "       howlate-probe load <NAME[:TARGET]> [options]\n"
-         "       howlate-probe list [--json] | plan [COMMAND ...] | facts [--json] | check-stream FILE\n"
-         "       howlate-probe job FILE --out DIR [--limit TIME]\n"
-         "       howlate-probe hold --knob NAME=VALUE | restore | --version | --help\n\n"
-         "Measures how late this machine answers. Each test and load has its own --help.\n\n" +
-         lines("Tests", tests()) + "\n" + lines("Loads", loads()) +
-         "\nExample\n  howlate-probe cyclic --period 1ms --activations 10000 --load cpu:50\n";
+  return as_called(
+      "usage: howlate-probe <test> [options]\n"
+      "       howlate-probe load <NAME[:TARGET]> [options]\n"
+      "       howlate-probe list [--json] | plan [COMMAND ...] | facts [--json] | check-stream FILE\n"
+      "       howlate-probe job FILE --out DIR [--limit TIME]\n"
+      "       howlate-probe hold --knob NAME=VALUE | restore | --version | --help\n\n"
+      "Measures how late this machine answers. Each test and load has its own --help.\n\n" +
+      lines("Tests", tests()) + "\n" + lines("Loads", loads()) +
+      "\nExample\n  howlate-probe cyclic --period 1ms --activations 10000 --load cpu:50\n");
 }
 
 }  // namespace howlate

@@ -1,5 +1,6 @@
 #include "core/help.hpp"
 
+#include "core/called.hpp"
 #include "core/text.hpp"
 
 namespace howlate {
@@ -97,7 +98,7 @@ std::string help_text(const HelpPage& page) {
     out += "\n" + std::string(section.title) + "\n";
     for (const ParamSpec& spec : section.params) out += option_line(spec);
   }
-  return out + "\nExample\n  " + page.example + "\n";
+  return as_called(out + "\nExample\n  " + page.example + "\n");
 }
 
 std::string_view param_type_name(ParamType type) {

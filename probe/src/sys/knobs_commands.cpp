@@ -34,7 +34,7 @@ bool remove_journal(const JournalFile& journal) {
 bool keep_journal(const JournalFile& journal) {
   static_cast<void>(complain(
       broken("the journal " + journal.path + " is not understood (" + journal.problem + ") and is kept",
-             "Restore with the version of howlate-probe that wrote it, or settle by hand what it names and "
+             "Restore with the version of the probe that wrote it, or settle by hand what it names and "
              "remove it")));
   return false;
 }

@@ -15,6 +15,7 @@
 #include "core/params.hpp"
 #include "core/text.hpp"
 #include "sys/file.hpp"
+#include "sys/granting.hpp"
 #include "sys/rights.hpp"
 
 namespace howlate {
@@ -104,9 +105,14 @@ Error refused(const SchedPolicy& policy, int error, const Root& root) {
                         "Start it without 'nice', or raise 'ulimit -e' (nice in /etc/security/limits.conf)");
   if (error == EPERM && !right_to_real_time(policy, root)) {
     const bool limit = policy.kind != SchedKind::deadline;
-    return not_possible("this user may not have " + text,
-                        std::string("Grant it with 'setcap cap_sys_nice+ep howlate-probe' or as root") +
-                            (limit ? ", or raise 'ulimit -r' (rtprio in /etc/security/limits.conf)" : ""));
+    const std::string grant = command_that_grants();
+    return not_possible(
+        "this user may not have " + text,
+        "Measure as root" +
+            (grant.empty() ? ""
+                           : "; or grant the right as root, after each build of the probe: `" + grant +
+                                 "` (package libcap2-bin)") +
+            (limit ? "; or raise 'ulimit -r' (rtprio in /etc/security/limits.conf)" : ""));
   }
   if (policy.kind == SchedKind::deadline) return deadline_refused(policy, error);
   if (error == EPERM)

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "core/called.hpp"
 #include "core/text.hpp"
 #include "sys/file.hpp"
 
@@ -22,7 +23,7 @@ bool reader_is_gone() {
 }  // namespace
 
 ExitCode complain(const Error& error) {
-  std::fprintf(stderr, "howlate-probe: %s\n", sentence(error).c_str());
+  std::fprintf(stderr, "howlate-probe: %s\n", as_called(sentence(error)).c_str());
   return error.code;
 }
 

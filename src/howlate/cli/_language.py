@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from howlate.language import N_, SOURCE, _, languages, speak, spoken
+from howlate.language import N_, OURS, _, called, languages, speak
 
 EXAMPLE = N_("Example:")
 
@@ -80,12 +80,11 @@ def speaking(command: click.Command) -> click.Command:
 
 
 def in_words(command: click.Command) -> None:
-    """Help and options, as they stand in the catalogue."""
-    if spoken() == SOURCE:
-        return
+    """Help and options, as they stand in the catalogue, and the example as the reader calls howlate."""
     command.help = _(inspect.cleandoc(command.help)) if command.help else command.help
-    if command.epilog and command.epilog.startswith(EXAMPLE):
-        command.epilog = _(EXAMPLE) + command.epilog.removeprefix(EXAMPLE)
+    example = f"{EXAMPLE} {OURS} "
+    if command.epilog and command.epilog.startswith(example):
+        command.epilog = f"{_(EXAMPLE)} {called()} {command.epilog.removeprefix(example)}"
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.help:
             parameter.help = _(parameter.help)

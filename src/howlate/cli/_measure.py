@@ -282,7 +282,7 @@ def _print_published(console: Console, session: Session) -> None:
 
     found = compare_if_several([read_content(session.folder.path, bins=False)])
     if found is not None and any(block.published for block in found.blocks):
-        said = _("As {study} printed it (howlate compare {run}):")
+        said = _("As {study} printed it (`howlate compare {run}`):")
         click.echo("\n" + said.format(study=session.run.study.reference, run=session.folder.path))
         print_published(console, found)
 

@@ -17,12 +17,14 @@ def command(arguments: tuple[str, ...]) -> int:
     import os
 
     from howlate.errors import TargetError
+    from howlate.language import OURS, called
     from howlate.places import probe_path
 
     path = str(probe_path())
+    named = {} if called() == OURS else {"HOWLATE_PROBE_COMMAND": f"{called()} probe"}
     try:
-        os.execv(path, [path, *arguments])
+        os.execve(path, [path, *arguments], os.environ | named)
     except OSError as problem:
         raise TargetError(
-            f"{path} could not be started: {problem.strerror}", "let ./howlate build it again"
+            f"{path} could not be started: {problem.strerror}", "let `howlate check` build it again"
         ) from None

@@ -82,6 +82,13 @@ def unknown(facts: Facts, key: str, change: str = "") -> Verdict:
     return Verdict("unknown", f"not known: {key}: {facts.reason(key)}", change)
 
 
+def granting(facts: Facts) -> str:
+    """The command that gives the probe that captured the facts the rights of the measuring task; "" where its file is
+    a session's on a far machine (docs/ssh.md) and gone when that ends."""
+    program = facts.text("caller.program") or "build/probe/howlate-probe"
+    return "" if "/howlate." in program else f"/sbin/setcap cap_sys_nice,cap_ipc_lock=ep {program}"
+
+
 def measuring_cpus(facts: Facts, aim: Aim) -> frozenset[int]:
     """The CPUs that shall be on time: the aim's, else all that the caller may use or, as the probe chooses, the
     highest of them."""

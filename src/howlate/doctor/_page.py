@@ -9,6 +9,8 @@ import sys
 import textwrap
 
 from howlate.doctor import checks
+from howlate.doctor._check import granting
+from howlate.model.facts import Facts
 
 _HEAD = """\
 # The doctor
@@ -40,7 +42,9 @@ def _text(node: ast.expr | None) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
-        return "".join(_text(part) if isinstance(part, ast.Constant) else "N" for part in node.values)
+        return "".join(_text(part) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return granting(Facts({})) if isinstance(node.value, ast.Name) and node.value.id == "grant" else "N"
     return ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, late, ok, unknown
+from howlate.doctor._check import Verdict, granting, late, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 
@@ -24,9 +24,14 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
         return unknown(facts, "caller.cap_ipc_lock" if capable is None else "caller.limit_memlock")
     if limit < 0 or limit >= _ENOUGH:
         return ok(f"RLIMIT_MEMLOCK {'unlimited' if limit < 0 else f'{limit >> 20} MiB'}")
+    found, grant = f"no CAP_IPC_LOCK, and RLIMIT_MEMLOCK is {limit >> 10} KiB", granting(facts)
+    if not grant:
+        return late(
+            found,
+            "measure as root; or `@realtime - memlock unlimited` in /etc/security/limits.conf (check: `ulimit -l`)",
+        )
     return late(
-        f"no CAP_IPC_LOCK, and RLIMIT_MEMLOCK is {limit >> 10} KiB",
-        "run as root; or `setcap cap_sys_nice,cap_ipc_lock=ep` on the probe; or `@realtime - memlock "
-        "unlimited` in "
-        "/etc/security/limits.conf (check: `ulimit -l`)",
+        found,
+        f"run as root; or, as root and after each build of the probe, `{grant}` (package libcap2-bin); "
+        "or `@realtime - memlock unlimited` in /etc/security/limits.conf (check: `ulimit -l`)",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, late, ok, real_time, unknown
+from howlate.doctor._check import Verdict, granting, late, ok, real_time, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
 
@@ -24,8 +24,14 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
         return unknown(facts, "caller.cap_sys_nice" if capable is None else "caller.limit_rtprio")
     if aim.policy != "deadline" and (limit < 0 or limit >= aim.priority):
         return ok(f"RLIMIT_RTPRIO {'unlimited' if limit < 0 else limit}")
+    found, grant = f"no CAP_SYS_NICE, and RLIMIT_RTPRIO is {limit}", granting(facts)
+    if not grant:
+        return late(
+            found,
+            "measure as root; or `@realtime - rtprio 99` in /etc/security/limits.conf (check: `ulimit -r`)",
+        )
     return late(
-        f"no CAP_SYS_NICE, and RLIMIT_RTPRIO is {limit}",
-        "run as root; or `setcap cap_sys_nice,cap_ipc_lock=ep` on the probe; or `@realtime - rtprio 99` in "
-        "/etc/security/limits.conf (check: `ulimit -r`)",
+        found,
+        f"run as root; or, as root and after each build of the probe, `{grant}` (package libcap2-bin); "
+        "or `@realtime - rtprio 99` in /etc/security/limits.conf (check: `ulimit -r`)",
     )

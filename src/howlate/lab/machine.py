@@ -142,7 +142,7 @@ class Machine:
         if found is None:
             raise NotPossibleError(
                 f"there is no {self.architecture.emulator} on this machine",
-                f"install the package {self.architecture.package} (./howlate does it on Debian, as root)",
+                f"install the package {self.architecture.package} (`howlate lab run` does it on Debian, as root)",
             )
         return Path(found)
 

@@ -560,7 +560,7 @@ def print_findings(
             _print_indented(console, retold(finding.change), _("To change it: "))
     rest = len(chosen) - len(shown)
     if rest:
-        console.print(_("  ({rest} more: howlate doctor)").format(rest=rest))
+        console.print(_("  ({rest} more: `howlate doctor`)").format(rest=rest))
     return len(shown)
 
 

@@ -231,7 +231,9 @@ def _another_program(probe: Path) -> str:
 
 
 def _not_started(probe: Path, problem: OSError) -> HowlateError:
-    return TargetError(f"{probe} could not be started: {problem.strerror}", "let ./howlate build it again")
+    return TargetError(
+        f"{probe} could not be started: {problem.strerror}", "let `howlate check` build it again"
+    )
 
 
 _RESTORE = "restore them as root with `howlate doctor --restore`"
