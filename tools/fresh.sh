@@ -1,35 +1,74 @@
 #!/usr/bin/env bash
-# The README's two commands on a bare Debian 12 of its own making: git, ca-certificates and what Debian marks as essential.
-#   ./dev fresh           both          ./dev fresh check | test [PYTEST ARGUMENTS]     one of them
+# The README's two commands on a bare system of its own making: git, ca-certificates and what the distribution marks as essential.
+#   ./dev fresh                                   both on Debian 12
+#   ./dev fresh check|test [--suite SUITE] [PYTEST ARGUMENTS]   one of them, on Debian (bookworm, trixie, ...) or Ubuntu (noble, ...)
 # The system is made with debootstrap in a temporary folder and is gone afterwards. It takes over from this host how the archive and
 # the package index are reached (apt's mirror, pip's configuration, trusted certificates, name servers) and nothing else.
+# Exit code 3: the suite's archive cannot be reached from here; else the code of the last command.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 # shellcheck source=tools/setup.sh
 . "$root/tools/setup.sh"
 
-which=${1:-both}
-arguments=("${@:2}")
-case $which in both | check | test) ;; *) die $EXIT_USAGE "there is no './dev fresh $which'; choose check, test or nothing" ;; esac
+original=("$@")
+which=both
+case ${1:-} in both | check | test) which=$1 && shift ;; esac
+suite=bookworm
+arguments=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --suite) [ $# -gt 1 ] || die $EXIT_USAGE "--suite needs a name, such as trixie"; suite=$2 && shift ;;
+    --suite=*) suite=${1#*=} ;;
+    *) arguments+=("$1") ;;
+  esac
+  shift
+done
+[ "$which" = test ] || [ ${#arguments[@]} -eq 0 ] ||
+  die $EXIT_USAGE "there is no './dev fresh ${arguments[*]}'; choose check or test, and --suite SUITE"
+case $suite in
+  bullseye | bookworm | trixie | forky | sid) distribution=debian fallback=http://deb.debian.org/debian components=main script=sid ;;
+  focal | jammy | noble | resolute) distribution=ubuntu fallback=http://archive.ubuntu.com/ubuntu components=main,universe script=gutsy ;;
+  *) die $EXIT_USAGE "the suite '$suite' is not known here; choose bookworm, trixie, jammy, noble or resolute" ;;
+esac
 [ "$(id -u)" = 0 ] || die $EXIT_NOT_POSSIBLE "a bare system is made with debootstrap, which only root can run. Call it as root"
-need_packages debootstrap git
+need_packages debootstrap git curl gpg debian-archive-keyring
 [ -z "$(git -C "$root" status --porcelain --untracked-files=no)" ] || say "changes that are not committed are not part of what is tried"
 
 # A mount namespace of its own: what is mounted below is gone with it, however this ends.
-[ "${HOWLATE_FRESH:-}" = inside ] || HOWLATE_FRESH=inside exec unshare --mount --propagation private "${BASH_SOURCE[0]}" "$@"
+[ "${HOWLATE_FRESH:-}" = inside ] || HOWLATE_FRESH=inside exec unshare --mount --propagation private "${BASH_SOURCE[0]}" "${original[@]}"
 
-suite=bookworm
-bare=$(mktemp -d "${TMPDIR:-/tmp}/howlate-fresh.XXXXXX")
-trap 'umount --recursive "$bare" 2>/dev/null; rm -rf --one-file-system "$bare"' EXIT
-mount --bind "$bare" "$bare" # a root that is a mount, as every system's: else nothing there can have mounts of its own
 # shellcheck disable=SC2016  # apt expands it
 mirror=$(apt-get indextargets --format '$(REPO_URI)' "Codename: $suite" | head -n 1)
-[ -n "$mirror" ] || die $EXIT_NOT_POSSIBLE "apt on this machine knows no archive of $suite. Add one to its sources"
+mirror=${mirror:-$fallback}
+curl --silent --fail --location --max-time 60 --output /dev/null "${mirror%/}/dists/$suite/InRelease" ||
+  die $EXIT_NOT_POSSIBLE "$suite was not tried: its archive cannot be reached from this machine (${mirror%/}/dists/$suite)"
+
+bare=$(mktemp -d "${TMPDIR:-/tmp}/howlate-fresh.XXXXXX")
+trap 'umount --recursive "$bare" 2>/dev/null; rm -rf --one-file-system "$bare" "$bare.log" "$bare.keys"' EXIT
+mount --bind "$bare" "$bare" # a root that is a mount, as every system's: else nothing there can have mounts of its own
+
+# Ubuntu's keys are no package of Debian's: they come from its archive, and of them the one with this fingerprint is believed.
+ubuntu_key=F6ECB3762474EDA9D21B7022871920D1991BC93C # "Ubuntu Archive Automatic Signing Key (2018)"
+ubuntu_keyring() { # folder to make it in
+  local folder=$1 package
+  package=$(curl --silent --fail --max-time 60 "${mirror%/}/dists/$suite/main/binary-amd64/Packages.gz" | gzip -dc |
+    sed -n 's|^Filename: \(.*/ubuntu-keyring_.*\.deb\)$|\1|p' | head -n 1)
+  curl --silent --fail --max-time 60 --output "$folder/keys.deb" "${mirror%/}/$package" && dpkg-deb -x "$folder/keys.deb" "$folder/keys" &&
+    gpg --batch --quiet --homedir "$folder" --import "$folder/keys/usr/share/keyrings/ubuntu-archive-keyring.gpg" 2>/dev/null &&
+    gpg --batch --quiet --homedir "$folder" --export "$ubuntu_key" >"$folder/ubuntu.gpg" && [ -s "$folder/ubuntu.gpg" ]
+}
+keyring=/usr/share/keyrings/$distribution-archive-keyring.gpg
+if [ ! -e "$keyring" ]; then
+  mkdir -m 700 "$bare.keys"
+  ubuntu_keyring "$bare.keys" || die $EXIT_BROKEN "the archive's keyring has no key $ubuntu_key"
+  keyring=$bare.keys/ubuntu.gpg
+fi
 
 say "making a bare system ($suite)"
-debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$bare" "$mirror" >"$bare.log" 2>&1 ||
+debootstrap --variant=minbase --include=git,ca-certificates --components="$components" \
+  --keyring="$keyring" "$suite" "$bare" "$mirror" \
+  "/usr/share/debootstrap/scripts/$script" >"$bare.log" 2>&1 ||
   { tail -n 5 "$bare.log" >&2; die $EXIT_BROKEN "debootstrap failed"; }
-rm -f "$bare.log"
 
 chmod 755 "$bare" # it is the root folder of a system with other users than root
 echo '127.0.0.1 localhost' >"$bare/etc/hosts"
@@ -38,7 +77,7 @@ echo '127.0.0.1 localhost' >"$bare/etc/hosts"
 cp --dereference /etc/resolv.conf "$bare/etc/resolv.conf"
 cp -r /usr/local/share/ca-certificates/. "$bare/usr/local/share/ca-certificates/"
 [ ! -e /etc/pip.conf ] || cp --dereference /etc/pip.conf "$bare/etc/pip.conf"
-chroot "$bare" update-ca-certificates >/dev/null 2>&1
+chroot "$bare" env -u TMPDIR update-ca-certificates >/dev/null 2>&1 || die $EXIT_BROKEN "the certificates could not be taken over"
 mount -t proc proc "$bare/proc"
 mount --rbind /sys "$bare/sys"
 mount --rbind /dev "$bare/dev"
