@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
+import re
+import shutil
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from howlate import places
+from howlate.cli import howlate
+from howlate.cli._folder import Folder
+from howlate.doctor._check import granting
+from howlate.model.facts import Facts
 
 
 @pytest.fixture
@@ -85,3 +96,399 @@ def test_the_cross_probe_of_this_machine_is_as_new_as_its_own_even_where_it_stay
         subprocess.run(["bash", "-eu", "-c", asked], capture_output=True, check=True)
         assert copy.read_bytes() == content
         assert copy.with_name(".built").stat().st_mtime == built
+
+
+class Clone:
+    """A checkout of its own, beside stand-ins for the commands that would change the machine. `calls` are theirs."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root / "clone"
+        self.bin = root / "bin"
+        self.log = root / "calls"
+        self.bin.mkdir()
+        self.root.mkdir()
+        for name in ("howlate", "dev", "requirements.lock", "requirements-dev.lock"):
+            shutil.copy(places.ROOT / name, self.root)
+        shutil.copytree(places.ROOT / "tools", self.root / "tools")
+        for name in ("src", "studies", "reference"):
+            (self.root / name).symlink_to(places.ROOT / name)
+        (self.root / "probe").mkdir()
+        self.stand_in("apt-get")
+
+    def stand_in(self, name: str, body: str = "") -> None:
+        """A command that notes how it is called and then does this."""
+        path = self.bin / name
+        path.write_text(f"#!/bin/sh\necho {name} $* >>'{self.log}'\n{body}\n")
+        path.chmod(0o755)
+
+    def debian(self, candidates: dict[str, str]) -> None:
+        """Nothing is installed, and apt has these versions."""
+        cases = "".join(f"{name}) echo '  Candidate: {version}' ;;\n" for name, version in candidates.items())
+        self.stand_in("apt-cache", f'case $2 in {cases} *) echo "  Candidate: (none)" ;; esac')
+        self.stand_in("dpkg-query", "exit 1")
+
+    def calls(self) -> list[str]:
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+    def run(
+        self, *argv: str, stdin: int = subprocess.DEVNULL, stderr: int = subprocess.PIPE, **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        """As somebody whose PATH begins with the stand-ins."""
+        environment = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(self.root), "LANG": "C.UTF-8", **more}
+        return subprocess.run(
+            argv,
+            cwd=self.root,
+            env=environment,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+        )
+
+    def bash(self, script: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """A piece of the set-up; no Python is found that is new enough."""
+        return self.run(
+            "bash",
+            "-u",
+            "-c",
+            f"root=$PWD; . tools/setup.sh; find_python() {{ return 1; }}\n{script}",
+            **more,
+        )
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Clone:
+    return Clone(tmp_path)
+
+
+BOOKWORM = {"cmake": "3.25.1-1", "g++": "4:12.2.0-3", "ninja-build": "1.11", "python3": "3.11.2-1+b1"}
+BOOKWORM["python3-venv"] = BOOKWORM["python3"]
+NEED = 'need_packages "${packages_run[@]}"'
+
+
+# What is asked before anything is installed
+
+
+def test_what_is_too_old_is_refused_before_anything_is_installed(clone: Clone) -> None:
+    clone.debian({"cmake": "3.18.4-2", "g++": "4:10.2.1-1", "python3": "3.9.2-3", "python3-venv": "3.9.2-3"})
+    done = clone.bash(f"install=yes\n{NEED}")
+    assert done.returncode == 3
+    for what in (
+        "Python 3.9.2 instead of 3.11",
+        "GCC 10.2.1 instead of 11",
+        "CMake 3.18.4 instead of 3.22",
+        "ssh:root@",
+    ):
+        assert what in done.stderr
+    assert not [call for call in clone.calls() if "install" in call]
+
+
+def test_a_newer_python_beside_the_distributions_is_taken(clone: Clone) -> None:
+    """Ubuntu 22.04's is 3.10, and it packages 3.11."""
+    old = BOOKWORM | {
+        "python3": "3.10.6-1",
+        "python3-venv": "3.10.6-1",
+        "python3.11": "3.11.0",
+        "python3.11-venv": "3.11.0",
+    }
+    clone.debian(old)
+    assert clone.bash(f"install=yes\n{NEED}").returncode == 0
+    (installed,) = [call for call in clone.calls() if call.startswith("apt-get install -y")]
+    assert installed.endswith("cmake g++ ninja-build python3.11 python3.11-venv")
+
+
+def test_without_a_terminal_nothing_is_installed_but_by_the_two_commands(clone: Clone) -> None:
+    clone.debian(BOOKWORM)
+    done = clone.bash(NEED)
+    assert done.returncode == 3
+    assert "apt-get install --no-install-recommends cmake g++ ninja-build python3 python3-venv" in done.stderr
+    assert not [call for call in clone.calls() if "-y" in call]
+    for agreed in ("unasked=yes", "install=yes"):
+        clone.log.unlink()
+        assert clone.bash(f"{agreed}\n{NEED}").returncode == 0
+        assert [call for call in clone.calls() if "install -y" in call]
+
+
+@pytest.mark.parametrize(
+    ("command", "code"), [("check", 4), ("run timers", 3), ("lab kernels", 3), ("--yes run timers", 4)]
+)
+def test_the_launcher_installs_unasked_for_check_alone(clone: Clone, command: str, code: int) -> None:
+    """Code 4: it went on to install, which this stand-in cannot."""
+    clone.debian(BOOKWORM)
+    clone.stand_in("apt-get", "case $* in *-y*) exit 1 ;; esac")
+    clone.stand_in("python3", "exit 1")
+    (clone.root / "tools" / "setup.sh").write_text(
+        (clone.root / "tools" / "setup.sh")
+        .read_text()
+        .replace("for python in /usr/bin/python3 ", "for python in ")
+    )
+    assert clone.run("./howlate", *command.split()).returncode == code
+    assert any("install -y" in call for call in clone.calls()) == (code == 4)
+
+
+@pytest.mark.parametrize(("answer", "code"), [("n\n", 3), ("y\n", 0), ("\n", 0), ("", 3)])
+def test_it_asks_on_the_terminal_though_the_messages_go_to_a_file(
+    clone: Clone, answer: str, code: int
+) -> None:
+    clone.debian(BOOKWORM)
+    script = (
+        f"setsid --ctty bash -u -c 'root=$PWD; . tools/setup.sh; find_python() {{ return 1; }}; {NEED}' 2>log"
+    )
+    ours, theirs = os.openpty()
+    try:
+        process = subprocess.Popen(
+            ["bash", "-c", script],
+            cwd=clone.root,
+            env={"PATH": f"{clone.bin}:/usr/bin:/bin"},
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+        )
+        os.close(theirs)
+        asked = b""
+        while b"[Y/n]" not in asked:
+            asked += os.read(ours, 1024)
+        os.write(ours, answer.encode() or b"\x04")
+        assert process.wait() == code
+    finally:
+        os.close(ours)
+    assert b"install cmake g++ ninja-build python3 python3-venv" in asked.replace(b"\r\n", b"")
+    assert any("install -y" in call for call in clone.calls()) == (code == 0)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "0 upgraded, 61 newly installed, 0 to remove and 3 not upgraded.\nNeed to get 95.0 MB of archives.\n"
+        "After this operation, 378 MB of additional disk space will be used.\n",
+        "Summary:\n  Upgrading: 0, Installing: 61, Removing: 0, Not Upgrading: 3\n  Download size: 95.0 MB\n"
+        "  Space needed: 378 MB / 79.0 GB available\n",
+    ],
+    ids=["apt 2", "apt 3"],
+)
+def test_what_packages_cost_is_told_in_apts_figures(clone: Clone, said: str) -> None:
+    clone.stand_in("apt-get", f"cat <<'END'\n{said}END")
+    assert clone.bash("apt_cost g++").stdout == "61 packages, 95.0 MB to fetch, 378 MB on disk\n"
+
+
+def test_no_network_is_told_with_a_way_out(clone: Clone) -> None:
+    (clone.root / "requirements.lock").write_text("click==8.1.8 --hash=sha256:" + "0" * 64 + "\n")
+    script = 'root=$PWD; . tools/setup.sh; install=yes; need_venv "$root/requirements.lock"'
+    done = clone.run("bash", "-u", "-c", script, PIP_NO_INDEX="1")
+    assert done.returncode == 4
+    assert "pip download" in done.stderr
+    assert "PIP_FIND_LINKS" in done.stderr
+
+
+# Help, version and lists
+
+
+def test_help_version_and_lists_install_nothing(clone: Clone) -> None:
+    clone.debian(BOOKWORM)
+    before = sorted(clone.root.iterdir())
+    for words, expected in (
+        ("--version", "howlate, version "),
+        ("--help", "Measure this machine"),
+        ("check --help", "--seconds"),
+        ("lab run --help", "--kernels"),
+        ("studies", "How late can this machine be?"),
+        ("reference list", "tut-2017"),
+    ):
+        done = clone.run("./howlate", *words.split())
+        assert (done.returncode, expected in done.stdout) == (0, True), (words, done.stderr)
+    assert sorted(clone.root.iterdir()) == before
+    assert not clone.calls()
+
+
+def test_bash_alone_tells_the_commands(clone: Clone) -> None:
+    clone.stand_in("python3", "exit 127")
+    done = clone.run("./howlate", "--help")
+    assert done.returncode == 0
+    for line in (
+        "  check      Measure this machine",
+        "  import     Turn a file",
+        "  lab        Measure kernels",
+    ):
+        assert line in done.stdout
+
+
+def commands(
+    group: click.Group, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield (*path, name), command
+        if isinstance(command, Folder):
+            yield from commands(command, (*path, name))
+
+
+def test_the_bare_help_names_the_options_of_every_command() -> None:
+    """It reads them from the files, and must not lose one."""
+    spec = importlib.util.spec_from_file_location("bare_help", places.ROOT / "tools" / "bare_help.py")
+    assert spec is not None and spec.loader is not None
+    bare_help = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bare_help)
+    for path, command in commands(howlate):
+        told = bare_help.help_of("./howlate", list(path))
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and not parameter.hidden:
+                assert set(parameter.opts) <= set(re.findall(r"-[-\w]+", told)), (path, parameter.opts)
+
+
+@pytest.mark.parametrize(
+    ("words", "needs"),
+    [
+        ("", "nothing"),
+        ("lab run check --help", "nothing"),
+        ("probe cyclic --help", "probe"),
+        ("probe --help", "nothing"),
+        ("reference audit", "nothing"),
+        ("show RUN", "python"),
+        ("lab kernels", "python"),
+        ("lab run check", "probe"),
+        ("check", "probe"),
+    ],
+)
+def test_a_command_asks_for_what_it_needs(clone: Clone, words: str, needs: str) -> None:
+    assert clone.bash(f"see_needs {words}; echo $needs").stdout == f"{needs}\n"
+
+
+def test_what_guests_of_another_kind_need_and_is_there_is_not_locked_for(clone: Clone) -> None:
+    """Whoever may not write the checkout measures with what is built."""
+    other, arch = ("amd64", "x86_64") if os.uname().machine == "aarch64" else ("arm64", "aarch64")
+    clone.stand_in(f"qemu-system-{arch}")
+    built = clone.root / "build" / "cross" / arch
+    built.mkdir(parents=True)
+    for name in ("howlate-probe", ".built"):
+        (built / name).touch(0o755)
+    assert clone.run("tools/ready.sh", "guest", other).returncode == 0
+    assert not (clone.root / "build" / ".lock").exists()
+
+
+# Building the probe
+
+
+def test_warnings_are_errors_for_developers_alone(tmp_path: Path) -> None:
+    for wanted in ("OFF", "ON"):
+        folder = tmp_path / wanted
+        subprocess.run(
+            ["cmake", "-S", places.ROOT / "probe", "-B", folder, "-G", "Ninja", f"-DHOWLATE_WERROR={wanted}"],
+            capture_output=True,
+            check=True,
+        )
+        assert ("-Werror" in (folder / "compile_commands.json").read_text()) == (wanted == "ON")
+
+
+def test_the_probe_of_howlate_is_built_without_them_also_by_dev(clone: Clone) -> None:
+    clone.stand_in("cmake", 'case $1 in -S) mkdir -p "$4" && : >"$4/howlate-probe" ;; esac')
+    assert clone.bash("werror=ON\nneed_probe; build_probe build/unit probe-unit").returncode == 0
+    own, unit = [call for call in clone.calls() if "-S" in call]
+    assert "-DHOWLATE_WERROR=OFF" in own
+    assert "-DHOWLATE_WERROR=ON" in unit
+
+
+def test_flags_of_the_user_reach_the_compiler_and_none_keeps_what_is_built(clone: Clone) -> None:
+    clone.stand_in("cmake", "[ $1 != -S ] || echo here: $(ls build/probe/CMakeCache.txt)")
+    probe = clone.root / "build" / "probe"
+    probe.mkdir(parents=True)
+    is_old = 'flags_differ build/probe; echo "$?"'
+    for flags, there in (("-O1", False), ("-O1", True), ("-O2", False), ("", True)):
+        (probe / "CMakeCache.txt").touch()
+        differ = clone.bash(is_old, CXXFLAGS=flags).stdout.strip() == "0"
+        assert differ is not there
+        clone.bash("build_probe build/probe howlate-probe", CXXFLAGS=flags)
+        assert ("CMakeCache.txt" in (probe / "build.log").read_text().partition("here:")[2]) is there
+
+
+def test_a_failed_build_names_a_way_out_and_keeps_no_flags(clone: Clone) -> None:
+    clone.stand_in("cmake", "echo 'x.cpp:1: error: no' && exit 1")
+    (clone.root / "build" / "probe").mkdir(parents=True)
+    (clone.root / "build" / "probe" / "CMakeCache.txt").touch()
+    done = clone.bash("build_probe build/probe howlate-probe", CXXFLAGS="-nonsense")
+    assert done.returncode == 4
+    assert "x.cpp:1: error: no" in done.stderr
+    assert "CXX=" in done.stderr
+    assert not (clone.root / "build" / "probe" / "CMakeCache.txt").exists()
+    assert clone.bash("flags_differ build/probe; echo $?", CXXFLAGS="-nonsense").stdout == "0\n"
+
+
+# Hints
+
+
+def test_hints_name_howlate_as_it_was_called(clone: Clone) -> None:
+    on_path = clone.bin / "howlate"
+    on_path.symlink_to(clone.root / "howlate")
+    for given, typed in (
+        ("./howlate", "./howlate"),
+        ("howlate", "./howlate"),
+        ("/a b/howlate", "/a\\ b/howlate"),
+        (str(on_path), "howlate"),
+    ):
+        assert clone.bash(f"name_to_type '{given}'").stdout == typed
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        ("check --help", "Example: ./howlate check --seconds 30"),
+        ("check --help", "Usage: ./howlate check"),
+        ("check --no-such", "`./howlate check --help`"),
+        ("show /none", "`./howlate check` makes one"),
+        ("show /none --lang de", "`./howlate check` macht einen"),
+        ("lab kernels --help", "`./howlate lab fetch`"),
+        ("probe cyclic --help", "usage: ./howlate probe cyclic"),
+        ("probe load cpu:1:2", "`./howlate probe"),
+    ],
+)
+def test_every_command_that_is_named_can_be_typed(argv: str, expected: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "howlate", *argv.split()],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"HOWLATE_COMMAND": "./howlate", "LANG": "C.UTF-8"},
+    )
+    assert expected in done.stdout + done.stderr
+
+
+def test_the_doctor_and_the_probe_grant_the_same_rights_to_the_same_file() -> None:
+    path = os.environ["HOWLATE_PROBE"]
+    facts = json.loads(subprocess.run([path, "facts", "--json"], capture_output=True, check=True).stdout)
+    assert facts["values"]["caller.program"] == str(Path(path).resolve())
+    command = granting(Facts.from_json(facts))
+    assert command == f"/sbin/setcap cap_sys_nice,cap_ipc_lock=ep {Path(path).resolve()}"
+    done = subprocess.run(
+        [
+            "setpriv",
+            "--bounding-set=-sys_nice",
+            "--inh-caps=-sys_nice",
+            path,
+            "cyclic",
+            "--policy",
+            "fifo:80",
+            "--activations",
+            "1",
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 3
+    assert f"`{command}` (package libcap2-bin)" in done.stderr
+
+
+def test_no_file_of_a_session_is_granted_rights() -> None:
+    assert granting(Facts({"caller.program": "/dev/shm/howlate.a1b2/howlate-probe"})) == ""
+
+
+# pip
+
+
+def test_pip_refuses_with_a_sentence(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--no-index", "--target", tmp_path / "out", places.ROOT],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0
+    assert "call ./howlate in the checkout" in done.stdout + done.stderr
+    assert not list(tmp_path.rglob("*.py"))
