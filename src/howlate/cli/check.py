@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from howlate.language import _
+from howlate.language import _, called
 
 LONG_NS = 3600 * 10**9
 WEEK_NS = 7 * 24 * LONG_NS
@@ -59,5 +59,5 @@ def command(seconds: str | None, long_: bool, out: Path | None, no_wait: bool, a
         if total_ns is not None
         else _("The longer it measures, the rarer the events that it sees: {command}")
     )
-    hint = longer.format(command="howlate check --long")
+    hint = longer.format(command=f"{called()} check --long")
     return measure(asked, open_target("local"), out, False, False, as_json, hint, not no_wait)
