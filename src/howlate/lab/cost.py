@@ -36,7 +36,7 @@ LOADS_S: Mapping[str, float] = {
     "memory-fault": 4.0,
     "hackbench": 11.7,
     "network": 0.5,
-    "disk": 5.0,
+    "disk": 1.0,
 }
 """A virtual second of each load at its full target."""
 _SHARES = ("cpu", "memory-alloc", "memory-fault")
