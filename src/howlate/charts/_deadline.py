@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from howlate.charts._figure import Note, Panel, Subject
+from howlate.charts._scale import time_tick
 from howlate.charts._svg import el
-from howlate.charts._words import time_text
 from howlate.language import _
 from howlate.model.columns import LATENCY, RESPONSE
 
@@ -50,4 +50,4 @@ def _with(panel: Panel, lines: Sequence[str], notes: Sequence[Note]) -> Panel:
 
 
 def _words(ns: int) -> str:
-    return _("deadline {time}").format(time=time_text(ns))
+    return _("deadline {time}").format(time=time_tick(ns))
