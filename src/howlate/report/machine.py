@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -38,6 +39,30 @@ FACTS: tuple[tuple[str, str], ...] = (
 )
 OF_THE_HOST = ("json", "progress", "quiet", "stream", "end-with-parent", "parent", "knob")
 """Options that say where the numbers go, and knobs, which have their own list."""
+READ_BACK = {
+    "threads cpu": "measuring CPU",
+    "threads cpus": "CPUs that the measuring thread may use",
+    "threads pinned": "measuring thread pinned",
+    "threads policy": "measuring policy",
+    "threads priority": "measuring priority",
+    "threads timer slack": "timer slack of the measuring thread",
+    "threads cpuset": "cpuset of the measuring thread",
+    "threads stagger": "shift between the measuring threads",
+    "threads work iterations": "work of an activation, in iterations",
+    "memory lock": "memory locked",
+    "recorder place": "the recorder runs",
+    "recorder cpus": "CPUs that the recorder may use",
+    "recorder policy": "policy of the recorder",
+    "recorder priority": "priority of the recorder",
+    "recorder timer slack": "timer slack of the recorder",
+    "recorder record": "samples are recorded as",
+    "recorder ring samples": "room for samples between two writes",
+    "recorder wake": "the recorder wakes every",
+    "recorder write bytes max": "largest write of the recorder, in bytes",
+    "recorder policy wanted": "policy wanted for the recorder",
+    "recorder not had": "why the recorder did not get it",
+}
+"""What the stream's header calls `in_force`, for people; what is not here keeps its name."""
 MOST_NAMED = 40
 """So many values that are the cells' own names are listed."""
 MOST_VALUES = 6
@@ -173,7 +198,14 @@ def _settings(cell: CellContent) -> Iterator[tuple[str, str]]:
 
 def _read_back(cell: CellContent) -> Iterator[tuple[str, str]]:
     forced = {k: v for k, v in _of(cell, "in_force").items() if k not in ("knobs", "loads")}
-    return ((key, text) for key, text in _flat(forced, "") if text)
+    return ((_for_people(key), text) for key, text in _flat(forced, "") if text)
+
+
+def _for_people(key: str) -> str:
+    """What was read back, by a name that says what it is; of several threads with the thread's number."""
+    thread = re.match(r"threads (\d+) (.+)", key)
+    name = READ_BACK.get(f"threads {thread[2]}" if thread else key)
+    return key if name is None else f"{name}, thread {thread[1]}" if thread else name
 
 
 def _of(cell: CellContent, *path: str) -> Mapping[str, Any]:
