@@ -12,7 +12,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define HOWLATE_ABI_VERSION 2
+#define HOWLATE_ABI_VERSION 3
 
 #define HOWLATE_IRQ_MODULE "howlate_irq"
 #define HOWLATE_IRQ_DEVICE "/dev/howlate_irq"
@@ -111,9 +111,9 @@ struct howlate_uio_page {
 /* One run of the driver's handler; number n of them is record n % HOWLATE_UIO_RECORDS. */
 struct howlate_uio_record {
 	__u64 index; /* which was due: those left out came while another waited for the handler */
+	__s64 due_ns; /* when the timer that raises the interrupt was due */
 	__s64 raised_ns; /* just before the interrupt was raised */
 	__s64 handler_ns; /* the handler's first time stamp */
-	__u64 reserved;
 };
 
 #endif

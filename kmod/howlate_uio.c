@@ -13,7 +13,11 @@
  *
  * In which context the handler runs is the kernel's choice: hard-interrupt context, or with
  * PREEMPT_RT or threadirqs a thread of the interrupt. From 6.10 on UIO notifies in a thread always.
- * So the raise is stamped too. Nothing here takes a sleeping lock, allocates or prints.
+ *
+ * Three instants come with each record: when the timer was due, when it raised the interrupt, and
+ * the handler's first time stamp. Interrupts that are off delay the timer itself, so they lie
+ * between the first two; what the interrupt's own way takes, a thread's wake-up among it, lies
+ * between the last two. Nothing here takes a sleeping lock, allocates or prints.
  */
 #include <linux/bitops.h>
 #include <linux/capability.h>
@@ -60,18 +64,21 @@ struct howlate_uio {
 	/* Raised, and not yet taken: filled in by the timer, emptied by the handler. */
 	bool raised;
 	u64 raised_index;
+	s64 raised_due_ns;
 	s64 raised_ns;
 };
 
 static enum hrtimer_restart howlate_uio_expired(struct hrtimer *timer)
 {
 	struct howlate_uio *uio = container_of(timer, struct howlate_uio, timer);
+	const s64 due_ns = ktime_to_ns(hrtimer_get_expires(timer)); /* before it is forwarded */
 	const u64 index = uio->due;
 
 	uio->due += hrtimer_forward_now(timer, uio->period);
 	/* The handler has taken what it says. */
 	if (!smp_load_acquire(&uio->raised)) {
 		uio->raised_index = index;
+		uio->raised_due_ns = due_ns;
 		uio->raised_ns = ktime_get_ns();
 		/* It is whole before the handler sees it. */
 		smp_store_release(&uio->raised, true);
@@ -104,6 +111,7 @@ static irqreturn_t howlate_uio_handler(int irq, struct uio_info *info)
 	if (!smp_load_acquire(&uio->raised))
 		return IRQ_HANDLED; /* taken by the run before */
 	record->index = uio->raised_index;
+	record->due_ns = uio->raised_due_ns;
 	record->raised_ns = uio->raised_ns;
 	record->handler_ns = now_ns;
 	/* Its place is the timer's again. */
@@ -186,7 +194,7 @@ static struct howlate_uio *howlate_uio_made(const char *name, unsigned int irq)
 	hrtimer_setup(&uio->timer, howlate_uio_expired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_PINNED_HARD);
 	uio->info.name = name;
-	uio->info.version = "1";
+	uio->info.version = "2";
 	uio->info.priv = uio;
 	uio->info.irq = irq;
 	uio->info.handler = howlate_uio_handler;
@@ -405,5 +413,5 @@ static void __exit howlate_uio_exit(void)
 module_exit(howlate_uio_exit);
 
 MODULE_DESCRIPTION("howlate: from an interrupt's handler to its handler in user space");
-MODULE_VERSION("1");
+MODULE_VERSION("2");
 MODULE_LICENSE("GPL");

@@ -20,7 +20,7 @@ from howlate.lab.bench import PROBE, Bench
 from howlate.lab.build_module import LOG, build_module
 from howlate.lab.kernels import get
 from howlate.lab.label import Label
-from howlate.lab.needed import KMOD, Needed, needed
+from howlate.lab.needed import KMOD, Needed, built, needed
 from howlate.store.export import find_format
 from lab.guests import KERNELS, LIMIT_S, RT, STANDARD, bench
 from probe.drive import read_stream
@@ -53,6 +53,8 @@ def compiled(folder: Path, name: str) -> bytes:
     return to.read_bytes()
 
 
+IRQS_OFF = HERE / "irqs_off"
+"""Turns interrupts off for a known time."""
 MODULES = ("uio", "howlate_irq", "howlate_hpet", "howlate_uio", "msr")
 
 
@@ -61,7 +63,11 @@ def modules_for(name: str) -> Needed:
     label = Label.parse(name)
     archive = AptArchive(KERNELS / "apt")
     kernel = get(label, archive, KERNELS)
-    return needed(MODULES, label, kernel, archive, KERNELS, lambda _: None)
+    ours = needed(MODULES, label, kernel, archive, KERNELS, lambda _: None)
+    if ours.absent:
+        return ours
+    holding = built([IRQS_OFF], label, kernel, archive, KERNELS, lambda _: None)
+    return Needed({**ours.files, **holding.files}, ours.lines)
 
 
 @pytest.fixture(scope="module")
@@ -437,3 +443,34 @@ def test_a_cpu_that_is_held_delays_the_user_and_is_found_in_full(tmp_path: Path,
             5 <= first_in_a_hold.sum() <= 9
         )  # seven holds or so; what the other one does before them is no part of it
         assert (rows[delayed][first_in_a_hold] > 3_900_000).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [STANDARD, RT])
+@pytest.mark.parametrize("source", ["hrtimer", "edu"])
+def test_interrupts_that_are_off_are_found_in_full_before_the_handler(
+    tmp_path: Path, guest: Guest, name: str, source: str
+) -> None:
+    """A module holds interrupts off for 1 ms, about eight times. Each first interrupt that is due meanwhile waits for
+    the rest of the millisecond, less than a period of 100 us of which has passed. Once it is raised it is as fast as
+    any other, so only the time since the timer was due shows the wait."""
+    uio = (PROBE, "uio", f"--source={source}", "--period=100us", "--points=900", "--stream=uio", "--quiet")
+    lines = [
+        *load("uio", "howlate_uio"),
+        ("module", "irqs_off", "hold_us=1000", "rest_us=10000"),
+        uio,
+        ("unload", "irqs_off"),
+        uio,
+    ]
+    *_, held, _, free = guest(name).run(lines, LIMIT_S)
+    rows = {}
+    for key, line in (("held", held), ("free", free)):
+        assert line.status == "0", line.stderr
+        (tmp_path / key).write_bytes(line.files["uio"])
+        rows[key] = read_stream(tmp_path / key).columns[0]
+        assert (rows[key]["handler_latency_ns"] > rows[key]["raise_to_handler_ns"]).all()
+    waited = rows["held"]["handler_latency_ns"]
+    assert 900_000 < waited.max() < 1_050_000
+    assert 7 <= (waited > 850_000).sum() <= 11
+    assert rows["held"]["raise_to_handler_ns"].max() < 100_000
+    assert rows["free"]["handler_latency_ns"].max() < 100_000

@@ -177,6 +177,7 @@ static void counts(void)
 				const volatile struct howlate_uio_record *record = &records[taken % HOWLATE_UIO_RECORDS];
 
 				check(record->index >= next, "they come in order");
+				check(record->raised_ns >= record->due_ns, "no interrupt is early");
 				check(record->handler_ns >= record->raised_ns, "no handler is early");
 				next = record->index + 1;
 			}

@@ -3,9 +3,11 @@
 // From: the first time stamp of the kernel's handler. To: the first time stamp of the task after it came back from read() or
 // poll() on the UIO device (user_latency_ns). Included: what the handler still does (32 bytes stored, the acknowledgement of a real
 // device before that), UIO's notification (from 6.10 on in a thread of the interrupt), the wake-up, the switch, the return to user
-// space. Beside it: from the raising of the interrupt to the handler's first time stamp (handler_latency_ns), which on PREEMPT_RT
-// holds the wake-up of the interrupt's thread. Its own cost: two clock reads in the kernel and one in the task, one system call an
-// interrupt (two with poll), and the timer that raises it. Source: a UIO driver for a UART on an SH-4 board (rts7751-2007, part two).
+// space. Beside it: from the instant for which the timer that raises the interrupt was programmed to the handler's first time stamp
+// (handler_latency_ns), which holds the time in which interrupts were off; and the part of it from the raising of the interrupt on
+// (raise_to_handler_ns), which on PREEMPT_RT holds the wake-up of the interrupt's thread. Its own cost: two clock reads in the kernel
+// and one in the task, one system call an interrupt (two with poll), and the timer that raises it. Source: a UIO driver for a UART on
+// an SH-4 board (rts7751-2007, part two).
 // docs/tests/uio.md tells what the numbers mean.
 #include <cerrno>
 
@@ -32,8 +34,10 @@ constexpr ParamSpec params[] = {
 
 constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the interrupt"},
-    {"time_ns", ColumnType::i64, "when it was raised, as an offset from t0"},
-    {"handler_latency_ns", ColumnType::i64, "first time stamp of the kernel's handler minus the raising"},
+    {"time_ns", ColumnType::i64, "when its timer was due, as an offset from t0"},
+    {"handler_latency_ns", ColumnType::i64,
+     "first time stamp of the kernel's handler minus the instant the timer was due"},
+    {"raise_to_handler_ns", ColumnType::i64, "the part of it after the interrupt was raised"},
     {"user_latency_ns", ColumnType::i64, "first time stamp of the task minus the one of the handler"},
     {"flags", ColumnType::u8, "bit 0: warm-up"},
 };
@@ -80,8 +84,8 @@ class UioReader {
     for (; next_ < record.index && thread_.more(now_ns); ++next_) thread_.missed();
     if (!thread_.more(now_ns)) return false;
     ++next_;
-    thread_.add(record.raised_ns - thread_.t0_ns(), record.handler_ns - record.raised_ns,
-                now_ns - record.handler_ns, 0);
+    thread_.add(record.due_ns - thread_.t0_ns(), record.handler_ns - record.due_ns,
+                record.handler_ns - record.raised_ns, now_ns - record.handler_ns, 0);
     return thread_.more(now_ns);
   }
 
