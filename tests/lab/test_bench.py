@@ -9,8 +9,8 @@ import pytest
 
 from howlate.errors import DamagedError
 from howlate.lab.bench import Bench
-from howlate.lab.kernels import own_kernel
 from howlate.lab.machine import Machine
+from howlate.lab.own import own_kernel
 from howlate.lab.results import Results
 from howlate.lab.snapshot import Snapshots
 from lab.made_archive import bzimage
@@ -21,7 +21,7 @@ def made_bench(folder: Path) -> Bench:
     file = folder / "bzImage-made"
     file.write_bytes(bzimage("6.9.1"))
     cache = folder / "cache"
-    label, kernel = own_kernel(file, cache)
+    label, kernel = own_kernel(str(file), cache)
     return Bench(
         label,
         kernel,

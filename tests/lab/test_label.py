@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.errors import UsageError
-from howlate.lab.label import Label, parse_labels, split_parameters
+from howlate.lab.label import Label, parse_labels, split_own, split_parameters
 
 TWO = re.compile(",[a-z][^,]*=")
 """Two parameters with a comma between them."""
@@ -82,7 +83,10 @@ def test_the_forms_of_a_label(text: str, label: Label) -> None:
         ("six", "a kernel is written"),
         ("", "a kernel is written"),
         ("6.1[]", "leave them out"),
-        ("6.1[preempt=none", 'did you mean "6.1"?'),
+        ("6.1[preempt=none", 'the bracket is not closed: did you mean "6.1[preempt=none]"?'),
+        ("6.1[x", "the bracket is not closed"),
+        ("6.1[", "the bracket is not closed"),
+        ("6.1-rtx", 'did you mean "6.1-rt"?'),
         ('6.1[a="b c"]', "write it as in"),
         ("6.1-rt[nohz=off,threadirqs]", "separate parameters by blanks, as in [nohz=off threadirqs]"),
         ("6.1-rt[threadirqs,nohz=off]", "as in [threadirqs nohz=off]"),
@@ -121,6 +125,18 @@ def test_a_file_of_the_users_own_is_a_label_by_its_name() -> None:
         ("preempt=full", "x"),
     )
     assert split_parameters("some/bzImage") == ("some/bzImage", ())
+
+
+def test_a_kernel_of_the_users_own_may_have_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert split_own("old=a/bzImage[preempt=none]") == ("old", Path("a/bzImage"), ("preempt=none",))
+    assert split_own("a/bzImage[preempt=none]") == ("", Path("a/bzImage"), ("preempt=none",))
+    assert split_own("in/a=b/bzImage") == ("", Path("in/a=b/bzImage"), ())
+    Path("old=bzImage").touch()
+    assert split_own("old=bzImage") == ("", Path("old=bzImage"), ())
+    for text in ("=bzImage", "old="):
+        with pytest.raises(UsageError, match="does not name a kernel"):
+            split_own(text)
 
 
 @pytest.mark.parametrize("name", ["6.1", "6.1-rt", "a kernel", "", "a,b", "a[b]"])

@@ -15,7 +15,8 @@ import pytest
 
 from howlate.errors import NotPossibleError, UsageError
 from howlate.lab.image import read_image
-from howlate.lab.kernels import cached, own_kernel
+from howlate.lab.kernels import cached
+from howlate.lab.own import own_kernel
 from lab.made_archive import arm64_image, bzimage
 
 CONFIG = "CONFIG_PREEMPT_DYNAMIC=y\nCONFIG_PREEMPT_VOLUNTARY=y\n"
@@ -88,7 +89,7 @@ def test_the_config_beside_a_kernel_is_found(tmp_path: Path, name: str, config: 
     file.parent.mkdir(parents=True)
     file.write_bytes(bzimage("6.9.1-mine"))
     (tmp_path / "in" / config).write_text(CONFIG)
-    label, kernel = own_kernel(file, tmp_path / "cache", ("preempt=none",))
+    label, kernel = own_kernel(f"{file}[preempt=none]", tmp_path / "cache")
     assert str(label) == f"{file.name}[preempt=none]"
     assert kernel.config["CONFIG_PREEMPT_DYNAMIC"] == "y"
     assert kernel.vmlinuz.read_bytes() == file.read_bytes()
@@ -108,11 +109,11 @@ def test_two_that_open_the_same_kernel_do_not_harm_each_other(
     def overtaken(path: Path, to: Path) -> Path:
         if "config" in path.name and not inside:
             inside.append(path)
-            own_kernel(file, tmp_path / "cache")
+            own_kernel(str(file), tmp_path / "cache")
         return real(path, to)
 
     monkeypatch.setattr(Path, "rename", overtaken)
-    _, kernel = own_kernel(file, tmp_path / "cache")
+    _, kernel = own_kernel(str(file), tmp_path / "cache")
     assert inside
     assert kernel.config["CONFIG_PREEMPT_DYNAMIC"] == "y"
 
@@ -121,19 +122,19 @@ def test_a_kernel_without_a_config_boots_and_has_no_modes_to_choose(tmp_path: Pa
     file = tmp_path / "in" / "bzImage"
     file.parent.mkdir()
     file.write_bytes(bzimage("6.9.1"))
-    _, kernel = own_kernel(file, tmp_path / "cache")
+    _, kernel = own_kernel(str(file), tmp_path / "cache")
     assert (kernel.config, kernel.modes, kernel.modules.files) == ({}, None, {})
     with pytest.raises(NotPossibleError) as caught:
-        own_kernel(file, tmp_path / "cache", ("preempt=none",))
+        own_kernel(f"{file}[preempt=none]", tmp_path / "cache")
     assert "put the config beside" in caught.value.remedy
 
 
 def test_a_kernel_that_was_built_again_is_another_kernel(tmp_path: Path) -> None:
     file = tmp_path / "bzImage"
     file.write_bytes(bzimage("6.9.1"))
-    _, before = own_kernel(file, tmp_path / "cache")
+    _, before = own_kernel(str(file), tmp_path / "cache")
     file.write_bytes(bzimage("6.9.2"))
-    _, after = own_kernel(file, tmp_path / "cache")
+    _, after = own_kernel(str(file), tmp_path / "cache")
     assert before.vmlinuz != after.vmlinuz
     assert before.vmlinuz.read_bytes() != after.vmlinuz.read_bytes()
     assert before.vmlinuz_sha256 != after.vmlinuz_sha256
@@ -141,4 +142,4 @@ def test_a_kernel_that_was_built_again_is_another_kernel(tmp_path: Path) -> None
 
 def test_a_file_that_cannot_be_read_is_wrong_usage(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
-        own_kernel(tmp_path / "absent", tmp_path)
+        own_kernel(str(tmp_path / "absent"), tmp_path)

@@ -10,8 +10,10 @@ import pytest
 
 from howlate.lab import tidy
 from howlate.lab.cache import locked
+from howlate.lab.own import own_kernel
 from howlate.lab.results import Results
 from howlate.lab.window import encode_tree
+from lab.made_archive import bzimage
 
 HOUR, DAY = 3600.0, 24 * 3600.0
 
@@ -79,10 +81,41 @@ def test_a_lock_that_was_removed_while_one_waited_is_no_lock(tmp_path: Path) -> 
     assert lock.stat().st_ino == old
 
 
-def test_kernels_stay_when_the_cache_is_cleaned(tmp_path: Path) -> None:
+def test_the_archives_kernels_stay_when_the_cache_is_cleaned_and_copies_of_own_ones_go(
+    tmp_path: Path,
+) -> None:
     aged(tmp_path / "results" / "a", 0, 100)
     aged(tmp_path / "snapshots" / "key" / "state", 0, 1000)
     kernel = aged(tmp_path / "kernels" / "k" / "vmlinuz", 0, 10)
-    assert tidy.clean(tmp_path) >= 1100
-    assert kernel.is_file()
+    own = aged(tmp_path / "kernels" / "own_1" / "vmlinuz", 0, 1 << 20)
+    assert tidy.clean(tmp_path) >= 1100 + (1 << 20)
+    assert kernel.is_file() and not own.parent.exists()
     assert not list((tmp_path / "results").iterdir()) and not list((tmp_path / "snapshots").iterdir())
+
+
+def test_copies_of_own_kernels_have_a_bound_and_those_in_use_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def copy(name: str, seconds: float) -> Path:
+        folder = aged(tmp_path / "kernels" / name / "vmlinuz", 0, 1 << 20).parent
+        os.utime(folder, (time.time() - seconds,) * 2)
+        return folder
+
+    monkeypatch.setattr(tidy, "MOST_OWN_BYTES", 5 << 19)  # two copies and a half
+    archive = copy("linux-image", 9 * DAY)
+    copies = [copy(f"own_{days}", days * DAY) for days in (0, 2, 3, 4)]
+    tidy.tidy(tmp_path)
+    assert [path.exists() for path in (archive, *copies)] == [True, True, True, False, False]
+    monkeypatch.setattr(tidy, "MOST_OWN_BYTES", 1)
+    tidy.tidy(tmp_path)
+    assert [path.exists() for path in copies] == [True, False, False, False], "a run of today may boot it"
+
+
+def test_an_own_kernel_that_is_opened_again_is_in_use(tmp_path: Path) -> None:
+    file = tmp_path / "bzImage"
+    file.write_bytes(bzimage("6.9.1"))
+    cache = tmp_path / "cache"
+    _, kernel = own_kernel(str(file), cache)
+    os.utime(kernel.vmlinuz.parent, (1, 1))
+    own_kernel(str(file), cache)
+    assert time.time() - kernel.vmlinuz.parent.stat().st_mtime < DAY

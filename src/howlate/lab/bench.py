@@ -19,6 +19,7 @@ from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label
 from howlate.lab.machine import NAMED, Machine
 from howlate.lab.modules import DEFAULT
+from howlate.lab.own_needs import check_load
 from howlate.lab.real import HOW_TO_CHECK, TRY_S, check_device
 from howlate.lab.results import Results
 from howlate.lab.scratch import scratch
@@ -99,7 +100,10 @@ class Bench:
         """What stands in a job before a cell with these loads; NotPossibleError if the kernel lacks it."""
         found: dict[tuple[str, ...], None] = {}
         for load in loads:
-            for line in NEEDS.get(load.replace(",", ":").partition(":")[0], ()):
+            name = load.replace(",", ":").partition(":")[0]
+            if self.kernel.label.own:
+                check_load(self.kernel, name)
+            for line in NEEDS.get(name, ()):
                 if line[0] == "module":
                     if (
                         self.kernel.modules_path is None

@@ -1,4 +1,4 @@
-"""Kernels by their names: which the archive has, fetched into the cache, or a file of the user's own."""
+"""Kernels by their names: which the archive has, and those that were fetched into the cache."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from howlate.lab.image import Image, read_image
 from howlate.lab.kernel import CONFIG, MODULES, RECORD, SYSTEM_MAP, VMLINUZ, Kernel
 from howlate.lab.label import Label, parse_labels, split_labels
 from howlate.lab.modules import DEFAULT, Modules, module_name, normal, unpack_modules
-from howlate.model.decode import suggestion
+from howlate.model.decode import nearest
 
 OLDEST = (5, 10)
 ALL = {"all": "amd64", "all@arm64": "arm64"}
@@ -118,7 +118,9 @@ def choose(label: Label, kernels: Sequence[Available]) -> list[Available]:
     same = [kernel for kernel in kernels if kernel.label == replace(label.base, version="")]
     if not same:
         names = [str(k.label) for k in newest(kernels)]
-        raise UsageError(f"the archive has no kernel {label.base}", suggestion(str(label.base), names))
+        near = nearest(str(label.base), names)
+        remedy = f'did you mean "{near}"?' if near else f"known are: {', '.join(names)}" if names else ""
+        raise UsageError(f"the archive has no kernel {label.base}", remedy)
     found = [kernel for kernel in same if label.version in ("", kernel.version)]
     if not found:
         others = [kernel.version for kernel in versions(same)]
@@ -247,58 +249,6 @@ def add_modules(kernel: Kernel, names: Sequence[str], archive: Archive, say: Say
                 file.rename(folder / file.name)
             (beside / "modules.json").rename(folder / "modules.json")
     return replace(kernel)
-
-
-def own_kernel(
-    path: Path, cache: Path | None = None, parameters: tuple[str, ...] = ()
-) -> tuple[Label, Kernel]:
-    """A bzImage or Image of the user's own, as it is or (where QEMU does not boot it so) unpacked into the cache.
-
-    Its config is looked for in the image, beside it (`config-*` of the same name, `NAME.config`, `config`) and in the
-    build tree that it stands in."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(
-            f"the kernel {path} cannot be read: {error.strerror}", "name a bzImage or an Image"
-        ) from None
-    image = read_image(data, str(path))
-    label = Label.of_file(path.name, image.arch, parameters)
-    digest = hashlib.sha256(image.data).hexdigest()
-    folder = (cache or cache_folder()) / "kernels" / f"own_{digest[:32]}"
-    config = image.config if image.config is not None else _config_beside(path)
-
-    def make(beside: Path) -> None:
-        with storing(beside):
-            (beside / VMLINUZ).write_bytes(image.data)
-
-    made(folder, make)
-    config_path = None
-    if config is not None:  # by its content: the same image may come with another config the next time
-        config_path = folder / f"config-{hashlib.sha256(config.encode()).hexdigest()[:16]}"
-        with storing(config_path):
-            with tempfile.NamedTemporaryFile(dir=folder, prefix=".config-", delete=False) as file:
-                file.write(config.encode())
-            Path(file.name).chmod(0o644)
-            Path(file.name).rename(config_path)
-    kernel = Kernel(label.base, image.release, folder / VMLINUZ, digest, config_path)
-    kernel.check(label)
-    return label, kernel
-
-
-def _config_beside(path: Path) -> str | None:
-    name = re.sub(r"^(vmlinuz|vmlinux|bzImage|Image)", "config", path.name)
-    places = [path.with_name(f"{path.name}.config"), path.with_name("config"), path.with_name(".config")]
-    if name.startswith("config"):
-        places.insert(0, path.with_name(name))
-    if path.resolve().parent.name == "boot":  # arch/*/boot of a build tree
-        places.append(path.resolve().parent.parent.parent.parent / ".config")
-    for place in places:
-        if place.is_file():
-            text = place.read_text(encoding="utf-8", errors="replace")
-            if "CONFIG_" in text:
-                return text
-    return None
 
 
 def _answered(kernel: Kernel) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from howlate.errors import UsageError
 
@@ -26,7 +27,7 @@ class Label:
     """One kernel with its boot parameters. `str()` of it is its shortest spelling, and `parse` reads that back."""
 
     series: str
-    """Upstream's major.minor; of a kernel of the user's own: its file's name."""
+    """Upstream's major.minor; of a kernel of the user's own: its file's name, or the one given to it."""
     rt: bool = False
     arch: str = "amd64"
     version: str = ""
@@ -57,11 +58,11 @@ class Label:
 
     @classmethod
     def of_file(cls, name: str, arch: str, parameters: tuple[str, ...] = ()) -> Label:
-        """The label of a kernel of the user's own, from its file's name."""
+        """The label of a kernel of the user's own, from its file's name or the name that was given to it."""
         if _OWN.fullmatch(name) is None or _LABEL.fullmatch(name):
             raise UsageError(
-                f'the file name "{name}" cannot be a kernel\'s label',
-                "name it with letters, digits and ._+-, and not as one of the archive's, such as bzImage-mine",
+                f'the name "{name}" cannot be a kernel\'s label',
+                "name it with letters, digits and ._+-, and not as one of the archive's: --kernel mine=PATH",
             )
         return cls(name, arch=arch, parameters=parameters, own=True)
 
@@ -96,6 +97,21 @@ def parse_labels(text: str) -> tuple[Label, ...]:
 def split_labels(text: str) -> list[str]:
     """The words between the commas that separate labels."""
     return [word.strip() for word in re.split(r",(?![^\[]*\])", text) if word.strip()]
+
+
+def split_own(text: str) -> tuple[str, Path, tuple[str, ...]]:
+    """`NAME=PATH[a=b c]` -> the name ("" without one), the file and the parameters. A file that exists by the whole
+    word is that file, whatever signs its name holds."""
+    word, parameters = split_parameters(text)
+    name, equals, path = word.partition("=")
+    if not equals or "/" in name or Path(word).exists():
+        return "", Path(word), parameters
+    if not name or not path:
+        raise UsageError(
+            f'"{text}" does not name a kernel of your own',
+            "write it as in --kernel bzImage, or with a name of your choice: --kernel mine=linux/bzImage",
+        )
+    return name, Path(path).expanduser(), parameters
 
 
 def split_parameters(text: str) -> tuple[str, tuple[str, ...]]:
@@ -167,10 +183,15 @@ def _check_commas(text: str, word: str) -> None:
 def _hint(text: str) -> str:
     """The spelling that was probably meant."""
     lower = text.strip().lower()
+    if text.count("[") > text.count("]"):
+        closed = f"{text.strip()}]"
+        if _LABEL.fullmatch(closed) and not closed.endswith("[]"):
+            return f'the bracket is not closed: did you mean "{closed}"?'
+        return f"the bracket is not closed; {FORM}"
     found = re.search(r"([0-9]+\.[0-9]+)(\.[0-9]+)?", lower)
     if found is None:
         return FORM
-    rt = "-rt" if re.search(r"\brt\b", lower) else ""
+    rt = "-rt" if re.search(r"\brt", lower) else ""
     arch = "@arm64" if "arm64" in lower or "aarch64" in lower else ""
     version = " (a version is pinned as in 6.1=6.1.192-2)" if found[2] else ""
     return f'did you mean "{found[1]}{rt}{arch}"{version}?'

@@ -15,6 +15,10 @@ MOST_BYTES = {"results": 4 << 30, "initramfs": 1 << 30}
 """Of files that can be made again; snapshots have a bound of their own."""
 MADE_AGAIN = ("results", "initramfs", "snapshots", "modules", "roots", "headers", "tmp")
 """What the lab makes of kernels, and can make again."""
+OWN = "own_"
+"""How the names of copies of the user's own kernels begin, below `kernels`."""
+MOST_OWN_BYTES = 1 << 30
+"""Of these copies. A bisect makes one of each kernel."""
 _IN_USE_S = 3600.0
 _LEFT_S = 24 * 3600.0
 
@@ -23,6 +27,7 @@ def tidy(cache: Path) -> None:
     """Brings the cache below its bounds. What cannot be removed stays."""
     for name, most in MOST_BYTES.items():
         _prune(cache / name, most)
+    _prune_own(cache / "kernels")
     for name in (*MADE_AGAIN, "kernels"):
         for path in _listed(cache / name):
             if path.name.startswith(".") and _age_s(path) > _LEFT_S:
@@ -30,13 +35,14 @@ def tidy(cache: Path) -> None:
 
 
 def clean(cache: Path) -> int:
-    """Removes all but kernels and lists, and gives how many bytes these were."""
+    """Removes all but the archive's kernels and lists, and gives how many bytes these were."""
+    made = [path for name in MADE_AGAIN for path in _listed(cache / name)]
+    own = [path for path in _listed(cache / "kernels") if path.name.startswith((OWN, f".{OWN}"))]
     size = 0
-    for name in MADE_AGAIN:
-        size += sum(_size(path) for path in (cache / name).rglob("*") if not path.is_symlink())
-        for path in _listed(cache / name):
-            if not path.name.endswith(".lock"):
-                remove(path)
+    for path in (*made, *own):
+        if not path.name.endswith(".lock"):
+            size += _size_of_tree(path)
+            remove(path)
     return size
 
 
@@ -47,6 +53,15 @@ def _prune(folder: Path, most: int) -> None:
         if kept > most and _age_s(path) > _IN_USE_S:
             with suppress(OSError):
                 path.unlink()
+
+
+def _prune_own(kernels: Path) -> None:
+    """A run may boot its kernels for hours, so nothing goes that was opened within a day."""
+    kept = 0
+    for folder in sorted((p for p in _listed(kernels) if p.name.startswith(OWN)), key=_age_s):
+        kept += _size_of_tree(folder)
+        if kept > MOST_OWN_BYTES and _age_s(folder) > _LEFT_S:
+            remove(folder)
 
 
 def _remove_lock(path: Path) -> None:
@@ -78,3 +93,8 @@ def _size(path: Path) -> int:
     with suppress(OSError):
         return path.lstat().st_size
     return 0
+
+
+def _size_of_tree(path: Path) -> int:
+    """Of a file, or of a folder with all that is in it."""
+    return _size(path) + sum(_size(below) for below in path.rglob("*") if not below.is_symlink())

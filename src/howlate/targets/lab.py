@@ -21,9 +21,11 @@ from howlate.lab.bench import PROBE, Bench, Line
 from howlate.lab.cache import cache_folder
 from howlate.lab.cost import CELL_S, Costs, cell_cost_s, limit_s
 from howlate.lab.kernel import Kernel
-from howlate.lab.label import Label, split_parameters
+from howlate.lab.label import Label
 from howlate.lab.machine import Machine
 from howlate.lab.needed import Needed, built, needed
+from howlate.lab.own import own_kernel
+from howlate.lab.own_needs import check_own
 from howlate.lab.parameters import NOT_CHECKED, check_in_force
 from howlate.lab.results import Results
 from howlate.lab.scratch import PREFIX
@@ -80,7 +82,7 @@ def open_lab(
     cache: Path | None = None,
 ) -> LabTarget:
     """The lab with these kernels: labels with commas (`all`: one of every series), and files of the user's own
-    (`PATH` or `PATH[parameters]`).
+    (`PATH` or `NAME=PATH`, each also with `[parameters]`).
 
     `modules`: folders of modules that are built for each kernel and loaded before each cell.
     `jobs`: guests at once, 0 for one a core of the host. `cached`: whether results may come from the cache.
@@ -133,10 +135,12 @@ class LabTarget:
             make_ready(arch)  # before anything is fetched
             Machine.of(arch, clock, cpus).emulator()
         for path in own:
-            file, parameters = split_parameters(str(path))
-            label, kernel = kernels.own_kernel(Path(file), cache, parameters)
+            label, kernel = own_kernel(str(path), cache)
             if str(label) in self._labels:
-                raise UsageError(f"two kernels are called {label}", "give one of the files another name")
+                raise UsageError(
+                    f"two kernels are called {label}", f"give one of them a name: --kernel other={path}"
+                )
+            check_own(kernel, say)
             make_ready(label.arch)
             self._labels[str(label)] = label
             self._benches[str(label)] = self._bench_of(label, kernel)

@@ -9,8 +9,8 @@ from howlate.language import _
 
 @click.command(epilog="Example: howlate lab clean")
 def command() -> int:
-    """Remove what the lab has made in its cache and can make again: results, booted guests, built modules. Kernels
-    stay, so that tomorrow's run measures the same ones."""
+    """Remove what the lab has made in its cache and can make again: results, booted guests, built modules, copies of
+    kernels of your own. The archive's kernels stay, so that tomorrow's run measures the same ones."""
     from howlate.lab.cache import cache_folder
     from howlate.lab.tidy import clean
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     "own",
     multiple=True,
     type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="A kernel of your own (bzImage or Image) beside them; may be repeated.",
+    metavar="[NAME=]PATH",
+    help="A kernel of your own (bzImage or Image) beside them, under its file's name or NAME; may be repeated.",
 )
 @click.option(
     "--module",

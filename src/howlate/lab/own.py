@@ -1,0 +1,71 @@
+"""A kernel of the user's own: a file with a name, its config, and a copy that QEMU boots."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from howlate.errors import UsageError
+from howlate.lab.cache import cache_folder, made, storing
+from howlate.lab.image import read_image
+from howlate.lab.kernel import VMLINUZ, Kernel
+from howlate.lab.label import Label, split_own
+from howlate.lab.tidy import OWN
+
+
+def own_kernel(text: str, cache: Path | None = None) -> tuple[Label, Kernel]:
+    """The bzImage or Image that `PATH`, `NAME=PATH` or either with `[parameters]` means, as it is or (where QEMU does
+    not boot it so) unpacked into the cache.
+
+    Its config is looked for in the image, beside it (`config-*` of the same name, `NAME.config`, `config`) and in the
+    build tree that it stands in."""
+    name, path, parameters = split_own(text)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"the kernel {path} cannot be read: {error.strerror}", "name a bzImage or an Image"
+        ) from None
+    image = read_image(data, str(path))
+    label = Label.of_file(name or path.name, image.arch, parameters)
+    digest = hashlib.sha256(image.data).hexdigest()
+    folder = (cache or cache_folder()) / "kernels" / f"{OWN}{digest[:32]}"
+    config = image.config if image.config is not None else _config_beside(path)
+
+    def make(beside: Path) -> None:
+        with storing(beside):
+            (beside / VMLINUZ).write_bytes(image.data)
+
+    made(folder, make)
+    with suppress(OSError):
+        os.utime(folder)  # in use: `tidy` keeps it
+    config_path = None
+    if config is not None:  # by its content: the same image may come with another config the next time
+        config_path = folder / f"config-{hashlib.sha256(config.encode()).hexdigest()[:16]}"
+        with storing(config_path):
+            with tempfile.NamedTemporaryFile(dir=folder, prefix=".config-", delete=False) as file:
+                file.write(config.encode())
+            Path(file.name).chmod(0o644)
+            Path(file.name).rename(config_path)
+    kernel = Kernel(label.base, image.release, folder / VMLINUZ, digest, config_path)
+    kernel.check(label)
+    return label, kernel
+
+
+def _config_beside(path: Path) -> str | None:
+    name = re.sub(r"^(vmlinuz|vmlinux|bzImage|Image)", "config", path.name)
+    places = [path.with_name(f"{path.name}.config"), path.with_name("config"), path.with_name(".config")]
+    if name.startswith("config"):
+        places.insert(0, path.with_name(name))
+    if path.resolve().parent.name == "boot":  # arch/*/boot of a build tree
+        places.append(path.resolve().parent.parent.parent.parent / ".config")
+    for place in places:
+        if place.is_file():
+            text = place.read_text(encoding="utf-8", errors="replace")
+            if "CONFIG_" in text:
+                return text
+    return None

@@ -1,0 +1,117 @@
+"""What a kernel of the user's own must have: all that is missing is named before it boots, as the page says it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from howlate.errors import NotPossibleError
+from howlate.lab.own import own_kernel
+from howlate.lab.own_needs import BY_USE, EVERY, PAGE, check_load, check_own, missing
+from howlate.places import ROOT, probe_path
+from lab.made_archive import arm64_image, bzimage
+
+WHOLE = [f"CONFIG_{option}=y" for need in EVERY for option in need.options]
+
+
+def in_the_image(lines: list[str]) -> bytes:
+    return b"IKCFG_ST" + gzip.compress("\n".join(lines).encode()) + b"IKCFG_ED"
+
+
+def kernel_file(folder: Path, lines: list[str] | None, name: str = "bzImage-mine") -> str:
+    file = folder / name
+    if lines is None:
+        file.write_bytes(bzimage("6.9.1"))
+    else:
+        file.write_bytes(bzimage("6.9.1", gzip.compress(b"x" * 5000 + in_the_image(lines))))
+    return str(file)
+
+
+def test_all_that_is_missing_is_named_at_once_and_the_page(tmp_path: Path) -> None:
+    lines = [line for line in WHOLE if line not in ("CONFIG_FUTEX=y", "CONFIG_PCI=y", "CONFIG_TMPFS=y")]
+    _, kernel = own_kernel(kernel_file(tmp_path, [*lines, "CONFIG_TMPFS=m"]), tmp_path / "cache")
+    with pytest.raises(NotPossibleError) as caught:
+        check_own(kernel, pytest.fail)
+    assert "lacks CONFIG_FUTEX, CONFIG_TMPFS, CONFIG_PCI" in caught.value.message
+    assert PAGE in caught.value.remedy and "no modules" in caught.value.remedy
+
+
+def test_a_kernel_that_has_all_is_not_spoken_of(tmp_path: Path) -> None:
+    _, kernel = own_kernel(kernel_file(tmp_path, WHOLE), tmp_path / "cache")
+    check_own(kernel, pytest.fail)
+
+
+def test_without_a_config_it_is_said_that_nothing_was_checked(tmp_path: Path) -> None:
+    folder = tmp_path / "alone"
+    folder.mkdir()
+    _, kernel = own_kernel(kernel_file(folder, None), tmp_path / "cache")
+    said: list[str] = []
+    check_own(kernel, said.append)
+    assert len(said) == 1 and "is not checked" in said[0] and PAGE in said[0]
+
+
+def test_what_one_architecture_needs_is_asked_of_it_alone(tmp_path: Path) -> None:
+    lines = [line for line in WHOLE if "PCI_HOST_GENERIC" not in line]
+    _, amd64 = own_kernel(kernel_file(tmp_path, lines), tmp_path / "cache")
+    check_own(amd64, pytest.fail)
+    image = tmp_path / "Image"
+    image.write_bytes(arm64_image("6.9.1", in_the_image(lines)))
+    _, arm64 = own_kernel(str(image), tmp_path / "cache")
+    with pytest.raises(NotPossibleError, match="CONFIG_PCI_HOST_GENERIC"):
+        check_own(arm64, pytest.fail)
+
+
+def test_a_load_is_refused_by_what_it_needs_beyond(tmp_path: Path) -> None:
+    _, kernel = own_kernel(kernel_file(tmp_path, [*WHOLE, "CONFIG_BLOCK=y"]), tmp_path / "cache")
+    with pytest.raises(NotPossibleError, match="no CONFIG_BLK_DEV_RAM, CONFIG_EXT4_FS, which the load disk"):
+        check_load(kernel, "disk")
+    check_load(kernel, "memory-alloc")
+
+
+def test_the_page_and_the_tables_are_in_step() -> None:
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in (ROOT / PAGE).read_text(encoding="utf-8").splitlines()
+        if line.startswith("|")
+    ]
+    every = [(*("CONFIG_" + o for o in n.options), n.why, n.arch) for n in EVERY]
+    assert every == [
+        (
+            *re.findall(r"CONFIG_\w+", row[0]),
+            row[1].removesuffix(" (arm64 only)"),
+            "arm64" * ("arm64" in row[1]),
+        )
+        for row in rows
+        if row[0].startswith("`CONFIG_")
+    ]
+    by_use = {use: (*("CONFIG_" + o for o in n.options), n.why) for use, n in BY_USE.items()}
+    assert by_use == {
+        row[0]: (*re.findall(r"CONFIG_\w+", row[1]), row[2])
+        for row in rows
+        if row[0].startswith(("load `", "timer `", "test `"))
+    }
+
+
+def test_every_load_timer_and_test_of_the_table_is_the_probes() -> None:
+    found = json.loads(
+        subprocess.run([probe_path(), "list", "--json"], capture_output=True, check=True).stdout
+    )
+    names = {kind: {one["name"] for one in found[f"{kind}s"]} for kind in ("load", "timer", "test")}
+    for use in BY_USE:
+        kind, name = re.match(r"(\w+) `([^`]+)`", use).groups()  # type: ignore[union-attr]
+        assert name in names[kind]
+
+
+def test_the_archives_kernels_have_what_is_asked_for() -> None:
+    """In an excerpt of Debian's 6.1: what a kernel that boots lacks cannot be a need."""
+    config = {f"CONFIG_{name}": "y" for name in DEBIAN_6_1.split()}
+    assert missing(EVERY, config, "amd64") == []
+
+
+DEBIAN_6_1 = """64BIT BLK_DEV_INITRD BINFMT_ELF FUTEX POSIX_TIMERS SIGNALFD EVENTFD PROC_FS SYSFS DEVTMPFS SHMEM TMPFS
+PCI EPOLL TIMERFD IO_URING NET UNIX INET HIGH_RES_TIMERS MULTIUSER PRINTK"""
