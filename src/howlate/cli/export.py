@@ -46,13 +46,20 @@ class Formats(click.Choice[str]):
     help="Default: RUN with the format's ending (.csv, .parquet, .gp, .txt), here. `-`: standard output, for "
     "formats that are one text file.",
 )
+@click.option(
+    "--with-parameters",
+    is_flag=True,
+    help="csv and parquet: also a column for each parameter that a cell was measured under.",
+)
 @click.option("--cell", "cells", multiple=True, metavar="ID", help="Only this cell; may be repeated.")
-def command(run: Path, form: str, output: Path | None, cells: tuple[str, ...]) -> int:
+def command(run: Path, form: str, output: Path | None, with_parameters: bool, cells: tuple[str, ...]) -> int:
     """Write the samples of the run folder RUN to a file, whose path is printed, or to standard output."""
     from howlate.store.export import find_format
     from howlate.store.run_folder import RunFolder
 
     folder, chosen = RunFolder.open(run), find_format(form)
+    if with_parameters:
+        chosen = _with_parameters(chosen)
     if output == Path("-"):
         click.echo(_("{rows:,} samples").format(rows=_to_stdout(folder, chosen, cells)), err=True)
         return 0
@@ -61,6 +68,18 @@ def command(run: Path, form: str, output: Path | None, cells: tuple[str, ...]) -
     click.echo(_("{rows:,} samples").format(rows=rows), err=True)
     click.echo(path)
     return 0
+
+
+def _with_parameters(chosen: Format) -> Format:
+    from dataclasses import replace
+
+    from howlate.errors import UsageError
+
+    if chosen.write_with_parameters is None:
+        raise UsageError(
+            f"--format {chosen.name} has no place for parameters", "leave --with-parameters out, or take csv"
+        )
+    return replace(chosen, write=chosen.write_with_parameters)
 
 
 def _to_stdout(run: RunFolder, form: Format, cells: Sequence[str]) -> int:

@@ -20,3 +20,8 @@ class Format:
     write: Callable[[RunFolder, Path, Sequence[str]], int] = field(repr=False)
     one_text: bool = True
     """It is one text file, which may also go to standard output."""
+    write_with_parameters: Callable[[RunFolder, Path, Sequence[str]], int] | None = field(
+        default=None, repr=False
+    )
+    """`write` with a column for each parameter that the cells were measured under; None where the format has no
+    place for them."""

@@ -12,6 +12,8 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from howlate.errors import DamagedError, StorageError, UsageError
+from howlate.model.study import spell
+from howlate.plan.check import OURS
 from howlate.store.duck import connection, quoted, reading, scan, writing
 from howlate.store.files import OUTPUT, measure_again, storing, written_beside
 from howlate.store.run_folder import SAMPLES, RunFolder
@@ -40,10 +42,12 @@ def scratch(out: Path, place: Path) -> Iterator[Path]:
         yield Path(folder) / "block"
 
 
-def one_file(run: RunFolder, out: Path, cells: Sequence[str], form: str) -> int:
+def one_file(run: RunFolder, out: Path, cells: Sequence[str], form: str, *, parameters: bool = False) -> int:
+    """`parameters`: each row also says what its cell was measured under."""
     wanted = chosen(run, cells)
     with connection(run.path) as database:
-        labels = {cell: run.summary(cell).labels for cell in wanted}
+        under = {cell: parameters_of(run, cell) if parameters else {} for cell in wanted}
+        labels = {cell: {**under[cell], **run.summary(cell).labels} for cell in wanted}
         columns = {cell: columns_of(database, run, cell) for cell in wanted}
         measured = list(dict.fromkeys(name for names in columns.values() for name in names))
         named = sorted({name for own in labels.values() for name in own})
@@ -51,6 +55,16 @@ def one_file(run: RunFolder, out: Path, cells: Sequence[str], form: str) -> int:
         sources = [run.cell_path(cell) / SAMPLES for cell in wanted]
         with target(out) as place:
             return copy(database, " UNION ALL ".join(parts), sources, place, form)
+
+
+def parameters_of(run: RunFolder, cell: str) -> dict[str, str]:
+    """The options in force in a cell, by their names on the command line, without those that say where the numbers
+    go. A flag is on or off, several values are joined by a plus."""
+    header = run.cell(cell).get("header")
+    found = header.get("parameters") if isinstance(header, dict) else None
+    its = found.items() if isinstance(found, dict) else ()
+    values = {n: tuple(map(str, v)) if isinstance(v, list) else v for n, v in its if n not in OURS}
+    return {name: spell(v if isinstance(v, bool | tuple) else str(v)) for name, v in values.items()}
 
 
 def select(

@@ -13,7 +13,15 @@ from howlate.store.run_folder import RunFolder
 def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     """All samples of the cells (default: all whole ones), warm-up included; a column that a test does not have is
     `nan`. Returns the rows written."""
-    return one_file(run, out, cells, "(FORMAT csv, HEADER true, NULLSTR 'nan')")
+    return one_file(run, out, cells, _CSV)
 
 
-FORMAT = Format("csv", ".csv", "every column of every sample", write)
+def write_with_parameters(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
+    """The same with a column for each parameter in force; `nan` where a cell's test has no such option."""
+    return one_file(run, out, cells, _CSV, parameters=True)
+
+
+_CSV = "(FORMAT csv, HEADER true, NULLSTR 'nan')"
+FORMAT = Format(
+    "csv", ".csv", "every column of every sample", write, write_with_parameters=write_with_parameters
+)

@@ -16,4 +16,16 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     return one_file(run, out, cells, PARQUET)
 
 
-FORMAT = Format("parquet", ".parquet", "the same as Parquet", write, one_text=False)
+def write_with_parameters(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
+    """The same with a column for each parameter in force; null where a cell's test has no such option."""
+    return one_file(run, out, cells, PARQUET, parameters=True)
+
+
+FORMAT = Format(
+    "parquet",
+    ".parquet",
+    "the same as Parquet",
+    write,
+    one_text=False,
+    write_with_parameters=write_with_parameters,
+)
