@@ -378,7 +378,28 @@ def _failure(cell: Cell, problem: BaseException) -> Failure:
     return Failure(cell, ExitCode.BROKEN, f"{type(problem).__name__}: {problem}")
 
 
-def _summarised(folder: RunFolder, part: Path, cell: Cell) -> CellSummary:
+def take(folder: RunFolder, cell: Cell, stream: Path, stopped: bool = False) -> CellSummary:
+    """Makes a cell whole of a stream that was measured elsewhere, which stays as it is. `stopped`: also where the
+    measurement was stopped before its end. What cannot be used is kept as failed, and raised."""
+    from howlate.store.ingest import ingest
+
+    part = folder.start_cell(cell.id)
+    try:
+        ingest(stream, part)
+        return _summarised(folder, part, cell, stopped)
+    except (_NotWhole, DamagedError) as problem:
+        raise NotTakenError(_failed(folder, _failure(cell, problem))) from None
+
+
+class NotTakenError(HowlateError):
+    """A stream that makes no whole cell."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message, failure.remedy)
+        self.failure = failure
+
+
+def _summarised(folder: RunFolder, part: Path, cell: Cell, stopped: bool = False) -> CellSummary:
     from howlate.store.summarise import summarise
 
     try:
@@ -386,7 +407,7 @@ def _summarised(folder: RunFolder, part: Path, cell: Cell) -> CellSummary:
         summary = summarise(part, cell.id, labels, cell.starvation_expected)
     except DamagedError as problem:
         raise _NotWhole(_failure(cell, problem)) from None
-    if summary.stop_reason in ("stopped", "failed", ""):
+    if summary.stop_reason in ("failed", "") or (summary.stop_reason == "stopped" and not stopped):
         why = f"it ended before its end (stop reason: {summary.stop_reason or 'none'})"
         raise _NotWhole(Failure(cell, ExitCode.BROKEN, why))
     folder.finish_cell(cell.id)

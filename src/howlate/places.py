@@ -52,6 +52,14 @@ def machine_probe_path(machine: str) -> Path:
     return _cross_path(machine, given)
 
 
+def built_probe(machine: str) -> Path | None:
+    """The same, where it is built already; nothing is built."""
+    try:
+        return _cross_path(machine, os.environ.get(_own_probe(ARCHITECTURES[machine])))
+    except TargetError:
+        return None
+
+
 def _cross_path(machine: str, given: str | None) -> Path:
     if machine == os.uname().machine and not given:
         return probe_path()

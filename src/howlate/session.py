@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import howlate
@@ -61,6 +62,7 @@ from howlate.store.run_folder import KERNELS, RUN, SUMMARY, RunFolder, file_name
 from howlate.targets import Checked, Outcome, Target
 
 NO_SETTINGS = Settings()
+NOTHING: Mapping[str, str] = MappingProxyType({})
 TRACED = "break-trace"
 
 
@@ -222,13 +224,20 @@ def _planned(
     """The plan, and what the doctor finds on the machine, or on each of them. `wanted_policy`: where the study's own
     is not permitted, so that the missing right is found."""
     facts = {machine: Facts.from_json(its.facts) for machine, its in known.items() if its.facts}
-    defaults = {p.name: p.default for p in find_test(study.pieces()[0].test, can).params}
+    defaults = defaults_of(study, can)
     if machines is not None:
         plan = make_plan(study, can, None, most_cells, machines)
         return plan, doctor.examine_guests(facts, aim_of(plan, defaults, wanted_policy))
+    if not facts:  # the machine is to be measured by hand: it says what it is when it is
+        return make_plan(study, can, None, most_cells), ()
     labels = {KERNEL: facts[""].text("kernel.release") or "unknown"}
     plan = marked(make_plan(study, can, labels, most_cells), facts[""])
     return plan, doctor.examine(facts[""], aim_of(plan, defaults, wanted_policy))
+
+
+def defaults_of(study: Study, can: Capabilities) -> dict[str, str]:
+    """Of the first part's test: what the probe does where the study says nothing."""
+    return {p.name: p.default for p in find_test(study.pieces()[0].test, can).params}
 
 
 def checked_plan(
@@ -454,26 +463,30 @@ def _knobs(plan: Plan) -> dict[str, Any]:
 
 def begin(prepared: Prepared, out: Path | None) -> Session:
     """A new run folder, or the one that stands at `out` if it holds the same plan."""
-    path = out if out is not None else _new_name(prepared.run.id)
+    return begin_run(prepared.run, out, prepared.configs)
+
+
+def begin_run(run: Run, out: Path | None, configs: Mapping[str, str] = NOTHING) -> Session:
+    """The same of a run by itself: one that was measured elsewhere has no target. `configs`: see `Prepared`."""
+    path = out if out is not None else _new_name(run.id)
     with storing(path):
         if not path.exists():
             path.mkdir(parents=True, exist_ok=True)
         is_folder = path.is_dir()
     if not is_folder:
-        return _begin(prepared, path)  # which says so
+        return _begin(run, configs, path)  # which says so
     with locked(path):  # before a word is written: another howlate may be measuring into it
-        return _begin(prepared, path)
+        return _begin(run, configs, path)
 
 
-def _begin(prepared: Prepared, path: Path) -> Session:
-    run = prepared.run
+def _begin(run: Run, configs: Mapping[str, str], path: Path) -> Session:
     with storing(path):
         holds_a_run = (path / RUN).exists()
     if holds_a_run:
-        return _go_on(prepared, RunFolder.open(path))
-    run = replace(run, configs=config_files(prepared.configs))
+        return _go_on(run, configs, RunFolder.open(path))
+    run = replace(run, configs=config_files(configs))
     folder = RunFolder.create(path, run)
-    _write_configs(folder, run, prepared)
+    _write_configs(folder, run, configs)
     return Session(folder, run, still_to_measure(run.plan, ()))
 
 
@@ -485,18 +498,23 @@ def _new_name(run_id: str) -> Path:
     return path
 
 
-def _go_on(prepared: Prepared, folder: RunFolder) -> Session:
-    before, now = folder.read_run(), prepared.run
+def check_goes_on(before: Run, now: Run, path: Path) -> None:
+    """UsageError where what is asked now is another plan than that of the run folder at `path`, or of elsewhere."""
     remedy = "choose another --out, or call it as before"
     if before.study.id != now.study.id:
-        raise UsageError(f"{folder.path} holds another plan ({_described(before)})", remedy)
+        raise UsageError(f"{path} holds another plan ({_described(before)})", remedy)
     if not same_plan(before.plan, now.plan):
         differ = "; ".join(differences(before.plan, now.plan))
-        raise UsageError(f"{folder.path} holds another plan ({_described(before)}): {differ}", remedy)
+        raise UsageError(f"{path} holds another plan ({_described(before)}): {differ}", remedy)
     if before.target != now.target:
-        raise UsageError(f"{folder.path} was measured on the target {before.target}", remedy)
+        raise UsageError(f"{path} was measured on the target {before.target}", remedy)
     if before.clock != now.clock:
-        raise UsageError(f"{folder.path} was measured in {before.clock} time", remedy)
+        raise UsageError(f"{path} was measured in {before.clock} time", remedy)
+
+
+def _go_on(now: Run, configs: Mapping[str, str], folder: RunFolder) -> Session:
+    before = folder.read_run()
+    check_goes_on(before, now, folder.path)
     check_same(folder.path, before, now)
     whole = folder.whole_cells()
     cells = still_to_measure(now.plan, whole)
@@ -511,9 +529,9 @@ def _go_on(prepared: Prepared, folder: RunFolder) -> Session:
         plan=now.plan,
         warnings=tuple(warnings),
         machines=now.machines if set(now.machines) >= set(before.machines) else before.machines,
-        configs=config_files(prepared.configs) or before.configs,
+        configs=config_files(configs) or before.configs,
     )
-    _write_configs(folder, run, prepared)
+    _write_configs(folder, run, configs)
     folder.write_run(run)
     return Session(folder, run, cells)
 
@@ -532,11 +550,11 @@ def config_files(configs: Mapping[str, str]) -> dict[str, str]:
     return files
 
 
-def _write_configs(folder: RunFolder, run: Run, prepared: Prepared) -> None:
+def _write_configs(folder: RunFolder, run: Run, configs: Mapping[str, str]) -> None:
     written = set()
     for label, file in run.configs.items():
-        if label in prepared.configs and file not in written:
-            folder.write_config(file, prepared.configs[label])
+        if label in configs and file not in written:
+            folder.write_config(file, configs[label])
             written.add(file)
 
 

@@ -84,14 +84,21 @@ def test_sleeps_that_differ_are_told() -> None:
     assert any("TimerAccuracyTestRel" in n and "sleep=9us" in n for n in convert(other, "config.ini").notes)
 
 
-def test_a_format_is_found_by_its_content() -> None:
-    assert find_importer(MADE, "x").name == "tut-ini"
-    assert find_importer("anything", "x", "tut-ini").name == "tut-ini"
-    for text in ("", "[cyclic]\nperiod = 1\n", "PreemptionTest"):
+def test_a_format_is_found_by_its_content(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    file.write_text(MADE)
+    assert find_importer(file).name == "tut-ini"
+    assert find_importer(tmp_path / "not there", "tut-ini").name == "tut-ini"
+    for data in (b"", b"[cyclic]\nperiod = 1\n", b"PreemptionTest", b"HOWLAT", b"\xff\xd8\xff"):
+        file.write_bytes(data)
         with pytest.raises(UsageError, match="looks like none"):
-            find_importer(text, "x")
+            find_importer(file)
+    with pytest.raises(UsageError, match="looks like none"):
+        find_importer(tmp_path)
+    with pytest.raises(UsageError, match="is not there"):
+        find_importer(tmp_path / "not there")
     with pytest.raises(UsageError, match="is not known") as caught:
-        find_importer(MADE, "x", "tut-inni")
+        find_importer(file, "tut-inni")
     assert "tut-ini" in caught.value.remedy
     assert len({importer.name for importer in all_importers()}) == len(all_importers())
 

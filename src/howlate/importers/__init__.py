@@ -1,38 +1,48 @@
-"""Files of other programs. ONE FILE = ONE FOREIGN FORMAT with `IMPORTER`; files that begin with an underscore are
-shared. A format is found by its name or by its content."""
+"""Files of other programs, and measurements that were made elsewhere. ONE FILE = ONE FORMAT with `IMPORTER`; files
+that begin with an underscore are shared. A format is found by its name or by its content."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from functools import cache
+from pathlib import Path
 
 from howlate.errors import UsageError
-from howlate.importers._importer import Imported, Importer
+from howlate.importers._importer import Imported, Importer, Measured, RunImporter
 from howlate.model.decode import suggestion
 
-__all__ = ["Imported", "Importer", "all_importers", "find_importer"]
+__all__ = ["Imported", "Importer", "Measured", "RunImporter", "all_importers", "find_importer"]
 
 
 @cache
-def all_importers() -> tuple[Importer, ...]:
+def all_importers() -> tuple[Importer | RunImporter, ...]:
     """Every format of this folder; a file that cannot be imported is an error, never skipped."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
     return tuple(importlib.import_module(f"{__name__}.{name}").IMPORTER for name in names)
 
 
-def find_importer(text: str, file: str, name: str | None = None) -> Importer:
-    """The format of that name, else the one that knows its own in the text."""
+def find_importer(path: Path, name: str | None = None) -> Importer | RunImporter:
+    """The format of that name, else the one that knows its own in the file or folder."""
     known = {importer.name: importer for importer in all_importers()}
     if name is not None:
         if name not in known:
             raise UsageError(f'the format "{name}" is not known', suggestion(name, known))
         return known[name]
-    found = [importer for importer in known.values() if importer.recognises(text)]
+    try:
+        there = path.exists()
+    except OSError as problem:
+        raise UsageError(
+            f"{path} cannot be read ({problem.strerror})", "name a file that you may read"
+        ) from None
+    if not there:
+        raise UsageError(f"{path} is not there", "see its name for a slip")
+    found = [importer for importer in known.values() if importer.recognises(path)]
     if len(found) != 1:
         which = "none" if not found else "several (" + ", ".join(importer.name for importer in found) + ")"
+        formats = "; ".join(f"{importer.name}: {importer.summary}" for importer in known.values())
         raise UsageError(
-            f"{file} looks like {which} of the formats that can be imported",
-            f"say --format {' or '.join(known)}",
+            f"{path} looks like {which} of the formats that can be imported",
+            f"name a file or folder of one of them ({formats})",
         )
     return found[0]

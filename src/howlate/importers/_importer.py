@@ -1,9 +1,13 @@
-"""What a file of this folder gives: a foreign format, and what becomes of it."""
+"""What a file of this folder gives: a foreign format, and what becomes of it: settings, or a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from howlate.execute import Failure
+from howlate.model.run import Run
 
 
 @dataclass(frozen=True)
@@ -18,11 +22,50 @@ class Imported:
 
 @dataclass(frozen=True)
 class Importer:
-    """A foreign format."""
+    """A foreign format that becomes settings."""
 
     name: str
     summary: str
-    recognises: Callable[[str], bool] = field(repr=False)
+    knows: Callable[[str], bool] = field(repr=False)
     """Whether a text is of this format, by its content."""
     convert: Callable[[str, str], Imported] = field(repr=False)
     """Text and file name; UsageError names the file and the place of what is wrong."""
+
+    def recognises(self, path: Path) -> bool:
+        """Whether a file is of this format."""
+        try:
+            return path.is_file() and self.knows(path.read_bytes()[:_LOOKED_AT].decode("utf-8", "ignore"))
+        except OSError:
+            return False
+
+
+_LOOKED_AT = 1 << 20
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured elsewhere, as a run that still needs its statistics."""
+
+    run: Run
+    streams: Mapping[str, Path]
+    """By the cell's id."""
+    failures: tuple[Failure, ...] = ()
+    """Cells that were begun there and not measured."""
+    notes: tuple[str, ...] = ()
+    """Sentences about single files."""
+    damaged: bool = False
+    """A stream breaks off because it was altered, and not because it was cut."""
+    by_hand: bool = False
+    """Nobody planned it: a measurement that was stopped is one, only shorter."""
+
+
+@dataclass(frozen=True)
+class RunImporter:
+    """A format that becomes a run."""
+
+    name: str
+    summary: str
+    recognises: Callable[[Path], bool] = field(repr=False)
+    read: Callable[[Sequence[Path], Mapping[str, str]], Measured] = field(repr=False)
+    """Files or folders and the labels that the caller gives; nothing is written. UsageError or DamagedError names the
+    file that cannot be read."""

@@ -21,6 +21,7 @@ from howlate.model.run import Run
 from howlate.model.summary import SCHEMA, CellSummary
 from howlate.stats.own import contradiction
 from howlate.store.checksums import changed, differences, read_checksums, write_checksums
+from howlate.store.elsewhere import JOB, measured_elsewhere
 from howlate.store.files import (
     looking,
     measure_again,
@@ -74,6 +75,11 @@ class RunFolder:
         with looking(path):
             if not path.exists():
                 raise UsageError(f"{path} is not there", "name a run folder; `howlate check` makes one")
+            of_job = (path / JOB).is_file()
+            if (of_job or not (path / RUN).is_file()) and (what := measured_elsewhere(path)):
+                raise UsageError(
+                    f"{path} is {what}, not a run folder", f"make one of it: howlate import {path}"
+                )
             if not path.is_dir():
                 raise UsageError(f"{path} is not a run folder", "name the folder that holds run.json")
             if not (path / RUN).is_file():

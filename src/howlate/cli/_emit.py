@@ -1,0 +1,97 @@
+"""`run --emit-job`: the plan as a folder for a machine that is measured by hand."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.errors import ExitCode
+from howlate.language import _, retold
+
+if TYPE_CHECKING:
+    from howlate.model.plan import Cell
+    from howlate.session import Asked, Prepared
+
+README = (
+    "1. Copy this folder to the machine that is to be measured. There, as root and in the folder: "
+    "./{probe} job {job} --out {results}\n"
+    "2. That takes about {time}. Ctrl-C ends it in order, and what is measured is kept. To begin again name another "
+    "folder: --out {results}-2\n"
+    "3. Copy the folder back with its times (cp -a, scp -pr, tar), and make the run of it: howlate import FOLDER\n"
+)
+
+
+def emit(asked: Asked, job: Path, arch: str | None, out: Path | None) -> int:
+    """Writes the folder, and says what to do with it; its path is printed last."""
+    from howlate.cli._progress import clock
+    from howlate.places import built_probe, probe_path
+    from howlate.session import defaults_of, prepare
+    from howlate.store.elsewhere import JOB
+    from howlate.store.job_folder import PROBE, RESULTS, JobFolder
+    from howlate.targets import arguments
+    from howlate.targets._by_hand import ByHandTarget
+
+    machine = _machine(arch)
+    prepared = prepare(asked, ByHandTarget(probe_path()))
+    cells = _missing(prepared, out)
+    lines = [(cell, [PROBE, *arguments(cell), "--stream=stream", "--quiet"]) for cell in cells]
+    probe = built_probe(machine)
+    time = clock(sum(cell.expected_s for cell in cells))
+    readme = README.format(probe=PROBE, job=JOB, results=RESULTS, time=time)
+    run = replace(prepared.run, stream_place="disk")
+    JobFolder.write(job, run, lines, defaults_of(run.study, prepared.can), probe, readme)
+    if probe is None:
+        said = _("note: the probe for {arch} is not built; `./dev cross {arch}` builds it. Copy it to {path}")
+        click.echo(said.format(arch=_folder(machine), path=job / PROBE), err=True)
+    for warning in (*run.warnings, *prepared.notes):
+        click.echo(f"! {retold(warning)}", err=True)
+    said = _("{cells} cells, about {time} on the machine; {path} says what to do. Nothing was measured.")
+    click.echo(said.format(cells=len(cells), time=time, path=job / "README.txt"), err=True)
+    click.echo(job)
+    return ExitCode.DONE
+
+
+def _missing(prepared: Prepared, out: Path | None) -> tuple[Cell, ...]:
+    """All cells that are possible; those that the run folder does not have, where one is named."""
+    from howlate.errors import UsageError
+    from howlate.plan import still_to_measure
+    from howlate.session import check_goes_on
+    from howlate.store.run_folder import RunFolder
+
+    whole: list[str] = []
+    if out is not None:
+        folder = RunFolder.open(out)
+        check_goes_on(folder.read_run(), prepared.run, out)
+        whole = folder.whole_cells()
+    cells = still_to_measure(prepared.run.plan, whole)
+    if not cells:
+        raise UsageError(
+            f"all {len(whole)} cells stand in {out} already", "leave --out out to measure all of them anew"
+        )
+    return cells
+
+
+def _machine(arch: str | None) -> str:
+    """As `uname -m` says it."""
+    from howlate.errors import UsageError
+    from howlate.model.decode import suggestion
+    from howlate.places import ARCHITECTURES
+
+    name = arch or os.uname().machine
+    if name in ARCHITECTURES:
+        return name
+    found = [machine for machine, folder in ARCHITECTURES.items() if folder == name]
+    if not found:
+        known = {*ARCHITECTURES, *ARCHITECTURES.values()}
+        raise UsageError(f'there is no probe for the architecture "{name}"', suggestion(name, known))
+    return found[0]
+
+
+def _folder(machine: str) -> str:
+    from howlate.places import ARCHITECTURES
+
+    return ARCHITECTURES[machine]

@@ -1,0 +1,277 @@
+"""Streams that were measured by hand, as one run: a cell each, and an axis where their parameters differ."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import howlate
+from howlate import doctor
+from howlate.errors import DamagedError, UsageError
+from howlate.model.decode import parse_json, read_text
+from howlate.model.facts import Facts
+from howlate.model.plan import Cell, Plan
+from howlate.model.run import Run
+from howlate.model.study import KERNEL, PART, Part, Study, Value, spell
+from howlate.plan.aim import aim_of
+from howlate.plan.check import OURS
+from howlate.plan.matrix import LABELLED, cell_id
+from howlate.store.frames import End, Kind
+from howlate.store.stream import Header, StreamReader
+from howlate.targets._by_hand import NAME
+
+FACTS = "facts.json"
+"""Beside a stream: what `howlate-probe facts --json` said of the machine."""
+_OUTPUT = '{"facts": 1'
+"""So that command's output begins."""
+
+_STUDY = "by-hand"
+_SAME = {
+    "kernel_release": "kernel",
+    "kernel_version": "build of the kernel",
+    "cmdline": "kernel command line",
+    "machine": "architecture",
+    "cpus_online": "CPUs online",
+}
+"""What the streams of one run have in common; runs of several machines are compared."""
+_BRIEF = {
+    "kernel_release": "kernel.release",
+    "kernel_version": "kernel.version",
+    "machine": "kernel.machine",
+    "cpus_online": "cpu.online",
+    "clocksource": "clock.source",
+    "cmdline": "kernel.cmdline",
+}
+"""A stream's facts -> those of `howlate-probe facts --json`."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A stream, read through once."""
+
+    path: Path
+    header: Header
+    end: End
+    seconds: float
+
+    @property
+    def parameters(self) -> dict[str, Value]:
+        """The options in force, without those that say where the numbers go."""
+        found = {n: _value(v) for n, v in self.header.raw.get("parameters", {}).items() if n not in OURS}
+        return {
+            name: value for name, value in found.items() if value not in (False, "", ()) or name == "load"
+        }
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.header.raw.get("facts", {})
+        return found
+
+    @property
+    def boot_id(self) -> str:
+        return str(self.header.raw.get("boot_id", ""))
+
+
+def recorded(path: Path) -> Recorded:
+    """DamagedError where nothing of the stream can be used."""
+    measure = "measure it again"
+    try:
+        with StreamReader.open(path) as reader:
+            rows = sum(batch.rows for batch in reader.batches() if batch.table.name == "samples")
+            end, trailer = reader.end, reader.trailer or {}
+    except DamagedError as problem:
+        raise DamagedError(problem.message, f"{measure}: nothing of the file can be used") from None
+    assert end is not None
+    if end.kind is not Kind.WHOLE and not rows:
+        raise DamagedError(f"{path} holds no whole batch of samples: {end.reason}", measure)
+    ns = trailer.get("duration_ns")
+    return Recorded(path, reader.header, end, ns / 1e9 if isinstance(ns, int) else 0.0)
+
+
+def planned(streams: Sequence[Recorded], given: Mapping[str, str]) -> tuple[Run, dict[str, Path]]:
+    """The run of these streams, and which of them is which cell. `given`: labels of the caller's."""
+    streams = _in_order(streams)
+    _one_machine(streams)
+    _labels_are_free(given, streams)
+    tests = list(dict.fromkeys(one.header.test for one in streams))
+    parts = [_part(test, [one for one in streams if one.header.test == test]) for test in tests]
+    facts, warnings = _facts(streams)
+    kernel = str(streams[0].facts.get("kernel_release") or "unknown")
+    cells = _cells(streams, {part.id: part for part in parts}, {KERNEL: kernel, **given})
+    study = _study(parts)
+    plan = Plan(tuple(cells.values()))
+    started = _started(streams)
+    run = Run(
+        id=f"{time.strftime('%Y%m%dT%H%M%S', started)}-{study.id}",
+        started=time.strftime("%Y-%m-%dT%H:%M:%SZ", started),
+        study=study,
+        plan=plan,
+        target=NAME,
+        facts=facts.to_json(),
+        findings=() if warnings else tuple(f.to_json() for f in doctor.examine(facts, aim_of(plan, {}))),
+        knobs=_knobs(streams),
+        versions={"howlate": howlate.__version__, "probe": str(streams[0].header.raw.get("probe", ""))},
+        warnings=(*warnings, *_boots(streams)),
+    )
+    return run, {cell.id: one.path for one, cell in zip(streams, cells.values(), strict=True)}
+
+
+def _value(value: object) -> Value:
+    if isinstance(value, bool):
+        return value
+    return tuple(str(one) for one in value) if isinstance(value, list) else str(value)
+
+
+def _in_order(streams: Sequence[Recorded]) -> list[Recorded]:
+    """As they were measured: boots in the order in which they are named, and by time within one."""
+    boots = list(dict.fromkeys(one.boot_id for one in streams))
+    seen: dict[tuple[str, int, str], Path] = {}
+    for one in streams:
+        key = (one.boot_id, one.header.t0_ns, one.header.test)
+        if key in seen:
+            raise UsageError(
+                f"{one.path} and {seen[key]} are the same measurement", "name each measurement once"
+            )
+        seen[key] = one.path
+    return sorted(streams, key=lambda one: (boots.index(one.boot_id), one.header.t0_ns))
+
+
+def _one_machine(streams: Sequence[Recorded]) -> None:
+    first = streams[0]
+    for one in streams[1:]:
+        for key, what in _SAME.items():
+            was, is_now = first.facts.get(key), one.facts.get(key)
+            if was != is_now:
+                raise UsageError(
+                    f"{first.path} and {one.path} are not of one machine and boot configuration: {what} "
+                    f'"{was}" and "{is_now}"',
+                    "import each machine's streams into a run of its own (--out), and compare them: "
+                    "howlate compare RUN RUN",
+                )
+
+
+def _labels_are_free(given: Mapping[str, str], streams: Sequence[Recorded]) -> None:
+    told = {PART, "cell", *LABELLED, *(name for one in streams for name in one.parameters)}
+    for name in given:
+        if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", name):
+            raise UsageError(
+                f'"{name}" cannot be a label', "use small letters, digits and dashes: --label board=left"
+            )
+        if name in told:
+            raise UsageError(
+                f'the streams themselves say what "{name}" was',
+                "give a label that they do not have, or kernel",
+            )
+
+
+def _facts(streams: Sequence[Recorded]) -> tuple[Facts, tuple[str, ...]]:
+    """The machine's facts, and what is said where they are only those of the streams."""
+    brief = streams[0].facts
+    values = {ours: brief[name] for name, ours in _BRIEF.items() if isinstance(brief.get(name), str)}
+    if streams[0].boot_id:
+        values["kernel.boot_id"] = streams[0].boot_id
+    why = f"there is no {FACTS} of it"
+    for file in dict.fromkeys(file for one in streams for file in _files_of_facts(one.path)):
+        text = read_text(file, UsageError)
+        if file.name != FACTS and not text.startswith(_OUTPUT):
+            continue
+        found = Facts.from_json(dict(parse_json(text, str(file), UsageError).values))
+        differ = [key for key in ("kernel.release", "kernel.version") if found.text(key) != values.get(key)]
+        if not differ:
+            return found, ()
+        why = f"{file} is of another machine, by its {differ[0]} {found.text(differ[0])}"
+    return Facts(values), (
+        f"little is known of the machine, so nothing is said of what makes it late: {why}. Save "
+        f"`howlate-probe facts --json` of the machine as {FACTS} beside the streams before they are imported.",
+    )
+
+
+def _files_of_facts(stream: Path) -> Iterable[Path]:
+    """Where the facts of a stream's machine may stand: beside it; of a line of a job, also beside its results, and in
+    what another line wrote."""
+    line = stream.parent
+    beside = [line / FACTS]
+    if line.name.isdecimal():
+        beside += [line.parent / FACTS, *sorted(line.parent.glob("*/stdout"))]
+    return (file for file in beside if file.is_file())
+
+
+def _part(test: str, streams: Sequence[Recorded]) -> Part:
+    """One matrix: what all have in common, and what differs."""
+    names = list(dict.fromkeys(name for one in streams for name in one.parameters))
+    texts = {name: list(dict.fromkeys(_text(name, one) for one in streams)) for name in names}
+    axes: dict[str, tuple[Value, ...]] = {n: tuple(its) for n, its in texts.items() if len(its) > 1}
+    common = {n: v for n, v in streams[0].parameters.items() if n not in axes and v != ()}
+    return Part(test, f"{test}, measured by hand", test, common, axes)
+
+
+def _text(name: str, one: Recorded) -> str:
+    """A parameter for people, as in a plan's labels."""
+    return spell(one.parameters.get(name, () if name == "load" else False))
+
+
+def _study(parts: Sequence[Part]) -> Study:
+    question = "How late was it, as it was measured by hand?"
+    if len(parts) > 1:
+        return Study(_STUDY, "Measured by hand", question, parts=tuple(parts))
+    part = parts[0]
+    return Study(_STUDY, part.title, question, part.test, part.settings, part.axes)
+
+
+def _cells(
+    streams: Sequence[Recorded], parts: Mapping[str, Part], labels: Mapping[str, str]
+) -> dict[Path, Cell]:
+    """Equal parameters are repetitions of one point, in the order of their times."""
+    seen: dict[str, int] = {}
+    found = {}
+    for one in streams:
+        part = parts[one.header.test]
+        parameters = one.parameters
+        shown = {name: _text(name, one) for name in LABELLED if name in parameters}
+        shown |= {name: _text(name, one) for name in part.axes}
+        slug = [shown[name] for name in part.axes]
+        first = cell_id(part.test, parameters, [part.test, *slug], 1)
+        seen[first] = seen.get(first, 0) + 1
+        own = {PART: part.id} if len(parts) > 1 else {}
+        found[one.path] = Cell(
+            id=f"{first.removesuffix('-1')}-{seen[first]}",
+            test=part.test,
+            parameters=parameters,
+            labels={**own, **labels, **shown},
+            repetition=seen[first],
+            expected_s=one.seconds,
+        )
+    return found
+
+
+def _knobs(streams: Iterable[Recorded]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in streams:
+        values = one.parameters.get("knob", ())
+        for text in values if isinstance(values, tuple) else ():
+            name, _, value = text.partition("=")
+            found.setdefault(name, value)
+    return found
+
+
+def _started(streams: Sequence[Recorded]) -> time.struct_time:
+    """The stream has no time of day; its file's is that of its last byte, wherever copies keep it."""
+    return time.gmtime(min(one.path.stat().st_mtime for one in streams))
+
+
+def _boots(streams: Sequence[Recorded]) -> tuple[str, ...]:
+    boots = len({one.boot_id for one in streams})
+    said = f"the streams are of {boots} boots of the machine: cells may differ by that"
+    return (said,) if boots > 1 else ()
+
+
+def with_kernel(cell: Cell, kernel: str) -> Cell:
+    """The cell with the label that a machine's kernel gives to a plan that was made before the machine was known."""
+    if KERNEL in cell.labels:
+        return cell
+    part = {PART: cell.labels[PART]} if PART in cell.labels else {}
+    return replace(cell, labels={**part, KERNEL: kernel, **cell.labels})

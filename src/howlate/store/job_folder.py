@@ -1,0 +1,125 @@
+"""A plan as a folder that is carried to a machine, measured there by the probe alone, and brought back.
+
+run.json          the run as it is planned, and as `job` which line measures which cell
+cells.job         the lines (docs/job.md): the machine's facts first, then a cell each
+howlate-probe     the machine's probe, where it is built
+README.txt        what to do with it
+results/N/        what line N left: stream, stdout, stderr, status
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from howlate.errors import DamagedError, UsageError
+from howlate.lab.window import job_text
+from howlate.model.decode import parse_json, read_text
+from howlate.model.plan import Cell
+from howlate.model.run import Run
+from howlate.store.elsewhere import JOB
+from howlate.store.files import looking, storing, write_text
+from howlate.store.run_folder import RUN, STREAM
+
+PROBE, README, RESULTS = "howlate-probe", "README.txt", "results"
+REMEDY = "copy it from the machine again, or write the job anew (howlate run --emit-job)"
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a line of a job left."""
+
+    status: str
+    """The exit code, "signal 9", "not run"; "" where the job did not come so far."""
+    stream: Path
+    output: bytes
+    errors: bytes
+
+
+@dataclass(frozen=True)
+class JobFolder:
+    """A folder of that kind."""
+
+    path: Path
+    run: Run
+    cells: tuple[str, ...]
+    """What each line measures: a cell's id, or "" for the line that asks for the machine's facts."""
+    defaults: Mapping[str, str]
+    """Of the first part's test: what the probe does where the plan says nothing."""
+
+    @classmethod
+    def write(
+        cls,
+        path: Path,
+        run: Run,
+        lines: Sequence[tuple[Cell, Sequence[str]]],
+        defaults: Mapping[str, str],
+        probe: Path | None,
+        readme: str,
+    ) -> JobFolder:
+        """A new folder; UsageError where something stands there already. `lines`: each cell, and its command line."""
+        with storing(path, "--emit-job"):
+            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+                raise UsageError(f"{path} is there already", "choose another --emit-job")
+            path.mkdir(parents=True, exist_ok=True)
+        cells = ("", *(cell.id for cell, _ in lines))
+        if probe is not None:
+            with storing(path / PROBE, "--emit-job"):
+                shutil.copyfile(probe, path / PROBE)
+                (path / PROBE).chmod(0o755)
+        text = job_text([[PROBE, "facts", "--json"], *(argv for _, argv in lines)]).decode()
+        write_text(path / JOB, text, "--emit-job")
+        write_text(path / README, readme, "--emit-job")
+        value = {**run.to_json(), "job": {"cells": list(cells), "defaults": dict(defaults)}}
+        text = json.dumps(value, indent=1, ensure_ascii=False)
+        write_text(path / RUN, text + "\n", "--emit-job")
+        return cls(path, run, cells, defaults)
+
+    @classmethod
+    def open(cls, path: Path) -> JobFolder:
+        """The folder that `write` made; DamagedError where it is not that any more."""
+        file = path / RUN
+        table = parse_json(_text(file), str(file))
+        its = table.table("job", required=True)
+        cells = tuple(str(cell) for cell in its.items("cells", required=True))
+        run = Run.from_table(table)
+        if unknown := set(cells) - {"", *(cell.id for cell in run.plan.cells)}:
+            raise DamagedError(f"{file} has no cell {sorted(unknown)[0]:.80}, which its job measures", REMEDY)
+        return cls(path, run, cells, {name: str(its) for name, its in its.mapping("defaults").items()})
+
+    def attempts(self) -> tuple[Path, ...]:
+        """The folders of results, the newest last: a job that was ended is begun again with another --out."""
+        with looking(self.path):
+            found = [p for p in self.path.iterdir() if p.is_dir() and (p / "0" / "status").is_file()]
+            return tuple(sorted(found, key=lambda p: ((p / "0" / "status").stat().st_mtime_ns, p.name)))
+
+    def line(self, attempt: Path, number: int) -> Line:
+        """What a line left in one folder of results."""
+        folder = attempt / str(number)
+        with looking(folder):
+            left = {name: _bytes(folder / name) for name in ("status", "stdout", "stderr")}
+        status = left["status"].decode("utf-8", "replace").strip()
+        return Line(status, folder / STREAM, left["stdout"], left["stderr"])
+
+    def facts(self, attempt: Path) -> dict[str, Any]:
+        """The machine's, from the first line; empty where it has none."""
+        try:
+            text = self.line(attempt, 0).output.decode("utf-8", "replace")
+            return dict(parse_json(text, str(attempt), DamagedError).values)
+        except DamagedError:
+            return {}
+
+
+def _text(file: Path) -> str:
+    try:
+        return read_text(file, DamagedError)
+    except DamagedError as problem:
+        raise DamagedError(problem.message, REMEDY) from None
+
+
+def _bytes(file: Path) -> bytes:
+    return file.read_bytes() if file.is_file() else b""

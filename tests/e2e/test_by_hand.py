@@ -1,0 +1,286 @@
+"""What was measured by hand becomes a run: streams and jobs that the real probe measured, whole and cut."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from e2e.test_run import PROBE, howlate
+from howlate.errors import DamagedError, UsageError
+from howlate.imported import as_run
+from howlate.importers import RunImporter, find_importer
+from howlate.store.frames import MAGIC
+from howlate.store.stream import StreamReader
+
+SHORT = ("--period=1ms", "--activations=40", "--policy=other")
+
+
+def probe(*words: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    argv = [PROBE, *map(str, words)]
+    return subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+def measured(file: Path, *more: str, test: str = "cyclic") -> Path:
+    own = SHORT if test == "cyclic" else ("--points=50", "--policy=other")
+    done = probe(test, *own, *more, f"--stream={file}", "--quiet")
+    assert done.returncode == 0, done.stderr
+    return file
+
+
+def run_json(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "run.json").read_text())
+    return found
+
+
+def cells_of(folder: Path, run: str = "r") -> list[dict[str, Any]]:
+    code, out, err = howlate(folder, "show", run, "--json")
+    assert code == 0, err
+    found: list[dict[str, Any]] = json.loads(out)["cells"]
+    return found
+
+
+def test_a_stream_becomes_a_run(tmp_path: Path) -> None:
+    """With tables, report, checksums and export, and the samples of the stream to the last digit."""
+    file = measured(tmp_path / "board.stream", "--load=cpu:20")
+    before = file.read_bytes()
+    code, out, err = howlate(tmp_path, "import", "board.stream", "--out", "r", "--label", "kernel=vendor")
+    assert code == 0, err
+    assert out.splitlines()[-2:] == ["report: r/report.html", "r"]
+    assert file.read_bytes() == before
+    (cell,) = cells_of(tmp_path)
+    assert {n: cell["labels"][n] for n in ("kernel", "load", "period", "timer", "policy")} == {
+        "kernel": "vendor",
+        "load": "cpu:20",
+        "period": "1ms",
+        "timer": "clock_nanosleep",
+        "policy": "other",
+    }
+    with StreamReader.open(file) as stream:
+        latencies = [
+            int(v) for b in stream.batches() if b.table.name == "samples" for v in b.columns["latency_ns"]
+        ]
+    parquet = tmp_path / "r" / "cells" / cell["id"] / "samples.parquet"
+    rows = duckdb.execute(f"SELECT latency_ns FROM '{parquet}' ORDER BY release").fetchall()
+    assert [row[0] for row in rows] == latencies and len(latencies) == 40
+    assert howlate(tmp_path, "show", "r", "--verify")[0] == 0
+    code, _, err = howlate(tmp_path, "export", "r", "--format", "csv", "-o", "t.csv")
+    assert code == 0 and len((tmp_path / "t.csv").read_text().splitlines()) == 41, err
+    assert (
+        "facts.json" in run_json(tmp_path / "r")["warnings"][0] and not run_json(tmp_path / "r")["findings"]
+    )
+
+
+def test_several_streams_become_cells(tmp_path: Path) -> None:
+    """What differs is an axis; equal parameters are repetitions in the order of their times, not of their names."""
+    first = measured(tmp_path / "b.stream")
+    second = measured(tmp_path / "a.stream")
+    measured(tmp_path / "c.stream", "--timer=timerfd")
+    (tmp_path / "facts.json").write_text(probe("facts", "--json").stdout)
+    code, out, err = howlate(tmp_path, "import", "a.stream", "b.stream", "c.stream", "--out", "r")
+    assert code == 0, err
+    run = run_json(tmp_path / "r")
+    assert run["study"]["axes"] == {"timer": ["clock_nanosleep", "timerfd"]}
+    assert [cell["repetition"] for cell in run["plan"]["cells"]] == [1, 2, 1]
+    for cell, file in zip(run["plan"]["cells"], (first, second), strict=False):
+        with StreamReader.open(file) as stream:
+            header = json.loads((tmp_path / "r" / "cells" / cell["id"] / "cell.json").read_text())["header"]
+            assert header["t0_ns"] == stream.header.t0_ns
+    assert run["facts"]["values"]["cpu.model"] and run["findings"] and not run["warnings"]
+    assert "timerfd" in out
+    again, _, err = howlate(tmp_path, "import", "a.stream", "b.stream", "c.stream", "--out", "r")
+    assert again == 0, err
+    assert len(cells_of(tmp_path)) == 3
+    code, _, err = howlate(tmp_path, "import", "a.stream", "--out", "r")
+    assert code == 2 and "holds another plan" in err
+
+
+def test_streams_of_several_tests_become_parts(tmp_path: Path) -> None:
+    measured(tmp_path / "a.stream")
+    measured(tmp_path / "b.stream", test="clock")
+    code, _, err = howlate(tmp_path, "import", "a.stream", "b.stream", "--out", "r")
+    assert code == 0, err
+    assert [cell["labels"]["part"] for cell in cells_of(tmp_path)] == ["cyclic", "clock"]
+
+
+def test_what_cannot_be_one_run_is_refused(tmp_path: Path) -> None:
+    measured(tmp_path / "a.stream")
+    shutil.copyfile(tmp_path / "a.stream", tmp_path / "same.stream")
+    for files, more, said in (
+        (("a.stream", "same.stream"), (), "are the same measurement"),
+        (("a.stream",), ("--label", "period=2ms"), 'say what "period" was'),
+        (("a.stream",), ("--label", "board"), "is not a label"),
+        (("a.stream",), ("-o", "x.toml"), "-o is not for a run"),
+        (("nothing.stream",), (), "is not there"),
+        (("tiny.toml",), (), "looks like none of the formats"),
+    ):
+        code, _, err = howlate(tmp_path, "import", *files, *more, "--out", "r")
+        assert (code, "Traceback" in err) == (2, False) and said in err, err
+    assert not (tmp_path / "r").exists()
+    for command in ("show", "report", "compare"):
+        code, _, err = howlate(tmp_path, command, "a.stream")
+        assert code == 2 and "howlate import a.stream" in err, err
+
+
+@pytest.fixture(scope="module")
+def whole() -> Iterator[bytes]:
+    with TemporaryDirectory() as folder:
+        yield measured(Path(folder) / "s").read_bytes()
+
+
+def imported(file: Path, folder: Path) -> tuple[int, bool, bool]:
+    """Samples, whether the cell is valid, and whether the import says that the stream is cut."""
+    importer = find_importer(file)
+    assert isinstance(importer, RunImporter)
+    found = importer.read([file], {})
+    session, tally = as_run(found, folder)
+    assert tally.whole == 1
+    (summary,) = session.folder.summaries()
+    return summary.accounting.recorded, summary.valid, any("is cut at byte" in note for note in found.notes)
+
+
+@settings(max_examples=25)
+@given(share=st.floats(0, 1))
+def test_a_stream_cut_anywhere_gives_its_whole_batches(whole: bytes, share: float) -> None:
+    """Or a sentence with a remedy, where there is no sample in it; then no run is begun."""
+    at = int(share * (len(whole) - 1))
+    with TemporaryDirectory() as folder:
+        file, run = Path(folder) / "cut.stream", Path(folder) / "r"
+        file.write_bytes(whole[:at])
+        try:
+            with StreamReader.open(file) as stream:
+                rows = sum(b.rows for b in stream.batches() if b.table.name == "samples")
+        except DamagedError:
+            rows = 0
+        if rows:
+            assert imported(file, run) == (rows, False, True)
+            return
+        with pytest.raises(UsageError if at < len(MAGIC) else DamagedError) as problem:
+            imported(file, run)
+        assert "cut.stream" in problem.value.message and problem.value.remedy
+        assert not run.exists()
+
+
+def test_a_cut_and_a_damaged_stream_are_told(tmp_path: Path, whole: bytes) -> None:
+    (tmp_path / "cut.stream").write_bytes(whole[:-8])
+    code, out, err = howlate(tmp_path, "import", "cut.stream", "--out", "r")
+    assert code == 0 and "cut.stream is cut at byte" in err and "invalid" in out, err
+    last = whole.rindex(b'"stop_reason"')
+    changed = bytearray(whole)
+    changed[last] ^= 1
+    (tmp_path / "changed.stream").write_bytes(changed)
+    code, out, err = howlate(tmp_path, "import", "changed.stream", "--out", "c")
+    assert code == 4 and "changed.stream is damaged at byte" in err and "invalid" in out, err
+    assert cells_of(tmp_path, "c")[0]["accounting"]["recorded"] == 40
+    changed[30] ^= 1
+    (tmp_path / "head.stream").write_bytes(changed)
+    code, out, err = howlate(tmp_path, "import", "head.stream", "--out", "h")
+    assert code == 4 and "measure it again" in err.lower() and not (tmp_path / "h").exists(), err
+
+
+def test_an_emitted_job_gives_the_run_that_run_makes(tmp_path: Path) -> None:
+    code, out, err = howlate(tmp_path, "run", "tiny.toml", "--emit-job", "j")
+    assert (code, out) == (0, "j\n"), err
+    assert len((tmp_path / "j" / "README.txt").read_text().splitlines()) == 3
+    assert not (tmp_path / "runs").exists()
+    code, _, err = howlate(tmp_path, "import", "j")
+    assert code == 2 and "README.txt" in err
+    done = subprocess.run(
+        ["./howlate-probe", "job", "cells.job", "--out", "results"],
+        cwd=tmp_path / "j",
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0
+    code, out, err = howlate(tmp_path, "import", "j", "--out", "job")
+    assert (code, out.splitlines()[-1]) == (0, "job"), err
+    code, _, err = howlate(tmp_path, "run", "tiny.toml", "--out", "run")
+    assert code == 0, err
+    job, run = run_json(tmp_path / "job"), run_json(tmp_path / "run")
+    same = ("study", "plan", "knobs", "versions", "changes", "scale", "settings", "clock", "machines")
+    assert {name: job[name] for name in same} == {name: run[name] for name in same}
+    assert job["facts"]["values"]["kernel.boot_id"] == run["facts"]["values"]["kernel.boot_id"]
+    assert {f["check"] for f in job["findings"]} == {f["check"] for f in run["findings"]}
+    names = ("id", "test", "labels")
+    ours, theirs = (
+        sorted([{n: c[n] for n in names} for c in cells_of(tmp_path, run)], key=lambda c: str(c["id"]))
+        for run in ("job", "run")
+    )
+    assert ours == theirs
+    assert howlate(tmp_path, "compare", "job", "run")[0] == 0
+    code, _, err = howlate(tmp_path, "show", "j")
+    assert code == 2 and "howlate import j" in err
+
+
+def test_a_job_that_was_ended_goes_on_with_what_is_missing(tmp_path: Path) -> None:
+    """What was not reached is missing and not failed; emitted again with --out the job has only these."""
+    assert howlate(tmp_path, "run", "tiny.toml", "--emit-job", "j")[0] == 0
+    lines = (tmp_path / "j" / "cells.job").read_text().splitlines()
+    (tmp_path / "j" / "two.job").write_text("\n".join(lines[:3]) + "\n")
+    assert probe("job", "two.job", "--out", "results", folder=tmp_path / "j").returncode == 0
+    (tmp_path / "j" / "results" / "2" / "status").write_text("signal 9\n")
+    (tmp_path / "j" / "results" / "2" / "stderr").write_text("")
+    code, out, err = howlate(tmp_path, "import", "j", "--out", "r")
+    assert code == 4 and "SIGKILL" in out and "not measured yet" in out, err
+    assert len(cells_of(tmp_path)) == 1
+    code, _, err = howlate(tmp_path, "run", "tiny.toml", "--emit-job", "rest", "--out", "r")
+    assert code == 0, err
+    assert len((tmp_path / "rest" / "cells.job").read_text().splitlines()) == 1 + 3
+    assert probe("job", "cells.job", "--out", "results", folder=tmp_path / "rest").returncode == 0
+    code, _, err = howlate(tmp_path, "import", "rest/results", "--out", "r")
+    assert code == 0, err
+    assert len(cells_of(tmp_path)) == 4
+    code, _, err = howlate(tmp_path, "run", "tiny.toml", "--emit-job", "more", "--out", "r")
+    assert code == 2 and "all 4 cells stand" in err
+
+
+def test_what_the_machine_refuses_is_not_possible_there(tmp_path: Path) -> None:
+    """A plan may name a CPU that this machine does not have: the machine that is measured says whether it has it."""
+    code, _, err = howlate(tmp_path, "run", "tiny.toml", "--set", "cpus=0,4095", "--emit-job", "j")
+    assert code == 0, err
+    probe("job", "cells.job", "--out", "results", folder=tmp_path / "j")
+    code, out, err = howlate(tmp_path, "import", "j", "--out", "r")
+    assert len(cells_of(tmp_path)) == 4
+    run = run_json(tmp_path / "r")
+    assert [c["labels"]["cpus"] for c in run["plan"]["cells"] if c["impossible"]] == ["4095"] * 4
+    assert code == 0 and "CPU 4095 is" in out, err
+
+
+def test_emit_job_is_refused_where_it_makes_no_sense(tmp_path: Path) -> None:
+    for words, said in (
+        (("--emit-job", "j", "--target", "local"), "measures nothing"),
+        (("--emit-job", "j", "--target-arch", "arm64"), '"aarch64"'),
+        (("--target-arch", "aarch64"), "is for --emit-job alone"),
+        (("--emit-job", "j", "--set", "period=1us"), "period"),
+        (("--emit-job", "."), "is there already"),
+    ):
+        code, _, err = howlate(tmp_path, "run", "tiny.toml", *words)
+        assert code == 2 and said in err, err
+    assert not (tmp_path / "j").exists()
+
+
+def test_a_table_of_samples_says_what_they_were_measured_under(tmp_path: Path) -> None:
+    measured(tmp_path / "a.stream", "--dither")
+    measured(tmp_path / "b.stream", test="clock")
+    assert howlate(tmp_path, "import", "a.stream", "b.stream", "--out", "r")[0] == 0
+    code, _, err = howlate(tmp_path, "export", "r", "--format", "csv", "--with-parameters", "-o", "t.csv")
+    assert code == 0, err
+    with (tmp_path / "t.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    first, last = rows[0], rows[-1]
+    assert (first["activations"], first["dither"], first["warm-up"]) == ("40", "on", "0")
+    assert (last["points"], first["points"], last["dither"]) == ("50", "nan", "nan")
+    assert int(first["latency_ns"]) >= 0 and first["kernel"] == last["kernel"]
+    assert not {"stream", "quiet", "json", "progress"} & first.keys()
+    code, _, err = howlate(tmp_path, "export", "r", "--format", "text3", "--with-parameters")
+    assert code == 2 and "no place for parameters" in err
