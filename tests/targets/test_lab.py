@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fakes import FACTS, LIST, capabilities, study
-from howlate.errors import StorageError
+from howlate.errors import NotPossibleError, StorageError, UsageError
 from howlate.lab.archive import Package
 from howlate.lab.bench import Bench, Line
 from howlate.lab.cost import cell_cost_s, limit_s
@@ -44,6 +44,34 @@ def own_lab(folder: Path, **more: Any) -> LabTarget:
     file = folder / "bzImage-made"
     file.write_bytes(bzimage("6.9.1"))
     return open_lab("", own=[file], archive=NoArchive(), cache=folder / "cache", **more)
+
+
+def test_two_files_of_one_name_get_names(tmp_path: Path) -> None:
+    files = [tmp_path / tree / "bzImage" for tree in ("a", "b")]
+    for number, file in enumerate(files):
+        file.parent.mkdir()
+        file.write_bytes(bzimage(f"6.9.{number}"))
+
+    def lab(*own: str) -> LabTarget:
+        return open_lab("", own=[Path(word) for word in own], archive=NoArchive(), cache=tmp_path / "cache")
+
+    with pytest.raises(UsageError, match="two kernels are called bzImage") as caught:
+        lab(*map(str, files))
+    assert f"--kernel other={files[1]}" in caught.value.remedy
+    named = (f"old={files[0]}", f"new={files[1]}[quiet]")
+    assert lab(*named).machines == ("old", "new[quiet]")
+
+
+def test_a_kernel_that_lacks_what_a_guest_needs_is_refused_before_it_boots(tmp_path: Path) -> None:
+    (tmp_path / "config").write_text("CONFIG_64BIT=y\nCONFIG_PCI=y\n")
+    with pytest.raises(NotPossibleError, match="lacks CONFIG_BLK_DEV_INITRD"):
+        own_lab(tmp_path)
+
+
+def test_a_kernel_without_a_config_is_said_to_be_unchecked(tmp_path: Path) -> None:
+    said: list[str] = []
+    own_lab(tmp_path, say=said.append)
+    assert any("is not checked" in text for text in said)
 
 
 def test_nothing_is_fetched_once_it_is_stopped(tmp_path: Path) -> None:

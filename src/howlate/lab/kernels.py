@@ -237,7 +237,7 @@ def add_modules(kernel: Kernel, names: Sequence[str], archive: Archive, say: Say
     folder = kernel.modules_path
     with locked(folder), tempfile.TemporaryDirectory(prefix=".more-", dir=folder.parent) as scratch:
         say(f"fetching the modules {', '.join(names)} of {kernel.pinned}")
-        held = [Package(**{**row, "suite": kernel.suite, "size": 0}) for row in kernel.packages]  # type: ignore[arg-type]
+        held = [_held(kernel, row) for row in kernel.packages]
         beside = Path(scratch) / MODULES
         beside.mkdir()
         with _contents(
@@ -249,6 +249,14 @@ def add_modules(kernel: Kernel, names: Sequence[str], archive: Archive, say: Say
                 file.rename(folder / file.name)
             (beside / "modules.json").rename(folder / "modules.json")
     return replace(kernel)
+
+
+def _held(kernel: Kernel, row: Mapping[str, str]) -> Package:
+    """A package by the kernel's record; an older record does not know its size."""
+    size = int(row.get("size", 0))
+    return Package(
+        row["name"], row["version"], row["architecture"], kernel.suite, row["uri"], size, row["sha256"]
+    )
 
 
 def _answered(kernel: Kernel) -> set[str]:
@@ -353,7 +361,7 @@ def _unpack(chosen: Available, packages: Sequence[Path], folder: Path, modules: 
 
 
 def _record(chosen: Available, image: Image) -> Kernel:
-    fields = ("name", "version", "architecture", "uri", "sha256")
+    fields = ("name", "version", "architecture", "uri", "sha256", "size")
     return Kernel(
         label=chosen.label,
         release=image.release or chosen.release,
@@ -362,7 +370,7 @@ def _record(chosen: Available, image: Image) -> Kernel:
         package=chosen.main.name,
         version=chosen.version,
         suite=chosen.main.suite,
-        packages=tuple({name: getattr(package, name) for name in fields} for package in chosen.packages),
+        packages=tuple({name: str(getattr(package, name)) for name in fields} for package in chosen.packages),
     )
 
 

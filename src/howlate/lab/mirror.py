@@ -18,9 +18,10 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Sequence
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from howlate.errors import DamagedError, NotPossibleError, TargetError, UsageError
 from howlate.lab.apt import default_keyring
@@ -44,6 +45,15 @@ from howlate.lab.deb import decompressed
 
 TIMEOUT = 60
 """Seconds without a byte."""
+SLOWEST = 1024
+"""Bytes a second that a mirror has to send, once it has had TIMEOUT for its first ones."""
+MOST_SIGNED = 4 << 20
+"""Bytes of an InRelease; Debian's have 0.2 MB."""
+MOST_PACKAGE = 1 << 30
+"""Bytes of a package whose size no list says."""
+_BLOCK = 1 << 18
+_OF_THE_MIRROR = (401, 407, 429)
+"""HTTP's codes below 500 that any other address of the mirror would answer with, too."""
 _ENDINGS = (("xz", ".xz"), ("gz", ".gz"), ("", ""))
 
 
@@ -78,7 +88,7 @@ class MirrorArchive:
         part = file.with_name(f"{file.name}.part")
         try:
             try:
-                digest = download(package.uri, part)
+                digest = download(package.uri, part, package.size or MOST_PACKAGE)
             except AbsentError:
                 raise absent(package) from None
             if digest != package.sha256:
@@ -100,24 +110,12 @@ class MirrorArchive:
         self.say("fetching the lists of packages")
         found: list[Package] = []
         failed: dict[str, str] = {}
-        seen = set()
+        seen: set[str] = set()
         with storing(self.index):
             self.index.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".lists-", dir=self.index.parent) as scratch:
             for address in self.addresses:
-                for _, suite in suites():
-                    try:
-                        found += self._suite(address, suite, Path(scratch))
-                        seen.add(suite)
-                    except AbsentError:
-                        continue
-                    except _UnreachableError as error:
-                        failed[suite] = error.message
-                        self.say(error.message)
-                        break
-                    except (TargetError, DamagedError) as error:
-                        failed[suite] = error.message
-                        self.say(f"the suite {suite} could not be used: {error.message}")
+                found += self._suites(address, Path(scratch), seen, failed)
         for _, suite in suites():
             if found and suite not in seen and suite not in failed and not suite.endswith(ADDITIONS):
                 self.say(f"the suite {suite} is not there")
@@ -128,10 +126,34 @@ class MirrorArchive:
             )
         save_index(self.index, once(found), {"failed": failed})
 
+    def _suites(self, address: str, scratch: Path, seen: set[str], failed: dict[str, str]) -> list[Package]:
+        """The packages of all suites that one address has. A mirror that does not work is not asked for the next
+        suite; suites that fail for one reason are one sentence."""
+        found: list[Package] = []
+        unusable: dict[str, list[str]] = {}
+        for _, suite in suites():
+            try:
+                found += self._suite(address, suite, scratch)
+                seen.add(suite)
+            except AbsentError:
+                continue
+            except _UnusableError as error:
+                failed[suite] = error.message
+                self.say(error.message)
+                break
+            except (TargetError, DamagedError) as error:
+                failed[suite] = error.message
+                why = error.message.replace(f"{address}/dists/{suite}/", "")
+                unusable.setdefault(why, []).append(suite)
+        for why, names in unusable.items():
+            which = f"the suite {names[0]}" if len(names) == 1 else f"the suites {', '.join(names)}"
+            self.say(f"{which} of {address} could not be used: {why}")
+        return found
+
     def _suite(self, address: str, suite: str, scratch: Path) -> list[Package]:
         base = f"{address}/dists/{suite}"
         signed = scratch / "InRelease"
-        download(f"{base}/InRelease", signed)
+        download(f"{base}/InRelease", signed, MOST_SIGNED)
         release = fields(verified(signed, self.keyring, f"{base}/InRelease"))
         if suite not in (release.get("Codename"), release.get("Suite")):
             raise DamagedError(
@@ -140,16 +162,14 @@ class MirrorArchive:
         until = release.get("Valid-Until")
         if until and parsedate_to_datetime(until).timestamp() < time.time():
             raise DamagedError(f"{base}/InRelease was valid until {until}", "use another mirror")
-        hashes = {
-            row.split()[2]: row.split()[0] for row in release.get("SHA256", "").splitlines() if row.strip()
-        }
+        hashes = _hashes(release.get("SHA256", ""), f"{base}/InRelease")
         found: list[Package] = []
         for architecture in wanted_architectures():
             found += self._list(address, base, suite, architecture, hashes, scratch)
         return found
 
     def _list(
-        self, address: str, base: str, suite: str, architecture: str, hashes: dict[str, str], scratch: Path
+        self, address: str, base: str, suite: str, architecture: str, hashes: dict[str, _Hash], scratch: Path
     ) -> list[Package]:
         name = f"main/binary-{architecture}/Packages"
         for kind, ending in _ENDINGS:
@@ -157,9 +177,9 @@ class MirrorArchive:
             if wanted is None:
                 continue
             file = scratch / "Packages"
-            by_hash = f"main/binary-{architecture}/by-hash/SHA256/{wanted}"
-            digest = self._first_of((f"{base}/{by_hash}", f"{base}/{name}{ending}"), file)
-            if digest != wanted:
+            by_hash = f"main/binary-{architecture}/by-hash/SHA256/{wanted.sha256}"
+            digest = self._first_of((f"{base}/{by_hash}", f"{base}/{name}{ending}"), file, wanted.size)
+            if digest != wanted.sha256:
                 raise DamagedError(
                     f"{base}/{name}{ending} is not what InRelease says (its SHA256 is {digest})",
                     "use another mirror",
@@ -168,18 +188,36 @@ class MirrorArchive:
                 return list(read_packages(plain, suite, address, f"{base}/{name}"))
         return []  # a suite without this architecture
 
-    def _first_of(self, addresses: Sequence[str], file: Path) -> str:
+    def _first_of(self, addresses: Sequence[str], file: Path, most: int) -> str:
         """Mirrors without by-hash serve the plain name."""
         for address in addresses[:-1]:
             try:
-                return download(address, file)
+                return download(address, file, most)
             except AbsentError:
                 continue
-        return download(addresses[-1], file)
+        return download(addresses[-1], file, most)
 
 
-class _UnreachableError(TargetError):
-    """No answer at all: nor will there be one for the next suite."""
+class _UnusableError(TargetError):
+    """The mirror does not answer as one: nor will it for the next suite."""
+
+
+@dataclass(frozen=True)
+class _Hash:
+    """A file by what InRelease says of it."""
+
+    sha256: str
+    size: int
+
+
+def _hashes(text: str, whence: str) -> dict[str, _Hash]:
+    """Of the rows of InRelease's field SHA256: hash, size, name."""
+    found: dict[str, _Hash] = {}
+    for row in filter(None, map(str.split, text.splitlines())):
+        if len(row) != 3 or not row[1].isdecimal():
+            raise DamagedError(f"{whence} has a row of hashes that cannot be read", "use another mirror")
+        found[row[2]] = _Hash(row[0], int(row[1]))
+    return found
 
 
 def verified(signed: Path, keyring: Path, whence: str) -> str:
@@ -207,34 +245,49 @@ def verified(signed: Path, keyring: Path, whence: str) -> str:
     return done.stdout.decode("utf-8", errors="replace")
 
 
-def download(address: str, file: Path) -> str:
-    """Writes what is at the address to the file; its SHA256."""
-    digest = hashlib.sha256()
+def download(address: str, file: Path, most: int) -> str:
+    """Writes what is at the address to the file, `most` bytes and no more; its SHA256."""
     quoted = re.sub(r"[^!-~]|[\"<>\\^`{|}]", lambda m: urllib.parse.quote(m[0]), address)
     try:
         with urllib.request.urlopen(quoted, timeout=TIMEOUT) as answer, storing(file), file.open("wb") as out:
-            for block in iter(lambda: _block(answer, address), b""):
-                digest.update(block)
-                out.write(block)
+            return _copied(answer, out, address, most)
     except urllib.error.HTTPError as error:
         if error.code == 404:
             raise AbsentError(f"{address} is not there", "use another mirror") from None
-        raise TargetError(
+        of_the_file = 400 <= error.code < 500 and error.code not in _OF_THE_MIRROR
+        kind = TargetError if of_the_file else _UnusableError
+        raise kind(
             f"{address} could not be fetched: {error.code} {error.reason}", "use another mirror"
         ) from None
     except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, FileNotFoundError) or "No such file" in str(reason):
             raise AbsentError(f"{address} is not there", "use another mirror") from None
-        raise _UnreachableError(
-            f"{address} could not be fetched: {reason}", "is the network there?"
-        ) from None
+        raise _UnusableError(f"{address} could not be fetched: {reason}", "is the network there?") from None
+
+
+def _copied(answer: Any, out: IO[bytes], address: str, most: int) -> str:
+    digest = hashlib.sha256()
+    began, got = time.monotonic(), 0
+    while block := _block(answer, address):
+        got += len(block)
+        if got > most:
+            raise _UnusableError(
+                f"{address} sends more than the {most} bytes that it may have", "use another mirror"
+            )
+        if time.monotonic() - began > TIMEOUT + got / SLOWEST:
+            raise _UnusableError(
+                f"{address} sends less than {SLOWEST} bytes a second", "try again, or use another mirror"
+            )
+        digest.update(block)
+        out.write(block)
     return digest.hexdigest()
 
 
-def _block(answer: IO[bytes], address: str) -> bytes:
-    """Told apart from an error of the disk that is written to."""
+def _block(answer: Any, address: str) -> bytes:
+    """What has come by now. Told apart from an error of the disk that is written to."""
     try:
-        return answer.read(1 << 20)
+        return bytes(answer.read1(_BLOCK))
     except (OSError, http.client.HTTPException) as error:
-        raise TargetError(f"{address} was cut off: {error}", "try again, or use another mirror") from None
+        kind = _UnusableError if isinstance(error, TimeoutError) else TargetError
+        raise kind(f"{address} was cut off: {error}", "try again, or use another mirror") from None

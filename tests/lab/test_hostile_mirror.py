@@ -1,0 +1,188 @@
+"""A mirror that sends too much, too slowly, or nothing: it is given up at once, and nothing of it is kept."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from howlate.errors import TargetError
+from howlate.lab import kernels, mirror
+from howlate.lab.archive import Package
+from howlate.lab.label import Label
+from howlate.lab.mirror import MirrorArchive
+from lab.made_archive import Key, MadeArchive, Out, Spoilt, bzimage, deb, made_key, served
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("gpg") is None or shutil.which("gpgv") is None,
+    reason="there is no gpg to sign an archive with",
+)
+HEAD = b"HTTP/1.0 200 OK\r\n\r\n"
+SUITES = ("bullseye", "bookworm", "trixie")
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Key]:
+    with made_key(tmp_path_factory.mktemp("key") / "home") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def www(tmp_path_factory: pytest.TempPathFactory, key: Key) -> Path:
+    folder = tmp_path_factory.mktemp("www")
+    made = MadeArchive(folder / "debian", key)
+    release = "6.1.0-5-amd64"
+    files = {f"boot/vmlinuz-{release}": bzimage(release), f"boot/config-{release}": b"CONFIG_PCI=y\n"}
+    package = deb({**files, "usr/share/padding": bytes(1 << 21)}, compression="")
+    made.add("bookworm", f"linux-image-{release}", "6.1.5-1", "amd64", package)
+    for suite in SUITES:
+        made.publish(suite)
+    return folder
+
+
+def opened(address: str, folder: Path, key: Key, said: list[str]) -> MirrorArchive:
+    return MirrorArchive(folder / "mirror", [f"{address}/debian"], key.keyring, said.append)
+
+
+def endless(ending: str, sent: list[int]) -> Spoilt:
+    """Sends until the other side hangs up."""
+
+    def answer(path: str, out: Out) -> bool:
+        if not path.endswith(ending):
+            return False
+        out.write(HEAD)
+        for _ in range(1 << 12):  # 4 GiB
+            out.write(bytes(1 << 20))
+            sent[0] += 1 << 20
+        return True
+
+    return answer
+
+
+def test_a_package_is_read_to_its_size_and_no_further(tmp_path: Path, www: Path, key: Key) -> None:
+    sent = [0]
+    with served(www, endless(".deb", sent)) as at:
+        archive = opened(at.address, tmp_path, key, [])
+        with pytest.raises(TargetError, match="sends more than the"):
+            kernels.fetch(Label.parse("6.1"), archive, tmp_path / "cache", ())
+    assert sent[0] < 64 << 20, "the size of 2 MiB, and what sockets hold"
+    assert [p for p in (tmp_path / "cache").rglob("*") if not p.name.endswith(".lock") and p.is_file()] == []
+
+
+@pytest.mark.parametrize("ending", ["InRelease", "/Packages.xz"])
+def test_a_list_without_an_end_is_cut_off_and_the_mirror_not_asked_again(
+    tmp_path: Path, www: Path, key: Key, ending: str
+) -> None:
+    sent = [0]
+    said: list[str] = []
+    spoilt = endless(ending, sent)
+
+    def answer(path: str, out: Out) -> bool:
+        return spoilt(path.replace("/by-hash/SHA256/", "/Packages.xz?").partition("?")[0], out)
+
+    with served(www, answer) as at:
+        with pytest.raises(TargetError, match="sends more than the"):
+            opened(at.address, tmp_path, key, said).packages()
+        assert at.count("InRelease") == 1
+    assert sent[0] < 64 << 20
+    assert sum("sends more" in text for text in said) == 1
+
+
+def test_a_mirror_that_stalls_is_asked_once(
+    tmp_path: Path, www: Path, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror, "TIMEOUT", 0.3)
+    ended = threading.Event()
+
+    def stall(path: str, out: Out) -> bool:
+        out.write(HEAD + b"-----BEGIN")
+        ended.wait()
+        return True
+
+    said: list[str] = []
+    with served(www, stall) as at:
+        try:
+            with pytest.raises(TargetError, match="was cut off"):
+                opened(at.address, tmp_path, key, said).packages()
+        finally:
+            ended.set()
+        assert at.count("InRelease") == 1
+    assert sum("cut off" in text for text in said) == 1
+
+
+def test_a_mirror_that_drips_is_given_up(
+    tmp_path: Path, www: Path, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    minutes = itertools.count(0, 45)
+    monkeypatch.setattr("howlate.lab.mirror.time.monotonic", lambda: float(next(minutes)))
+
+    def drip(path: str, out: Out) -> bool:
+        out.write(HEAD)
+        for _ in range(100_000):
+            out.write(b"-")
+            out.flush()
+        return True
+
+    with served(www, drip) as at:
+        with pytest.raises(TargetError, match="less than 1024 bytes a second"):
+            opened(at.address, tmp_path, key, []).packages()
+        assert at.count("InRelease") == 1
+
+
+def test_a_mirror_that_fails_is_one_sentence(tmp_path: Path, www: Path, key: Key) -> None:
+    def fail(path: str, out: Out) -> bool:
+        out.write(b"HTTP/1.0 500 Out of order\r\n\r\n")
+        return True
+
+    said: list[str] = []
+    with served(www, fail) as at:
+        with pytest.raises(TargetError, match="500 Out of order"):
+            opened(at.address, tmp_path, key, said).packages()
+        assert len(at.asked) == 1
+    assert sum("500" in text for text in said) == 1
+
+
+def test_a_suite_that_is_forbidden_does_not_cost_the_others(tmp_path: Path, www: Path, key: Key) -> None:
+    def forbid(path: str, out: Out) -> bool:
+        if "/bullseye/" not in path:
+            return False
+        out.write(b"HTTP/1.0 403 Forbidden\r\n\r\n")
+        return True
+
+    said: list[str] = []
+    with served(www, forbid) as at:
+        assert opened(at.address, tmp_path, key, said).packages()
+    assert any("the suite bullseye of" in text for text in said)
+
+
+def test_suites_that_fail_for_one_reason_are_one_sentence(tmp_path: Path, www: Path, key: Key) -> None:
+    def portal(path: str, out: Out) -> bool:
+        out.write(HEAD + b"<html>Please log in</html>")
+        return True
+
+    said: list[str] = []
+    with served(www, portal) as at, pytest.raises(TargetError, match="is not good"):
+        opened(at.address, tmp_path, key, said).packages()
+    (sentence,) = [text for text in said if "is not good" in text]
+    assert all(suite in sentence for suite in SUITES)
+
+
+def test_a_further_module_is_asked_for_by_the_size_that_was_recorded(
+    tmp_path: Path, www: Path, key: Key
+) -> None:
+    sizes: list[int] = []
+
+    class Watched(MirrorArchive):
+        def fetch(self, package: Package, folder: Path) -> Path:
+            sizes.append(package.size)
+            return super().fetch(package, folder)
+
+    with served(www) as at:
+        archive = Watched(tmp_path / "mirror", [f"{at.address}/debian"], key.keyring)
+        kernel = kernels.fetch(Label.parse("6.1"), archive, tmp_path / "cache", ())
+        kernels.add_modules(kernel, ["veth"], archive)
+    assert len(sizes) == 2 and sizes[0] == sizes[1] > 1 << 21
