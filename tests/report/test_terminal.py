@@ -7,12 +7,16 @@ import json
 from dataclasses import replace
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
+from howlate.model.facts import Facts
 from howlate.model.finding import Finding
 from howlate.model.summary import CellSummary
+from howlate.report.kernels import _command_line
 from howlate.report.labels import axes_that_vary, row_names
 from howlate.report.terminal import print_cells, print_findings, show_json
+from howlate.report.text import folded
 from howlate.report.units import unit_for
 from made_cells import LOADS, invalid, made_cell
 from made_runs import FINDINGS
@@ -165,6 +169,43 @@ def test_the_timers_study_has_no_label_broken_at_eighty_columns() -> None:
     text = printed(summaries)
     assert text.count("clock_nanosleep-relative") >= 2
     assert all(len(line.rstrip()) <= 80 for line in text.splitlines())
+
+
+def test_a_long_label_is_broken_between_words_and_its_numbers_stand_beside_its_beginning() -> None:
+    long = ("6.1-rt[nohz=off threadirqs isolcpus=0,1,2,3 rcu_nocbs=1]", "6.12[preempt=full nosmt quiet]")
+    summaries = [
+        made_cell(load, 1, labels={"kernel": kernel})[0] for kernel in long for load in ("none", "cpu:100")
+    ]
+    text = printed(summaries)
+    lines = text.splitlines()
+    assert all(len(line.rstrip()) <= 80 for line in lines)
+    for word in ("threadirqs", "nohz=off", "preempt=full", "rcu_nocbs=1"):
+        assert text.count(word) >= 2, "no word is broken"
+    for summary in summaries:
+        largest = summary.columns["latency_ns"].max or 0
+        rows = [line for line in lines if f"{largest / 1000:.2f}" in line.split()]
+        assert rows and all(row.startswith(("6.1-rt", "6.12")) for row in rows)
+
+
+@pytest.mark.parametrize("width", [2, 5, 12, 30])
+def test_a_folded_label_keeps_every_character(width: int) -> None:
+    for label in ("6.1-rt[nohz=off threadirqs]", "標籤[preempt=none]", "a" * 50, "", "x,y, z"):
+        lines = folded(label, width)
+        assert "".join(lines).replace(" ", "") == label.replace(" ", "")
+        assert all(cell_len(line) <= width for line in lines)
+
+
+def test_the_command_line_of_a_guest_is_shown_as_it_was_given() -> None:
+    values = {
+        "kernel.cmdline": "console=ttyS0 nosuch=...",
+        "lab.arguments": '["-append", "console=ttyS0 nosuch=1"]',
+    }
+    own = Facts.from_json({"facts": 1, "values": values, "missing": {}})
+    assert _command_line(own) == "console=ttyS0 nosuch=1"
+    for arguments in ("", "[]", "{", '["-append"]'):
+        cut = {**values, "lab.arguments": arguments}
+        shown = _command_line(Facts.from_json({"facts": 1, "values": cut, "missing": {}}))
+        assert shown == values["kernel.cmdline"]
 
 
 def test_findings_of_several_levels_say_theirs_and_the_brief_ones_are_one_line() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -46,12 +47,21 @@ def read_kernels(folder: RunFolder, run: Run) -> tuple[Kernel, ...]:
                 label,
                 facts.text("kernel.release") or "unknown",
                 facts.text("kernel.version") or "unknown",
-                facts.text("kernel.cmdline") or "",
+                _command_line(facts),
                 options,
                 whole,
             )
         )
     return tuple(found)
+
+
+def _command_line(facts: Facts) -> str:
+    """In the lab as QEMU was given it; the machine's own facts leave values out that may be private."""
+    try:
+        arguments = json.loads(facts.text("lab.arguments") or "[]")
+        return str(arguments[arguments.index("-append") + 1])
+    except (ValueError, IndexError, AttributeError):
+        return facts.text("kernel.cmdline") or ""
 
 
 def _of_facts(facts: Facts) -> dict[str, str]:

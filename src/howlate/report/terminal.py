@@ -33,7 +33,7 @@ from howlate.report.labels import (
     title_of,
 )
 from howlate.report.least_late import least_late
-from howlate.report.text import wrapped
+from howlate.report.text import folded, wrapped
 from howlate.report.threshold import threshold_sentences, thresholds_json
 from howlate.report.units import Unit, unit_for
 from howlate.stats.groups import Group, groups_json, groups_of, is_grouped, kinds_of, repetitions
@@ -458,14 +458,19 @@ def _table(
 ) -> Table:
     table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, show_edge=False, header_style="")
     room = width - sum(_width(c) + gap for c in numbers) + gap
-    for share, column in zip(_share_out(room, [_width(c) + gap for c in labels], gap), labels, strict=True):
-        table.add_column(column[0], width=share - gap, overflow="fold", vertical="bottom")
+    widths = [share - gap for share in _share_out(room, [_width(c) + gap for c in labels], gap)]
+    for share, column in zip(widths, labels, strict=True):
+        table.add_column(column[0], width=share, overflow="fold", vertical="bottom")
     for column in numbers:
         table.add_column(
             column[0], justify="right", no_wrap=True, min_width=_width(column), vertical="bottom"
         )
     for i, ok in enumerate(valid):
-        row = [Text(texts[i]) for _, texts in (*labels, *numbers)]
+        names = [folded(texts[i], share) for share, (_, texts) in zip(widths, labels, strict=True)]
+        most = max((len(lines) for lines in names), default=1)
+        cells = [*names, *([texts[i]] for _, texts in numbers)]
+        # everything begins on the row's first line: the numbers stand beside the label that they are of
+        row = [Text("\n".join(lines + [""] * (most - len(lines)))) for lines in cells]
         table.add_row(*row, style="" if ok else "dim")
     return table
 

@@ -27,6 +27,35 @@ def wrapped(text: str, width: int) -> list[str]:
     return [*lines, line.rstrip()] if line.strip() else lines
 
 
+def folded(label: str, width: int) -> list[str]:
+    """A label in lines that fit: broken behind blanks and commas and before brackets, inside of a word only where it
+    alone is too long. Lines after the first are indented, so that the next label is not taken for one of them."""
+    lines: list[str] = []
+    line = ""
+    for piece in re.split(r"(?<=[ ,·])|(?=\[)", label):
+        rest = piece
+        while cell_len(line + rest.rstrip()) > width:
+            if line.strip():
+                lines.append(line.rstrip())
+                line = _indent(width)
+                continue
+            fits = _fitting(rest, max(1, width - cell_len(line)))
+            lines.append(line + rest[:fits])
+            line, rest = _indent(width), rest[fits:]
+        line += rest
+    return [*lines, line.rstrip()] if line.strip() or not lines else lines
+
+
+def _indent(width: int) -> str:
+    """None where it would take most of the width."""
+    return "  " if width >= 6 else ""
+
+
+def _fitting(text: str, width: int) -> int:
+    """How many characters of it fit, at least one."""
+    return max([1, *(n for n in range(1, len(text) + 1) if cell_len(text[:n]) <= width)])
+
+
 def _pieces(text: str) -> Iterator[str]:
     """Words with the space behind them; each wide character alone."""
     word = ""
