@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.errors import DamagedError, HowlateError, NotPossibleError, TargetError, UsageError
-from howlate.lab import kernels
+from howlate.lab import gone, kernels
 from howlate.lab.apt import HELPER, AptArchive, Source, failures, sources_of
 from howlate.lab.archive import Archive, Version, fields
 from howlate.lab.kernel import Kernel
@@ -255,6 +255,55 @@ def test_a_version_that_the_archive_has_removed_is_replaced_by_the_one_before(pl
     assert any("6.1.55-1" in text for text in said)
     with pytest.raises(TargetError, match="does not have"):
         place.fetch("6.1=6.1.56-1")
+
+
+def test_what_a_fetch_found_missing_is_not_listed_as_available(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = next((place.made.folder / "pool").glob("linux-image-6.1.0-56-amd64*"))
+    data = file.read_bytes()
+
+    def listed() -> list[str]:
+        known = gone.gone(place.folder)
+        found = kernels.available(place.open().packages())
+        return [str(k.pinned) for k in kernels.newest(gone.there(found, known)) if k.label.series == "6.1"]
+
+    assert listed() == ["6.1=6.1.56-1"]
+    file.unlink()
+    place.fetch("6.1")
+    assert listed() == ["6.1=6.1.55-1"]
+    monkeypatch.setattr(gone, "FORGOTTEN_S", 0.0)
+    assert listed() == ["6.1=6.1.56-1"], "after a while the list is believed again"
+    monkeypatch.undo()
+    assert listed() == ["6.1=6.1.55-1"]
+    file.write_bytes(data)
+    assert place.fetch("6.1").version == "6.1.56-1"
+    assert listed() == ["6.1=6.1.56-1"], "a fetch that succeeds corrects it"
+
+
+def test_a_series_of_which_nothing_is_left_is_listed_and_marked(place: Place) -> None:
+    for file in (place.made.folder / "pool").glob("linux-image-6.1.0-5*"):
+        file.unlink()
+    with pytest.raises(TargetError, match="does not have"):
+        place.fetch("6.1")
+    found = kernels.available(place.open().packages())
+    known = gone.gone(place.folder)
+    (left,) = [k for k in kernels.newest(gone.there(found, known)) if k.label.series == "6.1"]
+    assert gone.is_gone(left, known)
+    (place.folder / gone.FILE).write_text("{")
+    assert gone.gone(place.folder) == frozenset()
+
+
+def test_the_kernels_that_there_are_come_in_their_order(place: Place) -> None:
+    for series in ("6.12", "5.10", "10.0"):
+        release = f"{series}.1-amd64"
+        place.made.add(
+            "trixie", f"linux-image-{release}", f"{series}.1-1", "amd64", old_layout(release, DYNAMIC)
+        )
+    place.made.publish("trixie")
+    with pytest.raises(UsageError) as caught:
+        place.fetch("99.99")
+    assert "known are: 5.10, 6.1, 6.12, 7.2-rt@arm64, 10.0" in caught.value.remedy
 
 
 def test_a_kernel_whose_modules_are_gone_comes_alone_and_says_so(place: Place) -> None:

@@ -56,12 +56,17 @@ class Package:
 class AbsentError(TargetError):
     """The archive does not have what its list names."""
 
+    sha256 = ""
+    """The package's, where it is one."""
+
 
 def absent(package: Package) -> AbsentError:
     """Removed since the list was made, or never moved to where the list says."""
-    return AbsentError(
+    error = AbsentError(
         f"the archive does not have {package.file_name}, which its list names", "take another version"
     )
+    error.sha256 = package.sha256
+    return error
 
 
 class Archive(Protocol):

@@ -3,6 +3,7 @@
 apt/        the private state of apt (lists of packages)
 mirror/     the lists of mirrors given by hand
 kernels/    unpacked kernels        headers/    unpacked headers
+gone.json   packages that the archive lists and does not have
 roots/      minimal roots to build in           modules/    modules that were built
 initramfs/  the guests' file systems, by content            snapshots/  guests that are booted
 results/    what was measured in guests         tmp/        running guests' files where memory is short

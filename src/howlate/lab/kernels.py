@@ -17,6 +17,7 @@ from howlate.errors import DamagedError, HowlateError, NotPossibleError, UsageEr
 from howlate.lab.archive import AbsentError, Archive, Package, Say, Version, silent
 from howlate.lab.cache import cache_folder, locked, made, remove, storing
 from howlate.lab.deb import data_tar
+from howlate.lab.gone import remember
 from howlate.lab.image import Image, read_image
 from howlate.lab.kernel import CONFIG, MODULES, RECORD, SYSTEM_MAP, VMLINUZ, Kernel
 from howlate.lab.label import Label, parse_labels, split_labels
@@ -187,15 +188,17 @@ def fetch(
     The packages are removed once they are unpacked: a kernel takes 15 to 60 MB unpacked, its packages 70 to 175 MB,
     nearly all of it modules that no guest loads. A further module means to fetch the package once more.
 
-    Lists name packages that the archive has removed: then the next best is taken, and said.
+    Lists name packages that the archive has removed: then the next best is taken, and said, and `gone` remembers it.
     """
     candidates = choose(label, available(archive.packages()))
+    cache = cache or cache_folder()
     tell = say
     for number, chosen in enumerate(candidates):
         try:
-            kernel = _fetch(chosen, archive, cache or cache_folder(), modules, tell)
+            kernel = _fetch(chosen, archive, cache, modules, tell)
             break
         except AbsentError as error:
+            remember(cache, error.sha256, True)
             if number + 1 == len(candidates):
                 raise
             if number == 0:
@@ -218,6 +221,8 @@ def _fetch(chosen: Available, archive: Archive, cache: Path, modules: Sequence[s
             )
         with tempfile.TemporaryDirectory(prefix="packages-", dir=beside) as scratch:
             files = [archive.fetch(package, Path(scratch)) for package in chosen.packages]
+            for package in chosen.packages:
+                remember(cache, package.sha256, False)
             _unpack(chosen, files, beside, modules)
 
     made(folder, make)

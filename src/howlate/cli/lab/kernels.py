@@ -34,14 +34,22 @@ def command(
     Modes of preemption are known once a kernel is fetched: its config says them."""
     import json
 
+    from howlate.lab.cache import cache_folder
+    from howlate.lab.gone import gone, is_gone, there
     from howlate.lab.kernels import available, cached, find, newest, versions
 
     kernels = available(open_archive(mirrors, keyring).packages(refresh))
+    removed = gone(cache_folder())
     have = {str(kernel.pinned): kernel for kernel in cached(say=say)}
     before = {kernel.name: find(kernel.label) for kernel in have.values()}
     rows = [
-        _row(found, have.get(str(found.pinned)), None if every else before.get(str(found.label)))
-        for found in (versions(kernels) if every else newest(kernels))
+        _row(
+            found,
+            have.get(str(found.pinned)),
+            None if every else before.get(str(found.label)),
+            is_gone(found, removed),
+        )
+        for found in (versions(kernels) if every else newest(there(kernels, removed)))
         if arch in ("all", found.label.arch)
     ]
     if as_json:
@@ -51,9 +59,9 @@ def command(
     return 0
 
 
-def _row(found: Available, kernel: Kernel | None, older: Kernel | None) -> dict[str, Any]:
+def _row(found: Available, kernel: Kernel | None, older: Kernel | None, is_gone: bool) -> dict[str, Any]:
     """One that can be had. `kernel`: it, where it is fetched; `older`: what its label means without asking the
-    archive."""
+    archive; `is_gone`: a fetch found that the archive does not have it."""
     modes = kernel.modes if kernel else None
     return {
         "label": str(found.label),
@@ -66,6 +74,7 @@ def _row(found: Available, kernel: Kernel | None, older: Kernel | None) -> dict[
         "packages": [package.name for package in found.packages],
         "bytes": found.size,
         "is_complete": found.is_complete,
+        "is_gone": is_gone,
         "is_fetched": kernel is not None,
         "fetched": None if older is None else older.version,
         "preempt": None if modes is None else {"built": modes.built, "choices": list(modes.choices)},
@@ -82,6 +91,8 @@ def _print(rows: list[dict[str, Any]]) -> None:
             else ", ".join(preempt["choices"]) or _("{mode} only").format(mode=preempt["built"])
         )
         note = "" if row["is_complete"] else _("the kernel alone: no config, no modules")
+        if row["is_gone"] and not row["is_fetched"]:
+            note = _("listed, but not in the archive any more")
         lines.append(
             (
                 row["label"],
