@@ -130,19 +130,11 @@ class Clone:
     def calls(self) -> list[str]:
         return self.log.read_text().splitlines() if self.log.exists() else []
 
-    def run(
-        self, *argv: str, stdin: int = subprocess.DEVNULL, stderr: int = subprocess.PIPE, **more: str
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, *argv: str, **more: str) -> subprocess.CompletedProcess[str]:
         """As somebody whose PATH begins with the stand-ins."""
         environment = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(self.root), "LANG": "C.UTF-8", **more}
         return subprocess.run(
-            argv,
-            cwd=self.root,
-            env=environment,
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
+            argv, cwd=self.root, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
         )
 
     def bash(self, script: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -438,7 +430,7 @@ def test_hints_name_howlate_as_it_was_called(clone: Clone) -> None:
         ("show /none --lang de", "`./howlate check` macht einen"),
         ("lab kernels --help", "`./howlate lab fetch`"),
         ("probe cyclic --help", "usage: ./howlate probe cyclic"),
-        ("probe load cpu:1:2", "`./howlate probe"),
+        ("probe --no-such", "./howlate probe --help"),
     ],
 )
 def test_every_command_that_is_named_can_be_typed(argv: str, expected: str) -> None:
@@ -448,7 +440,7 @@ def test_every_command_that_is_named_can_be_typed(argv: str, expected: str) -> N
         text=True,
         env=os.environ | {"HOWLATE_COMMAND": "./howlate", "LANG": "C.UTF-8"},
     )
-    assert expected in done.stdout + done.stderr
+    assert expected in " ".join((done.stdout + done.stderr).split())
 
 
 def test_the_doctor_and_the_probe_grant_the_same_rights_to_the_same_file() -> None:
