@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,8 +21,13 @@ from e2e.test_run import PROBE, howlate
 from howlate.errors import DamagedError, UsageError
 from howlate.imported import as_run
 from howlate.importers import RunImporter, find_importer
+from howlate.importers._by_hand import with_kernel
+from howlate.plan.machines import kernels_of
+from howlate.session import Asked, find_study, prepare, studies
 from howlate.store.frames import MAGIC
 from howlate.store.stream import StreamReader
+from howlate.targets._by_hand import ByHandTarget
+from howlate.targets.local import LocalTarget
 
 SHORT = ("--period=1ms", "--activations=40", "--policy=other")
 
@@ -127,6 +133,9 @@ def test_what_cannot_be_one_run_is_refused(tmp_path: Path) -> None:
         code, _, err = howlate(tmp_path, "import", *files, *more, "--out", "r")
         assert (code, "Traceback" in err) == (2, False) and said in err, err
     assert not (tmp_path / "r").exists()
+    assert howlate(tmp_path, "import", "a.stream", "--out", "made")[0] == 0
+    code, _, err = howlate(tmp_path, "import", "made")
+    assert code == 2 and "is a run already" in err
     for command in ("show", "report", "compare"):
         code, _, err = howlate(tmp_path, command, "a.stream")
         assert code == 2 and "howlate import a.stream" in err, err
@@ -220,6 +229,21 @@ def test_an_emitted_job_gives_the_run_that_run_makes(tmp_path: Path) -> None:
     assert howlate(tmp_path, "compare", "job", "run")[0] == 0
     code, _, err = howlate(tmp_path, "show", "j")
     assert code == 2 and "howlate import j" in err
+
+
+@pytest.mark.parametrize("study", sorted(studies()))
+def test_a_study_is_planned_as_it_is_where_it_is_measured(study: str) -> None:
+    """Every built-in one: the same cells with the same names and labels, once the machine has said its kernel."""
+    asked = Asked(find_study(study), given=study)
+    if kernels_of(asked.study):
+        with pytest.raises(UsageError):
+            prepare(asked, ByHandTarget(Path(PROBE)))
+        return
+    ours, theirs = prepare(asked, ByHandTarget(Path(PROBE))), prepare(asked, LocalTarget(Path(PROBE)))
+    kernel = str(theirs.run.facts["values"]["kernel.release"])
+    assert [with_kernel(cell, kernel) for cell in ours.run.plan.cells] == [
+        replace(cell, impossible="") for cell in theirs.run.plan.cells
+    ]
 
 
 def test_a_job_that_was_ended_goes_on_with_what_is_missing(tmp_path: Path) -> None:

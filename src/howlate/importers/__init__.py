@@ -11,6 +11,8 @@ from pathlib import Path
 from howlate.errors import UsageError
 from howlate.importers._importer import Imported, Importer, Measured, RunImporter
 from howlate.model.decode import suggestion
+from howlate.store.elsewhere import JOB
+from howlate.store.run_folder import RUN
 
 __all__ = ["Imported", "Importer", "Measured", "RunImporter", "all_importers", "find_importer"]
 
@@ -37,6 +39,8 @@ def find_importer(path: Path, name: str | None = None) -> Importer | RunImporter
         ) from None
     if not there:
         raise UsageError(f"{path} is not there", "see its name for a slip")
+    if (path / RUN).is_file() and not (path / JOB).is_file():
+        raise UsageError(f"{path} is a run already", f"look at it: howlate show {path}")
     found = [importer for importer in known.values() if importer.recognises(path)]
     if len(found) != 1:
         which = "none" if not found else "several (" + ", ".join(importer.name for importer in found) + ")"
