@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,11 +33,26 @@ int main(int, char **argv) {
 }
 """
 """80 ms of each 100, in place of 950 of 1,000: a twelfth of the spinning."""
+QUANTUM = """
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int, char **argv) {
+  const int to = open("/proc/sys/kernel/sched_rr_timeslice_ms", O_WRONLY);
+  const ssize_t bytes = strlen(argv[1]);
+  if (write(to, argv[1], bytes) != bytes) return 1;
+  execv("/proc/1/exe", argv + 2);
+  return 127;
+}
+"""
+"""Sets the quantum of round robin to its first word, in ms, then runs the rest."""
+PROGRAMS = {"shorter": SHORTER, "quantum": QUANTUM}
 
 
 @pytest.fixture
 def standard(tmp_path: Path, booted: Path) -> Bench:
-    extra = {"bin/shorter": program(tmp_path, "shorter", SHORTER)}
+    extra = {f"bin/{name}": program(tmp_path, name, text) for name, text in PROGRAMS.items()}
     return bench(tmp_path, STANDARD, extra, snapshots=booted)
 
 
@@ -62,3 +79,61 @@ def test_a_guest_has_room_for_as_many_tasks_as_may_be_asked_for(standard: Bench)
     assert done.status == "0", done.stderr
     (cell,) = json.loads(done.stdout)["cells"]
     assert (cell["outcomes"]["tasks"], cell["outcomes"]["passes"]) == (4096, 10)
+
+
+def _cells(on: Bench, lines: Sequence[tuple[str, ...]]) -> list[dict[str, Any]]:
+    done = on.run(lines, LIMIT_S)
+    assert [line.status for line in done] == ["0"] * len(lines), [line.stderr for line in done]
+    return [json.loads(line.stdout)["cells"][0] for line in done]
+
+
+@pytest.mark.slow
+def test_a_round_robin_task_runs_for_the_kernels_quantum(standard: Bench) -> None:
+    """But for the microseconds of a switch, also where the quantum was changed; with three equals a task is away for
+    three quanta."""
+    slices = (*ASKED, "--question=slice", "--policy=rr:80", "--points=2", "--occupy-all")
+    lines = [
+        ("/bin/quantum", ms, PROBE, *slices, f"--tasks={n}") for ms, n in (("100", 1), ("40", 1), ("40", 3))
+    ]
+    for cell, quantum, others in zip(_cells(standard, lines), (100, 40, 40), (1, 1, 3), strict=True):
+        assert cell["outcomes"] == {"interval_ns": quantum * MS, "rr_timeslice_ms": quantum}
+        run, away = (cell["columns"][name] for name in ("run_ns", "away_ns"))
+        for value in (run["min"], run["max"]):
+            assert value == pytest.approx(quantum * MS, abs=20_000)
+        for value in (away["min"], away["max"]):
+            assert value == pytest.approx(others * quantum * MS, abs=20_000)
+        assert cell["columns"]["stolen_ns"]["max"] == 0
+
+
+@pytest.mark.slow
+def test_fair_equals_take_turns_of_a_tick(standard: Bench) -> None:
+    slices = (PROBE, *ASKED, "--question=slice", "--policy=other", "--points=40")
+    lines = [(*slices, f"--tasks={n}") for n in (1, 3, 15)]
+    for cell, others in zip(_cells(standard, lines), (1, 3, 15), strict=True):
+        run, away = (cell["columns"][name] for name in ("run_ns", "away_ns"))
+        assert run["max"] <= TICK
+        assert run["quantiles"]["0.5"] == pytest.approx(TICK, abs=20_000)
+        assert away["quantiles"]["0.5"] == pytest.approx(others * TICK, rel=0.01)
+        assert run["mean"] / (run["mean"] + away["mean"]) == pytest.approx(1 / (others + 1), rel=0.02)
+
+
+@pytest.mark.slow
+def test_two_tasks_share_the_cpu_by_the_kernels_weights(standard: Bench) -> None:
+    shares = (PROBE, *ASKED, "--question=shares", "--points=8")
+    for cell in _cells(standard, [(*shares, f"--nice={nice}") for nice in (-5, 0, 5, 10)]):
+        assert cell["outcomes"]["share"] == pytest.approx(cell["outcomes"]["expected_share"], abs=0.005)
+
+
+@pytest.mark.slow
+def test_who_sleeps_is_served_before_who_never_does(standard: Bench) -> None:
+    sleeper = (PROBE, *ASKED, "--question=sleeper", "--points=45", "--warm-up=5", "--tasks=4")
+    lines = [sleeper, (*sleeper, "--policy=fifo:80"), (*sleeper, "--work=8ms", "--sleep=1ms")]
+    interactive, first, busy = (cell["columns"] for cell in _cells(standard, lines))
+    for columns in (interactive, first):
+        assert columns["runnable_ns"]["quantiles"]["0.5"] > 2 * TICK
+        assert columns["timer_ns"]["quantiles"]["0.5"] < 100_000  # an ordinary task's timer slack is 50 us
+        assert columns["pipe_ns"]["quantiles"]["0.5"] < 20_000
+    assert max(first[name]["max"] for name in ("timer_ns", "pipe_ns")) < 20_000
+    # It wants eight ninths of the CPU, and a fifth is its share: it has to wait as the others do.
+    late = [sum(columns[name]["mean"] for name in ("timer_ns", "pipe_ns")) for columns in (interactive, busy)]
+    assert late[1] > 5 * late[0] and busy["timer_ns"]["max"] > TICK

@@ -129,7 +129,7 @@ def test_what_set_asks_of_a_part_stays_and_the_others_are_scaled(can: Capabiliti
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
-        ("rts7751-2007", ("uio", "syscall")),
+        ("rts7751-2007", ("uio", "syscall", "sleeper")),
         ("sh7780-2008", ("latency", "course")),
         ("toshiba-2010", ("",)),
         ("toshiba-mem-2010", ("",)),
@@ -167,6 +167,21 @@ def test_rts7751_2007_has_its_rows_of_load_and_policy(can: Capabilities) -> None
 def test_rts7751_2007_asks_of_a_call_that_offers_the_cpu_and_of_one_that_does_not(can: Capabilities) -> None:
     _, plan = planned("rts7751-2007", can)
     assert {its for part, its in labels(plan, "part", "long-call") if part == "syscall"} == {"read", "poll"}
+
+
+def test_rts7751_2007_asks_of_slices_of_shares_and_of_sleepers(can: Capabilities) -> None:
+    _, plan = planned("rts7751-2007", can)
+    asked: dict[str, set[tuple[str, ...]]] = {}
+    for cell in plan.cells:
+        of = cell.parameters
+        row = tuple(str(of.get(name, "")) for name in ("question", "policy", "tasks", "nice"))
+        asked.setdefault(cell.labels.get("part", ""), set()).add(row)
+    assert {row[:2] for row in asked["quantum"]} == {("slice", "rr:80")}
+    assert {row[:3] for row in asked["slice"]} == {("slice", "other", tasks) for tasks in ("1", "4", "16")}
+    assert {(row[0], row[3]) for row in asked["shares"]} == {
+        ("shares", n) for n in ("0", "1", "5", "10", "19")
+    }
+    assert {row[:3] for row in asked["sleeper"]} == {("sleeper", p, "4") for p in ("other", "fifo:80")}
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

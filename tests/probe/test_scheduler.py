@@ -81,6 +81,13 @@ def test_the_system_call_is_as_long_as_what_was_asked_for(probe: Path) -> None:
         (["--call", "0"], 2, "--call"),
         (["--question", "tasks", "--tasks", "4097"], 2, "4096"),
         (["--question", "tasks", "--policy", "deadline:1ms:2ms:3ms", "--tasks", "1"], 2, "sleeping"),
+        (["--question", "slice", "--policy", "fifo:80"], 2, "rr:P"),
+        (["--question", "slice", "--policy", "other", "--tasks", "65"], 2, "64"),
+        (["--question", "shares", "--policy", "fifo:80"], 2, "nice"),
+        (["--question", "shares", "--nice", "20"], 2, "19"),
+        (["--question", "shares", "--window", "1us"], 2, "1ms"),
+        (["--question", "sleeper", "--tasks", "0"], 2, "64"),
+        (["--question", "sleeper", "--sleep", "0ms"], 2, "--sleep"),
     ],
 )
 def test_what_cannot_be_is_refused(probe: Path, words: list[str], code: int, says: str) -> None:
@@ -193,3 +200,69 @@ def test_deadline_tasks_are_refused_where_they_cannot_be_kept_on_one_cpu(probe: 
     done = run("scheduler", "--question", "tasks", *words)
     assert done.returncode == 3
     assert "one CPU" in done.stderr or "sched" in done.stderr
+
+
+def _medians(stream: Stream) -> dict[str, float]:
+    return {name: float(np.median(values)) for name, values in stream.columns[0].items()}
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="leaves a CPU free")
+def test_round_robin_equals_take_equal_turns(probe: Path, tmp_path: Path) -> None:
+    """Whoever else takes the CPU meanwhile takes it from both alike: run and absence are compared with each other."""
+    words = ["--question", "slice", "--policy", "rr:80", "--points", "3"]
+    stream = _asked(tmp_path / "stream", *words)
+    assert stream.trailer is not None
+    outcomes = stream.trailer["outcomes"]
+    told = Path("/proc/sys/kernel/sched_rr_timeslice_ms").read_text()
+    assert outcomes["rr_timeslice_ms"] == int(told)
+    assert outcomes["interval_ns"] == pytest.approx(int(told) * 1_000_000, rel=0.1)  # whole ticks
+    median = _medians(stream)
+    assert median["run_ns"] + median["stolen_ns"] == pytest.approx(median["away_ns"], rel=0.2)
+    assert (stream.columns[0]["flags"] & 2 == 2).all()
+
+
+def test_a_fair_task_is_away_for_its_equals_turns(probe: Path, tmp_path: Path) -> None:
+    """The more equals, the longer it is away for each part of a second that it runs."""
+    share = {}
+    for tasks in (1, 7):
+        words = ["--question", "slice", "--policy", "other", "--points", "60", "--tasks", str(tasks)]
+        samples = _asked(tmp_path / str(tasks), *words).columns[0]
+        assert samples["run_ns"].size == 60 and samples["run_ns"].min() > 0
+        share[tasks] = samples["run_ns"].sum() / (samples["run_ns"].sum() + samples["away_ns"].sum())
+    assert share[7] < 0.6 * share[1]
+
+
+def test_shares_follow_the_kernels_weights(probe: Path) -> None:
+    """The two tasks' CPU time is compared, so what others take does not matter."""
+    share = {}
+    for nice in (0, 5, 10):
+        found = _summary("--question", "shares", "--nice", str(nice), "--points", "12", "--window", "200ms")
+        assert set(found["columns"]) == {"window_ns", "nice0_ns", "niced_ns"}
+        own, other = (found["columns"][name]["mean"] for name in ("nice0_ns", "niced_ns"))
+        assert found["outcomes"]["share"] == pytest.approx(other / (own + other), rel=1e-6)
+        assert found["outcomes"]["share"] == pytest.approx(found["outcomes"]["expected_share"], abs=0.05)
+        assert found["labels"]["nice"] == str(nice)
+        share[nice] = found["outcomes"]["share"]
+    assert share[0] > 1.5 * share[5] > 3 * share[10]
+
+
+def test_who_sleeps_is_served_before_who_computes(probe: Path, tmp_path: Path) -> None:
+    """A real-time sleeper is always; the tasks that compute wait for each other."""
+    words = ["--question", "sleeper", "--tasks", "4", "--points", "30", "--policy", "fifo:80"]
+    median = _medians(_asked(tmp_path / "stream", *words))
+    assert 0 < median["timer_ns"] < median["runnable_ns"]
+    assert 0 < median["pipe_ns"] < median["runnable_ns"]
+
+
+@pytest.mark.parametrize("question", ["slice", "shares", "sleeper"])
+def test_it_ends_among_tasks_that_compute_when_it_is_stopped(
+    probe: Path, tmp_path: Path, question: str
+) -> None:
+    path = tmp_path / "stream"
+    words = ["scheduler", "--question", question, "--policy", "other", "--tasks", "3", "--points", "1000000"]
+    with running(*words, "--window", "10ms", "--quiet", "--stream", str(path)) as one:
+        one.progress()
+        one.process.send_signal(signal.SIGTERM)
+        assert one.end()[0] == 0
+    trailer = read_stream(path).trailer
+    assert trailer is not None and trailer["stop_reason"] == "stopped"

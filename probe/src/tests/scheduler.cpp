@@ -7,6 +7,9 @@
 // throttling: a FIFO task does not yield, and an ordinary one waits for the CPU. From: the begin of the spinning. To: the instant at
 // which the CPU was taken (ran_ns), and from there to its return (gap_ns); a gap in which the other task ran, nothing else.
 // tasks: a task wakes another and then waits, while many others are there (scheduler_tasks.cpp): wake_up_ns, switch_ns.
+// slice: how long a task runs before its equal takes over (scheduler_slice.cpp): run_ns, away_ns.
+// shares: the CPU time of two tasks with different nice values (scheduler_shares.cpp): nice0_ns, niced_ns.
+// sleeper: a task that mostly sleeps, beside tasks that never do (scheduler_sleeper.cpp): timer_ns, pipe_ns, runnable_ns.
 // Its own cost: two clock readings a time. It disturbs its CPU: with throttling up to --spin in one piece. Source: what a designer should
 // know of the scheduler (rts7751-2007, part one). docs/tests/scheduler.md tells more.
 #include <fcntl.h>
@@ -26,6 +29,9 @@
 #include "switches/locks.hpp"
 #include "sys/file.hpp"
 #include "tests/scheduler_points.hpp"
+#include "tests/scheduler_shares.hpp"
+#include "tests/scheduler_sleeper.hpp"
+#include "tests/scheduler_slice.hpp"
 #include "tests/scheduler_tasks.hpp"
 #include "tests/test.hpp"
 #include "timers/work.hpp"
@@ -35,17 +41,25 @@ namespace howlate {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"question", ParamType::choice, "syscall", "", "syscall|inversion|throttling|tasks", "what is asked"},
+    {"question", ParamType::choice, "syscall", "", "syscall|inversion|throttling|tasks|slice|shares|sleeper",
+     "what is asked"},
     {"hold", ParamType::duration, "1ms", "ns", "", "inversion: how long the owner works with the mutex"},
     {"between", ParamType::duration, "10ms", "ns", "", "inversion: how long the task in between works"},
     {"long-call", ParamType::choice, "read", "", "read|poll",
      "syscall: a read() of zeros, in which the kernel offers the CPU after each page, or a poll(), in which "
      "it does not"},
     {"call", ParamType::bytes, "4MiB", "B", "", "syscall: how much one read() of zeros is asked for"},
-    {"tasks", ParamType::count, "1", "1", "", "tasks: how many there are beside the two, at most 4096"},
+    {"tasks", ParamType::count, "1", "1", "",
+     "tasks: how many there are beside the two, at most 4096; slice, sleeper: how many compute beside the "
+     "one, "
+     "1 to 64"},
     {"tasks-state", ParamType::choice, "runnable", "", "runnable|sleeping", "tasks: what those do"},
     {"spin", ParamType::duration, "3s", "ns", "", "throttling: give a point up after so long without a gap"},
     {"rest", ParamType::duration, "1200ms", "ns", "", "throttling: sleep so long before each point"},
+    {"nice", ParamType::integer, "5", "1", "", "shares: the second task's nice value; the first one's is 0"},
+    {"window", ParamType::duration, "250ms", "ns", "", "shares: length of a data point"},
+    {"sleep", ParamType::duration, "9ms", "ns", "", "sleeper: how long it sleeps, twice a point"},
+    {"work", ParamType::duration, "1ms", "ns", "", "sleeper: how long it works after each sleep"},
     points_param("20"),
     points_duration,
     points_warm_up,
@@ -337,9 +351,19 @@ Result<ExitCode> run_deadline_tasks(Cell& cell, PointsPlan plan, const SchedPoli
   return ask_about_tasks(cell, std::move(plan), cpus->front(), policy);
 }
 
+// What a question is about where no policy was given: a FIFO task has no slice, and no nice value.
+Status choose_policy(Params& in, const std::string& asked) {
+  if (!in.given("policy") && asked == "slice") in.put("policy", "rr:80");
+  if (!in.given("policy") && (asked == "shares" || asked == "sleeper")) in.put("policy", "other");
+  if (asked == "shares" && in.text("policy") != "other")
+    return usage_error("a nice value is for ordinary tasks alone", "Give --policy other");
+  return {};
+}
+
 Result<ExitCode> run(Cell& cell) {
   Params& in = cell.params();
-  const std::string& asked = in.text("question");
+  const std::string asked = in.text("question");
+  if (const Status right = choose_policy(in, asked); !right) return right.error();
   PointsPlan plan;
   plan.labels = {{"question", asked}};
   if (const auto policy = parse_policy(in.text("policy"));
@@ -353,6 +377,9 @@ Result<ExitCode> run(Cell& cell) {
   Question question{cell, plan, chosen->cpus.front(), chosen->policy};
   if (asked == "syscall") return run_syscall(question);
   if (asked == "tasks") return ask_about_tasks(cell, std::move(plan), question.cpu, question.policy);
+  if (asked == "slice") return ask_about_slices(cell, std::move(plan), question.cpu, question.policy);
+  if (asked == "shares") return ask_about_shares(cell, std::move(plan), question.cpu);
+  if (asked == "sleeper") return ask_about_sleepers(cell, std::move(plan), question.cpu, question.policy);
   if (chosen->policy.kind != SchedKind::fifo)
     return not_possible("--question " + asked + " is about FIFO tasks",
                         "Give the right to them (CAP_SYS_NICE or ulimit -r), and --policy fifo:P");
@@ -380,6 +407,13 @@ constexpr PointTerm point_ns[] = {
     {.factor = 8e8, .where = "question", .has_value = "throttling"},  // the gap
     {.factor = 1, .option = "rest", .where = "question", .has_value = "throttling"},
     {.factor = 1, .option = "spin", .where = "question", .has_value = "throttling"},
+    // A fair task's slice is some ms, and half of the time nobody computes; a round-robin task's is 100 ms.
+    {.factor = 8e6, .where = "question", .has_value = "slice"},
+    {.factor = 8e6, .option = "tasks", .where = "question", .has_value = "slice"},
+    {.factor = 5.5e8, .where = "policy", .has_value = "rr:80"},
+    {.factor = 1, .option = "window", .where = "question", .has_value = "shares"},
+    {.factor = 2, .option = "sleep", .where = "question", .has_value = "sleeper"},
+    {.factor = 4, .option = "work", .where = "question", .has_value = "sleeper"},
 };
 
 }  // namespace
@@ -389,10 +423,12 @@ const Test test_scheduler = {
     .name = "scheduler",
     .summary =
         "when the scheduler gives a task the CPU, and what it costs: system calls, inversion, throttling, "
-        "many tasks",
+        "many tasks, time slices, nice values, sleepers",
     .params = params,
     .columns = syscall_columns,
-    .needs = "for inversion and throttling the right to real-time scheduling (CAP_SYS_NICE or ulimit -r)",
+    .needs =
+        "for inversion, throttling and slice of rr:P the right to real-time scheduling (CAP_SYS_NICE or "
+        "ulimit -r); for shares with a negative nice value CAP_SYS_NICE or ulimit -e",
     .run = run,
     .example = "howlate-probe scheduler --question inversion --points 50",
     .point_ns = point_ns,
