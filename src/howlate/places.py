@@ -44,7 +44,7 @@ def machine_probe_path(machine: str) -> Path:
     if machine not in ARCHITECTURES:
         raise NotPossibleError(
             f'there is no probe for the architecture "{machine}" (there are {", ".join(ARCHITECTURES)})',
-            "build it there from probe/ with CMake (-DHOWLATE_WERROR=OFF), and measure by hand (docs/probe.md)",
+            "build it there from probe/ with CMake, and measure by hand (docs/probe.md)",
         )
     given = os.environ.get(_own_probe(ARCHITECTURES[machine]))
     if machine != os.uname().machine and not given:

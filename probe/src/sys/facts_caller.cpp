@@ -7,7 +7,6 @@
 #include "core/text.hpp"
 #include "sys/cgroups.hpp"
 #include "sys/facts_list.hpp"
-#include "sys/granting.hpp"
 
 namespace howlate {
 namespace {
@@ -39,9 +38,7 @@ void gather_rights(const Tree& tree, FactList& facts) {
   facts.text_of("caller.cpus_allowed", status_line(tree, "Cpus_allowed_list:"));
   facts.integer_of("caller.limit_rtprio", soft_limit(tree, "Max realtime priority"));
   facts.integer_of("caller.limit_memlock", soft_limit(tree, "Max locked memory"));
-  const std::string program = own_path();
-  program.empty() ? facts.missing("caller.program", "/proc/self/exe cannot be read")
-                  : facts.text("caller.program", program);
+  facts.text_of("caller.program", tree.read_link("/proc/self/exe"));
   const auto capabilities = status_line(tree, "CapEff:");
   unsigned long long bits = 0;
   for (const char digit : capabilities ? *capabilities : std::string()) {
