@@ -30,13 +30,20 @@ def deadline_sentences(
 
 def _of_all(every: DeadlineSummary, time: str, thousands: str) -> str:
     the_deadline = _("the deadline of {time}").format(time=time) if time else _("the deadline")
+    releases = _grouped(every.releases, thousands)
     if not every.misses:
         return _("None of {releases} releases missed {the_deadline}.").format(
-            releases=_grouped(every.releases, thousands), the_deadline=the_deadline
+            releases=releases, the_deadline=the_deadline
         )
     return _(
         "Of {releases} releases {misses} missed {the_deadline} ({late} late, {unserved} never served)."
-    ).format(the_deadline=the_deadline, **_counts(every, thousands))
+    ).format(
+        releases=releases,
+        misses=_grouped(every.misses, thousands),
+        the_deadline=the_deadline,
+        late=_grouped(every.late, thousands),
+        unserved=_grouped(every.unserved, thousands),
+    )
 
 
 def _worst_row(cells: Sequence[CellSummary], every: DeadlineSummary, thousands: str) -> list[str]:
@@ -49,18 +56,11 @@ def _worst_row(cells: Sequence[CellSummary], every: DeadlineSummary, thousands: 
     worst, name = max(counted, key=lambda row: row[0].misses / max(1, row[0].releases))
     return [
         _("The largest share missed it in the row {name}: {misses} of {releases}.").format(
-            name=name, **_counts(worst, thousands)
+            name=name,
+            misses=_grouped(worst.misses, thousands),
+            releases=_grouped(worst.releases, thousands),
         )
     ]
-
-
-def _counts(its: DeadlineSummary, thousands: str) -> dict[str, str]:
-    return {
-        "releases": _grouped(its.releases, thousands),
-        "misses": _grouped(its.misses, thousands),
-        "late": _grouped(its.late, thousands),
-        "unserved": _grouped(its.unserved, thousands),
-    }
 
 
 def _grouped(count: int, thousands: str) -> str:
