@@ -222,14 +222,15 @@ def test_round_robin_equals_take_equal_turns(probe: Path, tmp_path: Path) -> Non
 
 
 def test_a_fair_task_is_away_for_its_equals_turns(probe: Path, tmp_path: Path) -> None:
-    """The more equals, the longer it is away for each part of a second that it runs."""
+    """The more equals, the longer it is away for each part of a second that it runs. Others may want the CPU too:
+    then the difference is smaller."""
     share = {}
-    for tasks in (1, 7):
-        words = ["--question", "slice", "--policy", "other", "--points", "60", "--tasks", str(tasks)]
+    for tasks in (1, 31):
+        words = ["--question", "slice", "--policy", "other", "--points", "20", "--tasks", str(tasks)]
         samples = _asked(tmp_path / str(tasks), *words).columns[0]
-        assert samples["run_ns"].size == 60 and samples["run_ns"].min() > 0
+        assert samples["run_ns"].size == 20 and samples["run_ns"].min() > 0
         share[tasks] = samples["run_ns"].sum() / (samples["run_ns"].sum() + samples["away_ns"].sum())
-    assert share[7] < 0.6 * share[1]
+    assert share[31] < 0.6 * share[1]
 
 
 def test_shares_follow_the_kernels_weights(probe: Path) -> None:
