@@ -227,6 +227,19 @@ def test_an_emitted_job_gives_the_run_that_run_makes(tmp_path: Path) -> None:
     )
     assert ours == theirs
     assert howlate(tmp_path, "compare", "job", "run")[0] == 0
+    facts = tmp_path / "j" / "results" / "0" / "stdout"
+    said = json.loads(facts.read_text())
+    for key, value, code in (("kernel.boot_id", "other", 0), ("kernel.release", "0.1", 2)):
+        said["values"][key] = value
+        facts.write_text(json.dumps(said))
+        got, out, err = howlate(tmp_path, "import", "j", "--out", key)
+        assert got == code and ("4 cells were measured in another boot" in " ".join(out.split())) == (
+            code == 0
+        )
+    assert "under the kernel" in err and "facts are of 0.1" in err
+    facts.write_text("{}")
+    code, out, err = howlate(tmp_path, "import", "j", "--out", "without")
+    assert code == 0 and "nothing is known of the machine" in " ".join(out.split()), err
     code, _, err = howlate(tmp_path, "show", "j")
     assert code == 2 and "howlate import j" in err
 

@@ -3,13 +3,14 @@ made there."""
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from howlate import doctor
-from howlate.errors import ExitCode, UsageError
+from howlate.errors import DamagedError, ExitCode, UsageError
 from howlate.execute import Failure
 from howlate.importers._by_hand import with_kernel
 from howlate.importers._importer import Measured, RunImporter
@@ -21,6 +22,7 @@ from howlate.plan.aim import aim_of
 from howlate.plan.cpus import marked
 from howlate.store.elsewhere import job_folder
 from howlate.store.job_folder import JobFolder, Line
+from howlate.store.stream import StreamReader
 from howlate.targets._target import Outcome, outcome_of
 
 NOT_RUN = "not run"
@@ -57,7 +59,9 @@ def read(paths: Sequence[Path], labels: Mapping[str, str]) -> Measured:
             if cell:
                 found.take(cell, folder.line(attempt, number))
     facts = next((its for its in (folder.facts(one) for one in reversed(attempts)) if its), {})
+    boots = _boots(found, Facts.from_json(facts)) if facts else ()
     run = _run(folder, found, Facts.from_json(facts) if facts else None, labels)
+    run = replace(run, warnings=(*run.warnings, *boots))
     cells = {cell.id: cell for cell in run.plan.cells}
     failures = tuple(
         Failure(cells[cell], outcome.exit_code, outcome.message)
@@ -110,6 +114,27 @@ def _run(folder: JobFolder, found: _Found, facts: Facts | None, labels: Mapping[
     findings = doctor.examine(facts, aim_of(plan, folder.defaults))
     run = replace(run, plan=plan, facts=facts.to_json(), findings=tuple(f.to_json() for f in findings))
     return _dated(run, found)
+
+
+def _boots(found: _Found, facts: Facts) -> tuple[str, ...]:
+    """A sentence where cells were measured in another boot than the facts are of; refuses another kernel's."""
+    other = 0
+    for path in found.streams.values():
+        with (
+            contextlib.suppress(DamagedError),
+            StreamReader.open(path) as stream,
+        ):  # its cell tells what is wrong
+            its, release = stream.header.raw, facts.text("kernel.release")
+            ran = its.get("facts", {}).get("kernel_release")
+            if release and ran and ran != release:
+                raise UsageError(
+                    f"{path} was measured under the kernel {ran}, and the job's facts are of {release}",
+                    "a run is of one kernel: put the results of each into a copy of the job's folder and import both",
+                )
+            other += its.get("boot_id") != facts.text("kernel.boot_id")
+    cells = "1 cell was" if other == 1 else f"{other} cells were"
+    said = f"{cells} measured in another boot of the machine than its facts: they may differ by that"
+    return (said,) if other else ()
 
 
 def _possible(cell: Cell, found: _Found) -> Cell:

@@ -109,9 +109,10 @@ class JobFolder:
         """The machine's, from the first line; empty where it has none."""
         try:
             text = self.line(attempt, 0).output.decode("utf-8", "replace")
-            return dict(parse_json(text, str(attempt), DamagedError).values)
+            found = dict(parse_json(text, str(attempt), DamagedError).values)
         except DamagedError:
             return {}
+        return found if found.get("facts") == 1 else {}
 
 
 def _text(file: Path) -> str:
