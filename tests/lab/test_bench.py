@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from howlate.errors import DamagedError
+from howlate.errors import DamagedError, TargetError
 from howlate.lab.bench import Bench
 from howlate.lab.machine import Machine
 from howlate.lab.own import own_kernel
+from howlate.lab.own_needs import WHAT_IT_NEEDS
 from howlate.lab.results import Results
 from howlate.lab.snapshot import Snapshots
 from lab.made_archive import bzimage
@@ -45,3 +46,16 @@ def test_a_kernel_that_was_exchanged_in_the_cache_is_not_measured(tmp_path: Path
     on.kernel.vmlinuz.unlink()
     with pytest.raises(DamagedError, match="cannot be read"):
         _ = made_bench(tmp_path).key
+
+
+def test_an_own_kernel_that_does_not_boot_is_told_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def panics(*_: object) -> None:
+        raise TargetError("the guest's kernel panicked", "look there", "the console")
+
+    monkeypatch.setattr(Snapshots, "opened", panics)
+    with pytest.raises(TargetError) as caught:
+        made_bench(tmp_path).run([("howlate-probe", "--version")], 1.0)
+    assert caught.value.remedy == f"look there; {WHAT_IT_NEEDS}"
+    assert caught.value.console == "the console"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -19,7 +20,7 @@ from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label
 from howlate.lab.machine import NAMED, Machine
 from howlate.lab.modules import DEFAULT
-from howlate.lab.own_needs import check_load
+from howlate.lab.own_needs import WHAT_IT_NEEDS, check_load
 from howlate.lab.real import HOW_TO_CHECK, TRY_S, check_device
 from howlate.lab.results import Results
 from howlate.lab.scratch import scratch
@@ -161,7 +162,14 @@ class Bench:
         boot = self._boot(self._stored())
         if not self.snapshots.holds(self.key):
             self.say(f"booting {self.label}")
-        with self.snapshots.opened(boot, self.key, self.stop) as saved:
+        with ExitStack() as held:
+            try:
+                saved = held.enter_context(self.snapshots.opened(boot, self.key, self.stop))
+            except TargetError as problem:
+                if not self.kernel.label.own:
+                    raise
+                remedy = f"{problem.remedy}; {WHAT_IT_NEEDS}" if problem.remedy else WHAT_IT_NEEDS
+                raise TargetError(problem.message, remedy, problem.console) from None
             return saved.run(job, self.cache / "tmp", limit_s, self.stop, tick)
 
     def _run_in_real_time(self, job: bytes, limit_s: float, tick: Tick) -> bytes:

@@ -56,10 +56,16 @@ def plain_kernel(data: bytes) -> bytes:
 
 def _payload(data: bytes) -> bytes | None:
     """What a bzImage unpacks."""
+    start, end = _payload_place(data)
+    return _unpacked(data[start:end])
+
+
+def _payload_place(data: bytes) -> tuple[int, int]:
+    """Where in a bzImage it begins and ends, by the head."""
     sectors = data[0x1F1] or 4
     start, length = struct.unpack_from("<II", data, 0x248)
     start += (sectors + 1) * 512
-    return _unpacked(data[start : start + length])
+    return start, start + length
 
 
 def _bzimage(data: bytes, whence: str) -> Image:
@@ -67,6 +73,12 @@ def _bzimage(data: bytes, whence: str) -> Image:
     (flags,) = struct.unpack_from("<H", data, 0x236)
     if protocol < 0x20C or not flags & 1:
         raise UsageError(f"{whence} is a kernel for 32 bits", "the lab boots kernels for amd64 and arm64")
+    needed = _payload_place(data)[1]
+    if len(data) < needed:
+        raise UsageError(
+            f"{whence} is cut off: by its head it has at least {needed} bytes, and there are {len(data)}",
+            "copy it again, or build it again",
+        )
     (text,) = struct.unpack_from("<H", data, 0x20E)
     banner = data[text + 0x200 :].split(b"\0", 1)[0] if text else b""
     release = banner.split(b" ", 1)[0].decode(errors="replace")
@@ -85,15 +97,23 @@ def _arm64(data: bytes, whence: str) -> bytes | None:
             )
         data = plain
     elif data[:2] == b"\x1f\x8b":
-        data = _unpacked(data) or b""
+        data = _whole(_unpacked(data), whence)
     return data if data[0x38:0x3C] == b"ARM\x64" else None
+
+
+def _whole(plain: bytes | None, whence: str) -> bytes:
+    if plain is None:
+        raise UsageError(f"{whence} is gzipped and cut off, or damaged", "copy it again, or build it again")
+    return plain
 
 
 def _unpacked(packed: bytes) -> bytes | None:
     """The payload of an image, by its first bytes; None if it cannot be unpacked. What follows it is ignored."""
     try:
         if packed[:2] == b"\x1f\x8b":
-            return zlib.decompressobj(31).decompress(packed)
+            unpacker = zlib.decompressobj(31)
+            plain = unpacker.decompress(packed)
+            return plain if unpacker.eof else None
         if packed[:6] == b"\xfd7zXZ\0":
             return lzma.LZMADecompressor().decompress(packed)
         if packed[:3] == b"]\0\0":

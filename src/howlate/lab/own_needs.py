@@ -14,6 +14,7 @@ from howlate.lab.kernel import Kernel
 from howlate.model.kernel_config import Config
 
 PAGE = "docs/lab/own-kernels.md"
+WHAT_IT_NEEDS = f"a kernel of your own must have what {PAGE} lists"
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from howlate.lab.bench import PROBE, Bench, Line
 from howlate.lab.cache import cache_folder
 from howlate.lab.cost import CELL_S, Costs, cell_cost_s, limit_s
 from howlate.lab.kernel import Kernel
-from howlate.lab.label import Label
+from howlate.lab.label import Label, split_own
 from howlate.lab.machine import Machine
 from howlate.lab.needed import Needed, built, needed
 from howlate.lab.own import own_kernel
@@ -138,7 +138,8 @@ class LabTarget:
             label, kernel = own_kernel(str(path), cache)
             if str(label) in self._labels:
                 raise UsageError(
-                    f"two kernels are called {label}", f"give one of them a name: --kernel other={path}"
+                    f"two kernels are called {label}",
+                    f"give one of them another name: --kernel other={split_own(str(path))[1]}",
                 )
             check_own(kernel, say)
             make_ready(label.arch)
