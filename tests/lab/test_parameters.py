@@ -35,6 +35,15 @@ def test_a_parameter_that_was_handed_to_init_is_refused_with_the_nearest_one(tmp
     assert caught.value.remedy.startswith('did you mean "threadirqs"?')
 
 
+def test_what_a_kernel_does_anyway_is_refused_with_that_and_never_proposed_again(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="does not know the parameter threadirqs") as caught:
+        check("6.1-rt[threadirqs]", "threadirqs", tmp_path)
+    assert caught.value.remedy == "with PREEMPT_RT every interrupt handler runs in a thread: leave it out"
+    with pytest.raises(UsageError) as caught:
+        check("6.1[threadirqs]", "threadirqs", tmp_path)
+    assert '"threadirqs"' not in caught.value.remedy
+
+
 def test_what_the_kernel_took_is_in_force(tmp_path: Path) -> None:
     assert check("6.1[preempt=full quiet]", "", tmp_path) == ()
     assert check("6.1", "nokaslr", tmp_path) == ()  # the lab's own
@@ -60,14 +69,21 @@ def test_a_kernel_hands_over_what_it_does_not_know(tmp_path: Path) -> None:
     """The real thing: what a guest reports, and a real kernel's strings."""
     import json
 
-    words = "frobnicate=yes bogus rcutree.kthread_prio=3 no_such.thing=1 threadirqs"
+    words = "frobnicate=yes bogus rcutree.kthread_prio=3 no_such.thing=1 nohz=off threadirqs"
     on = bench(tmp_path, f"6.1-rt[{words}]")
     (line,) = on.run([("howlate-probe", "facts", "--json")], 60.0)
     values = json.loads(line.stdout)["values"]
-    assert set(values[HANDED].split()) >= {"bogus", "frobnicate=yes"}
-    assert "threadirqs" not in values[HANDED]
+    handed = values[HANDED].split()
+    assert set(handed) >= {
+        "bogus",
+        "frobnicate=yes",
+        "threadirqs",
+    }  # the last is compiled out with PREEMPT_RT
+    assert "nohz=off" not in handed
     assert values[OF_MODULES].split() == ["rcutree.kthread_prio=3"]
     with pytest.raises(UsageError, match="does not know the parameter frobnicate=yes"):
         check_in_force(on.label, values, on.kernel.vmlinuz)
+    with pytest.raises(UsageError, match="does not know the parameter threadirqs"):
+        check_in_force(Label.parse("6.1-rt[threadirqs]"), values, on.kernel.vmlinuz)
     known = Known.of(plain_kernel(on.kernel.vmlinuz.read_bytes()))
     assert {"isolcpus", "nohz", "nohz_full"} <= known.parameters

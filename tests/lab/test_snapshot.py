@@ -77,7 +77,9 @@ class Makes:
         self.count = 0
         monkeypatch.setattr(snapshot, "_make", self)
 
-    def __call__(self, boot: Boot, beside: Path, otherwise: Path, stop: threading.Event) -> None:
+    def __call__(
+        self, boot: Boot, beside: Path, otherwise: Path, limit_s: float, stop: threading.Event
+    ) -> None:
         self.count += 1
         (beside / "state").write_bytes(b"state")
         write_json(beside / "snapshot.json", {"sha256": file_hash(beside / "state")})
@@ -146,10 +148,10 @@ def test_an_oops_while_it_boots_is_told_and_nothing_is_saved(tmp_path: Path) -> 
     with guest.window.open("r+b") as file:
         file.write(struct.pack("<8s6Q", b"howlwin1", 0, 0, window.State.READY, 0, 0, READ_NS))
     guest.console.write_text("Booting Linux\n")
-    assert snapshot._boot(guest, 0.0) == READ_NS
+    assert snapshot._boot(guest) == READ_NS
     guest.console.write_text("Booting Linux\n[    0.7] Oops: 0000 [#1] PREEMPT\n")
     with pytest.raises(TargetError, match="the guest's kernel oopsed: Oops: 0000"):
-        snapshot._boot(guest, 0.0)
+        snapshot._boot(guest)
 
 
 def test_what_has_no_record_is_refused(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ from howlate.model.decode import nearest
 HANDED, OF_MODULES = "kernel.handed_to_init", "kernel.parameters_of_modules"
 NOT_CHECKED = "lab.parameters_not_checked"
 """The fact that `check_in_force` returns, as words."""
+IMPLIED_BY_RT: Mapping[str, str] = {"threadirqs": "with PREEMPT_RT every interrupt handler runs in a thread"}
+"""What a PREEMPT_RT kernel does without the parameter, which is compiled out of it."""
 _SPELT = re.compile(rb"(?<=\0)([A-Za-z][A-Za-z0-9_.-]{1,39})=(?=\0)")
 
 
@@ -46,8 +48,8 @@ class Known:
         return name.encode() + b"\0" in self.image
 
     def nearest(self, name: str) -> str | None:
-        """The parameter that was probably meant."""
-        return nearest(name, sorted(self.parameters | FLAGS | EARLY))
+        """Another parameter that was probably meant; some kernels do not have all that this list holds."""
+        return nearest(name, sorted((self.parameters | FLAGS | EARLY) - {name}))
 
 
 def check_in_force(label: Label, facts: Mapping[str, Any], vmlinuz: Path) -> tuple[str, ...]:
@@ -77,7 +79,9 @@ def not_checked(label: str, words: str) -> str:
 def _refusal(label: Label, word: str, known: Known) -> UsageError:
     near = known.nearest(_name(word))
     meant = ""
-    if near is not None:
+    if label.rt and word in IMPLIED_BY_RT:
+        meant = f"{IMPLIED_BY_RT[word]}: "
+    elif near is not None:
         value = f"={word.partition('=')[2]}" if "=" in word else ("=..." if near not in FLAGS else "")
         meant = f'did you mean "{near}{value}"? Else '
     return UsageError(
