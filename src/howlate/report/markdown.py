@@ -1,0 +1,121 @@
+"""A comparison as Markdown: a line for each place and side, the published figures in the same line.
+
+Pure: from a Comparison (report/compare.py) to lines of text. tools/pages.py makes the pages of docs/studies of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from statistics import median
+
+from howlate.charts._words import significant
+from howlate.model.summary import MISSES
+from howlate.reference.beside import Line as Beside
+from howlate.report.compare import Block, Comparison
+from howlate.report.conclusions import conclusions
+from howlate.report.layout import heading
+from howlate.stats.loaded import percent
+from howlate.stats.sides import LOAD, RUN, Row
+
+MIDDLE = ("mean", "deviation", "0.5")
+"""Figures of which the median over the seeds is shown; of all others the smallest and the largest."""
+COUNTS = ("overruns", "exceeded", MISSES)
+NOTHING = "-"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a table shows."""
+
+    column: str
+    """The samples' column: "latency_ns"; "" for the loads' own runs alone."""
+    by: tuple[str, ...]
+    """Labels that become columns, in this order, before the kernel's."""
+    figures: tuple[str, ...]
+    """Of stats.sides.FIGURES, "0.5" (the median), LOAD, or RUN with what a load says of its own runs."""
+    published: tuple[str, ...] = ()
+    """Of FIGURES: what the study's document prints for the same."""
+    only: Mapping[str, str] = field(default_factory=dict)
+    """Labels that a place must have."""
+
+
+def table(found: Comparison, wanted: Wanted) -> list[str]:
+    """The lines of a Markdown table, its head among them; ValueError where no place has the column."""
+    blocks = [block for block in found.blocks if block.column == wanted.column and _fits(block, wanted)]
+    if not blocks:
+        raise ValueError(f"no place has the column {wanted.column!r} with the labels {dict(wanted.only)}")
+    heads = [*wanted.by, "kernel", *map(_heading, wanted.figures)]
+    heads += [f"published {heading(name)}" for name in wanted.published]
+    lines = [_line(heads), _line("---" for _ in heads)]
+    for block in blocks:
+        for row in block.rows:
+            labels = [block.labels.get(label, NOTHING) for label in wanted.by]
+            figures = [figure_text(row, name) for name in wanted.figures]
+            beside = _beside(found, block, row.side)
+            printed = [_published_text(beside, name) for name in wanted.published]
+            lines.append(_line([*labels, found.sides[row.side], *figures, *printed]))
+    return lines
+
+
+def summary(found: Comparison, about: str = "") -> list[str]:
+    """The generated sentences as a list; those of one heading alone where `about` names it."""
+    chosen = [(title, sentences) for title, sentences in conclusions(found) if about in title]
+    if not chosen:
+        raise ValueError(f"no sentence is about {about!r}")
+    lines: list[str] = []
+    for title, sentences in chosen:
+        lines += [f"**{title}**", ""] if len(chosen) > 1 else []
+        lines += [*(f"- {sentence.text}" for sentence in sentences), ""]
+    return lines[:-1]
+
+
+def figure_text(row: Row, name: str) -> str:
+    """One figure of a side at a place: a number, or the smallest "to" the largest over the seeds."""
+    if row.not_loaded:
+        return percent(median(row.not_loaded)) if name == LOAD else "not loaded"
+    if not row.once:
+        return "invalid"
+    over_seeds = row.range(name)
+    if over_seeds is None:
+        return NOTHING
+    if name in MIDDLE:
+        return number_text(over_seeds.median, name)
+    low, high = number_text(over_seeds.smallest, name), number_text(over_seeds.largest, name)
+    return low if low == high else f"{low} to {high}"
+
+
+def number_text(value: float, name: str) -> str:
+    """Times in microseconds, a load's own runs in milliseconds, with three significant digits; counts whole."""
+    if name == LOAD:
+        return percent(value)
+    if name in COUNTS:
+        return f"{value:,.0f}"
+    shown = value / (1e6 if name.startswith(RUN) else 1e3)
+    return f"{shown:,.0f}" if abs(shown) >= 999.5 else significant(shown)
+
+
+def _heading(name: str) -> str:
+    if name.startswith(RUN) or name in (*COUNTS, LOAD):
+        return heading(name)
+    return "median, us" if name == "0.5" else f"{heading(name)}, us"
+
+
+def _fits(block: Block, wanted: Wanted) -> bool:
+    return all(block.labels.get(name) == value for name, value in wanted.only.items())
+
+
+def _beside(found: Comparison, block: Block, side: int) -> Beside | None:
+    """The published line that stands beside this side, as the terminal's table places it."""
+    model = found.joined.sides[side].preemption
+    lines = zip(block.published, block.stand, strict=True)
+    return next((line for line, sides in lines if side in sides and model in line.preemption), None)
+
+
+def _published_text(line: Beside | None, name: str) -> str:
+    value = None if line is None else line.values.get(name)
+    return NOTHING if value is None else number_text(value, name)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

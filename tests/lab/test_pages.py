@@ -1,0 +1,123 @@
+"""The pages of docs/studies are what the code gives: their blocks are whole, and a part of each is measured anew."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from howlate.places import ROOT
+from lab.guests import KERNELS, bench, with_kernels
+
+TOLERANCE = 0.1
+"""A probe of another commit is another guest: its instructions, and so its digits, differ by a little."""
+
+
+def _tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("pages", ROOT / "tools" / "pages.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["pages"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+tool = _tool()
+PAGES = tool.pages()
+IDS = [page.path.stem for page in PAGES]
+
+
+def test_a_page_of_runs_is_about_a_published_study() -> None:
+    assert set(IDS) <= {path.stem for path in (ROOT / "reference").glob("*.toml")}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_a_page_says_where_its_digits_are_from(page: object) -> None:
+    """The commit is one of this history; each kernel has package, QEMU and guest; every block is filled."""
+    blocks = page.blocks  # type: ignore[attr-defined]
+    assert all(block.body for block in blocks)
+    origin = next(block.body for block in blocks if block.kind == "origin")
+    commit = re.search(r"commit ([0-9a-f]{12})", origin)
+    assert commit is not None
+    if (ROOT / ".git").exists() and not (ROOT / ".git" / "shallow").exists():
+        subprocess.run(["git", "-C", str(ROOT), "merge-base", "--is-ancestor", commit[1], "HEAD"], check=True)
+    kernels = [line for line in origin.splitlines() if "linux-image" in line]
+    assert kernels and all(re.search(r"QEMU \d+\.\d+\.\d+ .*, guest [0-9a-f]{16}$", line) for line in kernels)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_filling_a_page_changes_nothing_but_its_blocks(page: object) -> None:
+    filled = tool.Page(page.path, page.filled(lambda _block: ["x"]))  # type: ignore[attr-defined]
+    assert filled.prose == page.prose  # type: ignore[attr-defined]
+    assert {block.body for block in filled.blocks} == {"x"}
+    again = tool.Page(filled.path, filled.filled(lambda _block: ["x"]))
+    assert again.text == filled.text
+
+
+def test_a_listing_is_found_by_its_title() -> None:
+    text = "head\nListing: a, load none\n\n  1\nListing: b, load none\n\n  2\n"
+    assert tool.listing(text, "b, load none") == ["    Listing: b, load none", "", "      2"]
+    with pytest.raises(SystemExit, match="there are"):
+        tool.listing(text, "c")
+
+
+def _rows(lines: list[str], labels: int) -> dict[tuple[str, ...], list[str]]:
+    """A Markdown table by its labels."""
+    cells = [
+        [cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("|")
+    ]
+    return {tuple(row[:labels]): row[labels:] for row in cells[2:]}
+
+
+def _alike(name: str, first: str, second: str) -> bool:
+    """Of another guest: means and medians within a tenth; its extremes are a case of their own."""
+    numbers = [re.fullmatch(r"[0-9.]+", text.replace(",", "")) for text in (first, second)]
+    if name not in ("mean", "0.5") or None in numbers:
+        return True
+    one, other = (float(found[0]) for found in numbers if found is not None)
+    return abs(one - other) <= TOLERANCE * max(one, other)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_a_part_measured_anew_has_the_page_s_digits(tmp_path: Path, booted: Path, page: object) -> None:
+    """To the last digit where the guest is the page's own; elsewhere means and medians within a tenth."""
+    runs, again = page.runs, page.again  # type: ignore[attr-defined]
+    (name, narrowed), *_ = again.items()
+    cache = with_kernels(tmp_path / "cache")
+    kernel = next(word for word in narrowed if word.startswith("--kernels=")).removeprefix("--kernels=")
+    bench(cache, kernel)
+    (cache / "snapshots").symlink_to(booted)
+    for made in ("headers", "modules", "roots"):
+        (KERNELS / made).mkdir(exist_ok=True)
+        (cache / made).symlink_to(KERNELS / made)
+    subprocess.run(
+        [sys.executable, "-m", "howlate", *runs[name], *narrowed, "--out", str(tmp_path / name)],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(cache)},
+        capture_output=True,
+        check=True,
+        timeout=1200,
+    )
+    filled = tool.Filled(page, tmp_path)
+    guest = re.search(r"guest ([0-9a-f]{16})", "\n".join(tool.origin({name: filled.content(name)}, "")))
+    origin = next(block.body for block in page.blocks if block.kind == "origin")  # type: ignore[attr-defined]
+    same_guest = guest is not None and guest[1] in origin
+    compared = 0
+    for block in page.blocks:  # type: ignore[attr-defined]
+        if block.kind != "table" or block.words[0] != name:
+            continue
+        labels = len(block.options.get("by", "").split(",")) + 1
+        shown = _rows(block.body.splitlines(), labels)
+        for key, figures in _rows(list(filled(block, partial=True)), labels).items():
+            assert key in shown
+            names = block.options["figures"].split(",")
+            for figure, ours, theirs in zip(names, figures, shown[key], strict=False):
+                assert ours == theirs if same_guest else _alike(figure, ours, theirs), (key, figure)
+            compared += 1
+    assert compared
