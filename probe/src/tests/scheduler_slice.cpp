@@ -79,6 +79,7 @@ Status ask(PointsThread& thread, Equals& equals) {
                  point_switched_out);
       now_ns = monotonic_now_ns();
     } while (now_ns - begin_ns < SpinWindow::on_ns && thread.more(now_ns));
+    if (!thread.more(now_ns)) break;
     equals.resume_ns.store(now_ns + SpinWindow::off_ns, std::memory_order_release);
     sleep_until_ns(now_ns + SpinWindow::off_ns);
   }
