@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
+from lab.guests import KERNELS
+
 
 @pytest.fixture(scope="session")
-def booted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of snapshots for all tests of a session, in whichever of its processes they run."""
-    session = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        session = session.parent
-    folder = session / "snapshots"
-    folder.mkdir(exist_ok=True)
+def booted() -> Path:
+    """A folder of snapshots for all tests, in whichever process and session they run. Each is kept by the hash of all
+    that it is made of, the probe among it, and checked before it is used."""
+    folder = KERNELS / "snapshots"
+    folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -25,6 +25,8 @@ from howlate.store.stream import StreamReader
 
 KERNELS = Path(os.environ.get("HOWLATE_TEST_KERNELS") or ROOT / "build" / "test-kernels")
 """A cache of its own: what the tests need stays between their runs, and nothing of the user's cache is touched."""
+SNAPSHOT_BYTES = 3 << 30
+"""So much of booted guests is kept between runs; those of an older build of the probe go first."""
 LIMIT_S = 600.0
 STANDARD, RT = "6.1[preempt=none]", "6.1-rt"
 
@@ -64,7 +66,7 @@ def bench(
         replace(Machine.of(label.arch), devices=devices),
         guest_probe_path(label.arch).read_bytes(),
         cache,
-        Snapshots(snapshots or cache / "snapshots"),
+        Snapshots(snapshots or cache / "snapshots", SNAPSHOT_BYTES),
         Results(cache / "results", fresh),
         stop or threading.Event(),
         extra or {},

@@ -29,8 +29,8 @@ def their_median(output: bytes) -> float:
     return statistics.median(found)
 
 
-def test_cyclictest_finds_the_same_median_and_ours_is_not_above_it(tmp_path: Path) -> None:
-    on = bench(tmp_path, extra=with_libraries("cyclictest"))
+def test_cyclictest_finds_the_same_median_and_ours_is_not_above_it(tmp_path: Path, booted: Path) -> None:
+    on = bench(tmp_path, extra=with_libraries("cyclictest"), snapshots=booted)
     for phase in PHASES_US:
         ours = our_median(stream_of(on, cell(ACTIVATIONS, f"--first={1000 + phase}us")), tmp_path / "stream")
         argv = ["/bin/cyclictest", "-t1", "-p80", "-i1000", f"-l{ACTIVATIONS}", "-m", "-v", "-N"]

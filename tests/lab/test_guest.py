@@ -51,8 +51,8 @@ def qemu_of(place: Path) -> list[int]:
     ]
 
 
-def test_a_crash_is_told_with_the_last_lines_and_the_next_cell_is_sound(tmp_path: Path) -> None:
-    on = bench(tmp_path, extra={"crash": program(tmp_path, "crash", CRASH)})
+def test_a_crash_is_told_with_the_last_lines_and_the_next_cell_is_sound(tmp_path: Path, booted: Path) -> None:
+    on = bench(tmp_path, extra={"crash": program(tmp_path, "crash", CRASH)}, snapshots=booted)
     with pytest.raises(TargetError) as caught:
         on.run([("/crash",)], LIMIT_S)
     what, heading, *lines = caught.value.message.splitlines()

@@ -65,12 +65,12 @@ def test_spellings_come_from_the_image() -> None:
 
 
 @pytest.mark.slow
-def test_a_kernel_hands_over_what_it_does_not_know(tmp_path: Path) -> None:
+def test_a_kernel_hands_over_what_it_does_not_know(tmp_path: Path, booted: Path) -> None:
     """The real thing: what a guest reports, and a real kernel's strings."""
     import json
 
     words = "frobnicate=yes bogus rcutree.kthread_prio=3 no_such.thing=1 nohz=off threadirqs"
-    on = bench(tmp_path, f"6.1-rt[{words}]")
+    on = bench(tmp_path, f"6.1-rt[{words}]", snapshots=booted)
     (line,) = on.run([("howlate-probe", "facts", "--json")], 60.0)
     values = json.loads(line.stdout)["values"]
     handed = values[HANDED].split()

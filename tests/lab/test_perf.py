@@ -31,8 +31,8 @@ def our_switch_ns(output: bytes) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [STANDARD, RT])
-def test_a_switch_by_a_pipe_costs_what_perf_says(tmp_path: Path, name: str) -> None:
-    on = bench(tmp_path, name, extra=with_libraries("perf") | with_libraries("chrt"))
+def test_a_switch_by_a_pipe_costs_what_perf_says(tmp_path: Path, booted: Path, name: str) -> None:
+    on = bench(tmp_path, name, with_libraries("perf") | with_libraries("chrt"), snapshots=booted)
     ours = (PROBE, "switch", "--by=pipe", "--policy=fifo:80", "--points=20", "--json")
     theirs = (*FIFO, "/bin/perf", "bench", "sched", "pipe", "-l", str(ROUNDS))
     lines = [(*ours, "--between=processes"), theirs, (*ours, "--between=threads"), (*theirs, "-T")]
