@@ -4,7 +4,7 @@ import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -130,6 +130,31 @@ def test_a_snapshot_that_another_removed_is_made_again(
     with snapshots.opened(BOOT, "key", threading.Event()) as saved:
         assert saved.state.read() == b"state"
     assert makes.count == 2
+
+
+def test_the_usual_boot_is_the_median_of_those_by_the_same_emulator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records of an older howlate and damaged ones say nothing; the limit of a boot follows from the rest."""
+    makes, limits = Makes(monkeypatch), list[float]()
+
+    def make(boot: Boot, beside: Path, otherwise: Path, limit_s: float, stop: threading.Event) -> None:
+        limits.append(limit_s)
+        makes(boot, beside, otherwise, limit_s, stop)
+
+    x86, arm = "qemu-system-x86_64", "qemu-system-aarch64"
+    known = ((x86, 10.0), (x86, 12.0), (x86, 40.0), (arm, 30.0))
+    records: list[dict[str, Any]] = [{"emulator": name, "boot_cpu_s": took} for name, took in known]
+    for number, record in enumerate([*records, {"boot_cpu_s": 99.0}, {"emulator": x86}]):
+        (tmp_path / f"kept{number}").mkdir()
+        write_json(tmp_path / f"kept{number}" / "snapshot.json", record)
+        (tmp_path / f"kept{number}" / "state").touch()
+    monkeypatch.setattr(snapshot, "_make", make)
+    for machine in (Machine.of("amd64"), Machine.of("arm64")):
+        boot = Boot(machine, Path("vmlinuz"), Path("initramfs"), "")
+        with Snapshots(tmp_path).opened(boot, machine.architecture.name, threading.Event()):
+            pass
+    assert limits == [54.0, 135.0]
 
 
 class ReadyMonitor:

@@ -34,9 +34,10 @@ from howlate.store.files import file_hash, read_json, write_json
 from howlate.store.scratch import free_bytes
 
 BOOT_CPU_S = 60.0
-"""A boot takes 5 to 20 s of CPU time (37 s with the slowest parameters seen, except those in `_SLOW`)."""
-BOOTS = 6.0
-"""So many times the usual boot's CPU time on this host, where that is more."""
+"""The limit where no boot on this host is known. A boot takes 5 to 20 s of CPU time."""
+BOOTS, BOOT_LEAST_CPU_S = 4.5, 40.0
+"""The limit elsewhere: so many times the usual boot, and so long at least. With the slowest of sixteen sets of
+parameters (except those in `_SLOW`) a boot took 37 s where 9 s were usual."""
 _SLOW = {"idle=poll": 8.0}
 """Parameters with which a guest boots so many times longer: QEMU leaves its loop at each `pause`."""
 _SAVE_S = 300.0
@@ -128,7 +129,7 @@ class Snapshots:
         if key not in self._sound or not folder.is_dir():
             if not folder.is_dir():
                 self._make_room()
-            limit_s = boot_limit_s(boot.command_line, self._usual_boot_s())
+            limit_s = boot_limit_s(boot.command_line, self._usual_boot_s(boot.machine.architecture.emulator))
             made(folder, lambda beside: _make(boot, beside, self._folder, limit_s, stop), _is_whole)
             self._sound.add(key)
         with suppress(OSError):
@@ -139,12 +140,14 @@ class Snapshots:
         """Whether the guest is booted already."""
         return (self._folder / key).is_dir()
 
-    def _usual_boot_s(self) -> float:
-        """The median CPU time of the boots that are kept; 0 where there is none."""
+    def _usual_boot_s(self, emulator: str) -> float:
+        """The median CPU time of the boots by this emulator that are kept; 0 where there is none."""
         times = []
         for record in self._folder.glob(f"[!.]*/{_RECORD}"):
-            with suppress(OSError, HowlateError):
-                times.append(float(read_json(record).get("boot_cpu_s", 0.0)))
+            with suppress(OSError, HowlateError, KeyError, TypeError, ValueError):
+                boot = read_json(record)
+                if boot.get("emulator") == emulator:
+                    times.append(float(boot["boot_cpu_s"]))
         return median(times) if times else 0.0
 
     def _make_room(self) -> None:
@@ -170,7 +173,7 @@ def _is_whole(folder: Path) -> bool:
 def boot_limit_s(command_line: str, usual_s: float) -> float:
     """The CPU time that a guest may use until it is saved."""
     slower = max((factor for word, factor in _SLOW.items() if word in command_line.split()), default=1.0)
-    return max(BOOT_CPU_S, BOOTS * usual_s) * slower
+    return (max(BOOT_LEAST_CPU_S, BOOTS * usual_s) if usual_s else BOOT_CPU_S) * slower
 
 
 def _make(boot: Boot, beside: Path, otherwise: Path, limit_s: float, stop: threading.Event) -> None:
@@ -195,8 +198,11 @@ def _make(boot: Boot, beside: Path, otherwise: Path, limit_s: float, stop: threa
         image.unlink()
         moved_ns = set_clock(path, clock_ns)
         digest, size = file_hash(path), path.stat().st_size
-    times = {"boot_s": round(booted - began, 3), "save_s": round(time.monotonic() - booted, 3)}
-    times["boot_cpu_s"] = round(cpu_s, 3)
+    times: dict[str, float | str] = {
+        "boot_s": round(booted - began, 3),
+        "save_s": round(time.monotonic() - booted, 3),
+    }
+    times |= {"boot_cpu_s": round(cpu_s, 3), "emulator": boot.machine.architecture.emulator}
     write_json(beside / _RECORD, {"sha256": digest, "bytes": size, "moved_ns": moved_ns, **times})
 
 
