@@ -138,7 +138,7 @@ def test_findings_are_printed_with_what_why_and_how_and_the_rest_is_counted() ->
     words = " ".join(text.split())
     assert words.count(FINDINGS[0]["why"]) == 2
     assert "To change it: sysctl kernel.sched_rt_runtime_us=-1" in words
-    assert "(1 more: howlate doctor)" in words
+    assert "(1 more: `howlate doctor`)" in words
 
 
 def test_only_asked_levels_are_printed() -> None:
