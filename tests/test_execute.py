@@ -321,7 +321,7 @@ def test_resume_finds_the_newest_unfinished_run_of_the_study(tmp_path: Path) -> 
 
 
 def test_where_rights_are_missing_the_policy_falls_back_and_says_so() -> None:
-    asked = Asked(study({"policy": "fifo:80", "activations": "10"}), without_rights=True)
+    asked = Asked(study({"policy": "fifo:80", "activations": "100"}), without_rights=True)
     run_ = prepare(asked, FakeTarget({"none": ["impossible"]})).run
     assert {c.labels["policy"] for c in run_.plan.cells} == {"other"}
     assert "SCHED_FIFO is not permitted here" in run_.warnings[0]
