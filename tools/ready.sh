@@ -22,7 +22,7 @@ make_ready() { # architecture ...; expects $emulator
   for arch in "$@"; do need_cross_probe "$arch"; done
 }
 
-emulator= command=
+emulator='' command=''
 case ${1:-} in
   guest)
     emulator=$(guest_emulator "${2:-}") || die $EXIT_USAGE "name a guest's architecture: amd64 or arm64"

@@ -53,14 +53,14 @@ std::string plan_line(std::string_view command) {
 
 ExitCode plan_command(const std::vector<std::string>& argv) {
   if (asks_for_help(argv)) {
-    const std::string page =
-        help_text({"howlate-probe plan [COMMAND ...]",
-                   "Says of each command whether this machine would refuse it, and why; measures nothing.",
-                   "A command is a JSON array of words; without any on the command line they are read from "
-                   "standard input,\none a line. Each gets a line of JSON: ok, or exit_code, message and remedy; "
-                   "and the warnings.",
-                   {},
-                   "echo '[\"cyclic\",\"--period=1us\"]' | howlate-probe plan"});
+    const std::string page = help_text(
+        {"howlate-probe plan [COMMAND ...]",
+         "Says of each command whether this machine would refuse it, and why; measures nothing.",
+         "A command is a JSON array of words; without any on the command line they are read from "
+         "standard input,\none a line. Each gets a line of JSON: ok, or exit_code, message and remedy; "
+         "and the warnings.",
+         {},
+         "echo '[\"cyclic\",\"--period=1us\"]' | howlate-probe plan"});
     std::fputs(page.c_str(), stdout);
     return ExitCode::done;
   }
