@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import NotPossibleError, TargetError
+from howlate.lab import snapshot
 from howlate.lab.bench import PROBE
 from howlate.lab.console import last_lines, telling, trouble_on
 from howlate.lab.machine import Machine
@@ -132,8 +134,10 @@ on.run([{FOREVER!r}], 600.0, lambda _: print("runs", flush=True))
     assert until(lambda: not with_word(str(tmp_path)))
 
 
-def test_a_damaged_snapshot_is_noticed_and_made_again(tmp_path: Path) -> None:
-    first = stream_of(bench(tmp_path, fresh=True), cell(30))
+def test_a_damaged_snapshot_is_noticed_and_made_again(tmp_path: Path, booted: Path) -> None:
+    on = bench(tmp_path, fresh=True, snapshots=booted)
+    first = stream_of(on, cell(30))
+    shutil.copytree(booted / on.key, tmp_path / "snapshots" / on.key)
     (state,) = tmp_path.glob("snapshots/*/state")
     data = bytearray(state.read_bytes())
     data[len(data) // 2] ^= 1
@@ -234,11 +238,15 @@ def test_of_an_oops_the_lines_that_tell_are_shown() -> None:
 
 
 @pytest.mark.slow
-def test_a_kernel_that_hangs_in_boot_is_ended_by_its_cpu_time(tmp_path: Path) -> None:
+def test_a_kernel_that_hangs_in_boot_is_ended_by_its_cpu_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It hangs in its first second, so a shorter limit shows the same."""
+    monkeypatch.setattr(snapshot, "BOOT_CPU_S", 12.0)
     said: list[str] = []
     on = replace(bench(tmp_path, f"{guests.STANDARD.split('[')[0]}[mem=8M]"), say=said.append)
     with pytest.raises(
-        TargetError, match=r"did not boot \(it has used 60 s of CPU time\), so it was ended"
+        TargetError, match=r"did not boot \(it has used 12 s of CPU time\), so it was ended"
     ) as caught:
         on.run([cell(20)], LIMIT_S)
     assert "Booting from ROM" in caught.value.console
