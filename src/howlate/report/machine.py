@@ -40,27 +40,27 @@ FACTS: tuple[tuple[str, str], ...] = (
 OF_THE_HOST = ("json", "progress", "quiet", "stream", "end-with-parent", "parent", "knob")
 """Options that say where the numbers go, and knobs, which have their own list."""
 READ_BACK = {
-    "threads cpu": "measuring CPU",
-    "threads cpus": "CPUs that the measuring thread may use",
-    "threads pinned": "measuring thread pinned",
-    "threads policy": "measuring policy",
-    "threads priority": "measuring priority",
-    "threads timer slack": "timer slack of the measuring thread",
-    "threads cpuset": "cpuset of the measuring thread",
-    "threads stagger": "shift between the measuring threads",
-    "threads work iterations": "work of an activation, in iterations",
-    "memory lock": "memory locked",
-    "recorder place": "the recorder runs",
-    "recorder cpus": "CPUs that the recorder may use",
-    "recorder policy": "policy of the recorder",
-    "recorder priority": "priority of the recorder",
-    "recorder timer slack": "timer slack of the recorder",
-    "recorder record": "samples are recorded as",
-    "recorder ring samples": "room for samples between two writes",
-    "recorder wake": "the recorder wakes every",
-    "recorder write bytes max": "largest write of the recorder, in bytes",
-    "recorder policy wanted": "policy wanted for the recorder",
-    "recorder not had": "why the recorder did not get it",
+    "threads cpu": N_("measuring CPU"),
+    "threads cpus": N_("CPUs that the measuring thread may use"),
+    "threads pinned": N_("measuring thread pinned"),
+    "threads policy": N_("measuring policy"),
+    "threads priority": N_("measuring priority"),
+    "threads timer slack": N_("timer slack of the measuring thread"),
+    "threads cpuset": N_("cpuset of the measuring thread"),
+    "threads stagger": N_("shift between the measuring threads"),
+    "threads work iterations": N_("work of an activation, in iterations"),
+    "memory lock": N_("memory locked"),
+    "recorder place": N_("the recorder runs"),
+    "recorder cpus": N_("CPUs that the recorder may use"),
+    "recorder policy": N_("policy of the recorder"),
+    "recorder priority": N_("priority of the recorder"),
+    "recorder timer slack": N_("timer slack of the recorder"),
+    "recorder record": N_("samples are recorded as"),
+    "recorder ring samples": N_("room for samples between two writes"),
+    "recorder wake": N_("the recorder wakes every"),
+    "recorder write bytes max": N_("largest write of the recorder, in bytes"),
+    "recorder policy wanted": N_("policy wanted for the recorder"),
+    "recorder not had": N_("why the recorder did not get it"),
 }
 """What the stream's header calls `in_force`, for people; what is not here keeps its name."""
 MOST_NAMED = 40
@@ -205,7 +205,9 @@ def _for_people(key: str) -> str:
     """What was read back, by a name that says what it is; of several threads with the thread's number."""
     thread = re.match(r"threads (\d+) (.+)", key)
     name = READ_BACK.get(f"threads {thread[2]}" if thread else key)
-    return key if name is None else f"{name}, thread {thread[1]}" if thread else name
+    if name is None:
+        return key
+    return _("{name}, thread {number}").format(name=_(name), number=thread[1]) if thread else _(name)
 
 
 def _of(cell: CellContent, *path: str) -> Mapping[str, Any]:
