@@ -216,12 +216,13 @@ def test_a_killed_probe_fails_its_cell_alone(tmp_path: Path) -> None:
     assert sorted(messages) == ["interrupted", "the probe was ended by SIGKILL"]
 
 
-def test_what_the_probe_refuses_is_told_and_the_code_is_two(tmp_path: Path) -> None:
+def test_what_the_probe_would_refuse_is_told_before_and_the_code_is_two(tmp_path: Path) -> None:
     code, out, err = howlate(
         tmp_path, "run", "tiny.toml", "--set", "period=5us", "--set", "load=none", "--out", "r"
     )
-    assert code == 2, out + err
-    assert "--period" in out
+    assert (code, out) == (2, ""), out + err
+    assert "--period" in err
+    assert not (tmp_path / "r").exists(), "it is refused before anything is measured"
 
 
 def test_an_exceeded_threshold_is_code_one_and_its_cell_whole(tmp_path: Path) -> None:
