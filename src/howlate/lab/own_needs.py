@@ -100,10 +100,9 @@ def check_load(kernel: Kernel, load: str) -> None:
 
 
 def _remedy(kernel: Kernel, lacking: Sequence[str]) -> str:
+    it = "it" if len(lacking) == 1 else "each"
     modules = " (y: a kernel of your own has no modules here)" if _as_modules(kernel, lacking) else ""
-    if len(lacking) == 1:
-        return f"build it in{modules}; {PAGE} says what each is for"
-    return f"build each in{modules}; {PAGE} says what each is for"
+    return f"build {it} in{modules}; {PAGE} says what each is for"
 
 
 def _as_modules(kernel: Kernel, options: Sequence[str]) -> bool:
