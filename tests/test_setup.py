@@ -297,7 +297,7 @@ def test_bash_alone_tells_the_commands(clone: Clone) -> None:
     assert done.returncode == 0
     for line in (
         "  check      Measure this machine",
-        "  import     Turn a file",
+        "  import     Make a run of",
         "  lab        Measure kernels",
     ):
         assert line in done.stdout
