@@ -70,7 +70,7 @@ def session(place: Path) -> Iterator[Session]:
 
 def test_a_job_leaves_its_output_its_status_and_its_files(session: Session) -> None:
     assert session.first["bytes"] == probe_path().stat().st_size
-    assert session.run("one", *CELL, "--activations=1500").returncode == 0
+    assert session.run("one", *CELL, "--activations=1500", "--others=expected").returncode == 0
     lines, report = session.follow("one")
     assert any(line.startswith("progress ") for line in lines)
     assert report["code"] == 0
