@@ -204,7 +204,9 @@ def test_a_cpu_that_is_held_delays_who_is_woken_and_not_the_handler(tmp_path: Pa
     for name in ("irq", "gaps"):
         (tmp_path / name).write_bytes(both.files[name])
         rows[name] = read_stream(tmp_path / name).columns[0]
-    late = rows["irq"]["wake_latency_ns"][50:]  # the holds, not what two programs do to each other when they start
+    late = rows["irq"]["wake_latency_ns"][
+        50:
+    ]  # the holds, not what two programs do to each other when they start
     assert 4_000_000 < late.max() < 5_100_000
     held = int((late > 100_000).sum())
     assert 9 * 4 <= held <= 11 * 5  # ten holds or so, four or five interrupts in each
