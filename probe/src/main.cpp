@@ -52,7 +52,7 @@ ExitCode restore(const std::vector<std::string>& argv) {
                   "boot.\n\nExample\n"
                   "  howlate-probe restore\n"));
   }
-  if (!argv.empty()) return complain(usage_error("restore takes no options, not " + quoted(argv.front())));
+  if (!argv.empty()) return complain(usage_error("restore takes no options, not " + in_quotes(argv.front())));
   return restore_command();
 }
 
@@ -60,7 +60,7 @@ ExitCode test(const std::string& name, const std::vector<std::string>& argv) {
   const Result<const Test*> found = find_test(name);
   if (found) return asks_for_help(argv) ? say(test_help(**found)) : run_test(**found, argv);
   if (name.starts_with("-"))
-    return complain(usage_error("there is no option " + quoted(name), "see howlate-probe --help"));
+    return complain(usage_error("there is no option " + in_quotes(name), "see howlate-probe --help"));
   std::vector<std::string_view> names(std::begin(commands), std::end(commands));
   for (const Test* one : tests()) names.push_back(one->name);
   return complain(unknown_name("test or command", name, names));

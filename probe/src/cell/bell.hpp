@@ -8,6 +8,9 @@
 
 namespace howlate {
 
+// A thread that was told to stop and sleeps on is told so again after this time.
+inline constexpr std::int64_t kick_again_ns = 5'000'000;
+
 // Something happened that the main thread waits for; can be told from any thread.
 class Bell {
  public:

@@ -17,7 +17,6 @@ namespace howlate {
 
 namespace {
 
-constexpr std::int64_t kick_again_ns = 5'000'000;
 constexpr std::int64_t look_again_ns = 100'000'000;
 constexpr std::int64_t t0_placeholder = INT64_MIN;
 

@@ -30,7 +30,7 @@ ExitCode check_stream_command(const std::vector<std::string>& argv) {
   const StreamReport report = check_stream(file->bytes());
   std::fputs(describe(report).c_str(), stdout);
   if (report.sound()) return ExitCode::done;
-  return complain(broken(quoted(path) + ": " + report.problem, "what stands before it can be used"));
+  return complain(broken(in_quotes(path) + ": " + report.problem, "what stands before it can be used"));
 }
 
 }  // namespace howlate

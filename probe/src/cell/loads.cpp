@@ -177,7 +177,7 @@ Status LoadSet::Running::launch(const std::vector<std::string>& words) {
                 report_pipe->write.get());
   if (pid < 0) {
     pid = 0;
-    return not_possible("cannot start the load " + quoted(outcome.spec) + ": " + errno_text(errno),
+    return not_possible("cannot start the load " + in_quotes(outcome.spec) + ": " + errno_text(errno),
                         "look at 'ulimit -u'");
   }
   ::setpgid(pid, pid);  // by both, so that it holds whoever comes first
@@ -223,14 +223,14 @@ Status LoadSet::Running::wait_ready(std::int64_t end_ns) {
       const std::string why = last_sentence(err_text);
       const bool said = WIFEXITED(how) && WEXITSTATUS(how) != 0 && !why.empty();
       const ExitCode code = said ? static_cast<ExitCode>(WEXITSTATUS(how)) : ExitCode::broken;
-      return Error{code,
-                   "load " + quoted(outcome.spec) + ": " + (said ? why : "it ended before it was ready"), ""};
+      return Error{
+          code, "load " + in_quotes(outcome.spec) + ": " + (said ? why : "it ended before it was ready"), ""};
     }
     const int left = milliseconds_until(end_ns);
     if (left == 0)
-      return broken(
-          "load " + quoted(outcome.spec) + ": it was not ready within " + format_duration_ns(ready_within_ns),
-          "try it alone: howlate-probe load " + outcome.spec);
+      return broken("load " + in_quotes(outcome.spec) + ": it was not ready within " +
+                        format_duration_ns(ready_within_ns),
+                    "try it alone: howlate-probe load " + outcome.spec);
     struct pollfd fds[] = {{report.get(), POLLIN, 0}, {err.get(), POLLIN, 0}};
     ::poll(fds, 2, std::min(left, 20));
   }
@@ -278,7 +278,7 @@ Result<std::vector<LoadRequest>> read_requests(const std::vector<std::string>& s
     Result<LoadRequest> request = read_load_request({spec}, &measuring_cpus);
     if (!request) {
       Error error = request.error();
-      error.message = "load " + quoted(spec) + ": " + error.message;
+      error.message = "load " + in_quotes(spec) + ": " + error.message;
       return error;
     }
     if (request->load->spread == Spread::none && specs.size() > 1)

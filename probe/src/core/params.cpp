@@ -33,7 +33,7 @@ Status check_choice(const ParamSpec& spec, std::string_view text) {
   const std::string_view near = nearest_name(text, choices);
   const std::string all = join(choices, ", ");
   std::string remedy = near.empty() ? "choose one of " + all : suggestion(near) + " Choose one of " + all;
-  return usage_error(quoted(text) + " is not a choice", std::move(remedy));
+  return usage_error(in_quotes(text) + " is not a choice", std::move(remedy));
 }
 
 struct Held {
@@ -60,7 +60,7 @@ Result<Held> held_status(const Status& status) {
 Result<std::int64_t> read_duration_ns(std::string_view text) {
   const auto duration_ns = parse_duration_ns(text);
   if (duration_ns && *duration_ns > duration_ns_max)
-    return usage_error(quoted(text) + " is longer than ten years", "give at most 87600h");
+    return usage_error(in_quotes(text) + " is longer than ten years", "give at most 87600h");
   return duration_ns;
 }
 
@@ -71,7 +71,7 @@ Result<Held> read_value(const ParamSpec& spec, std::string_view text) {
     case ParamType::flag: {
       const bool on = text == "true" || text == "yes" || text == "1";
       const bool off = text == "false" || text == "no" || text == "0";
-      if (!on && !off) return usage_error(quoted(text) + " is neither true nor false");
+      if (!on && !off) return usage_error(in_quotes(text) + " is neither true nor false");
       return Held{.integer = on ? 1 : 0, .real = 0};
     }
     case ParamType::count:
@@ -109,14 +109,14 @@ Error unknown_option(std::string_view word, std::span<const std::string_view> na
   const std::string_view bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   const std::string_view near = nearest_name(bare, names);
   std::string remedy = near.empty() ? "see --help for the options" : suggestion("--" + std::string(near));
-  return usage_error("there is no option " + quoted(word), std::move(remedy));
+  return usage_error("there is no option " + in_quotes(word), std::move(remedy));
 }
 
 Error unexpected_word(std::string_view word, std::span<const std::string_view> names) {
   const bool is_name = std::find(names.begin(), names.end(), word) != names.end();
   std::string remedy =
       is_name ? "an option begins with two dashes: --" + std::string(word) : "see --help for the options";
-  return usage_error("the word " + quoted(word) + " stands where no word is expected", std::move(remedy));
+  return usage_error("the word " + in_quotes(word) + " stands where no word is expected", std::move(remedy));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ constexpr Kind bytes_kind = {"a size", "512, 4KiB, 10MiB or 1GB", "B, kB, MB, GB
                              "1 B", byte_units};
 
 Error wrong(std::string_view text, const Kind& kind, const std::string& why) {
-  return usage_error(quoted(text) + " is not " + std::string(kind.what) + ": " + why,
+  return usage_error(in_quotes(text) + " is not " + std::string(kind.what) + ": " + why,
                      "write it like " + std::string(kind.example));
 }
 
@@ -104,7 +104,7 @@ Result<std::int64_t> parse_quantity(std::string_view text, const Kind& kind) {
     if (one.name == unit) return scaled(text, text.substr(0, whole_end), fraction, one.scale, kind);
   }
   if (unit.empty()) return wrong(text, kind, "it has no unit");
-  return wrong(text, kind, quoted(unit) + " is none of the units " + std::string(kind.units));
+  return wrong(text, kind, in_quotes(unit) + " is none of the units " + std::string(kind.units));
 }
 
 template <class Number>
@@ -119,7 +119,7 @@ Result<int> parse_cpu(std::string_view text) {
   bool too_large = false;
   const bool ok = !text.empty() && is_digit(text[0]) && read_whole(text, cpu, too_large);
   if (ok && cpu < cpu_limit) return static_cast<int>(cpu);
-  return usage_error(quoted(text) + " is not the number of a CPU", "write a list like 0-3,5 or all");
+  return usage_error(in_quotes(text) + " is not the number of a CPU", "write a list like 0-3,5 or all");
 }
 
 }  // namespace
@@ -142,7 +142,7 @@ Result<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t number = 0;
   bool too_large = false;
   if (read_whole(text, number, too_large)) return number;
-  return usage_error(quoted(text) + (too_large ? " is too large for 64 bits" : " is not a whole number"),
+  return usage_error(in_quotes(text) + (too_large ? " is too large for 64 bits" : " is not a whole number"),
                      "write it like 1000 or -5");
 }
 
@@ -150,7 +150,7 @@ Result<std::int64_t> parse_count(std::string_view text) {
   std::int64_t number = 0;
   bool too_large = false;
   if (!text.starts_with('-') && read_whole(text, number, too_large)) return number;
-  return usage_error(quoted(text) + (too_large ? " is too large for 64 bits" : " is not a count"),
+  return usage_error(in_quotes(text) + (too_large ? " is too large for 64 bits" : " is not a count"),
                      "write a whole number that is not negative, like 100000");
 }
 
@@ -158,7 +158,7 @@ Result<double> parse_real(std::string_view text) {
   double number = 0;
   bool too_large = false;
   if (read_whole(text, number, too_large) && std::isfinite(number)) return number;
-  return usage_error(quoted(text) + " is not a number", "write it like 0.5");
+  return usage_error(in_quotes(text) + " is not a number", "write it like 0.5");
 }
 
 Result<double> parse_percent(std::string_view text) {
@@ -166,7 +166,7 @@ Result<double> parse_percent(std::string_view text) {
   if (bare.ends_with('%')) bare.remove_suffix(1);
   const Result<double> number = parse_real(bare);
   if (number && *number >= 0 && *number <= 100) return number;
-  return usage_error(quoted(text) + " is not a share in per cent",
+  return usage_error(in_quotes(text) + " is not a share in per cent",
                      "write a number from 0 to 100, like 50 or 50%");
 }
 
@@ -182,7 +182,7 @@ Result<std::vector<int>> parse_cpu_list(std::string_view text) {
     const Result<int> last = dash == std::string_view::npos ? first : parse_cpu(part.substr(dash + 1));
     if (!last) return last.error();
     if (*last < *first) {
-      return usage_error("the range " + quoted(part) + " runs backwards", "write it like 0-3");
+      return usage_error("the range " + in_quotes(part) + " runs backwards", "write it like 0-3");
     }
     for (int cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
     begin = comma + 1;

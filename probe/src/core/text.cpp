@@ -88,7 +88,7 @@ std::string_view nearest_name(std::string_view word, std::span<const std::string
 }
 
 Error unknown_name(std::string_view kind, std::string_view word, std::span<const std::string_view> names) {
-  std::string message = "there is no " + std::string(kind) + " " + quoted(word);
+  std::string message = "there is no " + std::string(kind) + " " + in_quotes(word);
   const std::string_view near = nearest_name(word, names);
   if (!near.empty()) return usage_error(std::move(message), suggestion(near));
   if (names.empty()) return usage_error(std::move(message), "this build has none");
@@ -144,12 +144,12 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   return parts;
 }
 
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
   return '"' + std::string(name) + '"';
 }
 
 std::string suggestion(std::string_view near) {
-  return near.empty() ? "" : "did you mean " + quoted(near) + "?";
+  return near.empty() ? "" : "did you mean " + in_quotes(near) + "?";
 }
 
 std::string sentence(const Error& error) {

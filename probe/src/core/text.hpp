@@ -35,7 +35,7 @@ std::string join(std::span<const std::string> parts, std::string_view between);
 std::vector<std::string_view> split(std::string_view text, char at);
 
 // A name that was given or is meant: "name", with its quotes.
-std::string quoted(std::string_view name);
+std::string in_quotes(std::string_view name);
 // The remedy for a name that is not known: `did you mean "name"?`; empty where `near` is.
 std::string suggestion(std::string_view near);
 

@@ -190,7 +190,7 @@ class Keeper {
     if (verb == "run") return answer(client, run(name, lease_ns));
     const auto found = works_.find(name);
     if (found == works_.end())
-      return answer(client, "error there is no " + quoted(name) + " in this session");
+      return answer(client, "error there is no " + in_quotes(name) + " in this session");
     Work& work = found->second;
     if (verb == "stop") stop(work);
     if (verb == "renew" && (work.pid == 0 || work.stopping)) return answer(client, "error its lease is over");
@@ -199,7 +199,7 @@ class Keeper {
     if (verb == "wait" && work.pid > 0) return work.waiting.push_back(std::move(client));
     if (verb == "wait") return answer(client, "ended " + std::to_string(work.code));
     if (verb != "drop" || work.pid > 0)
-      return answer(client, "error it cannot be asked to " + quoted(request));
+      return answer(client, "error it cannot be asked to " + in_quotes(request));
     remove_work(options_.folder, name);
     works_.erase(found);
     answer(client, "ok");

@@ -75,10 +75,6 @@ ExitCode do_line(const JobLine& line, bool guest) {
   ::_exit(static_cast<int>(code));
 }
 
-struct CloseFolder {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
-
 // The parent in a /proc/PID/stat; the name before it may hold anything, brackets and blanks too.
 pid_t parent_in(const std::string& stat) {
   const std::size_t bracket = stat.rfind(')');
@@ -87,7 +83,7 @@ pid_t parent_in(const std::string& stat) {
 }
 
 void kill_children() {
-  const std::unique_ptr<DIR, CloseFolder> folder(::opendir("/proc"));
+  const OpenFolder folder(::opendir("/proc"));
   const pid_t self = ::getpid();
   while (folder) {
     const struct dirent* const entry = ::readdir(folder.get());

@@ -202,9 +202,9 @@ Status check(const Verb& verb, const Call& call) {
     return usage_error("session " + std::string(verb.name) + " needs more words",
                        "See howlate-probe session --help");
   if (verb.words > 0 && !call.folder.starts_with('/'))
-    return usage_error("the session's folder " + quoted(call.folder) + " does not begin with /");
+    return usage_error("the session's folder " + in_quotes(call.folder) + " does not begin with /");
   if (verb.words > 1 && !is_work_name(call.name))
-    return usage_error(quoted(call.name) + " cannot be a job's name");
+    return usage_error(in_quotes(call.name) + " cannot be a job's name");
   if (verb.name == "run" && !call.params.is_set("bytes")) return usage_error("a job needs --bytes");
   return {};
 }

@@ -24,12 +24,8 @@ void put_little(std::span<std::byte> place, std::uint64_t number) {
   }
 }
 
-struct CloseFolder {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
-
 Status gather(const std::string& folder, const std::string& prefix, std::vector<std::string>& names) {
-  const std::unique_ptr<DIR, CloseFolder> open(::opendir((folder + '/' + prefix).c_str()));
+  const OpenFolder open(::opendir((folder + '/' + prefix).c_str()));
   if (!open) return broken("cannot list " + folder + '/' + prefix + ": " + errno_text(errno));
   while (const struct dirent* const entry = ::readdir(open.get())) {
     const std::string name = entry->d_name;

@@ -49,9 +49,9 @@ Result<std::int64_t> read_rate(const std::string& text) {
   if (text == "flood") return std::int64_t{0};
   const Result<std::int64_t> rate = parse_count(text);
   if (rate && *rate >= 1 && *rate <= rate_max) return rate;
-  return usage_error(quoted(text) + " is not a rate of packets", "write packets a second from 1 to " +
-                                                                     std::to_string(rate_max) +
-                                                                     ", like network:1000, or network:flood");
+  return usage_error(in_quotes(text) + " is not a rate of packets",
+                     "write packets a second from 1 to " + std::to_string(rate_max) +
+                         ", like network:1000, or network:flood");
 }
 
 Result<std::uint32_t> read_address(const std::string& text) {
@@ -59,9 +59,9 @@ Result<std::uint32_t> read_address(const std::string& text) {
   const bool ok = ::inet_pton(AF_INET, text.c_str(), &address) == 1;
   const std::uint32_t host = ntohl(address.s_addr);
   if (!ok)
-    return usage_error(quoted(text) + " is not an IPv4 address", "write it in numbers, like 192.0.2.7");
+    return usage_error(in_quotes(text) + " is not an IPv4 address", "write it in numbers, like 192.0.2.7");
   if (host == 0 || (host >> 28U) >= 0xe)
-    return usage_error(quoted(text) + " is not the address of one machine", "name one machine");
+    return usage_error(in_quotes(text) + " is not the address of one machine", "name one machine");
   return static_cast<std::uint32_t>(address.s_addr);
 }
 

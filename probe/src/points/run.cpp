@@ -14,7 +14,6 @@ namespace howlate {
 
 namespace {
 
-constexpr std::int64_t kick_again_ns = 5'000'000;
 constexpr std::int64_t look_again_ns = 100'000'000;
 constexpr std::int64_t first_ns = 1'000'000;  // from the header's making to t0
 constexpr std::size_t batch_rows = 1U << 16U;

@@ -6,8 +6,6 @@ namespace howlate {
 
 namespace {
 
-constexpr std::int64_t kick_again_ns = 5'000'000;
-
 SchedPolicy policy_above(const PointsPlan& plan) {
   int highest = 0;
   for (const PointsThreadSpec& thread : plan.threads)

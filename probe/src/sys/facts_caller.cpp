@@ -22,7 +22,7 @@ Result<long long> soft_limit(const Tree& tree, std::string_view name) {
     if (words[0] == "unlimited") return -1LL;
     return to_integer(words[0]);
   }
-  return broken("/proc/self/limits: no line " + quoted(name));
+  return broken("/proc/self/limits: no line " + in_quotes(name));
 }
 
 Result<std::string> status_line(const Tree& tree, std::string_view name) {
@@ -31,7 +31,7 @@ Result<std::string> status_line(const Tree& tree, std::string_view name) {
   for (const std::string& line : parts_of(*status, '\n')) {
     if (line.starts_with(name)) return trimmed(std::string_view(line).substr(name.size()));
   }
-  return broken("/proc/self/status: no line " + quoted(name));
+  return broken("/proc/self/status: no line " + in_quotes(name));
 }
 
 void gather_rights(const Tree& tree, FactList& facts) {

@@ -13,8 +13,6 @@
 namespace howlate {
 namespace {
 
-constexpr std::string_view cpus_folder = "/sys/devices/system/cpu";
-
 std::string cpu_path(int cpu, std::string_view rest) {
   return std::string(cpus_folder) + "/cpu" + std::to_string(cpu) + std::string(rest);
 }

@@ -12,8 +12,6 @@ struct FileFact {
   Kind kind;
 };
 
-constexpr std::string_view cpus_folder = "/sys/devices/system/cpu";
-
 constexpr FileFact file_facts[] = {
     {"kernel.release", "/proc/sys/kernel/osrelease", Kind::text},
     {"kernel.version", "/proc/sys/kernel/version", Kind::text},

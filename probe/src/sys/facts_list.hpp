@@ -13,6 +13,8 @@
 
 namespace howlate {
 
+inline constexpr std::string_view cpus_folder = "/sys/devices/system/cpu";
+
 class FactList {
  public:
   void text(std::string_view key, std::string_view value) { set(key, json_string(value)); }

@@ -51,7 +51,7 @@ Result<long long> to_integer(std::string_view text) {
   long long value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || text.empty()) {
-    return broken(quoted(text.substr(0, 40)) + " is not a whole number");
+    return broken(in_quotes(text.substr(0, 40)) + " is not a whole number");
   }
   return value;
 }

@@ -1,8 +1,11 @@
 // Files: whole small ones, and one that is only appended to.
 #pragma once
 
+#include <dirent.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +40,12 @@ class Fd {
  private:
   int fd_ = -1;
 };
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+// What opendir gives, closed in the end.
+using OpenFolder = std::unique_ptr<DIR, CloseFolder>;
 
 // The text of a small file (of /proc, /sys), without the newline at its end; nothing if it cannot be read.
 std::optional<std::string> read_text(const std::string& path);

@@ -109,7 +109,7 @@ Status KnobSet::State::plan(const std::vector<std::string>& specs) {
   for (const std::string& spec : specs) {
     const auto equals = spec.find('=');
     if (equals == std::string::npos)
-      return usage_error(quoted(spec) + " is no knob", "give NAME=VALUE, such as rt_throttling=off");
+      return usage_error(in_quotes(spec) + " is no knob", "give NAME=VALUE, such as rt_throttling=off");
     const auto knob = find_knob(std::string_view(spec).substr(0, equals));
     if (!knob) return knob.error();
     const auto twice = [&](const Wanted& one) { return one.knob == *knob; };

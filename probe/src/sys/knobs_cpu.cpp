@@ -20,7 +20,7 @@ Status dma_latency_available(const KnobContext& context) {
 Result<Settings> plan_dma_latency(const KnobContext& /*context*/, std::string_view value) {
   const auto latency = to_integer(value);
   if (!latency || *latency < 0 || *latency > 2'000'000'000) {
-    return usage_error(quoted(value) + " is no value of the knob cpu_dma_latency",
+    return usage_error(in_quotes(value) + " is no value of the knob cpu_dma_latency",
                        "give microseconds, such as cpu_dma_latency=0");
   }
   Setting setting = file_setting(dma_latency_file, std::to_string(*latency));
@@ -79,7 +79,7 @@ Status c_states_available(const KnobContext& context) {
 Result<Settings> plan_c_states(const KnobContext& context, std::string_view value) {
   const auto most = to_integer(value);
   if (!most || *most < 0) {
-    return usage_error(quoted(value) + " is no value of the knob c_states",
+    return usage_error(in_quotes(value) + " is no value of the knob c_states",
                        "give the longest way out in microseconds, such as c_states=2");
   }
   const Tree tree(context.root);

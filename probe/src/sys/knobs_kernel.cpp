@@ -27,7 +27,7 @@ Result<Settings> plan_rt_throttling(const KnobContext& context, std::string_view
   const auto period = Tree(context.root).read_integer(rt_period_file);
   if (!runtime || *runtime < 0 || (period && *runtime > *period)) {
     return usage_error(
-        quoted(value) + " is no value of the knob rt_throttling",
+        in_quotes(value) + " is no value of the knob rt_throttling",
         "give off, or microseconds up to the period (" + (period ? std::to_string(*period) : "?") + ")");
   }
   return Settings{file_setting(rt_runtime_file, std::to_string(*runtime))};
@@ -59,7 +59,7 @@ Status thp_available(const KnobContext& context) {
 
 Result<Settings> plan_thp(const KnobContext& /*context*/, std::string_view value) {
   if (value != "always" && value != "madvise" && value != "never") {
-    return usage_error(quoted(value) + " is no value of the knob thp", "give always, madvise or never");
+    return usage_error(in_quotes(value) + " is no value of the knob thp", "give always, madvise or never");
   }
   return Settings{file_setting(thp_file, std::string(value), Form::bracketed)};
 }

@@ -76,7 +76,7 @@ std::string_view form_name(Form form) {
 
 Result<Form> form_of(std::string_view name) {
   const auto found = std::find(form_names.begin(), form_names.end(), name);
-  if (found == form_names.end()) return broken(quoted(name) + " is no spelling of values");
+  if (found == form_names.end()) return broken(in_quotes(name) + " is no spelling of values");
   return static_cast<Form>(found - form_names.begin());
 }
 

@@ -32,7 +32,7 @@ Status file_available(const KnobContext& context, const std::string& path, std::
 Result<bool> on_or_off(std::string_view name, std::string_view value) {
   if (value == "on" || value == "1") return true;
   if (value == "off" || value == "0") return false;
-  return usage_error(quoted(value) + " is no value of the knob " + std::string(name),
+  return usage_error(in_quotes(value) + " is no value of the knob " + std::string(name),
                      "give " + std::string(name) + "=on or " + std::string(name) + "=off");
 }
 

@@ -16,17 +16,17 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   // Without waiting: a pipe that nobody writes to is refused below.
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.valid())
-    return usage_error(quoted(path) + " cannot be opened: " + errno_text(errno),
+    return usage_error(in_quotes(path) + " cannot be opened: " + errno_text(errno),
                        "name a file that can be read");
   struct stat status {};
   if (::fstat(file.get(), &status) != 0)
-    return broken(quoted(path) + " cannot be looked at: " + errno_text(errno));
+    return broken(in_quotes(path) + " cannot be looked at: " + errno_text(errno));
   if (!S_ISREG(status.st_mode))
-    return usage_error(quoted(path) + " is not a regular file", "name the file of a stream");
+    return usage_error(in_quotes(path) + " is not a regular file", "name the file of a stream");
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return MappedFile({});
   void* const at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (at == MAP_FAILED) return broken(quoted(path) + " cannot be mapped: " + errno_text(errno));
+  if (at == MAP_FAILED) return broken(in_quotes(path) + " cannot be mapped: " + errno_text(errno));
   return MappedFile({static_cast<const std::byte*>(at), size});
 }
 

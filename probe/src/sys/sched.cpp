@@ -58,7 +58,7 @@ std::vector<std::string_view> colon_words(std::string_view text) {
 }
 
 Error bad_policy(std::string_view text, std::string_view why) {
-  return usage_error(quoted(text) + " is not a scheduling policy: " + std::string(why),
+  return usage_error(in_quotes(text) + " is not a scheduling policy: " + std::string(why),
                      "Write other, fifo:80, rr:80 or deadline:200us:1ms:1ms (runtime, deadline, period)");
 }
 

@@ -152,7 +152,7 @@ Result<std::function<Status(PointsThread&, Reader&)>> choose_reading(Params& in)
       std::find_if(clocks.begin(), clocks.end(), [&](const Clock& one) { return one.name == name; })->id;
   struct timespec now;
   if (::clock_gettime(id, &now) != 0)
-    return not_possible("this kernel has no clock " + quoted(name) + ": " + errno_text(errno),
+    return not_possible("this kernel has no clock " + in_quotes(name) + ": " + errno_text(errno),
                         "Choose another --clock");
   if (in.text("via") == "syscall")
     return std::function([id](PointsThread& thread, Reader& reader) {

@@ -136,7 +136,7 @@ Result<std::vector<SchedPolicy>> choose_priorities(const Params& in, const Sched
   if (!in.is_set("priorities")) return policies;
   const Error wrong =
       usage_error("--priorities takes one priority from 1 to 99 for each of the " + std::to_string(threads) +
-                      " threads, not " + quoted(in.text("priorities")),
+                      " threads, not " + in_quotes(in.text("priorities")),
                   "Write them with commas, such as --priorities 80,79");
   if (policy.kind != SchedKind::fifo && policy.kind != SchedKind::rr)
     return usage_error("--priorities needs --policy fifo:P or rr:P, not " + policy_text(policy));

@@ -125,7 +125,7 @@ PointsOutcomes conclude(const std::vector<PointsTable>& tables, const Duel& duel
 Status choose_places(Params& in, const Switch& way) {
   const bool across = in.text("place") == "across";
   if (across && way.one_cpu)
-    return usage_error(quoted(way.name) + " hands over on one CPU only", "Leave --place across out");
+    return usage_error(in_quotes(way.name) + " hands over on one CPU only", "Leave --place across out");
   if (!across || in.is_set("cpus")) return {};
   const std::vector<int> allowed = read_affinity();
   if (allowed.size() < 2)

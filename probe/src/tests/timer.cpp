@@ -68,10 +68,10 @@ Result<const Timer*> choose_timer(const Params& in, std::size_t threads) {
   if (!timer) return timer.error();
   const Timer& chosen = **timer;
   if (!chosen.armed_each_activation)
-    return usage_error("the kernel repeats " + quoted(chosen.name) + " by itself: it has no single sleeps",
+    return usage_error("the kernel repeats " + in_quotes(chosen.name) + " by itself: it has no single sleeps",
                        "Choose a timer that is armed for each, such as clock_nanosleep");
   if (chosen.one_thread && threads > 1)
-    return usage_error(quoted(chosen.name) + " belongs to the whole process and can wake one thread only",
+    return usage_error(in_quotes(chosen.name) + " belongs to the whole process and can wake one thread only",
                        "Give --cpus one CPU, or choose another timer");
   if (const Status there = chosen.available(); !there) return there.error();
   return timer;

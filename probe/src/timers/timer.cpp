@@ -30,12 +30,12 @@ Status check_period(const Timer& timer, std::int64_t period_ns) {
     return usage_error(period + " cannot be measured", "choose a period between 1us and 1h");
   if (period_ns % timer.period_step_ns != 0) {
     const std::int64_t whole = period_ns - period_ns % timer.period_step_ns;
-    return usage_error(quoted(timer.name) + " cannot keep " + period + ": its periods are multiples of " +
+    return usage_error(in_quotes(timer.name) + " cannot keep " + period + ": its periods are multiples of " +
                            spell_duration_ns(timer.period_step_ns),
                        "choose " + spell_duration_ns(whole) + " or another timer");
   }
   if (timer.windows && period_ns > spin_window_ns)
-    return usage_error(quoted(timer.name) + " spins for " + spell_duration_ns(spin_window_ns) +
+    return usage_error(in_quotes(timer.name) + " spins for " + spell_duration_ns(spin_window_ns) +
                            " in each second, and " + period + " is longer",
                        "choose a period of at most " + spell_duration_ns(spin_window_ns));
   return {};
@@ -60,16 +60,16 @@ Result<LatePolicy> parse_late_policy(std::string_view text) {
 Status check_timer_use(const Timer& timer, const TimerUse& use) {
   if (Status period = check_period(timer, use.period_ns); !period) return period;
   if (use.late_policy == LatePolicy::as_published && !timer.as_published)
-    return usage_error("the published loop is not one of " + quoted(timer.name) + "'s",
+    return usage_error("the published loop is not one of " + in_quotes(timer.name) + "'s",
                        "choose --late-policy skip or backlog, or the timer " +
                            names_of([](const Timer& other) { return other.as_published; }));
   if (use.dither && !timer.armed_each_activation)
     return usage_error(
-        "the kernel repeats " + quoted(timer.name) + " by itself, so its releases cannot be dithered",
+        "the kernel repeats " + in_quotes(timer.name) + " by itself, so its releases cannot be dithered",
         "leave out --dither, or choose a timer that is armed for each activation: " +
             names_of([](const Timer& other) { return other.armed_each_activation; }));
   if (use.threads > 1 && timer.one_thread)
-    return usage_error(quoted(timer.name) +
+    return usage_error(in_quotes(timer.name) +
                            " belongs to the whole process and can wake one thread only, not " +
                            std::to_string(use.threads),
                        "measure on one CPU, or choose another timer: " +

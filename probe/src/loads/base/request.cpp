@@ -101,7 +101,7 @@ Result<std::vector<std::string>> split_load_spec(std::string_view spec) {
     } else if (!piece.empty() && is_digit(piece.front()) && words.back().starts_with("--cpus=")) {
       words.back() += ',' + std::string(piece);
     } else if (piece.empty()) {
-      return usage_error("the load " + quoted(spec) + " has an empty option",
+      return usage_error("the load " + in_quotes(spec) + " has an empty option",
                          "write NAME[:TARGET][,option=value...]");
     } else {
       words.push_back("--" + std::string(piece));
@@ -127,7 +127,7 @@ Result<LoadRequest> read_load_request(const std::vector<std::string>& argv,
   words->insert(words->end(), argv.begin() + 1, argv.end());
   for (const std::string& word : *words)
     if (!has_target && word.starts_with("--target"))
-      return usage_error("the load " + quoted((*load)->name) + " takes no target", "leave it out");
+      return usage_error("the load " + in_quotes((*load)->name) + " takes no target", "leave it out");
 
   const std::span<const ParamSpec> target(&(*load)->target, has_target ? 1 : 0);
   Result<Params> params =
