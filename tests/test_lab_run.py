@@ -36,8 +36,8 @@ CONSOLE = "".join(f"line {n}\n" for n in range(100))
 class AskedLab(FakeLab):
     """Its kernels boot until they are stopped, each with a folder in memory."""
 
-    def __init__(self, memory: Path) -> None:
-        super().__init__()
+    def __init__(self, kernels: tuple[str, ...], memory: Path) -> None:
+        super().__init__(kernels)
         self.memory = memory
         self.booting = threading.Semaphore(0)
 
@@ -48,12 +48,15 @@ class AskedLab(FakeLab):
             raise KeyboardInterrupt
 
 
+@pytest.mark.parametrize("kernels", [("6.1", "6.1-rt"), ("6.1", "6.1-rt", "6.12")], ids=["two", "one waits"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_an_interrupt_before_the_first_cell_leaves_nothing_in_memory(tmp_path: Path, number: int) -> None:
+def test_an_interrupt_before_the_first_cell_leaves_nothing_in_memory(
+    tmp_path: Path, number: int, kernels: tuple[str, ...]
+) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    lab = AskedLab(tmp_path)
+    lab = AskedLab(kernels, tmp_path)
 
     def end() -> None:
         lab.booting.acquire()

@@ -308,7 +308,8 @@ def ask_machines(target: Target) -> tuple[dict[str, Known], dict[str, HowlateErr
         except BaseException:
             target.stop()
             pool.shutdown(wait=False, cancel_futures=True)
-            wait(asked.values())  # each ends its guest, and removes what the guest had
+            # Each ends its guest and removes what the guest had. One that was cancelled never ends for wait().
+            wait(future for future in asked.values() if not future.cancelled())
             raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
