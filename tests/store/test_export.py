@@ -238,6 +238,19 @@ def test_tut_2017_gets_its_listings_in_the_order_of_the_study(tmp_path: Path) ->
         exporter("tut2017")(run, tmp_path / "none.txt", ("wake",))
 
 
+def test_the_passes_of_a_listing_are_its_data_points_without_the_warm_up(tmp_path: Path) -> None:
+    told = points_stream(
+        {"cs1_ns": [900, 5, 6]},
+        flags=[1, 0, 0],
+        test="preemption",
+        trailer_changes={"outcomes": {"passes": 3, "failures": 0}},
+    )
+    run = a_folder(tmp_path / "run", {"a": told})
+    assert exporter("tut2017")(run, tmp_path / "out.txt", ()) == 2
+    text = (tmp_path / "out.txt").read_text()
+    assert "2 datapoints\n" in text and "Successfull passes:          2\n" in text
+
+
 def test_a_listing_of_what_watched_nothing_claims_no_interrupts(tmp_path: Path) -> None:
     nothing = points_stream(
         {"gap_ns": []},
