@@ -16,6 +16,7 @@ import signal
 import statistics
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,6 +49,9 @@ CALLS = {
 SETTLING = 2
 """Activations that are not counted after the tracer has come: it may have come before the first."""
 SLOWEST_NS = 640_000_000
+STRAYS = 1
+"""Activations that the machine may have disturbed: the kernel moves a locked page too, and the next access faults; a
+signal to the tracer interrupts a system call."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -66,6 +70,8 @@ class Activation:
     """System calls, the one that sleeps last."""
     awake_ns: int
     """How long it was awake, steps included."""
+    faults: int
+    """Page faults of the thread meanwhile, as the kernel counts them."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +80,6 @@ class Steps:
 
     activations: tuple[Activation, ...]
     period_ns: int
-
-    faults: int
-    """Page faults of the thread meanwhile, as the kernel counts them."""
 
     @cached_property
     def punctual(self) -> tuple[Activation, ...]:
@@ -94,8 +97,15 @@ class Steps:
 
     @property
     def calls(self) -> set[tuple[str, ...]]:
-        """The system calls of the punctual activations: one element where all make the same ones."""
-        return {each.calls for each in self.punctual}
+        """The system calls of the punctual activations: one element where all make the same ones, but for one that
+        stands alone."""
+        made = Counter(each.calls for each in self.punctual)
+        return {calls for calls, count in made.items() if count > STRAYS}
+
+    @property
+    def faults(self) -> int:
+        """Page faults of the punctual activations, but for the one that had most."""
+        return sum(sorted(each.faults for each in self.punctual)[:-STRAYS])
 
 
 def possible() -> str:
@@ -132,6 +142,7 @@ class Tracer:
 
     def activations(self, last_call: str, count: int, most_ns: int) -> Iterator[Activation]:
         """The next `count` activations, each ended by `last_call`; fewer when one is awake for `most_ns`."""
+        faults = self.faults()
         for _ in range(count):
             own = vdso = awake_ns = 0
             calls: list[str] = []
@@ -143,7 +154,8 @@ class Tracer:
                     calls.append(_named(self._register(RAX)))
                 awake_ns = time.monotonic_ns() - begun_ns
                 self._step()
-            yield Activation(own, vdso, tuple(calls), awake_ns)
+            before, faults = faults, self.faults()
+            yield Activation(own, vdso, tuple(calls), awake_ns, faults - before)
             if awake_ns >= most_ns:
                 return
 
@@ -184,7 +196,7 @@ class Tracer:
 def step(command: Callable[[int], Sequence[str | Path]], name: str, last_call: str, count: int = 9) -> Steps:
     """Activations of the thread `name` of a command with this period, which runs until it is stopped. Each ends with
     `last_call`. The period is long enough for most of them to be punctual, however busy the machine is."""
-    period_ns = 10_000_000
+    period_ns = 40_000_000
     while True:
         steps = _step(command(period_ns), name, last_call, period_ns, count)
         if len(steps.punctual) > count / 2:
@@ -202,10 +214,8 @@ def _step(command: Sequence[str | Path], name: str, last_call: str, period_ns: i
         try:
             settled = list(tracer.activations(last_call, SETTLING, SLOWEST_NS))
             if len(settled) < SETTLING or settled[-1].awake_ns >= SLOWEST_NS:
-                return Steps((), period_ns, 0)
-            faults = tracer.faults()
-            activations = tuple(tracer.activations(last_call, count, period_ns))
-            return Steps(activations, period_ns, tracer.faults() - faults)
+                return Steps((), period_ns)
+            return Steps(tuple(tracer.activations(last_call, count, period_ns)), period_ns)
         finally:
             tracer.release()
 
