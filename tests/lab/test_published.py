@@ -16,7 +16,14 @@ from howlate.places import ROOT, STUDIES
 from lab.guests import KERNELS, RT, STANDARD, bench, with_kernels
 
 TINY: dict[str, tuple[str, ...]] = {
-    "rts7751-2007": ("--scale=0.005", "--set=tasks.tasks=16", "--set=throttling.spin=20ms"),
+    "rts7751-2007": (
+        "--scale=0.005",
+        "--set=tasks.tasks=16",
+        "--set=slice.tasks=4",
+        "--set=shares.nice=10",
+        "--set=sleeper.policy=other",
+        "--set=throttling.spin=20ms",
+    ),
     "sh7780-2008": (
         "--scale=0.002",
         "--set=time.load=hackbench:1",
