@@ -3,7 +3,8 @@
     ./dev bench table [--deterministic] [--only PART]... [--out FILE]
 
 Every benchmark beside this file, or those that are asked for. The others' sections stay as they are, with the commit
-that they were measured at. Exit code 1 if a limit is not kept, 4 if a benchmark could not run.
+that they were measured at. Exit code 1 if a limit is not kept, 4 if a benchmark could not run though
+this machine can run it (one that says with 3 that it cannot is left out).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from figures import Figure, Part, read
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 PAGE = ROOT / "docs/benchmarks.md"
+NOT_POSSIBLE, BROKEN = 3, 4
 HEAD = """# Benchmarks
 
 `./dev bench table` makes this page: it runs the benchmarks and writes down what they found. A section that was
@@ -50,13 +52,15 @@ def entries() -> list[Entry]:
     return found
 
 
-def run(entry: Entry) -> list[Figure] | None:
-    """Its figures; None where it could not run."""
+def run(entry: Entry) -> list[Figure] | int:
+    """Its figures, or the exit code where it could not run: 3 where this machine cannot, else 4."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "figures.json"
         command = [sys.executable, str(entry.program), *entry.part.arguments, "--figures", str(file)]
         code = subprocess.run(command).returncode
-        return read(file) if code in (0, 1) and file.exists() else None
+        if code in (0, 1) and file.exists():
+            return read(file)
+        return code if code == NOT_POSSIBLE else BROKEN
 
 
 def commit() -> str:
@@ -131,11 +135,14 @@ def main() -> int:
             continue
         print(f"== {part.name}", flush=True)
         figures = run(entry)
-        if figures is None:
+        if isinstance(figures, int):
             print(f"{part.name} could not run", file=sys.stderr)
             written.setdefault(part.name, heading(part) + "Not measured yet.\n")
-            code = 4
+            code = code if figures == NOT_POSSIBLE else BROKEN
             continue
+        for figure in figures:
+            if not figure.kept:
+                print(f"{part.name}: not kept: {figure.name} is {figure.value:g} {figure.unit}".rstrip())
         written[part.name] = section(part, figures)
         code = max(code, 0 if all(figure.kept for figure in figures) else 1)
     asked.out.parent.mkdir(parents=True, exist_ok=True)

@@ -45,8 +45,14 @@ def test_a_benchmark_that_could_not_run_is_an_error_and_keeps_its_figures(tmp_pa
     page = tmp_path / "page.md"
     _table(page, "[Figure('before', 7)]", "--only", "startup")
     before = page.read_text()
-    assert _table(page, "None", "--only", "startup") == 4
+    assert _table(page, "4", "--only", "startup") == 4
     assert page.read_text() == before
+
+
+def test_a_benchmark_that_this_machine_cannot_run_is_left_out(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    assert _table(page, "3", "--only", "startup") == 0
+    assert "## startup" in page.read_text()
 
 
 def test_figures_are_read_back_as_written(tmp_path: Path) -> None:

@@ -59,6 +59,9 @@ def test_sides_with_the_same_samples_are_equal_to_the_last_digit() -> None:
     assert equal_sides(joined, lambda run, cell: f"hash of {cell} in {run}") == []
     last = [cell.summary.id for cell in runs[1].cells][-1]
     assert equal_sides(joined, lambda run, cell: f"{cell}{run if cell == last else 0}") == []
+    assert (
+        equal_sides(joined, lambda run, cell: "" if cell == last else cell) == []
+    )  # its samples are missing
     assert equal_sides(join([real_run(ONE), real_run(ONE, NONE, "b")]), lambda run, cell: "same") == []
 
 

@@ -11,12 +11,15 @@ from made_cells import made_cell
 from made_runs import made_run
 
 
-def way(timer: str, median_us: float, max_us: float, load: str = "none") -> CellSummary:
-    summary = made_cell(load, 1, 200, labels={"timer": timer})[0]
+def way(
+    timer: str, median_us: float, max_us: float, load: str = "none", policy: str = "fifo:80"
+) -> CellSummary:
+    summary = made_cell(load, 1, 200, labels={"timer": timer, "policy": policy})[0]
     column = summary.columns["latency_ns"]
     quantiles = {**column.quantiles, "0.5": round(median_us * 1000)}
     return replace(
         summary,
+        id=f"{load}, {policy}",
         columns={"latency_ns": replace(column, max=round(max_us * 1000), quantiles=quantiles)},
     )
 
@@ -35,6 +38,19 @@ def test_the_smallest_median_and_maximum_are_named_for_each_load() -> None:
     )
     assert said[1].startswith("Under cpu:100: smallest median futex 9.00 us")
     assert "no ranking of the ways: 1 of the 6 repetitions" in said[2]
+
+
+def test_policies_are_not_ranked_among_each_other() -> None:
+    policies = ("fifo:80", "other")
+    said = least_late(
+        [
+            way(timer, 4 + 50 * n, 9 + 50 * n, policy=p)
+            for timer in ("futex", "ppoll")
+            for n, p in enumerate(policies)
+        ]
+    )
+    assert said[0].startswith("Policy fifo:80: smallest median futex 4.00 us, ppoll 4.00 us;")
+    assert said[1].startswith("Policy other: smallest median futex 54.0 us, ppoll 54.0 us;")
 
 
 def test_nothing_is_said_of_one_way_or_of_an_invalid_one() -> None:

@@ -55,7 +55,7 @@ def test_one_that_comes_later_is_told_without_that_remedy_and_a_warm_up_moves_th
     (said,) = warnings(record)
     assert "data point 40. Without it" in said and "warm-up" not in said
     (said,) = warnings(CellRecord(41, alone={"dt_ns": described(samples, 5)}, warm_up=5))
-    assert "activation 5, the first of all" in said
+    assert "activation 5, the first after the warm-up. Without it" in said and "--set warm-up" not in said
 
 
 def test_what_two_samples_share_or_few_samples_have_is_no_such_case() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.model.bins import CellBins, TimeBlocks
+from howlate.model.others import Others
 from howlate.stats.groups import groups_of, is_grouped, kinds_of, point_of
 from howlate.stats.pool import pool
 from howlate.stats.spread import Spread, spread_of
@@ -87,3 +88,11 @@ def test_pooled_bins_are_those_of_all_samples(
 def test_sentences_that_differ_in_numbers_alone_are_told_once() -> None:
     said = ["it achieved 95.1 % of 100 %.", "it slept.", "it achieved 9 % of 100 %."]
     assert kinds_of(said) == [("it achieved 95.1 % of 100 %.", 2), ("it slept.", 1)]
+
+
+def test_a_row_of_invalid_repetitions_keeps_the_mark_of_those_that_were_not_alone() -> None:
+    disturbed = replace(
+        made_cell("none")[0], valid=False, others=Others(10, 9, 9, 0, 0, alone=False, expected=False)
+    )
+    (group,) = groups_of([disturbed])
+    assert not group.alone

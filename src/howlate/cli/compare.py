@@ -42,7 +42,8 @@ def command(runs: tuple[str, ...], by: str, as_json: bool) -> int:
     contents = [replace(read_content(path, bins=False), name=name) for name, path in named]
 
     def hash_of(run: int, cell: str) -> str:
-        return file_hash(RunFolder.open(named[run][1]).cell_path(cell) / SAMPLES)
+        samples = RunFolder.open(named[run][1]).cell_path(cell) / SAMPLES
+        return file_hash(samples) if samples.is_file() else ""
 
     if as_json:
         with english():

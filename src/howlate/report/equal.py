@@ -12,7 +12,7 @@ from howlate.language import _
 from howlate.report.join import Joined
 
 Hashes = Callable[[int, str], str]
-"""From a run's place and a cell's id to the hash of that cell's samples."""
+"""From a run's place and a cell's id to the hash of that cell's samples; "" where they are missing."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Equal:
 
 
 def equal_sides(joined: Joined, hash_of: Hashes) -> list[Equal]:
-    """Pairs of sides. In real time no two runs are equal: nothing is read there."""
+    """Pairs of sides whose samples are all there. In real time no two runs are equal: nothing is read there."""
     if not joined.virtual:
         return []
     sides = [_hashes(joined, side, hash_of) for side in range(len(joined.sides))]
@@ -46,10 +46,11 @@ def equal_sides(joined: Joined, hash_of: Hashes) -> list[Equal]:
 
 
 def _hashes(joined: Joined, side: int, hash_of: Hashes) -> dict[tuple[int, int], str]:
-    """Of every repetition of every place that the side has."""
-    return {
+    """Of every repetition of every place that the side has; empty where the samples of one are missing."""
+    hashes = {
         (number, repetition): hash_of(place.members[side].run, cell.id)
         for number, place in enumerate(joined.places)
         if side in place.members
         for repetition, cell in place.members[side].by_repetition.items()
     }
+    return hashes if all(hashes.values()) else {}

@@ -14,7 +14,7 @@ from howlate.stats.groups import Group, groups_of
 
 AXIS = "timer"
 MOST_NAMED = 3
-BESIDE = ("kernel", "load", "period")
+BESIDE = ("kernel", "load", "policy", "period")
 """What else is told of the rows that are ranked among themselves."""
 
 Ranked = list[tuple[float, str]]
@@ -26,9 +26,7 @@ def least_late(summaries: Sequence[CellSummary], micro: str = "us") -> list[str]
     groups = [group for group in groups_of(summaries) if group.spread(LATENCY) is not None]
     places: dict[tuple[tuple[str, str], ...], list[Group]] = {}
     for group in groups:
-        rest = tuple(
-            sorted((n, text) for n, text in group.labels.items() if n not in (AXIS, "cpu", "policy"))
-        )
+        rest = tuple(sorted((n, text) for n, text in group.labels.items() if n not in (AXIS, "cpu")))
         places.setdefault(rest, []).append(group)
     ranked = {rest: some for rest, some in places.items() if len({g.labels.get(AXIS) for g in some}) > 1}
     if not ranked:

@@ -74,8 +74,8 @@ class Group:
 
     @property
     def alone(self) -> bool:
-        """False where others disturbed a repetition that the figures are of."""
-        return all(cell.alone for cell in self.counted)
+        """False where others disturbed a repetition that the figures are of, or any where none is valid."""
+        return all(cell.alone for cell in self.counted or self.cells)
 
     @property
     def of(self) -> str:

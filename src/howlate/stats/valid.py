@@ -194,8 +194,11 @@ def _alone(cell: CellRecord, name: str, column: ColumnSummary) -> str:
     its = column.alone
     assert its is not None and column.max is not None and column.stddev is not None
     one = "activation" if cell.activations else "data point"
-    which = ", the first of all" if its.index <= cell.warm_up else ""
-    remedy = " A start is not a latency: give it a warm-up (--set warm-up=5)." if which else ""
+    first = its.index <= cell.warm_up
+    which = "" if not first else ", the first of all" if not cell.warm_up else ", the first after the warm-up"
+    remedy = ""
+    if first and not cell.warm_up:
+        remedy = " A start is not a latency: give it a warm-up (--set warm-up=5)."
     return (
         f"one sample makes the maximum and the deviation of {name.removesuffix('_ns')}: {one} {its.index}{which}. "
         f"Without it the maximum is {_time(its.max)} and not {_time(column.max)}, the deviation {_time(its.stddev)} "

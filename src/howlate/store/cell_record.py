@@ -145,7 +145,10 @@ class CellFile:
             samples=samples,
             unwatched=self._unwatched(),
             activations=self.activations,
-            warm_up=sum(entry.integer("warm_up") for entry in self.table.tables("accounting", required=True)),
+            warm_up=max(
+                (entry.integer("warm_up") for entry in self.table.tables("accounting", required=True)),
+                default=0,
+            ),
             may_be_empty=not self.activations and self.stop_reason() == "duration",
             end=end.text("kind"),
             end_reason=end.text("reason"),

@@ -243,10 +243,12 @@ class RunFolder:
         )
 
     def check_samples(self, cell_id: str) -> None:
-        """DamagedError where the samples, read whole, are not those that were measured."""
+        """DamagedError where samples, or the tables of CPUs and loads, read whole, are not as they were measured."""
         folder = self.cell_path(cell_id)
-        if what := changed(folder, SAMPLES, read_checksums(folder), whole=True):
-            raise DamagedError(f"{folder / SAMPLES} {what}", measure_again(folder))
+        known = read_checksums(folder)
+        for name in (SAMPLES, CPUS, LOADS):
+            if what := changed(folder, name, known, whole=True):
+                raise DamagedError(f"{folder / name} {what}", measure_again(folder))
 
     def differences(self, cell_id: str) -> list[str]:
         """What is not as it was in a whole cell's folder, every byte looked at."""
