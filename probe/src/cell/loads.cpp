@@ -145,6 +145,7 @@ struct LoadSet::Running {
   Fd out, err, report;
   std::string out_text, err_text, report_text;
   LoadReport base{}, last{};
+  std::optional<LoadReport> closed;
   std::int64_t reports = 0;
 
   Status launch(const std::vector<std::string>& words);
@@ -391,6 +392,11 @@ void LoadSet::mark() {
   for (const auto& one : running_) one->base = one->last;
 }
 
+void LoadSet::close() {
+  ask();
+  for (const auto& one : running_) one->closed = one->last;
+}
+
 void LoadSet::ask() {
   std::vector<std::int64_t> before;
   std::deque<ServedFirst> first;  // among thousands of tasks the answer would come late
@@ -407,7 +413,7 @@ void LoadSet::ask() {
 
 // From what the load printed and reported to its outcome.
 void LoadSet::Running::finish() {
-  const LoadReport end = last;
+  const LoadReport end = closed.value_or(last);
   outcome.duration_ns = end.time_ns - base.time_ns;
   outcome.units = end.units - base.units;
   if (outcome.duration_ns > 0)

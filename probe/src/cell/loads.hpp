@@ -27,7 +27,7 @@ struct LoadOutcome {
   std::string cpus;                  // "0-1"
   std::string policy;                // "other"
   int nice = 0;
-  double achieved_cpu = 0;  // share of the CPUs given, from mark() (else: ready) to stop()
+  double achieved_cpu = 0;  // share of the CPUs given, from mark() (else: ready) to close() (else: stop())
   std::int64_t units = 0;   // in the same time
   std::int64_t duration_ns = 0;
   Goal goal;                   // what it was to achieve, and what it did in that time
@@ -76,6 +76,9 @@ class LoadSet {
   // The time that counts for achieved_cpu and units begins now. Asks each load for its totals and waits for
   // them (at most a fifth of a second each).
   void mark();
+
+  // It ends now, and not when the loads end: what a load does before stop() was beside nothing that was measured.
+  void close();
 
   // Ends all loads and says what each did. A load that does not end within its time is killed with its whole
   // process group, which is a warning in its outcome, as is a load that had ended before.

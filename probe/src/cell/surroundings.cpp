@@ -87,6 +87,7 @@ void Surroundings::read_before(CellOutcome& outcome) {
 }
 
 void Surroundings::read_after(CellOutcome& outcome) {
+  loads_.close();
   outcome.clock_source_after = clock_source(cell_.root());
   outcome.smi_after = read_smi();
   for (FrequencyReading& one : outcome.frequencies) one.after_khz = cpu_frequency_khz(cell_.root(), one.cpu);
