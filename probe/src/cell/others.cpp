@@ -65,20 +65,28 @@ std::map<pid_t, Used> used_in_window(const ByPid& before, const ByPid& after) {
   return all;
 }
 
-// What the clock tick saw tasks do on the CPUs that do not measure, beyond three standard deviations of such sampling. A tick
-// that always meets a periodic task, or never, says nothing about it: hence not on the measuring CPUs.
-std::int64_t ticked_ns(const TasksSeen& before, const TasksSeen& after, const std::vector<int>& measuring) {
-  double ticks = 0;
-  double variance = 0;
+// What each CPU did in the window. A CPU that came or went meanwhile is left out.
+std::vector<CpuTimes> cpus_in_window(const TasksSeen& before, const TasksSeen& after) {
+  std::vector<CpuTimes> all;
   for (const CpuTimes& now : after.cpus) {
     const auto then = std::find_if(before.cpus.begin(), before.cpus.end(),
                                    [&](const CpuTimes& one) { return one.cpu == now.cpu; });
-    if (then == before.cpus.end() ||
-        std::find(measuring.begin(), measuring.end(), now.cpu) != measuring.end())
-      continue;
-    const auto all =
-        static_cast<double>(now.busy + now.steal + now.idle - then->busy - then->steal - then->idle);
-    const auto some = static_cast<double>(now.tasks - then->tasks);
+    if (then == before.cpus.end()) continue;
+    all.push_back({now.cpu, now.busy - then->busy, now.tasks - then->tasks, now.steal - then->steal,
+                   now.idle - then->idle});
+  }
+  return all;
+}
+
+// What the clock tick saw tasks do on the CPUs that do not measure, beyond three standard deviations of such sampling. A tick
+// that always meets a periodic task, or never, says nothing about it: hence not on the measuring CPUs.
+std::int64_t ticked_ns(const std::vector<CpuTimes>& cpus, const std::vector<int>& measuring) {
+  double ticks = 0;
+  double variance = 0;
+  for (const CpuTimes& one : cpus) {
+    if (std::find(measuring.begin(), measuring.end(), one.cpu) != measuring.end()) continue;
+    const auto all = static_cast<double>(one.busy + one.steal + one.idle);
+    const auto some = static_cast<double>(one.tasks);
     if (all <= 0) continue;
     ticks += some;
     variance += some * std::max(0.0, 1 - some / all);
@@ -86,10 +94,85 @@ std::int64_t ticked_ns(const TasksSeen& before, const TasksSeen& after, const st
   return static_cast<std::int64_t>((ticks - 3 * std::sqrt(variance)) * static_cast<double>(tick_ns()));
 }
 
+// What the hypervisor and interrupts took of the CPUs. The scheduler's own sum counts it to the task that they kept from running,
+// while a kernel that accounts for it leaves it out of the task's own time.
+std::int64_t taken_from_tasks_ns(const std::vector<CpuTimes>& cpus) {
+  std::int64_t ticks = 0;
+  for (const CpuTimes& one : cpus)
+    ticks += std::max<std::int64_t>(one.steal, 0) + std::max<std::int64_t>(one.busy - one.tasks, 0);
+  return ticks * tick_ns();
+}
+
 void keep_largest(std::vector<OtherTask>& tasks) {
   std::stable_sort(tasks.begin(), tasks.end(),
                    [](const OtherTask& one, const OtherTask& two) { return one.cpu_ns > two.cpu_ns; });
   if (tasks.size() > most_tasks) tasks.resize(most_tasks);
+}
+
+std::int64_t sum_ns(const std::vector<OtherTask>& tasks) {
+  std::int64_t sum = 0;
+  for (const OtherTask& task : tasks) sum += task.cpu_ns;
+  return sum;
+}
+
+// Whose the time is that the processes' accounts hold.
+struct Named {
+  std::int64_t ours_ns = 0;
+  std::vector<OtherTask> user, kernel;
+};
+
+Named name_tasks(const TasksSeen& before, const TasksSeen& after, const Kin& kin) {
+  const ByPid then = by_pid(before.processes);
+  const ByPid now = by_pid(after.processes);
+  const pid_t self = ::getpid();
+  Named named;
+  named.ours_ns = after.own_ns - before.own_ns;
+  for (const auto& [pid, used] : used_in_window(then, now)) {
+    const TaskStat& task = *now.at(pid);
+    if (pid == self) continue;
+    if (kin.whole.contains(pid)) {
+      named.ours_ns += used.own_ns + used.children_ns;
+      continue;
+    }
+    const bool own_is_ours = !task.kernel && kin.alone.contains(pid);
+    if (own_is_ours) named.ours_ns += used.own_ns;
+    if (!own_is_ours && used.own_ns != 0)
+      (task.kernel ? named.kernel : named.user)
+          .push_back({task.name, pid, used.own_ns, task.cpu, false, task.kernel, false});
+    if (!task.kernel && used.children_ns != 0)
+      named.user.push_back({task.name, pid, used.children_ns, -1, false, false, true});
+  }
+  return named;
+}
+
+// Says of each task where it ran. The time of those that ran on a measuring CPU.
+std::int64_t put_in_place(std::vector<OtherTask>& tasks, const std::vector<int>& measuring,
+                          const std::function<TaskPlace(pid_t)>& place) {
+  std::int64_t measuring_ns = 0;
+  for (OtherTask& task : tasks) {
+    if (task.children) continue;
+    const TaskPlace where = place(task.pid);
+    if (where.last_cpu >= 0) task.cpu = where.last_cpu;
+    if (where.only_cpu >= 0) task.cpu = where.only_cpu;
+    task.pinned = where.only_cpu >= 0;
+    if (std::find(measuring.begin(), measuring.end(), task.cpu) != measuring.end())
+      measuring_ns += task.cpu_ns;
+  }
+  return measuring_ns;
+}
+
+// What all tasks used less what is known whose it is, beyond what the counting may err.
+std::int64_t left_over_ns(const TasksSeen& before, const TasksSeen& after, std::int64_t known_ns,
+                          const std::vector<int>& measuring) {
+  const std::vector<CpuTimes> cpus = cpus_in_window(before, after);
+  const std::int64_t all_ns = before.run_ns && after.run_ns
+                                  ? *after.run_ns - *before.run_ns - taken_from_tasks_ns(cpus)
+                                  : ticked_ns(cpus, measuring);
+  // The times of each process and each CPU are known in steps of a tick, rounded at both ends.
+  const auto counted = static_cast<double>(after.processes.size() + cpus.size());
+  const auto rounding_ns =
+      static_cast<std::int64_t>(static_cast<double>(tick_ns()) * (2 + 2 * std::sqrt(counted)));
+  return std::max<std::int64_t>(all_ns - known_ns - rounding_ns, 0);
 }
 
 std::string percent(std::int64_t part_ns, std::int64_t whole_ns) {
@@ -145,65 +228,22 @@ Kin kin_of(const std::vector<TaskStat>& processes, pid_t self,
 OthersOutcome account_others(const TasksSeen& before, const TasksSeen& after, const Kin& kin,
                              const std::vector<int>& measuring, bool loaded,
                              const std::function<TaskPlace(pid_t)>& place) {
-  const ByPid then = by_pid(before.processes);
-  const ByPid now = by_pid(after.processes);
-  const pid_t self = ::getpid();
   OthersOutcome found;
   found.window_ns = after.time_ns - before.time_ns;
   found.loaded = loaded;
+  found.precise = before.run_ns && after.run_ns;
   found.kernel_visible = std::any_of(after.processes.begin(), after.processes.end(),
                                      [](const TaskStat& task) { return task.kernel; });
-  std::int64_t ours_ns = after.own_ns - before.own_ns;
-  std::vector<OtherTask> user, kernel;
-  for (const auto& [pid, used] : used_in_window(then, now)) {
-    const TaskStat& task = *now.at(pid);
-    if (pid == self) continue;
-    if (kin.whole.contains(pid)) {
-      ours_ns += used.own_ns + used.children_ns;
-      continue;
-    }
-    OtherTask other{task.name, pid, used.own_ns, task.cpu, false, task.kernel, false};
-    if (task.kernel) {
-      found.kernel_ns += used.own_ns;
-      if (used.own_ns != 0) kernel.push_back(other);
-      continue;
-    }
-    if (kin.alone.contains(pid)) {
-      ours_ns += used.own_ns;
-    } else if (used.own_ns != 0) {
-      user.push_back(other);
-    }
-    if (used.children_ns != 0) {
-      other.children = true;
-      other.cpu = -1;
-      other.cpu_ns = used.children_ns;
-      user.push_back(other);
-    }
-  }
-  for (const OtherTask& task : user) {
-    found.user_ns += task.cpu_ns;
-  }
-  keep_largest(user);
-  keep_largest(kernel);
-  for (OtherTask& task : user) {
-    if (task.children) continue;
-    const TaskPlace where = place(task.pid);
-    if (where.last_cpu >= 0) task.cpu = where.last_cpu;
-    if (where.only_cpu >= 0) task.cpu = where.only_cpu;
-    task.pinned = where.only_cpu >= 0;
-    if (std::find(measuring.begin(), measuring.end(), task.cpu) != measuring.end())
-      found.measuring_ns += task.cpu_ns;
-  }
-  found.precise = before.run_ns && after.run_ns;
-  const std::int64_t known_ns = ours_ns + found.kernel_ns + found.user_ns;
-  // Each process's time is known in steps of a tick, rounded at both ends.
-  const auto rounding_ns = static_cast<std::int64_t>(
-      static_cast<double>(tick_ns()) * (2 + 2 * std::sqrt(static_cast<double>(after.processes.size()))));
-  const std::int64_t all_ns =
-      found.precise ? *after.run_ns - *before.run_ns : ticked_ns(before, after, measuring);
-  if (found.precise || !loaded) found.unseen_ns = std::max<std::int64_t>(all_ns - known_ns - rounding_ns, 0);
-  found.tasks = std::move(user);
-  found.tasks.insert(found.tasks.end(), kernel.begin(), kernel.end());
+  Named named = name_tasks(before, after, kin);
+  found.user_ns = sum_ns(named.user);
+  found.kernel_ns = sum_ns(named.kernel);
+  keep_largest(named.user);
+  keep_largest(named.kernel);
+  found.measuring_ns = put_in_place(named.user, measuring, place);
+  const std::int64_t known_ns = named.ours_ns + found.kernel_ns + found.user_ns;
+  if (found.precise || !loaded) found.unseen_ns = left_over_ns(before, after, known_ns, measuring);
+  found.tasks = std::move(named.user);
+  found.tasks.insert(found.tasks.end(), named.kernel.begin(), named.kernel.end());
   return found;
 }
 

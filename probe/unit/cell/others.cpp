@@ -111,6 +111,30 @@ TEST_CASE("time that no process's account holds is others', unless it is within 
   CHECK(window.account().unseen_ns == 0);
 }
 
+// Two CPUs in a guest, under a load that keeps both busy: the load's process is charged with what the hypervisor and the interrupts
+// left it, and the scheduler's sum holds the whole of both.
+TEST_CASE("what the hypervisor and interrupts took from tasks is not taken for tasks that are gone") {
+  Window window;
+  window.loaded = true;
+  window.before.run_ns = 0;
+  window.after.run_ns = 20 * second_ns;
+  window.before.cpus = parse_cpu_times(
+      "cpu  1000 0 200 9000 0 10 20 30 0 0\n"
+      "cpu0 500 0 100 4500 0 5 10 15 0 0\ncpu1 500 0 100 4500 0 5 10 15 0 0\n");
+  window.after.cpus = parse_cpu_times(  // of each 10 s: steal 500 ms, irq 100 ms, softirq 200 ms
+      "cpu  2840 0 200 9000 0 30 60 130 0 0\n"
+      "cpu0 1420 0 100 4500 0 15 30 65 0 0\ncpu1 1420 0 100 4500 0 15 30 65 0 0\n");
+  window.after.own_ns = 18'400'000'000;
+  CHECK(window.account().precise);
+  CHECK(window.account().unseen_ns == 0);
+  CHECK(window.account().alone());
+  window.after.own_ns -= 2 * second_ns;  // others' time is still found
+  CHECK(window.account().unseen_ns > 1'900'000'000);
+  CHECK_FALSE(window.account().alone());
+  window.after.own_ns = 20 * second_ns;  // a kernel that charges tasks with it
+  CHECK(window.account().unseen_ns == 0);
+}
+
 TEST_CASE("where the kernel's threads are hidden, unseen time under a load may be theirs") {
   Window window;
   window.loaded = true;
