@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -29,6 +30,39 @@ def test_an_interrupted_test_ends_as_it_would_at_its_end(probe: Path, tmp_path: 
         assert account["releases"] == account["recorded"] + account["overruns"] + account["dropped"]
         trailer = read_stream(path).trailer
         assert trailer is not None and trailer["stop_reason"] == "stopped"
+
+
+def loads_of(pid: int) -> set[int]:
+    """The processes that a probe has started itself: its loads."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.add(int(stat.parent.name))
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_test_that_is_stopped_while_its_loads_run_alone_measures_nothing(
+    probe: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    path = tmp_path / "stream"
+    load = f"disk:max,size=1MiB,sync=1TiB,directory={tmp_path}"  # never syncs: runs alone for as long as any load may
+    with running("cyclic", "--load", load, "--duration", "1h", "--stream", path) as one:
+        while not (started := loads_of(one.pid)):
+            assert one.process.poll() is None
+        one.process.send_signal(signal.SIGSTOP)  # it comes no further before the signal is there
+        one.process.send_signal(number)
+        one.process.send_signal(signal.SIGCONT)
+        while one.process.poll() is None:
+            started |= loads_of(one.pid)
+        code, out, err = one.end()
+    assert code == 5
+    assert "it was stopped before anything was measured" in err and not out
+    assert len(started) == 1, "the load was started again"
+    assert not any(is_running(pid) for pid in started)
+    assert path.stat().st_size == 0
+    assert list(tmp_path.iterdir()) == [path], "the load left files"
 
 
 def test_a_killed_probe_leaves_a_stream_that_balances(probe: Path, tmp_path: Path) -> None:

@@ -53,6 +53,17 @@ def test_a_load_without_rounds_runs_for_the_duration_and_leaves_no_row(probe: Pa
     assert summary["loads"][0]["duration_ns"] >= 300_000_000
 
 
+@pytest.mark.parametrize("place", ["same", "named"])
+def test_a_load_on_the_measuring_cpu_is_its_own_reference(probe: Path, place: str) -> None:
+    """The probe itself has left that CPU when it asks."""
+    cpu = max(os.sched_getaffinity(0))
+    where = "same" if place == "same" else str(cpu)
+    words = ["--duration", "300ms", f"--cpus={cpu}", f"--load=hackbench:1,cpus={where}"]
+    (load,) = cell(run("unmeasured", *words, "--json"))["loads"]
+    assert load["goal"]["reference"] == load["goal"]["achieved"] > 0
+    assert load["goal"]["share"] == 1.0
+
+
 def test_it_ends_its_loads_when_it_is_stopped(probe: Path, tmp_path: Path) -> None:
     path = tmp_path / "stream"
     words = ["unmeasured", "--duration", "1h", "--load", "hackbench:1", "--quiet", "--stream", str(path)]

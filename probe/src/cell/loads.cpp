@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <ctime>
 #include <deque>
 
 #include "core/json.hpp"
@@ -106,6 +105,10 @@ std::string last_sentence(std::string text) {
   return text;
 }
 
+Error stopped_early() {
+  return {ExitCode::inconclusive, "it was stopped before anything was measured", ""};
+}
+
 int milliseconds_until(std::int64_t end_ns) {
   const std::int64_t left_ns = end_ns - monotonic_now_ns();
   return left_ns <= 0 ? 0 : static_cast<int>(left_ns / ms_ns) + 1;
@@ -152,7 +155,7 @@ struct LoadSet::Running {
   void read_all();
   bool ended();
   void kill_family();
-  Status wait_ready(std::int64_t end_ns);
+  Status wait_ready(std::int64_t end_ns, const Fd& signals);
   void wait_report(std::int64_t after, std::int64_t end_ns);
   void wait_end(std::int64_t end_ns);
   void finish();
@@ -216,8 +219,9 @@ void LoadSet::Running::kill_family() {
   pid = 0;
 }
 
-Status LoadSet::Running::wait_ready(std::int64_t end_ns) {
+Status LoadSet::Running::wait_ready(std::int64_t end_ns, const Fd& signals) {
   for (;;) {
+    if (take_signal(signals) != 0) return stopped_early();
     read_all();
     if (reports > 0) return {};
     if (ended()) {
@@ -232,8 +236,8 @@ Status LoadSet::Running::wait_ready(std::int64_t end_ns) {
       return broken("load " + in_quotes(outcome.spec) + ": it was not ready within " +
                         format_duration_ns(ready_within_ns),
                     "try it alone: howlate-probe load " + outcome.spec);
-    struct pollfd fds[] = {{report.get(), POLLIN, 0}, {err.get(), POLLIN, 0}};
-    ::poll(fds, 2, std::min(left, 20));
+    struct pollfd fds[] = {{report.get(), POLLIN, 0}, {err.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
+    ::poll(fds, 3, std::min(left, 20));
   }
 }
 
@@ -300,8 +304,9 @@ Status LoadSet::check(const std::vector<std::string>& specs, const std::vector<i
   return {};
 }
 
-Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs,
-                               const std::vector<int>& measuring_cpus) {
+Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus,
+                               const Fd& signals) {
+  if (take_signal(signals) != 0) return stopped_early();
   const auto read = read_requests(specs, measuring_cpus);
   if (!read) return read.error();
   const std::vector<LoadRequest>& requests = *read;
@@ -326,7 +331,11 @@ Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs,
   }
   const std::int64_t end_ns = monotonic_now_ns() + ready_within_ns;
   for (const auto& one : set.running_) {
-    if (const Status status = one->wait_ready(end_ns); !status) return status.error();
+    if (const Status status = one->wait_ready(end_ns, signals); !status) {
+      if (status.error().code == ExitCode::inconclusive)
+        static_cast<void>(set.stop());  // in order, not killed
+      return status.error();
+    }
     one->base = one->last;
   }
   return set;
@@ -359,16 +368,16 @@ bool LoadSet::need_reference(const std::vector<std::string>& specs, const std::v
 }
 
 Result<std::vector<LoadOutcome>> LoadSet::run_alone(const std::vector<std::string>& specs,
-                                                    const std::vector<int>& measuring_cpus) {
-  Result<LoadSet> loads = start(specs, measuring_cpus);
+                                                    const std::vector<int>& measuring_cpus,
+                                                    const Fd& signals) {
+  Result<LoadSet> loads = start(specs, measuring_cpus, signals);
   if (!loads) return loads.error();
   loads->mark();
   const std::int64_t begin_ns = monotonic_now_ns();
   for (std::int64_t until_ns = begin_ns + alone_at_least_ns;; until_ns += alone_at_least_ns) {
-    const struct timespec until {
-      static_cast<time_t>(until_ns / 1'000'000'000), static_cast<long>(until_ns % 1'000'000'000)
-    };
-    while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+    if (await_signal(signals, until_ns) != 0) {
+      static_cast<void>(loads->stop());
+      return stopped_early();
     }
     loads->ask();
     if (loads->has_done_enough() || until_ns - begin_ns >= alone_at_most_ns) break;

@@ -14,6 +14,7 @@
 #include "core/result.hpp"
 #include "loads/base/goal.hpp"
 #include "loads/load.hpp"
+#include "sys/file.hpp"
 
 namespace howlate {
 
@@ -46,8 +47,10 @@ class LoadSet {
   // that it is ready. When one cannot, all are ended and its own sentence and exit code are returned. "none"
   // starts nothing and stands alone. `measuring_cpus` gives cpus=same and cpus=other their meaning. To be
   // called from the main thread (the kernel ends the loads when the *thread* that started them ends), before
-  // the caller locks its memory.
-  static Result<LoadSet> start(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus);
+  // the caller locks its memory. A signal that waits on `signals` (take_end_signals) or comes meanwhile ends what was started and
+  // is an error.
+  static Result<LoadSet> start(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus,
+                               const Fd& signals);
 
   LoadSet();
   LoadSet(LoadSet&& other) noexcept;
@@ -63,10 +66,11 @@ class LoadSet {
 
   // Runs loads that ask for as much as the machine gives, or that compete with one another, for a stretch with nothing measured
   // beside them, and ends them: what they did there is what those of this set, which has not been started from other specs, are
-  // held against. To be called before start(), so that a load's own results are of the cell alone.
+  // held against. To be called before start(), so that a load's own results are of the cell alone. Signals: as start().
   static Result<std::vector<LoadOutcome>> run_alone(const std::vector<std::string>& specs,
-                                                    const std::vector<int>& measuring_cpus);
-  // Whether run_alone() has anything to say of them.
+                                                    const std::vector<int>& measuring_cpus,
+                                                    const Fd& signals);
+  // Whether run_alone() has anything to say of them. To be called from a thread that may run where the loads may.
   static bool need_reference(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus);
   void hold_against(const std::vector<LoadOutcome>& alone);
 

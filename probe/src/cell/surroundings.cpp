@@ -49,15 +49,17 @@ Status Surroundings::begin(bool with_reference) {
 
 Status Surroundings::start_loads(bool with_reference) {
   const std::vector<std::string>& specs = cell_.params().texts("load");
-  with_reference_ = with_reference;
+  // Asked here, before this thread is moved off the measuring CPUs: where loads may run is read from its affinity.
+  const bool needed = LoadSet::need_reference(specs, measuring_);
+  its_own_reference_ = needed && !with_reference;
   std::vector<LoadOutcome> alone;
-  if (with_reference && LoadSet::need_reference(specs, measuring_)) {
-    auto ran = LoadSet::run_alone(specs, measuring_);
+  if (needed && with_reference) {
+    auto ran = LoadSet::run_alone(specs, measuring_, signals_);
     if (!ran) return ran.error();
     alone = std::move(*ran);
   }
   tasks_before_ = look_at_tasks(cell_.root(), Order::newest_first);
-  auto loads = LoadSet::start(specs, measuring_);
+  auto loads = LoadSet::start(specs, measuring_, signals_);
   if (!loads) return loads.error();
   loads_ = std::move(*loads);
   loads_.hold_against(alone);
@@ -117,7 +119,7 @@ void Surroundings::end(CellOutcome& outcome) {
   } else {
     cell_.warn(loads.error().message);
   }
-  if (!with_reference_ && LoadSet::need_reference(cell_.params().texts("load"), measuring_))
+  if (its_own_reference_)
     for (LoadOutcome& load : outcome.loads)
       load.goal.reference = load.goal.achieved;  // nothing was beside it
   for (const LoadOutcome& load : outcome.loads)

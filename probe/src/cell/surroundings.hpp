@@ -28,7 +28,8 @@ class Surroundings {
   [[nodiscard]] Status check() const;
   // Takes the signals that end a process, applies the knobs, starts the loads, and moves the calling thread off the measuring CPUs
   // where there are others. Before any thread is started and before memory is locked. Loads that need something to be held
-  // against run alone for a stretch first, unless the cell itself measures loads alone.
+  // against run alone for a stretch first, unless the cell itself measures loads alone. A signal that comes before the loads are
+  // there ends them, and is an error.
   Status begin(bool with_reference = true);
   // Before anything was measured: ends what was started, and says so if a knob stays changed.
   Error give_up(Error error);
@@ -60,7 +61,7 @@ class Surroundings {
   LoadSet loads_;
   TasksSeen tasks_before_;
   std::optional<RtThrottling> rt_throttling_;
-  bool with_reference_ = true;
+  bool its_own_reference_ = false;  // the loads are to be held against what they do in this cell
   Status restored_;
 };
 

@@ -1,11 +1,15 @@
 #include "sys/process.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
+
+#include "sys/clock.hpp"
 
 namespace howlate {
 
@@ -40,6 +44,21 @@ int take_signal(const Fd& fd) {
   struct signalfd_siginfo info {};
   const ssize_t got = ::read(fd.get(), &info, sizeof info);
   return got == static_cast<ssize_t>(sizeof info) ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+int await_signal(const Fd& fd, std::int64_t until_ns) {
+  for (;;) {
+    if (const int signal = take_signal(fd); signal != 0) return signal;
+    const std::int64_t left_ns = until_ns - monotonic_now_ns();
+    if (left_ns <= 0) return 0;
+    const struct timespec left {
+      static_cast<time_t>(left_ns / 1'000'000'000), static_cast<long>(left_ns % 1'000'000'000)
+    };
+    struct pollfd one {
+      fd.get(), POLLIN, 0
+    };
+    ::ppoll(&one, 1, &left, nullptr);
+  }
 }
 
 }  // namespace howlate

@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+
 #include "core/params.hpp"
 #include "core/result.hpp"
 #include "sys/file.hpp"
@@ -23,5 +25,7 @@ Status end_with_parent(int signal, const Params& params);
 Result<Fd> take_end_signals();
 // The number of the signal that waits on the descriptor, or 0.
 int take_signal(const Fd& fd);
+// The same of the signal that comes until then (CLOCK_MONOTONIC).
+int await_signal(const Fd& fd, std::int64_t until_ns);
 
 }  // namespace howlate
