@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,6 +30,7 @@ from howlate.store.frames import MAGIC
 from howlate.store.stream import StreamReader
 from howlate.targets._by_hand import ByHandTarget
 from howlate.targets.local import LocalTarget
+from processes import until
 
 SHORT = ("--period=1ms", "--activations=40", "--policy=other")
 
@@ -279,6 +282,66 @@ def test_a_job_that_was_ended_goes_on_with_what_is_missing(tmp_path: Path) -> No
     assert len(cells_of(tmp_path)) == 4
     code, _, err = howlate(tmp_path, "run", "tiny.toml", "--emit-job", "more", "--out", "r")
     assert code == 2 and "all 4 cells stand" in err
+
+
+def interrupted(job: Path, results: str) -> None:
+    """The job, whose first cell would never end, interrupted while that is measured."""
+    lines = (job / "cells.job").read_text().splitlines()
+    endless = [word for word in json.loads(lines[1]) if not word.startswith("--activations=")]
+    lines[1] = json.dumps([*endless, "--duration=1h"])
+    (job / "endless.job").write_text("\n".join(lines) + "\n")
+    with subprocess.Popen([PROBE, "job", "endless.job", "--out", results], cwd=job) as running:
+        stream = job / results / "1" / "stream"
+        assert until(lambda: stream.is_file() and stream.stat().st_size > 0)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=120) == 5
+    status = [(job / results / str(number) / "status").read_text().strip() for number in (1, 2)]
+    assert status == ["0", "not run"]
+
+
+def cell_of(folder: Path, run: str, cell: str) -> dict[str, Any]:
+    return next(one for one in cells_of(folder, run) if one["id"] == cell)
+
+
+def test_an_interrupted_job_takes_nothing_from_an_earlier_one(tmp_path: Path) -> None:
+    """And the cell that it ended is missing, not failed, where no other job has it, whichever came first."""
+    assert howlate(tmp_path, "run", "tiny.toml", "--emit-job", "j")[0] == 0
+    job = tmp_path / "j"
+    interrupted(job, "results-2")
+    code, out, err = howlate(tmp_path, "import", "j", "--out", "alone")
+    assert code == 5 and "interrupted" in out and "not measured yet" in out, out + err
+    code, _, err = howlate(tmp_path, "run", "tiny.toml", "--emit-job", "rest", "--out", "alone")
+    assert code == 0 and len((tmp_path / "rest" / "cells.job").read_text().splitlines()) == 1 + 4, err
+    assert probe("job", "cells.job", "--out", "results", folder=job).returncode == 0
+    status = job / "results" / "0" / "status"
+    interrupted_at_ns = (job / "results-2" / "0" / "status").stat().st_mtime_ns
+    for name, moved_s in (("later", 3600), ("earlier", -3600)):
+        at_ns = interrupted_at_ns + moved_s * 1_000_000_000
+        os.utime(status, ns=(at_ns, at_ns))
+        code, out, err = howlate(tmp_path, "import", "j", "--out", name)
+        assert code == 0, out + err
+        assert [cell["accounting"]["recorded"] for cell in cells_of(tmp_path, name)] == [300] * 4
+
+
+def test_a_cut_stream_takes_nothing_from_a_whole_one(tmp_path: Path) -> None:
+    """A later copy that is not whole; alone it gives its whole batches. A line that a SIGTERM ended before it could
+    write a stream is an interrupted one."""
+    assert howlate(tmp_path, "run", "tiny.toml", "--emit-job", "j")[0] == 0
+    job = tmp_path / "j"
+    for results in ("results", "results-2"):
+        assert probe("job", "cells.job", "--out", results, folder=job).returncode == 0
+    stream = job / "results-2" / "1" / "stream"
+    stream.write_bytes(stream.read_bytes()[:-8])
+    (job / "results-2" / "2" / "status").write_text("signal 15\n")
+    code, out, err = howlate(tmp_path, "import", "j", "--out", "both")
+    cut = run_json(job)["job"]["cells"][1]
+    assert code == 0 and len(cells_of(tmp_path, "both")) == 4, out + err
+    assert cell_of(tmp_path, "both", cut)["stop_reason"] == "activations"
+    shutil.rmtree(job / "results")
+    code, out, err = howlate(tmp_path, "import", "j", "--out", "one")
+    assert code == 5 and "interrupted" in out, out + err
+    assert len(cells_of(tmp_path, "one")) == 3
+    assert cell_of(tmp_path, "one", cut)["stop_reason"] == "killed"
 
 
 def test_what_the_machine_refuses_is_not_possible_there(tmp_path: Path) -> None:

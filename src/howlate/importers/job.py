@@ -4,6 +4,7 @@ made there."""
 from __future__ import annotations
 
 import contextlib
+import signal
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,11 +22,14 @@ from howlate.model.study import KERNEL
 from howlate.plan.aim import aim_of
 from howlate.plan.cpus import marked
 from howlate.store.elsewhere import job_folder
+from howlate.store.frames import Kind
 from howlate.store.job_folder import JobFolder, Line
 from howlate.store.stream import StreamReader
 from howlate.targets._target import Outcome, outcome_of
 
 NOT_RUN = "not run"
+INTERRUPTED = Outcome(ExitCode.INCONCLUSIVE, "interrupted")
+"""The cell is missing; that somebody ended its measurement says nothing of the machine."""
 
 
 def recognises(path: Path) -> bool:
@@ -33,7 +37,7 @@ def recognises(path: Path) -> bool:
 
 
 def read(paths: Sequence[Path], labels: Mapping[str, str]) -> Measured:
-    """Each cell from the newest results that have it."""
+    """Each cell from the newest results that have it whole."""
     if len(paths) != 1:
         raise UsageError(
             "several jobs cannot be imported at once", "import one after the other, each with its --out"
@@ -77,6 +81,8 @@ class _Found:
 
     streams: dict[str, Path] = field(default_factory=dict)
     failed: dict[str, Outcome] = field(default_factory=dict)
+    whole: set[str] = field(default_factory=set)
+    """Cells whose stream goes to the end of a measurement; one that does not never replaces it."""
 
     def take(self, cell: str, line: Line) -> None:
         if line.status in ("", NOT_RUN):
@@ -86,11 +92,33 @@ class _Found:
             outcome = Outcome(
                 ExitCode.BROKEN, f"{line.stream} is not there, although its line says {line.status}"
             )
-        if outcome.measured:
-            self.streams[cell] = line.stream
-            self.failed.pop(cell, None)
+        reason = _stop_reason(line.stream) if outcome.measured else ""
+        if reason == "stopped" or _number(line.status) == -signal.SIGTERM:
+            if cell not in self.streams:
+                self.failed.setdefault(cell, INTERRUPTED)
+        elif outcome.measured:
+            self._take_measured(cell, line.stream, reason)
         elif cell not in self.streams:
             self.failed[cell] = outcome
+
+    def _take_measured(self, cell: str, stream: Path, reason: str) -> None:
+        whole = reason not in ("", "failed")
+        if cell in self.whole and not whole:
+            return
+        self.streams[cell] = stream
+        self.failed.pop(cell, None)
+        if whole:
+            self.whole.add(cell)
+
+
+def _stop_reason(path: Path) -> str:
+    """Why the measurement ended, by the stream's trailer; "" where the stream does not go so far, or is damaged."""
+    with contextlib.suppress(DamagedError), StreamReader.open(path) as stream:
+        for _ in stream.batches():
+            pass
+        if stream.end is not None and stream.end.kind is Kind.WHOLE and stream.trailer is not None:
+            return str(stream.trailer.get("stop_reason", ""))
+    return ""
 
 
 def _number(status: str) -> int:
