@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from howlate.lab.cost import CELL_S, Costs, cell_cost_s, limit_s, makespan
-from howlate.model.plan import Cell
+from howlate.model.plan import Cell, Length
 from howlate.pace import Pace
+
+TEN = Length(10.0)
 
 
 def cell(load: str = "none", period: str = "1ms", test: str = "cyclic") -> Cell:
@@ -24,23 +26,23 @@ def cell(load: str = "none", period: str = "1ms", test: str = "cyclic") -> Cell:
 )
 def test_a_virtual_second_costs_what_was_measured(load: str, measured_s: float) -> None:
     """docs/lab/guests.md, Costs."""
-    cost = cell_cost_s(cell(load), 100.0) - CELL_S
+    cost = cell_cost_s(cell(load), Length(100.0)) - CELL_S
     assert 1 / 1.5 <= cost / 100 / measured_s <= 1.5
 
 
 def test_half_a_load_costs_half() -> None:
-    whole, half, none = (cell_cost_s(cell(load), 10.0) for load in ("cpu:100", "cpu:50", "none"))
+    whole, half, none = (cell_cost_s(cell(load), TEN) for load in ("cpu:100", "cpu:50", "none"))
     assert math.isclose(whole - none, 2 * (half - none))
 
 
 def test_a_test_that_never_sleeps_costs_what_a_program_does() -> None:
     spinning = replace(cell(), labels={"load": "none"}, test="hardware-gap")
-    assert cell_cost_s(spinning, 10.0) == cell_cost_s(cell("cpu:100"), 10.0) - 10 * 0.08
+    assert cell_cost_s(spinning, TEN) == cell_cost_s(cell("cpu:100"), TEN) - 10 * 0.08
 
 
 def test_a_limit_leaves_room_for_what_is_slow() -> None:
-    assert limit_s(0.3) < 60
-    assert limit_s(100.0) >= 25 * 100
+    assert limit_s(Length(0.3)) < 60
+    assert limit_s(Length(100.0)) >= 25 * 100
 
 
 def test_one_cell_is_not_shared_between_cores() -> None:

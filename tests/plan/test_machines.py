@@ -13,7 +13,7 @@ from howlate.errors import UsageError
 from howlate.model.plan import Cell, Plan
 from howlate.model.study import Order, Study
 from howlate.model.units import parse_duration_ns
-from howlate.plan import Machines, make_plan, on_machines, planned_seconds
+from howlate.plan import Machines, make_plan, on_machines, planned_length
 from howlate.plan.machines import PHASES_NS, phase_ns, seeds_differ, with_seed
 from howlate.targets import arguments
 
@@ -116,12 +116,15 @@ def test_a_setting_that_names_one_kernel_becomes_the_axis() -> None:
 
 def test_what_a_kernel_cannot_is_said_of_its_cells_alone() -> None:
     machines = Machines(
-        {"5.10": CAN, "6.1": CAN}, {"5.10": "it does not boot here"}, 2, lambda _, seconds: 10 * seconds
+        {"5.10": CAN, "6.1": CAN},
+        {"5.10": "it does not boot here"},
+        2,
+        lambda _, length: 10 * length.measuring_s,
     )
     cells = make_plan(DITHERED, CAN, machines=machines).cells
     assert {c.impossible for c in cells if c.machine == "5.10"} == {"it does not boot here"}
     assert {c.impossible for c in cells if c.machine == "6.1"} == {""}
-    assert cells[0].expected_s == 10 * planned_seconds(cells[0], CAN)
+    assert cells[0].expected_s == 10 * planned_length(cells[0], CAN).measuring_s
 
 
 def test_cells_come_back_from_json_with_their_machine() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,10 @@ from fakes import FACTS, LIST, capabilities, study
 from howlate.errors import NotPossibleError, StorageError, UsageError
 from howlate.lab.archive import Package
 from howlate.lab.bench import Bench, Line
-from howlate.lab.cost import cell_cost_s, limit_s
-from howlate.plan import Machines, make_plan, planned_seconds
+from howlate.lab.cost import CELL_S, LIMIT_S, cell_cost_s, limit_s
+from howlate.model.capabilities import Capabilities, LoadKind
+from howlate.model.plan import Cell, Length
+from howlate.plan import Machines, make_plan, planned_length
 from howlate.targets.lab import LabTarget, available_bytes, guests_at_once, open_lab
 from lab.made_archive import bzimage, elf_module
 
@@ -114,9 +118,70 @@ def test_a_guest_may_use_what_the_slowest_load_takes_and_little_more() -> None:
     virtual = Machines({"6.1": can}, {}, 1, cell_cost_s)
     asked = study({"duration": "1000s"}, {"kernel": ("6.1",)})
     (cell,) = make_plan(asked, can, machines=virtual).cells
-    assert planned_seconds(cell, can) == 1000.0
-    assert 25 * 1000 <= limit_s(planned_seconds(cell, can)) <= 50 * 1000
+    assert planned_length(cell, can) == Length(1000.0)
+    assert 25 * 1000 <= limit_s(planned_length(cell, can)) <= 50 * 1000
     assert cell.expected_s < 200  # nothing but an idle guest's activations
+
+
+def short_cell(load: str, can: Capabilities, test: str = "cyclic", kernel: str = "6.1") -> Cell:
+    """Of 30 ms, as the lab plans it."""
+    asked = study({"activations": "30", "period": "1ms"}, {"load": (load,), "kernel": (kernel,)})
+    machines = Machines({kernel: can}, {}, 1, cell_cost_s)
+    (cell,) = make_plan(replace(asked, test=test), can, machines=machines).cells
+    return cell
+
+
+def with_hackbench(can: Capabilities) -> Capabilities:
+    """The probe's load, which is always held against itself alone; and a test that has it for its reference."""
+    cpu = next(load for load in can.loads if load.name == "cpu")
+    kind = replace(cpu, name="hackbench", target=replace(cpu.target, type="count"), held=False, alone=("*",))
+    assert isinstance(kind, LoadKind)
+    return replace(
+        can, loads=(*can.loads, kind), tests=(*can.tests, replace(can.tests[0], name="unmeasured"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("load", "test", "truth_s"),
+    [
+        ("hackbench:10", "cyclic", 9.0 + 0.28 * 11.7),
+        ("disk:max", "cyclic", 1.2 + 0.28 * 1.0),
+        ("cpu:100+disk", "cyclic", 1.2 + 0.28 * 2.6),
+        ("disk", "cyclic", 1.2 + 0.03 * 1.0),
+        ("hackbench:10", "unmeasured", 0.03 * 11.7),
+        ("cpu:100", "cyclic", 0.03 * 1.6),
+    ],
+)
+def test_the_stretch_in_which_the_loads_run_alone_is_in_what_a_cell_costs(
+    load: str, test: str, truth_s: float
+) -> None:
+    """A quarter of a second, where the probe needs a reference, and what comes with it; of a short cell it is nearly
+    all."""
+    cell = short_cell(load, with_hackbench(capabilities()), test)
+    assert math.isclose(cell.expected_s - CELL_S, truth_s + 30 * 80e-6, rel_tol=0.01)
+
+
+def test_what_a_short_cell_took_is_learned_and_its_limit_leaves_room_for_the_stretch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[float] = []
+
+    def run(_self: Bench, _lines: object, limit: float, tick: Callable[[float], None]) -> list[Line]:
+        limits.append(limit)
+        tick(CELL_S + 2 * (cell.expected_s - CELL_S))
+        return [Line("0", b"", b"", {"stream": b"x"})]
+
+    can = with_hackbench(capabilities())
+    monkeypatch.setattr(Bench, "run", run)
+    monkeypatch.setattr(LabTarget, "_ask", lambda *_: LIST)
+    target = own_lab(tmp_path)
+    cell = short_cell("hackbench:10", can, kernel=target.machines[0])
+    target.capabilities(cell.machine)
+    monkeypatch.setattr(target, "_can", {cell.machine: can})
+    assert target.run_cell(cell, tmp_path / "stream", lambda _: None).measured
+    again_s = target.cost_s(cell)
+    assert math.isclose(again_s - CELL_S, 2 * (cell.expected_s - CELL_S), rel_tol=0.01)
+    assert limits[0] > LIMIT_S + 5 * 25  # the probe gives the loads 5 s; up to 25 s for one were seen
 
 
 def test_a_machine_is_asked_once_also_without_a_cache(

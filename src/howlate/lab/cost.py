@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from howlate.model.plan import Cell
+from howlate.model.plan import Cell, Length
 from howlate.model.study import spell
 from howlate.model.units import parse_duration_ns
 
@@ -39,6 +39,11 @@ LOADS_S: Mapping[str, float] = {
     "disk": 1.0,
 }
 """A virtual second of each load at its full target."""
+BEFORE_S: Mapping[str, float] = {"disk": 1.2}
+"""Before a load can start: its modules and a file system. From a cell of 30 ms (bench/lab_costs.py)."""
+ALONE_TOO_S: Mapping[str, float] = {"hackbench": 9.0}
+"""Where the probe runs the load alone first, what that costs beside the stretch itself: among hackbench's tasks the
+probe gets the CPU late (3 virtual seconds pass before the first release). From a cell of 30 ms as well."""
 _SHARES = ("cpu", "memory-alloc", "memory-fault")
 """Loads whose target is a share of the CPU in per cent."""
 LIMIT_S, LIMIT_PER_S = 30.0, 40.0
@@ -49,25 +54,45 @@ _FORGET_S = 2.0
 """A cell that should take less says little: starting it takes as long."""
 
 
-def cell_cost_s(cell: Cell, virtual_s: float) -> float:
-    """CPU seconds of the host for a cell that lasts `virtual_s` in the guest."""
-    return CELL_S + virtual_s * _second_s(cell)
+def cell_cost_s(cell: Cell, length: Length) -> float:
+    """CPU seconds of the host for a cell that takes so long in the guest."""
+    around_s = CELL_S + sum(BEFORE_S.get(_name(word), 0.0) for word in _loads(cell))
+    if length.alone_s:
+        around_s += sum(ALONE_TOO_S.get(_name(word), 0.0) for word in _loads(cell))
+    return around_s + length.measuring_s * _second_s(cell) + length.alone_s * _alone_second_s(cell)
 
 
-def limit_s(virtual_s: float) -> float:
-    """The CPU time after which a guest that should last `virtual_s` is stuck."""
-    return LIMIT_S + LIMIT_PER_S * virtual_s
+def limit_s(length: Length) -> float:
+    """The CPU time after which a guest whose cell takes so long is stuck."""
+    return LIMIT_S + LIMIT_PER_S * length.most_s
 
 
 def _second_s(cell: Cell) -> float:
-    """CPU seconds for one virtual second of this cell."""
-    loads = cell.parameters.get("load", ())
-    words = loads if isinstance(loads, tuple) else (spell(loads),)
-    wanted = sum(_load_s(word) for word in words)
+    """CPU seconds for one virtual second in which this cell is measured."""
     period = cell.labels.get("period", "")
     if not period or cell.labels.get("timer", "").startswith("spin"):
-        return max(wanted, BUSY_S)  # it never sleeps: a test of data points, or one that watches for gaps
-    return min(wanted, max(LOADS_S.values())) + ACTIVATION_S * 1e9 / max(1, parse_duration_ns(period))
+        return max(
+            _wanted_s(cell), BUSY_S
+        )  # it never sleeps: a test of data points, or one that watches for gaps
+    return _alone_second_s(cell) + ACTIVATION_S * 1e9 / max(1, parse_duration_ns(period))
+
+
+def _alone_second_s(cell: Cell) -> float:
+    """CPU seconds for one virtual second of this cell's loads, with nothing measured beside them."""
+    return min(_wanted_s(cell), max(LOADS_S.values()))
+
+
+def _wanted_s(cell: Cell) -> float:
+    return sum(_load_s(word) for word in _loads(cell))
+
+
+def _loads(cell: Cell) -> tuple[str, ...]:
+    loads = cell.parameters.get("load", ())
+    return loads if isinstance(loads, tuple) else (spell(loads),)
+
+
+def _name(load: str) -> str:
+    return load.split(",")[0].partition(":")[0]
 
 
 def _load_s(word: str) -> float:

@@ -62,6 +62,21 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Length:
+    """How long a cell takes by the clock of the machine that measures it, without the work around it."""
+
+    measuring_s: float
+    alone_s: float = 0.0
+    """Before that the probe runs the loads with nothing measured beside them, at least so long; 0: it does not."""
+    alone_most_s: float = 0.0
+    """And at most so long."""
+
+    @property
+    def most_s(self) -> float:
+        return self.measuring_s + self.alone_most_s
+
+
+@dataclass(frozen=True)
 class Plan:
     """All cells, in order."""
 

@@ -11,7 +11,7 @@ from howlate.plan.changes import (
 )
 from howlate.plan.lasting import too_short
 from howlate.plan.machines import SEEDS, kernels_of, on_machines, seeded
-from howlate.plan.matrix import MOST_CELLS, Machines, expected_stream_bytes, make_plan, planned_seconds
+from howlate.plan.matrix import MOST_CELLS, Machines, expected_stream_bytes, make_plan, planned_length
 from howlate.plan.resume import differences, same_plan, still_to_measure
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
     "make_plan",
     "on_machines",
     "parse_change",
-    "planned_seconds",
+    "planned_length",
     "same_plan",
     "scale_study",
     "scaled_words",

@@ -14,7 +14,7 @@ from functools import cache
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities, Parameter, TestKind
 from howlate.model.decode import suggestion
-from howlate.model.plan import Cell, Plan
+from howlate.model.plan import Cell, Length, Plan
 from howlate.model.study import EXPECTED, KERNEL, PART, Order, Study, Value, spell
 from howlate.model.units import parse_bytes, parse_count, parse_cpus, parse_duration_ns
 from howlate.plan.check import (
@@ -32,9 +32,11 @@ OVERHEAD_S = 1.0
 """Around each cell: starting probe and loads, writing Parquet and statistics (rough, for the estimate)."""
 UNMEASURED = "unmeasured"
 """The test that runs loads alone: there they are their own reference."""
-REFERENCE_S = 0.5
-"""Where the loads run with nothing measured beside them first: that stretch and their start (rough, for the
-estimate)."""
+ALONE_S, ALONE_MOST_S = 0.25, 5.0
+"""How long the probe runs the loads with nothing measured beside them first, at least and at most, where a cell needs
+that (`alone_at_least_ns` and `alone_at_most_ns` in the probe's cell/loads.cpp)."""
+RESTART_S = 0.25
+"""Ending the loads after that and starting them again (rough, for the estimate)."""
 LABELLED = ("load", "period", "policy", "timer", "cpu")
 
 Canonical = Callable[[str, Value, str], Value | None]
@@ -49,8 +51,8 @@ class Machines:
     """Machines on which nothing can be measured, and why. They stand in `can` as well, with another's."""
     seeds: int = 0
     """So many seeds are the repetitions of a point (virtual time); 0: the study's repetitions."""
-    cost: Callable[[Cell, float], float] | None = None
-    """The host's seconds for a cell that lasts so many of the machine's; None where these are the same."""
+    cost: Callable[[Cell, Length], float] | None = None
+    """The host's seconds for a cell that takes so long by the machine's clock; None where these are the same."""
     stream_bytes_most: int = 0
     """What a machine can give back of a cell; 0: without a limit."""
 
@@ -222,7 +224,7 @@ def _on_machine(cell: Cell, machines: Machines, capabilities: Capabilities) -> C
     """With how long it takes there, and whether it can be measured there at all."""
     impossible = machines.impossible.get(cell.machine, "") or cell.impossible
     if machines.cost is not None:
-        cell = replace(cell, expected_s=machines.cost(cell, planned_seconds(cell, capabilities)))
+        cell = replace(cell, expected_s=machines.cost(cell, planned_length(cell, capabilities)))
     cell = replace(cell, impossible=impossible)
     return cell if impossible else replace(cell, impossible=_too_much(cell, machines, capabilities))
 
@@ -327,14 +329,20 @@ def expected_stream_bytes(cell: Cell, capabilities: Capabilities, most_lanes: in
 def expected_seconds(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> float:
     """Duration, or activations times period, or points times what one takes, whichever ends first, and the work
     around it."""
+    length = _length(parameters, test, capabilities)
+    return length.measuring_s + OVERHEAD_S + (length.alone_s + RESTART_S if length.alone_s else 0.0)
+
+
+def planned_length(cell: Cell, capabilities: Capabilities) -> Length:
+    """How long a cell takes by the machine's clock, without the work around it."""
+    return _length(cell.parameters, find_test(cell.test, capabilities), capabilities)
+
+
+def _length(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> Length:
     seconds, _ = ends(parameters, test, capabilities)
-    alone = REFERENCE_S if test.name != UNMEASURED and needs_reference(parameters, capabilities) else 0.0
-    return seconds + OVERHEAD_S + alone
-
-
-def planned_seconds(cell: Cell, capabilities: Capabilities) -> float:
-    """How long a cell lasts by the machine's clock, without the work around it."""
-    return ends(cell.parameters, find_test(cell.test, capabilities), capabilities)[0]
+    if test.name == UNMEASURED or not needs_reference(parameters, capabilities):
+        return Length(seconds)
+    return Length(seconds, ALONE_S, ALONE_MOST_S)
 
 
 def expected_point_ns(test: TestKind, text: Callable[[str], str]) -> float:

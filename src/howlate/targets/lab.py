@@ -37,7 +37,7 @@ from howlate.model.decode import parse_json
 from howlate.model.plan import Cell
 from howlate.model.run import CLOCKS, REAL, VIRTUAL
 from howlate.places import guest_probe_path, make_ready
-from howlate.plan import planned_seconds
+from howlate.plan import planned_length
 from howlate.store.files import storing
 from howlate.store.scratch import MEMORY, remove_stale
 from howlate.targets._target import (
@@ -240,9 +240,9 @@ class LabTarget:
             raise KeyboardInterrupt
         bench, modules = self._bench_for(cell)
         before = self._before(cell, bench, modules)
-        virtual_s = planned_seconds(cell, self._can[cell.machine])
-        ticks = _Ticks(on_progress, cell_cost_s(cell, virtual_s) - CELL_S, self._costs.of(cell))
-        limit = limit_s(virtual_s) if self._clock == VIRTUAL else REAL_LIMIT_S + REAL_LIMIT * virtual_s
+        length = planned_length(cell, self._can[cell.machine])
+        ticks = _Ticks(on_progress, cell_cost_s(cell, length) - CELL_S, self._costs.of(cell))
+        limit = limit_s(length) if self._clock == VIRTUAL else REAL_LIMIT_S + REAL_LIMIT * length.most_s
         lines = bench.run([*before, _argv(cell)], limit, ticks)
         if ticks.used_s and self._clock == VIRTUAL:
             self._costs.learn(cell, ticks.model_s, ticks.used_s - CELL_S)
