@@ -324,8 +324,8 @@ def test_an_interrupted_job_takes_nothing_from_an_earlier_one(tmp_path: Path) ->
 
 
 def test_a_cut_stream_takes_nothing_from_a_whole_one(tmp_path: Path) -> None:
-    """A later copy that is not whole; alone it gives its whole batches. A line that a SIGTERM ended before it could
-    write a stream is an interrupted one."""
+    """A later copy that is not whole; alone it gives its whole batches. A line that was stopped before it measured
+    anything (exit code 5, or SIGTERM) is an interrupted one."""
     assert howlate(tmp_path, "run", "tiny.toml", "--emit-job", "j")[0] == 0
     job = tmp_path / "j"
     for results in ("results", "results-2"):
@@ -333,6 +333,7 @@ def test_a_cut_stream_takes_nothing_from_a_whole_one(tmp_path: Path) -> None:
     stream = job / "results-2" / "1" / "stream"
     stream.write_bytes(stream.read_bytes()[:-8])
     (job / "results-2" / "2" / "status").write_text("signal 15\n")
+    (job / "results-2" / "3" / "status").write_text("5\n")
     code, out, err = howlate(tmp_path, "import", "j", "--out", "both")
     cut = run_json(job)["job"]["cells"][1]
     assert code == 0 and len(cells_of(tmp_path, "both")) == 4, out + err
@@ -340,7 +341,7 @@ def test_a_cut_stream_takes_nothing_from_a_whole_one(tmp_path: Path) -> None:
     shutil.rmtree(job / "results")
     code, out, err = howlate(tmp_path, "import", "j", "--out", "one")
     assert code == 5 and "interrupted" in out, out + err
-    assert len(cells_of(tmp_path, "one")) == 3
+    assert len(cells_of(tmp_path, "one")) == 2
     assert cell_of(tmp_path, "one", cut)["stop_reason"] == "killed"
 
 

@@ -30,6 +30,8 @@ from howlate.targets._target import Outcome, outcome_of
 NOT_RUN = "not run"
 INTERRUPTED = Outcome(ExitCode.INCONCLUSIVE, "interrupted")
 """The cell is missing; that somebody ended its measurement says nothing of the machine."""
+_ENDED_EARLY = (ExitCode.INCONCLUSIVE, -signal.SIGTERM)
+"""How a probe ends that is stopped before it has measured anything: in order, or before it takes signals."""
 
 
 def recognises(path: Path) -> bool:
@@ -93,7 +95,7 @@ class _Found:
                 ExitCode.BROKEN, f"{line.stream} is not there, although its line says {line.status}"
             )
         reason = _stop_reason(line.stream) if outcome.measured else ""
-        if reason == "stopped" or _number(line.status) == -signal.SIGTERM:
+        if reason == "stopped" or _number(line.status) in _ENDED_EARLY:
             if cell not in self.streams:
                 self.failed.setdefault(cell, INTERRUPTED)
         elif outcome.measured:
