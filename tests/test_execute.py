@@ -399,3 +399,18 @@ def test_exit_codes_of_a_run() -> None:
 def test_the_doctor_judges_the_task_that_the_study_measures(settings: dict[str, Value], aim: Aim) -> None:
     cell = Cell("c", "cyclic", settings, {}, 1, 1.0)
     assert aim_of(Plan((cell,)), {"cpus": "", "policy": "fifo:80"}) == aim
+
+
+def test_a_run_without_a_valid_cell_is_inconclusive(tmp_path: Path) -> None:
+    from store.runs import a_folder
+    from store.streams import stream
+
+    folder = a_folder(
+        tmp_path / "run", {"a": stream(list(range(100, 300))), "b": stream(list(range(100, 300)))}
+    )
+    assert Tally.of(folder, ()).exit_code is ExitCode.DONE
+    valid, other = folder.summaries()
+    for found, code in (((valid, replace(other, valid=False)), 0), ((replace(other, valid=False),), 5)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(folder), "summaries", lambda _self, found=found: list(found))
+            assert Tally.of(folder, ()).exit_code == code

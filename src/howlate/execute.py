@@ -76,23 +76,24 @@ class Tally:
     exceeded: int = 0
     """Whole cells that a latency above `--threshold` ended, earlier calls included."""
     inconclusive: int = 0
-    """Whole cells that say nothing, because they watched nothing; earlier calls included."""
+    """Whole cells that say nothing: those that watched nothing, or all of them where none is valid."""
 
     @classmethod
     def of(cls, folder: RunFolder, failures: Iterable[Failure]) -> Tally:
         """As the run folder stands now."""
         summaries = folder.summaries()
+        valid = any(summary.valid for summary in summaries)
         return cls(
             len(summaries),
             tuple(failures),
             sum(summary.stop_reason == "threshold" for summary in summaries),
-            sum(summary.watched_nothing for summary in summaries),
+            sum(summary.watched_nothing or not valid for summary in summaries),
         )
 
     @property
     def exit_code(self) -> ExitCode:
         """0: what is possible here is whole; 1: and a cell exceeded its threshold; 3: nothing was possible;
-        2: the probe refused all; 5: a cell watched nothing, and nothing else is wrong; 4 else."""
+        2: the probe refused all; 5: a cell watched nothing or none is valid, and nothing else is wrong; 4 else."""
         codes = {f.exit_code for f in self.failures} - {ExitCode.NOT_POSSIBLE}
         if not codes and self.exceeded:
             return ExitCode.FAILED

@@ -99,6 +99,11 @@ def _probe(given: str | None, folder: str, remedy: str) -> Path:
             f"{path} cannot be looked at: {problem.strerror}", "make its folder readable for yourself"
         ) from None
     if not there:
+        if given:
+            raise TargetError(
+                f"{path}, which the environment names as the probe, is not there",
+                "unset HOWLATE_PROBE, or have it name a probe",
+            )
         raise TargetError(f"the probe is not built ({path} is not there)", remedy)
     if not os.access(path, os.X_OK):
         raise TargetError(

@@ -315,9 +315,8 @@ def ask_machines(target: Target) -> tuple[dict[str, Known], dict[str, HowlateErr
             pool.shutdown(wait=False, cancel_futures=True)
     problems = {label: answer for label, answer in answers.items() if isinstance(answer, HowlateError)}
     whole = {label: answer for label, answer in answers.items() if isinstance(answer, Known)}
-    for problem in problems.values():
-        if isinstance(problem, UsageError) or not whole:
-            raise problem
+    if not whole:
+        raise next(iter(problems.values()))
     can = next(iter(whole.values())).can
     known = {label: whole.get(label) or _silent(problems[label], can) for label in labels}
     return known, {label: p for label, p in problems.items() if not isinstance(p, NotPossibleError)}

@@ -46,3 +46,10 @@ def test_what_is_not_understood_is_a_sentence(text: str, said: str) -> None:
     assert caught.value.remedy
     with pytest.raises(UsageError, match="given twice"):
         parse_axes(["latency=log", "latency=0:1ms"])
+
+
+def test_the_axis_that_is_proposed_instead_of_a_logarithmic_one_from_0_is_taken() -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_axes(["latency=0:1000us,log"])
+    proposed = caught.value.remedy.rpartition(" ")[2]
+    assert parse_axes([proposed]) == parse_axes(["latency=0:1000us,linear"])

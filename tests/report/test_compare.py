@@ -73,6 +73,15 @@ def test_one_side_is_nothing_to_compare_and_the_axes_are_named() -> None:
     assert [s.name for s in compare([real_run(TWO)], "load").joined.sides] == ["none", "disk"]
 
 
+def test_runs_without_a_common_point_are_told_as_such() -> None:
+    first, second = (
+        real_run({at(load="none"): [Made()]}),
+        real_run({at(load="disk"): [Made()]}, NONE, "run-b"),
+    )
+    with pytest.raises(UsageError, match="no point was measured in more than one of these runs"):
+        compare([first, second])
+
+
 def test_the_configurations_that_matter_are_there_for_machines_too() -> None:
     other = Machine("6.1.0-rt", "#1 SMP PREEMPT_RT Debian", "full", config={"HZ": "1000", "NAME": "x"})
     found = compare([real_run(TWO, NONE), real_run(TWO, other, "run-b")])

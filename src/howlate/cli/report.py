@@ -57,10 +57,21 @@ def command(runs: tuple[Path, ...], output: Path | None, form: str, asked: tuple
         return _pictures(runs, output, form, wanted, published)
     from howlate.report.html import write_report
 
-    path = output if output is not None else runs[0] / "report.html"
+    path = _named(output, runs[0] / "report.html")
     write_report([folder.path for folder in folders], path, "-o", wanted, published)
     click.echo(path)
     return 0
+
+
+def _named(output: Path | None, otherwise: Path) -> Path:
+    """The file to write; UsageError where -o names none ("", "/", "..")."""
+    from howlate.errors import UsageError
+
+    if output is None:
+        return otherwise
+    if output.name in ("", ".."):
+        raise UsageError(f'-o: "{output}" is not the name of a file', "name one, such as -o report.html")
+    return output
 
 
 def _must_be_published(folders: Sequence[RunFolder]) -> None:

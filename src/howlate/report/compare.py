@@ -85,6 +85,18 @@ class Comparison:
         return tuple(side.name for side in self.joined.sides)
 
 
+def _why_one_side(contents: Sequence[RunContent], joined: Joined) -> str:
+    """Why there are no two sides at any point: which runs have nothing, or that they measured other points."""
+    if not joined.sides:
+        return "no cell is whole yet"
+    empty = [content.name or content.run.id for content in contents if not content.cells]
+    if empty:
+        return f"no cell is whole yet in {', '.join(empty)}"
+    if len(contents) > 1:
+        return "no point was measured in more than one of these runs: they differ in more than their sides"
+    return f"there is one side alone, {joined.sides[0].name}"
+
+
 def compare(contents: Sequence[RunContent], by: str = KERNEL) -> Comparison:
     """UsageError where there is nothing to compare: one side alone."""
     joined = join(contents, by)
@@ -99,7 +111,7 @@ def compare(contents: Sequence[RunContent], by: str = KERNEL) -> Comparison:
             else ""
         )
         raise UsageError(
-            f"there is one side alone, {joined.sides[0].name}" if joined.sides else "no cell is whole yet",
+            _why_one_side(contents, joined),
             f"name a run of another kernel{', ' + remedy if remedy else ''}",
         )
     names = labels_that_vary(joined.places)

@@ -101,6 +101,8 @@ def said_of(names: Sequence[str], found: Sequence[Difference], kernels: Sequence
         if partly and len(names) > 1
         else ""
     )
+    if len(kernels) < 2:
+        return ""
     if len(names) < 2:
         return _("They are of one configuration; boot parameters are all that differs.")
     rest = len(found) - len(that_matter(found))

@@ -191,6 +191,12 @@ def answer(cells: Sequence[CellContent], names: Sequence[str], machines: int = 1
         if c.summary.valid and not c.summary.starved and c.column and c.column.max is not None
     ]
     if not usable:
+        if any(c.summary.valid for c in cells):
+            return [
+                _(
+                    "No load was there where it was asked for, as the study expects: there is no answer under load."
+                )
+            ]
         return [
             _("None of the cells is valid, so there is no answer yet.")
             if cells
