@@ -208,7 +208,7 @@ class Filled:
             raise SystemExit(
                 f"{run} has no chart {', '.join(sorted(unknown))}; it has {', '.join(sorted(known))}"
             )
-        write_pictures(contents, folder, "png")
+        write_pictures(contents, folder, "png", only=wanted)
         return folder
 
 

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -71,12 +71,21 @@ def _name(figure: Figure, part: str, column: str) -> str:
 
 
 def write_pictures(
-    runs: Sequence[RunContent], folder: Path, form: str, axes: Axes = OWN_AXES, published: bool = False
+    runs: Sequence[RunContent],
+    folder: Path,
+    form: str,
+    axes: Axes = OWN_AXES,
+    published: bool = False,
+    only: Collection[str] | None = None,
 ) -> list[Path]:
-    """Writes each chart into the folder; returns their paths."""
+    """Writes each chart into the folder, or those of these names; returns their paths."""
     draw = rasteriser() if form == "png" else None
     note = VIRTUAL_TIME if runs and runs[0].run.virtual else ""
-    pictures = [(name, svg_of(figure, note)) for name, figure in figures_of(runs, axes, published)]
+    pictures = [
+        (name, svg_of(figure, note))
+        for name, figure in figures_of(runs, axes, published)
+        if only is None or name in only
+    ]
     if not pictures:
         raise UsageError(
             "there is no chart to draw of this run", "`howlate show` tells which cells are whole"
