@@ -36,3 +36,8 @@ def test_a_load_that_the_only_cpu_has_no_time_for_makes_its_cell_invalid(
     )
     assert done.returncode == 0, done.stderr
     check(json.loads(done.stdout)["cells"], LOAD)
+    # What a load does before and after it is measured beside nothing: it does not count.
+    for cell in (tmp_path / "r" / "cells").iterdir():
+        trailer = json.loads((cell / "cell.json").read_text())["trailer"]
+        for load in trailer["loads"]:
+            assert load["duration_ns"] <= 1.2 * trailer["duration_ns"], cell.name
