@@ -174,7 +174,8 @@ class Filled:
         return origin({name: self.content(name) for name in self._page.runs}, " and ".join(sorted(commits)))
 
     def _table(self, block: Block) -> Sequence[str]:
-        run, column, *_ = (word for word in block.words if "=" not in word)
+        run, *columns = (word for word in block.words if "=" not in word)
+        column = columns[0] if columns else ""  # none: the loads' own runs alone
         options = block.options
         lists = {name: tuple(options.pop(name, "").split(",")) for name in ("by", "figures", "published")}
         split = {name: tuple(filter(None, values)) for name, values in lists.items()}
