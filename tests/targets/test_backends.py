@@ -194,7 +194,7 @@ def test_local_takes_no_argument() -> None:
 
 def test_a_probe_that_is_not_built_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOWLATE_PROBE", str(tmp_path / "none"))
-    with pytest.raises(TargetError, match="is not built"):
+    with pytest.raises(TargetError, match="names as the probe, is not there"):
         places.probe_path()
     (tmp_path / "none").write_text("")
     with pytest.raises(TargetError, match="cannot be executed"):
