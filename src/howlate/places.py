@@ -29,13 +29,13 @@ ARCHITECTURES = {
 
 def probe_path() -> Path:
     """The probe built for this machine: $HOWLATE_PROBE, else build/probe/howlate-probe of this repository."""
-    return _probe(os.environ.get("HOWLATE_PROBE"), "probe", "`howlate check` builds it")
+    return _probe("HOWLATE_PROBE", "probe", "`howlate check` builds it")
 
 
 def guest_probe_path(arch: str) -> Path:
     """The probe for guests of an architecture (amd64, arm64)."""
     machine = {debian: kernel for kernel, debian in MACHINES.items()}[arch]
-    return _cross_path(machine, os.environ.get(_own_probe(arch)))
+    return _cross_path(machine, _own_probe(arch))
 
 
 def machine_probe_path(machine: str) -> Path:
@@ -46,25 +46,25 @@ def machine_probe_path(machine: str) -> Path:
             f'there is no probe for the architecture "{machine}" (there are {", ".join(ARCHITECTURES)})',
             "build it there from probe/ with CMake, and measure by hand (docs/probe.md)",
         )
-    given = os.environ.get(_own_probe(ARCHITECTURES[machine]))
-    if machine != os.uname().machine and not given:
-        _ready(("probe", ARCHITECTURES[machine]), f"the probe for {machine}")
-    return _cross_path(machine, given)
+    arch = ARCHITECTURES[machine]
+    if machine != os.uname().machine and not os.environ.get(_own_probe(arch)):
+        _ready(("probe", arch), f"the probe for {machine}")
+    return _cross_path(machine, _own_probe(arch))
 
 
 def built_probe(machine: str) -> Path | None:
     """The same, where it is built already; nothing is built."""
     try:
-        return _cross_path(machine, os.environ.get(_own_probe(ARCHITECTURES[machine])))
+        return _cross_path(machine, _own_probe(ARCHITECTURES[machine]))
     except TargetError:
         return None
 
 
-def _cross_path(machine: str, given: str | None) -> Path:
-    if machine == os.uname().machine and not given:
+def _cross_path(machine: str, variable: str) -> Path:
+    if machine == os.uname().machine and not os.environ.get(variable):
         return probe_path()
     arch = ARCHITECTURES[machine]
-    return _probe(given, f"cross/{arch}", f"./dev cross {arch} builds it with a cross compiler")
+    return _probe(variable, f"cross/{arch}", f"./dev cross {arch} builds it with a cross compiler")
 
 
 def make_ready(arch: str) -> None:
@@ -90,7 +90,9 @@ def _own_probe(arch: str) -> str:
     return f"HOWLATE_PROBE_{arch.upper()}"
 
 
-def _probe(given: str | None, folder: str, remedy: str) -> Path:
+def _probe(variable: str, folder: str, remedy: str) -> Path:
+    """The probe that the environment's variable names, else the one built in a folder; the remedy says how."""
+    given = os.environ.get(variable)
     path = Path(given or ROOT / "build" / folder / "howlate-probe")
     try:
         there = path.is_file()
@@ -102,7 +104,7 @@ def _probe(given: str | None, folder: str, remedy: str) -> Path:
         if given:
             raise TargetError(
                 f"{path}, which the environment names as the probe, is not there",
-                "unset HOWLATE_PROBE, or have it name a probe",
+                f"unset {variable}, or have it name a probe",
             )
         raise TargetError(f"the probe is not built ({path} is not there)", remedy)
     if not os.access(path, os.X_OK):

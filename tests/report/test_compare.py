@@ -78,8 +78,18 @@ def test_runs_without_a_common_point_are_told_as_such() -> None:
         real_run({at(load="none"): [Made()]}),
         real_run({at(load="disk"): [Made()]}, NONE, "run-b"),
     )
-    with pytest.raises(UsageError, match="no point was measured in more than one of these runs"):
+    with pytest.raises(UsageError, match="no point was measured in more than one of these runs") as caught:
         compare([first, second])
+    assert caught.value.remedy.startswith("measure the same study in both")
+
+
+def test_a_comparison_without_two_sides_has_the_remedy_of_its_reason() -> None:
+    with pytest.raises(UsageError, match="there is one side alone") as caught:
+        compare([real_run({at(load="none"): [Made()]})])
+    assert caught.value.remedy.startswith("name a run of another kernel")
+    with pytest.raises(UsageError, match="no cell is whole yet") as caught:
+        compare([replace(real_run(TWO), cells=())])
+    assert caught.value.remedy.startswith("measure it to its end")
 
 
 def test_the_configurations_that_matter_are_there_for_machines_too() -> None:

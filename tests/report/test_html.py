@@ -212,6 +212,22 @@ def test_the_short_answer_leaves_invalid_cells_out_and_says_why() -> None:
     assert "Largest wake-up latency seen in 48" in said
 
 
+def test_valid_cells_that_answer_nothing_say_why() -> None:
+    """One that watched and found no gap has no value; one whose load was starved as the study expects has values, but
+    none under load."""
+    summary, bins, _ = made_cell("none")
+    column = summary.columns["latency_ns"]
+    empty = replace(column, count=0, min=None, max=None, mean=None)
+    found_none = replace(summary, columns={**summary.columns, "latency_ns": empty})
+    run = made_run([(found_none, bins)])
+    assert answer(run.cells, ["none"]) == [
+        "Nothing was found that could be late: the valid cells have no value."
+    ]
+    run = made_run([(replace(summary, starved=True), bins)])
+    (said,) = answer(run.cells, ["none"])
+    assert said.endswith("there is no answer under load.")
+
+
 def test_no_number_is_called_a_bound_or_a_worst_case(page: str) -> None:
     words = Page(page).words.lower()
     for phrase in ("worst case", "worst-case", "guarantee", "upper bound", "at most"):

@@ -196,6 +196,10 @@ def test_a_probe_that_is_not_built_is_a_sentence(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("HOWLATE_PROBE", str(tmp_path / "none"))
     with pytest.raises(TargetError, match="names as the probe, is not there"):
         places.probe_path()
+    monkeypatch.setenv("HOWLATE_PROBE_RISCV64", str(tmp_path / "none"))
+    with pytest.raises(TargetError, match="names as the probe") as caught:
+        places.machine_probe_path("riscv64")
+    assert caught.value.remedy == "unset HOWLATE_PROBE_RISCV64, or have it name a probe"
     (tmp_path / "none").write_text("")
     with pytest.raises(TargetError, match="cannot be executed"):
         places.probe_path()

@@ -42,9 +42,7 @@ def _axis(name: str, wanted: str) -> Axis:
     if log and low is not None and low <= 0:
         raise UsageError(
             f"--axis {name}: a logarithmic axis has no 0",
-            f"begin it above 0, or use {name}={','.join(w for w in wanted.split(',') if w not in KINDS)},linear"[
-                :200
-            ],
+            f"begin it above 0, or use {name}={wanted.replace('log', 'linear')}"[:200],
         )
     return Axis(low, high, log)
 

@@ -85,16 +85,24 @@ class Comparison:
         return tuple(side.name for side in self.joined.sides)
 
 
-def _why_one_side(contents: Sequence[RunContent], joined: Joined) -> str:
-    """Why there are no two sides at any point: which runs have nothing, or that they measured other points."""
-    if not joined.sides:
-        return "no cell is whole yet"
+def _one_side(contents: Sequence[RunContent], joined: Joined, axes: str) -> UsageError:
+    """Why there are no two sides at any point: a run has nothing, they measured other points, or there is one run.
+    `axes`: how to compare within a run, where that is possible."""
     empty = [content.name or content.run.id for content in contents if not content.cells]
-    if empty:
-        return f"no cell is whole yet in {', '.join(empty)}"
+    if not joined.sides or empty:
+        where = f" in {', '.join(empty)}" if joined.sides else ""
+        return UsageError(
+            f"no cell is whole yet{where}", "measure it to its end: the same command goes on with it"
+        )
     if len(contents) > 1:
-        return "no point was measured in more than one of these runs: they differ in more than their sides"
-    return f"there is one side alone, {joined.sides[0].name}"
+        return UsageError(
+            "no point was measured in more than one of these runs",
+            f"measure the same study in both{', ' + axes if axes else ''}",
+        )
+    return UsageError(
+        f"there is one side alone, {joined.sides[0].name}",
+        f"name a run of another kernel{', ' + axes if axes else ''}",
+    )
 
 
 def compare(contents: Sequence[RunContent], by: str = KERNEL) -> Comparison:
@@ -110,10 +118,7 @@ def compare(contents: Sequence[RunContent], by: str = KERNEL) -> Comparison:
             if vary
             else ""
         )
-        raise UsageError(
-            _why_one_side(contents, joined),
-            f"name a run of another kernel{', ' + remedy if remedy else ''}",
-        )
+        raise _one_side(contents, joined, remedy)
     names = labels_that_vary(joined.places)
     blocks = [block for place in joined.places for block in _blocks(joined, place, names, known)]
     kernels = _kernels(contents)

@@ -191,12 +191,14 @@ def answer(cells: Sequence[CellContent], names: Sequence[str], machines: int = 1
         if c.summary.valid and not c.summary.starved and c.column and c.column.max is not None
     ]
     if not usable:
-        if any(c.summary.valid for c in cells):
+        if any(c.summary.starved for c in cells):
             return [
                 _(
                     "No load was there where it was asked for, as the study expects: there is no answer under load."
                 )
             ]
+        if any(c.summary.valid for c in cells):
+            return [_("Nothing was found that could be late: the valid cells have no value.")]
         return [
             _("None of the cells is valid, so there is no answer yet.")
             if cells
