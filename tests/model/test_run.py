@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from fakes import FACTS, capabilities, study
 from howlate.errors import DamagedError
 from howlate.model.run import Run
+from howlate.model.seal import CHECKSUM, sealed
 from howlate.plan import make_plan
 
 
@@ -34,7 +37,33 @@ def test_a_run_survives_its_file() -> None:
 
 
 def test_keys_of_newer_versions_are_left_alone() -> None:
-    assert Run.from_text(made().to_text().replace('"schema": 1,', '"schema": 1, "later": [1],', 1)) == made()
+    assert Run.from_text(json.dumps(sealed({**made().to_json(), "later": [1]}))) == made()
+
+
+@pytest.mark.parametrize(
+    ("was", "is_now"),
+    [('"6.1"', '"6.1-rt"'), ('"scale": 0.5', '"scale": 1.5'), ('"a sentence"', '"another one"')],
+)
+def test_what_was_changed_by_hand_is_damaged(was: str, is_now: str) -> None:
+    text = made().to_text()
+    assert was in text
+    with pytest.raises(DamagedError, match=r"run\.json.*was changed after howlate wrote it"):
+        Run.from_text(text.replace(was, is_now, 1))
+    with pytest.raises(DamagedError, match="was changed after howlate wrote it"):
+        Run.from_text(text.replace('"schema": 1,', '"schema": 1, "added": 1,', 1))
+
+
+def test_a_run_laid_out_anew_is_the_same() -> None:
+    value = json.loads(made().to_text())
+    anew = json.dumps({name: value[name] for name in sorted(value)}, ensure_ascii=True)
+    assert Run.from_text(anew) == made()
+
+
+def test_a_run_of_an_older_howlate_has_no_checksum() -> None:
+    value = json.loads(made().to_text())
+    assert value.pop(CHECKSUM).startswith("blake2b-256:")
+    value["target"] = "elsewhere"
+    assert Run.from_text(json.dumps(value)).target == "elsewhere"
 
 
 @pytest.mark.parametrize("length", [0, 1, 50, 500, 1500])

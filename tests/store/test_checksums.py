@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,13 @@ from click.testing import CliRunner
 
 from howlate.cli import howlate
 from howlate.errors import DamagedError
+from howlate.model.seal import CHECKSUM
 from howlate.report.content import read_content
 from howlate.session import reopen
 from howlate.stats.own import contradiction
 from howlate.store.checksums import CHECKSUMS
 from howlate.store.export import find_format
-from howlate.store.run_folder import BINS, CELL, FINISHED, SAMPLES, SUMMARY, RunFolder
+from howlate.store.run_folder import BINS, CELL, FINISHED, RUN, SAMPLES, SUMMARY, RunFolder
 from howlate.store.summarise import bins_of
 
 from .runs import a_folder
@@ -152,14 +154,51 @@ def test_verify_names_every_file_that_is_not_as_it_was(folder: RunFolder) -> Non
     assert "cells/b: it was whole" in found.output
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["show"],
+        ["show", "--json"],
+        ["show", "--verify"],
+        ["report"],
+        ["compare", "--by", "load"],
+        ["export", "--format", "csv"],
+        ["doctor", "--run"],
+    ],
+)
+def test_an_altered_run_is_noticed(
+    folder: RunFolder, argv: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel's name, a list of CPUs or a warning that somebody wrote into run.json is never shown."""
+    monkeypatch.chdir(tmp_path)
+    facts: dict[str, object] = {"facts": 1, "values": {"kernel.release": "6.1", "cpu.online": "0-1"}}
+    folder.write_run(replace(folder.read_run(), facts=facts))
+    argv = [*argv, str(folder.path)]
+    assert CliRunner().invoke(howlate, argv, standalone_mode=False).exception is None
+    path = folder.path / RUN
+    path.write_text(path.read_text(encoding="utf-8").replace('"6.1"', '"6.9"'), encoding="utf-8")
+    found = CliRunner().invoke(howlate, argv, standalone_mode=False)
+    assert isinstance(found.exception, DamagedError)
+    assert found.exception.exit_code == 4
+    assert "run.json: it was changed after howlate wrote it" in found.exception.message
+    assert found.exception.remedy
+
+
+def test_what_howlate_writes_into_a_run_later_is_as_it_was(folder: RunFolder) -> None:
+    folder.write_run(replace(folder.read_run(), warnings=("gone on",)))
+    assert RunFolder.open(folder.path).read_run().warnings == ("gone on",)
+
+
 def test_a_run_of_an_older_howlate_stays_readable(folder: RunFolder) -> None:
     for cell in folder.whole_cells():
         (folder.cell_path(cell) / CHECKSUMS).unlink()
     (folder.path / FINISHED).unlink()
+    edit(folder.path / RUN, lambda value: value.__delitem__(CHECKSUM))
     assert [summary.valid for summary in folder.summaries()] == [True, True]
     assert len(read_content(folder.path).cells) == 2
     said = CliRunner().invoke(howlate, ["show", "--verify", str(folder.path)], standalone_mode=False)
     assert "2 of 2 cells have no checksums" in said.output
+    assert "run.json has no checksum: an older howlate wrote it." in said.output
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,8 @@ def _verify(folder: RunFolder) -> int:
     if old:
         said = _("{old} of {cells} cells have no checksums: an older howlate finished them.")
         click.echo(said.format(old=len(old), cells=len(whole)))
+    if not folder.run_has_checksum():
+        click.echo(_("run.json has no checksum: an older howlate wrote it."))
     if wrong:
         return ExitCode.BROKEN
     click.echo(_("{cells} cells are as they were measured.").format(cells=len(whole) - len(old)))

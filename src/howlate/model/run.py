@@ -11,6 +11,7 @@ from typing import Any
 from howlate.errors import DamagedError
 from howlate.model.decode import Table, parse_json
 from howlate.model.plan import Plan
+from howlate.model.seal import is_changed, sealed
 from howlate.model.study import Study
 
 REAL, VIRTUAL = "real", "virtual"
@@ -92,7 +93,7 @@ class Run:
 
     def to_text(self) -> str:
         """The text of run.json."""
-        return json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n"
+        return json.dumps(sealed(self.to_json()), indent=1, ensure_ascii=False) + "\n"
 
     @classmethod
     def from_text(cls, text: str, file: str = "run.json") -> Run:
@@ -104,6 +105,8 @@ class Run:
         schema = table.integer("schema")
         if schema != 1:
             raise table.fail(f"schema {schema} is not known to this howlate", "use a newer howlate")
+        if is_changed(table.values):
+            raise table.fail("it was changed after howlate wrote it")
         return cls(
             id=table.text("id"),
             started=table.text("started"),

@@ -21,8 +21,9 @@ from howlate.lab.window import job_text
 from howlate.model.decode import parse_json, read_text
 from howlate.model.plan import Cell
 from howlate.model.run import Run
+from howlate.model.seal import sealed
 from howlate.store.elsewhere import JOB
-from howlate.store.files import looking, storing, write_text
+from howlate.store.files import looking, remedied, storing, write_text
 from howlate.store.run_folder import RUN, STREAM
 
 PROBE, README, RESULTS = "howlate-probe", "README.txt", "results"
@@ -75,7 +76,7 @@ class JobFolder:
         write_text(path / JOB, text, "--emit-job")
         write_text(path / README, readme, "--emit-job")
         value = {**run.to_json(), "job": {"cells": list(cells), "defaults": dict(defaults)}}
-        text = json.dumps(value, indent=1, ensure_ascii=False)
+        text = json.dumps(sealed(value), indent=1, ensure_ascii=False)
         write_text(path / RUN, text + "\n", "--emit-job")
         return cls(path, run, cells, defaults)
 
@@ -86,7 +87,8 @@ class JobFolder:
         table = parse_json(_text(file), str(file))
         its = table.table("job", required=True)
         cells = tuple(str(cell) for cell in its.items("cells", required=True))
-        run = Run.from_table(table)
+        with remedied(REMEDY):
+            run = Run.from_table(table)
         if unknown := set(cells) - {"", *(cell.id for cell in run.plan.cells)}:
             raise DamagedError(f"{file} has no cell {sorted(unknown)[0]:.80}, which its job measures", REMEDY)
         return cls(path, run, cells, {name: str(its) for name, its in its.mapping("defaults").items()})

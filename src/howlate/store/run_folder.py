@@ -16,8 +16,9 @@ from typing import Any
 
 from howlate.errors import DamagedError, UsageError
 from howlate.model.bins import CellBins
-from howlate.model.decode import read_text
+from howlate.model.decode import parse_json, read_text
 from howlate.model.run import Run
+from howlate.model.seal import CHECKSUM
 from howlate.model.summary import SCHEMA, CellSummary
 from howlate.stats.own import contradiction
 from howlate.store.checksums import changed, differences, read_checksums, write_checksums
@@ -114,8 +115,13 @@ class RunFolder:
         with remedied("restore it from a copy, or measure again into another folder"):
             return Run.from_text(read_text(file, DamagedError), str(file))
 
+    def run_has_checksum(self) -> bool:
+        """False for a run.json that an older howlate wrote."""
+        file = self.path / RUN
+        return CHECKSUM in parse_json(read_text(file, DamagedError), str(file)).values
+
     def write_run(self, run: Run) -> None:
-        """Replaces run.json."""
+        """Replaces run.json, with its checksum."""
         write_text(self.path / RUN, run.to_text())
 
     def write_config(self, file: str, text: str) -> None:
