@@ -195,21 +195,21 @@ class Filled:
 
     def _picture(self, block: Block) -> Sequence[str]:
         run, chart, *alt = block.words
-        name = f"{self._page.path.stem}-{chart}.png"
-        shutil.copyfile(self._pictures(run) / f"{chart}.png", PICTURES / name)
+        name = f"{self._page.path.stem}-{chart}.svg"
+        shutil.copyfile(self._pictures(run) / f"{chart}.svg", PICTURES / name)
         return [f"![{' '.join(alt)}](../pictures/{name})"]
 
     @cache  # noqa: B019
     def _pictures(self, run: str) -> Path:
         folder = self._folder / f"{run}-pictures"
         contents = [read_content(self._folder / run)]
-        known = {name for name, _figure in figures_of(contents)}
+        known = {name for name, _figure in figures_of(contents, published=True)}
         wanted = {b.words[1] for b in self._page.blocks if b.kind == "picture" and b.words[0] == run}
         if unknown := wanted - known:
             raise SystemExit(
                 f"{run} has no chart {', '.join(sorted(unknown))}; it has {', '.join(sorted(known))}"
             )
-        write_pictures(contents, folder, "png", only=wanted)
+        write_pictures(contents, folder, "svg", published=True, only=wanted)
         return folder
 
 

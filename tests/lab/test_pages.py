@@ -60,6 +60,20 @@ def test_filling_a_page_changes_nothing_but_its_blocks(page: object) -> None:
     assert again.text == filled.text
 
 
+def test_the_pictures_of_the_pages_are_those_that_their_blocks_make() -> None:
+    """None is missing, and none is left of a block that is no longer there."""
+    shown = [name for page in PAGES for name in re.findall(r"\]\(\.\./pictures/([^)]+)\)", page.text)]
+    wanted = [
+        f"{page.path.stem}-{block.words[1]}"
+        for page in PAGES
+        for block in page.blocks
+        if block.kind == "picture"
+    ]
+    assert [Path(name).stem for name in shown] == wanted
+    there = {path.name for path in tool.PICTURES.iterdir() if path.name.startswith(tuple(IDS))}
+    assert there == set(shown)
+
+
 def test_a_listing_is_found_by_its_title() -> None:
     text = "head\nListing: a, load none\n\n  1\nListing: b, load none\n\n  2\n"
     assert tool.listing(text, "b, load none") == ["    Listing: b, load none", "", "      2"]

@@ -20,7 +20,7 @@ SEEN = 1.5
 """Pixels; a bar that is lower is drawn as a mark."""
 MARK = 4
 """Pixels of such a mark."""
-FEW = N_(" A bar too low to be seen is a mark at the foot: what it counts is told under the pointer.")
+FEW = N_(" A bar too low to be seen is a mark at the foot.")
 
 
 @dataclass(frozen=True)
