@@ -24,11 +24,11 @@ sys.path.insert(0, str(ROOT / "src"))
 from figures import Figure, Part, add_option, all_kept  # noqa: E402
 
 from howlate.lab.bench import Bench, Line  # noqa: E402
-from howlate.lab.cost import cell_cost_s  # noqa: E402
 from howlate.lab.guest import Tick  # noqa: E402
 from howlate.model.study import read_study  # noqa: E402
 from howlate.plan import planned_length  # noqa: E402
-from howlate.session import Asked, prepare  # noqa: E402
+from howlate.plan.cost import cell_cost_s  # noqa: E402
+from howlate.prepare import Asked, prepare  # noqa: E402
 from howlate.targets import open_lab  # noqa: E402
 
 PARTS = (

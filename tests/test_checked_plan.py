@@ -9,7 +9,7 @@ import pytest
 from fakes import FakeLab, FakeTarget, study
 from howlate.errors import NotPossibleError, UsageError
 from howlate.model.plan import Cell
-from howlate.session import Asked, prepare
+from howlate.prepare import Asked, prepare
 from howlate.targets import Checked
 
 

@@ -27,8 +27,9 @@ from howlate.model.plan import Cell, Plan
 from howlate.model.study import Order, Value
 from howlate.model.summary import CellSummary
 from howlate.plan.aim import aim_of
+from howlate.prepare import Asked, prepare
 from howlate.report.content import read_content
-from howlate.session import Asked, Session, begin, newest_unfinished, prepare, reopen
+from howlate.session import Session, begin, newest_unfinished, reopen
 from howlate.store import ingest as ingesting
 from howlate.store import summarise as summarising
 from howlate.store.run_folder import RunFolder

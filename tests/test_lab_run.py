@@ -22,9 +22,11 @@ from howlate.execute import Tally, execute
 from howlate.lab.parameters import NOT_CHECKED
 from howlate.lab.scratch import scratch
 from howlate.lab.snapshot import _disk_full_told
+from howlate.machines import ask_machines
 from howlate.model.plan import Cell
 from howlate.places import probe_path
-from howlate.session import Asked, ask_machines, begin, prepare, reopen
+from howlate.prepare import Asked, prepare
+from howlate.session import begin, reopen
 from howlate.store.run_folder import RunFolder
 from howlate.targets import Outcome, Progress
 from test_execute import Heard

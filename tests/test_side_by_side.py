@@ -13,7 +13,8 @@ from howlate.errors import ExitCode, NotPossibleError, TargetError, UsageError
 from howlate.execute import Tally, execute
 from howlate.model.run import Run
 from howlate.model.study import Order
-from howlate.session import Asked, Session, begin, kernels_asked, prepare
+from howlate.prepare import Asked, kernels_asked, prepare
+from howlate.session import Session, begin
 from howlate.store.run_folder import RunFolder
 from howlate.targets import Target
 from processes import until, with_word

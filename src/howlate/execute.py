@@ -17,12 +17,12 @@ from typing import Any, Protocol
 
 from howlate.errors import DamagedError, ExitCode, HowlateError, StorageError, TargetError, UsageError
 from howlate.interrupts import interrupts_held
-from howlate.lab.cost import kind_of
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell, Plan
 from howlate.model.summary import CellSummary
 from howlate.pace import Pace
 from howlate.plan import expected_stream_bytes
+from howlate.plan.cost import kind_of
 from howlate.store.files import read_json, storing
 from howlate.store.run_folder import CELL, CONSOLE, KERNELS, STREAM, RunFolder, file_name
 from howlate.store.scratch import MEMORY, free_bytes, held_folder, remove_stale

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from howlate.lab.cost import makespan
+from howlate.plan.cost import makespan
 
 _TRUST_S = 3.0
 """How much measured time outweighs the estimate made before the run."""

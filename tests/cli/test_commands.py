@@ -107,7 +107,7 @@ def test_help_lists_every_file_with_its_first_line(howlate: Run) -> None:
 def test_help_imports_no_command_and_nothing_heavy() -> None:
     code = (
         "import sys; from howlate.__main__ import main; main(['--help'])\n"
-        "late = ('numpy', 'scipy', 'duckdb', 'rich', 'howlate.cli.run', 'howlate.session')\n"
+        "late = ('numpy', 'scipy', 'duckdb', 'rich', 'howlate.cli.run', 'howlate.prepare')\n"
         "heavy = [name for name in late if name in sys.modules]\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )
@@ -366,7 +366,7 @@ def test_a_fault_of_our_own_is_a_sentence_and_a_file(
     def fault(text: str) -> None:
         raise RuntimeError("of our own\nsecond line")
 
-    monkeypatch.setattr("howlate.session.find_study", fault)
+    monkeypatch.setattr("howlate.studies.find_study", fault)
     said = howlate("run", "mine.toml")
     assert said.code == 4
     assert is_a_sentence(said.err)

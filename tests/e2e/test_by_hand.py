@@ -25,9 +25,10 @@ from howlate.imported import as_run
 from howlate.importers import RunImporter, find_importer
 from howlate.importers._by_hand import with_kernel
 from howlate.plan.machines import kernels_of
-from howlate.session import Asked, find_study, prepare, studies
+from howlate.prepare import Asked, prepare
 from howlate.store.frames import MAGIC
 from howlate.store.stream import StreamReader
+from howlate.studies import find_study, studies
 from howlate.targets._by_hand import ByHandTarget
 from howlate.targets.local import LocalTarget
 from processes import until

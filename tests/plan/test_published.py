@@ -15,8 +15,9 @@ from howlate.model.study import Study
 from howlate.places import probe_path
 from howlate.plan import make_plan, with_shared
 from howlate.plan.check import load_specs
+from howlate.prepare import Asked, prepare
 from howlate.reference.load import find_reference
-from howlate.session import Asked, find_study, prepare
+from howlate.studies import find_study
 from howlate.targets.local import LocalTarget
 
 PUBLISHED = ("rts7751-2007", "sh7780-2008", "toshiba-2010", "toshiba-mem-2010", "tut-2017")

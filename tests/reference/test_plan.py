@@ -11,7 +11,7 @@ from howlate.model.reference import PREEMPTIONS, Reference, Table
 from howlate.places import probe_path
 from howlate.plan import make_plan, with_shared
 from howlate.reference.load import find_reference, references
-from howlate.session import find_study, studies
+from howlate.studies import find_study, studies
 from howlate.targets.local import LocalTarget
 
 MEASURED = [name for name in references() if name in studies()]

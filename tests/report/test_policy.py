@@ -12,7 +12,7 @@ from howlate.places import STUDIES
 from howlate.plan.aim import aim_of
 from howlate.report import html
 from howlate.report.content import RunContent
-from howlate.session import find_study
+from howlate.studies import find_study
 from made_cells import made_cell
 from made_runs import made_run
 

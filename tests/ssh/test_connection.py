@@ -16,7 +16,8 @@ import pytest
 from fakes import study
 from howlate.errors import ExitCode, NotPossibleError, TargetError
 from howlate.execute import Tally, execute
-from howlate.session import Asked, Session, begin, prepare
+from howlate.prepare import Asked, prepare
+from howlate.session import Session, begin
 from howlate.targets import _socket_folder
 from howlate.targets._link import LinkError
 from howlate.targets._tries import LONGEST_PAUSE_S, Clock, Tries

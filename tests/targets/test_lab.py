@@ -16,10 +16,10 @@ from fakes import FACTS, LIST, capabilities, study
 from howlate.errors import NotPossibleError, StorageError, UsageError
 from howlate.lab.archive import Package
 from howlate.lab.bench import Bench, Line
-from howlate.lab.cost import CELL_S, LIMIT_S, cell_cost_s, limit_s
 from howlate.model.capabilities import Capabilities, LoadKind
 from howlate.model.plan import Cell, Length
 from howlate.plan import Machines, make_plan, planned_length
+from howlate.plan.cost import CELL_S, LIMIT_S, cell_cost_s, limit_s
 from howlate.targets.lab import LabTarget, available_bytes, guests_at_once, open_lab
 from lab.made_archive import bzimage, elf_module
 

@@ -14,7 +14,7 @@ from howlate.language import _, retold
 
 if TYPE_CHECKING:
     from howlate.model.plan import Cell
-    from howlate.session import Asked, Prepared
+    from howlate.prepare import Asked, Prepared
 
 README = (
     "1. Copy this folder to the machine that is to be measured. There, as root and in the folder: "
@@ -29,7 +29,7 @@ def emit(asked: Asked, job: Path, arch: str | None, out: Path | None) -> int:
     """Writes the folder, and says what to do with it; its path is printed last."""
     from howlate.cli._progress import clock
     from howlate.places import built_probe, probe_path
-    from howlate.session import defaults_of, prepare
+    from howlate.prepare import defaults_of, prepare
     from howlate.store.elsewhere import JOB
     from howlate.store.job_folder import PROBE, RESULTS, JobFolder
     from howlate.targets import arguments

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from howlate.execute import Failure, Tally
     from howlate.model.plan import Cell
     from howlate.model.run import Run
+    from howlate.prepare import Asked, Prepared
     from howlate.quiet import Look
-    from howlate.session import Asked, Prepared, Session
+    from howlate.session import Session
     from howlate.targets import Target
 
 
@@ -39,8 +40,9 @@ def measure(
 ) -> int:
     """From what is asked to an exit code. `hint`: a sentence before the report's path. `wait`: until this machine
     is quiet, where it is the one that measures."""
+    from howlate.prepare import prepare
     from howlate.quiet import ThisMachine, limit_of
-    from howlate.session import begin, newest_unfinished, prepare
+    from howlate.session import begin, newest_unfinished
 
     limit_s = limit_of(os.environ) if wait and target.name == "local" else 0.0
     begun = ThisMachine().look(tasks=False)
@@ -315,8 +317,8 @@ def show_plan(prepared: Prepared, as_json: bool) -> None:
     from rich.console import Console
 
     from howlate.cli._progress import clock
-    from howlate.lab.cost import makespan
     from howlate.model.run import VIRTUAL_TIME
+    from howlate.plan.cost import makespan
 
     console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200)
     costs = _costs(prepared)
@@ -351,7 +353,7 @@ def _costs(prepared: Prepared) -> dict[str, float]:
 def _print_plan_json(prepared: Prepared, broken: dict[str, str]) -> None:
     import json
 
-    from howlate.lab.cost import makespan
+    from howlate.plan.cost import makespan
 
     run, plan = prepared.run, prepared.run.plan
     value = {"schema": 1, "clock": run.clock, "expected_s": plan.expected_s}
@@ -419,8 +421,8 @@ def _print_cells_of_plan(
 
 def _times(prepared: Prepared) -> list[tuple[str, dict[str, Any]]]:
     """For each part its name for people, and how many cells and how long."""
-    from howlate.lab.cost import makespan
     from howlate.model.study import PART
+    from howlate.plan.cost import makespan
 
     found = []
     costs = _costs(prepared)

@@ -33,7 +33,8 @@ def command(seconds: str | None, long_: bool, out: Path | None, no_wait: bool, a
     from howlate.cli._measure import measure
     from howlate.errors import UsageError
     from howlate.model.units import format_duration, parse_seconds_ns
-    from howlate.session import Asked, find_study, settings_in_force
+    from howlate.prepare import Asked, settings_in_force
+    from howlate.studies import find_study
     from howlate.targets import open_target
 
     if seconds is not None and long_:

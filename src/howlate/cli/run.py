@@ -71,7 +71,8 @@ def command(
     from howlate.cli._measure import measure
     from howlate.cli.lab._archive import say
     from howlate.errors import UsageError
-    from howlate.session import Asked, find_study, kernels_asked, settings_in_force
+    from howlate.prepare import Asked, kernels_asked, settings_in_force
+    from howlate.studies import find_study
     from howlate.targets import open_target
 
     options = (f"--seeds={seeds}",) if seeds else ()

@@ -19,7 +19,7 @@ def command(test: str, defaults: bool, as_json: bool) -> int:
     from howlate.model.study import spell
     from howlate.plan.check import find_test
     from howlate.plan.defaults import check_settings, defaults_text
-    from howlate.session import settings_in_force
+    from howlate.prepare import settings_in_force
     from howlate.targets import open_target
 
     can = open_target("local").capabilities()

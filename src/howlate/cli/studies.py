@@ -22,7 +22,7 @@ def command(context: click.Context, as_json: bool) -> int:
     import json
 
     from howlate.model.study import read_study
-    from howlate.session import studies
+    from howlate.studies import studies
 
     found = [read_study(path) for path in studies().values()]
     if as_json:
@@ -48,7 +48,7 @@ def show(study: str, as_json: bool) -> int:
     """Print the study ID (or a TOML file), as it stands; it is checked before."""
     import json
 
-    from howlate.session import find_study, study_text
+    from howlate.studies import find_study, study_text
 
     found = find_study(study)
     if as_json:

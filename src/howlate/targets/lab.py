@@ -19,7 +19,7 @@ from howlate.lab.apt import AptArchive
 from howlate.lab.archive import Archive, Say, silent
 from howlate.lab.bench import PROBE, Bench, Line
 from howlate.lab.cache import cache_folder
-from howlate.lab.cost import CELL_S, Costs, cell_cost_s, limit_s
+from howlate.lab.cost import Costs
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label, split_own
 from howlate.lab.machine import Machine
@@ -38,6 +38,7 @@ from howlate.model.plan import Cell
 from howlate.model.run import CLOCKS, REAL, VIRTUAL
 from howlate.places import guest_probe_path, make_ready
 from howlate.plan import planned_length
+from howlate.plan.cost import CELL_S, cell_cost_s, limit_s
 from howlate.store.files import storing
 from howlate.store.scratch import MEMORY, remove_stale
 from howlate.targets._target import (

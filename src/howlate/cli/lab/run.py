@@ -10,7 +10,7 @@ import click
 from howlate.cli.lab._archive import archive_options, open_archive, say
 
 if TYPE_CHECKING:
-    from howlate.session import Asked
+    from howlate.prepare import Asked
 
 
 @click.command(
@@ -107,7 +107,8 @@ def command(
     Called again with the same --out it goes on; unchanged cells come from the cache.
     """
     from howlate.cli._measure import measure
-    from howlate.session import Asked, find_study, settings_in_force
+    from howlate.prepare import Asked, settings_in_force
+    from howlate.studies import find_study
     from howlate.targets import open_lab
 
     settings = settings_in_force()
@@ -144,7 +145,7 @@ def command(
 def _kernels(asked: Asked, kernels: str, own: tuple[Path, ...]) -> str:
     """Those named, else the study's; none where there are kernels of one's own."""
     from howlate.errors import UsageError
-    from howlate.session import kernels_asked
+    from howlate.prepare import kernels_asked
 
     wanted = kernels or ("" if own else ",".join(kernels_asked(asked)))
     if not wanted and not own:

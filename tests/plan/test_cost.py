@@ -1,0 +1,109 @@
+"""What a cell is expected to cost, and the time left of a run: pure, in any units of time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from howlate.model.plan import Cell, Length
+from howlate.pace import Pace
+from howlate.plan.cost import CELL_S, cell_cost_s, limit_s, makespan
+
+TEN = Length(10.0)
+
+
+def cell(load: str = "none", period: str = "1ms", test: str = "cyclic") -> Cell:
+    loads = () if load == "none" else (load,)
+    return Cell(f"{load}-1", test, {"load": loads}, {"load": load, "period": period}, 1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("load", "measured_s"),
+    [("none", 0.08), ("cpu:100", 1.6), ("memory-alloc:100", 2.3), ("hackbench:10", 11.7)],
+)
+def test_a_virtual_second_costs_what_was_measured(load: str, measured_s: float) -> None:
+    """docs/lab/guests.md, How long a cell takes."""
+    cost = cell_cost_s(cell(load), Length(100.0)) - CELL_S
+    assert 1 / 1.5 <= cost / 100 / measured_s <= 1.5
+
+
+def test_half_a_load_costs_half() -> None:
+    whole, half, none = (cell_cost_s(cell(load), TEN) for load in ("cpu:100", "cpu:50", "none"))
+    assert math.isclose(whole - none, 2 * (half - none))
+
+
+def test_a_test_that_never_sleeps_costs_what_a_program_does() -> None:
+    spinning = replace(cell(), labels={"load": "none"}, test="hardware-gap")
+    assert cell_cost_s(spinning, TEN) == cell_cost_s(cell("cpu:100"), TEN) - 10 * 0.08
+
+
+def test_a_limit_leaves_room_for_what_is_slow() -> None:
+    assert limit_s(Length(0.3)) < 60
+    assert limit_s(Length(100.0)) >= 25 * 100
+
+
+def test_one_cell_is_not_shared_between_cores() -> None:
+    assert makespan([40.0], 2) == 40.0
+    assert makespan([40.0, 10.0, 10.0, 10.0], 2) == 40.0
+    assert makespan([10.0] * 4, 2) == 20.0
+    assert makespan([], 2) == 0.0
+    assert makespan([5.0], 2, [3.0, 20.0]) == 20.0
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def simulated(plan: list[tuple[str, float, float]], parallel: int) -> list[tuple[float, float]]:
+    """The time left and the truth, after each cell of a run. A cell is its kind, what is expected and the truth."""
+    clock = Clock()
+    pace = Pace({str(n): (kind, expected) for n, (kind, expected, _) in enumerate(plan)}, parallel, clock)
+    waiting = [(str(n), true) for n, (_, _, true) in enumerate(plan)]
+    running: dict[str, float] = {}
+    said = []
+    while waiting or running:
+        while waiting and len(running) < parallel:
+            name, true = waiting.pop(0)
+            pace.begin(name)
+            running[name] = clock.now + true
+        said.append((clock.now, pace.left_s()))
+        clock.now = min(running.values())
+        for name in [n for n, end in running.items() if math.isclose(end, clock.now)]:
+            del running[name]
+            pace.done(name)
+    return [(left, clock.now - at) for at, left in said]
+
+
+@pytest.mark.parametrize("host", [0.7, 1.0, 1.4])
+@pytest.mark.parametrize("parallel", [1, 2, 4])
+def test_time_left_is_never_at_half_of_the_truth(host: float, parallel: int) -> None:
+    """Idle cells first, a hundred times dearer ones behind them."""
+    kinds = (("none", 0.6), ("memory-alloc", 5.0), ("hackbench", 24.0))
+    plan = [(kind, cost, cost * host) for kind, cost in kinds for _ in range(8)]
+    for left, truth in simulated(plan, parallel):
+        assert truth / 1.5 <= left <= truth * 1.5 + 2.0
+
+
+def test_a_kind_that_was_mistaken_is_corrected_by_its_own_cells() -> None:
+    plan = [("hackbench", 10.0, 30.0), ("none", 1.0, 1.0)] * 6
+    for left, truth in simulated(plan, 1)[3:]:
+        assert truth / 1.5 <= left <= truth * 1.5 + 2.0
+
+
+def test_what_is_in_the_cache_takes_nothing() -> None:
+    pace = Pace({"a": ("none", 0.0), "b": ("none", 0.0)}, 2)
+    assert pace.left_s() == 0.0
+
+
+def test_within_one_long_cell_the_share_tells() -> None:
+    clock = Clock()
+    pace = Pace({"a": ("x", 100.0)}, 2, clock)
+    pace.begin("a")
+    clock.now = 50.0
+    pace.share("a", 0.25)
+    assert pace.left_s() == 150.0
