@@ -18,10 +18,12 @@ from howlate.execute import Tally
 from howlate.store.checksums import CHECKSUMS
 from howlate.store.export import find_format, names
 from howlate.store.export.gnuplot import HIGH
-from howlate.store.run_folder import RunFolder
+from howlate.store.ingest import ingest
+from howlate.store.run_folder import STREAM, RunFolder
+from howlate.store.summarise import summarise
 from made_pictures import Pixels, of_colour, pixels_of
 
-from .runs import a_folder
+from .runs import a_folder, a_run
 from .streams import points_stream, stream
 
 
@@ -280,10 +282,143 @@ def test_csv_has_the_columns_of_any_test(tmp_path: Path) -> None:
     run = a_folder(tmp_path / "run", {"a": points_stream({"cs1_ns": [5, 6], "cs2_ns": [7, 8]})})
     assert export_csv(run, tmp_path / "out.csv", ()) == 2
     assert (tmp_path / "out.csv").read_text().splitlines() == [
-        "cell,load,thread,cpu,index,cs1_ns,cs2_ns,flags",
-        "a,a,0,1,0,5,7,0",
-        "a,a,0,1,1,6,8,0",
+        "cell,load,thread,cpu,index,cs1_ns,cs2_ns,flags,valid,loaded",
+        "a,a,0,1,0,5,7,0,true,true",
+        "a,a,0,1,1,6,8,0,true,true",
     ]
+
+
+ABSENT = {
+    "name": "cpu",
+    "spec": "cpu:100",
+    "target_cpu": 1.0,
+    "achieved_cpu": 0.01,
+    "goal": {"unit": "CPU", "target": 1.0, "reference": None, "achieved": 0.01, "deed": "turns", "deeds": 5},
+}
+"""A load that got a hundredth of what it asked for."""
+
+
+def doubtful(path: Path) -> RunFolder:
+    """Cells that are as they should be, not valid, not loaded, and starved as the study expects."""
+    absent = stream([5, 6], trailer_changes={"loads": [ABSENT]})
+    cells = {"good": stream([1, 2]), "cut": stream([3, 4])[:-8], "absent": absent, "starved": absent}
+    run = RunFolder.create(path, a_run(*cells))
+    for cell, data in cells.items():
+        part = run.start_cell(cell)
+        (part / STREAM).write_bytes(data)
+        ingest(part / STREAM, part)
+        (part / STREAM).unlink()
+        summarise(part, cell, {"load": cell}, starvation_expected=cell == "starved")
+        run.finish_cell(cell)
+    found = [(its.valid, its.starved) for its in run.summaries()]
+    assert found == [(True, False), (False, False), (False, False), (True, True)]
+    return run
+
+
+@pytest.mark.parametrize("with_parameters", [False, True])
+def test_a_table_of_samples_says_which_cells_are_not_valid_or_not_loaded(
+    tmp_path: Path, with_parameters: bool
+) -> None:
+    """In each row, since rows are filtered; a label of the same name keeps its values under another."""
+    run = doubtful(tmp_path / "run")
+    expected = {
+        "good": ("true", "true"),
+        "cut": ("false", None),
+        "absent": ("false", "false"),
+        "starved": ("true", "false"),
+    }
+    for name in ("csv", "parquet"):
+        form = find_format(name)
+        write = form.write_with_parameters if with_parameters else form.write
+        assert write is not None
+        write(run, tmp_path / f"out.{name}", ())
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = {row["cell"]: (row["valid"], None if row["loaded"] == "nan" else row["loaded"]) for row in rows}
+    assert found == expected
+    query = f"SELECT DISTINCT cell, valid::VARCHAR, loaded::VARCHAR FROM '{tmp_path / 'out.parquet'}'"
+    assert {cell: (valid, loaded) for cell, valid, loaded in duckdb.execute(query).fetchall()} == expected
+    named = a_folder(tmp_path / "named", {"a": stream([1])}, {"a": {"valid": "maybe", "loaded": "heavily"}})
+    export_csv(named, tmp_path / "named.csv", ())
+    with (tmp_path / "named.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["label_valid"], row["label_loaded"]) == ("maybe", "heavily")
+    assert (row["valid"], row["loaded"]) == ("true", "true")
+
+
+def test_three_columns_say_in_a_comment_which_cells_are_not_valid_or_not_loaded(tmp_path: Path) -> None:
+    run = doubtful(tmp_path / "run")
+    export_text(run, tmp_path / "all.txt", ())
+    comments = [line for line in (tmp_path / "all.txt").read_text().splitlines() if line.startswith("#")]
+    assert comments == [
+        "# good thread 0",
+        "# cut thread 0 (not valid)",
+        "# absent thread 0 (not loaded)",
+        "# starved thread 0 (not loaded)",
+    ]
+    export_text(run, tmp_path / "one.txt", ("absent",))
+    assert (tmp_path / "one.txt").read_text().splitlines()[0] == "# absent thread 0 (not loaded)"
+    export_text(run, tmp_path / "good.txt", ("good",))
+    assert "#" not in (tmp_path / "good.txt").read_text()
+
+
+def test_gnuplot_titles_say_which_cells_are_not_valid_or_not_loaded(tmp_path: Path) -> None:
+    run = doubtful(tmp_path / "run")
+    drawn(tmp_path / "out", run)
+    script = (tmp_path / "out" / "x.gp").read_text()
+    titles = [line for line in script.splitlines() if line.startswith("set title 'load")]
+    assert titles[:4] == [
+        "set title 'load good' noenhanced",
+        "set title 'load cut (not valid)' noenhanced",
+        "set title 'load absent (not loaded)' noenhanced",
+        "set title 'load starved (not loaded)' noenhanced",
+    ]
+    assert "# absent thread 0 (not loaded)\n" in (tmp_path / "out" / "x.dat").read_text()
+
+
+def test_overlaid_series_say_it_of_the_one_that_it_is_of(tmp_path: Path) -> None:
+    """Absolute and relative timers share a panel, and only one of them was under its load."""
+    cells = {
+        "a-1": points_stream({"delay_ns": [5, 6]}, test="timer"),
+        "r-1": points_stream({"delay_ns": [7, 8]}, test="timer", trailer_changes={"loads": [ABSENT]}),
+    }
+    labels = {
+        "a-1": {"timer": "absolute", "load": "cpu:100"},
+        "r-1": {"timer": "relative", "load": "cpu:100"},
+    }
+    drawn(tmp_path / "out", a_folder(tmp_path / "run", cells, labels))
+    script = (tmp_path / "out" / "x.gp").read_text()
+    assert "title 'absolute'" in script and "title 'relative (not loaded)'" in script
+    assert "set title 'a-1' noenhanced" in script
+
+
+def test_the_studys_own_files_say_it_too(tmp_path: Path) -> None:
+    """The listings of the one in words, the data of the other's figures in a comment."""
+    fields = hackbench(10, "6.1", "time")
+    assert isinstance(fields[1]["loads"], list)
+    told = points_stream(
+        {"run_ns": [1]}, test="unmeasured", trailer_changes={"loads": [*fields[1]["loads"], ABSENT]}
+    )
+    late = RunFolder.create(tmp_path / "late", a_run("h"))
+    part = late.start_cell("h")
+    (part / STREAM).write_bytes(told)
+    ingest(part / STREAM, part)
+    summarise(part, "h", fields[0], starvation_expected=True)
+    late.finish_cell("h")
+    exporter("sh7780data")(late, tmp_path / "data", ())
+    (file,) = (tmp_path / "data").iterdir()
+    assert file.read_text().splitlines()[1:] == ["# not loaded: 10", "10 10.000000 nan"]
+    starved = points_stream({"delay_ns": [5]}, test="timer", trailer_changes={"loads": [ABSENT]})
+    run = RunFolder.create(tmp_path / "run", a_run("a"))
+    part = run.start_cell("a")
+    (part / STREAM).write_bytes(starved)
+    ingest(part / STREAM, part)
+    summarise(part, "a", {"timer": "clock_nanosleep", "load": "cpu:100"}, starvation_expected=True)
+    run.finish_cell("a")
+    exporter("tut2017")(run, tmp_path / "out.txt", ())
+    lines = (tmp_path / "out.txt").read_text().splitlines()
+    assert lines[2] == "TimerAccuracyTestAbs"
+    assert lines[3].startswith("! not loaded: starved, as the study expects: the load cpu:100 achieved 1.0 %")
 
 
 def test_the_search_for_gaps_has_the_head_that_the_thesis_prints(tmp_path: Path) -> None:

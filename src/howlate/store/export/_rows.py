@@ -13,8 +13,10 @@ import duckdb
 
 from howlate.errors import DamagedError, StorageError, UsageError
 from howlate.model.study import spell
+from howlate.model.summary import CellSummary
 from howlate.plan.check import OURS
 from howlate.store.duck import connection, quoted, reading, scan, writing
+from howlate.store.export._marks import LOADED, VALID, loaded
 from howlate.store.files import OUTPUT, measure_again, storing, written_beside
 from howlate.store.run_folder import SAMPLES, RunFolder
 from howlate.store.shape import Shape
@@ -51,7 +53,9 @@ def one_file(run: RunFolder, out: Path, cells: Sequence[str], form: str, *, para
         columns = {cell: columns_of(database, run, cell) for cell in wanted}
         measured = list(dict.fromkeys(name for names in columns.values() for name in names))
         named = sorted({name for own in labels.values() for name in own})
-        parts = [select(run, cell, labels[cell], named, columns[cell], measured) for cell in wanted]
+        parts = [
+            select(run, run.summary(cell), labels[cell], named, columns[cell], measured) for cell in wanted
+        ]
         sources = [run.cell_path(cell) / SAMPLES for cell in wanted]
         with target(out) as place:
             return copy(database, " UNION ALL ".join(parts), sources, place, form)
@@ -69,23 +73,25 @@ def parameters_of(run: RunFolder, cell: str) -> dict[str, str]:
 
 def select(
     run: RunFolder,
-    cell: str,
+    summary: CellSummary,
     labels: Mapping[str, str],
     named: list[str],
     own: list[str],
     measured: list[str],
 ) -> str:
-    """A cell's rows with the columns of all cells."""
-    parts = [f"{sql_text(cell)} AS cell"]
+    """A cell's rows with the columns of all cells, and whether the cell is valid and was loaded."""
+    parts = [f"{sql_text(summary.id)} AS cell"]
     for name in named:
         value = sql_text(labels[name]) if name in labels else "NULL::VARCHAR"
-        title = f"label_{name}" if name in measured or name == "cell" else name
+        title = f"label_{name}" if name in (*measured, "cell", VALID, LOADED) else name
         parts.append(f"{value} AS {sql_name(title)}")
     parts += [
         f"{sql_name(column) if column in own else 'NULL::BIGINT'} AS {sql_name(column)}"
         for column in measured
     ]
-    return f"SELECT {', '.join(parts)} FROM {scan(run.cell_path(cell) / SAMPLES)}"
+    for name, state in ((VALID, summary.valid), (LOADED, loaded(summary))):
+        parts.append(f"{'NULL' if state is None else str(state).lower()}::BOOLEAN AS {name}")
+    return f"SELECT {', '.join(parts)} FROM {scan(run.cell_path(summary.id) / SAMPLES)}"
 
 
 def chosen(run: RunFolder, cells: Sequence[str]) -> list[str]:

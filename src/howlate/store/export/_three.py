@@ -3,7 +3,7 @@ handler in us, six digits each: `0.010000 13.679999 1.760000`. Warm-up is left o
 the first line of the cell that is written, as in the study's file.
 
 Several cells or threads become blocks with a line `# <cell> thread <n>` before and two empty lines between, which
-gnuplot calls an index."""
+gnuplot calls an index. The line says which cells are not valid or not loaded; one of these has it also alone."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from howlate.errors import UsageError
 from howlate.model.columns import LATENCY
 from howlate.model.study import PART
 from howlate.store.duck import connection, scan
+from howlate.store.export._marks import mark
 from howlate.store.export._rows import chosen, columns_of, copy, scratch, shape_of, target, threads_of
 from howlate.store.files import OUTPUT, storing
 from howlate.store.run_folder import SAMPLES, RunFolder
@@ -50,9 +51,10 @@ def write_three(run: RunFolder, out: Path, cells: Sequence[str], handler: bool) 
             place.open("wb") as file,
         ):
             for number, (cell, thread) in enumerate(blocks):
-                if len(blocks) > 1:
+                said = mark(run.summary(cell))
+                if len(blocks) > 1 or said:
                     between = "\n\n" if number else ""
-                    file.write(f"{between}# {cell} thread {thread}\n".encode())
+                    file.write(f"{between}# {cell} thread {thread}{said}\n".encode())
                 rows += _block(database, run, cell, thread, block)
                 with block.open("rb") as made:
                     shutil.copyfileobj(made, file, 1 << 20)

@@ -1,4 +1,5 @@
-"""CSV: one row a sample: the cell's id, its labels, then the columns of samples.parquet."""
+"""CSV: one row a sample: the cell's id, its labels, the columns of samples.parquet, and whether the cell is valid and
+loaded."""
 
 from __future__ import annotations
 

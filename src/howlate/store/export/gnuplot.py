@@ -1,6 +1,7 @@
 """A script that gnuplot draws without change, and its data beside it: each measured column of each cell, value
 against index, as in `tut-2017`. A column's picture has a panel for each cell and thread that has the column; absolute
-and relative timers of the test `timer` share one, as in that study's figures. Warm-up is left out.
+and relative timers of the test `timer` share one, as in that study's figures. Warm-up is left out. Titles say which
+cells are not valid or not loaded.
 
 `NAME.gp` reads `NAME.dat` and writes `NAME-<column>.png`, wherever the folder is taken and gnuplot is called from."""
 
@@ -17,6 +18,7 @@ from howlate.errors import UsageError
 from howlate.model.columns import column_title
 from howlate.store.duck import connection, scan
 from howlate.store.export._format import Format
+from howlate.store.export._marks import mark
 from howlate.store.export._rows import (
     chosen,
     copy,
@@ -55,6 +57,8 @@ class Block:
     first: int = 0
     last: int = 0
     """Of its indices."""
+    mark: str = ""
+    """What is wrong with its cell, to be put behind its name."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +105,16 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
         ):
             file.write(f"# index {' '.join(columns)}\n".encode())
             for number, block in enumerate(blocks):
-                file.write(f"{chr(10) * 2 if number else ''}# {block.cell} thread {block.thread}\n".encode())
+                file.write(f"{chr(10) * 2 if number else ''}{_head(block)}\n".encode())
                 rows += _write_block(database, run, block, shapes[block.cell], columns, made)
                 with made.open("rb") as source:
                     shutil.copyfileobj(source, file, 1 << 20)
     write_text(out, script(out.stem, columns, blocks), OUTPUT)
     return rows
+
+
+def _head(block: Block) -> str:
+    return f"# {block.cell} thread {block.thread}{block.mark}"
 
 
 def _described(
@@ -121,7 +129,7 @@ def _described(
     found = [0 if value is None else int(str(value)) for value in fetch(database, run, cell, query)[0]]
     rows, pairs = found[0], list(zip(found[1::2], found[2::2], strict=True))
     spans = dict(zip(shape.measured, pairs[1:], strict=True))
-    return Block(cell, thread, summary.test, summary.labels, spans, rows, *pairs[0])
+    return Block(cell, thread, summary.test, summary.labels, spans, rows, *pairs[0], mark(summary))
 
 
 def _index(shape: Shape) -> str:
@@ -159,10 +167,15 @@ def panels_of(blocks: Sequence[Block], column: str) -> list[Panel]:
         together = [members] if len(members) <= MOST_OVERLAID and key[0] else [[one] for one in members]
         for some in together:
             apart = OVERLAID.get(some[0][1].test, ()) if len(some) > 1 else ()
-            title = _name(some[0][1], shown, without=apart)
-            series = [Series(n, block, block.labels.get(apart[0], "") if apart else "") for n, block in some]
+            title = _name(some[0][1], shown, without=apart) + ("" if apart else some[0][1].mark)
+            series = [Series(n, block, _name_apart(block, apart)) for n, block in some]
             panels.append(Panel(title, tuple(series)))
     return panels
+
+
+def _name_apart(block: Block, apart: Sequence[str]) -> str:
+    """What tells a series from the others of its panel; "" of one alone."""
+    return block.labels.get(apart[0], "") + block.mark if apart else ""
 
 
 def _panel_key(block: Block) -> tuple[object, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
@@ -15,6 +16,7 @@ from howlate.errors import UsageError
 from howlate.model.study import numbered
 from howlate.model.summary import CellSummary
 from howlate.store.export._format import Format
+from howlate.store.export._marks import loaded
 from howlate.store.export._rows import chosen
 from howlate.store.files import OUTPUT, storing, write_text
 from howlate.store.run_folder import RunFolder
@@ -30,8 +32,15 @@ HEADS = {
     "latency": "hackbench's argument, largest latency in us of the measuring process, of the interrupt's handler",
 }
 
-Lines = dict[float, tuple[list[float], list[float]]]
-"""By argument the values of the repetitions, of both columns."""
+
+@dataclass
+class Lines:
+    """Of one file."""
+
+    values: dict[float, tuple[list[float], list[float]]] = field(default_factory=dict)
+    """By argument the values of the repetitions, of both columns."""
+    not_loaded: set[float] = field(default_factory=set)
+    """Arguments with a valid cell in which hackbench starved, as the study expects."""
 
 
 def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
@@ -52,7 +61,7 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
         out.mkdir(parents=True, exist_ok=True)
     for (what, kernel), lines in files.items():
         write_text(out / f"data-{what}-{_plain(kernel)}", _text(what, lines), OUTPUT)
-    return sum(len(lines) for lines in files.values())
+    return sum(len(lines.values) for lines in files.values())
 
 
 def _add(files: dict[tuple[str, str], Lines], summary: CellSummary) -> None:
@@ -69,7 +78,10 @@ def _add(files: dict[tuple[str, str], Lines], summary: CellSummary) -> None:
     kernel, number = summary.labels.get("kernel", "here"), argument[1]
     for what, values in (("time", _times(summary)), ("latency", _latencies(summary))):
         for place, value in values.items():
-            files.setdefault((what, kernel), {}).setdefault(number, ([], []))[place].append(value)
+            lines = files.setdefault((what, kernel), Lines())
+            lines.values.setdefault(number, ([], []))[place].append(value)
+            if loaded(summary) is False:
+                lines.not_loaded.add(number)
 
 
 def _times(summary: CellSummary) -> Mapping[int, float]:
@@ -91,7 +103,9 @@ def _latencies(summary: CellSummary) -> Mapping[int, float]:
 
 def _text(what: str, lines: Lines) -> str:
     rows = [f"# {HEADS[what]}"]
-    for number, both in sorted(lines.items()):
+    if lines.not_loaded:
+        rows.append("# not loaded: " + " ".join(f"{number:g}" for number in sorted(lines.not_loaded)))
+    for number, both in sorted(lines.values.items()):
         values = " ".join(f"{median(values):.6f}" if values else "nan" for values in both)
         rows.append(f"{number:g} {values}")
     return "\n".join(rows) + "\n"

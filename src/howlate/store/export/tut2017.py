@@ -13,7 +13,9 @@ from howlate.errors import UsageError
 from howlate.model.study import Value
 from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.model.units import parse_duration_ns
+from howlate.stats.loaded import percent
 from howlate.store.export._format import Format
+from howlate.store.export._marks import STARVED, loaded
 from howlate.store.export._rows import chosen, target
 from howlate.store.files import OUTPUT, storing
 from howlate.store.run_folder import RunFolder
@@ -89,6 +91,11 @@ def _asked(run: RunFolder, summary: CellSummary, planned: Mapping[str, Value]) -
 def _test(summary: CellSummary, asked: Asked) -> list[str]:
     names, per, after = _SHAPES[summary.test]
     lines = [_title(summary), *([] if summary.valid else [f"! not valid: {'; '.join(summary.warnings)}"])]
+    if summary.valid and loaded(summary) is False:
+        absent = "; ".join(text for text in summary.warnings if text.startswith(STARVED))
+        lines.append(
+            f"! not loaded: {absent or f'{percent(summary.load_share or 0.0)} of what was asked for'}"
+        )
     there = {name: summary.columns[column] for column, name in names.items() if column in summary.columns}
     if summary.watched_nothing:
         return [*lines, "Nothing was watched: inconclusive."]
