@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -154,11 +155,12 @@ def environment(**more: str) -> dict[str, str]:
         ),
         (["run", "mine.toml", "--set", "order.repetitions=9999"], 2, "Allow it with --most-cells 19998"),
         (["run", "mine.toml", "--resume"], 2, "no unfinished run of mine"),
-        (["check", "--seconds", "0"], 2, "--seconds 0 cannot be"),
-        (["check", "--seconds", "abc"], 2, '"abc" is not a time. Write it like 30, 30s or 5min.'),
+        (["check", "--seconds", "0"], 2, "--seconds must be between 1s and 168h, a week; 0 is not"),
+        (["check", "--seconds", "8d"], 2, '--seconds: "d" is not a unit of time. Write it like'),
+        (["check", "--seconds", "abc"], 2, '"abc" is not a time. Write it like 30, 30s, 5min or 12h.'),
         (["check", "--seconds"], 2, "`howlate check --help` shows how"),
         (["lab", "fetch", "--mirror"], 2, "`howlate lab fetch --help` shows how"),
-        (["check", "--seconds", "5us"], 2, "--seconds 5us cannot be"),
+        (["check", "--seconds", "5us"], 2, "--seconds must be between 1s and 168h, a week; 5us is not"),
         (["run", "mine.toml", "--set", f"seed={'9' * 23}"], 2, "is too large"),
         (["check", "--seconds", "9", "--long"], 2, "cannot be together"),
         (["show", "absent"], 2, "absent is not there"),
@@ -541,3 +543,43 @@ def test_a_live_line_never_cuts_a_number_off(width: int, monkeypatch: pytest.Mon
     assert parts[0] == whole[0]
     assert set(parts) <= set(whole)
     assert width < 100 or set(parts) == set(whole)
+
+
+def test_the_command_that_compare_gives_for_a_page_makes_the_page_of_that_comparison(
+    howlate: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOWLATE_COMMAND", "./howlate")
+    howlate("run", "mine.toml", "--set", "timer=spin,clock_nanosleep", "--out", "two ways")
+    said = howlate("compare", "Tuesday=two ways", "--by", "timer")
+    assert said.code == 0, said.err
+    last = said.out.splitlines()[-1]
+    assert last == "As a page: ./howlate report 'Tuesday=two ways' --by timer"
+    assert howlate(*shlex.split(last.partition("./howlate ")[2]), "-o", "page.html").code == 0
+    page = Path("page.html").read_text()
+    assert 'id="compare"' in page and "Tuesday: " in page
+    howlate("report", "two ways", "-o", "plain.html")
+    assert 'id="compare"' not in Path("plain.html").read_text()
+    refused = howlate("report", "two ways", "--by", "timer", "--format", "svg")
+    assert refused.code == 2 and is_a_sentence(refused.err)
+
+
+def test_a_page_of_two_runs_calls_them_by_their_names(howlate: Run) -> None:
+    howlate("run", "mine.toml", "--out", "r")
+    howlate("run", "mine.toml", "--set", "load=none", "--set", "period=2ms", "--out", "s")
+    assert howlate("report", "quick=r", "slow=s", "-o", "page.html").code == 0
+    page = Path("page.html").read_text()
+    assert ">quick " in page and ">slow " in page and ">quick · cpu:50" in page
+
+
+def test_commands_to_go_on_are_given_as_they_are_typed(howlate: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hint without a placeholder, with the run's own folder, and howlate as it was called."""
+    monkeypatch.setenv("HOWLATE_COMMAND", "./howlate")
+    few = howlate(
+        "run", "mine.toml", "--set", "timer=spin,clock_nanosleep", "--set", "load=none", "--out", "few"
+    )
+    assert "RUN" not in few.out and "`--set order.repetitions=8`" in few.out
+    asked = ("--set", "timer=spin,clock_nanosleep", "--set", "load=none", "--set", "order.repetitions=6")
+    many = howlate("run", "mine.toml", *asked, "--out", "six times")
+    command = "./howlate compare 'six times' --by timer"
+    assert f"`{command}`" in " ".join(many.out.split())
+    assert howlate(*shlex.split(command)[1:]).code == 0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from howlate.errors import ExitCode
-from howlate.language import _, ngettext, retold
+from howlate.language import _, called, ngettext, retold
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -169,7 +169,7 @@ def _again(session: Session, asked: Asked) -> str:
 
     from howlate.plan import MOST_CELLS
 
-    words = ["howlate", *asked.command.split(), asked.given or session.run.study.id]
+    words = [*asked.command.split(), asked.given or session.run.study.id]
     words += ["--out", str(session.folder.path)]
     words += [f"--set={name}={value}" for name, value in session.run.changes.items()]
     if session.run.scale != 1:
@@ -179,7 +179,7 @@ def _again(session: Session, asked: Asked) -> str:
     if asked.most_cells != MOST_CELLS:
         words.append(f"--most-cells={asked.most_cells}")
     words += asked.options
-    return shlex.join(words)
+    return f"{called()} {shlex.join(words)}"
 
 
 def tell(session: Session, tally: Tally, as_json: bool, hint: str = "") -> None:
@@ -213,6 +213,8 @@ def tell(session: Session, tally: Tally, as_json: bool, hint: str = "") -> None:
 
 def print_run(session: Session, tally: Tally, every: bool = False) -> None:
     """Everything above the paths; `every` cell where they are repeated, instead of each point's spread."""
+    import shlex
+
     from rich.console import Console
 
     from howlate.model.finding import Finding
@@ -223,8 +225,11 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
     first, rest = _by_weight(session.run.warnings)
     print_warnings(console, first)
     summaries = session.folder.summaries()
-    print_cells(console, summaries, measured_seconds(session.folder), session.run, every)
-    _print_failures(tally.failures, axes_of(session.run), session.folder.path)
+    path = session.folder.path
+    print_cells(
+        console, summaries, measured_seconds(session.folder), session.run, every, shlex.quote(str(path))
+    )
+    _print_failures(tally.failures, axes_of(session.run), path)
     print_warnings(console, rest)
     findings = [Finding.from_json(dict(f)) for f in session.run.findings]
     if summaries and any(f.level == "late" for f in findings):  # they are causes of what was measured

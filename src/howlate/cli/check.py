@@ -12,6 +12,22 @@ LONG_NS = 3600 * 10**9
 WEEK_NS = 7 * 24 * LONG_NS
 
 
+def _total_ns(seconds: str) -> int:
+    """What --seconds asks for; UsageError says what is wrong with it."""
+    from howlate.errors import UsageError
+    from howlate.model.units import parse_seconds_ns, unit_of_time
+
+    try:
+        total_ns = parse_seconds_ns(seconds)
+    except ValueError:
+        unit = unit_of_time(seconds)
+        what = f'"{unit}" is not a unit of time' if unit else f'"{seconds}" is not a time'
+        raise UsageError(f"--seconds: {what}", "write it like 30, 30s, 5min or 12h") from None
+    if not 10**9 <= total_ns <= WEEK_NS:
+        raise UsageError(f"--seconds must be between 1s and 168h, a week; {seconds} is not")
+    return total_ns
+
+
 @click.command(epilog="Example: howlate check --seconds 30")
 @click.option(
     "--seconds",
@@ -32,7 +48,7 @@ def command(seconds: str | None, long_: bool, out: Path | None, no_wait: bool, a
     loads, then shows the table, what makes this machine late, and where the report is."""
     from howlate.cli._measure import measure
     from howlate.errors import UsageError
-    from howlate.model.units import format_duration, parse_seconds_ns
+    from howlate.model.units import format_duration
     from howlate.prepare import Asked, settings_in_force
     from howlate.studies import find_study
     from howlate.targets import open_target
@@ -43,14 +59,7 @@ def command(seconds: str | None, long_: bool, out: Path | None, no_wait: bool, a
     changes: tuple[str, ...] = ()
     total_ns = LONG_NS if long_ else None
     if seconds is not None:
-        try:
-            total_ns = parse_seconds_ns(seconds)
-        except ValueError:
-            raise UsageError(
-                f'--seconds: "{seconds}" is not a time', "write it like 30, 30s or 5min"
-            ) from None
-        if not 10**9 <= total_ns <= WEEK_NS:
-            raise UsageError(f"--seconds {seconds} cannot be", "use 1 or more, at most a week")
+        total_ns = _total_ns(seconds)
     if total_ns is not None:
         cells = len(study.axes.get("load", ("",)))
         changes = (f"duration={format_duration(total_ns // cells // 1_000_000 * 1_000_000)}",)

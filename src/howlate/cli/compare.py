@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
-from pathlib import Path
 
 import click
 
-from howlate.language import _
+from howlate.language import _, called
 
 
 @click.command(epilog="Example: howlate compare runs/none runs/rt --json")
@@ -28,18 +26,18 @@ def command(runs: tuple[str, ...], by: str, as_json: bool) -> int:
 
     from rich.console import Console
 
+    from howlate.cli._named import named_run, read_named
     from howlate.language import english
     from howlate.report.compare import compare, to_json
     from howlate.report.compare_terminal import print_comparison
     from howlate.report.conclusions import conclusions
-    from howlate.report.content import read_content
     from howlate.report.equal import equal_sides
     from howlate.report.layouts import layouts
     from howlate.store.files import file_hash
     from howlate.store.run_folder import SAMPLES, RunFolder
 
-    named = [_named(text) for text in runs]
-    contents = [replace(read_content(path, bins=False), name=name) for name, path in named]
+    named = [named_run(text) for text in runs]
+    contents = read_named(named, bins=False)
 
     def hash_of(run: int, cell: str) -> str:
         samples = RunFolder.open(named[run][1]).cell_path(cell) / SAMPLES
@@ -63,14 +61,6 @@ def command(runs: tuple[str, ...], by: str, as_json: bool) -> int:
         return 0
     found = compare(contents, by)
     print_comparison(Console(highlight=False, markup=False), found, equal_sides(found.joined, hash_of))
-    words = shlex.join(["howlate", "report", *(str(path) for _name, path in named)])
-    click.echo("\n" + _("As a page: {command}").format(command=words))
+    words = shlex.join(["report", *runs, *(["--by", by] if by != "kernel" else [])])
+    click.echo("\n" + _("As a page: {command}").format(command=f"{called()} {words}"))
     return 0
-
-
-def _named(text: str) -> tuple[str, Path]:
-    """A run's name and folder: of "NAME=RUN" both, of a folder with that name the folder."""
-    name, equals, path = text.partition("=")
-    if equals and name and "/" not in name and not Path(text).exists():
-        return name, Path(path)
-    return "", Path(text)

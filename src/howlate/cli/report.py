@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="Example: howlate report runs/20260102T030405-check -o check.html")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, metavar="[NAME=]RUN...")
 @click.option(
     "-o",
     "--output",
@@ -43,27 +43,39 @@ if TYPE_CHECKING:
     default="own",
     help="published: also the figures of the study's document, drawn of these samples on the document's axes.",
 )
-def command(runs: tuple[Path, ...], output: Path | None, form: str, asked: tuple[str, ...], axes: str) -> int:
+@click.option(
+    "--by",
+    metavar="LABEL",
+    help="Whose values the page compares, as `howlate compare --by` does: another axis than kernel, such as timer.",
+)
+def command(
+    runs: tuple[str, ...], output: Path | None, form: str, asked: tuple[str, ...], axes: str, by: str | None
+) -> int:
     """Write the run folders RUN... as one HTML file that needs nothing else, or their charts as pictures; what was
-    written is printed."""
+    written is printed. NAME=RUN calls a run by that name."""
+    from howlate.cli._named import named_run, read_named
+    from howlate.errors import UsageError
     from howlate.report.axes import parse_axes
     from howlate.store.run_folder import RunFolder
 
+    if by and form != "html":
+        raise UsageError("--by is of the page, which compares in tables", "leave out --format or --by")
     wanted, published = parse_axes(asked), axes == "published"
-    folders = [RunFolder.open(run) for run in runs]
+    named = [named_run(text) for text in runs]
+    folders = [RunFolder.open(path) for _name, path in named]
     if published:
         _must_be_published(folders)
     if form != "html":
-        return _pictures(runs, output, form, wanted, published)
+        return _pictures(named, output, form, wanted, published)
     from howlate.report.html import write_report
 
-    path = _named(output, runs[0] / "report.html")
-    write_report([folder.path for folder in folders], path, "-o", wanted, published)
+    path = _to_write(output, folders[0].path / "report.html")
+    write_report(read_named(named), path, "-o", wanted, published, by or "")
     click.echo(path)
     return 0
 
 
-def _named(output: Path | None, otherwise: Path) -> Path:
+def _to_write(output: Path | None, otherwise: Path) -> Path:
     """The file to write; UsageError where -o names none ("", "/", "..")."""
     from howlate.errors import UsageError
 
@@ -84,11 +96,13 @@ def _must_be_published(folders: Sequence[RunFolder]) -> None:
         )
 
 
-def _pictures(runs: tuple[Path, ...], output: Path | None, form: str, axes: Axes, published: bool) -> int:
-    from howlate.report.content import read_content
+def _pictures(
+    runs: Sequence[tuple[str, Path]], output: Path | None, form: str, axes: Axes, published: bool
+) -> int:
+    from howlate.cli._named import read_named
     from howlate.report.pictures import write_pictures
 
-    folder = output if output is not None else runs[0] / "pictures"
-    for path in write_pictures([read_content(run) for run in runs], folder, form, axes, published):
+    folder = output if output is not None else runs[0][1] / "pictures"
+    for path in write_pictures(read_named(runs), folder, form, axes, published):
         click.echo(path)
     return 0

@@ -70,6 +70,8 @@ def _verify(folder: RunFolder) -> int:
 
 def _show_several(runs: tuple[Path, ...], every: bool, kernels: bool, as_json: bool) -> int:
     """Runs of one machine's kernels, or of several studies: the label `kernel` or `run` tells them apart."""
+    import shlex
+
     from rich.console import Console
 
     from howlate.errors import UsageError
@@ -85,7 +87,8 @@ def _show_several(runs: tuple[Path, ...], every: bool, kernels: bool, as_json: b
     if as_json:
         click.echo(show_json(cells, contents[0].run), nl=False)
     else:
-        print_cells(Console(highlight=False), cells, None, contents[0].run, every)
+        folders = shlex.join(str(run) for run in runs)
+        print_cells(Console(highlight=False), cells, None, contents[0].run, every, folders)
     return 0
 
 

@@ -53,6 +53,12 @@ def parse_duration_ns(text: str) -> int:
     return int(value)
 
 
+def unit_of_time(text: str) -> str:
+    """What stands after the number where that is no unit of time: "d" of "8d"; "" where something else is wrong."""
+    found = _split(text)
+    return found[1] if found is not None and found[1] not in _TIME else ""
+
+
 def parse_seconds_ns(text: str) -> int:
     """Nanoseconds of a time with a unit ("5s", "2min"), or of seconds without one ("5", "2.5")."""
     bare = re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", text)

@@ -159,7 +159,11 @@ def labels_of(contents: Sequence[RunContent], found: Comparison | None) -> list[
             own = dict(cell.summary.labels)
             if kernels is not None:
                 own[KERNEL] = kernels[number, own.get(KERNEL, "")]
-            labels.append({"run": content.run.id, **own} if len(contents) > 1 and kernels is None else own)
+            labels.append(
+                {"run": content.name or content.run.id, **own}
+                if len(contents) > 1 and kernels is None
+                else own
+            )
     return labels
 
 

@@ -31,7 +31,7 @@ from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.report import compare_html, disturbances, findings, machine, prose, tables
 from howlate.report.as_published import over_sides
 from howlate.report.coarser import coarser
-from howlate.report.compare import Comparison, compare_if_several, labels_of
+from howlate.report.compare import Comparison, compare, compare_if_several, labels_of
 from howlate.report.content import CellContent, RunContent, must_be_one_clock, read_content
 from howlate.report.deadline import deadline_sentences
 from howlate.report.labels import by_part, policy_in_force, row_names, title_of
@@ -53,18 +53,19 @@ FEWEST = 8
 
 
 def write_report(
-    folders: Path | Sequence[Path],
+    runs: Path | Sequence[RunContent],
     out: Path,
     option: str = "--out",
     axes: Axes = OWN_AXES,
     published: bool = False,
+    by: str = "",
 ) -> Path:
-    """Reads run folders and writes their report; returns its path. `option`: the one that chooses
-    where."""
-    paths = [folders] if isinstance(folders, Path) else list(folders)
+    """Writes the report of a run folder, or of runs that are read already; returns its path. `option`: the one that
+    chooses where."""
     from howlate.store.files import write_text
 
-    write_text(out, render([read_content(path) for path in paths], axes, published), option)
+    contents = [read_content(runs)] if isinstance(runs, Path) else runs
+    write_text(out, render(contents, axes, published, by), option)
     return out
 
 
@@ -93,13 +94,15 @@ def fits(cells: int) -> Iterator[Fit]:
         yield Fit(16, drawn, listed)
 
 
-def render(runs: Sequence[RunContent], axes: Axes = OWN_AXES, published: bool = False) -> str:
+def render(runs: Sequence[RunContent], axes: Axes = OWN_AXES, published: bool = False, by: str = "") -> str:
     """The page. Several runs are joined; then a label tells which run, or which kernel, a row is of. `published`:
-    also the figures of the study's document."""
+    also the figures of the study's document. `by`: the label whose values are compared; UsageError where they cannot
+    be. Without it kernels are, where there are several."""
     if not runs:
         raise UsageError("there is no run to report on", "name a run folder")
     must_be_one_clock(runs)
-    comparison, drawn = compare_if_several(runs), list(over_sides(runs, axes, published))
+    comparison = compare(runs, by) if by else compare_if_several(runs)
+    drawn = list(over_sides(runs, axes, published))
     return _fitted(
         list(fits(sum(len(content.cells) for content in runs))),
         lambda fit: _render(runs, fit, comparison, drawn, axes),

@@ -180,7 +180,11 @@ def section(kernels: Sequence[Kernel]) -> str:
     )
     left = rest[:MOST_LISTED]
     more = (
-        coded(_("; {count} more: `howlate show RUN --kernels --all`").format(count=len(rest) - len(left)))
+        coded(
+            _("; {count} more: `howlate show --kernels --all` with this run's folder").format(
+                count=len(rest) - len(left)
+            )
+        )
         if len(left) < len(rest)
         else ""
     )

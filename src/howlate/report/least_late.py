@@ -20,9 +20,10 @@ BESIDE = ("kernel", "load", "policy", "period")
 Ranked = list[tuple[float, str]]
 
 
-def least_late(summaries: Sequence[CellSummary], micro: str = "us") -> list[str]:
+def least_late(summaries: Sequence[CellSummary], micro: str = "us", run: str = "") -> list[str]:
     """For each load (and whatever else varies) the ways with the smallest medians and maxima; nothing where
-    there are not several ways. A rank is what was seen: whether it is the way's doing, pairs must show."""
+    there are not several ways. A rank is what was seen: whether it is the way's doing, pairs must show. `run`: what
+    `howlate compare` is given to look at them."""
     groups = [group for group in groups_of(summaries) if group.spread(LATENCY) is not None]
     places: dict[tuple[tuple[str, str], ...], list[Group]] = {}
     for group in groups:
@@ -33,7 +34,7 @@ def least_late(summaries: Sequence[CellSummary], micro: str = "us") -> list[str]
         return []
     vary = [name for name in BESIDE if len({dict(rest).get(name) for rest in ranked}) > 1]
     said = [_place(dict(rest), some, vary, micro) for rest, some in ranked.items()]
-    return [*said, _caution(list(ranked.values()))]
+    return [*said, _caution(list(ranked.values()), run)]
 
 
 def _place(labels: dict[str, str], groups: Sequence[Group], vary: Sequence[str], micro: str) -> str:
@@ -69,11 +70,17 @@ def _listed(ranked: Ranked, micro: str) -> str:
     )
 
 
-def _caution(places: Sequence[Sequence[Group]]) -> str:
+def _caution(places: Sequence[Sequence[Group]], run: str) -> str:
     fewest = min(len(group.counted) for groups in places for group in groups)
     if fewest < 6:
         return _(
             "This is what was seen, and no ranking of the ways: {count} of the 6 repetitions that tell ways apart. "
-            "With order.repetitions=8 `howlate compare RUN --by timer` says which differ."
+            "The same command with `--set order.repetitions=8` (in the lab `--seeds 8`) measures enough of them."
         ).format(count=fewest)
-    return _("This is what was seen; `howlate compare RUN --by timer` says which of these ways differ.")
+    if not run:
+        return _(
+            "This is what was seen; `howlate compare --by timer` with this run's folder says which ways differ."
+        )
+    return _(
+        "This is what was seen; `howlate compare {run} --by timer` says which of these ways differ."
+    ).format(run=run)

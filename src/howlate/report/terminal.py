@@ -70,9 +70,11 @@ def print_cells(
     seconds: Mapping[str, float] | None = None,
     run: Run | None = None,
     every: bool = False,
+    folder: str = "",
 ) -> None:
     """The tables of a run, part after part, a column of the samples after the other; `seconds`: how long each cell
-    (by id) measured. A row is a point where points are repeated, unless `every` cell is asked for."""
+    (by id) measured. A row is a point where points are repeated, unless `every` cell is asked for. `folder`: the
+    run's, as hints name it."""
     if not summaries:
         console.print(_("No cell of this run is whole yet."))
         return
@@ -84,7 +86,7 @@ def print_cells(
                 console.print(Text(line, style="bold underline"), soft_wrap=True)
         _print_part(console, [summaries[place] for place in places], seconds, run, every)
     for sentence in [
-        *least_late(summaries),
+        *least_late(summaries, run=folder),
         *deadline_sentences(summaries),
         *threshold_sentences(summaries, run),
     ]:
