@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from howlate.lab import guest, monitor, watch
 from howlate.lab.scratch import PREFIX
+from howlate.lab.watch import Limits
 from howlate.store.scratch import MEMORY
 from lab.guests import LIMIT_S, RT, STANDARD, bench, cell, difference, preload, program, stream_of
 from processes import with_word
@@ -113,6 +115,62 @@ def test_a_host_that_reads_slowly_changes_nothing(tmp_path: Path, booted: Path) 
         over.set()
         thread.join()
     assert "window" in read
+
+
+def test_a_guest_that_is_asked_for_its_clock_all_the_time_is_the_same(
+    tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a guest that needs more than usual is asked, and what it measures is the same all the same."""
+    on = bench(tmp_path, fresh=True, snapshots=booted)
+    lines = [cell(1500), cell(300, LOAD, "--dither")]
+    unasked = [stream_of(on, line) for line in lines]
+    asked = _asked_all_the_time(monkeypatch)
+    assert [difference(first, stream_of(on, line)) for first, line in zip(unasked, lines, strict=True)] == [
+        "",
+        "",
+    ]
+    assert len(asked) >= 10
+    assert max(asked) > 1
+
+
+@pytest.mark.slow
+def test_a_guest_that_is_asked_for_its_clock_while_it_boots_is_the_same(
+    tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unasked = stream_of(bench(tmp_path / "a", fresh=True, snapshots=booted), cell(200, LOAD))
+    with monkeypatch.context() as patch:
+        asked = _asked_all_the_time(patch)
+        on = bench(tmp_path / "b")
+        with on.snapshots.opened(on._boot(on._stored()), on.key, threading.Event()):
+            pass
+    assert len(asked) >= 50
+    assert 4.5 < asked[-1] < 10  # a guest is ready five seconds after its kernel began
+    assert difference(unasked, stream_of(on, cell(200, LOAD))) == ""
+
+
+def _asked_all_the_time(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Asks each guest for its clock ten times a second; what they say."""
+    monkeypatch.setattr(watch, "ASKED_S", -1.0)
+    monkeypatch.setattr(watch, "ASKED_SHARE", 0.0)
+    monkeypatch.setattr(watch, "_LOOK_S", 0.0)
+    monkeypatch.setattr(guest, "_LOOK_S", 0.02)
+    monkeypatch.setattr(monitor, "_LOOK_S", 0.02)
+    said: list[float] = []
+    ask = guest.Guest._virtual_s
+
+    def noting(self: guest.Guest) -> float | None:
+        clock_s = ask(self)
+        if clock_s is not None:
+            said.append(clock_s)
+        return clock_s
+
+    monkeypatch.setattr(guest.Guest, "_virtual_s", noting)
+    limits = Limits(LIMIT_S, 1e6)
+    started = guest.Guest.started
+    monkeypatch.setattr(
+        guest.Guest, "started", lambda self, *more, **_limits: started(self, *more, limits=limits)
+    )
+    return said
 
 
 PEEK = """

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import NotPossibleError, TargetError
-from howlate.lab import snapshot
+from howlate.lab import snapshot, watch
 from howlate.lab.bench import PROBE
 from howlate.lab.console import last_lines, telling, trouble_on
 from howlate.lab.machine import Machine
@@ -82,6 +82,23 @@ def test_a_guest_that_never_ends_is_ended_and_told(tmp_path: Path, booted: Path)
     with pytest.raises(TargetError, match=r"did not end \(it has used 2 s of CPU time\), so it was ended"):
         on.run([SPINS], 2.0)
     assert time.monotonic() - began >= 2.0
+    assert not with_word(str(tmp_path))
+
+
+@pytest.mark.parametrize(("line", "virtual_s"), [(SPINS, 0.5), (FOREVER, 20.0)])
+def test_a_guest_is_ended_by_its_own_clock(
+    tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch, line: list[str], virtual_s: float
+) -> None:
+    """One that executes and one that idles, whose clock runs faster than the host's."""
+    on = bench(tmp_path, snapshots=booted)
+    stream_of(on, cell(20))
+    monkeypatch.setattr(watch, "ASKED_S", 0.5)
+    monkeypatch.setattr(watch, "ASKED_SHARE", 0.0)
+    said = rf"did not end \(its clock has gone on by more than {virtual_s:.0f} s\), so it was ended"
+    used: list[float] = []
+    with pytest.raises(TargetError, match=said):
+        on.run([line], LIMIT_S, used.append, virtual_s)
+    assert not used or used[-1] < 30  # of the 600 s of CPU time that it might have used
     assert not with_word(str(tmp_path))
 
 

@@ -161,6 +161,9 @@ def test_the_usual_boot_is_the_median_of_those_by_the_same_emulator(
 class ReadyMonitor:
     """Of a guest that boots at once."""
 
+    def ahead_s(self, deadline: float) -> float:
+        return 0.0
+
     def go_on(self, deadline: float) -> None:
         pass
 

@@ -6,15 +6,21 @@ import os
 from pathlib import Path
 
 from howlate.lab.snapshot import boot_limit_s
-from howlate.lab.watch import STILL_S, Used, Watch, used_by
+from howlate.lab.watch import STILL_S, Limits, Used, Watch, used_by
 
 
 class Process:
     """One whose clock and use the test sets."""
 
-    def __init__(self, limit_s: float = 10.0) -> None:
+    def __init__(self, limit_s: float = 10.0, virtual_s: float = float("inf")) -> None:
         self.now, self.used = 0.0, Used(0.0, False)
-        self.watch = Watch(lambda: self.used, limit_s, lambda: self.now)
+        self.clock: float | None = 0.0
+        self.asked = 0
+        self.watch = Watch(lambda: self.used, Limits(limit_s, virtual_s), self.ask, lambda: self.now)
+
+    def ask(self) -> float | None:
+        self.asked += 1
+        return self.clock
 
     def after(self, seconds: float, cpu_s: float, asleep: bool = False) -> str:
         self.now += seconds
@@ -26,6 +32,34 @@ def test_a_guest_is_ended_when_it_has_used_its_cpu_time() -> None:
     process = Process(limit_s=10.0)
     assert process.after(60.0, 9.9) == ""
     assert process.after(1.0, 0.2) == "it has used 10 s of CPU time"
+
+
+def test_a_guest_is_ended_when_its_own_clock_has_gone_on_too_far() -> None:
+    process = Process(limit_s=100.0, virtual_s=30.0)
+    process.clock = 29.9
+    assert process.after(1.0, 20.0) == ""
+    process.clock = 30.1
+    assert process.after(1.0, 1.0) == "its clock has gone on by more than 30 s"
+
+
+def test_a_guest_that_needs_no_more_than_usual_is_not_asked() -> None:
+    process = Process(limit_s=40.0, virtual_s=1.0)
+    process.clock = 1000.0
+    for _ in range(9):
+        assert process.after(1.0, 1.0) == ""
+    assert process.asked == 0
+    process.after(1.0, 2.0)
+    assert process.asked == 1
+    unlimited = Process(limit_s=40.0)
+    unlimited.after(1.0, 39.0)
+    assert unlimited.asked == 0
+
+
+def test_without_its_clock_a_guest_is_ended_by_its_cpu_time() -> None:
+    process = Process(limit_s=40.0, virtual_s=1.0)
+    process.clock = None
+    assert process.after(1.0, 39.0) == ""
+    assert process.after(1.0, 2.0) == "it has used 40 s of CPU time"
 
 
 def test_a_guest_that_gets_no_cpu_is_not_given_up() -> None:

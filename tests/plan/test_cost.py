@@ -9,7 +9,7 @@ import pytest
 
 from howlate.model.plan import Cell, Length
 from howlate.pace import Pace
-from howlate.plan.cost import CELL_S, cell_cost_s, limit_s, makespan
+from howlate.plan.cost import CELL_S, cell_cost_s, limit_s, makespan, virtual_limit_s
 
 TEN = Length(10.0)
 
@@ -42,6 +42,14 @@ def test_a_test_that_never_sleeps_costs_what_a_program_does() -> None:
 def test_a_limit_leaves_room_for_what_is_slow() -> None:
     assert limit_s(Length(0.3)) < 60
     assert limit_s(Length(100.0)) >= 25 * 100
+
+
+def test_a_limit_of_the_guests_clock_leaves_room_for_late_activations() -> None:
+    real_time = replace(cell(), parameters={"policy": "fifo:80"})
+    of_300 = virtual_limit_s(real_time, Length(0.3), 300)
+    assert 300 * 0.010 + 10 < of_300 < 30  # each served by a tick of 100 Hz
+    assert virtual_limit_s(cell("hackbench:10"), Length(0.3), 300) > 300  # a fair task waits for some hundred
+    assert virtual_limit_s(real_time, Length(100.0), math.inf) < 400
 
 
 def test_one_cell_is_not_shared_between_cores() -> None:

@@ -164,10 +164,12 @@ def test_the_stretch_in_which_the_loads_run_alone_is_in_what_a_cell_costs(
 def test_what_a_short_cell_took_is_learned_and_its_limit_leaves_room_for_the_stretch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limits: list[float] = []
+    limits: list[tuple[float, float]] = []
 
-    def run(_self: Bench, _lines: object, limit: float, tick: Callable[[float], None]) -> list[Line]:
-        limits.append(limit)
+    def run(
+        _self: Bench, _lines: object, limit_s: float, tick: Callable[[float], None], virtual_s: float
+    ) -> list[Line]:
+        limits.append((limit_s, virtual_s))
         tick(CELL_S + 2 * (cell.expected_s - CELL_S))
         return [Line("0", b"", b"", {"stream": b"x"})]
 
@@ -181,7 +183,9 @@ def test_what_a_short_cell_took_is_learned_and_its_limit_leaves_room_for_the_str
     assert target.run_cell(cell, tmp_path / "stream", lambda _: None).measured
     again_s = target.cost_s(cell)
     assert math.isclose(again_s - CELL_S, 2 * (cell.expected_s - CELL_S), rel_tol=0.01)
-    assert limits[0] > LIMIT_S + 5 * 25  # the probe gives the loads 5 s; up to 25 s for one were seen
+    ((limit_s_given, virtual_s),) = limits  # the probe gives the loads 5 s; up to 25 s for one were seen
+    assert limit_s_given > LIMIT_S + 5 * 25
+    assert 2 * 5 < virtual_s < 100
 
 
 def test_a_machine_is_asked_once_also_without_a_cache(

@@ -15,7 +15,7 @@ from howlate.errors import DamagedError, NotPossibleError, TargetError
 from howlate.lab import initramfs
 from howlate.lab.archive import Say, silent
 from howlate.lab.cache import storing
-from howlate.lab.guest import Boot, Guest, Tick
+from howlate.lab.guest import NO_LIMIT, Boot, Guest, Tick
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label
 from howlate.lab.machine import NAMED, Machine
@@ -78,20 +78,30 @@ class Bench:
     """Further files of the guest: modules that were built, a peer for tests. Their content is part of every key."""
     say: Say = silent
 
-    def run(self, lines: Sequence[Sequence[str]], limit_s: float, tick: Tick = lambda _: None) -> list[Line]:
+    def run(
+        self,
+        lines: Sequence[Sequence[str]],
+        limit_s: float,
+        tick: Tick = lambda _: None,
+        virtual_s: float = NO_LIMIT,
+    ) -> list[Line]:
         """Runs a job in a guest of its own and gives what each line left; in virtual time from the cache if it was
-        run before."""
-        files = self.files(lines, limit_s, tick)
+        run before. A guest that needs more than `limit_s` of CPU time or `virtual_s` by its own clock is ended."""
+        files = self.files(lines, limit_s, tick, virtual_s)
         return [_line(files, number) for number in range(len(lines))]
 
     def files(
-        self, lines: Sequence[Sequence[str]], limit_s: float, tick: Tick = lambda _: None
+        self,
+        lines: Sequence[Sequence[str]],
+        limit_s: float,
+        tick: Tick = lambda _: None,
+        virtual_s: float = NO_LIMIT,
     ) -> Mapping[str, bytes]:
         """As `run`, and gives all that the guest left: the kernel's words too (docs/job.md)."""
         job = job_text(lines)
         if self.machine.clock == REAL:
             return decode_tree(self._run_in_real_time(job, limit_s, tick))
-        return self.results.get(self.key, job, lambda: self._run_from_snapshot(job, limit_s, tick))
+        return self.results.get(self.key, job, lambda: self._run_from_snapshot(job, limit_s, tick, virtual_s))
 
     def holds(self, lines: Sequence[Sequence[str]]) -> bool:
         """Whether `run` would find this job in the cache."""
@@ -158,7 +168,7 @@ class Bench:
                     raise
         return path
 
-    def _run_from_snapshot(self, job: bytes, limit_s: float, tick: Tick) -> bytes:
+    def _run_from_snapshot(self, job: bytes, limit_s: float, tick: Tick, virtual_s: float) -> bytes:
         boot = self._boot(self._stored())
         if not self.snapshots.holds(self.key):
             self.say(f"booting {self.label}")
@@ -170,7 +180,7 @@ class Bench:
                     raise
                 remedy = f"{problem.remedy}; {WHAT_IT_NEEDS}" if problem.remedy else WHAT_IT_NEEDS
                 raise TargetError(problem.message, remedy, problem.console) from None
-            return saved.run(job, self.cache / "tmp", limit_s, self.stop, tick)
+            return saved.run(job, self.cache / "tmp", limit_s, self.stop, tick, virtual_s)
 
     def _run_in_real_time(self, job: bytes, limit_s: float, tick: Tick) -> bytes:
         with scratch(SIZE, self.cache / "tmp") as folder:

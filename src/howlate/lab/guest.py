@@ -22,16 +22,19 @@ from howlate.lab.cache import storing
 from howlate.lab.console import console_of, telling, trouble_on
 from howlate.lab.machine import Machine, Places
 from howlate.lab.monitor import GoneError, LateError, Monitor
-from howlate.lab.watch import Watch, used_by
+from howlate.lab.watch import Limits, Watch, used_by
 from howlate.model.run import VIRTUAL
 
 Tick = Callable[[float], None]
 """Is told about once a second how much CPU time a guest has used."""
 NO_LIMIT = float("inf")
+NO_LIMITS = Limits()
 
 _LOOK_S = 0.2
 """How often a wait looks for an interrupt; the guest's end wakes it at once."""
 _START_S = 60.0
+_ANSWER_S = 10.0
+"""QEMU answers a question between two turns of the guest. One that has not been answered by then is given up."""
 # Started by QEMU's parent only: one that was killed in between leaves nothing behind.
 _WITH_PARENT = '[ "$PPID" = "$0" ] && exec "$@"'
 
@@ -62,6 +65,9 @@ class Guest:
         self._process: subprocess.Popen[bytes] | None = None
         self._watch: Watch | None = None
         self._stuck = False
+        self._is_asking = False
+        self._began: tuple[float, float] | None = None
+        """When the guest went on, and how far the host's clock was ahead of its clock then."""
         self.monitor: Monitor | None = None
         with storing(self.window):
             window.create(self.window)
@@ -72,9 +78,9 @@ class Guest:
             window.put_job(self.window, job)
 
     @contextlib.contextmanager
-    def started(self, *more: str, monitored: bool = True, limit_s: float = NO_LIMIT) -> Iterator[Guest]:
-        """QEMU runs until the block ends at the latest. With a monitor the guest waits for `go_on`. In virtual time
-        it may use `limit_s` of CPU time."""
+    def started(self, *more: str, monitored: bool = True, limits: Limits = NO_LIMITS) -> Iterator[Guest]:
+        """QEMU runs until the block ends at the latest. With a monitor the guest waits for `go_on`. `limits` are
+        those of virtual time."""
         self.check()
         boot = self._boot
         places = Places(str(boot.kernel), str(boot.initramfs), str(self.window), str(self.console))
@@ -103,8 +109,35 @@ class Guest:
                 with self.explained():
                     self.monitor.connect(time.monotonic() + _START_S)
             if boot.machine.clock == VIRTUAL:
-                self._watch = Watch(lambda: used_by(process.pid), limit_s)
+                self._watch = Watch(lambda: used_by(process.pid), limits, self._virtual_s)
             yield self
+
+    def go_on(self, deadline: float) -> None:
+        """Lets the guest execute, and notes from when on its clock counts."""
+        assert self.monitor is not None
+        with contextlib.suppress(
+            TargetError
+        ):  # a QEMU that does not say it bounds the guest by CPU time alone
+            ahead_s = self.monitor.ahead_s(min(deadline, time.monotonic() + _ANSWER_S))
+            self._began = (time.monotonic(), ahead_s)
+        self.monitor.go_on(deadline)
+
+    def _virtual_s(self) -> float | None:
+        """By how much the guest's clock has gone on since `go_on`; None if it cannot be known."""
+        if self._began is None or self.monitor is None:
+            return None
+        went_on, ahead_s = self._began
+        self._is_asking = True
+        try:
+            now_ahead_s = self.monitor.ahead_s(time.monotonic() + _ANSWER_S)
+        except GoneError:
+            raise
+        except TargetError:
+            self._began = None
+            return None
+        finally:
+            self._is_asking = False
+        return time.monotonic() - went_on - (now_ahead_s - ahead_s)
 
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
@@ -123,7 +156,9 @@ class Guest:
             raise KeyboardInterrupt
         if self._process is not None and self._process.poll() is not None:
             raise GoneError("QEMU has ended")
-        if self._watch is not None and (trouble := self._watch.trouble()):
+        if self._is_asking or self._watch is None:
+            return
+        if trouble := self._watch.trouble():
             self._stuck = True
             raise StuckError(trouble)
 

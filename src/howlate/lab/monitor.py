@@ -7,6 +7,7 @@ One socket pair a guest, inherited: nothing in the file system, and nothing that
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import time
 from collections.abc import Callable, Coroutine
@@ -23,6 +24,7 @@ T = TypeVar("T")
 _LOOK_S = 0.1
 """How often a wait looks whether it should end: for the deadline and for an interrupt, not for what it waits for."""
 _STATE = "state"
+_AHEAD = re.compile(r"Host - Guest clock\s+(-?[0-9]+) ms")
 
 
 class GoneError(TargetError):
@@ -91,6 +93,15 @@ class Monitor:
 
     def go_on(self, deadline: float) -> None:
         self._run(self._client.execute("cont"), deadline)
+
+    def ahead_s(self, deadline: float) -> float:
+        """How far the host's clock, which stands while the guest is stopped, is ahead of the guest's."""
+        answer = self._run(self._client.execute("x-query-jit"), deadline)
+        text = answer.get("human-readable-text", "") if isinstance(answer, dict) else ""
+        ahead_ms = _AHEAD.search(str(text))
+        if ahead_ms is None:
+            raise TargetError("QEMU does not say what the guest's clock is")
+        return int(ahead_ms[1]) / 1000
 
     def quit(self, deadline: float) -> None:
         with suppress(GoneError):

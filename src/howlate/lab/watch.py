@@ -1,12 +1,13 @@
-"""Whether a guest still gets anywhere: by the CPU time that its QEMU has used, which no other work on the host
-lengthens, and by whether it sleeps for good.
+"""Whether a guest still gets anywhere: by its own clock, by the CPU time that its QEMU has used, which no other work
+on the host lengthens, and by whether it sleeps for good.
 
-The guest's own clock is not asked: a question would reach QEMU while the guest measures. A guest that executes
-advances it with the CPU time: by 0.1 s or more a second, except where it executes `pause` in a loop.
+A guest that needs no more than usual is never asked for its clock: a question reaches QEMU while the guest measures.
+The CPU time bounds what the clock does not: a guest that executes `pause` in a loop hardly advances it.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -17,6 +18,8 @@ from pathlib import Path
 STILL_S = 15.0
 """A guest whose threads all sleep for so long has no timer that would wake it: in virtual time one that idles
 goes to its next timer at once."""
+ASKED_S, ASKED_SHARE = 5.0, 1 / 8
+"""A guest is asked for its clock once it has used so much CPU time, and this share of its limit."""
 _LOOK_S = 0.5
 _STILL_SHARE = 0.01
 
@@ -47,13 +50,33 @@ def _times(stat: str) -> tuple[str, int]:
     return words[0], int(words[11]) + int(words[12])
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What a guest may use before it is taken to be stuck."""
+
+    cpu_s: float = float("inf")
+    """CPU time of the host."""
+    virtual_s: float = float("inf")
+    """Seconds of the guest's own clock."""
+
+    @property
+    def asked_from_s(self) -> float:
+        """The CPU time from which on the guest is asked for its clock."""
+        return ASKED_S + ASKED_SHARE * self.cpu_s
+
+
 class Watch:
-    """Looks at one process from time to time."""
+    """Looks at one process from time to time. `clock`: how many seconds the guest's clock has gone on by; None where
+    QEMU does not say."""
 
     def __init__(
-        self, look: Callable[[], Used], limit_s: float, now: Callable[[], float] = time.monotonic
+        self,
+        look: Callable[[], Used],
+        limits: Limits,
+        clock: Callable[[], float | None] = lambda: None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._read, self._limit_s, self._now = look, limit_s, now
+        self._read, self._limits, self._clock, self._now = look, limits, clock, now
         self._looked = self._since = now()
         self._since_cpu_s = 0.0
         self.cpu_s = 0.0
@@ -71,8 +94,12 @@ class Watch:
             return ""
         self._looked = now
         used = self.read()
-        if self.cpu_s > self._limit_s:
-            return f"it has used {self._limit_s:.0f} s of CPU time"
+        if self.cpu_s > self._limits.cpu_s:
+            return f"it has used {self._limits.cpu_s:.0f} s of CPU time"
+        if self.cpu_s > self._limits.asked_from_s and self._limits.virtual_s < math.inf:
+            virtual_s = self._clock()
+            if virtual_s is not None and virtual_s > self._limits.virtual_s:
+                return f"its clock has gone on by more than {self._limits.virtual_s:.0f} s"
         moved = self.cpu_s - self._since_cpu_s > _STILL_SHARE * (now - self._since) + 0.02
         if not used.is_asleep or moved:
             self._since, self._since_cpu_s = now, self.cpu_s

@@ -8,6 +8,7 @@ host; lab/cost.py learns how much another host, kernel or load differs).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
@@ -17,8 +18,6 @@ from howlate.model.units import parse_duration_ns
 
 CELL_S = 0.5
 """Restoring a guest, and reading what it left."""
-BOOT_S = 10.0
-"""Booting and saving a guest."""
 ACTIVATION_S = 80e-6
 BUSY_S = 1.6
 """A virtual second of a program that computes."""
@@ -43,6 +42,13 @@ _SHARES = ("cpu", "memory-alloc", "memory-fault")
 LIMIT_S, LIMIT_PER_S = 30.0, 40.0
 """The CPU time that a guest may use: so much, and so much for each virtual second of its cell (up to 25 were
 seen)."""
+VIRTUAL_S, VIRTUAL_PER_S = 10.0, 3.0
+"""The time by its own clock that a guest may take: so much, in which the loads start (hackbench's tasks take 3 s), so
+much for each second of its cell,"""
+ANSWER_S, FAIR_ANSWER_S = 0.025, 1.0
+"""and so much for each activation, of a real-time task and of another: a late activation is followed by one that is
+due later. A kernel whose timers follow its tick answers each 10 ms; one task of some hundred has its turn after a
+second."""
 
 
 def cell_cost_s(cell: Cell, length: Length) -> float:
@@ -56,6 +62,15 @@ def cell_cost_s(cell: Cell, length: Length) -> float:
 def limit_s(length: Length) -> float:
     """The CPU time after which a guest whose cell takes so long is stuck."""
     return LIMIT_S + LIMIT_PER_S * length.most_s
+
+
+def virtual_limit_s(cell: Cell, length: Length, rows: float) -> float:
+    """The time by the guest's own clock after which a cell of so many activations or points is stuck; of one that
+    ends with its duration `rows` is infinite."""
+    policy = spell(cell.parameters.get("policy", ""))
+    answer_s = ANSWER_S if policy.startswith(("fifo", "rr", "deadline")) else FAIR_ANSWER_S
+    late_s = rows * answer_s if math.isfinite(rows) else 0.0
+    return VIRTUAL_S + VIRTUAL_PER_S * length.most_s + late_s
 
 
 def _second_s(cell: Cell) -> float:

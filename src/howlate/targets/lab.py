@@ -38,7 +38,9 @@ from howlate.model.plan import Cell
 from howlate.model.run import CLOCKS, REAL, VIRTUAL
 from howlate.places import guest_probe_path, make_ready
 from howlate.plan import planned_length
-from howlate.plan.cost import CELL_S, cell_cost_s, limit_s
+from howlate.plan.check import find_test
+from howlate.plan.cost import CELL_S, cell_cost_s, limit_s, virtual_limit_s
+from howlate.plan.matrix import ends
 from howlate.store.files import storing
 from howlate.store.scratch import MEMORY, remove_stale
 from howlate.targets._target import (
@@ -241,10 +243,13 @@ class LabTarget:
             raise KeyboardInterrupt
         bench, modules = self._bench_for(cell)
         before = self._before(cell, bench, modules)
-        length = planned_length(cell, self._can[cell.machine])
+        can = self._can[cell.machine]
+        length = planned_length(cell, can)
+        _, rows = ends(cell.parameters, find_test(cell.test, can), can)
         ticks = _Ticks(on_progress, cell_cost_s(cell, length) - CELL_S, self._costs.of(cell))
         limit = limit_s(length) if self._clock == VIRTUAL else REAL_LIMIT_S + REAL_LIMIT * length.most_s
-        lines = bench.run([*before, _argv(cell)], limit, ticks)
+        virtual_s = virtual_limit_s(cell, length, rows)
+        lines = bench.run([*before, _argv(cell)], limit, ticks, virtual_s)
         if ticks.used_s and self._clock == VIRTUAL:
             self._costs.learn(cell, ticks.model_s, ticks.used_s - CELL_S)
         for argv, line in zip(before, lines, strict=False):
