@@ -17,7 +17,7 @@ from fakes import FACTS, FakeLab, study
 from howlate import doctor
 from howlate.cli._measure import _print_failures
 from howlate.doctor import Aim, Facts
-from howlate.errors import ExitCode, NotPossibleError, StorageError, TargetError
+from howlate.errors import ExitCode, NotPossibleError, StorageError, TargetError, UsageError
 from howlate.execute import Tally, execute
 from howlate.lab.parameters import NOT_CHECKED
 from howlate.lab.scratch import scratch
@@ -112,6 +112,27 @@ def test_the_console_of_a_kernel_that_did_not_boot_is_kept_once(tmp_path: Path) 
     assert tally.whole == 2
     assert {f.console for f in tally.failures} == {"kernels/6.1.console"}
     assert (path / "kernels" / "6.1.console").read_text() == CONSOLE
+
+
+UNKNOWN = UsageError("the kernel of 6.1 does not know the parameter nosuch", "leave it out")
+
+
+def test_an_unknown_boot_parameter_costs_its_own_kernel_alone(tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    path, tally = measured(FakeLab(answers={"6.1": UNKNOWN}), out)
+    assert tally.whole == 2
+    assert {(f.cell.machine, f.exit_code, f.message, f.remedy) for f in tally.failures} == {
+        ("6.1", ExitCode.USAGE, UNKNOWN.message, UNKNOWN.remedy)
+    }
+    assert tally.exit_code is ExitCode.BROKEN
+    assert list(RunFolder.open(path).read_run().machines) == ["6.1-rt"]
+
+
+def test_where_no_kernel_knows_its_parameters_the_run_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    with pytest.raises(UsageError, match="does not know the parameter nosuch"):
+        measured(FakeLab(answers={"6.1": UNKNOWN, "6.1-rt": UsageError("another")}), out)
+    assert not out.exists()
 
 
 def test_a_trace_is_refused_before_a_kernel_is_asked() -> None:

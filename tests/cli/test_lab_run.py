@@ -12,7 +12,7 @@ import howlate.targets.lab as backend
 from cli.test_commands import Run, howlate  # noqa: F401
 from fakes import FakeLab
 from howlate.cli.lab._archive import say
-from howlate.errors import TargetError
+from howlate.errors import TargetError, UsageError
 from howlate.lab.apt import AptArchive
 from howlate.lab.mirror import MirrorArchive
 from howlate.model.run import VIRTUAL_TIME
@@ -119,6 +119,20 @@ def test_a_dry_run_shows_kernels_and_seeds(howlate: Run, opened: dict[str, Any])
     cells = json.loads(howlate(*RUN, "--dry-run", "--json").out)["cells"]
     assert {c["machine"] for c in cells} == {"6.1", "6.1-rt"}
     assert not list(Path().glob("runs/*"))
+
+
+def test_a_kernel_that_does_not_know_its_parameter_is_told_and_the_others_go_on(
+    howlate: Run,  # noqa: F811
+    opened: dict[str, Any],
+) -> None:
+    unknown = UsageError("the kernel of 6.1 does not know the parameter nosuch", "leave it out")
+    opened["lab"] = FakeLab(answers={"6.1": unknown})
+    said = howlate(*RUN, "--out", "r")
+    assert said.code == 4
+    assert len(RunFolder.open(Path("r")).whole_cells()) == 4
+    out = " ".join(said.out.split())
+    assert "failed: the kernel of 6.1 does not know the parameter nosuch. Leave it out" in out
+    assert "the same in 3 more cells of this kernel" in out
 
 
 def test_what_fails_is_told_with_the_last_lines_of_the_console(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -13,6 +14,7 @@ from howlate.errors import UsageError
 from howlate.model.run import VIRTUAL_TIME
 from howlate.report import html
 from howlate.report.configs import differences, options_of, that_matter, why
+from howlate.report.content import RunContent
 from howlate.report.kernels import compared, print_kernels, said_of
 from howlate.report.terminal import print_cells, show_json
 from made_cells import invalid
@@ -174,3 +176,36 @@ def test_kernels_are_told_with_version_and_command_line_and_escaped() -> None:
     print_kernels(Console(file=out, width=80), content.kernels, False)
     assert all(kernel in out.getvalue() for kernel in KERNELS)
     assert "PREEMPT_RT: n (6.1[preempt=none], 6.1[preempt=full]); y (6.1-rt)" in out.getvalue()
+
+
+def of_kernels(*labels: str) -> RunContent:
+    return virtual_run(made_points(labels, seeds=1), labels)
+
+
+def shown(content: RunContent) -> str:
+    out = io.StringIO()
+    print_kernels(Console(file=out, width=80), content.kernels, False)
+    return out.getvalue()
+
+
+def test_of_a_single_kernel_no_difference_is_announced() -> None:
+    alone, two = of_kernels("6.1"), of_kernels("6.1", "6.1-rt")
+    assert "How their configurations differ" in html.render([two])
+    page = html.render([alone])
+    assert "<h3>Kernels</h3>" in page
+    assert "How their configurations differ" not in page
+    assert not re.search(r"<p[^>]*></p>", page)
+    assert "\n\n" in shown(two)
+    assert shown(alone).splitlines()[0] == "6.1"
+    assert all(line.strip() for line in shown(alone).splitlines())
+
+
+def test_a_configuration_that_is_not_known_is_not_called_the_same() -> None:
+    content = of_kernels("6.1", "6.6", "6.12-rt")
+    kernels = [replace(kernel, config={}) if kernel.label == "6.6" else kernel for kernel in content.kernels]
+    names, found = compared(kernels)
+    assert said_of(names, found, kernels).endswith("The configuration of 6.6 is not known.")
+    names, found = compared(kernels[:2])
+    assert said_of(names, found, kernels[:2]) == (
+        "They cannot be compared: the configuration of 6.6 is not known."
+    )

@@ -92,19 +92,26 @@ def compared(kernels: Sequence[Kernel]) -> tuple[list[str], list[Difference]]:
 
 
 def said_of(names: Sequence[str], found: Sequence[Difference], kernels: Sequence[Kernel]) -> str:
-    """The sentence above the list."""
-    partly = [kernel.label for kernel in kernels if not kernel.whole]
+    """The sentence above the list; "" for a single kernel, which differs from none."""
+    if len(kernels) < 2:
+        return ""
+    unknown = [kernel.label for kernel in kernels if not kernel.config]
+    if unknown and len(names) < 2:
+        return _("They cannot be compared: the configuration of {unknown} is not known.").format(
+            unknown=", ".join(unknown)
+        )
+    if len(names) < 2:
+        return _("They are of one configuration; boot parameters are all that differs.")
+    partly = [kernel.label for kernel in kernels if kernel.config and not kernel.whole]
     limits = (
         _(" Of {partly} only the options that the facts hold are known, the others count as not set.").format(
             partly=", ".join(partly)
         )
-        if partly and len(names) > 1
+        if partly
         else ""
     )
-    if len(kernels) < 2:
-        return ""
-    if len(names) < 2:
-        return _("They are of one configuration; boot parameters are all that differs.")
+    if unknown:
+        limits += _(" The configuration of {unknown} is not known.").format(unknown=", ".join(unknown))
     rest = len(found) - len(that_matter(found))
     return _(
         "Options that differ between their configurations: {found}; known to matter for "
@@ -123,8 +130,9 @@ def print_kernels(console: Console, kernels: Sequence[Kernel], every: bool) -> N
         ):
             _wrapped(console, f"{what}: {text}", "  ")
     names, found = compared(kernels)
-    console.print()
-    _wrapped(console, said_of(names, found, kernels), "")
+    if summary := said_of(names, found, kernels):
+        console.print()
+        _wrapped(console, summary, "")
     shown = list(found) if every else that_matter(found)
     for sentence, some in by_sentence(shown):
         console.print()
@@ -168,16 +176,38 @@ def section(kernels: Sequence[Kernel]) -> str:
         f'<td class="text">{escape(k.version)}</td><td class="text"><code>{escape(k.command_line)}</code></td></tr>'
         for k in kernels
     )
+    title = _("Kernels")
+    return (
+        f'<h3>{title}</h3><div class="scroll" tabindex="0" role="region" aria-label="{title}">'
+        f'<table class="kernels"><thead><tr><th scope="col">kernel</th><th scope="col">{_("release")}</th>'
+        f'<th scope="col">{_("version")}</th><th scope="col">{_("command line")}</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>{_differences(kernels)}"
+    )
+
+
+def _differences(kernels: Sequence[Kernel]) -> str:
+    """How the kernels' configurations differ; nothing of a single kernel."""
     names, found = compared(kernels)
-    matter = that_matter(found)
-    rest = [one for one in found if not one.why]
+    summary = said_of(names, found, kernels)
+    if not summary:
+        return ""
     listed = "".join(
         f"<dt>{escape(_(sentence))}</dt>"
         + "".join(
             f"<dd><code>{escape(one.option)}</code> {escape(values_of(one, names))}</dd>" for one in some
         )
-        for sentence, some in by_sentence(matter)
+        for sentence, some in by_sentence(that_matter(found))
     )
+    return (
+        f'<h3>{_("How their configurations differ")}</h3><p class="lead">{escape(summary)}</p>'
+        + (f'<dl class="differences">{listed}</dl>' if listed else "")
+        + _not_known_to_matter(found)
+    )
+
+
+def _not_known_to_matter(found: Sequence[Difference]) -> str:
+    """The options of which nobody says that they matter, folded."""
+    rest = [one for one in found if not one.why]
     left = rest[:MOST_LISTED]
     more = (
         coded(
@@ -189,21 +219,11 @@ def section(kernels: Sequence[Kernel]) -> str:
         else ""
     )
     unknown = _("{count} options that differ and are not known to matter")
-    others = (
+    return (
         f"<details><summary>{unknown.format(count=len(rest))}{more}</summary>"
         f'<p class="options">{"; ".join(_short(one) for one in left)}</p></details>'
         if rest
         else ""
-    )
-    kernels_ = _("Kernels")
-    return (
-        f'<h3>{kernels_}</h3><div class="scroll" tabindex="0" role="region" aria-label="{kernels_}">'
-        f'<table class="kernels"><thead><tr><th scope="col">kernel</th><th scope="col">{_("release")}</th>'
-        f'<th scope="col">{_("version")}</th><th scope="col">{_("command line")}</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-        f'<h3>{_("How their configurations differ")}</h3><p class="lead">{escape(said_of(names, found, kernels))}</p>'
-        + (f'<dl class="differences">{listed}</dl>' if listed else "")
-        + others
     )
 
 
