@@ -240,6 +240,19 @@ def test_tut_2017_gets_its_listings_in_the_order_of_the_study(tmp_path: Path) ->
         exporter("tut2017")(run, tmp_path / "none.txt", ("wake",))
 
 
+def test_the_time_of_a_switch_has_the_decimals_of_the_study(tmp_path: Path) -> None:
+    """A data point of a thousand switches tells hundredths of a ns of one, which a column of whole ns cannot."""
+    columns = {"switch_ns": [4496, 4497], "point_ns": [4_496_080, 4_496_500]}
+    asked = {"points": "2", "switches-per-point": "1000"}
+    told = points_stream(columns, test="switch", header_changes={"parameters": asked})
+    unasked = points_stream(columns, test="switch")
+    run = a_folder(tmp_path / "run", {"a": told, "b": unasked})
+    assert exporter("tut2017")(run, tmp_path / "out.txt", ("a",)) == 2
+    assert "      time    4496.08    4496.29    4496.50       0.30\n" in (tmp_path / "out.txt").read_text()
+    exporter("tut2017")(run, tmp_path / "whole.txt", ("b",))
+    assert "      time    4496.00    4496.50    4497.00       0.71\n" in (tmp_path / "whole.txt").read_text()
+
+
 def test_the_passes_of_a_listing_are_its_data_points_without_the_warm_up(tmp_path: Path) -> None:
     told = points_stream(
         {"cs1_ns": [900, 5, 6]},

@@ -66,13 +66,17 @@ def _title(summary: CellSummary) -> str:
     )
 
 
+Shape = tuple[Mapping[str, str], float, Callable[[CellSummary], list[str]] | None]
+
+
 @dataclass(frozen=True)
 class Asked:
-    """How long and how often a detector was to watch, and how long it took."""
+    """How long and how often a detector was to watch, how long it took, and how many switches a data point is of."""
 
     duration_s: float | None
     points: int | None
     elapsed_s: float | None
+    switches: int | None
 
 
 def _asked(run: RunFolder, summary: CellSummary, planned: Mapping[str, Value]) -> Asked:
@@ -80,16 +84,21 @@ def _asked(run: RunFolder, summary: CellSummary, planned: Mapping[str, Value]) -
     recorded = run.cell(summary.id)
     header, trailer = recorded.get("header") or {}, recorded.get("trailer") or {}
     given = {**planned, **(header.get("parameters") or {})}
-    duration, points, elapsed = given.get("duration"), given.get("points"), trailer.get("duration_ns")
+    duration, elapsed = given.get("duration"), trailer.get("duration_ns")
     return Asked(
         parse_duration_ns(duration) / 1e9 if isinstance(duration, str) and duration else None,
-        int(points) if isinstance(points, str) and points.isdigit() else None,
+        _number(given.get("points")),
         elapsed / 1e9 if isinstance(elapsed, int | float) else None,
+        _number(given.get("switches-per-point")),
     )
 
 
+def _number(value: object) -> int | None:
+    return int(value) if isinstance(value, str) and value.isdigit() else None
+
+
 def _test(summary: CellSummary, asked: Asked) -> list[str]:
-    names, per, after = _SHAPES[summary.test]
+    names, per, after = _shape(summary, asked)
     lines = [_title(summary), *([] if summary.valid else [f"! not valid: {'; '.join(summary.warnings)}"])]
     if summary.valid and loaded(summary) is False:
         absent = "; ".join(text for text in summary.warnings if text.startswith(STARVED))
@@ -105,6 +114,13 @@ def _test(summary: CellSummary, asked: Asked) -> list[str]:
     lines.append("1 datapoint" if points == 1 else f"{points} datapoints")
     lines += [HEAD, *(_row(name, column, per) for name, column in there.items())]
     return lines + (after(summary) if after else [])
+
+
+def _shape(summary: CellSummary, asked: Asked) -> Shape:
+    """A switch is a part of its data point's time: `switch_ns` is in whole ns, the listing has hundredths."""
+    if summary.test == "switch" and asked.switches and "point_ns" in summary.columns:
+        return {"point_ns": "time"}, asked.switches, None
+    return _SHAPES[summary.test]
 
 
 def _row(name: str, column: ColumnSummary, per: float) -> str:
@@ -161,7 +177,7 @@ _NAMES = {
     "timer": "TimerAccuracyTest",
     "hardware-gap": "SMITest",
 }
-_SHAPES: Mapping[str, tuple[Mapping[str, str], float, Callable[[CellSummary], list[str]] | None]] = {
+_SHAPES: Mapping[str, Shape] = {
     "preemption": ({"cs1_ns": "cs1", "wait_ns": "wait", "cs2_ns": "cs2"}, 1, _passes),
     "clock": ({"dt_ns": "dt"}, 1, None),
     "switch": ({"switch_ns": "time"}, 1, None),
