@@ -64,6 +64,8 @@ def test_what_two_samples_share_or_few_samples_have_is_no_such_case() -> None:
     assert described([*rest, 90_000, 90_000]).alone is None  # twice
     assert described([1, 2, 1, 2, 90_000]).alone is None  # fewer than ten
     assert described([*rest, 1_200]).alone is None  # it does not make the deviation
+    assert described([*[1_000] * 39, 1_030, 1_300]).alone is not None
+    assert described([*[1_000] * 39, 1_030, 1_130]).alone is None  # the next is within the margin of 1.1
     assert described([*rest, 90_000], None).alone is None  # nothing says which one it was
     assert described([5] * 20).alone is None
 

@@ -15,6 +15,9 @@ FEWEST = 10
 SHARE = 0.5
 """The deviation without the largest sample is below this share of the deviation with it."""
 
+MARGIN = 1.1
+"""Less than this above the next largest the maximum is not that sample's doing."""
+
 
 def stddev_without(value: float, n: int, mean: float, stddev: float) -> float:
     """The sample's standard deviation of n samples after one of them, `value`, is taken away; n is 3 at least.
@@ -31,8 +34,8 @@ def largest_alone(
 ) -> LargestAlone | None:
     """What maximum and deviation are without the largest sample, where the deviation is below half of what it is with
     it: then that one sample makes more than three quarters of the sum of squares. None where it does not, of fewer
-    than ten samples, and where the largest value came twice."""
-    if n < FEWEST or next_largest == largest:
+    than ten samples, and where the next largest value is nearly as large."""
+    if n < FEWEST or largest - next_largest <= (MARGIN - 1) * abs(next_largest):
         return None
     rest = stddev_without(largest, n, mean, stddev)
     return LargestAlone(index, next_largest, rest) if rest < SHARE * stddev else None
