@@ -204,14 +204,17 @@ def test_a_cpu_that_is_held_delays_who_is_woken_and_not_the_handler(tmp_path: Pa
     for name in ("irq", "gaps"):
         (tmp_path / name).write_bytes(both.files[name])
         rows[name] = read_stream(tmp_path / name).columns[0]
-    late = rows["irq"]["wake_latency_ns"][
-        50:
-    ]  # the holds, not what two programs do to each other when they start
-    assert 4_000_000 < late.max() < 5_100_000
+    late = rows["irq"]["wake_latency_ns"]
+    first_in_holds = late[np.flatnonzero(np.diff(late > 100_000, prepend=False))[::2]]
+    # Before its first hold the task above reads its counter beside the clock for 5 ms, with the CPU its own as well.
+    assert 4_000_000 < first_in_holds[0] < 10_100_000
+    assert ((first_in_holds[1:] > 4_000_000) & (first_in_holds[1:] < 5_100_000)).all()
     held = int((late > 100_000).sum())
-    assert 9 * 4 <= held <= 11 * 5  # ten holds or so, four or five interrupts in each
+    assert (
+        9 * 4 <= held <= 11 * 5 + 5
+    )  # ten holds or so, four or five interrupts in each, as many before the first
     assert rows["irq"]["irq_latency_ns"].max() < 100_000
-    assert len(rows["gaps"]["gap_ns"]) >= held - 11  # at a hold's end the clock may be read once more
+    assert len(rows["gaps"]["gap_ns"]) >= held - 11 - 5  # at a hold's end the clock may be read once more
 
 
 @pytest.mark.slow
