@@ -145,7 +145,9 @@ def with_hackbench(can: Capabilities) -> Capabilities:
     ("load", "test", "truth_s"),
     [
         ("hackbench:10", "cyclic", 9.0 + 0.28 * 11.7),
-        ("disk:max", "cyclic", 1.2 + 0.28 * 1.0),
+        ("hackbench:4", "cyclic", 3.6 + 0.28 * 11.7),
+        ("hackbench", "cyclic", 9.0 + 0.28 * 11.7),
+        ("disk:max", "cyclic", 1.2 + 0.28 * 3.3),
         ("cpu:100+disk", "cyclic", 1.2 + 0.28 * 2.6),
         ("disk", "cyclic", 1.2 + 0.03 * 1.0),
         ("hackbench:10", "unmeasured", 0.03 * 11.7),

@@ -1,5 +1,5 @@
-"""Whether a guest still gets anywhere: by its own clock, by the CPU time that its QEMU has used, which no other work
-on the host lengthens, and by whether it sleeps for good.
+"""Whether a guest still gets anywhere: by its own clock, by the CPU time that its QEMU has used, which other work
+on the host lengthens little, and by whether it sleeps for good.
 
 A guest that needs no more than usual is never asked for its clock: a question reaches QEMU while the guest measures.
 The CPU time bounds what the clock does not: a guest that executes `pause` in a loop hardly advances it.

@@ -30,13 +30,15 @@ LOADS_S: Mapping[str, float] = {
     "hackbench": 11.7,
     "network": 0.5,
     "disk": 1.0,
+    "disk:max": 3.3,
 }
-"""A virtual second of each load at its full target."""
+"""A virtual second of each load at its full target, or at the target named."""
 BEFORE_S: Mapping[str, float] = {"disk": 1.2}
-"""Before a load can start: its modules and a file system. From a cell of 30 ms (bench/lab_costs.py)."""
-ALONE_TOO_S: Mapping[str, float] = {"hackbench": 9.0}
-"""Where the probe runs the load alone first, what that costs beside the stretch itself: among hackbench's tasks the
-probe gets the CPU late (3 virtual seconds pass before the first release). From a cell of 30 ms as well."""
+"""Before a load can start: its modules and a file system. From one run of bench/lab_costs.py beside other work."""
+GROUP_S, GROUPS = 0.9, 10
+"""Where the probe runs hackbench alone first, what each of its groups costs beside the stretch itself: the probe gets
+the CPU late among its tasks (with 10 groups, the default, 3 virtual seconds pass before the first release). From two
+such runs."""
 _SHARES = ("cpu", "memory-alloc", "memory-fault")
 """Loads whose target is a share of the CPU in per cent."""
 LIMIT_S, LIMIT_PER_S = 30.0, 40.0
@@ -55,7 +57,7 @@ def cell_cost_s(cell: Cell, length: Length) -> float:
     """CPU seconds of the host for a cell that takes so long in the guest."""
     around_s = CELL_S + sum(BEFORE_S.get(_name(word), 0.0) for word in _loads(cell))
     if length.alone_s:
-        around_s += sum(ALONE_TOO_S.get(_name(word), 0.0) for word in _loads(cell))
+        around_s += sum(_late_s(word) for word in _loads(cell))
     return around_s + length.measuring_s * _second_s(cell) + length.alone_s * _alone_second_s(cell)
 
 
@@ -101,9 +103,18 @@ def _name(load: str) -> str:
     return load.split(",")[0].partition(":")[0]
 
 
+def _late_s(word: str) -> float:
+    name, _, target = word.split(",")[0].partition(":")
+    if name != "hackbench":
+        return 0.0
+    with suppress(ValueError):
+        return GROUP_S * int(target or GROUPS)
+    return GROUP_S * GROUPS
+
+
 def _load_s(word: str) -> float:
     name, _, target = word.split(",")[0].partition(":")
-    full = LOADS_S.get(name, BUSY_S)
+    full = LOADS_S.get(f"{name}:{target}", LOADS_S.get(name, BUSY_S))
     with suppress(ValueError):
         return full * min(1.0, float(target) / 100) if name in _SHARES and target else full
     return full

@@ -1,0 +1,40 @@
+"""What a small matrix is expected to take, and the time left on the way, against what it took: in CPU time, within
+one run, relative to how fast this host is."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from howlate.lab.apt import AptArchive
+from howlate.places import ROOT
+from howlate.targets.lab import open_lab
+from lab.guests import KERNELS, bench
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+from lab_costs import Cost, measured, time_left, whole
+
+MATRIX = ["activations=400", "load=none,cpu:100,memory-alloc:100,disk:max,hackbench:4"]
+
+
+@pytest.mark.slow
+def test_the_estimate_and_the_time_left_of_a_matrix_hold(tmp_path: Path, booted: Path) -> None:
+    cache = tmp_path / "cache"
+    bench(cache, "6.1")  # its kernel is there
+    (cache / "snapshots").symlink_to(booted)
+    target = open_lab("6.1", cached=False, archive=AptArchive(KERNELS / "apt"), cache=cache)
+    costs = measured(target, MATRIX)
+    assert len(costs) == 5
+    assert 1 / 1.5 <= whole(costs) <= 1.5, costs
+    assert all(0.5 <= share <= 2.0 for share in time_left(costs)), costs
+
+
+def test_a_load_that_the_model_mistakes_is_noticed() -> None:
+    """As it was before the loads that run alone first were counted: hackbench at a quarter."""
+    costs = [Cost(load, load, 1.0, 1.0) for load in ("none", "cpu:100", "memory-alloc:100")]
+    costs += [Cost("hackbench:4", "hackbench:4", 4.0, 16.0)]
+    assert whole(costs) > 1.5
+    assert min(time_left(costs)) < 0.5
