@@ -102,7 +102,7 @@ LIST: dict[str, Any] = {
                 param("direct", "flag"),
             ],
             "alone": ["max"],
-            "deed": {"name": "fsyncs", "wanted": 10, "units": "sync"},
+            "deed": {"name": "fsyncs", "wanted": 10, "length_ns": 2_000_000, "units": "sync"},
         },
     ],
     "knobs": [

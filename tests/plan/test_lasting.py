@@ -39,10 +39,22 @@ def test_cells_that_last_long_enough_are_not_named() -> None:
     assert "cpu:50 makes 1 cycles" in said("cpu:50", activations="100")[0]
 
 
+def test_as_fast_as_it_goes_is_judged_by_what_an_fsync_takes_on_a_good_disk() -> None:
+    assert said("disk:max", activations="100") == (
+        "the cells at 100us last 10 ms: disk:max makes about 5 fsyncs in that time where one takes 2 ms, "
+        "10 at least make a load",
+    )
+    assert (
+        "about 2 fsyncs in that time where one takes 4 ms" in said("disk:max,sync=2MiB", activations="100")[0]
+    )
+    assert said("disk:max", activations="300") == () and said("disk:max,sync=64KiB", activations="100") == ()
+    deeds = deeds_in("disk:max", 1.0, CAN)
+    assert deeds is not None and deeds.many == 500
+
+
 def test_nothing_is_said_where_nothing_tells() -> None:
-    """As fast as it goes: the machine's to know. At 100 % there is no cycle of work and sleep."""
-    assert said("disk:max", activations="1") == () and said("cpu:100", activations="1") == ()
-    assert deeds_in("disk:max", 1.0, CAN) is None
+    """At 100 % there is no cycle of work and sleep."""
+    assert said("cpu:100", activations="1") == ()
 
 
 def test_lengths_are_told_apart() -> None:

@@ -100,7 +100,8 @@ class Deed:
     wanted: int = 0
     """A cell that has no room for so many is hardly under the load."""
     length_ns: int = 0
-    """About how long one takes; 0 where the target says it, or nothing does."""
+    """About how long one takes; where the target is a rate, only of a target in `alone`, with the default of `units`. 0
+    where nothing tells."""
     units: str = ""
     """Where the target is a rate: the option that holds the units of one; empty for one unit."""
     sleeping: bool = False

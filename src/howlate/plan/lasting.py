@@ -3,12 +3,32 @@ was not under that load."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from howlate.model.capabilities import Capabilities, LoadKind
 from howlate.model.plan import Plan
 from howlate.model.study import PART
 from howlate.model.units import parse_bytes, parse_count, parse_percent, parse_rate
 from howlate.plan.check import find_test, load_options, load_specs
 from howlate.plan.matrix import ends
+
+
+@dataclass(frozen=True)
+class Deeds:
+    """How often a load does what it does in a cell."""
+
+    load: LoadKind
+    many: float
+    supposed_ns: float = 0.0
+    """Where neither target nor load fixes the rate: what one deed is supposed to take."""
+
+    @property
+    def sentence(self) -> str:
+        deed = self.load.deed
+        made = f"{int(self.many)} {deed.name} in that time"
+        if self.supposed_ns:
+            made = f"about {made} where one takes {_lasting(self.supposed_ns / 1e9)}"
+        return f"makes {made}, {deed.wanted} at least make a load"
 
 
 def too_short(plan: Plan, capabilities: Capabilities) -> tuple[str, ...]:
@@ -23,37 +43,38 @@ def too_short(plan: Plan, capabilities: Capabilities) -> tuple[str, ...]:
             found.setdefault(key, set()).add(cell.labels.get("period", ""))
     said = []
     for (part, spec, seconds), periods in found.items():
-        many = deeds_in(spec, seconds, capabilities)
-        if many is None or many[0] >= many[1].deed.wanted:
+        deeds = deeds_in(spec, seconds, capabilities)
+        if deeds is None or deeds.many >= deeds.load.deed.wanted:
             continue
         which = f"of the part {part} " if part else ""
         at = f"at {', '.join(sorted(periods))} " if all(periods) else ""
-        made = f"{int(many[0])} {many[1].deed.name}"
-        said.append(
-            f"the cells {which}{at}last {_lasting(seconds)}: {spec} makes {made} in that time, "
-            f"{many[1].deed.wanted} at least make a load"
-        )
+        said.append(f"the cells {which}{at}last {_lasting(seconds)}: {spec} {deeds.sentence}")
     return tuple(said)
 
 
-def deeds_in(spec: str, seconds: float, capabilities: Capabilities) -> tuple[float, LoadKind] | None:
-    """How often the load does what it does in that time, by its target; None where nothing tells."""
+def deeds_in(spec: str, seconds: float, capabilities: Capabilities) -> Deeds | None:
+    """How often the load does what it does in that time, by its target or by what one deed usually takes; None where
+    nothing tells."""
     head, *words = spec.split(",")
     name, _, text = head.partition(":")
     load = next((one for one in capabilities.loads if one.name == name), None)
     if load is None or not load.deed.wanted:
         return None
     text = text or load.target.default
-    if load.alone == ("*",) or text in load.alone:
-        return None
     if load.held:
-        return None if _never_turns(load, text) else (seconds * 1e9 / load.deed.length_ns, load)
+        return None if _never_turns(load, text) else Deeds(load, seconds * 1e9 / load.deed.length_ns)
+    as_fast_as_it_goes = load.alone == ("*",) or text in load.alone
+    if as_fast_as_it_goes and not load.deed.length_ns:
+        return None
     options = {key: value or "" for key, value in load_options(words)}
     defaults = {parameter.name: parameter.default for parameter in load.params}
     units = load.deed.units
     each = parse_bytes(options.get(units, defaults[units])) if units else 1
+    if as_fast_as_it_goes:
+        one_ns = load.deed.length_ns * (each / parse_bytes(defaults[units]) if units else 1)
+        return Deeds(load, seconds * 1e9 / one_ns, one_ns)
     rate = parse_rate(text) if load.target.type == "rate" else parse_count(text)
-    return seconds * rate / each, load
+    return Deeds(load, seconds * rate / each)
 
 
 def _never_turns(load: LoadKind, text: str) -> bool:
