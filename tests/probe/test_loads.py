@@ -120,6 +120,7 @@ def test_rights_that_lack_are_named(probe: Path, everybodys: Path) -> None:
         (["none:1"], 2, "target"),
         ([], 2, "name"),
         (["cpu", "--report-fd=900"], 2, "900"),
+        (["cpu", "--slots-fd=900"], 2, "900"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(probe: Path, words: list[str], code: int, hint: str) -> None:

@@ -172,10 +172,12 @@ Status CellRun::prepare() {
     lane->loop.on_threshold_context = &marks_.back();
   }
   lanes_.emplace(cell_.root(), *bell_);
+  lanes_->when_over([this] { around_->loads().close(); });
   if (Status made = lanes_->make(plan_.lanes, ring_samples_); !made) return made;
   if (Status started = lanes_->start(allowed_, [this] { return around_->enter_cpuset(); }); !started)
     return started;
   recorder_.emplace(plan_, cell_.test().columns, *lanes_, *sampler_, sink_, *bell_);
+  recorder_->when_near([this] { around_->loads().mark(); });
   if (Status started = recorder_->start(place_, cell_.root()); !started) return started;
   const bool rt_lanes = std::any_of(plan_.lanes.begin(), plan_.lanes.end(),
                                     [](const auto& lane) { return lane->policy.real_time(); });

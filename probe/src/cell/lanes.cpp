@@ -57,6 +57,7 @@ void Lanes::body(LaneRun& run) {
     run.status = run.lane.run(loop);
     run.counters = read_thread_counters(root_) - loop.before;
     if (!run.status) loop.stop_reason = StopReason::failed;
+    if (measuring_.fetch_sub(1, std::memory_order_acq_rel) == 1 && over_) over_();
   }
   run.ended.store(true, std::memory_order_release);
   bell_.ring();
@@ -72,6 +73,7 @@ void Lanes::open(const CellPlan& plan, std::int64_t t0_ns) {
     loop.stop = &stop_;
     if (plan.duration_ns != 0) loop.end_ns = t0_ns + plan.duration_ns;
   }
+  measuring_.store(runs_.size(), std::memory_order_relaxed);
   gate_.open();
 }
 

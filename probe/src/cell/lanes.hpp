@@ -43,6 +43,8 @@ class Lanes {
   // may run; `enter_cpuset` moves the calling thread into the knob's set.
   Status start(const std::vector<int>& allowed, const std::function<Status()>& enter_cpuset = {});
 
+  // Called by the last lane that has measured, on its own thread: the main thread may get no CPU for long. To be set before start().
+  void when_over(std::function<void()> over) { over_ = std::move(over); }
   // The first release is at t0; the gate opens.
   void open(const CellPlan& plan, std::int64_t t0_ns);
   // Every lane shall end; kick() is to be repeated until ended().
@@ -65,6 +67,8 @@ class Lanes {
   Bell& bell_;
   std::vector<std::unique_ptr<LaneRun>> runs_;
   Gate gate_;
+  std::function<void()> over_;
+  std::atomic<std::size_t> measuring_{0};  // lanes that have not ended
   std::atomic<bool> stop_{false};
 };
 

@@ -17,7 +17,9 @@
 #include "core/text.hpp"
 #include "loads/base/member.hpp"
 #include "loads/base/memory.hpp"
+#include "loads/base/progress.hpp"
 #include "loads/base/request.hpp"
+#include "loads/base/steady.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "sys/process.hpp"
@@ -28,13 +30,17 @@ namespace {
 
 constexpr std::int64_t ms_ns = 1'000'000;
 constexpr std::int64_t ready_within_ns = 30'000 * ms_ns;
-constexpr std::int64_t mark_within_ns = 200 * ms_ns;
-// How long loads run with nothing measured beside them: at least so long, on until each has done what it does often enough,
-// and not longer than the second figure.
+constexpr std::int64_t answer_within_ns = 200 * ms_ns;
+// How long loads run with nothing measured beside them: at least so long, on until each has done what it does often enough and the
+// rate at which it does it is known, and not longer than the second figure. The plan has both (plan/matrix.py).
 constexpr std::int64_t alone_at_least_ns = 250 * ms_ns;
+constexpr std::int64_t alone_window_ns =
+    alone_at_least_ns / static_cast<std::int64_t>(SteadyRate::windows_least);
 constexpr std::int64_t alone_at_most_ns = 5'000 * ms_ns;
+constexpr double target_reached = 0.9;
 constexpr std::int64_t end_within_ns = 10'000 * ms_ns;
-constexpr int report_place = 3;  // the descriptor of the report pipe in the load
+// Descriptors in the load: of the report pipe, and of the memory that it counts in.
+constexpr int report_place = 3, slots_place = 4;
 
 struct Pipe {
   Fd read, write;
@@ -70,21 +76,23 @@ void close_from(unsigned first) {
 }
 
 // In the child: nothing here allocates.
-[[noreturn]] void become_load(pid_t parent, char* const* words, int out, int err, int report) {
+[[noreturn]] void become_load(pid_t parent, char* const* words, int out, int err, int report, int slots) {
   if (!end_with_parent(SIGKILL, parent)) ::_exit(0);
   ::setpgid(0, 0);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  // The three ends are moved above where they go, so that none is overwritten before it is used.
+  // All are moved above where they go, so that none is overwritten before it is used.
   out = ::fcntl(out, F_DUPFD, 10);
   err = ::fcntl(err, F_DUPFD, 10);
   report = ::fcntl(report, F_DUPFD, 10);
+  slots = ::fcntl(slots, F_DUPFD, 10);
   ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
   ::dup2(report, report_place);
-  close_from(report_place + 1);
+  ::dup2(slots, slots_place);
+  close_from(slots_place + 1);
   ::execv("/proc/self/exe", words);
   static constexpr std::string_view emulated =
       "the load's program cannot be executed: this kernel starts no programs of its architecture";
@@ -125,10 +133,12 @@ std::string LoadOutcome::to_json() const {
   } else {
     json.null();
   }
-  json.member("cpus", cpus)
-      .member("policy", policy)
-      .member("nice", nice)
-      .member("achieved_cpu", achieved_cpu);
+  json.member("cpus", cpus).member("policy", policy).member("nice", nice).key("achieved_cpu");
+  if (achieved_cpu) {
+    json.value(*achieved_cpu);
+  } else {
+    json.null();
+  }
   json.member("units", units).member("duration_ns", duration_ns).key("goal");
   goal.write(json);
   json.member_raw("results", results);
@@ -138,26 +148,33 @@ std::string LoadOutcome::to_json() const {
   return json.take();
 }
 
-// One load: its process and the three pipes from it.
+// One load: its process, the three pipes from it, and the memory that it counts in.
 struct LoadSet::Running {
   LoadOutcome outcome;  // what is known before it is stopped
+  const Load* load = nullptr;
   std::size_t cpu_count = 1;
-  std::int64_t deeds_wanted = 0;
   pid_t pid = 0;  // 0: ended and waited for
   int how = 0;    // as waitpid() says
   Fd out, err, report;
   std::string out_text, err_text, report_text;
-  LoadReport base{}, last{};
-  std::optional<LoadReport> closed;
+  SharedSlots slots;
+  Progress ready, begun;          // begun: at mark()
+  std::optional<Progress> ended;  // at close()
+  SteadyRate rate;                // of a load that runs alone
+  LoadReport last{};
+  LoadReport before{};              // the answer to ask_before(), or the newest report at that time
+  std::optional<LoadReport> after;  // to ask_after(); none where it is no newer than `before`
   std::int64_t reports = 0;
 
   Status launch(const std::vector<std::string>& words);
   void read_all();
-  bool ended();
+  bool has_ended();
   void kill_family();
   Status wait_ready(std::int64_t end_ns, const Fd& signals);
-  void wait_report(std::int64_t after, std::int64_t end_ns);
+  void wait_report(std::int64_t after_report, std::int64_t end_ns);
   void wait_end(std::int64_t end_ns);
+  [[nodiscard]] Progress look() const { return slots.look(*load); }
+  [[nodiscard]] bool known() const;
   void finish();
 };
 
@@ -165,10 +182,13 @@ Status LoadSet::Running::launch(const std::vector<std::string>& words) {
   Result<Pipe> out_pipe = make_pipe(), err_pipe = make_pipe(), report_pipe = make_pipe();
   for (const Result<Pipe>* pipe : {&out_pipe, &err_pipe, &report_pipe})
     if (!*pipe) return pipe->error();
+  Result<SharedSlots> memory = SharedSlots::make();
+  if (!memory) return memory.error();
   std::vector<std::string> argv = {"howlate-probe", "load"};
   argv.insert(argv.end(), words.begin(), words.end());
   const pid_t parent = ::getpid();
-  for (const char* word : {"--report-fd=3", "--json", "--end-with-parent"}) argv.emplace_back(word);
+  for (const char* word : {"--report-fd=3", "--slots-fd=4", "--json", "--end-with-parent"})
+    argv.emplace_back(word);
   argv.push_back("--parent=" +
                  std::to_string(parent));  // where exec grants rights it forgets what was asked before
   std::vector<char*> pointers;
@@ -178,7 +198,7 @@ Status LoadSet::Running::launch(const std::vector<std::string>& words) {
   pid = ::fork();
   if (pid == 0)
     become_load(parent, pointers.data(), out_pipe->write.get(), err_pipe->write.get(),
-                report_pipe->write.get());
+                report_pipe->write.get(), memory->fd());
   if (pid < 0) {
     pid = 0;
     return not_possible("cannot start the load " + in_quotes(outcome.spec) + ": " + errno_text(errno),
@@ -188,6 +208,7 @@ Status LoadSet::Running::launch(const std::vector<std::string>& words) {
   out = std::move(out_pipe->read);
   err = std::move(err_pipe->read);
   report = std::move(report_pipe->read);
+  slots = std::move(*memory);
   return {};
 }
 
@@ -202,7 +223,7 @@ void LoadSet::Running::read_all() {
   }
 }
 
-bool LoadSet::Running::ended() {
+bool LoadSet::Running::has_ended() {
   if (pid != 0 && ::waitpid(pid, &how, WNOHANG) == pid) {
     pid = 0;
     read_all();
@@ -224,7 +245,7 @@ Status LoadSet::Running::wait_ready(std::int64_t end_ns, const Fd& signals) {
     if (take_signal(signals) != 0) return stopped_early();
     read_all();
     if (reports > 0) return {};
-    if (ended()) {
+    if (has_ended()) {
       const std::string why = last_sentence(err_text);
       const bool said = WIFEXITED(how) && WEXITSTATUS(how) != 0 && !why.empty();
       const ExitCode code = said ? static_cast<ExitCode>(WEXITSTATUS(how)) : ExitCode::broken;
@@ -241,8 +262,8 @@ Status LoadSet::Running::wait_ready(std::int64_t end_ns, const Fd& signals) {
   }
 }
 
-void LoadSet::Running::wait_report(std::int64_t after, std::int64_t end_ns) {
-  for (read_all(); reports <= after && !ended(); read_all()) {
+void LoadSet::Running::wait_report(std::int64_t after_report, std::int64_t end_ns) {
+  for (read_all(); reports <= after_report && !has_ended(); read_all()) {
     const int left = milliseconds_until(end_ns);
     if (left == 0) return;
     struct pollfd fd {
@@ -253,7 +274,7 @@ void LoadSet::Running::wait_report(std::int64_t after, std::int64_t end_ns) {
 }
 
 void LoadSet::Running::wait_end(std::int64_t end_ns) {
-  while (!ended()) {
+  while (!has_ended()) {
     const int left = milliseconds_until(end_ns);
     if (left == 0) break;
     struct pollfd fd {
@@ -325,7 +346,7 @@ Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs, const std:
     one->outcome.nice = request.policy.nice;
     one->outcome.goal = goal_of(*request.load, request.params);
     one->cpu_count = request.cpus.size();
-    one->deeds_wanted = request.load->deed.wanted;
+    one->load = request.load;
     set.running_.push_back(std::move(one));
     if (const Status status = set.running_.back()->launch(request.words()); !status) return status.error();
   }
@@ -336,7 +357,9 @@ Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs, const std:
         static_cast<void>(set.stop());  // in order, not killed
       return status.error();
     }
-    one->base = one->last;
+    if (const Status mapped = one->slots.map(); !mapped) return mapped.error();
+    one->ready = one->begun = one->look();
+    one->before = one->last;
   }
   return set;
 }
@@ -372,24 +395,42 @@ Result<std::vector<LoadOutcome>> LoadSet::run_alone(const std::vector<std::strin
                                                     const Fd& signals) {
   Result<LoadSet> loads = start(specs, measuring_cpus, signals);
   if (!loads) return loads.error();
+  const ServedFirst on_time(
+      ::getpid());  // among the loads' tasks this thread would come late; nothing is measured
   loads->mark();
+  loads->watch_alone();
   const std::int64_t begin_ns = monotonic_now_ns();
-  for (std::int64_t until_ns = begin_ns + alone_at_least_ns;; until_ns += alone_at_least_ns) {
+  for (std::int64_t until_ns = begin_ns + alone_window_ns;; until_ns += alone_window_ns) {
     if (await_signal(signals, until_ns) != 0) {
       static_cast<void>(loads->stop());
       return stopped_early();
     }
-    loads
-        ->close();  // as in the cell, which it is compared with: what a load does while it ends is not counted
-    if (loads->has_done_enough() || until_ns - begin_ns >= alone_at_most_ns) break;
+    loads->watch_alone();
+    if (loads->is_known() || until_ns - begin_ns >= alone_at_most_ns) break;
   }
   return loads->stop();
 }
 
-bool LoadSet::has_done_enough() const {
-  return std::all_of(running_.begin(), running_.end(), [](const auto& one) {
-    return one->outcome.goal.target || one->last.deeds - one->base.deeds >= one->deeds_wanted;
-  });
+void LoadSet::watch_alone() {
+  close();
+  for (const auto& one : running_)
+    one->rate.add(one->ended->time_ns, one->load->held ? one->ended->cpu_ns : one->ended->units);
+}
+
+bool LoadSet::is_known() const {
+  return std::all_of(running_.begin(), running_.end(), [](const auto& one) { return one->known(); });
+}
+
+// A load with a target of its own is held against the smaller of the two: where it reaches the target its reference decides nothing.
+bool LoadSet::Running::known() const {
+  if (const std::optional<double>& target = outcome.goal.target) {
+    const double per_second =
+        load->held ? rate.per_second() / 1e9 / static_cast<double>(cpu_count) : rate.per_second();
+    if (*target <= 0 || per_second >= target_reached * *target) return rate.begun();
+  } else if (ended->deeds - begun.deeds < load->deed.wanted) {
+    return false;
+  }
+  return rate.known();
 }
 
 void LoadSet::hold_against(const std::vector<LoadOutcome>& alone) {
@@ -398,13 +439,22 @@ void LoadSet::hold_against(const std::vector<LoadOutcome>& alone) {
 }
 
 void LoadSet::mark() {
-  ask();
-  for (const auto& one : running_) one->base = one->last;
+  for (const auto& one : running_) one->begun = one->look();
 }
 
 void LoadSet::close() {
+  for (const auto& one : running_) one->ended = one->look();
+}
+
+void LoadSet::ask_before() {
   ask();
-  for (const auto& one : running_) one->closed = one->last;
+  for (const auto& one : running_) one->before = one->last;
+}
+
+void LoadSet::ask_after() {
+  ask();
+  for (const auto& one : running_)
+    if (one->last.time_ns > one->before.time_ns) one->after = one->last;
 }
 
 void LoadSet::ask() {
@@ -414,26 +464,35 @@ void LoadSet::ask() {
     one->read_all();
     before.push_back(one->reports);
     first.emplace_back(one->pid);
-    if (!one->ended()) ::kill(one->pid, SIGUSR1);
+    if (!one->has_ended()) ::kill(one->pid, SIGUSR1);
   }
   for (std::size_t i = 0; i < running_.size(); ++i) {
-    running_[i]->wait_report(before[i], monotonic_now_ns() + mark_within_ns);
+    running_[i]->wait_report(before[i], monotonic_now_ns() + answer_within_ns);
   }
 }
 
-// From what the load printed and reported to its outcome.
+// From what the load counted, printed and reported to its outcome.
 void LoadSet::Running::finish() {
-  const LoadReport end = closed.value_or(last);
-  outcome.duration_ns = end.time_ns - base.time_ns;
-  outcome.units = end.units - base.units;
-  if (outcome.duration_ns > 0)
-    outcome.achieved_cpu = static_cast<double>(end.cpu_ns - base.cpu_ns) /
-                           (static_cast<double>(outcome.duration_ns) * static_cast<double>(cpu_count));
+  const Progress to = *ended;
+  const Progress& from =
+      begun.time_ns < to.time_ns ? begun : ready;  // a recorder without a CPU marks too late
+  outcome.duration_ns = to.time_ns - from.time_ns;
+  outcome.units = to.units - from.units;
+  const auto share_of = [this](std::int64_t cpu_ns, std::int64_t time_ns) {
+    return std::max(
+        0.0, static_cast<double>(cpu_ns) / (static_cast<double>(time_ns) * static_cast<double>(cpu_count)));
+  };
+  const LoadReport& report = after ? *after : last;  // the last one comes when the load ends
+  if (load->held && outcome.duration_ns > 0) {
+    outcome.achieved_cpu = share_of(to.cpu_ns - from.cpu_ns, outcome.duration_ns);
+  } else if (report.time_ns > before.time_ns) {
+    outcome.achieved_cpu = share_of(report.cpu_ns - before.cpu_ns, report.time_ns - before.time_ns);
+  }
   Goal& goal = outcome.goal;
   goal.duration_ns = outcome.duration_ns;
-  goal.deeds = end.deeds - base.deeds;
-  if (outcome.target_cpu) {
-    goal.achieved = outcome.achieved_cpu;
+  goal.deeds = to.deeds - from.deeds;
+  if (load->held) {
+    goal.achieved = outcome.achieved_cpu.value_or(0);
   } else if (outcome.duration_ns > 0) {
     goal.achieved = 1e9 * static_cast<double>(outcome.units) / static_cast<double>(outcome.duration_ns);
   }
@@ -447,9 +506,11 @@ void LoadSet::Running::finish() {
 }
 
 Result<std::vector<LoadOutcome>> LoadSet::stop() {
+  for (const auto& one : running_)
+    if (!one->ended) one->ended = one->look();
   std::deque<ServedFirst> first;
   for (const auto& one : running_) {
-    if (one->ended()) {
+    if (one->has_ended()) {
       one->outcome.warnings.push_back(
           "it had ended before it was stopped, so the machine was not under this load to the end");
     } else {

@@ -28,11 +28,13 @@ struct LoadOutcome {
   std::string cpus;                  // "0-1"
   std::string policy;                // "other"
   int nice = 0;
-  double achieved_cpu = 0;  // share of the CPUs given, from mark() (else: ready) to close() (else: stop())
-  std::int64_t units = 0;   // in the same time
-  std::int64_t duration_ns = 0;
-  Goal goal;                   // what it was to achieve, and what it did in that time
-  std::string results = "{}";  // JSON object: what the load itself reports, over its whole life
+  // Share of the CPUs given. Of a load that is held at one: while it was measured. Of others: between the reports before and after it;
+  // none where they did not come.
+  std::optional<double> achieved_cpu;
+  std::int64_t units = 0;        // from mark() (else: ready) to close() (else: stop())
+  std::int64_t duration_ns = 0;  // that time
+  Goal goal;                     // what it was to achieve, and what it did in that time
+  std::string results = "{}";    // JSON object: what the load itself reports, over its whole life
   std::vector<std::string> warnings;
 
   [[nodiscard]] std::string to_json() const;
@@ -77,12 +79,17 @@ class LoadSet {
   // The newest totals; empties the pipe without blocking.
   const LoadReport& latest(std::size_t load);
 
-  // The time that counts for achieved_cpu and units begins now. Asks each load for its totals and waits for
-  // them (at most a fifth of a second each).
+  // The time in which a load's work counts begins now, and ends now: not when the main thread gets the CPU to start and to end it, for
+  // what a load does then was beside nothing that was measured. Both read memory that the loads share and the CPU clocks of their
+  // workers; they wait for nobody and allocate nothing, so that threads that measure can call them. Neither is called by two
+  // threads, and whoever calls stop() has joined both.
   void mark();
-
-  // It ends now, and not when the loads end: what a load does before stop() was beside nothing that was measured.
   void close();
+
+  // The CPU time of tasks that come and go is known to their supervisor alone: asks each load for its totals before and after what is
+  // measured, and waits for them (at most a fifth of a second each).
+  void ask_before();
+  void ask_after();
 
   // Ends all loads and says what each did. A load that does not end within its time is killed with its whole
   // process group, which is a warning in its outcome, as is a load that had ended before.
@@ -91,7 +98,8 @@ class LoadSet {
  private:
   struct Running;
   void ask();
-  [[nodiscard]] bool has_done_enough() const;
+  void watch_alone();
+  [[nodiscard]] bool is_known() const;
   std::vector<std::unique_ptr<Running>> running_;
 };
 

@@ -147,8 +147,11 @@ void Recorder::body() {
   open();
   std::int64_t wake = monotonic_now_ns();
   while (phase_.load(std::memory_order_acquire) != finishing) {
-    wake = std::max(wake + wake_ns, monotonic_now_ns());
+    const std::int64_t now_ns = monotonic_now_ns();
+    wake = std::max(wake + wake_ns, now_ns);
+    if (near_) wake = std::clamp(t0_ns() - near_ns, now_ns, wake);
     sleep_until_ns(wake);
+    tell_if_near();
     if (plan_.record == RecordMode::stream) drain_all();
     sampler_.tick(monotonic_now_ns());
     if (plan_.record == RecordMode::stream) sampler_.flush(sink_);
@@ -158,7 +161,17 @@ void Recorder::body() {
   sampler_.flush(sink_);
 }
 
+void Recorder::tell_if_near() {
+  if (!near_ || monotonic_now_ns() < t0_ns() - near_ns) return;
+  near_();
+  near_ = nullptr;
+}
+
 void Recorder::open() {
+  if (near_ && plan_.first_ns <= near_ns) {
+    near_();
+    near_ = nullptr;
+  }
   const std::int64_t now_ns = monotonic_now_ns();
   const std::int64_t t0_ns = now_ns + plan_.first_ns;
   for (std::size_t lane = 0; lane < lanes_record_.size(); ++lane) {

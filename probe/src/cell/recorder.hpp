@@ -41,6 +41,8 @@ class Recorder {
  public:
   static constexpr std::int64_t wake_ns = 50'000'000;
   static constexpr std::size_t gap_write_bytes = 4096;
+  // So long before the first release, which is where --first has it by default, when_near() is called.
+  static constexpr std::int64_t near_ns = 1'000'000;
 
   Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, Lanes& lanes, SystemSampler& sampler,
            Sink& sink, Bell& bell);
@@ -54,6 +56,8 @@ class Recorder {
   // Chooses t0, opens the lanes' gate, writes the magic and the header. `header` makes the JSON with t0 in
   // it.
   void begin(std::function<std::string(std::int64_t t0_ns)> header);
+  // Called by the recorder's thread right before the first release; to be set before begin().
+  void when_near(std::function<void()> near) { near_ = std::move(near); }
   // Takes what is left and ends. After the lanes have.
   void finish();
 
@@ -77,6 +81,7 @@ class Recorder {
 
   void body();
   void open();
+  void tell_if_near();
   void drain(std::size_t lane);
   void drain_all();
   void flush(LaneRecord& record);
@@ -88,6 +93,7 @@ class Recorder {
   Bell& bell_;
   std::vector<LaneRecord> lanes_record_;
   std::function<std::string(std::int64_t)> header_;
+  std::function<void()> near_;  // empty when it was called
   std::vector<std::byte> opening_;
   std::string not_had_;
   std::atomic<int> phase_{0};

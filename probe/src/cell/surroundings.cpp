@@ -79,7 +79,7 @@ std::optional<std::int64_t> Surroundings::read_smi() const {
 }
 
 void Surroundings::read_before(CellOutcome& outcome) {
-  loads_.mark();
+  loads_.ask_before();
   outcome.clock_source_before = clock_source(cell_.root());
   outcome.smi_before = read_smi();
   for (const int cpu : measuring_)
@@ -89,7 +89,7 @@ void Surroundings::read_before(CellOutcome& outcome) {
 }
 
 void Surroundings::read_after(CellOutcome& outcome) {
-  loads_.close();
+  loads_.ask_after();
   outcome.clock_source_after = clock_source(cell_.root());
   outcome.smi_after = read_smi();
   for (FrequencyReading& one : outcome.frequencies) one.after_khz = cpu_frequency_khz(cell_.root(), one.cpu);

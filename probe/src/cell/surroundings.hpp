@@ -34,10 +34,9 @@ class Surroundings {
   // Before anything was measured: ends what was started, and says so if a knob stays changed.
   Error give_up(Error error);
 
-  void read_before(CellOutcome& outcome);  // clock source, SMIs, frequencies, heat; the loads' time begins
-  void read_after(
-      CellOutcome& outcome);  // the loads' time ends; the same again, with a warning where something changed
-  void end(CellOutcome& outcome);  // stops the loads, looks who else ran, restores the knobs
+  void read_before(CellOutcome& outcome);  // clock source, SMIs, frequencies, heat, the loads' CPU time
+  void read_after(CellOutcome& outcome);   // the same again, with a warning where something changed
+  void end(CellOutcome& outcome);          // stops the loads, looks who else ran, restores the knobs
 
   [[nodiscard]] const Fd& signals() const { return signals_; }
   [[nodiscard]] LoadSet& loads() { return loads_; }

@@ -45,7 +45,9 @@ void write_account_text(std::string& out, const LaneAccount& account) {
 }
 
 void write_load_text(std::string& out, const LoadOutcome& load) {
-  print(out, "  load %s: %.1f %% of CPU %s", load.spec.c_str(), 100 * load.achieved_cpu, load.cpus.c_str());
+  print(out, "  load %s: ", load.spec.c_str());
+  if (load.achieved_cpu) print(out, "%.1f %% of ", 100 * *load.achieved_cpu);
+  print(out, "CPU %s", load.cpus.c_str());
   if (load.target_cpu) print(out, " (wanted %.1f %%)", 100 * *load.target_cpu);
   print(out, ", %lld %s", static_cast<long long>(load.units), load.unit.c_str());
   if (const auto share = load.goal.share())

@@ -36,7 +36,8 @@ struct LoadReport {
 struct Deed {
   std::string_view name;    // "fsyncs", "cycles", "messages"
   std::int64_t wanted = 0;  // so many at least in a cell, or the plan says that the cell is too short
-  // How long one takes, roughly; 0 where the target says it (a rate of units) or nothing does (as fast as it goes).
+  // How long one takes, roughly; where the target is a rate, only of a target in `alone`, and with the default of `units`. 0 where
+  // nothing tells.
   std::int64_t length_ns = 0;
   std::string_view units =
       {};  // where the target is a rate: the option that holds the units of one; "" for one unit
@@ -61,6 +62,7 @@ struct alignas(64) WorkerSlot {
   std::atomic<std::int64_t> units{0};
   std::atomic<std::int64_t> restarts{0};
   std::atomic<std::int64_t> deeds{0};  // where Deed::counted
+  std::atomic<pid_t> pid{0};           // of the worker
   // Of a worker with children of its own (base/family.hpp adds them up): those that live, in a place for
   // `children_max` with 0 for an empty one, and the CPU time of those that it has waited for.
   std::atomic<pid_t>* children = nullptr;

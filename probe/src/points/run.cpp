@@ -135,6 +135,7 @@ Status PointsRun::prepare() {
   bell_.emplace(std::move(*bell));
   threads_.emplace(cell_.root(), *bell_);
   if (Status made = threads_->make(plan_); !made) return made;
+  threads_->when_measuring([this] { around_.loads().mark(); }, [this] { around_.loads().close(); });
   std::size_t tables = 0;
   for (const auto& run : threads_->runs()) tables += run->spec.records ? 1 : 0;
   const std::size_t rows =

@@ -62,6 +62,7 @@ void PointsThreads::body(PointsThreadRun& run) {
   if (gate_.pass()) {
     touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
     if (run.spec.records) touch_from_here(run.pages.as<std::byte>());
+    if (run.spec.records && !begun_.exchange(true, std::memory_order_acq_rel) && begins_) begins_();
     const std::int64_t migrations = before.migrations;
     before = read_thread_usage();
     run.status = run.spec.body(run.seen);
@@ -80,6 +81,7 @@ void PointsThreads::body(PointsThreadRun& run) {
 // one of them spins.
 void PointsThreads::one_ended(const PointsThreadRun& run) {
   const bool last = run.spec.records && recording_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  if (last && over_) over_();
   if (last || !run.status) stop();
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -40,6 +41,12 @@ class PointsThreads {
   static std::size_t memory_bytes(const PointsPlan& plan);
   Status make(const PointsPlan& plan);
   Status start();  // on return all wait at the gate
+  // Called on the measuring threads themselves, since the main thread may get no CPU for long: by the first that records right before
+  // it measures, and by the last right after. To be set before start().
+  void when_measuring(std::function<void()> begins, std::function<void()> over) {
+    begins_ = std::move(begins);
+    over_ = std::move(over);
+  }
   void open(const PointsPlan& plan, std::int64_t t0_ns);
   void stop() { stop_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool stopping() const { return stop_.load(std::memory_order_relaxed); }
@@ -58,6 +65,8 @@ class PointsThreads {
   Bell& bell_;
   std::vector<std::unique_ptr<PointsThreadRun>> runs_;
   Gate gate_;
+  std::function<void()> begins_, over_;
+  std::atomic<bool> begun_{false};         // one that records has begun
   std::atomic<std::size_t> recording_{0};  // that have not ended
   std::atomic<bool> stop_{false};          // all shall end
   mutable std::mutex joining_;             // no thread is signalled after it was joined

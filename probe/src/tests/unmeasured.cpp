@@ -124,6 +124,7 @@ Status Unmeasured::watch() {
   SystemSampler sampler({cell_.root(), cpus_, 1, rows}, around_.loads());
   Live live(cell_.params());
   around_.read_before(outcome_);
+  around_.loads().mark();
   const std::int64_t t0_ns = monotonic_now_ns();
   const std::int64_t end_ns = t0_ns + cell_.params().integer("duration");
   std::vector<std::byte> opening;
@@ -145,6 +146,7 @@ Status Unmeasured::watch() {
     outcome_.reason = StopReason::stopped;
     break;
   }
+  around_.loads().close();
   const std::int64_t now_ns = monotonic_now_ns();
   sampler.end(now_ns);
   outcome_.duration_ns = now_ns - t0_ns;

@@ -26,7 +26,7 @@ from howlate.model.units import (
 
 OURS = frozenset({"stream", "json", "quiet", "progress", "end-with-parent", "parent"})
 """Options that howlate itself gives to the probe."""
-OURS_OF_LOADS = frozenset({"duration", "json", "quiet", "report-fd", "end-with-parent", "parent"})
+OURS_OF_LOADS = frozenset({"duration", "json", "quiet", "report-fd", "slots-fd", "end-with-parent", "parent"})
 """Options of a load that runs alone; beside a test the probe sets them itself."""
 
 

@@ -59,8 +59,10 @@ ExitCode run_load_command(const std::vector<std::string>& argv) {
   const Params& params = request->params;
   if (params.flag("end-with-parent"))
     if (const Status status = end_with_parent(SIGKILL, params); !status) return complain(status.error());
-  if (params.is_set("report-fd") && ::fcntl(static_cast<int>(params.integer("report-fd")), F_GETFD) < 0)
-    return complain(usage_error("--report-fd " + params.text("report-fd") + " is not an open descriptor"));
+  for (const char* option : {"report-fd", "slots-fd"})
+    if (params.is_set(option) && ::fcntl(static_cast<int>(params.integer(option)), F_GETFD) < 0)
+      return complain(
+          usage_error("--" + std::string(option) + ' ' + params.text(option) + " is not an open descriptor"));
 
   Supervisor supervisor(*request);
   const Result<LoadSummary> summary = supervisor.run();

@@ -21,6 +21,8 @@ constexpr std::array common = {
     ParamSpec{"quiet", ParamType::flag, "", "", "", "no live line, no summary"},
     ParamSpec{"report-fd", ParamType::count, "", "", "",
               "write LoadReport records to this descriptor, about one a second"},
+    ParamSpec{"slots-fd", ParamType::count, "", "", "",
+              "count in the file in memory behind this descriptor, for the one who starts the load"},
     ParamSpec{"end-with-parent", ParamType::flag, "", "", "", "end when the parent ends, however it dies"},
     ParamSpec{"parent", ParamType::count, "", "", "",
               "its process, for --end-with-parent: one that ended before is noticed"},

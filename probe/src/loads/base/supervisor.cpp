@@ -15,10 +15,10 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
-#include <new>
 
 #include "core/text.hpp"
 #include "loads/base/family.hpp"
+#include "loads/base/progress.hpp"
 #include "sys/clock.hpp"
 #include "sys/rights.hpp"
 
@@ -155,17 +155,16 @@ Status Supervisor::take_place() const {
 
 Status Supervisor::map_slots(std::size_t workers) {
   if (workers == 0) return {};
-  const std::size_t bytes = workers * sizeof(WorkerSlot);
-  void* place = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (place == MAP_FAILED) return broken("cannot map memory shared with the workers: " + errno_text(errno));
-  auto* first = static_cast<WorkerSlot*>(place);
-  for (std::size_t i = 0; i < workers; ++i) new (first + i) WorkerSlot();
-  slots_ = {first, workers};
+  const bool shared = request_.params.is_set("slots-fd");
+  const Fd file(shared ? static_cast<int>(request_.params.integer("slots-fd")) : -1);
+  const auto slots = map_worker_slots(workers, file.get());
+  if (!slots) return slots.error();
+  slots_ = *slots;
   if (request_.load->spread == Spread::per_cpu) return {};  // a pinned worker has no children
   constexpr std::size_t children_bytes = WorkerSlot::children_max * sizeof(std::atomic<pid_t>);
-  place = ::mmap(nullptr, children_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* place = ::mmap(nullptr, children_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (place == MAP_FAILED) return broken("cannot map memory shared with the workers: " + errno_text(errno));
-  first->children = static_cast<std::atomic<pid_t>*>(place);  // until the process ends
+  slots_.front().children = static_cast<std::atomic<pid_t>*>(place);  // until the process ends
   return {};
 }
 
@@ -176,6 +175,7 @@ Status Supervisor::start_worker(std::size_t index, bool pinned) {
   if (pid < 0)
     return not_possible("cannot start a worker of the load: " + errno_text(errno),
                         "look at 'ulimit -u' and at the control group's pids.max");
+  slots_[index].pid.store(pid, std::memory_order_relaxed);
   pids_.push_back(pid);
   return {};
 }
