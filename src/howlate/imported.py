@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from howlate.execute import NotTakenError, Tally, locked, take
+from howlate.errors import DamagedError, ExitCode
+from howlate.execute import Failure, NotTakenError, Tally, locked, take
 from howlate.importers import Measured
+from howlate.model.plan import Cell
+from howlate.plan.asked_for import identity
 from howlate.session import Session, begin_run, reopen
+from howlate.store.run_folder import RunFolder
+from howlate.store.stream import StreamReader
 
 
 def as_run(measured: Measured, out: Path | None) -> tuple[Session, Tally]:
@@ -16,11 +23,36 @@ def as_run(measured: Measured, out: Path | None) -> tuple[Session, Tally]:
     session = begin_run(measured.run, out)
     folder = session.folder
     with locked(folder.path):
+        known = {identity(_head(folder, cell)): cell for cell in folder.whole_cells()}
         for cell in session.cells:
             if cell.id in measured.streams and not folder.is_whole(cell.id):
+                stream = measured.streams[cell.id]
                 with contextlib.suppress(NotTakenError):  # the folder has it as failed
-                    take(folder, cell, measured.streams[cell.id], stopped=measured.by_hand)
+                    owner = known.get(_identity(stream), cell.id)
+                    if owner == cell.id:
+                        take(folder, cell, stream, stopped=measured.by_hand)
+                    else:
+                        folder.fail_cell(cell.id, _once_more(cell, stream, owner).to_json())
         for failure in measured.failures:
             if not folder.is_whole(failure.cell.id):
                 folder.fail_cell(failure.cell.id, failure.to_json())
     return reopen(folder)
+
+
+def _head(folder: RunFolder, cell: str) -> Mapping[str, Any]:
+    header = folder.cell(cell).get("header")
+    return header if isinstance(header, dict) else {}
+
+
+def _identity(stream: Path) -> tuple[str, ...]:
+    """Of a stream; of one whose head cannot be read nobody's: whoever takes it says why."""
+    try:
+        with StreamReader.open(stream) as reader:
+            return identity(reader.header.raw)
+    except DamagedError:
+        return ()
+
+
+def _once_more(cell: Cell, stream: Path, owner: str) -> Failure:
+    text = f"{stream} is the measurement of the cell {owner} once more, which the run has already"
+    return Failure(cell, ExitCode.BROKEN, text, "measure the cell, and import its own stream")

@@ -29,7 +29,7 @@ from howlate.prepare import Asked, prepare
 from howlate.store.frames import MAGIC
 from howlate.store.stream import StreamReader
 from howlate.studies import find_study, studies
-from howlate.targets._by_hand import ByHandTarget
+from howlate.targets import open_by_hand
 from howlate.targets.local import LocalTarget
 from processes import until
 
@@ -254,9 +254,9 @@ def test_a_study_is_planned_as_it_is_where_it_is_measured(study: str) -> None:
     asked = Asked(find_study(study), given=study)
     if kernels_of(asked.study):
         with pytest.raises(UsageError):
-            prepare(asked, ByHandTarget(Path(PROBE)))
+            prepare(asked, open_by_hand(Path(PROBE)))
         return
-    ours, theirs = prepare(asked, ByHandTarget(Path(PROBE))), prepare(asked, LocalTarget(Path(PROBE)))
+    ours, theirs = prepare(asked, open_by_hand(Path(PROBE))), prepare(asked, LocalTarget(Path(PROBE)))
     kernel = str(theirs.run.facts["values"]["kernel.release"])
     assert [with_kernel(cell, kernel) for cell in ours.run.plan.cells] == [
         replace(cell, impossible="") for cell in theirs.run.plan.cells

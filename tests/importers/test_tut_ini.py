@@ -91,7 +91,7 @@ def test_a_format_is_found_by_its_content(tmp_path: Path) -> None:
     assert find_importer(tmp_path / "not there", "tut-ini").name == "tut-ini"
     for data in (b"", b"[cyclic]\nperiod = 1\n", b"PreemptionTest", b"HOWLAT", b"\xff\xd8\xff"):
         file.write_bytes(data)
-        with pytest.raises(UsageError, match="looks like none"):
+        with pytest.raises(UsageError, match=r"looks like none|is empty"):
             find_importer(file)
     with pytest.raises(UsageError, match="looks like none"):
         find_importer(tmp_path)

@@ -29,21 +29,22 @@ def emit(asked: Asked, job: Path, arch: str | None, out: Path | None) -> int:
     """Writes the folder, and says what to do with it; its path is printed last."""
     from howlate.cli._progress import clock
     from howlate.places import built_probe, probe_path
+    from howlate.plan.check import default_values
     from howlate.prepare import defaults_of, prepare
     from howlate.store.elsewhere import JOB
     from howlate.store.job_folder import PROBE, RESULTS, JobFolder
-    from howlate.targets import arguments
-    from howlate.targets._by_hand import ByHandTarget
+    from howlate.targets import arguments, open_by_hand
 
     machine = _machine(arch)
-    prepared = prepare(asked, ByHandTarget(probe_path()))
+    prepared = prepare(asked, open_by_hand(probe_path()))
     cells = _missing(prepared, out)
     lines = [(cell, [PROBE, *arguments(cell), "--stream=stream", "--quiet"]) for cell in cells]
     probe = built_probe(machine)
     time = clock(sum(cell.expected_s for cell in cells))
     readme = README.format(probe=PROBE, job=JOB, results=RESULTS, time=time)
     run = replace(prepared.run, stream_place="disk")
-    JobFolder.write(job, run, lines, defaults_of(run.study, prepared.can), probe, readme)
+    by_test = {cell.test: default_values(cell.test, prepared.can) for cell in run.plan.cells}
+    JobFolder.write(job, run, lines, defaults_of(run.study, prepared.can), probe, readme, by_test)
     if probe is None:
         said = _("note: the probe for {arch} is not built; `./dev cross {arch}` builds it. Copy it to {path}")
         click.echo(said.format(arch=_folder(machine), path=job / PROBE), err=True)

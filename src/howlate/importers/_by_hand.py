@@ -15,14 +15,13 @@ from howlate.errors import DamagedError, UsageError
 from howlate.model.decode import parse_json, read_text
 from howlate.model.facts import Facts
 from howlate.model.plan import Cell, Plan
-from howlate.model.run import Run
+from howlate.model.run import BY_HAND, Run
 from howlate.model.study import KERNEL, PART, Part, Study, Value, spell
 from howlate.plan.aim import aim_of
 from howlate.plan.check import OURS
 from howlate.plan.matrix import LABELLED, cell_id
 from howlate.store.frames import End, Kind
 from howlate.store.stream import Header, StreamReader
-from howlate.targets._by_hand import NAME
 
 FACTS = "facts.json"
 """Beside a stream: what `howlate-probe facts --json` said of the machine."""
@@ -30,7 +29,7 @@ _OUTPUT = '{"facts": 1'
 """So that command's output begins."""
 
 _STUDY = "by-hand"
-_SAME = {
+SAME = {
     "kernel_release": "kernel",
     "kernel_version": "build of the kernel",
     "cmdline": "kernel command line",
@@ -38,7 +37,7 @@ _SAME = {
     "cpus_online": "CPUs online",
 }
 """What the streams of one run have in common; runs of several machines are compared."""
-_BRIEF = {
+BRIEF = {
     "kernel_release": "kernel.release",
     "kernel_version": "kernel.version",
     "machine": "kernel.machine",
@@ -110,7 +109,7 @@ def planned(streams: Sequence[Recorded], given: Mapping[str, str]) -> tuple[Run,
         started=time.strftime("%Y-%m-%dT%H:%M:%SZ", started),
         study=study,
         plan=plan,
-        target=NAME,
+        target=BY_HAND,
         facts=facts.to_json(),
         findings=() if warnings else tuple(f.to_json() for f in doctor.examine(facts, aim_of(plan, {}))),
         knobs=_knobs(streams),
@@ -143,7 +142,7 @@ def _in_order(streams: Sequence[Recorded]) -> list[Recorded]:
 def _one_machine(streams: Sequence[Recorded]) -> None:
     first = streams[0]
     for one in streams[1:]:
-        for key, what in _SAME.items():
+        for key, what in SAME.items():
             was, is_now = first.facts.get(key), one.facts.get(key)
             if was != is_now:
                 raise UsageError(
@@ -171,7 +170,7 @@ def _labels_are_free(given: Mapping[str, str], streams: Sequence[Recorded]) -> N
 def _facts(streams: Sequence[Recorded]) -> tuple[Facts, tuple[str, ...]]:
     """The machine's facts, and what is said where they are only those of the streams."""
     brief = streams[0].facts
-    values = {ours: brief[name] for name, ours in _BRIEF.items() if isinstance(brief.get(name), str)}
+    values = {ours: brief[name] for name, ours in BRIEF.items() if isinstance(brief.get(name), str)}
     if streams[0].boot_id:
         values["kernel.boot_id"] = streams[0].boot_id
     why = f"there is no {FACTS} of it"
@@ -275,3 +274,12 @@ def with_kernel(cell: Cell, kernel: str) -> Cell:
         return cell
     part = {PART: cell.labels[PART]} if PART in cell.labels else {}
     return replace(cell, labels={**part, KERNEL: kernel, **cell.labels})
+
+
+def breaks_off(path: Path, end: End) -> str:
+    """The sentence about a stream that is cut or damaged."""
+    what = "is cut" if end.kind is Kind.CUT else "is damaged"
+    return (
+        f"{path} {what} at byte {end.at:,} ({end.reason}); it is imported up to its last whole batch, "
+        "and its cell is not valid"
+    )

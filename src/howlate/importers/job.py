@@ -3,18 +3,18 @@ made there."""
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from howlate import doctor
-from howlate.errors import DamagedError, ExitCode, UsageError
+from howlate.errors import ExitCode, UsageError
 from howlate.execute import Failure
-from howlate.importers._by_hand import with_kernel
+from howlate.importers._by_hand import BRIEF, SAME, breaks_off, with_kernel
 from howlate.importers._importer import Measured, RunImporter
+from howlate.importers._lines import Found
 from howlate.model.facts import Facts
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
@@ -23,15 +23,7 @@ from howlate.plan.aim import aim_of
 from howlate.plan.cpus import marked
 from howlate.store.elsewhere import job_folder
 from howlate.store.frames import Kind
-from howlate.store.job_folder import JobFolder, Line
-from howlate.store.stream import StreamReader
-from howlate.targets._target import Outcome, outcome_of
-
-NOT_RUN = "not run"
-INTERRUPTED = Outcome(ExitCode.INCONCLUSIVE, "interrupted")
-"""The cell is missing; that somebody ended its measurement says nothing of the machine."""
-_ENDED_EARLY = (ExitCode.INCONCLUSIVE, -signal.SIGTERM)
-"""How a probe ends that is stopped before it has measured anything: in order, or before it takes signals."""
+from howlate.store.job_folder import JobFolder
 
 
 def recognises(path: Path) -> bool:
@@ -55,84 +47,32 @@ def read(paths: Sequence[Path], labels: Mapping[str, str]) -> Measured:
     folder = JobFolder.open(path)
     attempts = folder.attempts()
     if not attempts:
+        ignored = "".join(f"; {sentence}" for sentence in folder.ignored())
         raise UsageError(
-            f"there are no results in {path}",
+            f"there are no results in {path}{ignored}",
             "run the job on its machine first (README.txt there says how), and copy the folder back",
         )
-    found = _Found()
+    found = Found(folder.defaults_by_test)
+    planned = {cell.id: cell for cell in folder.run.plan.cells}
     for attempt in attempts:
         for number, cell in enumerate(folder.cells):
             if cell:
-                found.take(cell, folder.line(attempt, number))
+                found.take(planned[cell], folder.line(attempt, number))
     facts = next((its for its in (folder.facts(one) for one in reversed(attempts)) if its), {})
-    boots = _boots(found, Facts.from_json(facts)) if facts else ()
     run = _run(folder, found, Facts.from_json(facts) if facts else None, labels)
-    run = replace(run, warnings=(*run.warnings, *boots))
+    run = replace(run, warnings=(*run.warnings, *_boots(found, facts), *_probes(found, run)))
     cells = {cell.id: cell for cell in run.plan.cells}
     failures = tuple(
-        Failure(cells[cell], outcome.exit_code, outcome.message)
+        Failure(cells[cell], outcome.exit_code, outcome.message, found.remedy(cell))
         for cell, outcome in found.failed.items()
         if outcome.exit_code is not ExitCode.NOT_POSSIBLE
     )
-    return Measured(run, found.streams, failures)
+    broken = [its for its in found.reads.values() if its.end.kind is not Kind.WHOLE]
+    notes = (*folder.ignored(), *found.notes(), *(breaks_off(its.path, its.end) for its in broken))
+    return Measured(run, found.streams, failures, notes, any(its.end.kind is Kind.DAMAGED for its in broken))
 
 
-@dataclass
-class _Found:
-    """What the lines left, by cell."""
-
-    streams: dict[str, Path] = field(default_factory=dict)
-    failed: dict[str, Outcome] = field(default_factory=dict)
-    whole: set[str] = field(default_factory=set)
-    """Cells whose stream goes to the end of a measurement; one that does not never replaces it."""
-
-    def take(self, cell: str, line: Line) -> None:
-        if line.status in ("", NOT_RUN):
-            return
-        outcome = outcome_of(_number(line.status), line.errors)
-        if outcome.measured and not line.stream.is_file():
-            outcome = Outcome(
-                ExitCode.BROKEN, f"{line.stream} is not there, although its line says {line.status}"
-            )
-        reason = _stop_reason(line.stream) if outcome.measured else ""
-        if reason == "stopped" or _number(line.status) in _ENDED_EARLY:
-            if cell not in self.streams:
-                self.failed.setdefault(cell, INTERRUPTED)
-        elif outcome.measured:
-            self._take_measured(cell, line.stream, reason)
-        elif cell not in self.streams:
-            self.failed[cell] = outcome
-
-    def _take_measured(self, cell: str, stream: Path, reason: str) -> None:
-        whole = reason not in ("", "failed")
-        if cell in self.whole and not whole:
-            return
-        self.streams[cell] = stream
-        self.failed.pop(cell, None)
-        if whole:
-            self.whole.add(cell)
-
-
-def _stop_reason(path: Path) -> str:
-    """Why the measurement ended, by the stream's trailer; "" where the stream does not go so far, or is damaged."""
-    with contextlib.suppress(DamagedError), StreamReader.open(path) as stream:
-        for _ in stream.batches():
-            pass
-        if stream.end is not None and stream.end.kind is Kind.WHOLE and stream.trailer is not None:
-            return str(stream.trailer.get("stop_reason", ""))
-    return ""
-
-
-def _number(status: str) -> int:
-    """A signal is negative, as of a process of ours."""
-    word, _, number = status.partition(" ")
-    text = number if word == "signal" else word
-    if not text.isdecimal():
-        return ExitCode.BROKEN
-    return -int(text) if word == "signal" else int(text)
-
-
-def _run(folder: JobFolder, found: _Found, facts: Facts | None, labels: Mapping[str, str]) -> Run:
+def _run(folder: JobFolder, found: Found, facts: Facts | None, labels: Mapping[str, str]) -> Run:
     """The plan with what its machine said."""
     run = folder.run
     kernel = labels.get(KERNEL) or (facts.text("kernel.release") if facts else None) or "unknown"
@@ -146,35 +86,50 @@ def _run(folder: JobFolder, found: _Found, facts: Facts | None, labels: Mapping[
     return _dated(run, found)
 
 
-def _boots(found: _Found, facts: Facts) -> tuple[str, ...]:
-    """A sentence where cells were measured in another boot than the facts are of; refuses another kernel's."""
-    other = 0
-    for path in found.streams.values():
-        with (
-            contextlib.suppress(DamagedError),
-            StreamReader.open(path) as stream,
-        ):  # its cell tells what is wrong
-            its, release = stream.header.raw, facts.text("kernel.release")
-            ran = its.get("facts", {}).get("kernel_release")
-            if release and ran and ran != release:
+def _boots(found: Found, facts: Mapping[str, Any]) -> tuple[str, ...]:
+    """A sentence where cells were measured in another boot than the facts are of; refuses another machine's or
+    kernel's."""
+    if not facts:
+        return ()
+    known, other = Facts.from_json(dict(facts)), 0
+    for stream in found.reads.values():
+        ran = stream.header.raw.get("facts")
+        for name, what in SAME.items():
+            was, its = ran.get(name) if isinstance(ran, dict) else None, known.text(BRIEF[name])
+            if its and was and was != its:
                 raise UsageError(
-                    f"{path} was measured under the kernel {ran}, and the job's facts are of {release}",
-                    "a run is of one kernel: put the results of each into a copy of the job's folder and import both",
+                    f"{stream.path} was measured {_on(name)} the {what} {was}, and the job's facts are of {its}",
+                    "a run is of one machine and kernel: put the results of each into a copy of the job's folder "
+                    "and import both",
                 )
-            other += its.get("boot_id") != facts.text("kernel.boot_id")
+        other += stream.header.raw.get("boot_id") != known.text("kernel.boot_id")
     cells = "1 cell was" if other == 1 else f"{other} cells were"
     said = f"{cells} measured in another boot of the machine than its facts: they may differ by that"
     return (said,) if other else ()
 
 
-def _possible(cell: Cell, found: _Found) -> Cell:
+def _on(fact: str) -> str:
+    return "under" if fact.startswith(("kernel", "cmdline")) else "on"
+
+
+def _probes(found: Found, run: Run) -> tuple[str, ...]:
+    """A sentence where the probe that measured is another version than the one that the job was written for."""
+    written = run.versions.get("probe", "")
+    others = {str(its.header.raw.get("probe", "")) for its in found.reads.values()} - {written, ""}
+    said = (
+        f"measured by the probe {', '.join(sorted(others))}, and the job was written for the probe {written}"
+    )
+    return (said,) if written and others else ()
+
+
+def _possible(cell: Cell, found: Found) -> Cell:
     outcome = found.failed.get(cell.id)
     if outcome is None or outcome.exit_code is not ExitCode.NOT_POSSIBLE:
         return cell
     return replace(cell, impossible=outcome.message.rstrip("."))
 
 
-def _dated(run: Run, found: _Found) -> Run:
+def _dated(run: Run, found: Found) -> Run:
     """With the time of its first stream, where copies keep it."""
     times = [path.stat().st_mtime for path in found.streams.values()]
     if not times:

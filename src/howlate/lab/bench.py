@@ -25,7 +25,8 @@ from howlate.lab.real import HOW_TO_CHECK, TRY_S, check_device
 from howlate.lab.results import Results
 from howlate.lab.scratch import scratch
 from howlate.lab.snapshot import Snapshots, key_of
-from howlate.lab.window import SIZE, decode_tree, job_text
+from howlate.lab.window import SIZE, decode_tree
+from howlate.model.job import job_text
 from howlate.model.run import REAL
 
 PROBE = "howlate-probe"

@@ -11,10 +11,9 @@ data, u64 size, the name and the data, both padded with zeros to 8 bytes.
 
 from __future__ import annotations
 
-import json
 import os
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -52,11 +51,6 @@ class Answer:
 
     state: State
     data: bytes = b""
-
-
-def job_text(lines: Iterable[Sequence[str]]) -> bytes:
-    """A job: one argv a line, as a JSON array."""
-    return "".join(json.dumps(list(line), ensure_ascii=False) + "\n" for line in lines).encode()
 
 
 def create(path: Path) -> None:

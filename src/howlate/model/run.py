@@ -16,6 +16,8 @@ from howlate.model.study import Study
 
 REAL, VIRTUAL = "real", "virtual"
 CLOCKS = (REAL, VIRTUAL)
+BY_HAND = "by hand"
+"""The target of what was measured elsewhere and imported."""
 VIRTUAL_TIME = "virtual time: instructions, not microseconds of your hardware; no caches, no real devices"
 """Said at every table and chart of a run in virtual time."""
 

@@ -45,6 +45,12 @@ def parameters_of(test: TestKind, capabilities: Capabilities) -> dict[str, Param
     return {p.name: p for p in (*capabilities.common, *test.params) if p.name not in OURS}
 
 
+def default_values(test: str, capabilities: Capabilities) -> dict[str, str]:
+    """By option what the probe does where a study says nothing; "" where it has no default, or chooses itself."""
+    known = parameters_of(find_test(test, capabilities), capabilities)
+    return {name: parameter.default for name, parameter in known.items()}
+
+
 def find_parameter(name: str, test: TestKind, capabilities: Capabilities) -> Parameter:
     """The parameter of that name, or the nearest in the error."""
     known = parameters_of(test, capabilities)

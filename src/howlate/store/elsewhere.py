@@ -2,22 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+from howlate.errors import UsageError
 
 JOB = "cells.job"
 """The file by which a job's folder is known (store/job_folder.py)."""
+MOST_ENTRIES = 10_000
+"""A folder with more files than these is not one of measurements."""
+_OF_LINES = frozenset({"facts.json", "status", "stdout", "stderr", "kernel.log"})
+"""Files that stand beside streams."""
+_NAMED = 3
+_ARCHIVES = (
+    (0, b"\x1f\x8b"),
+    (0, b"BZh"),
+    (0, b"\xfd7zXZ\0"),
+    (0, b"\x28\xb5\x2f\xfd"),
+    (0, b"PK\3\4"),
+    (0, b"7z\xbc\xaf\x27\x1c"),
+    (257, b"ustar"),
+)
+"""Where in a file what stands that says it is an archive or compressed."""
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The streams of a folder."""
+
+    files: tuple[Path, ...]
+    ignored: tuple[str, ...]
+    """What was left out of it, a sentence each."""
 
 
 def is_stream(path: Path) -> bool:
     """Whether a file begins as the probe's streams of any version do."""
     from howlate.store.frames import MAGIC
 
+    return _head(path, len(MAGIC))[:-1] == MAGIC[:-1]
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file is an archive, or compressed."""
+    head = _head(path, 512)
+    return any(head[at : at + len(magic)] == magic for at, magic in _ARCHIVES)
+
+
+def _head(path: Path, size: int) -> bytes:
+    """What a regular file begins with; a pipe is not opened, for nobody may write into it."""
     try:
+        if not path.is_file():
+            return b""
         with path.open("rb") as file:
-            return path.is_file() and file.read(len(MAGIC))[:-1] == MAGIC[:-1]
+            return file.read(size)
     except OSError:
-        return False
+        return b""
+
+
+def listed(folder: Path) -> list[Path]:
+    """What stands in a folder, by name, numbers in their order. UsageError where it is too much to be one of
+    measurements, or cannot be read."""
+    try:
+        found = list(itertools.islice(folder.iterdir(), MOST_ENTRIES + 1))
+    except OSError as problem:
+        raise UsageError(
+            f"{folder} cannot be read ({problem.strerror})", "name a folder that you may read"
+        ) from None
+    if len(found) > MOST_ENTRIES:
+        raise UsageError(
+            f"{folder} holds more than {MOST_ENTRIES:,} files, so it is no folder of measurements",
+            "name the files, or the folder that holds only these",
+        )
+    return sorted(found, key=lambda p: (int(p.name) if p.name.isdecimal() else -1, p.name))
 
 
 def job_folder(path: Path) -> Path | None:
@@ -28,13 +86,70 @@ def job_folder(path: Path) -> Path | None:
     return next((p for p in (path, *above) if (p / JOB).is_file()), None)
 
 
-def streams_in(path: Path) -> Iterator[Path]:
-    """The streams in a folder and below it, in the order of their names, lines of jobs by their numbers."""
-    for entry in sorted(path.iterdir(), key=lambda p: (int(p.name) if p.name.isdecimal() else -1, p.name)):
-        if entry.is_dir() and not entry.is_symlink():
-            yield from streams_in(entry)
-        elif entry.is_file() and is_stream(entry):
-            yield entry
+def streams_in(path: Path) -> Streams:
+    """The streams in a folder, and those in it that a job left: in the folders of its lines, or of its results. Other
+    folders are not looked into, and symbolic links are not followed: they may lead out of the folder."""
+    files: list[Path] = []
+    left: dict[str, list[Path]] = {}
+    _look(path, files, left, lines=True, results=True)
+    return Streams(tuple(files), tuple(_said(what, paths) for what, paths in left.items()))
+
+
+def _look(
+    folder: Path,
+    files: list[Path],
+    left: dict[str, list[Path]],
+    *,
+    lines: bool = False,
+    results: bool = False,
+) -> None:
+    """`lines`, `results`: whether the folders of a job's lines, or of its results, are looked into."""
+    for entry in listed(folder):
+        if len(files) > MOST_ENTRIES:
+            raise UsageError(
+                f"{folder} and its neighbours hold more than {MOST_ENTRIES:,} streams", "import fewer at once"
+            )
+        if entry.is_symlink():
+            left.setdefault(LINK, []).append(entry)
+        elif entry.is_dir():
+            if lines and entry.name.isdecimal():
+                _look(entry, files, left)
+            elif results and _holds_lines(entry):
+                _look(entry, files, left, lines=True)
+            else:
+                left.setdefault(FOLDER, []).append(entry)
+        elif is_stream(entry):
+            files.append(entry)
+        elif entry.name not in _OF_LINES:
+            left.setdefault(FILE, []).append(entry)
+
+
+LINK, FOLDER, FILE = "link", "folder", "file"
+_ONE = {
+    LINK: "{names} is a symbolic link, which is not followed",
+    FOLDER: "{names} is not looked into: it is no folder of a job's results",
+    FILE: "{names} is no stream of the probe and is left out",
+}
+_MANY = {
+    LINK: "{count} symbolic links are not followed: {names}",
+    FOLDER: "{count} folders are not looked into, for they hold no results of a job: {names}",
+    FILE: "{count} files are no streams of the probe and are left out: {names}",
+}
+
+
+def _said(what: str, paths: Sequence[Path]) -> str:
+    names = ", ".join(str(path) for path in paths[:_NAMED]) + (", ..." if len(paths) > _NAMED else "")
+    return (_ONE if len(paths) == 1 else _MANY)[what].format(names=names, count=len(paths))
+
+
+def _holds_lines(folder: Path) -> bool:
+    """Whether a folder is what `howlate-probe job` writes: a folder for each line, with its status."""
+    return any(p.name.isdecimal() and (p / "status").is_file() for p in listed(folder))
+
+
+def results_alone(path: Path) -> bool:
+    """Whether a folder is the results of a job, copied without the job."""
+    return path.is_dir() and job_folder(path) is None and _holds_lines(path)
 
 
 def measured_elsewhere(path: Path) -> str:

@@ -12,21 +12,24 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from howlate.errors import DamagedError, UsageError
-from howlate.lab.window import job_text
 from howlate.model.decode import parse_json, read_text
+from howlate.model.job import job_text
 from howlate.model.plan import Cell
 from howlate.model.run import Run
 from howlate.model.seal import sealed
-from howlate.store.elsewhere import JOB
+from howlate.store.elsewhere import JOB, listed
 from howlate.store.files import looking, remedied, storing, write_text
 from howlate.store.run_folder import RUN, STREAM
 
 PROBE, README, RESULTS = "howlate-probe", "README.txt", "results"
+_FILES = ("status", "stdout", "stderr", STREAM)
+_MOST_BYTES = 16 << 20
+"""More of what a line printed is not read."""
 REMEDY = "copy it from the machine again, or write the job anew (howlate run --emit-job)"
 
 
@@ -39,6 +42,8 @@ class Line:
     stream: Path
     output: bytes
     errors: bytes
+    linked: Path | None = None
+    """What of it is a symbolic link, which may lead out of the folder: such a line is not believed."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class JobFolder:
     """What each line measures: a cell's id, or "" for the line that asks for the machine's facts."""
     defaults: Mapping[str, str]
     """Of the first part's test: what the probe does where the plan says nothing."""
+    defaults_by_test: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The same of every test of the plan; of a job that an older howlate wrote that of the first part's alone."""
 
     @classmethod
     def write(
@@ -61,6 +68,7 @@ class JobFolder:
         defaults: Mapping[str, str],
         probe: Path | None,
         readme: str,
+        defaults_by_test: Mapping[str, Mapping[str, str]],
     ) -> JobFolder:
         """A new folder; UsageError where something stands there already. `lines`: each cell, and its command line."""
         with storing(path, "--emit-job"):
@@ -75,10 +83,12 @@ class JobFolder:
         text = job_text([[PROBE, "facts", "--json"], *(argv for _, argv in lines)]).decode()
         write_text(path / JOB, text, "--emit-job")
         write_text(path / README, readme, "--emit-job")
-        value = {**run.to_json(), "job": {"cells": list(cells), "defaults": dict(defaults)}}
+        by_test = {test: dict(its) for test, its in defaults_by_test.items()}
+        job = {"cells": list(cells), "defaults": dict(defaults), "defaults_by_test": by_test}
+        value = {**run.to_json(), "job": job}
         text = json.dumps(sealed(value), indent=1, ensure_ascii=False)
         write_text(path / RUN, text + "\n", "--emit-job")
-        return cls(path, run, cells, defaults)
+        return cls(path, run, cells, defaults, defaults_by_test)
 
     @classmethod
     def open(cls, path: Path) -> JobFolder:
@@ -91,21 +101,55 @@ class JobFolder:
             run = Run.from_table(table)
         if unknown := set(cells) - {"", *(cell.id for cell in run.plan.cells)}:
             raise DamagedError(f"{file} has no cell {sorted(unknown)[0]:.80}, which its job measures", REMEDY)
-        return cls(path, run, cells, {name: str(its) for name, its in its.mapping("defaults").items()})
+        defaults = _texts(its.mapping("defaults"))
+        by_test = {
+            test: _texts(its.table("defaults_by_test").mapping(test))
+            for test in its.mapping("defaults_by_test")
+        }
+        return cls(path, run, cells, defaults, by_test or {run.study.pieces()[0].test: defaults})
+
+    @staticmethod
+    def is_planned(path: Path) -> bool:
+        """Whether a folder holds the plan of a job, whatever else of it is there."""
+        try:
+            return "job" in parse_json(_text(path / RUN), str(path)).values
+        except DamagedError:
+            return False
 
     def attempts(self) -> tuple[Path, ...]:
         """The folders of results, the newest last: a job that was ended is begun again with another --out."""
+        found = [p for p in self._folders() if not p.is_symlink() and (p / "0" / "status").is_file()]
         with looking(self.path):
-            found = [p for p in self.path.iterdir() if p.is_dir() and (p / "0" / "status").is_file()]
             return tuple(sorted(found, key=lambda p: ((p / "0" / "status").stat().st_mtime_ns, p.name)))
+
+    def ignored(self) -> tuple[str, ...]:
+        """What stands in the folder as results do and is not looked into, a sentence each."""
+        attempts, found = self.attempts(), []
+        for path in self._folders():
+            if path.is_symlink():
+                found.append(f"{path} is a symbolic link, which is not followed")
+            elif path not in attempts:
+                found.append(f"{path} holds no results of the job")
+        for attempt in attempts:
+            lines = [int(p.name) for p in listed(attempt) if p.name.isdecimal()]
+            if beyond := sorted(number for number in lines if number >= len(self.cells)):
+                found.append(
+                    f"{attempt / str(beyond[0])} is of no line of this job, which has {len(self.cells)}"
+                )
+        return tuple(found)
+
+    def _folders(self) -> list[Path]:
+        with looking(self.path):
+            return [path for path in listed(self.path) if path.is_dir()]
 
     def line(self, attempt: Path, number: int) -> Line:
         """What a line left in one folder of results."""
         folder = attempt / str(number)
         with looking(folder):
             left = {name: _bytes(folder / name) for name in ("status", "stdout", "stderr")}
+            linked = next((p for p in (folder, *(folder / name for name in _FILES)) if p.is_symlink()), None)
         status = left["status"].decode("utf-8", "replace").strip()
-        return Line(status, folder / STREAM, left["stdout"], left["stderr"])
+        return Line(status, folder / STREAM, left["stdout"], left["stderr"], linked)
 
     def facts(self, attempt: Path) -> dict[str, Any]:
         """The machine's, from the first line; empty where it has none."""
@@ -124,5 +168,12 @@ def _text(file: Path) -> str:
         raise DamagedError(problem.message, REMEDY) from None
 
 
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in values.items()}
+
+
 def _bytes(file: Path) -> bytes:
-    return file.read_bytes() if file.is_file() else b""
+    if file.is_symlink() or not file.is_file():
+        return b""
+    with file.open("rb") as opened:
+        return opened.read(_MOST_BYTES)

@@ -13,12 +13,23 @@ from typing import TYPE_CHECKING
 
 from howlate.errors import UsageError
 from howlate.model.decode import suggestion
-from howlate.targets._target import Checked, Outcome, Progress, Target, arguments
+from howlate.targets._target import Checked, Outcome, Progress, Target, arguments, outcome_of
 
 if TYPE_CHECKING:
     from howlate.lab.archive import Archive
 
-__all__ = ["Checked", "Outcome", "Progress", "Target", "arguments", "names", "open_lab", "open_target"]
+__all__ = [
+    "Checked",
+    "Outcome",
+    "Progress",
+    "Target",
+    "arguments",
+    "names",
+    "open_by_hand",
+    "open_lab",
+    "open_target",
+    "outcome_of",
+]
 
 
 def names() -> list[str]:
@@ -38,6 +49,13 @@ def open_target(
         argument = ",".join(machines)
     backend = importlib.import_module(f"{__name__}.{name}")
     target: Target = backend.open_target(argument, say)
+    return target
+
+
+def open_by_hand(probe: Path) -> Target:
+    """A machine that is measured by hand, planned for with this machine's probe."""
+    backend = importlib.import_module(f"{__name__}._by_hand")
+    target: Target = backend.ByHandTarget(probe)
     return target
 
 

@@ -10,11 +10,10 @@ from typing import Any
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell
+from howlate.model.run import BY_HAND
 from howlate.model.study import spell
 from howlate.targets._target import Checked, OneMachine, Outcome, Progress
 from howlate.targets.local import LocalTarget
-
-NAME = "by hand"
 
 
 class ByHandTarget(OneMachine):
@@ -25,7 +24,7 @@ class ByHandTarget(OneMachine):
 
     @property
     def name(self) -> str:
-        return NAME
+        return BY_HAND
 
     def facts(self, machine: str = "") -> dict[str, Any]:
         return {}

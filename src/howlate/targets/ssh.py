@@ -18,9 +18,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from howlate.errors import DamagedError, ExitCode, NotPossibleError, TargetError, UsageError
-from howlate.lab.window import job_text
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
+from howlate.model.job import job_text
 from howlate.model.plan import Cell
 from howlate.places import machine_probe_path
 from howlate.plan import expected_stream_bytes
