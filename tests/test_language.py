@@ -28,8 +28,9 @@ from howlate import doctor, language
 from howlate.catalogue import FIELD, Catalogue, entries
 from howlate.cli._language import CLICKS_OWN
 from howlate.model.facts import Facts
+from howlate.report.findings_terminal import print_findings
 from howlate.report.html import SCRIPT_SAYS, asset, render
-from howlate.report.terminal import print_cells, print_findings
+from howlate.report.terminal import print_cells
 from howlate.report.text import wrapped
 from howlate.store.files import write_json
 from howlate.store.run_folder import BINS, CELL, RunFolder, write_summary

@@ -10,7 +10,8 @@ import pytest
 
 from howlate.errors import UsageError
 from howlate.model.decode import parse_toml
-from howlate.model.reference import Reference, decode_reference
+from howlate.model.decode_reference import decode_reference
+from howlate.model.reference import Reference
 
 HEAD = """
 schema = 1

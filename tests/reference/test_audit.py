@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from howlate.model.decode import parse_toml
-from howlate.model.reference import decode_reference
+from howlate.model.decode_reference import decode_reference
 from howlate.places import REFERENCE
 from howlate.reference.audit import Audit, audit
 from howlate.reference.load import find_reference, read_reference, references

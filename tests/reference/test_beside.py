@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from howlate.model.decode import parse_toml
-from howlate.model.reference import decode_reference
+from howlate.model.decode_reference import decode_reference
 from howlate.reference.beside import lines_beside, look_up, published, value_in
 from howlate.reference.load import find_reference
 

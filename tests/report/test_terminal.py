@@ -13,9 +13,10 @@ from rich.console import Console
 from howlate.model.facts import Facts
 from howlate.model.finding import Finding
 from howlate.model.summary import CellSummary
+from howlate.report.findings_terminal import print_findings
 from howlate.report.kernels import _command_line
 from howlate.report.labels import axes_that_vary, row_names
-from howlate.report.terminal import print_cells, print_findings, show_json
+from howlate.report.terminal import print_cells, show_json
 from howlate.report.text import folded
 from howlate.report.units import unit_for
 from made_cells import LOADS, invalid, made_cell

@@ -219,7 +219,8 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
 
     from howlate.model.finding import Finding
     from howlate.report.content import measured_seconds
-    from howlate.report.terminal import print_cells, print_findings, print_warnings
+    from howlate.report.findings_terminal import print_findings
+    from howlate.report.terminal import print_cells, print_warnings
 
     console = Console(highlight=False)
     first, rest = _by_weight(session.run.warnings)

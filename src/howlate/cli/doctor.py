@@ -99,7 +99,7 @@ def _print(findings: Sequence[Finding], everything: bool) -> None:
     from rich.console import Console
 
     from howlate.model.finding import LEVELS
-    from howlate.report.terminal import print_findings
+    from howlate.report.findings_terminal import print_findings
 
     levels = LEVELS if everything else ("late", "note")
     brief = () if everything else ("note",)

@@ -183,7 +183,7 @@ def _wrapped(console: Console, text: str, lead: str) -> None:
 def _print_table(
     console: Console, labels: Sequence[tuple[str, list[str]]], figures: Sequence[tuple[str, list[str]]]
 ) -> None:
-    from howlate.report.terminal import print_table
+    from howlate.report.table_terminal import print_table
 
     print_table(console, labels, figures, [True] * len(labels[0][1]))
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from howlate.errors import UsageError
 from howlate.model.decode import parse_toml, read_text, suggestion
-from howlate.model.reference import Reference, decode_reference
+from howlate.model.decode_reference import decode_reference
+from howlate.model.reference import Reference
 from howlate.places import REFERENCE
 
 

@@ -16,18 +16,9 @@ from howlate.reference.beside import Line, lines_beside
 from howlate.reference.load import find_reference
 from howlate.report.configs import Difference, that_matter
 from howlate.report.content import RunContent
-from howlate.report.join import (
-    KERNEL,
-    PART,
-    Joined,
-    Place,
-    described,
-    fact,
-    join,
-    labels_that_vary,
-    parameters_of,
-)
+from howlate.report.join import KERNEL, PART, Joined, Place, described, join, labels_that_vary, parameters_of
 from howlate.report.kernels import Kernel, compared
+from howlate.report.sides import fact
 from howlate.stats.sides import FIGURES, LOAD, RUN, Once, Row, Verdict, verdicts
 
 MOST_CROSSED = 4

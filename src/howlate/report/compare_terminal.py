@@ -18,7 +18,7 @@ from howlate.report.layout import HEADINGS, Line, Sheet, heading, sheet
 from howlate.report.layouts import Layout, label_texts, layouts, number_texts
 from howlate.report.parts import Said
 from howlate.report.preemption import spelt
-from howlate.report.terminal import Column, print_table
+from howlate.report.table_terminal import Column, print_table
 from howlate.report.text import wrapped
 
 SHORT = {

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,11 +19,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from howlate import __version__
-from howlate.charts import Chart, Figure, Panel, Subject, all_charts
-from howlate.charts._figure import Key, Shows
-from howlate.charts._frame import frame
+from howlate.charts import Chart, Figure, Subject, all_charts
+from howlate.charts._figure import Shows
 from howlate.charts._scale import NARROW_SPACE, OWN_AXES, Axes
-from howlate.charts._svg import MARKERS
 from howlate.errors import UsageError
 from howlate.language import N_, _, retold, spoken
 from howlate.model.run import VIRTUAL_TIME, Run
@@ -34,6 +31,7 @@ from howlate.report.coarser import coarser
 from howlate.report.compare import Comparison, compare, compare_if_several, labels_of
 from howlate.report.content import CellContent, RunContent, must_be_one_clock, read_content
 from howlate.report.deadline import deadline_sentences
+from howlate.report.figure_html import figure_html, script_json
 from howlate.report.labels import by_part, policy_in_force, row_names, title_of
 from howlate.report.least_late import least_late
 from howlate.report.points import Points
@@ -318,7 +316,7 @@ def _over_sides(drawn: Sequence[Drawn], run: Run) -> Iterable[str]:
     note = VIRTUAL_TIME if run.virtual else ""
     for figure, part, column in drawn:
         if isinstance(figure, Figure):
-            yield _figure(figure, note, part, column)
+            yield figure_html(figure, note, part, column)
         else:
             yield f'<section class="chart"><p class="reading">{escape(figure)}</p></section>'
 
@@ -340,7 +338,7 @@ def _results(
         for column, subjects in by_column(chart, drawn.get(chart.shows) or ()):
             figure = chart.figure(subjects, axes)
             if isinstance(figure, Figure):
-                yield _figure(figure, note, part, column)
+                yield figure_html(figure, note, part, column)
             elif figure:
                 yield f'<section class="chart"><p class="reading">{escape(figure)}</p></section>'
         if chart.name == "overview":
@@ -411,67 +409,6 @@ def _warnings(sentences: Sequence[str]) -> str:
     return (
         f'<aside class="cautions" aria-label="{_("Before you use these numbers")}"><ul>{items}</ul></aside>'
     )
-
-
-def _figure(figure: Figure, note: str, part: str, column: str) -> str:
-    ident = "-".join(word for word in (figure.name, part, column) if word)
-    panels = "".join(_panel(figure, panel, f"{ident}-{i}") for i, panel in enumerate(figure.panels))
-    legend = "".join(_key(key) for key in figure.keys)
-    many = " grid" if figure.columns else " many" if len(figure.panels) > 8 else ""
-    style = (
-        f' style="grid-template-columns: repeat({figure.columns}, minmax(0, 1fr))"' if figure.columns else ""
-    )
-    y_title = f'<p class="axis y-title">{escape(figure.y_title)}</p>' if figure.y_title else ""
-    return (
-        f'<section class="chart" data-chart="{figure.name}" id="{escape(ident)}"><h2>{escape(figure.title)}</h2>'
-        f'<p class="reading">{escape(figure.reading)}</p>{tables.noted(note)}'
-        + (f'<ul class="legend">{legend}</ul>' if legend else "")
-        + f'{y_title}<div class="panels{many}"{style}>{panels}</div>'
-        f'<p class="axis x-title">{escape(figure.x_title)}</p></section>'
-    )
-
-
-def _key(key: Key) -> str:
-    if key.mark == "area":
-        mark = f'<rect class="area {key.classes}" x="1" y="3" width="22" height="10"/>'
-    elif key.mark == "line":
-        mark = f'<path class="line {key.classes}" d="M1,8H23"/>'
-    else:
-        line = f'<path class="line {key.classes}" d="M1,8H27"/>' if key.series is not None else ""
-        classes = f"marker {key.mark} {key.classes}"
-        mark = f'{line}<path class="{classes}" transform="translate(14 8)" d="{MARKERS[key.mark]}"/>'
-    series = f' data-series="{key.series}"' if key.series is not None else ""
-    return f'<li{series}><svg width="28" height="16" aria-hidden="true">{mark}</svg>{escape(key.text)}</li>'
-
-
-def _panel(figure: Figure, panel: Panel, ident: str) -> str:
-    x = panel.picture.x
-    data = {
-        "x": {
-            "low": x.low,
-            "high": x.high,
-            "log": x.log,
-            "kind": x.kind,
-            **({"names": x.names} if x.names else {}),
-        },
-        "plane": [panel.picture.width, panel.picture.height],
-        "link": panel.link,
-        "label": panel.label,
-        **panel.data,
-    }
-    head = f"<h3>{escape(panel.label)}</h3>" if len(figure.panels) > 1 else ""
-    aside = f'<p class="aside">{escape(panel.aside)}</p>' if panel.aside else ""
-    return (
-        f'<div class="panel"><div class="panel-head">{head}{aside}</div>'
-        f'<div class="plot{"" if panel.picture.y_ticks else " wide"}" id="{ident}">{frame(panel, ident)}'
-        f'<script type="application/json">{script_json(data)}</script></div></div>'
-    )
-
-
-def script_json(value: object) -> str:
-    """JSON that cannot end the element it stands in."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _meaning(points: bool, virtual: bool) -> str:

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from howlate.errors import UsageError
 from howlate.language import N_, _
-from howlate.model.facts import Facts
 from howlate.model.plan import Cell
 from howlate.model.run import Run
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
 from howlate.report.content import RunContent, must_be_one_clock
 from howlate.report.preemption import preemption_of, spelt
+from howlate.report.sides import Side, as_called, fact, told_apart
 from howlate.stats.groups import IN_FORCE, Group, groups_of
 from howlate.stats.loaded import NOT_LOADED
 
@@ -32,19 +32,6 @@ MOST_NAMED = 6
 _REPETITION = re.compile(r".+-[0-9a-f]{10}-(?P<number>[0-9]+)")
 
 Key = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Side:
-    """A machine under one kernel, or, where an axis is compared, that axis's value there."""
-
-    name: str
-    kernel: str
-    preemption: str
-    """none, voluntary, full, lazy or rt; "" where nothing tells."""
-    run: int
-    """The run that it is of, by its place; of several the first."""
-    facts: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -212,12 +199,6 @@ def _facts(content: RunContent, machine: str) -> Mapping[str, Any]:
     return content.run.machines.get(machine) or content.run.facts
 
 
-def fact(facts: Mapping[str, Any], key: str) -> str:
-    values = facts.get("values")
-    value = values.get(key) if isinstance(values, dict) else None
-    return "" if value is None else str(value)
-
-
 _IDENTITY = (
     "kernel.release",
     "kernel.version",
@@ -274,38 +255,7 @@ def _named(
         sides = [
             replace(s, name=v if alone else f"{v}, {s.name}") for s, v in zip(sides, values, strict=True)
         ]
-    return _told_apart(_as_called(sides, contents), contents)
-
-
-def _as_called(sides: Sequence[Side], contents: Sequence[RunContent]) -> list[Side]:
-    """With the names that the user gave to runs; of a run with several sides each keeps its own name behind that."""
-    runs = [side.run for side in sides]
-    found = []
-    for side in sides:
-        given = contents[side.run].name
-        alone = runs.count(side.run) == 1
-        found.append(replace(side, name=given if alone else f"{given}: {side.name}") if given else side)
-    return found
-
-
-def _told_apart(sides: Sequence[Side], contents: Sequence[RunContent]) -> tuple[Side, ...]:
-    """Names that are the same get what differs: the CPU, else the run, else a number. What all have in common is left
-    out, so that names stay short."""
-    common = sides[0].name if len({side.name for side in sides}) == 1 else ""
-    for tell in (
-        lambda side: fact(side.facts, "cpu.model"),
-        lambda side: contents[side.run].run.id,
-        lambda side: _("run {run}").format(run=side.run + 1),
-    ):
-        names = [side.name for side in sides]
-        twice = [side for side in sides if names.count(side.name) > 1]
-        if not twice:
-            break
-        if len({tell(side) for side in twice}) > 1:
-            sides = [replace(s, name=f"{s.name}, {tell(s)}") if s in twice and tell(s) else s for s in sides]
-    if common and len(sides) > 1:
-        sides = [replace(s, name=s.name.removeprefix(f"{common}, ")) for s in sides]
-    return tuple(sides)
+    return told_apart(as_called(sides, contents), contents)
 
 
 # --- What does not match ------------------------------------------------------------------------------------
@@ -506,8 +456,3 @@ def _made_with(joined: Joined) -> list[str]:
                 )
             )
     return found
-
-
-def facts_of_side(side: Side) -> Facts | None:
-    """As the doctor reads them; None where none were captured."""
-    return Facts.from_json(dict(side.facts)) if side.facts.get("facts") == 1 else None

@@ -1,4 +1,4 @@
-"""Tables and findings in the terminal: readable at 80 columns, piped as well as on a screen; and `show
+"""Tables of a run in the terminal: readable at 80 columns, piped as well as on a screen; and `show
 --json`.
 
 Nothing here prints by itself: the command gives its console. No number is ever cut off; where a console is
@@ -11,15 +11,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from howlate.charts._words import seconds_text, things_of, title_of_column
 from howlate.language import N_, _, retold
 from howlate.model.columns import LATENCY, RESPONSE
-from howlate.model.finding import Finding
 from howlate.model.run import VIRTUAL_TIME, Run
 from howlate.model.summary import MISSES, SCHEMA, CellSummary, ColumnSummary
 from howlate.report.deadline import deadline_sentences, deadlines_json
@@ -33,23 +30,18 @@ from howlate.report.labels import (
     title_of,
 )
 from howlate.report.least_late import least_late
-from howlate.report.text import folded, wrapped
+from howlate.report.table_terminal import Column, print_table
+from howlate.report.text import wrapped
 from howlate.report.threshold import threshold_sentences, thresholds_json
 from howlate.report.units import Unit, unit_for
 from howlate.stats.groups import Group, groups_json, groups_of, is_grouped, kinds_of, repetitions
 from howlate.stats.loaded import percents
-
-LABEL_AT_LEAST = 12
-"""A label column is never folded narrower than this."""
 
 OF_EVERY_ROW = ("kernel", "timer", "period", "policy", "cpu", "load")
 """Labels without which no number is to be read."""
 
 MOST_ROWS = 8
 """So many rows a note names."""
-
-Column = tuple[str, list[str]]
-"""Heading and texts."""
 
 
 def show_json(summaries: Sequence[CellSummary], run: Run | None = None) -> str:
@@ -174,17 +166,6 @@ def marked_alone(column: Column, alone: Sequence[bool]) -> Column:
     """The labels, with a mark at rows that others disturbed."""
     mark = _("not alone")
     return column[0], [t if ok else f"{t} ({mark})" for t, ok in zip(column[1], alone, strict=True)]
-
-
-def print_table(
-    console: Console, labels: Sequence[Column], numbers: Sequence[Column], valid: Sequence[bool]
-) -> None:
-    """In as many tables as the width needs; rows that are not valid are dimmed."""
-    gap = fitting_gap(console.width, [*labels, *numbers])
-    for i, part in enumerate(parts(console.width, labels, numbers, gap)):
-        if i:
-            console.print()
-        console.print(_table(console.width, labels, part, valid, gap))
 
 
 def _print_groups(
@@ -428,63 +409,6 @@ def _count(value: int | None) -> str:
     return "-" if value is None else str(value)
 
 
-def _width(column: Column) -> int:
-    head, texts = column
-    return max(cell_len(t) for t in (*head.split("\n"), *texts))
-
-
-def fitting_gap(width: int, columns: Sequence[Column]) -> int:
-    """Two spaces between columns, one where that makes the table fit."""
-    return 2 if sum(_width(c) + 2 for c in columns) - 2 <= width else 1
-
-
-def parts(width: int, labels: Sequence[Column], numbers: Sequence[Column], gap: int) -> list[list[Column]]:
-    """The number columns in as many tables as the width needs. A table is split before a label is folded, unless the
-    labels need more than half of the width."""
-    whole = sum(_width(c) + gap for c in labels)
-    least = whole if 2 * whole <= width else sum(min(_width(c), LABEL_AT_LEAST) + gap for c in labels)
-    out: list[list[Column]] = [[]]
-    used = least
-    for column in numbers:
-        needed = _width(column) + gap
-        if out[-1] and used + needed - gap > width:
-            out.append([])
-            used = least
-        out[-1].append(column)
-        used += needed
-    return out
-
-
-def _table(
-    width: int, labels: Sequence[Column], numbers: Sequence[Column], valid: Sequence[bool], gap: int
-) -> Table:
-    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, show_edge=False, header_style="")
-    room = width - sum(_width(c) + gap for c in numbers) + gap
-    widths = [share - gap for share in _share_out(room, [_width(c) + gap for c in labels], gap)]
-    for share, column in zip(widths, labels, strict=True):
-        table.add_column(column[0], width=share, overflow="fold", vertical="bottom")
-    for column in numbers:
-        table.add_column(
-            column[0], justify="right", no_wrap=True, min_width=_width(column), vertical="bottom"
-        )
-    for i, ok in enumerate(valid):
-        names = [folded(texts[i], share) for share, (_, texts) in zip(widths, labels, strict=True)]
-        most = max((len(lines) for lines in names), default=1)
-        cells = [*names, *([texts[i]] for _, texts in numbers)]
-        # everything begins on the row's first line: the numbers stand beside the label that they are of
-        row = [Text("\n".join(lines + [""] * (most - len(lines)))) for lines in cells]
-        table.add_row(*row, style="" if ok else "dim")
-    return table
-
-
-def _share_out(room: int, wanted: Sequence[int], gap: int) -> list[int]:
-    """Widths of the label columns: what each wants, less where there is not enough, widest first."""
-    given = list(wanted)
-    while sum(given) > room and max(given) > LABEL_AT_LEAST + gap:
-        given[given.index(max(given))] -= 1
-    return given
-
-
 def _print_notes(console: Console, summaries: Sequence[CellSummary]) -> None:
     """Warnings once, with the rows that they are about."""
     named: dict[str, list[str]] = {}
@@ -531,46 +455,3 @@ AS_PUBLISHED = N_(
     "counts on from where it was and never finds back to the clock, so every later "
     "activation looks late. Its numbers are for comparison with that study alone."
 )
-
-
-LEVEL_NAMES = {
-    "late": N_("makes it late"),
-    "note": N_("worth knowing"),
-    "unknown": N_("not found out"),
-    "ok": N_("in order"),
-}
-"""How a finding says what it weighs."""
-
-
-def print_findings(
-    console: Console,
-    findings: Sequence[Finding],
-    most: int | None = None,
-    levels: Sequence[str] = ("late",),
-    brief: Sequence[str] = (),
-) -> int:
-    """The doctor's findings of these levels, in the given order, those of `brief` levels without why and remedy;
-    of several levels each finding says its own. Says how many were left out, and returns how many it showed."""
-    chosen = [f for f in findings if f.level in levels]
-    shown = chosen if most is None else chosen[:most]
-    for finding in shown:
-        about = f" ({', '.join(finding.machines)})" if finding.machines else ""
-        level = f"{_(LEVEL_NAMES[finding.level])}: " if len(levels) > 1 else ""
-        text = f"{level}{retold(finding.title)}: {retold(finding.found)}{about}"
-        style = "" if finding.level in brief else "bold"
-        for i, line in enumerate(wrapped(text, max(30, console.width - 2))):
-            console.print(Text(f"{' ' if i else '-'} {line}", style=style), soft_wrap=True)
-        if finding.level in brief:
-            continue
-        _print_indented(console, retold(finding.why))
-        if finding.change:
-            _print_indented(console, retold(finding.change), _("To change it: "))
-    rest = len(chosen) - len(shown)
-    if rest:
-        console.print(_("  ({rest} more: `howlate doctor`)").format(rest=rest))
-    return len(shown)
-
-
-def _print_indented(console: Console, text: str, lead: str = "") -> None:
-    for line in wrapped(f"{lead}{text}", max(30, console.width - 2)) if text else ():
-        console.print(Text(f"  {line}"), soft_wrap=True)

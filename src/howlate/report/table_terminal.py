@@ -1,0 +1,86 @@
+"""A table in the terminal: as many tables as the width needs, so that no number is cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from howlate.report.text import folded
+
+LABEL_AT_LEAST = 12
+"""A label column is never folded narrower than this."""
+
+Column = tuple[str, list[str]]
+"""Heading and texts."""
+
+
+def print_table(
+    console: Console, labels: Sequence[Column], numbers: Sequence[Column], valid: Sequence[bool]
+) -> None:
+    """In as many tables as the width needs; rows that are not valid are dimmed."""
+    gap = fitting_gap(console.width, [*labels, *numbers])
+    for i, part in enumerate(parts(console.width, labels, numbers, gap)):
+        if i:
+            console.print()
+        console.print(_table(console.width, labels, part, valid, gap))
+
+
+def _width(column: Column) -> int:
+    head, texts = column
+    return max(cell_len(t) for t in (*head.split("\n"), *texts))
+
+
+def fitting_gap(width: int, columns: Sequence[Column]) -> int:
+    """Two spaces between columns, one where that makes the table fit."""
+    return 2 if sum(_width(c) + 2 for c in columns) - 2 <= width else 1
+
+
+def parts(width: int, labels: Sequence[Column], numbers: Sequence[Column], gap: int) -> list[list[Column]]:
+    """The number columns in as many tables as the width needs. A table is split before a label is folded, unless the
+    labels need more than half of the width."""
+    whole = sum(_width(c) + gap for c in labels)
+    least = whole if 2 * whole <= width else sum(min(_width(c), LABEL_AT_LEAST) + gap for c in labels)
+    out: list[list[Column]] = [[]]
+    used = least
+    for column in numbers:
+        needed = _width(column) + gap
+        if out[-1] and used + needed - gap > width:
+            out.append([])
+            used = least
+        out[-1].append(column)
+        used += needed
+    return out
+
+
+def _table(
+    width: int, labels: Sequence[Column], numbers: Sequence[Column], valid: Sequence[bool], gap: int
+) -> Table:
+    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, show_edge=False, header_style="")
+    room = width - sum(_width(c) + gap for c in numbers) + gap
+    widths = [share - gap for share in _share_out(room, [_width(c) + gap for c in labels], gap)]
+    for share, column in zip(widths, labels, strict=True):
+        table.add_column(column[0], width=share, overflow="fold", vertical="bottom")
+    for column in numbers:
+        table.add_column(
+            column[0], justify="right", no_wrap=True, min_width=_width(column), vertical="bottom"
+        )
+    for i, ok in enumerate(valid):
+        names = [folded(texts[i], share) for share, (_, texts) in zip(widths, labels, strict=True)]
+        most = max((len(lines) for lines in names), default=1)
+        cells = [*names, *([texts[i]] for _, texts in numbers)]
+        # everything begins on the row's first line: the numbers stand beside the label that they are of
+        row = [Text("\n".join(lines + [""] * (most - len(lines)))) for lines in cells]
+        table.add_row(*row, style="" if ok else "dim")
+    return table
+
+
+def _share_out(room: int, wanted: Sequence[int], gap: int) -> list[int]:
+    """Widths of the label columns: what each wants, less where there is not enough, widest first."""
+    given = list(wanted)
+    while sum(given) > room and max(given) > LABEL_AT_LEAST + gap:
+        given[given.index(max(given))] -= 1
+    return given
