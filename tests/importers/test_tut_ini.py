@@ -93,7 +93,7 @@ def test_a_format_is_found_by_its_content(tmp_path: Path) -> None:
         file.write_bytes(data)
         with pytest.raises(UsageError, match=r"looks like none|is empty"):
             find_importer(file)
-    with pytest.raises(UsageError, match="looks like none"):
+    with pytest.raises(UsageError, match="nor one with streams of the probe"):
         find_importer(tmp_path)
     with pytest.raises(UsageError, match="is not there"):
         find_importer(tmp_path / "not there")
