@@ -303,51 +303,9 @@ def cautions(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Se
     """What a reader must know before using the numbers."""
     out = [sentence(w) for content in runs for w in content.run.warnings if policy_without_right(w)]
     for content in runs:
-        out += _virtual(content)
-        out += [sentence(w) for w in content.run.warnings]
-        if content.run.scale != 1.0:
-            out.append(
-                _("Counts were scaled by {scale:g}: this is not the whole study.").format(
-                    scale=content.run.scale
-                )
-            )
-        for why in dict.fromkeys(content.failed.values()):
-            ids = [cell for cell, reason in content.failed.items() if reason == why]
-            out.append(
-                ngettext(
-                    "The cell {ids} is missing: {why}", "The cells {ids} are missing: {why}", len(ids)
-                ).format(ids=several(ids), why=sentence(why))
-            )
-        missing = len(content.run.plan.cells) - len(content.cells) - len(content.failed)
-        impossible = [c for c in content.run.plan.cells if c.impossible]
-        if missing > len(impossible):
-            out.append(
-                _("{missing} cells of the plan are not measured yet.").format(
-                    missing=missing - len(impossible)
-                )
-            )
-        for reason in dict.fromkeys(c.impossible for c in impossible):
-            ids = [c.id for c in impossible if c.impossible == reason]
-            out.append(
-                _("Not possible on this machine: {ids} ({reason}).").format(
-                    ids=several(ids), reason=retold(reason)
-                )
-            )
+        out += _of_run(content)
     for name, cell in zip(names, cells, strict=True):
-        if not cell.summary.valid:
-            out.append(
-                _("{name} is invalid: {value}").format(
-                    name=name,
-                    value=" ".join(sentence(w) for w in cell.summary.warnings) or _("a check failed."),
-                )
-            )
-        if cell.summary.accounting.dropped:
-            dropped = grouped(cell.summary.accounting.dropped)
-            out.append(
-                _("{name} is incomplete: {dropped} {column_name} could not be recorded.").format(
-                    name=name, dropped=dropped, column_name=things_of(cell.column_name)
-                )
-            )
+        out += _of_cell(name, cell)
     for warning, rows in _warned(cells, names).items():
         who = "" if len(rows) == len(cells) else f"{several(rows)}: "
         out.append(f"{who}{sentence(warning)}")
@@ -361,6 +319,56 @@ def cautions(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Se
             _("{rest} more sentences of this kind are in `howlate show`.").format(rest=rest),
         ]
     return said
+
+
+def _of_run(content: RunContent) -> list[str]:
+    """What holds for a whole run: its clock, its warnings, and the cells that are missing."""
+    out = [*_virtual(content), *(sentence(w) for w in content.run.warnings)]
+    if content.run.scale != 1.0:
+        out.append(
+            _("Counts were scaled by {scale:g}: this is not the whole study.").format(scale=content.run.scale)
+        )
+    for why in dict.fromkeys(content.failed.values()):
+        ids = [cell for cell, reason in content.failed.items() if reason == why]
+        out.append(
+            ngettext(
+                "The cell {ids} is missing: {why}", "The cells {ids} are missing: {why}", len(ids)
+            ).format(ids=several(ids), why=sentence(why))
+        )
+    missing = len(content.run.plan.cells) - len(content.cells) - len(content.failed)
+    impossible = [c for c in content.run.plan.cells if c.impossible]
+    if missing > len(impossible):
+        out.append(
+            _("{missing} cells of the plan are not measured yet.").format(missing=missing - len(impossible))
+        )
+    for reason in dict.fromkeys(c.impossible for c in impossible):
+        ids = [c.id for c in impossible if c.impossible == reason]
+        out.append(
+            _("Not possible on this machine: {ids} ({reason}).").format(
+                ids=several(ids), reason=retold(reason)
+            )
+        )
+    return out
+
+
+def _of_cell(name: str, cell: CellContent) -> list[str]:
+    """Why a cell is not valid, and what of it could not be recorded."""
+    out = []
+    if not cell.summary.valid:
+        out.append(
+            _("{name} is invalid: {value}").format(
+                name=name,
+                value=" ".join(sentence(w) for w in cell.summary.warnings) or _("a check failed."),
+            )
+        )
+    if cell.summary.accounting.dropped:
+        dropped = grouped(cell.summary.accounting.dropped)
+        out.append(
+            _("{name} is incomplete: {dropped} {column_name} could not be recorded.").format(
+                name=name, dropped=dropped, column_name=things_of(cell.column_name)
+            )
+        )
+    return out
 
 
 def _warned(cells: Sequence[CellContent], names: Sequence[str]) -> dict[str, list[str]]:

@@ -189,20 +189,7 @@ def _table(
         if name == next(iter(cells[0].summary.columns), "")
         else []
     )
-    heads = [
-        *_heads(heading(axis) for axis in axes),
-        *_heads([_("data points")] if points else [], "n"),
-        *_heads(map(_, TIMES), "n"),
-        *(
-            head
-            for text, group in (POINT_COUNTS if points else COUNTS)
-            for head in _heads([_(text)], f"n{group}")
-        ),
-        *_heads([_("load achieved")] if loaded else [], "n"),
-        *_heads((text for text, _its in outcomes), "n"),
-        *_heads([] if points else [_("late policy")]),
-        *_heads([_("measured")], "n"),
-    ]
+    heads = _all_heads(axes, points, loaded, [text for text, _its in outcomes])
     rows = (
         _row(
             cell,
@@ -226,6 +213,24 @@ def _table(
     return _titled(ident, title, "summary", name, note, heads, rows) + "".join(
         f'<p class="lead note">{escape(line)}</p>' for line in by_cpu
     )
+
+
+def _all_heads(axes: Sequence[str], points: bool, loaded: bool, outcomes: Sequence[str]) -> list[str]:
+    """Over the cells of `_row`. `points`: the samples are data points, not activations."""
+    return [
+        *_heads(heading(axis) for axis in axes),
+        *_heads([_("data points")] if points else [], "n"),
+        *_heads(map(_, TIMES), "n"),
+        *(
+            head
+            for text, group in (POINT_COUNTS if points else COUNTS)
+            for head in _heads([_(text)], f"n{group}")
+        ),
+        *_heads([_("load achieved")] if loaded else [], "n"),
+        *_heads(outcomes, "n"),
+        *_heads([] if points else [_("late policy")]),
+        *_heads([_("measured")], "n"),
+    ]
 
 
 def _row(
