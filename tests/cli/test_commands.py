@@ -167,6 +167,8 @@ def environment(**more: str) -> dict[str, str]:
         (["show", "."], 2, "has no run.json"),
         (["report"], 2, "missing argument"),
         (["report", "absent"], 2, "absent is not there"),
+        (["report", "mine="], 2, '"mine=" names no run folder'),
+        (["compare", "a=.", "a=.."], 2, 'two runs are called "a"'),
         (["export", "absent", "--format", "csv"], 2, "absent is not there"),
         (["report", ".", "--axis", "latency=5us:2us"], 2, "is empty"),
         (["report", ".", "--axis", "latncy=log"], 2, 'no chart has an axis "latncy"'),
@@ -464,7 +466,7 @@ def test_an_interrupt_keeps_what_is_whole_and_says_how_to_go_on(tmp_path: Path, 
     out, err = process.communicate(timeout=60)
     assert process.returncode == 5, err
     assert "Traceback" not in err
-    assert "interrupted with 1 of 2 cells whole" in err
+    assert "interrupted with 1 of 2 cells whole; whole cells are kept" in err
     assert "To go on: howlate run 'my study.toml' --out 'a b' --most-cells=7\n" in err
     assert out.strip().splitlines()[-1] == "a b"
     assert not Path(f"/proc/{waiting}").exists()

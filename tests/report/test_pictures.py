@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from howlate.charts import Figure
-from howlate.errors import NotPossibleError, UsageError
+from howlate.errors import NotPossibleError, StorageError, UsageError
 from howlate.report.content import RunContent
 from howlate.report.pictures import figures_of, rasteriser, svg_of, write_pictures
 from made_points import made_points, virtual_run
@@ -63,6 +63,10 @@ def test_the_files_are_named_by_their_chart(tmp_path: Path) -> None:
     written = write_pictures([made_run(five_cells(300))], tmp_path / "pictures", "svg")
     assert {"histogram.svg", "course.svg", "tail.svg", "overview.svg"} <= {path.name for path in written}
     assert all(path.read_text().startswith("<svg ") for path in written)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError) as caught:
+        write_pictures([made_run(five_cells(300))], tmp_path / "file" / "pictures", "svg")
+    assert "-o" in caught.value.remedy and "--out" not in caught.value.remedy
     with pytest.raises(UsageError, match="no chart to draw"):
         write_pictures([RunContent(made_run([]).run, ())], tmp_path / "none", "svg")
 

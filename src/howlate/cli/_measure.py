@@ -155,7 +155,7 @@ def _interrupted(session: Session, asked: Asked) -> int:
     whole, cells = len(session.folder.whole_cells()), len(session.run.plan.cells)
     click.echo(
         _(
-            "howlate: interrupted with {whole} of {cells} cells whole; they are kept. To go on: {command}"
+            "howlate: interrupted with {whole} of {cells} cells whole; whole cells are kept. To go on: {command}"
         ).format(whole=whole, cells=cells, command=_again(session, asked)),
         err=True,
     )

@@ -26,7 +26,7 @@ def command(runs: tuple[str, ...], by: str, as_json: bool) -> int:
 
     from rich.console import Console
 
-    from howlate.cli._named import named_run, read_named
+    from howlate.cli._named import named_runs, read_named
     from howlate.language import english
     from howlate.report.compare import compare, to_json
     from howlate.report.compare_terminal import print_comparison
@@ -36,7 +36,7 @@ def command(runs: tuple[str, ...], by: str, as_json: bool) -> int:
     from howlate.store.files import file_hash
     from howlate.store.run_folder import SAMPLES, RunFolder
 
-    named = [named_run(text) for text in runs]
+    named = named_runs(runs)
     contents = read_named(named, bins=False)
 
     def hash_of(run: int, cell: str) -> str:

@@ -53,7 +53,7 @@ def command(
 ) -> int:
     """Write the run folders RUN... as one HTML file that needs nothing else, or their charts as pictures; what was
     written is printed. NAME=RUN calls a run by that name."""
-    from howlate.cli._named import named_run, read_named
+    from howlate.cli._named import named_runs, read_named
     from howlate.errors import UsageError
     from howlate.report.axes import parse_axes
     from howlate.store.run_folder import RunFolder
@@ -61,7 +61,7 @@ def command(
     if by and form != "html":
         raise UsageError("--by is of the page, which compares in tables", "leave out --format or --by")
     wanted, published = parse_axes(asked), axes == "published"
-    named = [named_run(text) for text in runs]
+    named = named_runs(runs)
     folders = [RunFolder.open(path) for _name, path in named]
     if published:
         _must_be_published(folders)

@@ -90,7 +90,7 @@ def write_pictures(
         raise UsageError(
             "there is no chart to draw of this run", "`howlate show` tells which cells are whole"
         )
-    with storing(folder):
+    with storing(folder, "-o"):
         folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, (text, size) in pictures:
