@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -174,7 +174,7 @@ def _facts(streams: Sequence[Recorded]) -> tuple[Facts, tuple[str, ...]]:
     if streams[0].boot_id:
         values["kernel.boot_id"] = streams[0].boot_id
     why = f"there is no {FACTS} of it"
-    for file in dict.fromkeys(file for one in streams for file in _files_of_facts(one.path)):
+    for file in _files_of_facts([one.path for one in streams]):
         text = read_text(file, UsageError)
         if file.name != FACTS and not text.startswith(_OUTPUT):
             continue
@@ -189,14 +189,15 @@ def _facts(streams: Sequence[Recorded]) -> tuple[Facts, tuple[str, ...]]:
     )
 
 
-def _files_of_facts(stream: Path) -> Iterable[Path]:
-    """Where the facts of a stream's machine may stand: beside it; of a line of a job, also beside its results, and in
-    what another line wrote."""
-    line = stream.parent
-    beside = [line / FACTS]
-    if line.name.isdecimal():
-        beside += [line.parent / FACTS, *sorted(line.parent.glob("*/stdout"))]
-    return (file for file in beside if file.is_file())
+def _files_of_facts(streams: Sequence[Path]) -> Iterator[Path]:
+    """Where the facts of the streams' machine may stand: beside them; of lines of a job, also beside its results, and
+    in what another line wrote. Each place once, however many streams there are."""
+    folders = dict.fromkeys(stream.parent for stream in streams)
+    results = dict.fromkeys(folder.parent for folder in folders if folder.name.isdecimal())
+    places = [*folders, *results]
+    yield from (file for file in (folder / FACTS for folder in places) if file.is_file())
+    for folder in results:
+        yield from (file for file in sorted(folder.glob("*/stdout")) if file.is_file())
 
 
 def _part(test: str, streams: Sequence[Recorded]) -> Part:

@@ -53,7 +53,9 @@ def is_archive(path: Path) -> bool:
 def _head(path: Path, size: int) -> bytes:
     """What a regular file begins with; a pipe is not opened, for nobody may write into it."""
     try:
-        if not path.is_file():
+        if (
+            not path.is_file() or not path.stat().st_size
+        ):  # files of /proc are of no bytes, and some wait for more
             return b""
         with path.open("rb") as file:
             return file.read(size)
@@ -112,7 +114,7 @@ def _look(
         if entry.is_symlink():
             left.setdefault(LINK, []).append(entry)
         elif entry.is_dir():
-            if lines and entry.name.isdecimal():
+            if lines and _is_line(entry):
                 _look(entry, files, left)
             elif results and _holds_lines(entry):
                 _look(entry, files, left, lines=True)
@@ -138,13 +140,18 @@ _MANY = {
 
 
 def _said(what: str, paths: Sequence[Path]) -> str:
-    names = ", ".join(str(path) for path in paths[:_NAMED]) + (", ..." if len(paths) > _NAMED else "")
+    names = ", ".join(str(path) for path in paths[:_NAMED]) + (" and others" if len(paths) > _NAMED else "")
     return (_ONE if len(paths) == 1 else _MANY)[what].format(names=names, count=len(paths))
 
 
 def _holds_lines(folder: Path) -> bool:
-    """Whether a folder is what `howlate-probe job` writes: a folder for each line, with its status."""
-    return any(p.name.isdecimal() and (p / "status").is_file() for p in listed(folder))
+    """Whether a folder is what `howlate-probe job` writes: a folder for each line."""
+    return any(_is_line(path) for path in listed(folder))
+
+
+def _is_line(folder: Path) -> bool:
+    """Whether a folder is that of a job's line; its status is missing where the power went while it was measured."""
+    return folder.name.isdecimal() and (folder / "stdout").is_file()
 
 
 def results_alone(path: Path) -> bool:
