@@ -64,14 +64,24 @@ def test_an_arm64_kernel_is_unpacked_to_the_image_that_qemu_boots() -> None:
     ("data", "part"),
     [
         (b"", "no kernel that can be booted"),
-        (b"\x7fELF" + bytes(600), "is a vmlinux"),
+        (b"\x7fELF" + bytes(600) + b"Linux version 6.9 (x)", "is a vmlinux"),
+        (b"\x7fELF" + bytes(600), "no kernel that can be booted"),
         (bzimage("6.9")[:0x236] + bytes(2) + bzimage("6.9")[0x238:], "for 32 bits"),
         (zboot(b"", b"lz4", b"\x04\x22\x4d\x18"), "compressed with lz4"),
         (gzip.compress(b"something else", mtime=0), "no kernel that can be booted"),
         (bzimage("6.9", bytes(5000))[:-1], "is cut off: by its head it has at least 9096 bytes"),
         (gzip.compress(arm64_image("6.9"))[:-9], "is gzipped and cut off"),
     ],
-    ids=["empty", "vmlinux", "32-bits", "lz4", "gzip-of-nothing", "cut-off", "gzipped-and-cut-off"],
+    ids=[
+        "empty",
+        "vmlinux",
+        "program",
+        "32-bits",
+        "lz4",
+        "gzip-of-nothing",
+        "cut-off",
+        "gzipped-and-cut-off",
+    ],
 )
 def test_what_is_no_kernel_is_refused(data: bytes, part: str) -> None:
     with pytest.raises(UsageError, match=part):

@@ -72,8 +72,12 @@ def test_folders_that_are_no_runs_are_told_apart(tmp_path: Path) -> None:
         RunFolder.open(tmp_path)
     (tmp_path / "file").touch()
     for taken in (tmp_path, tmp_path / "file"):
-        with pytest.raises(UsageError, match="is there already"):
+        with pytest.raises(UsageError, match="is there already, and is no run folder"):
             RunFolder.create(taken, a_run())
+    RunFolder.create(tmp_path / "run", a_run())
+    with pytest.raises(UsageError, match="is there already") as caught:
+        RunFolder.create(tmp_path / "run", a_run())
+    assert "go on with that run" in caught.value.remedy
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": 99}', "\xff", '{"schema": 1}'])

@@ -39,7 +39,7 @@ def read_image(data: bytes, whence: str) -> Image:
     if plain is not None:
         release = _BANNER.search(plain)
         return Image("arm64", plain, release[1].decode() if release else "", _config(plain))
-    if data[:4] == b"\x7fELF":
+    if data[:4] == b"\x7fELF" and _BANNER.search(data):
         raise UsageError(f"{whence} is a vmlinux", "name the bzImage or Image that is built from it")
     raise UsageError(
         f"{whence} is no kernel that can be booted", "name a bzImage (amd64) or an Image (arm64)"

@@ -64,6 +64,8 @@ class RunFolder:
         folder = cls(path)
         with storing(path):
             if path.exists() and (not path.is_dir() or any(path.iterdir())):
+                if not (path / RUN).is_file():
+                    raise UsageError(f"{path} is there already, and is no run folder", "choose another --out")
                 raise UsageError(f"{path} is there already", "choose another --out, or go on with that run")
             folder.cells_path.mkdir(parents=True, exist_ok=True)
         folder.write_run(run)
