@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fakes import capabilities, study
 from howlate.errors import UsageError
-from howlate.plan import make_plan, too_short
+from howlate.plan import make_plan, planned_length, too_short
 from howlate.plan.check import check_load, needs_reference
 from howlate.plan.lasting import deeds_in
-from howlate.plan.matrix import ALONE_S, RESTART_S
+from howlate.plan.matrix import ALONE_MOST_S, ALONE_S, RESTART_S
 
 CAN = capabilities()
 
@@ -70,6 +72,15 @@ def test_max_is_a_target_of_the_disk_alone() -> None:
     for wrong in ("disk:most", "cpu:max", "disk:max,size=max"):
         with pytest.raises(UsageError):
             check_load(wrong, CAN)
+
+
+def test_a_load_whose_bursts_are_long_runs_alone_for_longer() -> None:
+    slow = replace(CAN, loads=tuple(replace(one, alone_ns=1_000_000_000) for one in CAN.loads))
+    made = study({}, {"load": ("disk:max",)})
+    (usual,) = (planned_length(cell, CAN) for cell in make_plan(made, CAN).cells)
+    (longer,) = (planned_length(cell, slow) for cell in make_plan(made, slow).cells)
+    assert (usual.alone_s, longer.alone_s) == (ALONE_S, 1.0)
+    assert usual.alone_most_s == longer.alone_most_s == ALONE_MOST_S
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,8 @@ void write_load(JsonWriter& json, const Load& load) {
   const Deed& deed = load.deed;
   json.member("held", load.held).key("alone").begin_array();
   for (const std::string_view word : split(load.alone, '|')) json.value(word);
-  json.end_array().key("deed").begin_object().member("name", deed.name).member("wanted", deed.wanted);
+  json.end_array().member("alone_ns", load.alone_ns);
+  json.key("deed").begin_object().member("name", deed.name).member("wanted", deed.wanted);
   json.member("length_ns", deed.length_ns).member("units", deed.units).member("sleeping", deed.sleeping);
   json.end_object().end_object();
 }

@@ -427,7 +427,8 @@ bool LoadSet::Running::known() const {
     const double per_second =
         load->held ? rate.per_second() / 1e9 / static_cast<double>(cpu_count) : rate.per_second();
     if (*target <= 0 || per_second >= target_reached * *target) return rate.begun();
-  } else if (ended->deeds - begun.deeds < load->deed.wanted) {
+  } else if (ended->deeds - begun.deeds < load->deed.wanted ||
+             ended->time_ns - begun.time_ns < load->alone_ns) {
     return false;
   }
   return rate.known();

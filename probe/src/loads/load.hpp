@@ -105,6 +105,8 @@ struct Load {
   // targets in `alone` (words joined by "|", "*" for every target) ask for as much as the machine gives: they are held
   // against the same load at the same target with nothing measured beside it.
   std::string_view alone = {};
+  // It runs alone for so long at least: where its bursts are so long that a quarter of a second sees a part of one.
+  std::int64_t alone_ns = 0;
   Deed deed = {};
   Spread spread = Spread::one;
   // The bytes of memory that it takes at most, with so many workers; INT64_MAX for what is beyond 64 bits. Null

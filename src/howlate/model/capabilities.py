@@ -100,8 +100,8 @@ class Deed:
     wanted: int = 0
     """A cell that has no room for so many is hardly under the load."""
     length_ns: int = 0
-    """About how long one takes; where the target is a rate, only of a target in `alone`, with the default of `units`. 0
-    where nothing tells."""
+    """About how long one takes; where the target is a rate, only of a target in `alone`, with the default of `units`.
+    0 where nothing tells."""
     units: str = ""
     """Where the target is a rate: the option that holds the units of one; empty for one unit."""
     sleeping: bool = False
@@ -122,6 +122,8 @@ class LoadKind:
     alone: tuple[str, ...] = ()
     """Targets that ask for as much as the machine gives, "*" for every one: such a load is held against itself, with
     nothing measured beside it."""
+    alone_ns: int = 0
+    """For so long at least, if that is longer than for every load."""
     deed: Deed = Deed()
 
 
@@ -220,6 +222,7 @@ def _load(table: Table) -> LoadKind:
         _params(table, "params"),
         table.boolean("held", False),
         tuple(str(word) for word in table.items("alone")),
+        table.integer("alone_ns", 0),
         _deed(table.table("deed")),
     )
 

@@ -193,9 +193,20 @@ def needs_reference(parameters: Mapping[str, Value], capabilities: Capabilities)
     specs = load_specs(parameters.get("load", ()))
     if len(specs) != 1:
         return len(specs) > 1
-    name, _, target = specs[0].split(",")[0].partition(":")
-    load = next((one for one in capabilities.loads if one.name == name), None)
+    _, _, target = specs[0].split(",")[0].partition(":")
+    load = _load_of(specs[0], capabilities)
     return load is not None and (load.alone == ("*",) or (target or load.target.default) in load.alone)
+
+
+def alone_least_ns(parameters: Mapping[str, Value], capabilities: Capabilities) -> int:
+    """For how long the cell's loads want to run there at least; 0 where they are content with what every load has."""
+    loads = (_load_of(spec, capabilities) for spec in load_specs(parameters.get("load", ())))
+    return max((load.alone_ns for load in loads if load is not None), default=0)
+
+
+def _load_of(spec: str, capabilities: Capabilities) -> LoadKind | None:
+    name = spec.split(",")[0].partition(":")[0]
+    return next((load for load in capabilities.loads if load.name == name), None)
 
 
 def load_options(words: Iterable[str]) -> Iterable[tuple[str, str | None]]:

@@ -18,6 +18,7 @@ from howlate.model.plan import Cell, Length, Plan
 from howlate.model.study import EXPECTED, KERNEL, PART, Order, Study, Value, spell
 from howlate.model.units import parse_bytes, parse_count, parse_cpus, parse_duration_ns
 from howlate.plan.check import (
+    alone_least_ns,
     canonical,
     check_together,
     find_test,
@@ -342,7 +343,8 @@ def _length(parameters: Mapping[str, Value], test: TestKind, capabilities: Capab
     seconds, _ = ends(parameters, test, capabilities)
     if test.name == UNMEASURED or not needs_reference(parameters, capabilities):
         return Length(seconds)
-    return Length(seconds, ALONE_S, ALONE_MOST_S)
+    alone_s = max(ALONE_S, alone_least_ns(parameters, capabilities) / 1e9)
+    return Length(seconds, alone_s, ALONE_MOST_S)
 
 
 def expected_point_ns(test: TestKind, text: Callable[[str], str]) -> float:
