@@ -285,6 +285,40 @@ def test_a_job_that_was_ended_goes_on_with_what_is_missing(tmp_path: Path) -> No
     assert code == 2 and "all 4 cells stand" in err
 
 
+def test_a_job_of_many_options_is_believed_as_the_probe_spells_them(tmp_path: Path) -> None:
+    """CPUs that the probe lists, a seed that it draws, times in other units, two loads, and what it leaves out; and
+    none of these streams is believed under another cell's name."""
+    sets = (
+        "activations=5",
+        "period=1500us,2ms",
+        "cpus=all",
+        "dither=true",
+        "load=none,cpu:20+cpu:10,nice=5",
+        "deadline=0.5ms",
+        "order.repetitions=1",
+    )
+    words = [word for text in sets for word in ("--set", text)]
+    code, _, err = howlate(tmp_path, "run", "tiny.toml", *words, "--emit-job", "j")
+    assert code == 0, err
+    job = tmp_path / "j"
+    assert probe("job", "cells.job", "--out", "results", folder=job).returncode == 0
+    code, out, err = howlate(tmp_path, "import", "j", "--out", "r")
+    assert "another measurement" not in out + err
+    cells = run_json(job)["job"]["cells"]
+    assert {cell["id"] for cell in cells_of(tmp_path)} == set(cells[1:])
+    for line in range(1, len(cells)):
+        shutil.copyfile(
+            job / "results" / str(line % (len(cells) - 1) + 1) / "stream", tmp_path / f"{line}.stream"
+        )
+    for line in range(1, len(cells)):
+        shutil.copyfile(tmp_path / f"{line}.stream", job / "results" / str(line) / "stream")
+    code, out, err = howlate(tmp_path, "import", "j", "--out", "turned")
+    said = " ".join(out.split())
+    assert code == 4 and said.count("is another measurement than the cell asks for") == len(cells) - 1, (
+        out + err
+    )
+
+
 def interrupted(job: Path, results: str) -> None:
     """The job, whose first cell would never end, interrupted while that is measured."""
     lines = (job / "cells.job").read_text().splitlines()
