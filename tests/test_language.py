@@ -155,6 +155,10 @@ def test_help_is_in_the_language(command: tuple[str, ...], name: str, words: tup
             'howlate: es gibt keine Option "--secnds". War "--seconds" gemeint? `howlate check --help` zeigt, wie.\n',
         ),
         (
+            ("lab", "run", "mine.toml", "--sedes", "3"),
+            'howlate: es gibt keine Option "--sedes". War "--seeds" gemeint? `howlate lab run --help` zeigt, wie.\n',
+        ),
+        (
             ("check", "--seconds", "3", "--long"),
             "howlate: --seconds und --long schließen einander aus. Eines von beiden angeben.\n",
         ),
@@ -183,7 +187,11 @@ def test_json_and_what_is_stored_are_the_same_bytes_in_every_language(tmp_path: 
 def test_a_stored_run_is_shown_and_compared_in_the_readers_language(tmp_path: Path) -> None:
     run = run_folder(tmp_path / "run")
     english = howlate("show", run).stdout
-    assert "What makes this machine late:" in english and "failed before its end" in english
+    assert (
+        "What makes this machine late:\nFound by `howlate doctor` in the state of the machine, not in the samples."
+        in english
+    )
+    assert "failed before its end" in english
     for name, words in (
         ("de", ("Was diese Maschine verzögert:", "scheiterte vor seinem Ende")),
         ("ja", ("このマシンを遅らせる要因:",)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -105,6 +106,7 @@ def _in_our_words(problem: click.ClickException) -> tuple[str, str]:
             near = problem.possibilities
             return _(missing).format(name=name), suggestion(name, near[:1]) if near else ""
     message = " ".join(problem.format_message().split()).rstrip(".")
+    message = re.sub(r"(-?[0-9.]+)<=x<=(-?[0-9.]+)", r"\1-\2", message)  # a range, as CPUs are written
     return (message[:1].lower() + message[1:] if spoken() == SOURCE else message), ""
 
 

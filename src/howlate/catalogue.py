@@ -19,6 +19,7 @@ several words that nothing made."""
 JOINTS = ("; ", ". ", ": ", ", ")
 """Where a sentence that no template made is taken apart."""
 AND = " and "
+TYPED = re.compile(r"`[^`]*`")
 LONGEST, LONGEST_APART = 2000, 400
 """A line with more is none of ours (a guest's console, data): to look for templates in it takes long, and to take it
 apart longer."""
@@ -74,6 +75,8 @@ class Template:
         self.literals = FIELD.split(self.text)[::2]
         self.core = max(self.literals, key=len)
         self.letters = letters_of(text)
+        self.typed = {name for command in TYPED.findall(text) for name in FIELD.findall(command)}
+        """Fields of commands, which are the same in every language."""
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -215,7 +218,10 @@ class Catalogue:
             values = template.values(sentence)
             if values is not None:
                 # One word is a name (a policy, a mode, a file), also where a heading has the same.
-                told = {name: self.retold(its) if " " in its else its for name, its in values.items()}
+                told = {
+                    name: self.retold(its) if " " in its and name not in template.typed else its
+                    for name, its in values.items()
+                }
                 foreign = (its.count(" ") > 1 and told[name] == its for name, its in values.items())
                 if template.letters >= FEWEST_AROUND_WORDS or not any(foreign):
                     return template.filled(told), template.letters

@@ -180,6 +180,7 @@ def environment(**more: str) -> dict[str, str]:
         (["doctor", "--restore", "--target", "local"], 2, "takes no other option"),
         (["lab", "kernel"], 2, 'Did you mean "kernels"?'),
         (["lab", "fetch"], 2, "missing argument"),
+        (["lab", "run", "mine.toml", "--seeds", "0"], 2, "0 is not in the range 1-10000."),
         (["lab", "fetch", "6.1-RT"], 2, 'Did you mean "6.1-rt"?'),
         (["lab", "fetch", "6.1", "--mirror", "here"], 2, "is not the address of a mirror"),
         (["lab", "kernels", "--keyring", "absent"], 2, "absent is not there"),

@@ -212,6 +212,17 @@ def test_the_short_answer_leaves_invalid_cells_out_and_says_why() -> None:
     assert "Largest wake-up latency seen in 48" in said
 
 
+def test_the_reasons_of_an_invalid_cell_are_one_sentence() -> None:
+    """No small letter follows a full stop."""
+    summary, bins, _ = made_cell("none")
+    two = replace(
+        summary, valid=False, warnings=("not loaded: the load was gone.", "not alone: sh took a CPU.")
+    )
+    page = html.render([made_run([(two, bins)])])
+    assert page.count("not loaded: the load was gone; not alone: sh took a CPU") == 2
+    assert "gone. not" not in page
+
+
 def test_valid_cells_that_answer_nothing_say_why() -> None:
     """One that watched and found no gap has no value; one whose load was starved as the study expects has values, but
     none under load."""

@@ -234,12 +234,13 @@ def print_run(session: Session, tally: Tally, every: bool = False) -> None:
     print_warnings(console, rest)
     findings = [Finding.from_json(dict(f)) for f in session.run.findings]
     if summaries and any(f.level == "late" for f in findings):  # they are causes of what was measured
-        late = (
-            _("What makes these kernels late:")
-            if session.run.machines
-            else _("What makes this machine late:")
-        )
-        click.echo(f"\n{late}")
+        if session.run.machines:
+            late = _("What makes these kernels late:")
+            where = _("Found by `howlate doctor` in the state of the guests, not in the samples.")
+        else:
+            late = _("What makes this machine late:")
+            where = _("Found by `howlate doctor` in the state of the machine, not in the samples.")
+        click.echo(f"\n{late}\n{where}")
         print_findings(console, findings, most=3)
     if session.run.study.reference:
         _print_published(console, session)

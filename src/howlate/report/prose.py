@@ -17,6 +17,7 @@ from howlate.model.run import VIRTUAL_TIME, Run, policy_without_right
 from howlate.report.content import CellContent, RunContent
 from howlate.report.labels import axes_that_vary
 from howlate.report.terminal import AS_PUBLISHED, one_is_none
+from howlate.report.text import listed
 from howlate.stats.groups import Group, groups_of, kinds_of, repetitions
 
 MOST_CAUTIONS = 100
@@ -358,7 +359,7 @@ def _of_cell(name: str, cell: CellContent) -> list[str]:
         out.append(
             _("{name} is invalid: {value}").format(
                 name=name,
-                value=" ".join(sentence(w) for w in cell.summary.warnings) or _("a check failed."),
+                value=sentence(listed(cell.summary.warnings) or _("a check failed")),
             )
         )
     if cell.summary.accounting.dropped:

@@ -14,6 +14,7 @@ from howlate.model.summary import MISSES, ColumnSummary
 from howlate.report.content import CellContent
 from howlate.report.labels import axes_that_vary, heading
 from howlate.report.terminal import each_cpu, in_common, load_text, outcome_columns
+from howlate.report.text import listed
 from howlate.report.units import Unit, unit_for
 from howlate.stats.groups import Group, repetitions
 
@@ -271,7 +272,7 @@ def _row(
     row = f'<tr class="{state}" data-cell="{escape(summary.id)}">{"".join(out)}</tr>'
     if summary.valid:
         return row
-    why = " ".join(map(retold, summary.warnings)) or _("a check failed")
+    why = listed(summary.warnings) or _("a check failed")
     return f'{row}<tr class="why"><td colspan="{len(out)}"><span>{escape(why)}</span></td></tr>'
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 
 from rich.cells import cell_len
+
+from howlate.language import retold
 
 NOT_FIRST = "、。，．・：；？！」』）〕］｝〉》】ーぁぃぅぇぉっゃゅょァィゥェォッャュョ,.;:!?)]}"
 """Characters that no line begins with."""
@@ -72,6 +74,11 @@ def _pieces(text: str) -> Iterator[str]:
             word += character
     if word:
         yield word
+
+
+def listed(reasons: Iterable[str]) -> str:
+    """Several reasons of one thing as one sentence, without its stop."""
+    return "; ".join(retold(reason.strip()).rstrip(".。") for reason in reasons)
 
 
 def coded(text: str) -> str:
