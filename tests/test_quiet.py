@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from howlate.errors import UsageError
 from howlate.quiet import (
     LIMIT_S,
     Busy,
@@ -90,11 +91,15 @@ def test_it_waits_no_longer_than_the_limit_and_says_so() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("value", "limit_s"), [(None, 30.0), ("5", 5.0), ("0", 0.0), ("soon", 30.0), ("-1", 30.0), ("nan", 30.0)]
-)
+@pytest.mark.parametrize(("value", "limit_s"), [(None, 30.0), ("", 30.0), ("5", 5.0), ("0", 0.0)])
 def test_the_limit_can_be_set(value: str | None, limit_s: float) -> None:
     assert limit_of({} if value is None else {"HOWLATE_QUIET_S": value}) == limit_s
+
+
+@pytest.mark.parametrize("value", ["soon", "-1", "nan", "inf", "5s"])
+def test_a_limit_that_is_no_number_is_refused(value: str) -> None:
+    with pytest.raises(UsageError, match=f'HOWLATE_QUIET_S is "{value}", which is not a number of seconds'):
+        limit_of({"HOWLATE_QUIET_S": value})
 
 
 def test_interrupts_count_and_idle_io_and_steal_do_not() -> None:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from howlate.errors import UsageError
+
 QUIET_SHARE = 0.10
 """Others may use so much of one CPU (a full CPU is 1): twice what makes a cell "not alone", because the kernel's own
 threads are counted here too."""
@@ -112,12 +114,20 @@ def wait_until_quiet(
 
 
 def limit_of(environment: Mapping[str, str]) -> float:
-    """The limit in force; what is no number leaves it as it is."""
-    try:
-        limit_s = float(environment.get(LIMIT_NAME, LIMIT_S))
-    except ValueError:
+    """The limit in force; UsageError where the environment's is not a number of seconds."""
+    text = environment.get(LIMIT_NAME, "")
+    if not text:
         return LIMIT_S
-    return limit_s if math.isfinite(limit_s) and limit_s >= 0 else LIMIT_S
+    try:
+        limit_s = float(text)
+    except ValueError:
+        limit_s = -1.0
+    if not (math.isfinite(limit_s) and limit_s >= 0):
+        raise UsageError(
+            f'{LIMIT_NAME} is "{text}", which is not a number of seconds',
+            "unset it, or set it to a number such as 0 or 30",
+        )
+    return limit_s
 
 
 def parse_stat(text: str, tick_s: float) -> float:

@@ -26,6 +26,7 @@ def command(
     """Show the tables of the run folder RUN, of several as one set of cells. Where points are repeated (seeds of
     virtual time) a row is a point with the spread over its repetitions."""
     from howlate.cli._measure import print_run
+    from howlate.errors import UsageError
     from howlate.session import reopen
     from howlate.store.run_folder import RunFolder
 
@@ -33,6 +34,8 @@ def command(
         return max([_verify(RunFolder.open(run)) for run in runs])
     if len(runs) > 1:
         return _show_several(runs, every, kernels, as_json)
+    if all_ and not kernels:
+        raise UsageError("--all is of the kernels' options", "add --kernels, or leave it out")
     folder = RunFolder.open(runs[0])
     if as_json:
         from howlate.report.terminal import show_json
