@@ -1,5 +1,5 @@
 """QEMU's monitor (QMP) for the few things that the lab asks: wait for the guest's stop, save the machine, load it,
-let it go on.
+let it go on, say how late its clock is.
 
 One socket pair a guest, inherited: nothing in the file system, and nothing that anybody else could connect to.
 """
