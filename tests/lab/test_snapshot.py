@@ -12,10 +12,11 @@ import pytest
 from howlate.errors import TargetError
 from howlate.lab import snapshot, window
 from howlate.lab.cache import remove
-from howlate.lab.guest import Boot, Guest
+from howlate.lab.guest import TURN_CPU_S, Boot, Guest, StuckError
 from howlate.lab.machine import Machine
 from howlate.lab.monitor import Monitor
 from howlate.lab.snapshot import AFTER_NS, Snapshots, set_clock
+from howlate.lab.watch import Limits, Used, Watch
 from howlate.store.files import file_hash, read_json, write_json
 from lab.guests import RT, bench, cell, difference, preload, stream_of
 
@@ -169,6 +170,31 @@ class ReadyMonitor:
 
     def wait_for_stop(self, deadline: float) -> None:
         pass
+
+
+class SilentMonitor:
+    """Of a guest whose turn does not end: it looks whether it should wait on, as the real one does."""
+
+    def __init__(self, guest: Guest) -> None:
+        self._guest, self.looked = guest, 0
+
+    def ahead_s(self, deadline: float) -> float:
+        while True:
+            self.looked += 1
+            self._guest.check()
+
+
+def test_a_guest_whose_turn_does_not_end_is_stuck(tmp_path: Path) -> None:
+    guest = Guest(BOOT, tmp_path, threading.Event())
+    used = [float(second) for second in range(100)]
+    look = iter(used)
+    guest._watch = Watch(lambda: Used(next(look), False), Limits(1000.0, 10.0), guest._virtual_s)
+    guest._began = (0.0, 0.0)
+    monitor = SilentMonitor(guest)
+    guest.monitor = cast(Monitor, monitor)
+    with pytest.raises(StuckError, match="comes to none of its timers"):
+        guest._virtual_s()
+    assert TURN_CPU_S <= monitor.looked <= TURN_CPU_S + 2
 
 
 def test_an_oops_while_it_boots_is_told_and_nothing_is_saved(tmp_path: Path) -> None:

@@ -33,8 +33,9 @@ NO_LIMITS = Limits()
 _LOOK_S = 0.2
 """How often a wait looks for an interrupt; the guest's end wakes it at once."""
 _START_S = 60.0
-_ANSWER_S = 10.0
-"""QEMU answers a question between two turns of the guest. One that has not been answered by then is given up."""
+_ANSWER_S, TURN_CPU_S = 600.0, 8.0
+"""QEMU answers a question between two turns of the guest; one turn ends with the guest's next timer at the latest. A
+question that has not been answered by then is given up; a guest whose turn takes so much CPU time is stuck."""
 # Started by QEMU's parent only: one that was killed in between leaves nothing behind.
 _WITH_PARENT = '[ "$PPID" = "$0" ] && exec "$@"'
 
@@ -65,7 +66,8 @@ class Guest:
         self._process: subprocess.Popen[bytes] | None = None
         self._watch: Watch | None = None
         self._stuck = False
-        self._is_asking = False
+        self._asked_at_s: float | None = None
+        """The CPU time at which a question was asked that is not answered yet."""
         self._began: tuple[float, float] | None = None
         """When the guest went on, and how far the host's clock was ahead of its clock then."""
         self.monitor: Monitor | None = None
@@ -118,7 +120,7 @@ class Guest:
         with contextlib.suppress(
             TargetError
         ):  # a QEMU that does not say it bounds the guest by CPU time alone
-            ahead_s = self.monitor.ahead_s(min(deadline, time.monotonic() + _ANSWER_S))
+            ahead_s = self.monitor.ahead_s(min(deadline, time.monotonic() + _START_S))
             self._began = (time.monotonic(), ahead_s)
         self.monitor.go_on(deadline)
 
@@ -127,16 +129,16 @@ class Guest:
         if self._began is None or self.monitor is None:
             return None
         went_on, ahead_s = self._began
-        self._is_asking = True
+        self._asked_at_s = self.cpu_s
         try:
             now_ahead_s = self.monitor.ahead_s(time.monotonic() + _ANSWER_S)
-        except GoneError:
+        except (GoneError, StuckError):
             raise
         except TargetError:
             self._began = None
             return None
         finally:
-            self._is_asking = False
+            self._asked_at_s = None
         return time.monotonic() - went_on - (now_ahead_s - ahead_s)
 
     @contextlib.contextmanager
@@ -156,9 +158,14 @@ class Guest:
             raise KeyboardInterrupt
         if self._process is not None and self._process.poll() is not None:
             raise GoneError("QEMU has ended")
-        if self._is_asking or self._watch is None:
+        if self._watch is None:
             return
-        if trouble := self._watch.trouble():
+        if self._asked_at_s is not None:  # by the watch itself
+            turn_s = self._watch.read().cpu_s - self._asked_at_s
+            trouble = "it executes, and comes to none of its timers" if turn_s > TURN_CPU_S else ""
+        else:
+            trouble = self._watch.trouble()
+        if trouble:
             self._stuck = True
             raise StuckError(trouble)
 
