@@ -35,10 +35,10 @@ LOADS_S: Mapping[str, float] = {
 """A virtual second of each load at its full target, or at the target named."""
 BEFORE_S: Mapping[str, float] = {"disk": 1.2}
 """Before a load can start: its modules and a file system. From one run of bench/lab_costs.py beside other work."""
-GROUP_S, GROUPS = 0.9, 10
-"""Where the probe runs hackbench alone first, what each of its groups costs beside the stretch itself: the probe gets
-the CPU late among its tasks (with 10 groups, the default, 3 virtual seconds pass before the first release). From two
-such runs."""
+GROUP_S, GROUPS = 0.4, 10
+"""Where the probe runs hackbench alone first, what each of its groups costs beside the stretch of the plan: until its
+rate is known (half a virtual second more with 10 groups, the default), and the probe, which starts it again, gets the
+CPU late among its tasks. From one run of 600 activations with cpu:100 beside it, on a busy host."""
 _SHARES = ("cpu", "memory-alloc", "memory-fault")
 """Loads whose target is a share of the CPU in per cent."""
 LIMIT_S, LIMIT_PER_S = 30.0, 40.0
