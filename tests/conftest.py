@@ -29,24 +29,32 @@ for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
 
-ALONE = {
-    "cli",
-    "cross",
-    "e2e",
-    "probe",
-    "ssh",
-    "targets",
-    "test_execute.py",
-    "test_setup.py",
-    "test_side_by_side.py",
-}
-"""What works on this machine in real time: measures it, loads it, changes and restores it, looks at who runs on it.
-It runs with nothing beside it; all else, the lab's virtual time among it, on several CPUs at once."""
+ALONE = {"e2e", "probe", "ssh", "targets"}
+"""The folders of what works on this machine in real time: measures it, loads it, changes and restores it, looks at
+who runs on it. It runs with nothing beside it; all else, the lab's virtual time among it, on several CPUs at once. A
+test of these folders that does nothing of the kind is marked `beside`, one elsewhere that does is marked `alone`."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks them, before `-m` chooses."""
     here = Path(__file__).parent
     for item in items:
-        if item.path.relative_to(here).parts[0] in ALONE:
+        if item.path.relative_to(here).parts[0] in ALONE and not item.get_closest_marker("beside"):
             item.add_marker(pytest.mark.alone)
+    if not any("::" in argument for argument in config.args):
+        check_sweeps(items)
+
+
+def check_sweeps(items: list[pytest.Item]) -> None:
+    """A sweep repeats what the quick suite claims too, so each of its tests has a variant there. Whoever chooses
+    single variants by their names is not held to that."""
+    swept: set[str] = set()
+    quick: set[str] = set()
+    for item in items:
+        which = swept if item.get_closest_marker("sweep") else quick
+        which.add(item.nodeid.partition("[")[0])
+    if swept - quick:
+        lost = ", ".join(sorted(swept - quick))
+        raise pytest.UsageError(
+            f"{lost}: no variant is left in the quick suite. Leave one without the mark `sweep`"
+        )

@@ -198,6 +198,7 @@ def probes() -> ProbeLab:
 REAL = study({"activations": "200", "period": "1ms", "policy": "other", "dither": True}, {"load": ("none",)})
 
 
+@pytest.mark.alone
 def test_the_real_probe_measures_on_several_machines_at_once(tmp_path: Path) -> None:
     session, tally, _ = run(probes(), tmp_path / "r", Asked(REAL, seeds=2))
     assert tally == Tally(4, ())
@@ -211,6 +212,7 @@ def test_the_real_probe_measures_on_several_machines_at_once(tmp_path: Path) -> 
     assert parameters[0]["first"] != parameters[1]["first"]
 
 
+@pytest.mark.alone
 def test_real_probes_are_stopped_together(tmp_path: Path) -> None:
     lab, out = probes(), tmp_path / "stopped"
 

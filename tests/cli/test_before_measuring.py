@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
+import stand_in
 from howlate import __main__ as entry
 from howlate import quiet
 
-STAND_IN = Path(__file__).parents[1] / "stand_in.py"
 STUDY = """
 schema = 1
 id = "mine"
@@ -42,8 +41,7 @@ class Howlate:
 @pytest.fixture
 def howlate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Howlate:
     probe = tmp_path / "probe"
-    probe.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
-    probe.chmod(0o755)
+    stand_in.put(probe)
     (tmp_path / "mine.toml").write_text(STUDY.format(timer="clock_nanosleep"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOWLATE_PROBE", str(probe))

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+import stand_in
 from fakes import FACTS, capabilities, study
 from howlate import __main__ as entry
 from howlate import cli, places
@@ -28,7 +29,6 @@ from howlate.targets import Progress
 from rights import without_rights
 from sentences import meant
 
-STAND_IN = Path(__file__).parents[1] / "stand_in.py"
 STUDY = """
 schema = 1
 id = "mine"
@@ -56,8 +56,7 @@ Run = Callable[..., Said]
 def howlate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
     """Runs a command in this process, in an empty working folder, with the stand-in as its probe."""
     probe = tmp_path / "probe"
-    probe.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
-    probe.chmod(0o755)
+    stand_in.put(probe)
     work = tmp_path / "work"
     work.mkdir()
     (work / "mine.toml").write_text(STUDY)
@@ -451,8 +450,7 @@ def test_the_probe_is_handed_its_arguments() -> None:
 def test_an_interrupt_keeps_what_is_whole_and_says_how_to_go_on(tmp_path: Path, number: int) -> None:
     probe = tmp_path / "probe"
     wait = f'case "$*" in *--load=*) echo "$$" > {tmp_path}/waits; exec sleep 600;; esac'
-    probe.write_text(f'#!/bin/sh\n{wait}\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
-    probe.chmod(0o755)
+    stand_in.put(probe, wait)
     (tmp_path / "my study.toml").write_text(STUDY)
     os.mkfifo(tmp_path / "waits")
     process = subprocess.Popen(

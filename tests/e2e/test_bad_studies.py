@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from e2e.test_published import howlate
+from e2e.test_run import PROBE
+from howlate import __main__ as entry
 
 HEAD = 'schema = 1\nid = "bad"\ntitle = "bad"\nquestion = "?"\n'
 CYCLIC = HEAD + 'test = "cyclic"\nsettings = { activations = 10, policy = "other" }\n'
@@ -93,12 +95,20 @@ BAD = {
 }
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize("what", sorted(BAD))
-def test_a_bad_study_is_refused_before_anything_runs(tmp_path: Path, what: str) -> None:
+def test_a_bad_study_is_refused_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], what: str
+) -> None:
+    """In this process: a start of Python for each would take longer than all that is asked."""
     text, said = BAD[what]
     (tmp_path / "bad.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOWLATE_PROBE", PROBE)
     for argv in (("--dry-run",), ("--out", "r")):
-        code, out, err = howlate(tmp_path, "run", "bad.toml", *argv)
+        code = entry.main(["run", "bad.toml", *argv])
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
         assert (code, out) == (2, ""), err
         assert said.lower() in " ".join(err.lower().split())
         sentence, _, remedy = err.rpartition(". ")

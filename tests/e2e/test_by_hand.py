@@ -248,6 +248,7 @@ def test_an_emitted_job_gives_the_run_that_run_makes(tmp_path: Path) -> None:
     assert code == 2 and "howlate import j" in err
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize("study", sorted(studies()))
 def test_a_study_is_planned_as_it_is_where_it_is_measured(study: str) -> None:
     """Every built-in one: the same cells with the same names and labels, once the machine has said its kernel."""

@@ -78,6 +78,7 @@ def test_a_published_study_runs_to_its_end_here(tmp_path: Path, name: str) -> No
     assert len(rows) >= sum(cell["accounting"]["recorded"] for cell in said["cells"])
 
 
+@pytest.mark.beside
 def test_a_plan_of_parts_says_the_time_of_each_and_of_all(tmp_path: Path) -> None:
     code, out, err = howlate(tmp_path, "run", "tut-2017", "--dry-run", "--json")
     assert code == 0, err

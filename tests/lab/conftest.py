@@ -6,13 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.guests import KERNELS
+from lab.guests import booted_guests
 
 
 @pytest.fixture(scope="session")
 def booted() -> Path:
-    """A folder of snapshots for all tests, in whichever process and session they run. Each is kept by the hash of all
-    that it is made of, the probe among it, and checked before it is used."""
-    folder = KERNELS / "snapshots"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    return booted_guests()

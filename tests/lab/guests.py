@@ -40,6 +40,14 @@ def with_kernels(cache: Path) -> Path:
     return cache
 
 
+def booted_guests() -> Path:
+    """A folder of snapshots for all tests, in whichever process and session they run. Each is kept by the hash of all
+    that it is made of, the probe among it, and checked before it is used."""
+    folder = KERNELS / "snapshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 @cache
 def _fetched(label: Label) -> None:
     get(label, AptArchive(KERNELS / "apt"), KERNELS)

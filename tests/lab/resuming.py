@@ -54,11 +54,15 @@ class Place:
 
     folder: Path
     cache: Path
+    kernels: tuple[str, ...] = ()
+    """Those of the study, where none are named."""
 
     def start(self, out: str) -> subprocess.Popen[str]:
         """`howlate lab run` of the study into `out`."""
         (self.folder / "resumed.toml").write_text(STUDY)
         words = ["lab", "run", "resumed.toml", "--seeds", str(SEEDS), "--no-cache", "--out", out]
+        if self.kernels:
+            words += ["--kernels", ",".join(self.kernels)]
         return subprocess.Popen(
             [sys.executable, "-m", "howlate", *words],
             cwd=self.folder,

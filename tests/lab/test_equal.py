@@ -38,7 +38,7 @@ def busy_host() -> Iterator[None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", [STANDARD, RT])
+@pytest.mark.parametrize("kernel", [pytest.param(STANDARD, marks=pytest.mark.sweep), RT])
 def test_two_runs_of_two_boots_in_other_places_are_equal(tmp_path: Path, booted: Path, kernel: str) -> None:
     """Boot, snapshot and cell, each made twice: once for all tests, once elsewhere beside other work, with an
     environment, a host path and a time of day of its own."""

@@ -28,7 +28,7 @@ from store.runs import a_folder
 
 HERE = Path(__file__).parent
 TIMES = int(os.environ.get("HOWLATE_TIMES", "40"))
-"""The whole promise, in minutes: HOWLATE_TIMES=1000 ./dev test tests/lab/test_kmod.py -k many_times"""
+"""The whole promise, in minutes: HOWLATE_TIMES=1000 ./dev sweep tests/lab/test_kmod.py -k many_times"""
 KILLED_STORMS = 20
 
 Guest = Callable[[str], Bench]
@@ -132,14 +132,21 @@ def test_the_modules_are_built_without_a_warning(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "times"), [(STANDARD, TIMES), (RT, TIMES)])
+@pytest.mark.parametrize(
+    ("name", "times"),
+    [(RT, 8), *(pytest.param(name, TIMES, marks=pytest.mark.sweep) for name in (STANDARD, RT))],
+)
 def test_they_are_loaded_and_unloaded_many_times_while_readers_are_killed(
     guest: Guest, name: str, times: int
 ) -> None:
     on = guest(name)
     lines: list[list[str]] = [["module", "uio"]]
     for turn in range(times):
-        use = "storms" if turn < KILLED_STORMS else ("waits", "counts", "refuses", "waits")[turn % 4]
+        use = (
+            "storms"
+            if turn < min(KILLED_STORMS, times // 2)
+            else ("waits", "counts", "refuses", "waits")[turn % 4]
+        )
         for module in ALL:
             reader = READERS[module][turn % len(READERS[module])]
             lines += [["module", module], [*reader, use], ["unload", module]]
@@ -380,7 +387,7 @@ def test_two_cannot_have_the_one_comparator_that_is_spare(guest: Guest) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [STANDARD, RT])
+@pytest.mark.parametrize("name", [pytest.param(STANDARD, marks=pytest.mark.sweep), RT])
 def test_from_handler_to_handler_by_both_ways_to_wait_and_from_both_sources(
     tmp_path: Path, guest: Guest, name: str
 ) -> None:
@@ -451,8 +458,15 @@ def test_a_cpu_that_is_held_delays_the_user_and_is_found_in_full(tmp_path: Path,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [STANDARD, RT])
-@pytest.mark.parametrize("source", ["hrtimer", "edu"])
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("hrtimer", STANDARD),
+        ("edu", RT),
+        pytest.param("hrtimer", RT, marks=pytest.mark.sweep),
+        pytest.param("edu", STANDARD, marks=pytest.mark.sweep),
+    ],
+)
 def test_interrupts_that_are_off_are_found_in_full_before_the_handler(
     tmp_path: Path, guest: Guest, name: str, source: str
 ) -> None:

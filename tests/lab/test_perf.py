@@ -30,7 +30,7 @@ def our_switch_ns(output: bytes) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [STANDARD, RT])
+@pytest.mark.parametrize("name", [pytest.param(STANDARD, marks=pytest.mark.sweep), RT])
 def test_a_switch_by_a_pipe_costs_what_perf_says(tmp_path: Path, booted: Path, name: str) -> None:
     on = bench(tmp_path, name, with_libraries("perf") | with_libraries("chrt"), snapshots=booted)
     ours = (PROBE, "switch", "--by=pipe", "--policy=fifo:80", "--points=20", "--json")

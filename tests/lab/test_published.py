@@ -38,11 +38,33 @@ TINY: dict[str, tuple[str, ...]] = {
 second of spinning is a minute of TCG: throttling is waited for on the machine itself (tests/e2e), given up here."""
 
 
+QUICK = {
+    "rts7751-2007": (RT,),
+    "sh7780-2008": (RT,),
+    "toshiba-2010": (STANDARD,),
+    "toshiba-mem-2010": (STANDARD, RT),
+    "tut-2017": (STANDARD,),
+}
+"""The kernels of the quick suite: each study runs, one on both kernels."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(TINY))
-def test_a_published_study_runs_to_its_end_in_the_lab(tmp_path: Path, booted: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "kernels"),
+    [
+        *QUICK.items(),
+        *(
+            pytest.param(name, (STANDARD, RT), marks=pytest.mark.sweep)
+            for name in sorted(TINY)
+            if len(QUICK[name]) == 1
+        ),
+    ],
+)
+def test_a_published_study_runs_to_its_end_in_the_lab(
+    tmp_path: Path, booted: Path, name: str, kernels: tuple[str, ...]
+) -> None:
     cache = with_kernels(tmp_path / "cache")
-    for kernel in (STANDARD, RT):
+    for kernel in kernels:
         bench(cache, kernel)
     (cache / "snapshots").symlink_to(booted)
     for made in (
@@ -52,7 +74,16 @@ def test_a_published_study_runs_to_its_end_in_the_lab(tmp_path: Path, booted: Pa
     ):  # what modules are built with stays between runs of the suite
         (KERNELS / made).mkdir(exist_ok=True)
         (cache / made).symlink_to(KERNELS / made)
-    words = ["lab", "run", name, f"--kernels={STANDARD},{RT}", "--seeds=1", *TINY[name], "--out=r", "--json"]
+    words = [
+        "lab",
+        "run",
+        name,
+        f"--kernels={','.join(kernels)}",
+        "--seeds=1",
+        *TINY[name],
+        "--out=r",
+        "--json",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "howlate", *words],
         cwd=tmp_path,
@@ -71,5 +102,5 @@ def test_a_published_study_runs_to_its_end_in_the_lab(tmp_path: Path, booted: Pa
     )
     parts = [part.id for part in read_study(STUDIES / f"{name}.toml").parts] or [""]
     found = {(cell["labels"].get("part", ""), cell["labels"]["kernel"]) for cell in plan}
-    assert found == {(part, kernel) for part in parts for kernel in (STANDARD, RT)}
+    assert found == {(part, kernel) for part in parts for kernel in kernels}
     assert (tmp_path / "r" / "report.html").is_file()

@@ -106,10 +106,11 @@ def test_a_round_robin_task_runs_for_the_kernels_quantum(standard: Bench) -> Non
 
 
 @pytest.mark.slow
-def test_fair_equals_take_turns_of_a_tick(standard: Bench) -> None:
+@pytest.mark.parametrize("equals", [(1, 3), pytest.param((15,), marks=pytest.mark.sweep)])
+def test_fair_equals_take_turns_of_a_tick(standard: Bench, equals: tuple[int, ...]) -> None:
     slices = (PROBE, *ASKED, "--question=slice", "--policy=other", "--points=40")
-    lines = [(*slices, f"--tasks={n}") for n in (1, 3, 15)]
-    for cell, others in zip(_cells(standard, lines), (1, 3, 15), strict=True):
+    lines = [(*slices, f"--tasks={n}") for n in equals]
+    for cell, others in zip(_cells(standard, lines), equals, strict=True):
         run, away = (cell["columns"][name] for name in ("run_ns", "away_ns"))
         assert run["max"] <= TICK
         assert run["quantiles"]["0.5"] == pytest.approx(TICK, abs=20_000)
@@ -118,9 +119,10 @@ def test_fair_equals_take_turns_of_a_tick(standard: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_two_tasks_share_the_cpu_by_the_kernels_weights(standard: Bench) -> None:
+@pytest.mark.parametrize("values", [(-5, 10), pytest.param((0, 5), marks=pytest.mark.sweep)])
+def test_two_tasks_share_the_cpu_by_the_kernels_weights(standard: Bench, values: tuple[int, ...]) -> None:
     shares = (PROBE, *ASKED, "--question=shares", "--points=8")
-    for cell in _cells(standard, [(*shares, f"--nice={nice}") for nice in (-5, 0, 5, 10)]):
+    for cell in _cells(standard, [(*shares, f"--nice={nice}") for nice in values]):
         assert cell["outcomes"]["share"] == pytest.approx(cell["outcomes"]["expected_share"], abs=0.005)
 
 

@@ -32,7 +32,7 @@ def median(folder: Path, stream: bytes) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("load", ["none", "cpu:100"])
+@pytest.mark.parametrize("load", ["none", pytest.param("cpu:100", marks=pytest.mark.sweep)])
 def test_the_module_agrees_with_timerlat_where_both_pass_the_tracers_hook(
     tmp_path: Path, booted: Path, load: str
 ) -> None:

@@ -48,13 +48,14 @@ BACKENDS: dict[str, Callable[[], Target]] = {"fake": FakeTarget, "lab": lab, "lo
 SERVER: Server | None = None
 """The machine to reach by ssh, for the tests of a session."""
 LAB = Path()
-"""The lab's cache for the tests of a session: one boot, and kernels that outlast it."""
+"""The lab's cache for the tests of a session: its own, but for kernels and booted guests, which outlast it."""
 
 
 @pytest.fixture(scope="session")
 def lab_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     global LAB
     LAB = guests.with_kernels(tmp_path_factory.mktemp("lab"))
+    (LAB / "snapshots").symlink_to(guests.booted_guests())
 
 
 @pytest.fixture(scope="session")
@@ -70,7 +71,15 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], S
         yield started
 
 
-@pytest.fixture(params=sorted(BACKENDS))
+NOT_OF_THIS_MACHINE = {"fake", "lab"}
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=[pytest.mark.beside] if name in NOT_OF_THIS_MACHINE else [])
+        for name in sorted(BACKENDS)
+    ]
+)
 def target(
     request: pytest.FixtureRequest, lab_cache: None, machine: Callable[[], Server]
 ) -> Iterator[Target]:
