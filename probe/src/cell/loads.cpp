@@ -483,11 +483,11 @@ void LoadSet::Running::finish() {
     return std::max(
         0.0, static_cast<double>(cpu_ns) / (static_cast<double>(time_ns) * static_cast<double>(cpu_count)));
   };
-  const LoadReport& report = after ? *after : last;  // the last one comes when the load ends
+  const LoadReport& newest = after ? *after : last;  // the last one comes when the load ends
   if (load->held && outcome.duration_ns > 0) {
     outcome.achieved_cpu = share_of(to.cpu_ns - from.cpu_ns, outcome.duration_ns);
-  } else if (report.time_ns > before.time_ns) {
-    outcome.achieved_cpu = share_of(report.cpu_ns - before.cpu_ns, report.time_ns - before.time_ns);
+  } else if (newest.time_ns > before.time_ns) {
+    outcome.achieved_cpu = share_of(newest.cpu_ns - before.cpu_ns, newest.time_ns - before.time_ns);
   }
   Goal& goal = outcome.goal;
   goal.duration_ns = outcome.duration_ns;
