@@ -163,7 +163,7 @@ def environment(**more: str) -> dict[str, str]:
         (["run", "mine.toml", "--set", f"seed={'9' * 23}"], 2, "is too large"),
         (["check", "--seconds", "9", "--long"], 2, "cannot be together"),
         (["show", "absent"], 2, "absent is not there"),
-        (["show", "absent", "--all"], 2, "add --kernels"),
+        (["show", "absent", "--all"], 2, "Add --kernels"),
         (["show", "."], 2, "has no run.json"),
         (["report"], 2, "missing argument"),
         (["report", "absent"], 2, "absent is not there"),
