@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-WIDTH = 900
+WIDTH = 1000
 SCALE = 0.85
 LARGEST = 150_000
 
