@@ -145,13 +145,13 @@ def with_hackbench(can: Capabilities) -> Capabilities:
 @pytest.mark.parametrize(
     ("load", "test", "truth_s"),
     [
-        ("hackbench:10", "cyclic", 4.0 + 1.03 * 11.7),
-        ("hackbench:4", "cyclic", 1.6 + 1.03 * 11.7),
-        ("hackbench", "cyclic", 4.0 + 1.03 * 11.7),
+        ("hackbench:10", "cyclic", 14.5 + 1.03 * 3.7),
+        ("hackbench:4", "cyclic", 8.5 + 1.03 * 3.7),
+        ("hackbench", "cyclic", 14.5 + 1.03 * 3.7),
         ("disk:max", "cyclic", 1.2 + 0.28 * 3.3),
         ("cpu:100+disk", "cyclic", 1.2 + 0.28 * 2.6),
         ("disk", "cyclic", 1.2 + 0.03 * 1.0),
-        ("hackbench:10", "unmeasured", 0.03 * 11.7),
+        ("hackbench:10", "unmeasured", 0.03 * 3.7),
         ("cpu:100", "cyclic", 0.03 * 1.6),
     ],
 )
