@@ -41,7 +41,7 @@ PARTS = (
 )
 LIMIT = 1.5
 SHORT = ("activations=30", "load=hackbench:10,disk:max")
-"""Cells of 30 ms, whose loads the probe runs alone for 250 ms first."""
+"""Cells of 30 ms, whose loads the probe runs alone first: for 250 ms, hackbench for a second, or longer."""
 STUDY = """
 schema = 1
 id = "lab-costs"

@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.relative_to(here).parts[0] in ALONE and not item.get_closest_marker("beside"):
             item.add_marker(pytest.mark.alone)
-    if not any("::" in argument for argument in config.args):
+    if not any("::" in argument for argument in config.args) and not config.getoption("lf", False):
         check_sweeps(items)
 
 

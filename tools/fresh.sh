@@ -83,6 +83,13 @@ mount --rbind /sys "$bare/sys"
 mount --rbind /dev "$bare/dev"
 mkdir -p "$bare/dev/shm"
 
+# An installed Ubuntu has its updates too, and 22.04 has the Python that howlate needs only there.
+if [ "$distribution" = ubuntu ]; then
+  echo "deb $mirror $suite-updates ${components//,/ }" >>"$bare/etc/apt/sources.list"
+  chroot "$bare" env -u TMPDIR apt-get --quiet --quiet update >"$bare.log" 2>&1 ||
+    { tail -n 5 "$bare.log" >&2; die $EXIT_BROKEN "the updates of $suite could not be listed"; }
+fi
+
 git clone --quiet --no-hardlinks "$root" "$bare/root/howlate"
 
 inside() { # command ...

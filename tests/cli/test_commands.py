@@ -161,7 +161,7 @@ def environment(**more: str) -> dict[str, str]:
         (["lab", "fetch", "--mirror"], 2, "`howlate lab fetch --help` shows how"),
         (["check", "--seconds", "5us"], 2, "--seconds must be between 1s and 168h, a week; 5us is not"),
         (["run", "mine.toml", "--set", f"seed={'9' * 23}"], 2, "is too large"),
-        (["check", "--seconds", "9", "--long"], 2, "cannot be together"),
+        (["check", "--seconds", "9", "--long"], 2, "exclude each other"),
         (["show", "absent"], 2, "absent is not there"),
         (["show", "absent", "--all"], 2, "Add --kernels"),
         (["show", "."], 2, "has no run.json"),

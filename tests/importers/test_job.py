@@ -235,11 +235,17 @@ def test_streams_of_another_machine_are_refused(job: Job) -> None:
     for name, value, words in (
         ("machine", "aarch64", "on the architecture aarch64, and the job's facts are of riscv64"),
         ("kernel_version", "#2", "under the build of the kernel #2"),
-        ("cpus_online", "0-1", "on the CPUs online 0-1"),
     ):
         job.put(1, measured(CELLS[0], 77, {"facts": {**BRIEF, name: value}}))
         with pytest.raises(UsageError, match=words):
             job.read()
+
+
+def test_a_cpu_that_was_parked_in_between_costs_no_cell(job: Job) -> None:
+    job.put(1, measured(CELLS[0], 77, {"facts": {**BRIEF, "cpus_online": "0-1"}}))
+    found = job.read()
+    assert "was measured with the CPUs 0-1 online, the facts have 0-3" in found.run.warnings[0]
+    assert CELLS[0].id in found.streams
 
 
 def test_another_version_of_the_probe_is_mentioned(job: Job) -> None:

@@ -475,8 +475,7 @@ void LoadSet::ask() {
 // From what the load counted, printed and reported to its outcome.
 void LoadSet::Running::finish() {
   const Progress to = *ended;
-  const Progress& from =
-      begun.time_ns < to.time_ns ? begun : ready;  // a recorder without a CPU marks too late
+  const Progress& from = begun.time_ns < to.time_ns ? begun : ready;  // nothing was measured between them
   outcome.duration_ns = to.time_ns - from.time_ns;
   outcome.units = to.units - from.units;
   const auto share_of = [this](std::int64_t cpu_ns, std::int64_t time_ns) {

@@ -79,10 +79,9 @@ class LoadSet {
   // The newest totals; empties the pipe without blocking.
   const LoadReport& latest(std::size_t load);
 
-  // The time in which a load's work counts begins now, and ends now: not when the main thread gets the CPU to start and to end it, for
-  // what a load does then was beside nothing that was measured. Both read memory that the loads share and the CPU clocks of their
-  // workers; they wait for nobody and allocate nothing, so that threads that measure can call them. Neither is called by two
-  // threads, and whoever calls stop() has joined both.
+  // The time in which a load's work counts begins with mark() and ends with close(). Threads that measure call them: the main thread
+  // may run much later, and what a load does in between does not count. Both read memory that the loads share and the CPU clocks of
+  // their workers; they wait for nobody and allocate nothing. Neither is called by two threads, and whoever calls stop() has joined both.
   void mark();
   void close();
 

@@ -162,8 +162,10 @@ void Recorder::body() {
 }
 
 void Recorder::tell_if_near() {
-  if (!near_ || monotonic_now_ns() < t0_ns() - near_ns) return;
-  near_();
+  const std::int64_t now_ns = monotonic_now_ns();
+  if (!near_ || now_ns < t0_ns() - near_ns) return;
+  // Among a load's tasks this thread may come late. What it would read then is of a rest of the cell; so nobody is told.
+  if (now_ns <= t0_ns() + near_ns) near_();
   near_ = nullptr;
 }
 

@@ -56,7 +56,8 @@ class Recorder {
   // Chooses t0, opens the lanes' gate, writes the magic and the header. `header` makes the JSON with t0 in
   // it.
   void begin(std::function<std::string(std::int64_t t0_ns)> header);
-  // Called by the recorder's thread right before the first release; to be set before begin().
+  // Called by the recorder's thread right before the first release, and not at all where it gets the CPU too late for that; to be
+  // set before begin().
   void when_near(std::function<void()> near) { near_ = std::move(near); }
   // Takes what is left and ends. After the lanes have.
   void finish();

@@ -67,10 +67,11 @@ void PointsThreads::body(PointsThreadRun& run) {
     before = read_thread_usage();
     run.status = run.spec.body(run.seen);
     run.ended_ns = monotonic_now_ns();
+    const ThreadCounters after = read_thread_counters(root_);  // before the loads' work is read
     one_ended(run);
     if (run.seen.before_) before = *run.seen.before_;
     before.migrations = migrations;
-    run.counters = read_thread_counters(root_) - before;
+    run.counters = after - before;
   }
   run.ended.store(true, std::memory_order_release);
   run.ended.notify_all();

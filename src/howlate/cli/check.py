@@ -54,7 +54,7 @@ def command(seconds: str | None, long_: bool, out: Path | None, no_wait: bool, a
     from howlate.targets import open_target
 
     if seconds is not None and long_:
-        raise UsageError("--seconds and --long cannot be together", "give one of them")
+        raise UsageError("--seconds and --long exclude each other", "give one of them")
     study = find_study("check")
     changes: tuple[str, ...] = ()
     total_ns = LONG_NS if long_ else None

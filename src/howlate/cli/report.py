@@ -59,7 +59,7 @@ def command(
     from howlate.store.run_folder import RunFolder
 
     if by and form != "html":
-        raise UsageError("--by is of the page, which compares in tables", "leave out --format or --by")
+        raise UsageError("--by applies to the HTML page only", "leave out --format or --by")
     wanted, published = parse_axes(asked), axes == "published"
     named = named_runs(runs)
     folders = [RunFolder.open(path) for _name, path in named]

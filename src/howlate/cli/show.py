@@ -30,12 +30,12 @@ def command(
     from howlate.session import reopen
     from howlate.store.run_folder import RunFolder
 
+    if all_ and not kernels:
+        raise UsageError("--all needs --kernels", "add --kernels, or leave --all out")
     if verify:
         return max([_verify(RunFolder.open(run)) for run in runs])
     if len(runs) > 1:
         return _show_several(runs, every, kernels, as_json)
-    if all_ and not kernels:
-        raise UsageError("--all is of the kernels' options", "add --kernels, or leave it out")
     folder = RunFolder.open(runs[0])
     if as_json:
         from howlate.report.terminal import show_json
@@ -83,7 +83,7 @@ def _show_several(runs: tuple[Path, ...], every: bool, kernels: bool, as_json: b
     from howlate.report.terminal import print_cells, show_json
 
     if kernels:
-        raise UsageError("--kernels is of one run", "`howlate compare RUN RUN` tells how kernels differ")
+        raise UsageError("--kernels takes one run", "`howlate compare RUN RUN` tells how kernels differ")
     contents = [read_content(run, bins=False) for run in runs]
     must_be_one_clock(contents)
     cells = labelled(contents, compare_if_several(contents))

@@ -37,6 +37,8 @@ SAME = {
     "cpus_online": "CPUs online",
 }
 """What the streams of one run have in common; runs of several machines are compared."""
+MAY_CHANGE = "cpus_online"
+"""Of these, what may change on one machine while a job runs."""
 BRIEF = {
     "kernel_release": "kernel.release",
     "kernel_version": "kernel.version",

@@ -12,7 +12,7 @@ from typing import Any
 from howlate import doctor
 from howlate.errors import ExitCode, UsageError
 from howlate.execute import Failure
-from howlate.importers._by_hand import BRIEF, SAME, breaks_off, with_kernel
+from howlate.importers._by_hand import BRIEF, MAY_CHANGE, SAME, breaks_off, with_kernel
 from howlate.importers._importer import Measured, RunImporter
 from howlate.importers._lines import Found
 from howlate.model.facts import Facts
@@ -87,16 +87,18 @@ def _run(folder: JobFolder, found: Found, facts: Facts | None, labels: Mapping[s
 
 
 def _boots(found: Found, facts: Mapping[str, Any]) -> tuple[str, ...]:
-    """A sentence where cells were measured in another boot than the facts are of; refuses another machine's or
-    kernel's."""
+    """A sentence where cells were measured in another boot than the facts are of, or with other CPUs online; refuses
+    another machine's or kernel's."""
     if not facts:
         return ()
-    known, other = Facts.from_json(dict(facts)), 0
+    known, other, parked = Facts.from_json(dict(facts)), 0, []
     for stream in found.reads.values():
         ran = stream.header.raw.get("facts")
         for name, what in SAME.items():
             was, its = ran.get(name) if isinstance(ran, dict) else None, known.text(BRIEF[name])
-            if its and was and was != its:
+            if its and was and was != its and name == MAY_CHANGE:
+                parked.append(f"{stream.path} was measured with the CPUs {was} online, the facts have {its}")
+            elif its and was and was != its:
                 raise UsageError(
                     f"{stream.path} was measured {_on(name)} the {what} {was}, and the job's facts are of {its}",
                     "a run is of one machine and kernel: put the results of each into a copy of the job's folder "
@@ -105,7 +107,7 @@ def _boots(found: Found, facts: Mapping[str, Any]) -> tuple[str, ...]:
         other += stream.header.raw.get("boot_id") != known.text("kernel.boot_id")
     cells = "1 cell was" if other == 1 else f"{other} cells were"
     said = f"{cells} measured in another boot of the machine than its facts: they may differ by that"
-    return (said,) if other else ()
+    return (*parked, said) if other else tuple(parked)
 
 
 def _on(fact: str) -> str:

@@ -33,7 +33,7 @@ NO_LIMITS = Limits()
 _LOOK_S = 0.2
 """How often a wait looks for an interrupt; the guest's end wakes it at once."""
 _START_S = 60.0
-_ANSWER_S, TURN_CPU_S = 600.0, 8.0
+_ANSWER_S, TURN_CPU_S = 600.0, 30.0
 """QEMU answers a question between two turns of the guest; one turn ends with the guest's next timer at the latest. A
 question that has not been answered by then is given up; a guest whose turn takes so much CPU time is stuck."""
 # Started by QEMU's parent only: one that was killed in between leaves nothing behind.
@@ -124,6 +124,10 @@ class Guest:
             self._began = (time.monotonic(), ahead_s)
         self.monitor.go_on(deadline)
 
+    def has_stopped(self) -> None:
+        """Its clock stands from now on, and is not asked again: the host's goes on while the guest is saved."""
+        self._began = None
+
     def _virtual_s(self) -> float | None:
         """By how much the guest's clock has gone on since `go_on`; None if it cannot be known."""
         if self._began is None or self.monitor is None:
@@ -148,6 +152,8 @@ class Guest:
             yield
         except LateError:
             raise self.failure("QEMU did not answer in time") from None
+        except StuckError as problem:
+            raise self.stuck("QEMU did not get any further", problem) from None
         except GoneError:
             self.wait(time.monotonic() + _START_S)
             raise self.failure("QEMU ended before the guest was ready") from None

@@ -241,6 +241,7 @@ def _boot(guest: Guest) -> int:
         raise guest.failure("the guest ended while it booted") from None
     except StuckError as problem:
         raise guest.stuck("the guest did not boot", problem) from None
+    guest.has_stopped()
     clock_ns = window.read_ready(guest.window)
     if clock_ns is None:
         raise guest.failure("the guest stopped before it was ready for a job")

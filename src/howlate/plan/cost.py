@@ -36,17 +36,18 @@ LOADS_S: Mapping[str, float] = {
 BEFORE_S: Mapping[str, float] = {"disk": 1.2}
 """Before a load can start: its modules and a file system."""
 GROUP_S, GROUPS, AGAIN_S = 1.0, 10, 4.5
-"""Where the probe runs hackbench alone first, what each of its groups (10 by default) and the second start cost beside
-the stretch of the plan: the loads run until their rate is known, and the probe gets the CPU late among their tasks.
-Fitted to five cells of bench/lab_costs.py on a quiet host, 3, 10 and 20 groups, 0.03 to 5 s; off by 12 % at most."""
+"""Where the probe runs hackbench alone first, what each of its groups (10 by default) and the second start cost
+beside the stretch of the plan: the loads run until their rate is known, and the probe gets the CPU late among their
+tasks. Fitted to five cells of bench/lab_costs.py on a quiet host, 3, 10 and 20 groups, 0.03 to 5 s; off by 12 % at
+most."""
 _SHARES = ("cpu", "memory-alloc", "memory-fault")
 """Loads whose target is a share of the CPU in per cent."""
 LIMIT_S, LIMIT_PER_S = 30.0, 40.0
 """The CPU time that a guest may use: so much, and so much for each virtual second of its cell (up to 25 were
 seen)."""
-VIRTUAL_S, VIRTUAL_PER_S = 10.0, 3.0
-"""The time by its own clock that a guest may take: so much, in which the loads start (hackbench's tasks take 3 s), so
-much for each second of its cell,"""
+VIRTUAL_S, VIRTUAL_PER_S, VIRTUAL_PER_GROUP_S = 10.0, 3.0, 1.0
+"""The time by its own clock that a guest may take: so much, so much for each second of its cell, so much for each
+group of hackbench (the tasks of ten take 3 s to start),"""
 ANSWER_S, FAIR_ANSWER_S = 0.025, 1.0
 """and so much for each activation, of a real-time task and of another: a late activation is followed by one that is
 due later. A kernel whose timers follow its tick answers each 10 ms; one task of some hundred has its turn after a
@@ -72,7 +73,8 @@ def virtual_limit_s(cell: Cell, length: Length, rows: float) -> float:
     policy = spell(cell.parameters.get("policy", ""))
     answer_s = ANSWER_S if policy.startswith(("fifo", "rr", "deadline")) else FAIR_ANSWER_S
     late_s = rows * answer_s if math.isfinite(rows) else 0.0
-    return VIRTUAL_S + VIRTUAL_PER_S * length.most_s + late_s
+    groups = sum(_groups(word) for word in _loads(cell))
+    return VIRTUAL_S + VIRTUAL_PER_S * length.most_s + VIRTUAL_PER_GROUP_S * groups + late_s
 
 
 def _second_s(cell: Cell) -> float:
@@ -104,12 +106,18 @@ def _name(load: str) -> str:
 
 
 def _late_s(word: str) -> float:
+    groups = _groups(word)
+    return AGAIN_S + GROUP_S * groups if groups else 0.0
+
+
+def _groups(word: str) -> int:
+    """How many groups of hackbench a load has; 0 for another load."""
     name, _, target = word.split(",")[0].partition(":")
     if name != "hackbench":
-        return 0.0
+        return 0
     with suppress(ValueError):
-        return AGAIN_S + GROUP_S * int(target or GROUPS)
-    return AGAIN_S + GROUP_S * GROUPS
+        return int(target or GROUPS)
+    return GROUPS
 
 
 def _load_s(word: str) -> float:

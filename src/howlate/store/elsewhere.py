@@ -145,13 +145,19 @@ def _said(what: str, paths: Sequence[Path]) -> str:
 
 
 def _holds_lines(folder: Path) -> bool:
-    """Whether a folder is what `howlate-probe job` writes: a folder for each line."""
-    return any(_is_line(path) for path in listed(folder))
+    """Whether a folder is what `howlate-probe job` writes: a folder for each line. One that cannot be read is not."""
+    try:
+        return any(_is_line(path) for path in folder.iterdir())
+    except OSError:
+        return False
 
 
 def _is_line(folder: Path) -> bool:
     """Whether a folder is that of a job's line; its status is missing where the power went while it was measured."""
-    return folder.name.isdecimal() and (folder / "stdout").is_file()
+    try:
+        return folder.name.isdecimal() and (folder / "stdout").is_file()
+    except OSError:
+        return False
 
 
 def results_alone(path: Path) -> bool:

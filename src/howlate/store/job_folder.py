@@ -131,7 +131,8 @@ class JobFolder:
             elif path not in attempts:
                 found.append(f"{path} holds no results of the job")
         for attempt in attempts:
-            lines = [int(p.name) for p in listed(attempt) if p.name.isdecimal()]
+            with looking(attempt):
+                lines = [int(path.name) for path in attempt.iterdir() if path.name.isdecimal()]
             if beyond := sorted(number for number in lines if number >= len(self.cells)):
                 found.append(
                     f"{attempt / str(beyond[0])} is of no line of this job, which has {len(self.cells)}"

@@ -1,12 +1,15 @@
 #include "loads/base/progress.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "core/text.hpp"
@@ -16,17 +19,39 @@
 namespace howlate {
 namespace {
 
-constexpr unsigned close_on_exec = 1;  // MFD_CLOEXEC
+// MFD_CLOEXEC and MFD_NOEXEC_SEAL, which glibc of the oldest systems has not.
+constexpr unsigned close_on_exec = 1, not_executable = 8;
 
 Error no_memory(const std::string& whose) {
   return broken("cannot map memory shared with " + whose + ": " + errno_text(errno));
 }
 
+// A file in memory. Kernels before 6.3 do not know that it is not to be executed; some of those after it insist.
+Fd memory_file() {
+  for (const unsigned flags : {close_on_exec | not_executable, close_on_exec}) {
+    Fd file(static_cast<int>(::syscall(SYS_memfd_create, "howlate-load", flags)));
+    if (file.valid() || errno != EINVAL) return file;
+  }
+  return {};
+}
+
 }  // namespace
+
+Fd unnamed_file() {
+  for (const char* pattern : {"/dev/shm/howlate-XXXXXX", "/tmp/howlate-XXXXXX"}) {
+    std::string path = pattern;
+    Fd file(::mkostemp(path.data(), O_CLOEXEC));
+    if (!file.valid()) continue;
+    ::unlink(path.c_str());
+    return file;
+  }
+  return {};
+}
 
 Result<SharedSlots> SharedSlots::make() {
   SharedSlots made;
-  made.file_ = Fd(static_cast<int>(::syscall(SYS_memfd_create, "howlate-load", close_on_exec)));
+  made.file_ = memory_file();
+  if (!made.file_.valid()) made.file_ = unnamed_file();
   if (!made.file_.valid()) return no_memory("a load");
   return made;
 }

@@ -44,6 +44,10 @@ class SharedSlots {
   std::span<const WorkerSlot> slots_;
 };
 
+// A file without a name where tasks share it: where the kernel makes no file in memory (before 3.17, or forbidden). Invalid where there
+// is no place for it.
+Fd unnamed_file();
+
 // In the supervisor: memory for so many slots, in the file behind `fd`, or, where that is negative, in memory that nobody else sees.
 Result<std::span<WorkerSlot>> map_worker_slots(std::size_t workers, int fd);
 

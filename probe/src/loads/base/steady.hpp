@@ -25,7 +25,7 @@ class SteadyRate {
   [[nodiscard]] double error() const;
   [[nodiscard]] double per_second() const;
   [[nodiscard]] bool begun() const { return windows() >= windows_least; }
-  // Asked at every fourth window only, since whoever asks often enough gets the answer that he waits for.
+  // Checked at every fourth window only: a rule that is checked often enough is met by chance.
   [[nodiscard]] bool known() const { return windows() % 4 == 0 && error() <= error_most; }
 
  private:
