@@ -50,9 +50,14 @@ def test_two_runs_of_two_boots_in_other_places_are_equal(tmp_path: Path, booted:
     assert len(first) > 100 * 33
 
 
-def test_a_cell_is_the_same_whatever_ran_before_it_and_beside_it(tmp_path: Path, booted: Path) -> None:
+@pytest.mark.parametrize(
+    "other", ["memory-fault:100", pytest.param("hackbench:1", marks=[pytest.mark.sweep, pytest.mark.slow])]
+)
+def test_a_cell_is_the_same_whatever_ran_before_it_and_beside_it(
+    tmp_path: Path, booted: Path, other: str
+) -> None:
     """Each cell starts from the same machine; two at once share the host's cores and nothing else."""
-    lines = [cell(100, LOAD), cell(150), cell(100, "--load=hackbench:1")]
+    lines = [cell(100, LOAD), cell(150), cell(100, f"--load={other}")]
     on = bench(tmp_path, fresh=True, snapshots=booted)
     forwards = [stream_of(on, line) for line in lines]
     backwards = [stream_of(on, line) for line in reversed(lines)]
