@@ -152,7 +152,7 @@ def _signal(pid: int, number: int) -> None:
 
 def _separate(folder: Path, mounts: Sequence[str]) -> subprocess.Popen[bytes]:
     """A process that holds a mount namespace: file systems of its own on the temporary folders (the test's
-    folder stays in sight), a user sshd, which it wants, and a home that is in one of them."""
+    folder and the server stay in sight), a user sshd, which it wants, and a home that is in one of them."""
     users = Path("/etc/passwd").read_text().splitlines()
     mine = [line.split(":") for line in users if line.split(":")[2] == str(os.geteuid())]
     others = [line for line in users if line.split(":")[2] != str(os.geteuid())]
@@ -161,10 +161,13 @@ def _separate(folder: Path, mounts: Sequence[str]) -> subprocess.Popen[bytes]:
     (folder / "passwd").write_text("\n".join([*entries, *others, sshd]) + "\n")
     own = {place: f"-t tmpfs -o mode=1777,size=256m tmpfs {place}" for place in PLACES}
     own.update({line.rsplit(" ", 1)[1]: line for line in mounts})
-    where = shlex.quote(str(folder))
-    script = [f"exec 9<{where}", f"mount --bind {where}/passwd /etc/passwd"]
-    script += [f"mount {line}" for line in own.values()]
-    script += [f"mkdir -p {where}", f"mount --no-canonicalize --bind /proc/self/fd/9 {where}", "exec 9<&-"]
+    seen = {9: folder, **({8: UNPACKED} if UNPACKED.is_dir() else {})}
+    where = {number: shlex.quote(str(path)) for number, path in seen.items()}
+    script = [f"exec {number}<{path}" for number, path in where.items()]
+    script += [f"mount --bind {where[9]}/passwd /etc/passwd", *(f"mount {line}" for line in own.values())]
+    for number, path in where.items():
+        bind = f"mount --no-canonicalize --bind /proc/self/fd/{number} {path}"
+        script += [f"mkdir -p {path}", bind, f"exec {number}<&-"]
     script += ["mkdir -p /run/sshd /run/home", "chmod 755 /run/sshd", "echo ready", "exec cat"]
     argv = ["unshare", "--mount", "--propagation", "private", "sh", "-c", " && ".join(script)]
     holder = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
