@@ -98,6 +98,8 @@ inside() { # command ...
   chroot "$bare" /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
     TERM="${TERM:-dumb}" sh -c 'cd /root/howlate && exec "$@"' sh "$@" </dev/null || code=$?
   say "'$*' ended with exit code $code after $((SECONDS - started)) s"
+  # The system goes with this script, and the compiler's output with it.
+  [ "$code" = 0 ] || grep --no-messages --max-count=10 --regexp='error:' "$bare/root/howlate/build/probe/build.log" >&2 || true
   return "$code"
 }
 
