@@ -200,7 +200,7 @@ die_of_old_age() { # what is too old ...
   local list
   list=$(printf ', %s' "$@")
   die $EXIT_NOT_POSSIBLE "this system is too old for howlate: it has ${list:2}. Nothing was installed. Use Debian 12 or newer or" \
-    "Ubuntu 24.04 or newer; or measure this machine from such a one, over SSH, with nothing installed here:" \
+    "Ubuntu 22.04 (with its updates) or newer; or measure this machine from such a one, over SSH, with nothing installed here:" \
     "./howlate run check --target ssh:root@$(uname -n)"
 }
 
