@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #include <cstdlib>
 #include <deque>
 
+#include "cell/load_child.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "loads/base/member.hpp"
@@ -39,8 +38,6 @@ constexpr std::int64_t alone_window_ns =
 constexpr std::int64_t alone_at_most_ns = 5'000 * ms_ns;
 constexpr double target_reached = 0.9;
 constexpr std::int64_t end_within_ns = 10'000 * ms_ns;
-// Descriptors in the load: of the report pipe, and of the memory that it counts in.
-constexpr int report_place = 3, slots_place = 4;
 
 struct Pipe {
   Fd read, write;
@@ -67,41 +64,6 @@ bool drain(const Fd& fd, std::string& text) {
   }
 }
 
-void close_from(unsigned first) {
-  if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-  struct rlimit limit {};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  const rlim_t last = std::min<rlim_t>(limit.rlim_cur, 65536);
-  for (rlim_t fd = first; fd < last; ++fd) ::close(static_cast<int>(fd));
-}
-
-// In the child: nothing here allocates.
-[[noreturn]] void become_load(pid_t parent, char* const* words, int out, int err, int report, int slots) {
-  if (!end_with_parent(SIGKILL, parent)) ::_exit(0);
-  ::setpgid(0, 0);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  // All are moved above where they go, so that none is overwritten before it is used.
-  out = ::fcntl(out, F_DUPFD, 10);
-  err = ::fcntl(err, F_DUPFD, 10);
-  report = ::fcntl(report, F_DUPFD, 10);
-  slots = ::fcntl(slots, F_DUPFD, 10);
-  ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
-  ::dup2(out, STDOUT_FILENO);
-  ::dup2(err, STDERR_FILENO);
-  ::dup2(report, report_place);
-  ::dup2(slots, slots_place);
-  close_from(slots_place + 1);
-  ::execv("/proc/self/exe", words);
-  static constexpr std::string_view emulated =
-      "the load's program cannot be executed: this kernel starts no programs of its architecture";
-  static constexpr std::string_view hidden = "the load's program cannot be executed: /proc is not mounted";
-  const std::string_view sentence = errno == ENOEXEC ? emulated : hidden;
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
-  ::_exit(static_cast<int>(ExitCode::not_possible));
-}
-
 // The sentence that a load left on standard error, without its beginning; its last line.
 std::string last_sentence(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -123,30 +85,6 @@ int milliseconds_until(std::int64_t end_ns) {
 }
 
 }  // namespace
-
-std::string LoadOutcome::to_json() const {
-  JsonWriter json;
-  json.begin_object().member("name", name).member("spec", spec).member("unit", unit).member("target", target);
-  json.key("target_cpu");
-  if (target_cpu) {
-    json.value(*target_cpu);
-  } else {
-    json.null();
-  }
-  json.member("cpus", cpus).member("policy", policy).member("nice", nice).key("achieved_cpu");
-  if (achieved_cpu) {
-    json.value(*achieved_cpu);
-  } else {
-    json.null();
-  }
-  json.member("units", units).member("duration_ns", duration_ns).key("goal");
-  goal.write(json);
-  json.member_raw("results", results);
-  json.key("warnings").begin_array();
-  for (const std::string& warning : warnings) json.value(warning);
-  json.end_array().end_object();
-  return json.take();
-}
 
 // One load: its process, the three pipes from it, and the memory that it counts in.
 struct LoadSet::Running {
