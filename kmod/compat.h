@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What differs between kernels, from 5.10 on; Kbuild finds out what this one has. */
+/* Differences between kernels, from 5.10 on; Kbuild detects what this one has. */
 #ifndef HOWLATE_COMPAT_H
 #define HOWLATE_COMPAT_H
 

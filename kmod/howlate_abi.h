@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * What howlate's modules and its probe say to each other. Included by both sides; plain types of
+ * The interface between howlate's modules and its probe. Included by both sides; plain types of
  * the kernel's user interface, of the same size and order on 32 and 64 bits.
  *
- * A module refuses to start for a probe of another version (EPROTONOSUPPORT): nothing is read that
- * means something else.
+ * A module refuses to start for a probe of another version (EPROTONOSUPPORT), so that neither side
+ * misinterprets the other's data.
  */
 #ifndef HOWLATE_ABI_H
 #define HOWLATE_ABI_H
@@ -22,48 +22,48 @@
 #define HOWLATE_IRQ_RECORDS_MAX 1048576
 
 /*
- * Asked for once for each open file. The interrupt comes on the CPU that the caller runs on. All
- * times are of CLOCK_MONOTONIC.
+ * Called once for each open file. The interrupt comes on the CPU of the caller. All times are of
+ * CLOCK_MONOTONIC.
  */
 struct howlate_irq_start {
 	__u32 version; /* HOWLATE_ABI_VERSION */
 	__u32 records; /* what can be held unread, rounded up to a power of two */
-	__s64 first_ns; /* the first expiry; 0 is a period from now, and is told */
+	__s64 first_ns; /* the first expiry; 0: a period from now, returned here */
 	__s64 period_ns;
-	__u32 cpu; /* told: where the interrupt comes */
+	__u32 cpu; /* returned: the CPU of the interrupt */
 	__u32 reserved; /* 0 */
 };
 
 /*
- * One interrupt, as read() gives them. Times are of the module's clock: nanoseconds of
+ * One interrupt, as read() returns it. Times are of the module's clock: nanoseconds of
  * CLOCK_MONOTONIC (howlate_irq), ticks of the HPET (howlate_hpet).
  */
 struct howlate_irq_record {
-	__u64 index; /* of the expiry: the first + index * period */
+	__u64 index; /* number of the expiry: the first + index * period */
 	__s64 due; /* when it was due */
 	__s64 handled; /* the handler's first time stamp */
-	__u64 lost; /* records so far that found no room */
+	__u64 lost; /* records so far for which there was no room */
 };
 
-/* What became of the expiries: handled + missed were due. Of the handled, lost have no record. */
+/* The account of the expiries: handled + missed were due. Of the handled, lost have no record. */
 struct howlate_irq_account {
 	__u64 handled; /* runs of the handler */
 	__u64 missed; /* expiries that had passed when the handler of an earlier one ran */
-	__u64 lost; /* handled, and no room for the record */
-	__s64 latency_max; /* handled - due of all that were handled, lost ones too */
-	__u64 latency_max_index; /* of which expiry */
+	__u64 lost; /* handled, but there was no room for the record */
+	__s64 latency_max; /* handled - due over all handled expiries, lost ones included */
+	__u64 latency_max_index; /* the expiry of that maximum */
 };
 
 #define HOWLATE_IRQ_START _IOWR(0xB7, 0x01, struct howlate_irq_start)
-/* No interrupt comes after it. Whoever waits in read() gets what is left, then 0 bytes. */
+/* No interrupt comes after it. A waiting read() returns what is left, then 0 bytes. */
 #define HOWLATE_IRQ_STOP _IO(0xB7, 0x02)
 #define HOWLATE_IRQ_ACCOUNT _IOR(0xB7, 0x03, struct howlate_irq_account)
 
 /*
- * howlate_hpet: the same from a spare comparator of the HPET (x86), with the HPET's counter as the
- * clock. The kernel's own driver of /dev/hpet says which comparator is spare: the user opens that,
- * asks which one it was given, and hands both over; the comparator stays taken until this device is
- * closed. STOP, ACCOUNT and records are those of howlate_irq.
+ * howlate_hpet: the same with a spare comparator of the HPET (x86), and the HPET's counter as the
+ * clock. The kernel's own driver of /dev/hpet assigns a spare comparator: the user opens that
+ * device, asks for the comparator's number, and passes both on. The comparator stays taken until
+ * this device is closed. STOP, ACCOUNT and records are those of howlate_irq.
  */
 #define HOWLATE_HPET_MODULE "howlate_hpet"
 #define HOWLATE_HPET_DEVICE "/dev/howlate_hpet"
@@ -77,10 +77,10 @@ struct howlate_hpet_start {
 	__s64 period_ns; /* rounded to whole ticks */
 	__s32 hpet; /* a descriptor of /dev/hpet */
 	__u32 comparator; /* hi_timer of its HPET_INFO */
-	__s64 first; /* told: when the first is due, in ticks; its lower half is the counter's */
-	__s64 first_ns; /* told: the same of CLOCK_MONOTONIC */
-	__u32 tick_fs; /* told: a tick in femtoseconds */
-	__u32 line; /* told: the input of the I/O APIC that it interrupts by */
+	__s64 first; /* returned: the first due time, in ticks; its lower half is the counter's */
+	__s64 first_ns; /* returned: the same on CLOCK_MONOTONIC */
+	__u32 tick_fs; /* returned: a tick in femtoseconds */
+	__u32 line; /* returned: the input of the I/O APIC that it uses */
 };
 
 #define HOWLATE_HPET_START _IOWR(0xB7, 0x04, struct howlate_hpet_start)
@@ -90,8 +90,8 @@ struct howlate_hpet_start {
  * names (/sys/class/uio/uio<n>/name). Map 0 is shared memory: a struct howlate_uio_page, and from
  * HOWLATE_UIO_RECORDS_AT on a ring of HOWLATE_UIO_RECORDS records.
  *
- * The user fills in version and period and writes a 32-bit 1 to the device: the interrupt comes, by
- * a timer on the CPU of the caller, until a 0 is written or the device is closed. read() and poll()
+ * The user fills in version and period and writes a 32-bit 1 to the device. A timer on the CPU of
+ * the caller then raises the interrupt until a 0 is written or the device is closed. read(), poll()
  * are UIO's own. All times are of CLOCK_MONOTONIC. One open file at a time.
  */
 #define HOWLATE_UIO_MODULE "howlate_uio"
@@ -102,15 +102,15 @@ struct howlate_hpet_start {
 #define HOWLATE_UIO_RECORDS_AT 4096
 
 struct howlate_uio_page {
-	__u32 version; /* asked: HOWLATE_ABI_VERSION */
+	__u32 version; /* given: HOWLATE_ABI_VERSION */
 	__u32 written; /* records so far, of which the last HOWLATE_UIO_RECORDS are there */
-	__s64 period_ns; /* asked: HOWLATE_IRQ_PERIOD_NS_MIN to _MAX */
-	__u64 due; /* told after a stop: what was due, served by a handler or not */
+	__s64 period_ns; /* given: HOWLATE_IRQ_PERIOD_NS_MIN to _MAX */
+	__u64 due; /* returned after a stop: how many were due, handled or not */
 };
 
 /* One run of the driver's handler; number n of them is record n % HOWLATE_UIO_RECORDS. */
 struct howlate_uio_record {
-	__u64 index; /* which was due: those left out came while another waited for the handler */
+	__u64 index; /* number of the expiry; missing ones came while another waited for the handler */
 	__s64 due_ns; /* when the timer that raises the interrupt was due */
 	__s64 raised_ns; /* just before the interrupt was raised */
 	__s64 handler_ns; /* the handler's first time stamp */

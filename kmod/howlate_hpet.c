@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * howlate_hpet: how late a periodic interrupt's handler runs, and who it wakes, by two parts of one
- * timer chip: a comparator interrupts, the counter is the clock.
+ * howlate_hpet: how late the handler of a periodic interrupt runs, and the task that it wakes, with
+ * two parts of one timer chip: a comparator interrupts, the counter is the clock.
  *
  * From: the counter's value that the comparator waits for. To: the counter's value that the handler
  * reads as its first statement, in hard-interrupt context, also under PREEMPT_RT. Included: the
  * chip's own delay, the way through the I/O APIC, interrupts that are off, the entry into the
- * kernel and handlers that are served before. After the time stamp the handler tells the chip that
- * it was heard, stores 32 bytes, sets the comparator's next value (most cannot repeat by
- * themselves) and wakes the reader.
+ * kernel and handlers that run first. After the time stamp the handler acknowledges the interrupt,
+ * stores 32 bytes, sets the comparator's next value (most comparators cannot repeat by themselves)
+ * and wakes the reader.
  *
- * The comparator is one that the kernel's driver of /dev/hpet gives away: clock events and the
- * legacy ones are not among them. It stays taken as long as this device is open. It interrupts by
- * an input of the I/O APIC that it can reach and nobody else uses.
+ * The comparator is one that the kernel's driver of /dev/hpet gives away, which excludes clock
+ * events and legacy comparators. It stays taken as long as this device is open. It interrupts by an
+ * input of the I/O APIC that it can reach and nobody else uses.
  */
 #include <linux/acpi.h>
 #include <linux/bits.h>
@@ -37,18 +37,18 @@
 #define COMPARATOR_LINES(n) (0x104 + 0x20 * (n))
 #define COMPARATOR_VALUE(n) (0x108 + 0x20 * (n))
 
-/* A value that is nearer than this may have passed before the chip has it. */
+/* A value nearer than this may have passed before it is written to the chip. */
 #define TICKS_AHEAD 128
 #define TICKS_MOST BIT(30)
-/* Below are the lines of old devices, which have their places on the boards. */
+/* Lower inputs belong to legacy devices, which boards wire to fixed lines. */
 #define FIRST_LINE 16
 
 struct howlate_hpet {
 	struct howlate_ring ring;
 	unsigned int comparator;
 	u32 period;
-	s64 due; /* by the handler alone, in ticks; the lower half is the counter's */
-	u32 before; /* the comparator's configuration as it was */
+	s64 due; /* written only by the handler, in ticks; the lower half is the counter's */
+	u32 before; /* the comparator's original configuration */
 	struct file *hpet; /* /dev/hpet: as long as it is open the comparator is ours */
 	u32 line;
 	unsigned int irq;
@@ -67,7 +67,7 @@ static void put(u32 value, unsigned int at)
 	writel(value, registers + at);
 }
 
-/* Moves on to the first expiry that can still be met; how many cannot. */
+/* Advances to the first expiry that can still be met; returns how many cannot. */
 static u32 howlate_hpet_next(struct howlate_hpet *hpet)
 {
 	u32 missed = 0;
@@ -96,7 +96,7 @@ static irqreturn_t howlate_hpet_handler(int irq, void *data)
 		return IRQ_NONE;
 	put(mine, STATUS);
 	if (late < 0)
-		return IRQ_HANDLED; /* of a value given up, or the counter's way round */
+		return IRQ_HANDLED; /* for an abandoned value, or after the counter wrapped */
 	howlate_ring_put(&hpet->ring, hpet->due, hpet->due + late);
 	howlate_ring_missed(&hpet->ring, howlate_hpet_next(hpet));
 	howlate_ring_wake(&hpet->ring);
@@ -110,7 +110,7 @@ static ssize_t howlate_hpet_read(struct file *file, char __user *to, size_t size
 	return howlate_ring_read(&hpet->ring, file, to, size);
 }
 
-/* A line that the comparator can interrupt by and that nobody uses. */
+/* A line that the comparator can use and that nobody else uses. */
 static int howlate_hpet_take_line(struct howlate_hpet *hpet)
 {
 	unsigned long lines = get(COMPARATOR_LINES(hpet->comparator));
@@ -141,7 +141,7 @@ static void howlate_hpet_give_line_back(struct howlate_hpet *hpet)
 	acpi_unregister_gsi(hpet->line);
 }
 
-/* The comparator is the user's by /dev/hpet, and can be used. */
+/* Checks that the user owns the comparator through /dev/hpet, and that it can be used. */
 static int howlate_hpet_take_comparator(struct howlate_hpet *hpet,
 					const struct howlate_hpet_start *start)
 {
@@ -167,7 +167,7 @@ static int howlate_hpet_take_comparator(struct howlate_hpet *hpet,
 	return -EBADF;
 }
 
-/* The first comes a period from now. */
+/* The first interrupt comes a period from now. */
 static void howlate_hpet_go(struct howlate_hpet *hpet, struct howlate_hpet_start *start)
 {
 	const u32 kept = hpet->before & ~(HPET_TN_PERIODIC | HPET_TN_FSB | HPET_TN_ROUTE);
@@ -249,7 +249,7 @@ static long howlate_hpet_start(struct howlate_hpet *hpet, void __user *from)
 	return copy_to_user(from, &start, sizeof(start)) ? -EFAULT : 0;
 }
 
-/* No handler runs after it; the chip is as it was. */
+/* No handler runs after it; the chip's configuration is restored. */
 static void howlate_hpet_end(struct howlate_hpet *hpet)
 {
 	mutex_lock(&hpet->configuring);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * howlate_irq: how late a periodic interrupt's handler runs, and who it wakes.
+ * howlate_irq: how late the handler of a periodic interrupt runs, and the task that it wakes.
  *
- * From: the instant that a high-resolution timer was programmed for. To: the first statement of its
- * handler, which runs in hard-interrupt context, also under PREEMPT_RT (HRTIMER_MODE_*_HARD).
+ * From: the instant for which a high-resolution timer was programmed. To: the first statement of
+ * its handler, which runs in hard-interrupt context, also under PREEMPT_RT (HRTIMER_MODE_*_HARD).
  * Included: the timer device's own delay, interrupts that are off, the entry into the kernel, and
- * handlers that are served before. The handler stamps, stores 32 bytes and wakes the reader; it
+ * handlers that run first. The handler takes a time stamp, stores 32 bytes and wakes the reader; it
  * takes no lock but the scheduler's own, allocates nothing and prints nothing.
  *
  * Each open file has a timer of its own, on the CPU from which it was started. The file holds the
- * module: it can be unloaded as soon as nobody has it open; who is killed has not.
+ * module: it can be unloaded once nobody has it open, and a killed process has not.
  */
 #include <linux/capability.h>
 #include <linux/miscdevice.h>

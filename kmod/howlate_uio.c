@@ -2,22 +2,23 @@
 /*
  * howlate_uio: from a driver's interrupt handler in the kernel to its handler in user space.
  *
- * Two devices of the UIO framework (/dev/uio<n>), whose handler stamps, stores 32 bytes into memory
- * that it shares with the user, and has UIO notify who waits in read() or poll():
+ * Two devices of the UIO framework (/dev/uio<n>). Their handler takes a time stamp, stores 32 bytes
+ * into memory that it shares with the user, and lets UIO notify the task in read() or poll():
  *
  * howlate_hrtimer, always: a platform device with an interrupt line of its own, which a timer in
- * hard-interrupt context raises. The line goes through the kernel's interrupt layer as any other.
+ * hard-interrupt context raises. The line passes the kernel's interrupt layer like any other.
  *
- * howlate_edu, for each of QEMU's PCI devices "edu": the same timer writes to the register that has
- * the device raise its interrupt (MSI; INTx with the parameter intx), the handler acknowledges it.
+ * howlate_edu, for each of QEMU's PCI devices "edu": the same timer writes to the register that
+ * makes the device raise its interrupt (MSI; INTx with the parameter intx); the handler
+ * acknowledges it.
  *
- * In which context the handler runs is the kernel's choice: hard-interrupt context, or with
- * PREEMPT_RT or threadirqs a thread of the interrupt. From 6.10 on UIO notifies in a thread always.
+ * The kernel chooses the context of the handler: hard-interrupt context, or with PREEMPT_RT or
+ * threadirqs an interrupt thread. From 6.10 on UIO always notifies in a thread.
  *
- * Three instants come with each record: when the timer was due, when it raised the interrupt, and
- * the handler's first time stamp. Interrupts that are off delay the timer itself, so they lie
- * between the first two; what the interrupt's own way takes, a thread's wake-up among it, lies
- * between the last two. Nothing here takes a sleeping lock, allocates or prints.
+ * Each record has three instants: when the timer was due, when it raised the interrupt, and the
+ * handler's first time stamp. Interrupts that are off delay the timer itself, so their time lies
+ * between the first two; the interrupt's own way, including the wake-up of a thread, lies between
+ * the last two. Nothing here takes a sleeping lock, allocates or prints.
  */
 #include <linux/bitops.h>
 #include <linux/capability.h>
@@ -42,9 +43,9 @@
 
 #define EDU_VENDOR 0x1234
 #define EDU_DEVICE 0x11e8
-#define EDU_STATUS 0x24 /* read: why it interrupts */
+#define EDU_STATUS 0x24 /* read: reasons for the interrupt */
 #define EDU_RAISE 0x60 /* written: reasons to interrupt */
-#define EDU_ACKNOWLEDGE 0x64 /* written: reasons that are no more */
+#define EDU_ACKNOWLEDGE 0x64 /* written: reasons that are served */
 
 static bool intx;
 module_param(intx, bool, 0444);
@@ -56,12 +57,12 @@ struct howlate_uio {
 	ktime_t period;
 	struct howlate_uio_page *page;
 	struct howlate_uio_record *records;
-	void __iomem *registers; /* edu's; NULL: the line is raised by the timer itself */
+	void __iomem *registers; /* edu's; NULL: the timer itself raises the line */
 	unsigned long opened;
-	bool running; /* under UIO's lock of the device, as all that is called from user space */
-	u64 due; /* by the timer alone */
-	u32 written; /* by the handler alone: the page is the user's */
-	/* Raised, and not yet taken: filled in by the timer, emptied by the handler. */
+	bool running; /* under UIO's lock of the device, like all calls from user space */
+	u64 due; /* written only by the timer */
+	u32 written; /* written only by the handler; the user can write to the page */
+	/* Raised and not yet taken: the timer fills it in, the handler empties it. */
 	bool raised;
 	u64 raised_index;
 	s64 raised_due_ns;
@@ -75,12 +76,12 @@ static enum hrtimer_restart howlate_uio_expired(struct hrtimer *timer)
 	const u64 index = uio->due;
 
 	uio->due += hrtimer_forward_now(timer, uio->period);
-	/* The handler has taken what it says. */
+	/* The handler has taken the content. */
 	if (!smp_load_acquire(&uio->raised)) {
 		uio->raised_index = index;
 		uio->raised_due_ns = due_ns;
 		uio->raised_ns = ktime_get_ns();
-		/* It is whole before the handler sees it. */
+		/* The content is complete before the handler sees it. */
 		smp_store_release(&uio->raised, true);
 	}
 	if (uio->registers)
@@ -107,16 +108,16 @@ static irqreturn_t howlate_uio_handler(int irq, struct uio_info *info)
 
 	if (uio->registers && !howlate_uio_edu_is_it(uio))
 		return IRQ_NONE;
-	/* What was raised is read after this. */
+	/* The content is read after this. */
 	if (!smp_load_acquire(&uio->raised))
-		return IRQ_HANDLED; /* taken by the run before */
+		return IRQ_HANDLED; /* the previous run has taken it */
 	record->index = uio->raised_index;
 	record->due_ns = uio->raised_due_ns;
 	record->raised_ns = uio->raised_ns;
 	record->handler_ns = now_ns;
-	/* Its place is the timer's again. */
+	/* The timer may fill it in again. */
 	smp_store_release(&uio->raised, false);
-	/* The record is whole before the user sees that it is there. */
+	/* The record is complete before the user sees it. */
 	smp_store_release(&uio->page->written, ++uio->written);
 	return IRQ_HANDLED;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Records of interrupts, from a handler in hard-interrupt context to one reader at a time that
- * waits for them; and what became of those that found no room. One for each open file.
+ * A ring of interrupt records, from a handler in hard-interrupt context to one waiting reader at a
+ * time, with an account of the records for which there was no room. One for each open file.
  */
 #ifndef HOWLATE_RING_H
 #define HOWLATE_RING_H
@@ -19,9 +19,9 @@ struct howlate_ring {
 	struct rcuwait reader;
 	struct howlate_irq_record *records;
 	u32 mask;
-	u32 written; /* by the handler alone */
-	u32 taken; /* by the reader alone */
-	struct howlate_irq_account account; /* by the handler alone */
+	u32 written; /* written only by the handler */
+	u32 taken; /* written only by the reader */
+	struct howlate_irq_account account; /* written only by the handler */
 	bool started; /* once, and for good */
 	bool running;
 	struct mutex reading; /* one reader at a time */
@@ -51,15 +51,15 @@ static inline void howlate_ring_free(struct howlate_ring *ring)
 	ring->records = NULL;
 }
 
-/* From now on there is somebody to wait for. */
+/* From now on the reader can wait for records. */
 static inline void howlate_ring_start(struct howlate_ring *ring)
 {
 	ring->running = true;
-	/* A reader that sees it finds the rest. */
+	/* A reader that sees `started` finds the rest initialised. */
 	smp_store_release(&ring->started, true);
 }
 
-/* The handler, once a run, after its time stamp; then what it missed, then the wake-up. */
+/* The handler calls this once a run, after its time stamp; missed expiries and wake-up follow. */
 static inline void howlate_ring_put(struct howlate_ring *ring, s64 due, s64 handled)
 {
 	struct howlate_irq_account *account = &ring->account;
@@ -70,7 +70,7 @@ static inline void howlate_ring_put(struct howlate_ring *ring, s64 due, s64 hand
 		account->latency_max = handled - due;
 		account->latency_max_index = index;
 	}
-	/* What the reader gave back has been copied. */
+	/* The reader has copied the records that it released. */
 	if (written - smp_load_acquire(&ring->taken) <= ring->mask) {
 		struct howlate_irq_record *record = &ring->records[written & ring->mask];
 
@@ -78,7 +78,7 @@ static inline void howlate_ring_put(struct howlate_ring *ring, s64 due, s64 hand
 		record->due = due;
 		record->handled = handled;
 		record->lost = account->lost;
-		/* The record is whole before the reader sees that it is there. */
+		/* The record is complete before the reader sees it. */
 		smp_store_release(&ring->written, written + 1);
 	} else {
 		account->lost++;
@@ -96,7 +96,7 @@ static inline void howlate_ring_wake(struct howlate_ring *ring)
 	rcuwait_wake_up(&ring->reader);
 }
 
-/* After the last run of the handler: whoever waits gets what is left. */
+/* After the last run of the handler: a waiting reader gets what is left. */
 static inline void howlate_ring_end(struct howlate_ring *ring)
 {
 	WRITE_ONCE(ring->running, false);
@@ -105,14 +105,14 @@ static inline void howlate_ring_end(struct howlate_ring *ring)
 
 static inline bool howlate_ring_has_more(struct howlate_ring *ring)
 {
-	/* What the record holds is read after this. */
+	/* The record's content is read after this. */
 	return smp_load_acquire(&ring->written) != ring->taken;
 }
 
-/* Copies whole records, at most `room` of them; how many, or a negative error. */
+/* Copies at most `room` whole records; returns how many, or a negative error. */
 static inline ssize_t howlate_ring_take(struct howlate_ring *ring, char __user *to, size_t room)
 {
-	/* What the records hold is read after this. */
+	/* The records' content is read after this. */
 	const u32 there = smp_load_acquire(&ring->written) - ring->taken;
 	const u32 count = min_t(size_t, there, room);
 	const u32 from = ring->taken & ring->mask;
@@ -122,7 +122,7 @@ static inline ssize_t howlate_ring_take(struct howlate_ring *ring, char __user *
 	if (copy_to_user(to, &ring->records[from], bytes) ||
 	    copy_to_user(to + bytes, ring->records, (count - first) * sizeof(*ring->records)))
 		return -EFAULT;
-	/* Their room is the handler's again only after they have been copied. */
+	/* The handler may reuse their room only after they have been copied. */
 	smp_store_release(&ring->taken, ring->taken + count);
 	return count;
 }
@@ -137,7 +137,7 @@ static inline ssize_t howlate_ring_read(struct howlate_ring *ring, struct file *
 		return -EINVAL;
 	if (mutex_lock_interruptible(&ring->reading))
 		return -ERESTARTSYS;
-	/* Whoever sees it finds records and mask. */
+	/* A reader that sees `started` also sees records and mask. */
 	if (!smp_load_acquire(&ring->started)) {
 		done = -ENODATA;
 	} else if (!howlate_ring_has_more(ring) && (file->f_flags & O_NONBLOCK)) {
@@ -155,7 +155,7 @@ static inline ssize_t howlate_ring_read(struct howlate_ring *ring, struct file *
 	return done > 0 ? done * (ssize_t)sizeof(*ring->records) : done;
 }
 
-/* While interrupts come one value may be newer than another; after a stop they belong together. */
+/* While interrupts come, some values may be newer than others; after a stop they are consistent. */
 static inline long howlate_ring_tell(struct howlate_ring *ring, void __user *to)
 {
 	const struct howlate_irq_account account = {

@@ -12,12 +12,12 @@
 #include "core/help.hpp"
 #include "core/text.hpp"
 #include "core/version.hpp"
+#include "facts/base/command.hpp"
 #include "job/command.hpp"
 #include "job/guest.hpp"
 #include "job/session.hpp"
+#include "knobs/base/command.hpp"
 #include "loads/command.hpp"
-#include "sys/facts.hpp"
-#include "sys/knobs.hpp"
 #include "sys/standard.hpp"
 
 namespace howlate {
@@ -87,7 +87,7 @@ ExitCode dispatch(const std::vector<std::string>& words) {
   return test(first, rest);
 }
 
-// What was printed is a result: where it was lost, nothing is done.
+// The printed text is the result: if it is lost, the command has failed.
 ExitCode printed(ExitCode code) {
   const Status kept = standard_output_kept();
   return kept || code != ExitCode::done ? code : complain(kept.error());

@@ -1,4 +1,4 @@
-// The account of a cell: what each measuring thread counted, held against what the recorder counted.
+// The account of a cell: what each measuring thread counted, compared with what the recorder counted.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct LaneAccount {
   std::int64_t phase_after_ns = 0;
 };
 
-// What the recorder counted of a lane beside its tally.
+// What the recorder counted for a lane beside its tally.
 struct RecorderCounts {
   std::int64_t releases = 0;  // due by the end, from the schedule alone (Recorder::count_releases)
   std::int64_t lost = 0;      // rows taken out of the ring that could not be written: dropped ones
@@ -45,15 +45,15 @@ struct RecorderCounts {
 LaneAccount make_account(int table, const Lane& lane, const ThreadCounters& counters, const Tally& tally,
                          const RecorderCounts& counted);
 
-// What does not agree, a sentence each; none when everything does.
+// Disagreements, a sentence each; empty if everything agrees.
 std::vector<std::string> check_account(const LaneAccount& account, const Tally& tally,
                                        const TableWriter& table);
 
 std::string_view stop_reason_name(StopReason reason);
-// Of all lanes: the one that says most (failed, threshold, stopped, duration, activations).
+// The most significant reason of all lanes (failed, threshold, stopped, duration, activations).
 StopReason join_reasons(const std::vector<StopReason>& reasons);
 
-// Of a measuring CPU, in kHz; 0 = unknown.
+// The frequency of a measuring CPU, in kHz; 0 = unknown.
 struct FrequencyReading {
   int cpu = 0;
   std::int64_t before_khz = 0;
@@ -84,7 +84,7 @@ struct CellOutcome {
   [[nodiscard]] bool valid() const {
     return balanced && clock_source_before == clock_source_after && loaded();
   }
-  // Whether each load was there (loads/base/goal.hpp).
+  // Whether each load reached its goal (loads/base/goal.hpp).
   [[nodiscard]] bool loaded() const {
     return std::all_of(loads.begin(), loads.end(),
                        [](const LoadOutcome& load) { return load.not_loaded().empty(); });

@@ -24,9 +24,7 @@ void Bell::ring() const {
 
 bool Bell::wait(const Fd& other, std::int64_t until_ns) const {
   const std::int64_t left_ns = std::max<std::int64_t>(until_ns - monotonic_now_ns(), 0);
-  const struct timespec left {
-    static_cast<time_t>(left_ns / 1'000'000'000), static_cast<long>(left_ns % 1'000'000'000)
-  };
+  const struct timespec left = timespec_of(left_ns);
   struct pollfd fds[] = {{fd_.get(), POLLIN, 0}, {other.get(), POLLIN, 0}};
   if (::ppoll(fds, 2, &left, nullptr) <= 0) return false;
   std::uint64_t rung = 0;

@@ -1,4 +1,4 @@
-// A bell between the threads of a cell.
+// A wake-up signal between the threads of a cell.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace howlate {
 // A thread that was told to stop and sleeps on is told so again after this time.
 inline constexpr std::int64_t kick_again_ns = 5'000'000;
 
-// Something happened that the main thread waits for; can be told from any thread.
+// Reports an event for which the main thread waits; callable from any thread.
 class Bell {
  public:
   static Result<Bell> make();
   void ring() const;
-  // Until it rings, `other` becomes readable or the time has passed (CLOCK_MONOTONIC). True when it rang.
+  // Waits until it rings, `other` becomes readable or the time has passed (CLOCK_MONOTONIC). True if it rang.
   [[nodiscard]] bool wait(const Fd& other, std::int64_t until_ns) const;
 
  private:

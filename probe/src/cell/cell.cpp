@@ -3,21 +3,18 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cell/document.hpp"
+#include "cell/frame.hpp"
 #include "cell/lanes.hpp"
-#include "cell/live.hpp"
 #include "cell/recorder.hpp"
-#include "cell/surroundings.hpp"
+#include "cell/statistics.hpp"
 #include "core/text.hpp"
 #include "sys/clock.hpp"
-#include "sys/process.hpp"
 #include "sys/trace.hpp"
 
 namespace howlate {
 
 namespace {
 
-constexpr std::int64_t look_again_ns = 100'000'000;
 constexpr std::int64_t t0_placeholder = INT64_MIN;
 
 std::vector<int> measuring_cpus(const CellPlan& plan, const std::vector<int>& allowed) {
@@ -30,16 +27,6 @@ std::vector<int> measuring_cpus(const CellPlan& plan, const std::vector<int>& al
   std::sort(cpus.begin(), cpus.end());
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
   return cpus;
-}
-
-// Rows that the sampler must be able to hold until they are written.
-std::size_t sampler_rows(const CellPlan& plan, std::size_t cpus, std::size_t loads) {
-  double length_ns = static_cast<double>(plan.duration_ns);
-  if (plan.duration_ns == 0)
-    length_ns = static_cast<double>(plan.schedule.period_ns) *
-                static_cast<double>(plan.lanes.front()->loop.activations_wanted);
-  const double seconds = plan.record == RecordMode::memory ? length_ns / 1e9 * 2 + 60 : 60;
-  return static_cast<std::size_t>(std::min(seconds, 1e6)) * std::max({cpus, loads, std::size_t{1}});
 }
 
 // What a lane's mark needs when its threshold is passed.
@@ -58,111 +45,83 @@ void mark_trace(void* context, const Sample& sample) {
   lane.trace->mark_and_stop({mark, static_cast<std::size_t>(length)});
 }
 
-}  // namespace
-
-// One measurement, in the order of its steps. What a step made is undone in reverse when it goes.
-class CellRun {
+// Activations of a schedule: each thread leaves its samples in a ring, and the recorder takes them out.
+class RingCell : public CellFrame {
  public:
-  CellRun(Cell& cell, CellPlan& plan) : cell_(cell), plan_(plan), allowed_(read_affinity()) {
-    measuring_ = measuring_cpus(plan, allowed_);
-    around_.emplace(cell, allowed_, measuring_);
-  }
-
-  Result<ExitCode> run();
-  // What can refuse the cell before anything is started or changed.
-  Status check();
+  RingCell(Cell& cell, CellPlan& plan)
+      : CellFrame(cell, measuring_cpus(plan, read_affinity()), plan.labels), plan_(plan) {}
 
  private:
-  Status prepare();  // rings, threads, memory lock, recorder
-  void measure();
-  void watch();
-  void conclude();
-  void balance();  // the account
-  [[nodiscard]] InForce in_force() const;
+  Status check() override;
+  Status prepare() override;
+  void undo() override;
+  void begin() override;
+  void look(std::int64_t now_ns) override;
+  void join() override;
+  void account() override;
+  [[nodiscard]] Status right() const override;
 
-  Cell& cell_;
+  [[nodiscard]] std::int64_t t0_ns() const override { return recorder_->t0_ns(); }
+  [[nodiscard]] bool ended() const override { return lanes_->crew().ended(); }
+  [[nodiscard]] bool stopping() const override { return lanes_->crew().stopping(); }
+  void stop() override { lanes_->crew().stop(); }
+  void kick() override { lanes_->crew().kick(); }
+  [[nodiscard]] SoFar so_far() const override { return lanes_->so_far(); }
+  [[nodiscard]] double seconds_kept() const override;
+
+  [[nodiscard]] std::vector<int> table_cpus() const override;
+  void write_threads(JsonWriter& json) const override;
+  void write_recorder(JsonWriter& json) const override;
+  [[nodiscard]] std::string_view late_policy() const override {
+    return late_policy_name(plan_.lanes.front()->loop.late_policy);
+  }
+  void write_statistics(JsonWriter& json) const override { write_latency(json, plan_, statistics_); }
+  void write_statistics(std::string& text) const override {
+    write_latency(text, plan_, statistics_, outcome_.duration_ns);
+  }
+  void write_histograms(std::string& text) const override {
+    if (statistics_.latency.count() != 0) text += "\n" + text_histogram(statistics_.latency);
+  }
+
+  Status open_trace();
+  Status start_recorder();
+
   CellPlan& plan_;
-  std::vector<int> allowed_;
-  std::vector<int> measuring_;
   std::optional<Trace> trace_;
   std::vector<TraceMark> marks_;  // of the lanes
-  Sink sink_;
-  std::optional<Surroundings> around_;
-  std::optional<Bell> bell_;
-  std::optional<SystemSampler> sampler_;
   std::optional<Lanes> lanes_;
   std::optional<Recorder> recorder_;
-  std::optional<MemoryLock> memory_;
-  std::optional<Live> live_;
   RecorderPlace place_;
   std::size_t ring_samples_ = 0;
-  std::size_t sampler_rows_ = 0;
-  CellOutcome outcome_;
   Statistics statistics_;
   std::vector<std::string> mismatches_;
 };
 
-Result<ExitCode> Cell::measure(CellPlan plan) {
-  CellRun run(*this, plan);
-  if (!only_checks()) return run.run();
-  if (const Status right = run.check(); !right) return right.error();
-  return ExitCode::done;
-}
-
-Result<ExitCode> CellRun::run() {
-  Status ready = check();
-  if (ready) ready = around_->begin();
-  if (ready) ready = prepare();
-  if (!ready) {
-    recorder_.reset();
-    lanes_.reset();
-    return around_->give_up(ready.error());
-  }
-  measure();
-  conclude();
-  const Status written = write_trailer(sink_, outcome_, cell_.warnings());
-  const auto json = [this] { return summary_json(cell_, plan_, outcome_, statistics_); };
-  print_report(cell_, json, [this] { return summary_text(cell_, plan_, outcome_, statistics_); });
-  if (!written) return written.error();
-  if (!mismatches_.empty()) return broken("the account does not agree: " + mismatches_.front());
-  for (const auto& run : lanes_->runs())
-    if (!run->status) return run->status.error();
-  if (const Status& restored = around_->restored(); !restored) return restored.error();
-  return outcome_.reason == StopReason::threshold ? ExitCode::failed : ExitCode::done;
-}
-
-Status CellRun::check() {
-  sampler_rows_ = sampler_rows(plan_, online_cpus(cell_.root()).size(), cell_.params().texts("load").size());
+Status RingCell::check() {
   const auto samples =
-      choose_ring_samples(plan_, memory_available(cell_.root()), SystemSampler::memory_bytes(sampler_rows_));
+      choose_ring_samples(plan_, memory_available(cell_.root()), SystemSampler::memory_bytes(sampler_rows()));
   if (!samples) return samples.error();
   ring_samples_ = *samples;
   place_ = choose_recorder_place(plan_.lanes, allowed_, measuring_);
   if (!place_.why_other.empty())
-    cell_.warn("the recorder runs as 'other' and can starve: " + place_.why_other);
-  if (const std::string ring = short_ring_warning(plan_, ring_samples_); !ring.empty()) cell_.warn(ring);
-  if (plan_.break_trace) {
-    auto trace = Trace::open(cell_.root());
-    if (!trace) return trace.error();
-    trace_.emplace(std::move(*trace));
-    if (!trace_->was_on())
-      cell_.warn("the kernel's trace is off (tracing_on is 0), so --break-trace will stop nothing");
-  }
-  if (cell_.only_checks()) return around_->check();
-  auto sink = open_sink(cell_.params());
-  if (!sink) return sink.error();
-  sink_ = std::move(*sink);
+    cell_.warn("probe.recorder-as-other", "the recorder runs as 'other' and can starve: " + place_.why_other);
+  if (const std::string ring = short_ring_warning(plan_, ring_samples_); !ring.empty())
+    cell_.warn("probe.ring-short", ring);
+  return plan_.break_trace ? open_trace() : Status();
+}
+
+Status RingCell::open_trace() {
+  auto trace = Trace::open(cell_.root());
+  if (!trace) return trace.error();
+  trace_.emplace(std::move(*trace));
+  if (!trace_->was_on())
+    cell_.warn("probe.trace-off",
+               "the kernel's trace is off (tracing_on is 0), so --break-trace will stop nothing");
   return {};
 }
 
-Status CellRun::prepare() {
-  auto bell = Bell::make();
-  if (!bell) return bell.error();
-  bell_.emplace(std::move(*bell));
-  const std::size_t tables = plan_.lanes.size();
-  const SamplerSpec sampled{cell_.root(), measuring_, static_cast<std::uint16_t>(tables), sampler_rows_};
-  sampler_.emplace(sampled, around_->loads());
-  marks_.reserve(tables);  // the lanes keep pointers to them
+Status RingCell::prepare() {
+  marks_.reserve(plan_.lanes.size());  // the lanes keep pointers to them
   for (auto& lane : plan_.lanes) {
     if (plan_.threshold_ns != 0) lane->loop.threshold_ns = plan_.threshold_ns;
     lane->loop.stop_at_threshold = plan_.threshold_ns != 0;
@@ -172,86 +131,52 @@ Status CellRun::prepare() {
     lane->loop.on_threshold_context = &marks_.back();
   }
   lanes_.emplace(cell_.root(), *bell_);
-  lanes_->when_over([this] { around_->loads().close(); });
+  lanes_->when_over([this] { around_.loads().close(); });
   if (Status made = lanes_->make(plan_.lanes, ring_samples_); !made) return made;
-  if (Status started = lanes_->start(allowed_, [this] { return around_->enter_cpuset(); }); !started)
+  if (Status started = lanes_->start(allowed_, [this] { return around_.enter_cpuset(); }); !started)
     return started;
+  return start_recorder();
+}
+
+Status RingCell::start_recorder() {
   recorder_.emplace(plan_, cell_.test().columns, *lanes_, *sampler_, sink_, *bell_);
-  recorder_->when_near([this] { around_->loads().mark(); });
+  recorder_->when_near([this] { around_.loads().mark(); });
   if (Status started = recorder_->start(place_, cell_.root()); !started) return started;
   const bool rt_lanes = std::any_of(plan_.lanes.begin(), plan_.lanes.end(),
                                     [](const auto& lane) { return lane->policy.real_time(); });
   if (!recorder_->not_had().empty() && rt_lanes)  // ordinary ones starve beside it
-    cell_.warn("the recorder runs as 'other' and can starve: " + recorder_->not_had());
-  memory_.emplace(MemoryLock::take(cell_.root()));
-  if (memory_->scope() == "none") cell_.warn(memory_->why_not());
-  touch_mapped();
+    cell_.warn("probe.recorder-as-other",
+               "the recorder runs as 'other' and can starve: " + recorder_->not_had());
   return {};
 }
 
-InForce CellRun::in_force() const {
-  InForce now;
-  for (const auto& run : lanes_->runs()) now.threads.push_back(run->thread.in_force());
-  now.memory_lock = memory_->scope();
-  now.recorder_place = place_;
-  now.recorder = recorder_->in_force();
-  now.recorder_not_had = recorder_->not_had();
-  now.ring_samples = ring_samples_;
-  now.loads = around_->loads_json();
-  now.knobs = around_->knobs_json();
-  return now;
+void RingCell::undo() {
+  recorder_.reset();
+  lanes_.reset();
 }
 
-void CellRun::measure() {
-  around_->read_before(outcome_);
-  std::string header = header_json(cell_, plan_, in_force(), t0_placeholder);
+void RingCell::begin() {
+  const std::string text = header(t0_placeholder);
   const std::string placeholder = std::to_string(t0_placeholder);
-  const std::size_t at = header.find(placeholder);
+  const std::size_t at = text.find(placeholder);
   recorder_->begin([=](std::int64_t t0_ns) {
-    std::string text = header;
-    return text.replace(at, placeholder.size(), std::to_string(t0_ns));
+    std::string with_t0 = text;
+    return with_t0.replace(at, placeholder.size(), std::to_string(t0_ns));
   });
-  live_.emplace(cell_.params());
-  watch();
-  lanes_->join();
+}
+
+void RingCell::look(std::int64_t /*now_ns*/) {
+  if (recorder_->failed() || lanes_->one_has_ended_early()) stop();
+}
+
+void RingCell::join() {
+  lanes_->crew().join();
   for (const auto& run : lanes_->runs())
     outcome_.duration_ns = std::max(outcome_.duration_ns, run->lane.loop.ended_ns + run->lane.stagger_ns);
   recorder_->finish();
-  live_->clear();
 }
 
-void CellRun::watch() {
-  bool begun = false;
-  while (!lanes_->ended()) {
-    const std::int64_t now_ns = monotonic_now_ns();
-    if (!begun && recorder_->t0_ns() != 0) {
-      begun = true;
-      live_->begin(recorder_->t0_ns());
-    }
-    std::int64_t until_ns = now_ns + look_again_ns;
-    if (begun) live_->show(now_ns, lanes_->activations(), lanes_->latency_ns_max());
-    if (lanes_->stopping()) {
-      lanes_->kick();
-      until_ns = now_ns + kick_again_ns;
-    }
-    if (begun) until_ns = std::min(until_ns, live_->due_ns());
-    static_cast<void>(bell_->wait(around_->signals(), until_ns));
-    if (take_signal(around_->signals()) != 0 || recorder_->failed() || lanes_->one_has_ended_early())
-      lanes_->stop();
-  }
-}
-
-void CellRun::conclude() {
-  around_->read_after(outcome_);
-  outcome_.steal_ns = sampler_->steal_ns();
-  if (sampler_->lost() != 0)
-    cell_.warn(std::to_string(sampler_->lost()) + " rows about the machine could not be kept");
-  around_->end(outcome_);
-  balance();
-  statistics_ = join_tallies(*recorder_, plan_.lanes.size());
-}
-
-void CellRun::balance() {
+void RingCell::account() {
   std::vector<StopReason> reasons;
   for (std::size_t lane = 0; lane < plan_.lanes.size(); ++lane) {
     const Tally& tally = recorder_->tally(lane);
@@ -263,12 +188,63 @@ void CellRun::balance() {
     mismatches_.insert(mismatches_.end(), wrong.begin(), wrong.end());
     reasons.push_back(run.lane.loop.stop_reason);
     if (const std::int64_t dropped = outcome_.accounts.back().dropped; dropped != 0)
-      cell_.warn(std::to_string(dropped) + " samples of thread " + std::to_string(lane) +
-                 " were dropped: the result is incomplete");
+      cell_.warn("probe.samples-dropped", std::to_string(dropped) + " samples of thread " +
+                                              std::to_string(lane) +
+                                              " were dropped: the result is incomplete");
   }
   outcome_.reason = recorder_->failed() ? StopReason::failed : join_reasons(reasons);
   outcome_.balanced = mismatches_.empty();
-  for (const std::string& mismatch : mismatches_) cell_.warn("the account does not agree: " + mismatch);
+  for (const std::string& mismatch : mismatches_)
+    cell_.warn("probe.account-wrong", "the account does not agree: " + mismatch);
+  statistics_ = join_tallies(*recorder_, plan_.lanes.size());
+}
+
+Status RingCell::right() const {
+  if (!mismatches_.empty()) return broken("the account does not agree: " + mismatches_.front());
+  for (const auto& run : lanes_->runs())
+    if (!run->status) return run->status;
+  return {};
+}
+
+// Rows that must be held until they are written.
+double RingCell::seconds_kept() const {
+  if (plan_.record != RecordMode::memory) return 60;
+  const double length_ns = plan_.duration_ns != 0
+                               ? static_cast<double>(plan_.duration_ns)
+                               : static_cast<double>(plan_.schedule.period_ns) *
+                                     static_cast<double>(plan_.lanes.front()->loop.activations_wanted);
+  return length_ns / 1e9 * 2 + 60;
+}
+
+std::vector<int> RingCell::table_cpus() const {
+  std::vector<int> cpus;
+  for (const auto& lane : plan_.lanes) cpus.push_back(lane->cpu);
+  return cpus;
+}
+
+void RingCell::write_threads(JsonWriter& json) const {
+  for (const auto& run : lanes_->runs()) {
+    const Lane& lane = run->lane;
+    json.begin_object().member("cpu", lane.cpu).member("pinned", lane.cpu >= 0);
+    write_thread(json, run->thread.in_force());
+    json.member("cpuset", cpu_list_text(lane.cpuset)).member("stagger_ns", lane.stagger_ns);
+    json.member("work_iterations", lane.loop.work_iterations).end_object();
+  }
+}
+
+void RingCell::write_recorder(JsonWriter& json) const {
+  json.member("place", place_.in_gaps ? "in the gaps of the measuring threads" : "on a CPU of its own");
+  write_thread(json, recorder_->in_force());
+  json.member("record", plan_.record == RecordMode::memory ? "memory" : "stream");
+  json.member("ring_samples", ring_samples_).member("wake_ns", Recorder::wake_ns);
+  json.member("write_bytes_max", place_.in_gaps ? Recorder::gap_write_bytes : std::size_t{0});
+  json.member("policy_wanted", policy_text(place_.policy)).member("not_had", recorder_->not_had());
+}
+
+}  // namespace
+
+Result<ExitCode> Cell::measure(CellPlan plan) {
+  return RingCell(*this, plan).run();
 }
 
 }  // namespace howlate

@@ -1,6 +1,6 @@
-// What surrounds every test: the order in which knobs, loads, memory lock, stream, measuring threads and
+// The surroundings of every test: the order in which knobs, loads, memory lock, stream, measuring threads and
 // recorder come and go, and the account at the end. A test fills a CellPlan and calls Cell::measure();
-// docs/recorder.md tells the rest.
+// docs/recorder.md describes the rest.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,13 @@ struct Lane {
   Status (*run)(LoopContext& loop) = nullptr;
 };
 
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
 enum class RecordMode { stream, memory };
 
 struct CellPlan {
   std::vector<std::unique_ptr<Lane>> lanes;
-  std::vector<std::pair<std::string, std::string>>
-      labels;                         // {"timer", "clock_nanosleep"}, ...: what tells this cell from others
+  Labels labels;                      // {"timer", "clock_nanosleep"}, ...: what tells this cell from others
   ScheduleSpec schedule;              // t0 is the cell's to choose
   std::int64_t first_ns = 1'000'000;  // distance of the first release
   std::int64_t duration_ns = 0;       // 0: until the activations are done
@@ -50,6 +51,12 @@ struct CellPlan {
 // Whether a cell is measured, or goes through the same checks up to where its measurement would begin (`howlate-probe plan`).
 enum class CellUse { measure, check };
 
+// A note for readers of the result: a sentence, and the id of its rule (docs/stream.md).
+struct Warning {
+  std::string_view rule;
+  std::string text;
+};
+
 class Cell {
  public:
   Cell(const Test& test, Params params, Root root = {}, CellUse use = CellUse::measure)
@@ -59,10 +66,11 @@ class Cell {
 
   [[nodiscard]] const Test& test() const { return test_; }
   [[nodiscard]] Params& params() { return params_; }
+  [[nodiscard]] const Params& params() const { return params_; }
   [[nodiscard]] const Root& root() const { return root_; }
   [[nodiscard]] bool only_checks() const { return use_ == CellUse::check; }
-  [[nodiscard]] std::vector<std::string>& warnings() { return warnings_; }
-  void warn(std::string sentence) { warnings_.push_back(std::move(sentence)); }
+  [[nodiscard]] const std::vector<Warning>& warnings() const { return warnings_; }
+  void warn(std::string_view rule, std::string text) { warnings_.push_back({rule, std::move(text)}); }
 
   // Everything from the knobs to the summary; of a cell that is only checked, the checks alone. Called once, after everything has been
   // parsed and checked.
@@ -73,7 +81,7 @@ class Cell {
   Params params_;
   Root root_;
   CellUse use_;
-  std::vector<std::string> warnings_;
+  std::vector<Warning> warnings_;
 };
 
 }  // namespace howlate

@@ -14,8 +14,8 @@ namespace howlate {
 ExitCode check_stream_command(const std::vector<std::string>& argv) {
   if (asks_for_help(argv)) {
     const std::string page = help_text({"howlate-probe check-stream FILE",
-                                        "Says what is in a stream and whether it holds.",
-                                        "Exit code 4 where it is cut or damaged, with the byte at which.",
+                                        "Says what a stream contains and whether it is intact.",
+                                        "Exit code 4 if it is cut or damaged, and the byte where.",
                                         {},
                                         "howlate-probe check-stream run.stream"});
     std::fputs(page.c_str(), stdout);

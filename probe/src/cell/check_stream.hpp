@@ -1,4 +1,4 @@
-// `howlate-probe check-stream FILE`: what is in a stream, and whether it holds.
+// `howlate-probe check-stream FILE`: what a stream contains, and whether it is intact.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace howlate {
 
-// `argv` are the words after "check-stream". Exit code 4 where the stream is cut or damaged, with where.
+// `argv` are the words after "check-stream". Exit code 4 and the place if the stream is cut or damaged.
 ExitCode check_stream_command(const std::vector<std::string>& argv);
 
 }  // namespace howlate

@@ -13,17 +13,13 @@ Result<std::vector<int>> choose_cpus(const Cell& cell, const Params& in) {
   if (in.text("cpus") == "all") return allowed;
   auto wanted = parse_cpu_list(in.text("cpus"));
   if (!wanted) return wanted.error();
-  const std::vector<int> online = online_cpus(cell.root());
-  for (const int cpu : *wanted) {
-    if (!online.empty() && std::find(online.begin(), online.end(), cpu) == online.end())
-      return usage_error(
-          "CPU " + std::to_string(cpu) + " is not there: this machine has " + cpu_list_text(online),
-          "Choose --cpus from " + cpu_list_text(allowed));
-    if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end())
+  if (const Status there = check_cpus_there(*wanted, online_cpus(cell.root())); !there) return there.error();
+  const std::vector<int> nameable = nameable_cpus(cell.root());
+  for (const int cpu : *wanted)
+    if (std::find(nameable.begin(), nameable.end(), cpu) == nameable.end())
       return not_possible(
-          "this process may not run on CPU " + std::to_string(cpu) + ", only on " + cpu_list_text(allowed),
-          "Choose --cpus from " + cpu_list_text(allowed) + ", or start it outside the cpuset or taskset");
-  }
+          "this process may not run on CPU " + std::to_string(cpu) + ", only on " + cpu_list_text(nameable),
+          "Choose --cpus from " + cpu_list_text(nameable) + ", or start it outside the cpuset or taskset");
   return wanted;
 }
 
@@ -31,8 +27,8 @@ Result<SchedPolicy> policy_that_may(Cell& cell, const SchedPolicy& wanted, bool 
   const Status may = may_have_policy(wanted, cell.root());
   if (may) return wanted;
   if (!by_default || may.error().code != ExitCode::not_possible) return may.error();
-  cell.warn("measured as SCHED_OTHER, which any task can delay: " + may.error().message + "; " +
-            may.error().remedy);
+  cell.warn("probe.measured-as-other", "measured as SCHED_OTHER, which any task can delay: " +
+                                           may.error().message + "; " + may.error().remedy);
   cell.params().put("policy", "other");
   return SchedPolicy{};
 }

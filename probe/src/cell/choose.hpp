@@ -10,7 +10,7 @@ namespace howlate {
 // The CPUs of --cpus, each of which this process may use; without it the highest one.
 Result<std::vector<int>> choose_cpus(const Cell& cell, const Params& in);
 
-// The policy, if a thread of this process may have it. Where the right lacks and it was not asked for: OTHER, with a warning, and
+// The policy, if a thread of this process may have it. If the right is missing and the policy was not requested: OTHER, with a warning, and
 // the option `policy` says so.
 Result<SchedPolicy> policy_that_may(Cell& cell, const SchedPolicy& wanted, bool by_default);
 

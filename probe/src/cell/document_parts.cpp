@@ -4,7 +4,7 @@
 
 #include "cell/sampler.hpp"
 #include "core/version.hpp"
-#include "sys/facts.hpp"
+#include "facts/base/command.hpp"
 #include "sys/file.hpp"
 
 namespace howlate {
@@ -12,7 +12,7 @@ namespace howlate {
 namespace {
 
 std::string boot_id(const Root& root) {
-  return read_text(root.at("/proc/sys/kernel/random/boot_id")).value_or("");
+  return root.read_text("/proc/sys/kernel/random/boot_id").value_or("");
 }
 
 void write_columns(JsonWriter& json, std::span<const ColumnSpec> columns) {
@@ -33,11 +33,7 @@ void write_account(JsonWriter& json, const LaneAccount& account) {
       .member("warm_up", account.warm_up);
   json.member("latency_ns_max", account.latency_ns_max).member("release_at_max", account.release_at_max);
   json.member("deadline_misses", account.deadline_misses);
-  json.member("minor_faults", account.counters.minor_faults)
-      .member("major_faults", account.counters.major_faults);
-  json.member("involuntary_switches", account.counters.involuntary_switches);
-  json.member("voluntary_switches", account.counters.voluntary_switches);
-  json.member("migrations", account.counters.migrations);
+  write_counters(json, account.counters);
   json.member("phase_before_ns", account.phase_before_ns)
       .member("phase_after_ns", account.phase_after_ns)
       .end_object();
@@ -65,17 +61,22 @@ void write_loads(JsonWriter& json, const CellOutcome& outcome) {
   json.end_array();
 }
 
-void write_warnings(JsonWriter& json, const std::vector<std::string>& warnings) {
+void write_warnings(JsonWriter& json, const std::vector<Warning>& warnings) {
   json.key("warnings").begin_array();
-  for (const std::string& warning : warnings) json.value(warning);
+  for (const Warning& warning : warnings) json.value(warning.text);
+  json.end_array().key("warning_rules").begin_array();
+  for (const Warning& warning : warnings) json.value(warning.rule);
   json.end_array();
 }
 
 }  // namespace
 
-void begin_header(JsonWriter& json, Cell& cell) {
+void begin_header(JsonWriter& json, const Cell& cell) {
   json.begin_object().member("stream", 1).member("probe", version()).member("test", cell.test().name);
   json.member("boot_id", boot_id(cell.root())).member_raw("parameters", cell.params().to_json());
+  json.key("given").begin_array();
+  for (const std::string_view name : cell.params().given_names()) json.value(name);
+  json.end_array();
 }
 
 void write_samples_table(JsonWriter& json, std::size_t id, int cpu, std::span<const ColumnSpec> columns) {
@@ -97,7 +98,14 @@ void write_thread(JsonWriter& json, const ThreadInForce& thread) {
   json.member("priority", thread.policy.priority).member("timer_slack_ns", thread.timer_slack_ns);
 }
 
-std::string trailer_json(const CellOutcome& outcome, const std::vector<std::string>& warnings) {
+void write_counters(JsonWriter& json, const ThreadCounters& counters) {
+  json.member("minor_faults", counters.minor_faults).member("major_faults", counters.major_faults);
+  json.member("involuntary_switches", counters.involuntary_switches);
+  json.member("voluntary_switches", counters.voluntary_switches);
+  json.member("migrations", counters.migrations);
+}
+
+std::string trailer_json(const CellOutcome& outcome, const std::vector<Warning>& warnings) {
   JsonWriter json;
   json.begin_object().member("stop_reason", stop_reason_name(outcome.reason)).key("accounting").begin_array();
   for (const LaneAccount& account : outcome.accounts) write_account(json, account);
@@ -165,7 +173,7 @@ void write_values(JsonWriter& json, const Histogram& values) {
   json.end_object();
 }
 
-void end_summary(JsonWriter& json, Cell& cell, const CellOutcome& outcome) {
+void end_summary(JsonWriter& json, const Cell& cell, const CellOutcome& outcome) {
   json.member_raw("outcomes", outcome.outcomes).key("threads").begin_array();
   for (const LaneAccount& account : outcome.accounts) write_account(json, account);
   json.end_array();

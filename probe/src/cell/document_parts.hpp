@@ -15,25 +15,24 @@
 
 namespace howlate {
 
-using Labels = std::vector<std::pair<std::string, std::string>>;
-
 // Opens the header's object: from "stream" to "parameters".
-void begin_header(JsonWriter& json, Cell& cell);
+void begin_header(JsonWriter& json, const Cell& cell);
 // One table `samples` of a measuring thread; its number is the thread's too.
 void write_samples_table(JsonWriter& json, std::size_t id, int cpu, std::span<const ColumnSpec> columns);
 void write_machine_tables(JsonWriter& json, std::size_t first_id);  // `cpus` and `loads`
 void write_thread(JsonWriter& json, const ThreadInForce& thread);
+void write_counters(JsonWriter& json, const ThreadCounters& counters);  // what the kernel counted of it
 
-std::string trailer_json(const CellOutcome& outcome, const std::vector<std::string>& warnings);
+std::string trailer_json(const CellOutcome& outcome, const std::vector<Warning>& warnings);
 
 // Opens the summary's cell: from "schema" to "labels".
 void begin_summary(JsonWriter& json, const Cell& cell, const Labels& labels);
 void write_joined_account(JsonWriter& json, const CellOutcome& outcome, std::string_view late_policy);
 void write_end(JsonWriter& json, const CellOutcome& outcome);  // why it ended, clock source, validity
-// Of one column, in an object that is open: count, min, mean, max, stddev, quantiles.
+// The statistics of one column, in an open object: count, min, mean, max, stddev, quantiles.
 void write_values(JsonWriter& json, const Histogram& values);
 // The rest of the cell, and closes it: outcomes, threads, loads, warnings.
-void end_summary(JsonWriter& json, Cell& cell, const CellOutcome& outcome);
+void end_summary(JsonWriter& json, const Cell& cell, const CellOutcome& outcome);
 
 template <class Value>
 void write_optional(JsonWriter& json, std::string_view key, const std::optional<Value>& value) {

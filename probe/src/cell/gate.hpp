@@ -1,4 +1,4 @@
-// A gate that measuring threads wait at until all are there and the first release is known.
+// A gate at which measuring threads wait until all are there and the first release is known.
 #pragma once
 
 #include <atomic>
@@ -8,14 +8,14 @@ namespace howlate {
 
 class Gate {
  public:
-  // Of a thread: waits; true when the gate was opened, false when the thread shall go home.
+  // Called by a thread: waits; true if the gate was opened, false if the thread must end.
   bool pass() {
     there_.fetch_add(1, std::memory_order_release);
     there_.notify_all();
     state_.wait(closed, std::memory_order_acquire);
     return state_.load(std::memory_order_acquire) == opened;
   }
-  // Until so many have come.
+  // Waits until this many threads have come.
   void await(std::size_t many) const {
     for (std::size_t there = 0; (there = there_.load(std::memory_order_acquire)) != many;)
       there_.wait(there, std::memory_order_acquire);
@@ -24,7 +24,7 @@ class Gate {
     state_.store(opened, std::memory_order_release);
     state_.notify_all();
   }
-  // Whoever waits goes home; whoever has passed is past it.
+  // Waiting threads end; threads that have passed are not affected.
   void send_home() {
     int expected = closed;
     state_.compare_exchange_strong(expected, home, std::memory_order_release);

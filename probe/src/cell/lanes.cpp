@@ -1,29 +1,16 @@
 #include "cell/lanes.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "timers/work.hpp"
 
 namespace howlate {
 
-Lanes::~Lanes() {
-  gate_.send_home();
-  stop();
-  while (!ended()) {
-    kick();
-    ::usleep(1000);
-  }
-  join();
-}
-
 Status Lanes::make(std::vector<std::unique_ptr<Lane>>& lanes, std::size_t samples) {
   for (auto& lane : lanes) {
     auto pages = TouchedPages::make(samples * sizeof(Sample));
     if (!pages) return pages.error();
     runs_.push_back(std::make_unique<LaneRun>(*lane, std::move(*pages)));
-    runs_.back()->ended.store(true, std::memory_order_relaxed);  // until its thread is there
   }
   return {};
 }
@@ -35,16 +22,9 @@ Status Lanes::start(const std::vector<int>& allowed, const std::function<Status(
     ThreadSpec spec{{lane.cpu}, lane.policy, lane.timer_slack_ns, name, {}};
     if (lane.cpu < 0) spec.cpus = lane.cpuset.empty() ? allowed : lane.cpuset;
     if (!lane.cpuset.empty()) spec.enter = enter_cpuset;
-    run->ended.store(false, std::memory_order_relaxed);
-    auto thread = RtThread::start(
-        spec, [this, &one = *run] { body(one); }, root_);
-    if (!thread) {
-      run->ended.store(true, std::memory_order_relaxed);
-      return thread.error();
-    }
-    run->thread = std::move(*thread);
+    if (Status made = crew_.start(*run, spec, [this, &one = *run] { body(one); }); !made) return made;
   }
-  gate_.await(runs_.size());
+  crew_.await();
   return {};
 }
 
@@ -52,15 +32,12 @@ void Lanes::body(LaneRun& run) {
   LoopContext& loop = run.lane.loop;
   if (run.lane.work_ns != 0) loop.work_iterations = work_iterations(run.lane.work_ns, measure_work_speed());
   loop.before = read_thread_counters(root_);
-  if (gate_.pass()) {
-    touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
-    run.status = run.lane.run(loop);
-    run.counters = read_thread_counters(root_) - loop.before;
-    if (!run.status) loop.stop_reason = StopReason::failed;
-    if (measuring_.fetch_sub(1, std::memory_order_acq_rel) == 1 && over_) over_();
-  }
-  run.ended.store(true, std::memory_order_release);
-  bell_.ring();
+  if (!crew_.pass()) return;
+  touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
+  run.status = run.lane.run(loop);
+  run.counters = read_thread_counters(root_) - loop.before;
+  if (!run.status) loop.stop_reason = StopReason::failed;
+  if (measuring_.fetch_sub(1, std::memory_order_acq_rel) == 1 && over_) over_();
 }
 
 void Lanes::open(const CellPlan& plan, std::int64_t t0_ns) {
@@ -70,21 +47,11 @@ void Lanes::open(const CellPlan& plan, std::int64_t t0_ns) {
     schedule.t0_ns = t0_ns + run->lane.stagger_ns;
     loop.schedule = Schedule(schedule);
     loop.ring = &run->ring;
-    loop.stop = &stop_;
+    loop.stop = crew_.stop_flag();
     if (plan.duration_ns != 0) loop.end_ns = t0_ns + plan.duration_ns;
   }
   measuring_.store(runs_.size(), std::memory_order_relaxed);
-  gate_.open();
-}
-
-void Lanes::kick() const {
-  for (const auto& run : runs_)
-    if (!run->ended.load(std::memory_order_acquire)) run->thread.kick(kick_signal());
-}
-
-bool Lanes::ended() const {
-  return std::all_of(runs_.begin(), runs_.end(),
-                     [](const auto& run) { return run->ended.load(std::memory_order_acquire); });
+  crew_.open();
 }
 
 bool Lanes::one_has_ended_early() const {
@@ -95,21 +62,20 @@ bool Lanes::one_has_ended_early() const {
   });
 }
 
-void Lanes::join() {
-  for (auto& run : runs_) run->thread.join();
-}
-
-std::int64_t Lanes::activations() const {
-  std::int64_t sum = 0;
-  for (const auto& run : runs_) sum += run->lane.loop.live_activations.load(std::memory_order_relaxed);
-  return sum;
-}
-
-std::int64_t Lanes::latency_ns_max() const {
-  std::int64_t max = INT64_MIN;
-  for (const auto& run : runs_)
-    max = std::max(max, run->lane.loop.live_latency_ns_max.load(std::memory_order_relaxed));
-  return max == INT64_MIN ? 0 : max;
+SoFar Lanes::so_far() const {
+  SoFar so_far{.latency_ns_max = 0};
+  for (const auto& run : runs_) {
+    const LoopContext& loop = run->lane.loop;
+    const std::int64_t activations = loop.live_activations.load(std::memory_order_relaxed);
+    const std::int64_t largest_ns =
+        activations == 0
+            ? 0
+            : std::max<std::int64_t>(loop.live_latency_ns_max.load(std::memory_order_relaxed), 0);
+    so_far.made += activations;
+    so_far.latency_ns_max = std::max(so_far.latency_ns_max, largest_ns);
+    so_far.threads.push_back({run->lane.cpu, activations, largest_ns});
+  }
+  return so_far;
 }
 
 }  // namespace howlate

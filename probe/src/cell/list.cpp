@@ -6,10 +6,11 @@
 #include "core/called.hpp"
 #include "core/help.hpp"
 #include "core/json.hpp"
+#include "core/sample.hpp"
 #include "core/text.hpp"
 #include "core/version.hpp"
+#include "knobs/knob.hpp"
 #include "switches/switch.hpp"
-#include "sys/knobs.hpp"
 #include "sys/standard.hpp"
 #include "timers/timer.hpp"
 
@@ -29,6 +30,7 @@ void write_needs(JsonWriter& json, std::string_view kind, std::span<const Need> 
         .member("name", need.name)
         .member("option", need.option)
         .member("value", need.value)
+        .member("parameters", need.parameters)
         .end_object();
   json.end_array();
 }
@@ -45,14 +47,7 @@ void write_test(JsonWriter& json, const Test& test) {
   json.end_array();
   write_needs(json, "modules", test.modules);
   write_needs(json, "devices", test.devices);
-  json.key("point_ns").begin_array();
-  for (const PointTerm& term : test.point_ns) {
-    json.begin_object().member("factor", term.factor).key("options").begin_array();
-    for (const std::string_view option : {term.option, term.by})
-      if (!option.empty()) json.value(option);
-    json.end_array().member("where", term.where).member("has_value", term.has_value).end_object();
-  }
-  json.end_array().end_object();
+  json.end_object();
 }
 
 void write_timer(JsonWriter& json, const Timer& timer) {
@@ -61,12 +56,14 @@ void write_timer(JsonWriter& json, const Timer& timer) {
   for (const std::string_view policy : late_policies(timer)) json.value(policy);
   json.end_array().member("windows", timer.windows);
   write_available(json, timer.available());
+  write_needs(json, "config", timer.config);
   json.end_object();
 }
 
 void write_switch(JsonWriter& json, const Switch& one) {
   json.begin_object().member("name", one.name).member("summary", one.summary).member("one_cpu", one.one_cpu);
   write_available(json, one.available());
+  write_needs(json, "config", one.config);
   json.end_object();
 }
 
@@ -82,7 +79,12 @@ void write_load(JsonWriter& json, const Load& load) {
   json.end_array().member("alone_ns", load.alone_ns);
   json.key("deed").begin_object().member("name", deed.name).member("wanted", deed.wanted);
   json.member("length_ns", deed.length_ns).member("units", deed.units).member("sleeping", deed.sleeping);
-  json.end_object().end_object();
+  json.end_object();
+  write_needs(json, "modules", load.modules);
+  write_needs(json, "config", load.config);
+  write_needs(json, "devices", load.devices);
+  write_needs(json, "disks", load.disks);
+  json.end_object();
 }
 
 void write_knob(JsonWriter& json, const Knob& knob) {
@@ -141,7 +143,9 @@ std::string list_json() {
   write_params(json, common_params());
   json.key("load_common");
   write_params(json, load_common_params());
-  json.end_object();
+  json.key("row_flags").begin_object();
+  json.member("warm_up", std::uint64_t{row_warm_up}).member("switched_out", std::uint64_t{row_switched_out});
+  json.end_object().end_object();
   return json.take();
 }
 

@@ -35,7 +35,6 @@ constexpr std::int64_t answer_within_ns = 200 * ms_ns;
 constexpr std::int64_t alone_at_least_ns = 250 * ms_ns;
 constexpr std::int64_t alone_window_ns =
     alone_at_least_ns / static_cast<std::int64_t>(SteadyRate::windows_least);
-constexpr std::int64_t alone_at_most_ns = 5'000 * ms_ns;
 constexpr double target_reached = 0.9;
 constexpr std::int64_t end_within_ns = 10'000 * ms_ns;
 
@@ -245,19 +244,28 @@ Result<std::vector<LoadRequest>> read_requests(const std::vector<std::string>& s
       error.message = "load " + in_quotes(spec) + ": " + error.message;
       return error;
     }
+    for (const ParamSpec& option : load_common_params().subspan(3))  // after cpus, policy and nice
+      if (request->params.given(option.name))
+        return usage_error("load " + in_quotes(spec) + ": its test sets " + in_quotes(option.name),
+                           "leave it out");
     if (request->load->spread == Spread::none && specs.size() > 1)
       return usage_error("the load \"none\" stands beside others", "give it alone, or leave it out");
     requests.push_back(std::move(*request));
   }
-  if (const Status fits = check_memory_of_all(requests); !fits) return fits.error();
   return requests;
 }
 
 }  // namespace
 
+Status LoadSet::read(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus) {
+  const auto requests = read_requests(specs, measuring_cpus);
+  return requests ? Status() : Status(requests.error());
+}
+
 Status LoadSet::check(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus) {
   const auto requests = read_requests(specs, measuring_cpus);
   if (!requests) return requests.error();
+  if (const Status fits = check_memory_of_all(*requests); !fits) return fits;
   for (const LoadRequest& request : *requests)
     if (const Status right = request.check(); !right) return right;
   return {};
@@ -269,6 +277,7 @@ Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs, const std:
   const auto read = read_requests(specs, measuring_cpus);
   if (!read) return read.error();
   const std::vector<LoadRequest>& requests = *read;
+  if (const Status fits = check_memory_of_all(requests); !fits) return fits.error();
   LoadSet set;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const LoadRequest& request = requests[i];
@@ -320,12 +329,17 @@ const LoadReport& LoadSet::latest(std::size_t load) {
   return running_[load]->last;
 }
 
-bool LoadSet::need_reference(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus) {
-  if (specs.size() > 1) return true;
-  for (const std::string& spec : specs)
-    if (const Result<LoadRequest> request = read_load_request({spec}, &measuring_cpus); request)
-      return asks_for_all(*request->load, request->params);
-  return false;
+std::int64_t LoadSet::alone_least_ns(const std::vector<std::string>& specs,
+                                     const std::vector<int>& measuring_cpus) {
+  bool needed = specs.size() > 1;
+  std::int64_t least_ns = alone_at_least_ns;
+  for (const std::string& spec : specs) {
+    const Result<LoadRequest> request = read_load_request({spec}, &measuring_cpus);
+    if (!request) continue;
+    needed = needed || asks_for_all(*request->load, request->params);
+    least_ns = std::max(least_ns, request->load->alone_ns);
+  }
+  return needed ? least_ns : 0;
 }
 
 Result<std::vector<LoadOutcome>> LoadSet::run_alone(const std::vector<std::string>& specs,
@@ -344,7 +358,7 @@ Result<std::vector<LoadOutcome>> LoadSet::run_alone(const std::vector<std::strin
       return stopped_early();
     }
     loads->watch_alone();
-    if (loads->is_known() || until_ns - begin_ns >= alone_at_most_ns) break;
+    if (loads->is_known() || until_ns - begin_ns >= alone_most_ns) break;
   }
   return loads->stop();
 }
@@ -436,6 +450,7 @@ void LoadSet::Running::finish() {
   }
   if (const std::string_view results = json_member(out_text, "results"); !results.empty())
     outcome.results = results;
+  if (load->rounds != nullptr) outcome.rounds = load->rounds(slots.slots().front());
   for (const std::string_view line : split(err_text, '\n')) {
     std::string words = last_sentence(std::string(line));
     if (words.starts_with("warning: ")) words.erase(0, 9);

@@ -18,7 +18,7 @@
 
 namespace howlate {
 
-// What became of one load: an entry of the trailer's "loads" (docs/stream.md).
+// The outcome of one load: an entry of the trailer's "loads" (docs/stream.md).
 struct LoadOutcome {
   std::string name;                  // "cpu"
   std::string spec;                  // "cpu:50,nice=10", as given
@@ -35,6 +35,7 @@ struct LoadOutcome {
   std::int64_t duration_ns = 0;  // that time
   Goal goal;                     // what it was to achieve, and what it did in that time
   std::string results = "{}";    // JSON object: what the load itself reports, over its whole life
+  LoadRounds rounds;             // of one that works in rounds
   std::vector<std::string> warnings;
 
   [[nodiscard]] std::string to_json() const;
@@ -43,8 +44,10 @@ struct LoadOutcome {
 
 class LoadSet {
  public:
-  // Whether `start` could begin with these: their words, their CPUs, their memory, and what each asks of the machine. Starts nothing.
+  // Whether `start` could begin with these: their options, their CPUs, their memory, and what each needs from the machine. Starts nothing.
   static Status check(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus);
+  // The first half of that: their words and their CPUs.
+  static Status read(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus);
   // Starts every load as a process of its own, executed anew from /proc/self/exe, and waits until each says
   // that it is ready. When one cannot, all are ended and its own sentence and exit code are returned. "none"
   // starts nothing and stands alone. `measuring_cpus` gives cpus=same and cpus=other their meaning. To be
@@ -59,7 +62,7 @@ class LoadSet {
   LoadSet& operator=(LoadSet&& other) noexcept;
   LoadSet(const LoadSet&) = delete;
   LoadSet& operator=(const LoadSet&) = delete;
-  ~LoadSet();  // kills what was not stopped, and waits for it
+  ~LoadSet();  // kills loads that were not stopped, and waits for them
 
   [[nodiscard]] std::size_t size() const;  // 0 for "none"
   [[nodiscard]] const std::string& name(std::size_t load) const;
@@ -72,8 +75,11 @@ class LoadSet {
   static Result<std::vector<LoadOutcome>> run_alone(const std::vector<std::string>& specs,
                                                     const std::vector<int>& measuring_cpus,
                                                     const Fd& signals);
-  // Whether run_alone() has anything to say of them. To be called from a thread that may run where the loads may.
-  static bool need_reference(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus);
+  // For how long run_alone() runs them at least; 0 where it has nothing to say of them. To be called from a thread that may run where
+  // the loads may.
+  static std::int64_t alone_least_ns(const std::vector<std::string>& specs,
+                                     const std::vector<int>& measuring_cpus);
+  static constexpr std::int64_t alone_most_ns = 5'000'000'000;
   void hold_against(const std::vector<LoadOutcome>& alone);
 
   // The newest totals; empties the pipe without blocking.
@@ -90,7 +96,7 @@ class LoadSet {
   void ask_before();
   void ask_after();
 
-  // Ends all loads and says what each did. A load that does not end within its time is killed with its whole
+  // Ends all loads and returns what each did. A load that does not end within its time is killed with its whole
   // process group, which is a warning in its outcome, as is a load that had ended before.
   Result<std::vector<LoadOutcome>> stop();
 

@@ -31,7 +31,7 @@ const TaskStat* same_in(const ByPid& others, const TaskStat& task) {
   return found != others.end() && found->second->start == task.start ? found->second : nullptr;
 }
 
-// What processes that are gone had used before the window began, by the process that now has it in its children's account.
+// CPU time that ended processes had used before the window began, by the process whose children's account now holds it.
 std::map<pid_t, std::int64_t> used_before_by_gone(const ByPid& before, const ByPid& after) {
   std::map<pid_t, std::int64_t> used;
   for (const auto& [pid, task] : before) {
@@ -65,7 +65,7 @@ std::map<pid_t, Used> used_in_window(const ByPid& before, const ByPid& after) {
   return all;
 }
 
-// What each CPU did in the window. A CPU that came or went meanwhile is left out.
+// How busy each CPU was in the window. A CPU that came or went meanwhile is left out.
 std::vector<CpuTimes> cpus_in_window(const TasksSeen& before, const TasksSeen& after) {
   std::vector<CpuTimes> all;
   for (const CpuTimes& now : after.cpus) {
@@ -161,7 +161,7 @@ std::int64_t put_in_place(std::vector<OtherTask>& tasks, const std::vector<int>&
   return measuring_ns;
 }
 
-// What all tasks used less what is known whose it is, beyond what the counting may err.
+// CPU time of all tasks without the part that has a known owner, as far as it exceeds the error of the counting.
 std::int64_t left_over_ns(const TasksSeen& before, const TasksSeen& after, std::int64_t known_ns,
                           const std::vector<int>& measuring) {
   const std::vector<CpuTimes> cpus = cpus_in_window(before, after);
@@ -248,7 +248,7 @@ OthersOutcome account_others(const TasksSeen& before, const TasksSeen& after, co
 }
 
 std::int64_t OthersOutcome::counted_ns() const {
-  // Where kernel threads cannot be seen, what is unseen may be theirs, and theirs may be the load's.
+  // If kernel threads cannot be seen, unseen time may be theirs, and they may have worked for the load.
   return kernel_visible || !loaded ? user_ns + unseen_ns : user_ns;
 }
 

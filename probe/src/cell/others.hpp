@@ -1,9 +1,9 @@
-// What others took of the CPUs while a cell was measured: tasks that are neither this probe, nor its loads, nor what started it.
-// docs/statistics.md ("Alone") says what is counted how, and why the limits are what they are.
+// CPU time of others while a cell was measured: tasks that are neither this probe, nor its loads, nor the process that started it.
+// docs/statistics.md ("Alone") defines what is counted, and gives the reasons for the limits.
 //
 // The machine is looked at twice: before the loads are started and after they have ended, so that the look itself neither competes
-// with them nor falls into the measurement. The processes that are seen at both ends give names and times; processes that
-// came and went between are in their parent's account; what nobody's account holds is left in the sum of all CPUs.
+// with them nor falls into the measurement. The processes seen at both ends give names and times; processes that
+// came and went between are in their parent's account; time in nobody's account remains in the sum of all CPUs.
 #pragma once
 
 #include <cstdint>

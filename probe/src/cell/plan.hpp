@@ -1,4 +1,5 @@
-// `howlate-probe plan [ARGV ...]`: which of these commands this machine would refuse, and why; nothing is started or changed.
+// `howlate-probe plan [COMMAND ...]`: of each command its options in one spelling, how long it takes and how much it writes, or why this
+// machine would refuse it; nothing is started or changed.
 #pragma once
 
 #include <string>

@@ -80,11 +80,11 @@ Result<std::size_t> choose_ring_samples(const CellPlan& plan, std::int64_t memor
     const double bytes = std::exp2(std::ceil(std::log2(expected_samples(plan)))) * sizeof(Sample) *
                              static_cast<double>(threads) +
                          static_cast<double>(other_bytes);
-    if (bytes > 0.8 * static_cast<double>(memory_available))
-      return not_possible(
-          "--record memory needs " + std::to_string(static_cast<std::int64_t>(bytes / 1048576)) +
-              " MiB for the whole run, and " + std::to_string(memory_available >> 20) + " MiB are available",
-          "Measure for a shorter time or with a longer period, or leave it at --record stream");
+    if (Status enough = check_available(
+            "the whole run in memory (--record memory) needs", bytes, memory_available,
+            "Measure for a shorter time or with a longer period, or leave it at --record stream");
+        !enough)
+      return enough.error();
     return std::bit_ceil(static_cast<std::size_t>(expected_samples(plan)));
   }
   const auto wanted = static_cast<std::size_t>(ring_ns / plan.schedule.period_ns + 1);

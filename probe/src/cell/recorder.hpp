@@ -18,7 +18,7 @@
 
 namespace howlate {
 
-// Where and how the recorder shall run.
+// Where and how the recorder runs.
 struct RecorderPlace {
   std::vector<int> cpus;  // one where no thread measures, or all
   bool in_gaps = false;   // all CPUs measure: it runs unpinned between activations and writes in small pieces
@@ -59,7 +59,7 @@ class Recorder {
   // Called by the recorder's thread right before the first release, and not at all where it gets the CPU too late for that; to be
   // set before begin().
   void when_near(std::function<void()> near) { near_ = std::move(near); }
-  // Takes what is left and ends. After the lanes have.
+  // Takes the remaining samples and ends. Call it after the lanes have ended.
   void finish();
 
   [[nodiscard]] const ThreadInForce& in_force() const { return thread_.in_force(); }
@@ -68,7 +68,7 @@ class Recorder {
     return t0_ns_.load(std::memory_order_acquire);
   }  // 0: not yet chosen
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire); }
-  // How many releases of the lane were due by its end, from its schedule alone. After finish().
+  // How many releases of the lane were due by its end, computed only from its schedule. Call it after finish().
   [[nodiscard]] std::int64_t count_releases(std::size_t lane);
   [[nodiscard]] const Tally& tally(std::size_t lane) const { return lanes_record_[lane].tally; }
   [[nodiscard]] const TableWriter& table(std::size_t lane) const { return lanes_record_[lane].table; }

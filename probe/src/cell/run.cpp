@@ -3,6 +3,9 @@
 #include <signal.h>
 
 #include "cell/cell.hpp"
+#include "cell/loads.hpp"
+#include "sys/cpus.hpp"
+#include "sys/elsewhere.hpp"
 #include "sys/memory.hpp"
 #include "sys/process.hpp"
 #include "sys/standard.hpp"
@@ -13,19 +16,21 @@ namespace {
 
 constexpr ParamSpec common[] = {
     {"stream", ParamType::text, "", "", "", "write the raw stream to this new file (docs/stream.md)"},
-    {"json", ParamType::flag, "", "", "", "the summary as JSON on standard output"},
-    {"quiet", ParamType::flag, "", "", "", "no live line, no summary; warnings on standard error"},
+    {"json", ParamType::flag, "", "", "", "print the summary as JSON on standard output"},
+    {"quiet", ParamType::flag, "", "", "",
+     "print no live line and no summary; warnings go to standard error"},
     {"progress", ParamType::flag, "", "", "",
-     "a line a second on standard output: progress ACTIVATIONS ELAPSED_NS LATENCY_NS_MAX"},
+     "print a line a second on standard output: progress ACTIVATIONS ELAPSED_NS LATENCY_NS_MAX "
+     "CPU:ACTIVATIONS:LATENCY_NS_MAX..."},
     {"record", ParamType::choice, "stream", "", "stream|memory",
-     "write samples on the way, or keep all in memory until the end"},
+     "write samples during the test, or keep all in memory until the end"},
     {"load", ParamType::text, "", "", "", "start this load first: NAME[:TARGET][,option=value...]", true},
     {"knob", ParamType::text, "", "", "", "set this knob for the time of the test: NAME=VALUE", true},
     {"others", ParamType::choice, "unexpected", "", "unexpected|expected",
-     "tasks of others that run meanwhile: named as a disturbance, or part of what is measured"},
+     "whether tasks of others that run during the test are a disturbance, or part of what is measured"},
     {"end-with-parent", ParamType::flag, "", "", "", "stop when the parent ends, however it dies"},
     {"parent", ParamType::count, "", "", "",
-     "its process, for --end-with-parent: one that ended before is noticed"},
+     "for --end-with-parent: the parent's process id, so that a parent that has already ended is noticed"},
 };
 
 Result<ExitCode> run(const Test& test, const std::vector<std::string>& argv) {
@@ -40,12 +45,41 @@ Result<ExitCode> run(const Test& test, const std::vector<std::string>& argv) {
 
 }  // namespace
 
-Checked check_test(const Test& test, const std::vector<std::string>& argv) {
+namespace {
+
+// The CPUs of the option `cpus`, as the test chose them, or as they were given.
+std::vector<int> measuring_cpus(const Params& params) {
+  const auto cpus = parse_cpu_list(params.text("cpus"));
+  return cpus ? *cpus : read_affinity();
+}
+
+// Only the CPUs of another machine are known: the plan can be refused for them or for the words of its loads, and for nothing else.
+Status check_elsewhere(const Params& params) {
+  const std::vector<int> measuring = measuring_cpus(params);
+  if (const Status there = check_cpus_there(measuring, read_affinity()); !there) return there;
+  return LoadSet::read(params.texts("load"), measuring);
+}
+
+}  // namespace
+
+Planned plan_test(const Test& test, const std::vector<std::string>& argv) {
+  Planned planned;
   auto params = Params::parse({test.params, common_params()}, argv);
-  if (!params) return {params.error(), {}};
+  if (!params) return params.error();
+  planned.options = params->given_json();
   Cell cell(test, std::move(*params), {}, CellUse::check);
   const auto result = test.run(cell);
-  return {result ? std::nullopt : std::optional(result.error()), std::move(cell.warnings())};
+  Status refused = result ? Status() : Status(result.error());
+  if (!refused && refused.error().code != ExitCode::usage && elsewhere_cpus() != nullptr)
+    refused = check_elsewhere(cell.params());
+  const std::vector<std::string>& loads = cell.params().texts("load");
+  const std::vector<int> measuring = measuring_cpus(cell.params());
+  planned.warnings = cell.warnings();
+  planned.length = length_of(test, cell.params());
+  if (!test.loads_alone) planned.alone_least_ns = LoadSet::alone_least_ns(loads, measuring);
+  if (refused) planned.few_deeds = few_deeds(loads, measuring, planned.length.seconds);
+  if (!refused) planned.refusal = refused.error();
+  return planned;
 }
 
 std::span<const ParamSpec> common_params() {

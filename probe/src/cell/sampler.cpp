@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "sys/clock.hpp"
+
 namespace howlate {
 
 namespace {
-constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t sample_every_ns = 1'000'000'000;
 constexpr std::int64_t shortest_ns = 200'000'000;  // below it a share in ticks of 10 ms says little
 
 constexpr ColumnSpec cpu_columns[] = {
@@ -53,7 +55,7 @@ void SystemSampler::begin(std::int64_t t0_ns, std::int64_t now_ns) {
 }
 
 void SystemSampler::tick(std::int64_t now_ns) {
-  if (now_ns - last_ns_ >= second_ns) sample(now_ns);
+  if (now_ns - last_ns_ >= sample_every_ns) sample(now_ns);
 }
 
 void SystemSampler::end(std::int64_t now_ns) {

@@ -1,4 +1,4 @@
-// What the machine and the loads did, once a second, as rows of the tables `cpus` and `loads`. Run by the
+// The activity of the machine and the loads, once a second, as rows of the tables `cpus` and `loads`. Run by the
 // recorder's thread.
 #pragma once
 
@@ -25,7 +25,7 @@ struct SamplerSpec {
 
 class SystemSampler {
  public:
-  // What its tables take.
+  // The memory of its tables, in bytes.
   static std::size_t memory_bytes(std::size_t rows_max) {
     return TableWriter::memory_bytes(cpus_columns(), rows_max) +
            TableWriter::memory_bytes(loads_columns(), rows_max);
@@ -34,7 +34,7 @@ class SystemSampler {
   SystemSampler(const SamplerSpec& spec, LoadSet& loads);
 
   void begin(std::int64_t t0_ns, std::int64_t now_ns);
-  // Samples when a second has passed since the last time; the rest of a second at the end.
+  // Takes a sample when a second has passed since the last one; at the end for the rest of a second.
   void tick(std::int64_t now_ns);
   void end(std::int64_t now_ns);
   void flush(Sink& sink);

@@ -24,7 +24,7 @@ std::vector<int> without(const std::vector<int>& all, const std::vector<int>& so
 
 Status Surroundings::check() const {
   if (const Status knobs = KnobSet::check(cell_.params().texts("knob"), knob_context()); !knobs) return knobs;
-  return LoadSet::check(cell_.params().texts("load"), measuring_);
+  return LoadSet::check(cell_.params().texts("load"), asking_);
 }
 
 KnobContext Surroundings::knob_context() const {
@@ -43,23 +43,24 @@ Status Surroundings::begin(bool with_reference) {
   knobs_ = std::move(*knobs);
   if (Status started = start_loads(with_reference); !started) return started;
   if (const auto others = without(allowed_, measuring_); !others.empty())
-    if (const Status moved = set_affinity(others); !moved) cell_.warn(moved.error().message);
+    if (const Status moved = set_affinity(others); !moved)
+      cell_.warn("probe.not-moved-away", moved.error().message);
   return {};
 }
 
 Status Surroundings::start_loads(bool with_reference) {
   const std::vector<std::string>& specs = cell_.params().texts("load");
   // Asked here, before this thread is moved off the measuring CPUs: where loads may run is read from its affinity.
-  const bool needed = LoadSet::need_reference(specs, measuring_);
+  const bool needed = LoadSet::alone_least_ns(specs, asking_) != 0;
   its_own_reference_ = needed && !with_reference;
   std::vector<LoadOutcome> alone;
   if (needed && with_reference) {
-    auto ran = LoadSet::run_alone(specs, measuring_, signals_);
+    auto ran = LoadSet::run_alone(specs, asking_, signals_);
     if (!ran) return ran.error();
     alone = std::move(*ran);
   }
   tasks_before_ = look_at_tasks(cell_.root(), Order::newest_first);
-  auto loads = LoadSet::start(specs, measuring_, signals_);
+  auto loads = LoadSet::start(specs, asking_, signals_);
   if (!loads) return loads.error();
   loads_ = std::move(*loads);
   loads_.hold_against(alone);
@@ -95,21 +96,24 @@ void Surroundings::read_after(CellOutcome& outcome) {
   for (FrequencyReading& one : outcome.frequencies) one.after_khz = cpu_frequency_khz(cell_.root(), one.cpu);
   look_for_throttling(outcome);
   if (outcome.clock_source_before != outcome.clock_source_after)
-    cell_.warn("the clock source changed from " + outcome.clock_source_before + " to " +
-               outcome.clock_source_after + " while measuring: the times are not valid");
+    cell_.warn("probe.clock-source-changed", "the clock source changed from " + outcome.clock_source_before +
+                                                 " to " + outcome.clock_source_after +
+                                                 " while measuring: the times are not valid");
 }
 
 void Surroundings::look_for_throttling(CellOutcome& outcome) {
   outcome.heat_after = read_heat(cell_.root(), online_cpus(cell_.root()));
   outcome.rt_throttled = rt_throttling_->happened();
   if (outcome.rt_throttled.value_or(false))
-    cell_.warn("the kernel throttled real-time tasks (sched_rt_runtime_us) while it was measured");
+    cell_.warn("probe.rt-throttled",
+               "the kernel throttled real-time tasks (sched_rt_runtime_us) while it was measured");
   for (const auto& [what, before, after] :
        {std::tuple{"cores", outcome.heat_before.core, outcome.heat_after.core},
         std::tuple{"packages", outcome.heat_before.package, outcome.heat_after.package}})
     if (before && after && *after > *before)
-      cell_.warn("the CPUs' " + std::string(what) + " were slowed because of heat while it was measured, " +
-                 std::to_string(*after - *before) + " times counted");
+      cell_.warn("probe.slowed-by-heat", "the CPUs' " + std::string(what) +
+                                             " were slowed because of heat while it was measured, " +
+                                             std::to_string(*after - *before) + " times counted");
 }
 
 void Surroundings::end(CellOutcome& outcome) {
@@ -117,19 +121,21 @@ void Surroundings::end(CellOutcome& outcome) {
   if (loads) {
     outcome.loads = std::move(*loads);
   } else {
-    cell_.warn(loads.error().message);
+    cell_.warn("probe.loads-not-stopped", loads.error().message);
   }
   if (its_own_reference_)
     for (LoadOutcome& load : outcome.loads)
       load.goal.reference = load.goal.achieved;  // nothing was beside it
   for (const LoadOutcome& load : outcome.loads)
-    if (std::string reason = load.not_loaded(); !reason.empty()) cell_.warn(std::move(reason));
+    if (std::string reason = load.not_loaded(); !reason.empty())
+      cell_.warn("load.not-loaded", std::move(reason));
   for (const LoadOutcome& load : outcome.loads)
-    for (const std::string& warning : load.warnings) cell_.warn("load " + load.spec + ": " + warning);
+    for (const std::string& warning : load.warnings)
+      cell_.warn("probe.load", "load " + load.spec + ": " + warning);
   look_for_others(outcome);
   restored_ = knobs_.restore();
   outcome.knobs = knobs_.to_json();
-  if (!restored_) cell_.warn(restored_.error().message);
+  if (!restored_) cell_.warn("probe.knob-not-restored", restored_.error().message);
 }
 
 void Surroundings::look_for_others(CellOutcome& outcome) {
@@ -141,7 +147,7 @@ void Surroundings::look_for_others(CellOutcome& outcome) {
   const OthersOutcome others = account_others(tasks_before_, after, kin, measuring_, !outcome.loads.empty(),
                                               [&](pid_t pid) { return read_task_place(root, pid); });
   const bool expected = cell_.params().text("others") == "expected";
-  if (!others.alone() && !expected) cell_.warn(others.sentence());
+  if (!others.alone() && !expected) cell_.warn("probe.others-ran", others.sentence());
   outcome.others = others.to_json(expected);
 }
 
@@ -157,14 +163,15 @@ std::string Surroundings::loads_json() const {
   return json.end_array().take();
 }
 
-Result<Sink> open_sink(const Params& params) {
-  if (!params.is_set("stream")) return Sink();
+Status open_sink(const Params& params, Sink& sink) {
+  if (!params.is_set("stream")) return {};
   auto file = AppendFile::create(params.text("stream"));
   if (!file) return file.error();
-  return Sink(std::move(*file));
+  sink = Sink(std::move(*file));
+  return {};
 }
 
-Status write_trailer(Sink& sink, const CellOutcome& outcome, const std::vector<std::string>& warnings) {
+Status write_trailer(Sink& sink, const CellOutcome& outcome, const std::vector<Warning>& warnings) {
   std::vector<std::byte> frame;
   StreamEncoder::trailer(frame, trailer_json(outcome, warnings));
   const bool kept = sink.put_last(frame);
@@ -182,8 +189,8 @@ void print_report(Cell& cell, const std::function<std::string()>& json,
   } else if (!cell.params().flag("quiet")) {
     std::fputs(text().c_str(), stdout);
   } else {
-    for (const std::string& warning : cell.warnings())
-      std::fprintf(stderr, "howlate-probe: warning: %s.\n", warning.c_str());
+    for (const Warning& warning : cell.warnings())
+      std::fprintf(stderr, "howlate-probe: warning: %s.\n", warning.text.c_str());
   }
   std::fflush(stdout);
 }

@@ -13,8 +13,8 @@
 #include "cell/loads.hpp"
 #include "cell/others.hpp"
 #include "cell/sink.hpp"
+#include "knobs/base/set.hpp"
 #include "sys/file.hpp"
-#include "sys/knobs.hpp"
 #include "sys/throttling.hpp"
 
 namespace howlate {
@@ -22,7 +22,10 @@ namespace howlate {
 class Surroundings {
  public:
   Surroundings(Cell& cell, std::vector<int> allowed, std::vector<int> measuring)
-      : cell_(cell), allowed_(std::move(allowed)), measuring_(std::move(measuring)) {}
+      : cell_(cell), allowed_(std::move(allowed)), measuring_(std::move(measuring)), asking_(measuring_) {}
+
+  // The CPUs that a load's cpus=same and cpus=other refer to, where they are not all that have a thread of the test. Before begin().
+  void loads_beside(std::vector<int> asking) { asking_ = std::move(asking); }
 
   // Whether knobs and loads can be had; changes and starts nothing.
   [[nodiscard]] Status check() const;
@@ -31,12 +34,12 @@ class Surroundings {
   // against run alone for a stretch first, unless the cell itself measures loads alone. A signal that comes before the loads are
   // there ends them, and is an error.
   Status begin(bool with_reference = true);
-  // Before anything was measured: ends what was started, and says so if a knob stays changed.
+  // For a cell that measured nothing: ends what was started, and reports a knob that stays changed.
   Error give_up(Error error);
 
   void read_before(CellOutcome& outcome);  // clock source, SMIs, frequencies, heat, the loads' CPU time
   void read_after(CellOutcome& outcome);   // the same again, with a warning where something changed
-  void end(CellOutcome& outcome);          // stops the loads, looks who else ran, restores the knobs
+  void end(CellOutcome& outcome);          // stops the loads, finds out who else ran, restores the knobs
 
   [[nodiscard]] const Fd& signals() const { return signals_; }
   [[nodiscard]] LoadSet& loads() { return loads_; }
@@ -55,6 +58,7 @@ class Surroundings {
   Cell& cell_;
   std::vector<int> allowed_;
   std::vector<int> measuring_;
+  std::vector<int> asking_;  // of these, for the loads
   Fd signals_;
   KnobSet knobs_;
   LoadSet loads_;
@@ -68,8 +72,8 @@ class Surroundings {
 std::vector<int> without(const std::vector<int>& all, const std::vector<int>& some);
 
 // The file of --stream, or nowhere.
-Result<Sink> open_sink(const Params& params);
-Status write_trailer(Sink& sink, const CellOutcome& outcome, const std::vector<std::string>& warnings);
+Status open_sink(const Params& params, Sink& sink);
+Status write_trailer(Sink& sink, const CellOutcome& outcome, const std::vector<Warning>& warnings);
 // On standard output what --json or --quiet leave of it; the warnings on standard error where it is quiet.
 void print_report(Cell& cell, const std::function<std::string()>& json,
                   const std::function<std::string()>& text);

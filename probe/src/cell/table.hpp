@@ -1,4 +1,4 @@
-// Rows of one of the stream's tables, gathered by column and written as batches. All memory is had at the
+// Rows of one of the stream's tables, gathered by column and written as batches. All memory is allocated at the
 // start.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace howlate {
 // Batches of one table. Rows that could not be kept are lost(), the others kept().
 class BatchWriter {
  public:
-  // All memory for batches of up to `rows_max` rows is had here.
+  // Allocates all memory for batches of up to `rows_max` rows.
   BatchWriter(std::uint16_t id, std::span<const ColumnSpec> columns, std::size_t rows_max);
 
   // One batch; `account` is that of its last row, and its `recorded` is filled in here. False when it was not kept.
@@ -37,7 +37,7 @@ class TableWriter {
  public:
   // The most rows of one batch, so that none comes near the stream's bound on a frame.
   static constexpr std::size_t batch_rows = 4096;
-  // What so many rows take until they are written.
+  // The memory of this many rows until they are written, in bytes.
   static std::size_t memory_bytes(std::span<const ColumnSpec> columns, std::size_t rows_max) {
     return columns.size() * rows_max * sizeof(std::int64_t);
   }

@@ -10,7 +10,7 @@ std::int64_t Tally::add(const Sample& sample) {
   dropped_ = sample.dropped_before;
   if (!totals().balanced()) ++unbalanced_;
   if (!warm_up) add_value(sample);
-  return (warm_up ? row_warm_up : 0) | ((sample.flags & sample_switched_out) != 0 ? row_switched_out : 0);
+  return sample.flags | (warm_up ? row_warm_up : 0U);
 }
 
 void Tally::add_value(const Sample& sample) {

@@ -10,10 +10,6 @@
 
 namespace howlate {
 
-// The flags of a row (docs/stream.md).
-inline constexpr std::int64_t row_warm_up = 1;
-inline constexpr std::int64_t row_switched_out = 2;
-
 struct TallySpec {
   std::int64_t period_ns = 0;
   std::int64_t warm_up = 0;      // activations outside the statistics
@@ -26,7 +22,7 @@ class Tally {
  public:
   explicit Tally(const TallySpec& spec) : spec_(spec) {}
 
-  // Takes the next sample of the lane and answers with its row's flags.
+  // Takes the next sample of the lane and returns its row's flags.
   std::int64_t add(const Sample& sample);
 
   // The account up to the last sample; `recorded` is rows(). Only of samples that balanced.

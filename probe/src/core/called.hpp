@@ -1,11 +1,11 @@
-// The name by which the caller calls this program, in what it prints.
+// The name by which the caller calls this program, as used in its output.
 #pragma once
 
 #include <string>
 
 namespace howlate {
 
-// Texts say "howlate-probe "; whoever calls the program by another name, such as "./howlate probe", reads that one.
+// Texts say "howlate-probe "; a user who calls the program by another name, such as "./howlate probe", reads that name.
 void call_program(std::string name);
 std::string as_called(std::string text);
 

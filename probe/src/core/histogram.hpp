@@ -9,8 +9,8 @@
 
 namespace howlate {
 
-// Bins cover every value from 0 to INT64_MAX in fixed storage (57 KiB), so none lies beyond; negative values
-// (a clock that went back: they are not possible and must not hide) are counted apart, and the extremes are
+// Bins cover every value from 0 to INT64_MAX in fixed storage (57 KiB), so no value lies outside; negative values
+// (from a clock that went back, which must not go unnoticed) are counted separately, and the extremes are
 // kept exactly. Merging adds.
 class Histogram {
  public:
@@ -32,11 +32,11 @@ class Histogram {
   [[nodiscard]] double mean() const { return mean_; }  // exact to rounding: of the values, not of the bins
   [[nodiscard]] double stddev() const;                 // the sample's (n - 1); 0 below two values
 
-  // The rank-th smallest value (1 = smallest), as the greatest value of its bin and never above the maximum:
+  // The rank-th smallest value (1 = smallest), given as the greatest value of its bin but never above the maximum:
   // it is not below the true one and at most 0.8 % above. A rank among the negative values answers with the
   // minimum. Rank within 1..count().
   [[nodiscard]] std::int64_t value_at_rank(std::uint64_t rank) const;
-  // The value of rank ceil(q * count); nothing unless at least `beyond` values lie above that rank.
+  // The value of rank ceil(q * count); no value unless at least `beyond` values lie above that rank.
   [[nodiscard]] std::optional<std::int64_t> quantile(double q, std::uint64_t beyond = 10) const;
 
  private:

@@ -1,4 +1,4 @@
-// A writer of JSON: commas, escapes and numbers right, nesting checked. Nothing here reads JSON.
+// A JSON writer that handles commas, escapes and numbers and checks nesting. It does not read JSON.
 #pragma once
 
 #include <concepts>
@@ -29,7 +29,7 @@ class JsonWriter {
     return raw(std::to_string(number));
   }
   JsonWriter& null();
-  JsonWriter& raw(std::string_view json);  // one value that is JSON already
+  JsonWriter& raw(std::string_view json);  // one value that is already JSON
 
   // key(name).value(number): the common case in one word.
   template <class Value>

@@ -17,7 +17,7 @@ class JsonValue {
  public:
   enum class Kind { null, boolean, number, string, array, object };
 
-  // The whole text is one value, or an Error (broken) that says at which byte it is not.
+  // The value that the whole text is, or an Error (broken) that names the offending byte.
   static Result<JsonValue> parse(std::string_view text);
 
   [[nodiscard]] Kind kind() const { return kind_; }
@@ -25,15 +25,14 @@ class JsonValue {
     return text_;
   }  // of a string (unescaped) or a number (as written)
   [[nodiscard]] bool truth() const { return text_ == "true"; }
-  [[nodiscard]] std::optional<std::int64_t> integer()
-      const;  // nothing where it is not a whole number of 64 bits
+  [[nodiscard]] std::optional<std::int64_t> integer() const;  // empty if it is not an integer of 64 bits
   [[nodiscard]] const std::vector<JsonValue>& items() const {
     return items_;
   }  // of an array or object, in order
   [[nodiscard]] const std::vector<std::string>& keys() const {
     return keys_;
   }                                                                 // of an object, beside items()
-  [[nodiscard]] const JsonValue* find(std::string_view key) const;  // null where it is not there
+  [[nodiscard]] const JsonValue* find(std::string_view key) const;  // null if it is absent
 
  private:
   friend class JsonReader;

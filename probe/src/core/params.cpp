@@ -69,9 +69,9 @@ Result<Held> read_value(const ParamSpec& spec, std::string_view text) {
   if (takes_words && is_word(spec, text)) return Held{};
   switch (spec.type) {
     case ParamType::flag: {
-      const bool on = text == "true" || text == "yes" || text == "1";
-      const bool off = text == "false" || text == "no" || text == "0";
-      if (!on && !off) return usage_error(in_quotes(text) + " is neither true nor false");
+      const bool on = text == "true" || text == "on" || text == "yes" || text == "1";
+      const bool off = text == "false" || text == "off" || text == "no" || text == "0";
+      if (!on && !off) return usage_error(in_quotes(text) + " is neither on nor off", "write true or false");
       return Held{.integer = on ? 1 : 0, .real = 0};
     }
     case ParamType::count:
@@ -116,7 +116,7 @@ Error unexpected_word(std::string_view word, std::span<const std::string_view> n
   const bool is_name = std::find(names.begin(), names.end(), word) != names.end();
   std::string remedy =
       is_name ? "an option begins with two dashes: --" + std::string(word) : "see --help for the options";
-  return usage_error("the word " + in_quotes(word) + " stands where no word is expected", std::move(remedy));
+  return usage_error("the word " + in_quotes(word) + " belongs to no option", std::move(remedy));
 }
 
 }  // namespace
@@ -177,7 +177,7 @@ class ParamsReader {
     if (value.spec->type == ParamType::flag) return store(value, "true");
     if (at_ + 1 >= argv_.size() || argv_[at_ + 1].starts_with("--")) {
       return usage_error(std::string(spelt) + " needs a value",
-                         std::string(spelt) + "=VALUE, where VALUE is: " + std::string(value.spec->help));
+                         "write " + std::string(spelt) + "=VALUE: " + std::string(value.spec->help));
     }
     return store(value, argv_[++at_]);
   }
@@ -213,6 +213,9 @@ const Params::Value& Params::at(std::string_view name) const {
   return found->second;
 }
 
+bool Params::declares(std::string_view name) const {
+  return values_.find(name) != values_.end();
+}
 bool Params::is_set(std::string_view name) const {
   return !at(name).texts.empty();
 }
@@ -245,6 +248,10 @@ std::int64_t Params::integer(std::string_view name) const {
   }
 }
 
+double Params::number(std::string_view name) const {
+  return is_set(name) ? static_cast<double>(integer(name)) : 0;
+}
+
 double Params::real(std::string_view name) const {
   const Value& value = at(name);
   if (value.spec->type != ParamType::real && value.spec->type != ParamType::percent) {
@@ -263,22 +270,57 @@ const std::vector<std::string>& Params::texts(std::string_view name) const {
   return at(name).texts;
 }
 
+namespace {
+
+std::string canonical_text(ParamType type, std::int64_t integer, const std::string& text) {
+  if (type == ParamType::duration) return spell_duration_ns(integer);
+  const bool is_number = type == ParamType::count || type == ParamType::integer;
+  return is_number ? std::to_string(integer) : text;
+}
+
+}  // namespace
+
+void Params::write(JsonWriter& json, const std::string& name, const Value& value, bool canonical) {
+  if (value.spec->type == ParamType::flag) {
+    json.member(name, value.integer != 0);
+  } else if (value.spec->repeated) {
+    json.key(name).begin_array();
+    for (const std::string& text : value.texts) json.value(text);
+    json.end_array();
+  } else if (!value.texts.empty()) {
+    const std::string& text = value.texts.back();
+    json.member(name, canonical ? canonical_text(value.spec->type, value.integer, text) : text);
+  }
+}
+
 std::string Params::to_json() const {
   JsonWriter json;
   json.begin_object();
-  for (const auto& [name, value] : values_) {
-    if (value.spec->type == ParamType::flag) {
-      json.member(name, value.integer != 0);
-    } else if (value.spec->repeated) {
-      json.key(name).begin_array();
-      for (const std::string& text : value.texts) json.value(text);
-      json.end_array();
-    } else if (!value.texts.empty()) {
-      json.member(name, value.texts.back());
-    }
-  }
-  json.end_object();
-  return json.take();
+  for (const auto& [name, value] : values_) write(json, name, value, false);
+  return json.end_object().take();
+}
+
+std::vector<std::string_view> Params::given_names() const {
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : values_)
+    if (value.given) names.push_back(name);
+  return names;
+}
+
+std::string Params::given_json() const {
+  JsonWriter json;
+  json.begin_object();
+  for (const auto& [name, value] : values_)
+    if (value.given) write(json, name, value, true);
+  return json.end_object().take();
+}
+
+Status check_period(const Params& params, std::int64_t least_ns, std::int64_t most_ns) {
+  const std::int64_t period_ns = params.integer("period");
+  if (period_ns >= least_ns && period_ns <= most_ns) return {};
+  return usage_error(
+      "a period of " + params.text("period") + " is not possible",
+      "Choose --period from " + spell_duration_ns(least_ns) + " to " + spell_duration_ns(most_ns));
 }
 
 }  // namespace howlate

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json.hpp"
 #include "core/result.hpp"
 
 namespace howlate {
@@ -36,7 +37,7 @@ struct ParamSpec {
       choices;  // for choice: "skip|backlog|as-published"; for cpus, rate: words beside it ("all" is one of cpus)
   std::string_view help;  // one line
   bool repeated = false;  // may be given several times (all values are kept, in order)
-  bool scales = false;    // how much is measured: what a study's --scale multiplies
+  bool scales = false;    // says how much is measured: a study's --scale multiplies it
 };
 
 // The longest duration that an option takes: ten years of 365 days.
@@ -51,6 +52,7 @@ class Params {
   static Result<Params> parse(const std::vector<std::span<const ParamSpec>>& tables,
                               const std::vector<std::string>& argv, std::size_t positionals = 0);
 
+  [[nodiscard]] bool declares(std::string_view name) const;
   [[nodiscard]] bool is_set(std::string_view name) const;  // given, or has a default
   [[nodiscard]] bool given(std::string_view name) const;   // on the command line
   // The value in force where it is not the one given (a random seed, the CPU chosen): only for texts and
@@ -58,8 +60,9 @@ class Params {
   void put(std::string_view name, std::string text);
   [[nodiscard]] bool flag(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(
-      std::string_view name) const;                        // count, integer, duration (ns), bytes, rate
-  [[nodiscard]] double real(std::string_view name) const;  // real, percent
+      std::string_view name) const;                          // count, integer, duration (ns), bytes, rate
+  [[nodiscard]] double number(std::string_view name) const;  // the same, 0 where it is not set
+  [[nodiscard]] double real(std::string_view name) const;    // real, percent
   [[nodiscard]] const std::string& text(std::string_view name) const;  // choice, text, cpus: as given
   [[nodiscard]] const std::vector<std::string>& texts(
       std::string_view name) const;  // repeated ones, as given
@@ -68,6 +71,11 @@ class Params {
   // header: {"period": "1ms", "dither": true, "load": ["cpu:50"], ...} - flags as booleans, repeated ones as
   // arrays.
   [[nodiscard]] std::string to_json() const;
+  // The names of the parameters that were given, sorted.
+  [[nodiscard]] std::vector<std::string_view> given_names() const;
+  // The parameters that were given, in the one spelling that equal values have: a period of 1000us as 1ms, a
+  // count of 0100 as 100.
+  [[nodiscard]] std::string given_json() const;
 
  private:
   struct Value {
@@ -79,12 +87,16 @@ class Params {
   };
   friend class ParamsReader;
   [[nodiscard]] const Value& at(std::string_view name) const;
+  static void write(JsonWriter& json, const std::string& name, const Value& value, bool canonical);
 
   std::map<std::string, Value, std::less<>> values_;
   std::vector<std::string> positionals_;
 };
 
-// Each reads the whole text or says what is wrong with it and gives an example of a right one.
+// Whether the option "period" lies within these limits.
+Status check_period(const Params& params, std::int64_t least_ns, std::int64_t most_ns);
+
+// Each parses the whole text, or says what is wrong with it and gives a valid example.
 Result<std::int64_t> parse_duration_ns(std::string_view text);
 Result<std::int64_t> parse_bytes(std::string_view text);
 Result<std::int64_t> parse_rate(std::string_view text);

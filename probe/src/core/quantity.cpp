@@ -22,8 +22,10 @@ constexpr Unit duration_units[] = {{"ns", 1},
                                    {"us", 1'000},
                                    {"ms", 1'000'000},
                                    {"s", 1'000'000'000},
+                                   {"m", 60'000'000'000},  // as rt-tests and rtla spell it
                                    {"min", 60'000'000'000},
-                                   {"h", 3'600'000'000'000}};
+                                   {"h", 3'600'000'000'000},
+                                   {"d", 86'400'000'000'000}};
 constexpr Unit byte_units[] = {{"", 1},
                                {"B", 1},
                                {"kB", 1'000},
@@ -39,12 +41,12 @@ constexpr Unit byte_units[] = {{"", 1},
 struct Kind {
   std::string_view what;     // "a duration"
   std::string_view example;  // "250us, 1ms or 2s"
-  std::string_view units;    // "ns, us, ms, s, min or h"
+  std::string_view units;    // "ns, us, ms, s, m (or min), h or d"
   std::string_view smallest;
   std::span<const Unit> table;
 };
 
-constexpr Kind duration_kind = {"a duration", "250us, 1ms or 2s", "ns, us, ms, s, min or h", "1 ns",
+constexpr Kind duration_kind = {"a duration", "250us, 1ms or 2s", "ns, us, ms, s, m (or min), h or d", "1 ns",
                                 duration_units};
 constexpr Kind bytes_kind = {"a size", "512, 4KiB, 10MiB or 1GB", "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB",
                              "1 B", byte_units};

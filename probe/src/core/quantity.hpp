@@ -1,4 +1,4 @@
-// Reading the quantities of a command line: the rest of what params.hpp declares.
+// Parses the quantities of a command line: the remaining functions that params.hpp declares.
 #pragma once
 
 #include "core/params.hpp"

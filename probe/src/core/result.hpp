@@ -1,4 +1,4 @@
-// A value or the sentence that says why there is none. The probe throws nothing.
+// A value, or the sentence that says why there is none. The probe does not throw exceptions.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace howlate {
 
-// The exit codes of probe and host alike (DESIGN: Contracts).
+// The exit codes of probe and host alike (docs/architecture.md: Contracts).
 enum class ExitCode : int {
   done = 0,          // done, or passed
   failed = 1,        // a threshold or a verdict failed
@@ -16,13 +16,15 @@ enum class ExitCode : int {
   not_possible = 3,  // not possible here, with the reason
   broken = 4,        // something broke
   inconclusive = 5,
+  session_over = 6,  // only from `howlate-probe session`: its keeper is gone (docs/ssh.md)
 };
 
-// What went wrong, in a sentence, and what the reader can do about it.
+// What went wrong, in a sentence, and what the user can do about it.
 struct Error {
   ExitCode code = ExitCode::broken;
-  std::string message;  // "CPU 7 is not there: this machine has 0-1"
+  std::string message;  // "CPU 7 is not there: the machine has 0-1"
   std::string remedy;   // "choose --cpus from 0-1"; may be empty
+  bool absent = false;  // the machine does not have the requested thing
 };
 
 [[nodiscard]] inline Error usage_error(std::string message, std::string remedy = {}) {
@@ -52,6 +54,7 @@ class [[nodiscard]] Result {
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
   [[nodiscard]] const Error& error() const { return std::get<1>(state_); }
+  [[nodiscard]] T value_or(T otherwise) const { return ok() ? value() : std::move(otherwise); }
 
  private:
   std::variant<T, Error> state_;

@@ -1,4 +1,4 @@
-// A bounded single-producer single-consumer ring that counts what it could not keep.
+// A bounded single-producer single-consumer ring that reports items for which it has no room.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace howlate {
 
 // The producer (a measuring thread) never waits: push() on a full ring returns false and the caller counts
-// the drop. The consumer (the recorder) takes whole runs of items. Storage is given from outside, touched and
-// locked by its owner; its size must be a power of two.
+// the drop. The consumer (the recorder) takes whole runs of items. The owner provides the storage, touched and
+// locked; its size must be a power of two.
 template <class T>
 class Ring {
  public:
@@ -29,14 +29,14 @@ class Ring {
     return true;
   }
 
-  // Both halves of push(). An item that is made only when there is room for it is made in its place.
+  // The two halves of push(). They construct an item in place, and only if there is room for it.
   [[nodiscard]] bool has_room() { return next_ != free_end_ || find_free(); }
   void put(const T& item) {
     *next_++ = item;
     head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
-  // The longest run of items that lie side by side; valid until pop(). Empty when there is nothing.
+  // The longest contiguous run of items; valid until pop(). Empty if there are none.
   [[nodiscard]] std::span<const T> peek() const {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     const std::uint64_t head = head_.load(std::memory_order_acquire);
@@ -50,7 +50,7 @@ class Ring {
   [[nodiscard]] std::size_t capacity() const { return storage_.size(); }
 
  private:
-  // Finds the free places that lie side by side, by a new look at tail_. False when there are none.
+  // Finds the contiguous free places, by reading tail_ again. False if there are none.
   bool find_free() {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     const std::uint64_t free = tail_.load(std::memory_order_acquire) + storage_.size() - head;
@@ -63,8 +63,8 @@ class Ring {
   std::span<T> storage_;
   std::uint64_t mask_;
   alignas(64) std::atomic<std::uint64_t> head_{0};
-  T* next_;      // the place that head_ stands for, or the end of the storage
-  T* free_end_;  // by the producer's last look at tail_
+  T* next_;      // the place at head_, or the end of the storage
+  T* free_end_;  // according to the producer's last read of tail_
   alignas(64) std::atomic<std::uint64_t> tail_{0};
 };
 

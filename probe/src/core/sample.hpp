@@ -5,10 +5,10 @@
 
 namespace howlate {
 
-enum SampleFlag : std::uint32_t {
-  sample_switched_out =
-      1U << 0U,  // spinning only: the thread was switched out between release and time stamp
-};
+// The bits of `flags`, in the ring as in every table `samples` of the stream (docs/stream.md).
+inline constexpr std::uint32_t row_warm_up = 1U << 0U;
+// The kernel took the CPU away within the sample; of activations where the thread spins.
+inline constexpr std::uint32_t row_switched_out = 1U << 1U;
 
 struct Sample {
   std::int64_t release;          // index n of the release served; 0-based

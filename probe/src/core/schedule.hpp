@@ -1,4 +1,4 @@
-// The release schedule: which instant activation n is due at. Pure integers; nothing here reads a clock.
+// The release schedule: the instant at which activation n is due. Pure integers; nothing here reads a clock.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,13 @@ class Schedule {
         even_(!spec.dither && spec.window_on_ns == 0),
         steady_until_ns_(even_ ? INT64_MAX - spec.period_ns : INT64_MIN) {}
 
-  // The oldest release that has not been passed over with advance().
+  // The oldest release that advance() has not passed.
   [[nodiscard]] std::int64_t index() const { return index_; }
   [[nodiscard]] std::int64_t release_ns() const { return release_ns_; }  // CLOCK_MONOTONIC
   [[nodiscard]] std::int64_t offset_ns() const { return release_ns_ - spec_.t0_ns; }
   [[nodiscard]] const ScheduleSpec& spec() const { return spec_; }
 
-  // Goes on to the next release, and gives it.
+  // Advances to the next release and returns it.
   std::int64_t advance() {
     ++index_;
     if (release_ns_ <= steady_until_ns_) [[likely]]
@@ -44,7 +44,7 @@ class Schedule {
     return release_ns_;
   }
 
-  // Passes every release at or before `instant_ns` and says how many there were.
+  // Passes every release at or before `instant_ns` and returns how many there were.
   std::int64_t pass(std::int64_t instant_ns) {
     if (instant_ns == INT64_MAX) --instant_ns;
     const std::int64_t first = index_;

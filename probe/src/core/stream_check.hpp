@@ -1,4 +1,4 @@
-// Is this stream what docs/stream.md says, and what is in it?
+// Checks a stream against docs/stream.md, and reports its content.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace howlate {
 
 struct TableReport {
   std::string name;
-  std::int64_t cpu = -1;  // -1: of no CPU
+  std::int64_t cpu = -1;  // -1: belongs to no CPU
   std::vector<ColumnType> types;
   std::uint64_t batches = 0;
   std::int64_t rows = 0;  // counted, batch by batch
@@ -24,9 +24,9 @@ struct TableReport {
 
 struct StreamReport {
   StreamEnd end = StreamEnd::no_trailer;
-  std::string problem;          // the first thing that is wrong, a sentence; or ""
+  std::string problem;          // the first fault, as a sentence; or ""
   std::size_t bytes = 0;        // of the file
-  std::size_t whole_bytes = 0;  // up to the last frame that holds
+  std::size_t whole_bytes = 0;  // up to the last intact frame
   std::string header;
   std::string trailer;
   std::map<std::int64_t, TableReport> tables;  // by id

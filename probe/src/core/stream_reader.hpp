@@ -16,7 +16,7 @@
 
 namespace howlate {
 
-// A frame whose length and checksum hold; `payload` points into the bytes that were read.
+// A frame with correct length and checksum; `payload` points into the bytes that were read.
 struct Frame {
   FrameKind kind;
   std::uint16_t table;
@@ -37,7 +37,7 @@ enum class StreamEnd {
   damaged,     // bytes that are not a stream's; everything before them holds
 };
 
-// Walks the frames of a stream held in memory: next() until it answers nothing, then end() and problem().
+// Walks the frames of a stream in memory: call next() until it returns nothing, then end() and problem().
 class FrameReader {
  public:
   explicit FrameReader(std::span<const std::byte> bytes);
@@ -65,10 +65,10 @@ class FrameReader {
   std::string problem_;
 };
 
-// The rows and totals of a batch's payload, or nothing where it is too short for a head.
+// The rows and totals of a batch's payload, or nothing if it is too short for a head.
 std::optional<BatchHead> read_batch_head(std::span<const std::byte> payload);
 
-// The columns of a batch, widened to 64 bits, or nothing where the payload is not as long as its rows need.
+// The columns of a batch, widened to 64 bits, or nothing if the payload's length does not fit its rows.
 std::optional<std::vector<std::vector<std::int64_t>>> read_columns(std::span<const std::byte> payload,
                                                                    std::span<const ColumnType> types);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
 namespace howlate {
 
@@ -119,9 +120,10 @@ std::string format_duration_ns(std::int64_t duration_ns) {
 
 std::string spell_duration_ns(std::int64_t duration_ns) {
   if (duration_ns == 0) return "0ns";
-  if (duration_ns % 1'000'000'000 == 0) return std::to_string(duration_ns / 1'000'000'000) + "s";
-  if (duration_ns % 1'000'000 == 0) return std::to_string(duration_ns / 1'000'000) + "ms";
-  if (duration_ns % 1'000 == 0) return std::to_string(duration_ns / 1'000) + "us";
+  using Unit = std::pair<std::int64_t, std::string_view>;
+  for (const auto& [unit_ns, unit] : {Unit{3'600'000'000'000, "h"}, Unit{60'000'000'000, "min"},
+                                      Unit{1'000'000'000, "s"}, Unit{1'000'000, "ms"}, Unit{1'000, "us"}})
+    if (duration_ns % unit_ns == 0) return std::to_string(duration_ns / unit_ns) + std::string(unit);
   return std::to_string(duration_ns) + "ns";
 }
 

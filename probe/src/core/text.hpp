@@ -1,4 +1,4 @@
-// Small things with text: the nearest name, durations for people, joining, an error as a sentence.
+// Text helpers: the nearest name, durations for people, joining, an error as a sentence.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace howlate {
 // Insertions, deletions, substitutions and swaps of neighbours that make one word of the other.
 std::size_t edit_distance(std::string_view left, std::string_view right);
 
-// The name nearest to `word`; empty when none is near enough to be meant. '-' and '_' and case count as
+// The name nearest to `word`; empty if none is near enough. '-' and '_' and case count as
 // equal.
 std::string_view nearest_name(std::string_view word, std::span<const std::string_view> names);
 
@@ -34,7 +34,22 @@ std::string join(std::span<const std::string> parts, std::string_view between);
 // "a|b|c" -> {a, b, c}; empty text -> {}.
 std::vector<std::string_view> split(std::string_view text, char at);
 
-// A name that was given or is meant: "name", with its quotes.
+// The names of a table of plug-ins as the choices of an option ("hpet|module"), and as its help ("hpet: its summary; module: ...").
+template <class Table>
+std::string choices_of(const Table& table) {
+  std::string names;
+  for (const auto* one : table) names += (names.empty() ? "" : "|") + std::string(one->name);
+  return names;
+}
+template <class Table>
+std::string summaries_of(const Table& table) {
+  std::string text;
+  for (const auto* one : table)
+    text += (text.empty() ? "" : "; ") + std::string(one->name) + ": " + std::string(one->summary);
+  return text;
+}
+
+// A name in quotes, as given or as meant: "name".
 std::string in_quotes(std::string_view name);
 // The remedy for a name that is not known: `did you mean "name"?`; empty where `near` is.
 std::string suggestion(std::string_view near);

@@ -1,4 +1,4 @@
-// A histogram for a terminal: at most 25 lines, logarithmic in value and in count, with no value left out.
+// A histogram for a terminal: at most 25 lines, logarithmic in value and in count, including every value.
 #pragma once
 
 #include <cstddef>

@@ -19,11 +19,10 @@ std::int64_t realtime_minus_monotonic_ns() {
   struct timespec now {};
   const std::int64_t before_ns = monotonic_now_ns();
   ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec -
-         (before_ns + monotonic_now_ns()) / 2;
+  return ns_of(now) - (before_ns + monotonic_now_ns()) / 2;
 }
 
-class GapHwlat : public GapSource {
+class GapHwlat : public GapRun {
  public:
   explicit GapHwlat(Root root) : root_(std::move(root)) {}
 
@@ -103,15 +102,18 @@ class GapHwlat : public GapSource {
   std::int64_t windows_ = 0, with_gap_ = 0, gaps_ = 0, watched_ns_ = 0;
 };
 
-}  // namespace
-
-Status gap_hwlat_available(const Root& root) {
+Status available(const Root& root) {
   const auto folder = tracing_with("hwlat", root);
   return folder ? Status() : Status(folder.error());
 }
 
-std::unique_ptr<GapSource> make_gap_hwlat(const Root& root) {
+std::unique_ptr<GapRun> make(const Root& root) {
   return std::make_unique<GapHwlat>(root);
 }
+
+}  // namespace
+
+extern const GapSource gap_source_hwlat;
+const GapSource gap_source_hwlat = {"hwlat", "the kernel's tracer", false, available, make};
 
 }  // namespace howlate

@@ -24,7 +24,7 @@ struct HwlatLine {
 // any other line.
 std::optional<HwlatLine> read_hwlat_line(std::string_view line);
 
-// CPUs as the mask that tracing_cpumask takes: {0, 3} is "9", {33} is "2,00000000".
+// CPUs as the mask for tracing_cpumask: {0, 3} is "9", {33} is "2,00000000".
 std::string cpu_mask_text(const std::vector<int>& cpus);
 
 }  // namespace howlate

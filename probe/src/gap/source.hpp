@@ -1,8 +1,12 @@
-// Who watches for gaps that no task and no interrupt of the kernel explains. ONE FILE in this folder = ONE SOURCE.
+// Sources of gaps that no task and no interrupt of the kernel explains. ONE FILE in this folder = ONE SOURCE.
+//
+// A file `gap/spin.cpp` defines `extern const GapSource gap_source_spin;`; the build lists the folder and generates the table.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/result.hpp"
@@ -21,24 +25,32 @@ struct GapPlan {
   bool each_cpu = false;  // all at once; else one after the other
 };
 
-class GapSource {
+// A source while it is used.
+class GapRun {
  public:
-  GapSource() = default;
-  GapSource(const GapSource&) = delete;
-  GapSource& operator=(const GapSource&) = delete;
-  virtual ~GapSource() = default;
+  GapRun() = default;
+  GapRun(const GapRun&) = delete;
+  GapRun& operator=(const GapRun&) = delete;
+  virtual ~GapRun() = default;
 
-  // In the main thread, before others are made.
+  // Called in the main thread, before others are made.
   virtual Status set_up(const GapPlan& plan) = 0;
-  // The threads that watch, or that wait for the kernel's own to do it.
+  // The threads that watch, or that wait while the kernel's own thread does.
   virtual std::vector<PointsThreadSpec> threads(const GapPlan& plan) = 0;
-  // In the main thread, at the end: windows, gaps, the time that was watched.
+  // Called in the main thread, at the end: windows, gaps, the time that was watched.
   virtual void tell(PointsOutcomes& outcomes) const = 0;
 };
 
-Status gap_hwlat_available(const Root& root);
-Status gap_spin_available(const Root& root);
-std::unique_ptr<GapSource> make_gap_hwlat(const Root& root);
-std::unique_ptr<GapSource> make_gap_spin(const Root& root);
+struct GapSource {
+  std::string_view name;
+  std::string_view summary;               // of --source's help
+  bool spins;                             // it occupies the CPUs that it watches
+  Status (*available)(const Root& root);  // why it cannot be used here, or nothing
+  std::unique_ptr<GapRun> (*make)(const Root& root);
+};
+
+// Sorted by name.
+std::span<const GapSource* const> gap_sources();
+Result<const GapSource*> find_gap_source(std::string_view name);
 
 }  // namespace howlate

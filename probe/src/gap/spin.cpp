@@ -51,7 +51,7 @@ struct Watched {
   std::int64_t windows = 0, with_gap = 0, gaps = 0, switched_out = 0, ns = 0;
 };
 
-class GapSpin : public GapSource {
+class GapSpin : public GapRun {
  public:
   Status set_up(const GapPlan& plan) override {
     watched_.assign(plan.cpus.size(), {});
@@ -131,7 +131,7 @@ class GapSpin : public GapSource {
         watched.gaps += out ? 0 : 1;
         watched.switched_out += out ? 1 : 0;
         thread.add(now_ns - thread.t0_ns(), rate.ns(now - last), ++in_window, cpu,
-                   out ? point_switched_out : 0);
+                   out ? row_switched_out : 0);
         last = read_counter();
       }
       if (thread.stopped()) return;
@@ -141,15 +141,18 @@ class GapSpin : public GapSource {
   std::vector<Watched> watched_;
 };
 
-}  // namespace
-
-Status gap_spin_available(const Root&) {
+Status available(const Root&) {
   if (has_counter) return {};
   return not_possible("this CPU has no counter that a program may read");
 }
 
-std::unique_ptr<GapSource> make_gap_spin(const Root&) {
+std::unique_ptr<GapRun> make(const Root&) {
   return std::make_unique<GapSpin>();
 }
+
+}  // namespace
+
+extern const GapSource gap_source_spin;
+const GapSource gap_source_spin = {"spin", "a task that spins", true, available, make};
 
 }  // namespace howlate

@@ -41,7 +41,7 @@ class HpetClock {
   std::int64_t first_ = 0, first_ns_ = 0, tick_fs_ = 0;
 };
 
-class IrqHpet : public IrqSource {
+class IrqHpet : public IrqRun {
  public:
   explicit IrqHpet(Root root) : root_(std::move(root)) {}
   ~IrqHpet() override {
@@ -120,17 +120,23 @@ class IrqHpet : public IrqSource {
   howlate_irq_account account_{};
 };
 
-}  // namespace
-
-Status irq_hpet_available(const Root& root) {
+Status available(const Root& root) {
   if (::access(root.at(hpet_device).c_str(), F_OK) != 0)
     return not_possible("this machine's kernel has no /dev/hpet, the timer chip of PCs");
   if (::access(root.at(HOWLATE_HPET_DEVICE).c_str(), F_OK) == 0) return {};
   return no_module(HOWLATE_HPET_MODULE, root);
 }
 
-std::unique_ptr<IrqSource> make_irq_hpet(const Root& root) {
+std::unique_ptr<IrqRun> make(const Root& root) {
   return std::make_unique<IrqHpet>(root);
 }
+
+}  // namespace
+
+extern const IrqSource irq_source_hpet;
+const IrqSource irq_source_hpet = {
+    "hpet",
+    "the module howlate_hpet on a spare comparator of the HPET (x86), with the HPET's counter as the clock",
+    HOWLATE_HPET_MODULE, available, make};
 
 }  // namespace howlate

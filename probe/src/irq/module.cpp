@@ -16,13 +16,11 @@ struct Monotonic {
   }
 };
 
-class IrqModule : public IrqSource {
+class IrqModule : public IrqRun {
  public:
   explicit IrqModule(Root root) : root_(std::move(root)) {}
 
-  Status set_up(const IrqPlan& plan) override {
-    if (plan.period_ns < HOWLATE_IRQ_PERIOD_NS_MIN || plan.period_ns > HOWLATE_IRQ_PERIOD_NS_MAX)
-      return usage_error("that period is not possible", "Choose --period from 10us to 1h");
+  Status set_up(const IrqPlan& /*plan*/) override {
     auto device = open_irq_device(root_.at(HOWLATE_IRQ_DEVICE), O_RDONLY);
     if (!device) return device.error();
     device_ = std::move(*device);
@@ -51,15 +49,18 @@ class IrqModule : public IrqSource {
   howlate_irq_account account_{};
 };
 
-}  // namespace
-
-Status irq_module_available(const Root& root) {
+Status available(const Root& root) {
   if (::access(root.at(HOWLATE_IRQ_DEVICE).c_str(), F_OK) == 0) return {};
   return no_module(HOWLATE_IRQ_MODULE, root);
 }
 
-std::unique_ptr<IrqSource> make_irq_module(const Root& root) {
+std::unique_ptr<IrqRun> make(const Root& root) {
   return std::make_unique<IrqModule>(root);
 }
+
+}  // namespace
+
+extern const IrqSource irq_source_module;
+const IrqSource irq_source_module = {"module", "the module howlate_irq", HOWLATE_IRQ_MODULE, available, make};
 
 }  // namespace howlate

@@ -19,9 +19,9 @@ std::string release() {
 
 Error no_module(std::string_view name, const Root& root) {
   const std::string module(name);
-  if (!read_text(root.at("/proc/modules")))
+  if (!root.read_text("/proc/modules"))
     return not_possible("this kernel was built without modules, so " + module + " cannot be loaded");
-  if (read_text(root.at("/sys/module/module/parameters/sig_enforce")).value_or("N") == "Y")
+  if (root.read_text("/sys/module/module/parameters/sig_enforce").value_or("N") == "Y")
     return not_possible("the module " + module + " is not loaded, and this kernel takes signed modules only",
                         "Sign it (docs/kmod.md)");
   if (::access(root.at("/lib/modules/" + release() + "/build").c_str(), F_OK) != 0)

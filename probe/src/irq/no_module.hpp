@@ -1,4 +1,4 @@
-// Why a module of the project's is not there, or does not do what it is asked.
+// Why one of the project's modules is missing, or refuses a request.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ namespace howlate {
 // One sentence, with what to do where something can be done: this kernel has no modules, takes signed ones only, its headers
 // are not installed, or the module was not loaded.
 Error no_module(std::string_view name, const Root& root);
-// Its device, opened; an error with what to do.
+// Its device, opened; otherwise an error with a remedy.
 Result<Fd> open_irq_device(const std::string& path, int flags);
-// It refused to start.
+// The error about a module that refused to start.
 Error not_started(std::string_view name, int error);
 
 }  // namespace howlate

@@ -1,4 +1,4 @@
-// What a module's device gives out of each interrupt, until enough is there; howlate_irq and howlate_hpet differ by their clock.
+// Reads a module's record of each interrupt until there are enough; howlate_irq and howlate_hpet differ in their clock.
 #pragma once
 
 #include <sys/ioctl.h>
@@ -17,7 +17,7 @@ namespace howlate {
 inline constexpr std::uint32_t irq_records_held = 8192;
 inline constexpr std::size_t irq_records_at_once = 64;
 
-// An interrupt in nanoseconds: when it was due of CLOCK_MONOTONIC, and how late the others were.
+// An interrupt in nanoseconds: when it was due on CLOCK_MONOTONIC, and how late handler and reader were.
 struct IrqTimes {
   std::int64_t due_ns, irq_latency_ns, wake_latency_ns;
 };

@@ -1,8 +1,11 @@
-// Where a test of interrupts has its interrupts from. ONE FILE in this folder = ONE SOURCE.
+// Sources of interrupts for a test. ONE FILE in this folder = ONE SOURCE.
+//
+// A file `irq/hpet.cpp` defines `extern const IrqSource irq_source_hpet;`; the build lists the folder and generates the table.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,24 +24,25 @@ struct IrqPlan {
   int cpu = 0;
 };
 
-class IrqSource {
+// A source while it is used.
+class IrqRun {
  public:
-  IrqSource() = default;
-  IrqSource(const IrqSource&) = delete;
-  IrqSource& operator=(const IrqSource&) = delete;
-  virtual ~IrqSource() = default;
+  IrqRun() = default;
+  IrqRun(const IrqRun&) = delete;
+  IrqRun& operator=(const IrqRun&) = delete;
+  virtual ~IrqRun() = default;
 
-  // In the main thread, before others are made.
+  // Called in the main thread, before others are made.
   virtual Status set_up(const IrqPlan& plan) = 0;
-  // In the measuring thread: from the first interrupt to the last.
+  // Called in the measuring thread: from the first interrupt to the last.
   virtual Status measure(const IrqPlan& plan, PointsThread& thread) = 0;
-  // In the main thread, at the end: what is known beside the rows.
+  // Called in the main thread, at the end: the outcomes beside the rows.
   virtual void tell(PointsOutcomes& outcomes) const = 0;
-  // Who is woken, where that is not the measuring thread; "" where it is.
+  // The woken task, if it is not the measuring thread; otherwise "".
   [[nodiscard]] virtual std::string_view woken() const { return ""; }
 };
 
-// What the rows of a run come to where only the maxima are kept.
+// The maxima of a run that keeps only these.
 struct IrqMaxima {
   std::int64_t warm_up = 0;  // first interrupts that are left out
   std::int64_t interrupts = 0;
@@ -56,12 +60,16 @@ struct IrqMaxima {
   [[nodiscard]] bool any() const { return interrupts > warm_up; }
 };
 
-// Why the source cannot be used here, or nothing.
-Status irq_module_available(const Root& root);
-Status irq_hpet_available(const Root& root);
-Status irq_timerlat_available(const Root& root);
-std::unique_ptr<IrqSource> make_irq_module(const Root& root);
-std::unique_ptr<IrqSource> make_irq_hpet(const Root& root);
-std::unique_ptr<IrqSource> make_irq_timerlat(const Root& root);
+struct IrqSource {
+  std::string_view name;
+  std::string_view summary;               // of --source's help
+  std::string_view module;                // that it needs, or ""
+  Status (*available)(const Root& root);  // why it cannot be used here, or nothing
+  std::unique_ptr<IrqRun> (*make)(const Root& root);
+};
+
+// Sorted by name.
+std::span<const IrqSource* const> irq_sources();
+Result<const IrqSource*> find_irq_source(std::string_view name);
 
 }  // namespace howlate

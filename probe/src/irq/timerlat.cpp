@@ -20,7 +20,7 @@ constexpr std::int64_t period_ns_max = 1'000'000'000;
 constexpr std::int64_t bytes_of_interrupt = 128;  // two entries of the trace, generously
 constexpr std::int64_t more_interrupts = 16;      // than asked for: the first ones come while it starts
 
-class IrqTimerlat : public IrqSource {
+class IrqTimerlat : public IrqRun {
  public:
   explicit IrqTimerlat(Root root) : root_(std::move(root)) {}
 
@@ -112,15 +112,20 @@ class IrqTimerlat : public IrqSource {
   std::int64_t alone_ = 0;
 };
 
-}  // namespace
-
-Status irq_timerlat_available(const Root& root) {
+Status available(const Root& root) {
   const auto folder = tracing_with("timerlat", root);
   return folder ? Status() : Status(folder.error());
 }
 
-std::unique_ptr<IrqSource> make_irq_timerlat(const Root& root) {
+std::unique_ptr<IrqRun> make(const Root& root) {
   return std::make_unique<IrqTimerlat>(root);
 }
+
+}  // namespace
+
+extern const IrqSource irq_source_timerlat;
+const IrqSource irq_source_timerlat = {
+    "timerlat", "the kernel's tracer, which needs no module and wakes a thread of the kernel", "", available,
+    make};
 
 }  // namespace howlate

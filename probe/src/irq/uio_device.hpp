@@ -1,4 +1,4 @@
-// A device of the module howlate_uio (kmod/): its file, which one waits at, and the memory that it shares.
+// A device of the module howlate_uio (kmod/): its file, on which the task waits, and the memory that it shares.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ enum class UioWait { read, poll };
 
 struct UioAccount {
   std::int64_t due = 0;      // interrupts that were due
-  std::int64_t handled = 0;  // that the handler served; the others came while one of before waited for it
+  std::int64_t handled = 0;  // served by the handler; the others came while an earlier one waited for it
 };
 
 class UioDevice {
@@ -30,17 +30,17 @@ class UioDevice {
   UioDevice& operator=(const UioDevice&) = delete;
   ~UioDevice();
 
-  // Interrupts come, on the CPU of the caller.
+  // Starts the interrupts, on the CPU of the caller.
   Status start(std::int64_t period_ns);
-  // Until an interrupt was notified. False: a signal came, or (errno) it cannot be waited for.
+  // Waits until an interrupt was notified. False: a signal came, or (errno) waiting failed.
   [[nodiscard]] bool wait(UioWait how);
-  // After a wait by poll: UIO counts what it has notified until it is read.
+  // Called after a wait with poll(): UIO counts its notifications until they are read.
   void took() const;
-  // How many records there are so far; it wraps.
+  // The number of records so far; it wraps.
   [[nodiscard]] std::uint32_t written() const;
   // The record of that number; false if it has been overwritten.
   [[nodiscard]] bool read(std::uint32_t number, howlate_uio_record& record) const;
-  // No interrupt comes after it.
+  // Stops the interrupts.
   UioAccount stop();
 
  private:

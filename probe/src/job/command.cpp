@@ -27,8 +27,9 @@ namespace {
 
 constexpr ParamSpec options[] = {
     {"out", ParamType::text, "", "", "", "the folder of the results: a new one, or an empty one"},
-    {"limit", ParamType::duration, "", "ns", "", "end the line that runs then, and do not run the rest"},
-    {"grace", ParamType::duration, "30s", "ns", "", "kill a line that has been asked to end for so long"},
+    {"limit", ParamType::duration, "", "ns", "",
+     "after this time, end the running line and do not run the rest"},
+    {"grace", ParamType::duration, "30s", "ns", "", "kill a line this long after it was asked to end"},
 };
 
 ExitCode complain(const Error& error) {
@@ -58,7 +59,8 @@ Result<Request> read_request(const std::vector<std::string>& argv) {
   const Result<Params> params = Params::parse({options}, argv, 1);
   if (!params) return params.error();
   if (params->positionals().empty() || !params->is_set("out"))
-    return usage_error("a job needs a file and a folder for its results", "howlate-probe job FILE --out DIR");
+    return usage_error("a job needs a file and a folder for its results",
+                       "Write howlate-probe job FILE --out DIR");
   const std::string& file = params->positionals().front();
   const auto text = read_text(file);
   if (!text) return usage_error("the job " + file + " cannot be read: " + errno_text(errno));
@@ -134,8 +136,8 @@ std::string help() {
        "Run the lines of a job one after the other, each in a folder of its own below DIR.",
        "A line is a JSON array: [\"howlate-probe\", ...], [\"module\", \"NAME\", \"k=v\"...], "
        "[\"unload\", \"NAME\"] or [\"/path/to/program\", ...].\n"
-       "Each leaves stdout, stderr and status. Exit code 0: every status is 0; 1: some is not; 5: "
-       "ended before its end.",
+       "Each leaves stdout, stderr and status. Exit code 0: every status is 0; 1: some status is "
+       "not; 5: ended early.",
        {{"Options", options}},
        "howlate-probe job cells.job --out results --limit 10min"});
 }

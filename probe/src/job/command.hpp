@@ -8,7 +8,7 @@
 
 namespace howlate {
 
-// `argv` is what follows the word `job`. Says what went wrong on standard error itself.
+// `argv` is what follows the word `job`. Reports errors on standard error itself.
 ExitCode job_command(const std::vector<std::string>& argv);
 
 }  // namespace howlate

@@ -23,9 +23,9 @@
 #include "job/command.hpp"
 #include "job/processes.hpp"
 #include "job/session_folder.hpp"
+#include "knobs/base/command.hpp"
 #include "sys/clock.hpp"
 #include "sys/journal.hpp"
-#include "sys/knobs.hpp"
 #include "sys/process.hpp"
 
 namespace howlate {
@@ -144,7 +144,7 @@ class Keeper {
     contact_ns_ = monotonic_now_ns();  // from now on it waits for its owner
   }
 
-  // What a killed probe could not put back.
+  // Settings that a killed probe could not restore.
   static void restore(const std::string& folder) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -291,7 +291,7 @@ Result<Fd> call_keeper(const std::string& folder, const std::string& request) {
       ::connect(call.get(), reinterpret_cast<const struct sockaddr*>(&*address), sizeof *address) != 0 ||
       ::send(call.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
           static_cast<ssize_t>(request.size()))
-    return not_possible("the session in " + folder + " is over", "begin anew");
+    return Error{ExitCode::session_over, "the session in " + folder + " is over", "begin anew"};
   return call;
 }
 
@@ -300,7 +300,7 @@ Result<std::string> keeper_answer(const Fd& call) {
   ssize_t got = 0;
   while ((got = ::recv(call.get(), bytes.data(), bytes.size(), 0)) < 0 && errno == EINTR) {
   }
-  if (got <= 0) return not_possible("the session is over", "begin anew");
+  if (got <= 0) return Error{ExitCode::session_over, "the session is over", "begin anew"};
   std::string text(bytes.data(), static_cast<std::size_t>(got));
   if (text.starts_with("error ")) return broken(text.substr(6));
   return text;

@@ -1,4 +1,4 @@
-// What the kernel says from a moment on.
+// The kernel's messages from a moment on.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace howlate {
 
 class KernelLog {
  public:
-  // From now on. Where the log may not be read, it stays empty.
+  // Starts now. If the log may not be read, it stays empty.
   KernelLog();
 
   // The messages since the last call, oldest first, each "LEVEL MICROSECONDS TEXT" without its newline.

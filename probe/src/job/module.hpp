@@ -8,11 +8,11 @@
 
 namespace howlate {
 
-// /lib/modules/NAME.ko with the line's parameters. One that is there already is fine. What the kernel logged
-// last stands in the error.
+// Loads /lib/modules/NAME.ko with the line's parameters. A loaded module is fine. What the kernel logged
+// last is part of the error.
 Status load_module(const JobLine& line);
 
-// Does not wait: a module that is in use is an error, and stays.
+// Does not wait: a module that is in use is an error, and stays loaded.
 Status unload_module(const std::string& name);
 
 }  // namespace howlate

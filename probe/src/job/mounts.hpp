@@ -11,7 +11,7 @@ Status mount_all();
 // Standard input, output and error on /dev/null, and a fixed environment.
 Status take_standard_place();
 
-// Switches the loopback card on. Where there is no network, nothing happens.
+// Brings the loopback card up. Without a network stack, nothing happens.
 void loopback_up();
 
 // As many tasks as a test may ask for: the kernel allows fewer than 4096 in a guest of 512 MiB. It sets a limit, and no

@@ -1,4 +1,4 @@
-// The processes of a job: one for each line, and an end for everything that came of it.
+// The processes of a job: one for each line, and the end of everything that it started.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 
 namespace howlate {
 
-// Orphans below this process come to it and not to the machine's first process.
+// Makes this process, and not the machine's first process, the parent of orphans below it.
 void adopt_orphans();
 
 // Blocks SIGCHLD and the signals that ask for an end (those that the caller does not ignore), and gives a
@@ -22,12 +22,12 @@ Result<Fd> open_job_signals();
 // first of a process group and ends when this process does. `guest`: the machine is the job's own.
 Result<pid_t> start_line(const JobLine& line, const std::string& folder, bool guest);
 
-// Waits until the process has ended and kills what is left of its group. False: it has not ended yet.
+// Reaps the process if it has ended, and kills the rest of its group. False: it has not ended yet.
 bool take_ended(pid_t pid, int& how);
-// Waits for children other than `pid` that have ended: orphans.
+// Reaps ended children other than `pid`: orphans.
 void reap_others(pid_t pid);
 
-// Kills and waits for all that is below this process, however deep, however much of it comes meanwhile.
+// Kills and reaps all processes below this one, however deep, including those that appear meanwhile.
 // Needs adopt_orphans(), or to be the machine's first process.
 void end_descendants();
 

@@ -16,7 +16,6 @@
 namespace howlate {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr const char* not_run = "not run";
 
 Status write_status(const std::string& folder, const std::string& text) {
@@ -55,7 +54,7 @@ class Runner {
   }
 
  private:
-  // What the lines after it stand on.
+  // Whether the following lines rely on the effect of this one.
   static bool is_foundation(const JobLine& line) {
     return line.kind == JobLine::Kind::module || line.kind == JobLine::Kind::disk;
   }
@@ -95,9 +94,7 @@ class Runner {
   void sleep_until_signal(std::int64_t until_ns) const {
     struct pollfd fds[] = {{signals_.get(), POLLIN, 0}};
     const std::int64_t left_ns = std::max<std::int64_t>(until_ns - monotonic_now_ns(), second_ns / 1000);
-    const struct timespec left {
-      static_cast<time_t>(left_ns / second_ns), static_cast<long>(left_ns % second_ns)
-    };
+    const struct timespec left = timespec_of(left_ns);
     ::ppoll(fds, 1, until_ns != 0 ? &left : nullptr, nullptr);
   }
 

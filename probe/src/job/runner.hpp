@@ -28,8 +28,8 @@ struct JobOutcome {
   bool limit_passed = false;
 };
 
-// Nothing of a line is left when the next one begins, nor at the end. An error means that the job itself could
-// not go on (a full disk).
+// No process of a line is left when the next one begins, nor at the end. An error means that the job itself could
+// not continue (a full disk).
 Result<JobOutcome> run_job(const Job& job, const JobOptions& options);
 
 }  // namespace howlate

@@ -28,10 +28,10 @@ namespace howlate {
 namespace {
 
 constexpr ParamSpec options[] = {
-    {"owner", ParamType::text, "", "", "", "open: who measures, for others who ask"},
+    {"owner", ParamType::text, "", "", "", "open: who measures, shown to others who ask"},
     {"keep", ParamType::duration, "15min", "ns", "", "open: how long an idle session waits for its owner"},
-    {"lease", ParamType::duration, "1min", "ns", "", "run, renew: the job is stopped after so long"},
-    {"room", ParamType::bytes, "0", "B", "", "run: what its results need"},
+    {"lease", ParamType::duration, "1min", "ns", "", "run, renew: stop the job after this time"},
+    {"room", ParamType::bytes, "0", "B", "", "run: the room that its results need"},
     {"place", ParamType::text, "", "", "", "run: where there may be room if the session's own place has none",
      true},
     {"bytes", ParamType::count, "", "1", "", "run: the length of the job, which comes on standard input"},
@@ -190,9 +190,9 @@ std::string help() {
        "follow FOLDER NAME FILE   print what the job writes into the file, and how it ended\n"
        "send FOLDER NAME FILE     \"SIZE CRC32C\" and the file's bytes\n"
        "renew FOLDER NAME  a new lease from now on\n"
-       "stop, drop FOLDER NAME    end the job in order; remove what it left\n"
+       "stop, drop FOLDER NAME    end the job cleanly; remove what it left\n"
        "close FOLDER       end all and remove the folder\n"
-       "list PLACE...      the sessions below these folders; what dead ones left is removed",
+       "list PLACE...      the sessions below these folders; removes what dead ones left",
        {{"Options", options}},
        "howlate-probe session list /dev/shm /tmp"});
 }

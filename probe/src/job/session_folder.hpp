@@ -1,4 +1,4 @@
-// The folders of a session (docs/ssh.md): what lies where, where there is room, and how all of it goes.
+// The folders of a session (docs/ssh.md): the layout, the search for room, and the removal.
 //
 //   PLACE/howlate.TOKEN/howlate-probe     the program
 //   PLACE/howlate.TOKEN/door              the keeper's socket
@@ -26,7 +26,7 @@ void remove_work(const std::string& folder, const std::string& name);
 // All folders of the session.
 void remove_session(const std::string& folder);
 
-// Did one of the job's lines end by a signal? A killed probe restores nothing.
+// Whether one of the job's lines ended by a signal. A killed probe restores nothing.
 bool any_line_was_killed(const std::string& work);
 
 // What the job left behind, as JSON: {"code", "lines": [{"status", "stderr"}...], "free_bytes", "errors", "restored"}.

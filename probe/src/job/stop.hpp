@@ -12,7 +12,7 @@ namespace howlate {
 class Stop {
  public:
   static Result<Stop> find(const Root& root);
-  // Comes back when the host lets the machine go on.
+  // Returns when the host lets the machine continue.
   void stop() const;
 
  private:

@@ -36,14 +36,14 @@ class Window {
     words_[clock_word] = clock_ns;
     words_[state_word] = guest_is_ready;
   }
-  // The job's text, if its checksum holds.
+  // The job's text, if its checksum is correct.
   [[nodiscard]] Result<std::string> read_job() const;
 
   // A result is put piece by piece and then finished; `put` is false where there is no more room. All pieces
   // but the last are joined seamlessly, whatever their length.
   bool put(std::span<const std::byte> bytes);
   void finish(State state, std::uint32_t crc);
-  // Drops what was put, and leaves the sentence as the result.
+  // Discards what was put, and leaves the message as the result.
   void fail(std::string_view sentence);
 
  private:

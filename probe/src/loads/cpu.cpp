@@ -26,7 +26,7 @@ Status work(Worker& worker) {
 extern const Load load_cpu;
 const Load load_cpu = {
     .name = "cpu",
-    .summary = "arithmetic for ever, a worker a CPU, held at a share of it",
+    .summary = "arithmetic without end, one worker for each CPU, held at a share of it",
     .unit = "iterations",
     .target = {"target", ParamType::percent, "50", "%", "", "busy share of each CPU given"},
     .params = {},

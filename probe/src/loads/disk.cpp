@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "loads/load.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
+#include "sys/root.hpp"
 
 namespace howlate {
 namespace {
@@ -32,12 +34,23 @@ constexpr std::int64_t margin_bytes = 64 * mib;
 
 constexpr ParamSpec options[] = {
     {"size", ParamType::bytes, "64MiB", "B", "",
-     "the file grows to this size, then it is written from its beginning again"},
-    {"directory", ParamType::text, "", "", "",
-     "where the file is made; $TMPDIR, else /var/tmp, if not given"},
+     "the file grows to this size and is then overwritten from its beginning"},
+    {"directory", ParamType::text, "", "", "", "the folder for the file; by default $TMPDIR, else /var/tmp"},
     {"block", ParamType::bytes, "64KiB", "B", "", "size of a write"},
-    {"sync", ParamType::bytes, "1MiB", "B", "", "fsync after each so many bytes"},
+    {"sync", ParamType::bytes, "1MiB", "B", "", "bytes between two calls of fsync"},
+    {"device", ParamType::choice, "auto", "", "auto|null_blk",
+     "null_blk: in a guest of the lab, onto a device whose requests complete by an interrupt"},
 };
+
+// A request to the null_blk is complete 100 us after it was made, by a timer's interrupt: about what a fast SSD takes.
+constexpr Need modules[] = {
+    {.name = "ext4"},
+    {"brd", "device", "auto", "rd_nr=1 rd_size=196608"},
+    {"null_blk", "device", "null_blk",
+     "nr_devices=1 gb=1 bs=4096 queue_mode=2 irqmode=2 completion_nsec=100000 memory_backed=1"}};
+constexpr Need config[] = {
+    {"BLOCK"}, {"EXT4_FS"}, {"BLK_DEV_RAM", "device", "auto"}, {"BLK_DEV_NULL_BLK", "device", "null_blk"}};
+constexpr Need disks[] = {{"/dev/ram0", "device", "auto"}, {"/dev/nullb0", "device", "null_blk"}};
 
 enum Figure : std::size_t {
   bytes_written,
@@ -90,6 +103,19 @@ Status check_room(const Fd& fd, std::int64_t size, const std::string& directory)
                       "choose a smaller --size, or another --directory");
 }
 
+// That the file system of the folder is on a null_blk: nothing is made or mounted for it outside of a guest.
+Status check_null_blk(const std::string& directory, const Root& root) {
+  struct stat place {};
+  if (::stat(directory.c_str(), &place) == 0) {
+    const std::string number =
+        std::to_string(major(place.st_dev)) + ':' + std::to_string(minor(place.st_dev));
+    const Result<std::string> device = root.read_link("/sys/dev/block/" + number);
+    if (device && device->substr(device->rfind('/') + 1).starts_with("nullb")) return {};
+  }
+  return not_possible(directory + " is not on a null_blk: a guest of the lab has one, this machine does not",
+                      "measure it with `howlate lab run`, or leave device= out");
+}
+
 Status check(const Params& params, std::size_t /*workers*/) {
   const std::int64_t size = params.integer("size"), block = params.integer("block");
   if (!at_most(params) && params.integer("target") < 1)
@@ -99,6 +125,8 @@ Status check(const Params& params, std::size_t /*workers*/) {
   if (params.integer("sync") < block)
     return usage_error("--sync is smaller than --block", "choose at least one block");
   const std::string directory = directory_of(params);
+  if (params.text("device") == "null_blk")
+    if (const Status there = check_null_blk(directory, Root()); !there) return there;
   const Result<Fd> fd = open_nameless(directory);
   return fd ? check_room(*fd, size, directory) : Status(fd.error());
 }
@@ -187,9 +215,7 @@ Status work(Worker& worker) {
   for (Pace pace(block_ns, monotonic_now_ns());;) {
     if (const Status status = writer.write_block(); !status) return status;
     const std::int64_t until_ns = pace.next_ns(monotonic_now_ns());
-    const struct timespec until {
-      static_cast<time_t>(until_ns / 1'000'000'000), static_cast<long>(until_ns % 1'000'000'000)
-    };
+    const struct timespec until = timespec_of(until_ns);
     ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
   }
 }
@@ -206,10 +232,10 @@ void results(const WorkerSlot& slot, JsonWriter& json) {
 extern const Load load_disk;
 const Load load_disk = {
     .name = "disk",
-    .summary = "write and fsync at a rate or as fast as it goes, in a bounded file that has no name",
+    .summary = "write and fsync at a rate or as fast as possible, in a bounded file without a name",
     .unit = "B",
     .target = {"target", ParamType::rate, "10MiB/s", "B/s", "max",
-               "bytes written a second, or max: as fast as it goes"},
+               "bytes written a second, or max: as fast as possible"},
     .params = options,
     .alone = "max",
     // As fast as it goes: 1 MiB each, at the 500 MiB/s of a good disk.
@@ -218,6 +244,9 @@ const Load load_disk = {
     .check = check,
     .work = work,
     .results = results,
+    .modules = modules,
+    .config = config,
+    .disks = disks,
 };
 
 }  // namespace howlate

@@ -31,12 +31,14 @@
 namespace howlate {
 namespace {
 
+constexpr Need config[] = {{"NET"}, {"UNIX"}};
+
 constexpr ParamSpec options[] = {
-    {"loops", ParamType::count, "100", "1", "", "messages that a sender sends to each receiver in a run"},
+    {"loops", ParamType::count, "100", "1", "", "messages from each sender to each receiver in a run"},
     {"datasize", ParamType::bytes, "100", "B", "", "size of a message"},
-    {"fds", ParamType::count, "20", "1", "", "senders, and receivers, of a group"},
-    {"pipe", ParamType::flag, "", "", "", "pipes in place of sockets"},
-    {"threads", ParamType::flag, "", "", "", "threads in place of processes"},
+    {"fds", ParamType::count, "20", "1", "", "senders in a group, and as many receivers"},
+    {"pipe", ParamType::flag, "", "", "", "pipes instead of sockets"},
+    {"threads", ParamType::flag, "", "", "", "threads instead of processes"},
 };
 
 enum Figure : std::size_t { runs, sum_ns, min_ns, max_ns, started_ns, first_run };
@@ -58,7 +60,7 @@ struct Shape {
   }
 };
 
-// Of a task beside its message: stacks, page tables, the kernel's account of it, its part of the buffers.
+// Memory of a task beside its message: stacks, page tables, the kernel's account of it, its part of the buffers.
 constexpr std::int64_t task_bytes = std::int64_t{128} << 10U;
 
 std::int64_t memory(const Params& params, std::size_t /*workers*/) {
@@ -319,12 +321,18 @@ Status work(Worker& worker) {
   }
 }
 
+LoadRounds rounds(const WorkerSlot& slot) {
+  LoadRounds all{figure(slot, runs), {}};
+  for (std::size_t i = 0; i < std::min(static_cast<std::size_t>(all.made), runs_kept); ++i)
+    all.kept_ns.push_back(figure(slot, first_run + i));
+  return all;
+}
+
 // The run times are those of the first 635 runs; mean, minimum and maximum are of all.
 void results(const WorkerSlot& slot, JsonWriter& json) {
-  const std::int64_t count = figure(slot, runs);
-  json.member("runs", count).key("run_ns").begin_array();
-  for (std::size_t i = 0; i < std::min(static_cast<std::size_t>(count), runs_kept); ++i)
-    json.value(figure(slot, first_run + i));
+  const LoadRounds all = rounds(slot);
+  json.member("runs", all.made).key("run_ns").begin_array();
+  for (const std::int64_t run_ns : all.kept_ns) json.value(run_ns);
   json.end_array();
   tell_times(json, "run_ns", slot, run_times);
   json.member("running", figure(slot, started_ns) != 0);  // a run was cut by the end
@@ -348,6 +356,8 @@ const Load load_hackbench = {
     .check = check,
     .work = work,
     .results = results,
+    .rounds = rounds,
+    .config = config,
 };
 
 }  // namespace howlate

@@ -1,4 +1,4 @@
-// What a load is to the rest of the probe. ONE FILE in this folder = ONE LOAD.
+// The interface of a load. ONE FILE in this folder = ONE LOAD.
 //
 // A file `loads/memory-alloc.cpp` defines `extern const Load load_memory_alloc;`; the build lists the folder
 // and generates the table. A load runs in processes of its own (`howlate-probe load NAME ...`), executed
@@ -19,6 +19,7 @@
 #include "core/json.hpp"
 #include "core/params.hpp"
 #include "core/result.hpp"
+#include "sys/need.hpp"
 
 namespace howlate {
 
@@ -52,7 +53,7 @@ enum class Spread {
   per_cpu,  // one a CPU given, pinned to it
 };
 
-// What a worker shares with its supervisor. It lies in shared memory, so that nothing is lost when the worker
+// The state that a worker shares with its supervisor. It lies in shared memory, so that nothing is lost when the worker
 // is killed, which is how every worker ends.
 struct alignas(64) WorkerSlot {
   enum State : int { starting, ready, failed };
@@ -82,7 +83,7 @@ struct alignas(64) WorkerSlot {
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
-// What a worker is given.
+// The arguments of a worker.
 struct Worker {
   const Params& params;   // "target", the load's own and the common ones
   std::vector<int> cpus;  // the CPUs given, or with Spread::per_cpu the one that is its own
@@ -91,6 +92,12 @@ struct Worker {
 
   void say_ready() const;
   void warn(std::string_view text) const;  // a sentence; before say_ready()
+};
+
+// How long the rounds of a load took, and how many it made in all: not each is kept.
+struct LoadRounds {
+  std::int64_t made = 0;
+  std::vector<std::int64_t> kept_ns;
 };
 
 struct Load {
@@ -119,8 +126,16 @@ struct Load {
   Status (*work)(Worker& worker) = nullptr;
   // The members of the load's own results, from what its (one) worker left. Null where it has none.
   void (*results)(const WorkerSlot& slot, JsonWriter& json) = nullptr;
+  // The rounds that it made, from the same; of a load that works in rounds.
+  LoadRounds (*rounds)(const WorkerSlot& slot) = nullptr;
   std::string_view example =
       {};  // a whole command that ends its --help; made from the target's default if empty
+  std::span<const Need> modules = {};  // of the kernel: the lab's guests have them
+  std::span<const Need> config =
+      {};  // options of the kernel, without CONFIG_: checked before a kernel of the user's own boots
+  std::span<const Need> devices = {};  // by QEMU's names: the lab's guests have them, cards in pairs
+  // Block devices, once the modules are there: a guest of the lab has a file system on it, where the load writes by default.
+  std::span<const Need> disks = {};
 };
 
 std::span<const Load* const> loads();

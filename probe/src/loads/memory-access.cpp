@@ -20,7 +20,7 @@ constexpr std::size_t line_bytes = 64;
 
 constexpr ParamSpec options[] = {
     {"working-set", ParamType::bytes, "0", "B", "",
-     "update through a buffer of this size, 0 = the one published counter"},
+     "spread the updates over a buffer of this size; 0: the single counter, as published"},
 };
 
 Status check(const Params& params, std::size_t workers) {

@@ -22,7 +22,7 @@
 
 #include "core/text.hpp"
 #include "loads/base/figures.hpp"
-#include "loads/base/veth.hpp"
+#include "loads/base/net_pair.hpp"
 #include "loads/load.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
@@ -30,18 +30,28 @@
 namespace howlate {
 namespace {
 
+constexpr Need modules[] = {{"veth", "card", "none"}, {"8139cp", "card", "rtl8139"}};
+constexpr Need config[] = {{"NET"},
+                           {"INET"},
+                           {"NET_NS", "path", "veth"},
+                           {"NETDEVICES", "path", "veth"},
+                           {"VETH", "path", "veth"},
+                           {"8139CP", "card", "rtl8139"}};
+constexpr Need devices[] = {{"rtl8139", "card", "rtl8139"}};
+
 constexpr ParamSpec options[] = {
     {"to", ParamType::text, "", "", "",
-     "send to this IPv4 address over the machine's own network, in place of the virtual one"},
+     "send to this IPv4 address over the machine's own network, instead of the virtual one"},
     {"path", ParamType::choice, "auto", "", "auto|veth|loopback",
-     "veth: refuse where there is none; loopback: do not try"},
+     "veth: refuse if veth is not possible; loopback: do not try veth"},
+    {"card", ParamType::choice, "none", "", "none|rtl8139",
+     "in a guest of the lab: through two cards of this model, with their driver and their interrupts"},
 };
 
 enum Figure : std::size_t { sent, received, lost, rtt_sum_ns, rtt_min_ns, rtt_max_ns, path, send_errors };
 constexpr Times rtt_times = {received, rtt_sum_ns, rtt_min_ns, rtt_max_ns};
-enum Path : std::int64_t { veth, loopback, card };
-constexpr const char* path_names[] = {"veth", "loopback", "card"};
-constexpr std::int64_t second_ns = 1'000'000'000;
+enum Path : std::int64_t { veth, loopback, card, card_pair };
+constexpr const char* path_names[] = {"veth", "loopback", "card", "card_pair"};
 constexpr std::int64_t rate_max = 1'000'000;
 
 // Requests a second; 0 = flood.
@@ -65,8 +75,16 @@ Result<std::uint32_t> read_address(const std::string& text) {
   return static_cast<std::uint32_t>(address.s_addr);
 }
 
+Status check_card(const Params& params) {
+  if (params.given("to") || params.given("path"))
+    return usage_error("card= names the way, so to= and path= cannot", "give one of the three");
+  const Result<CardModel> model = find_card_model(params.text("card"));
+  return model ? check_card_pair(*model, Root()) : Status(model.error());
+}
+
 Status check(const Params& params, std::size_t /*workers*/) {
   if (const Result<std::int64_t> rate = read_rate(params.text("target")); !rate) return rate.error();
+  if (params.text("card") != "none") return check_card(params);
   if (params.text("to").empty()) return {};
   if (params.given("path")) return usage_error("to= names the way, so path= cannot", "give one of the two");
   const Result<std::uint32_t> address = read_address(params.text("to"));
@@ -97,7 +115,20 @@ Result<Way> open_plain(std::uint32_t address) {
   return way;
 }
 
+Result<Way> through(Result<NetPair> pair, Path path) {
+  if (!pair) return pair.error();
+  Way way;
+  way.socket = std::move(pair->near_icmp);
+  way.address = pair->far_address;
+  way.path = path;
+  return way;
+}
+
 Result<Way> open_way(const Worker& worker) {
+  if (worker.params.text("card") != "none") {
+    const Result<CardModel> model = find_card_model(worker.params.text("card"));
+    return model ? through(make_card_pair(*model, Root()), card_pair) : Result<Way>(model.error());
+  }
   if (!worker.params.text("to").empty()) {
     const Result<std::uint32_t> address = read_address(worker.params.text("to"));
     return address ? open_plain(*address) : Result<Way>(address.error());
@@ -106,15 +137,8 @@ Result<Way> open_way(const Worker& worker) {
   // Opened first: once in a namespace of its own, the process has no way back to the machine's loopback.
   Result<Way> plain = open_plain(htonl(INADDR_LOOPBACK));
   if (wanted == "loopback") return plain;
-  Result<VethPair> pair = make_veth_pair();
-  if (pair) {
-    Way way;
-    way.socket = std::move(pair->near_icmp);
-    way.address = pair->far_address;
-    way.path = veth;
-    return way;
-  }
-  if (wanted == "veth") return pair.error();
+  Result<Way> pair = through(make_veth_pair(), veth);
+  if (pair || wanted == "veth") return pair;
   if (!plain)
     return not_possible(pair.error().message + "; and over loopback " + plain.error().message,
                         plain.error().remedy);
@@ -191,22 +215,20 @@ class Pinger {
       struct pollfd fd {
         way_.socket.get(), POLLIN, 0
       };
-      const struct timespec left {
-        static_cast<time_t>(left_ns / second_ns), static_cast<long>(left_ns % second_ns)
-      };
+      const struct timespec left = timespec_of(left_ns);
       ::ppoll(&fd, 1, &left, nullptr);
     }
   }
 
   void flood() { flood_ = true; }
 
-  // New virtual cards pass nothing until the kernel has seen that they are linked, which may take it a second. What was sent
+  // New cards pass nothing until the kernel has seen that they are linked, which may take it a second. What was sent
   // until then is forgotten.
   Status wait_until_linked() {
     const std::int64_t end_ns = monotonic_now_ns() + 5 * second_ns;
     while (figure(slot_, received) == 0) {
       if (monotonic_now_ns() > end_ns)
-        return not_possible("the virtual cards do not pass anything", "try network with path=loopback");
+        return not_possible("the two cards do not pass anything", "try network with path=loopback");
       send_one();
       receive(monotonic_now_ns() + second_ns / 100);
     }
@@ -266,10 +288,10 @@ Status work(Worker& worker) {
   if (!rate) return rate.error();
   Result<Way> way = open_way(worker);
   if (!way) return way.error();
-  const bool virtual_cards = way->path == veth;
+  const bool own_cards = way->path == veth || way->path == card_pair;
   const auto pinger = std::make_unique<Pinger>(std::move(*way), worker.slot);
   if (const Status status = pinger->prepare(); !status) return status;
-  if (virtual_cards)
+  if (own_cards)
     if (const Status status = pinger->wait_until_linked(); !status) return status;
   worker.say_ready();
   if (*rate == 0) {
@@ -309,6 +331,9 @@ const Load load_network = {
     .check = check,
     .work = work,
     .results = results,
+    .modules = modules,
+    .config = config,
+    .devices = devices,
 };
 
 }  // namespace howlate

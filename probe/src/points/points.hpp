@@ -6,7 +6,7 @@
 //   2. fills a PointsPlan: labels, threads with their bodies, how many points each recording thread shall make;
 //   3. returns measure_points(cell, plan).
 // The frame then does, in this order: memory that is needed is checked; knobs, loads (cell/surroundings.hpp); plan.set_up on the
-// main thread while there is no other thread (the place to fork, to make pipes and shared memory); rows are had and touched; the
+// main thread while there is no other thread (the place to fork, to make pipes and shared memory); rows are allocated and touched; the
 // threads are made and wait at a gate; all memory is locked and touched; the machine is read; the gate opens (t0); the bodies run;
 // plan.take_down; the machine is read again; loads end and knobs are restored; plan.conclude turns what was stored into what is
 // reported; rows are written. While the bodies run nothing is written, printed to a file or allocated by the frame, except the
@@ -35,6 +35,7 @@
 #include "cell/cell.hpp"
 #include "core/params.hpp"
 #include "core/result.hpp"
+#include "core/sample.hpp"
 #include "core/stream.hpp"
 #include "sys/clock.hpp"
 #include "sys/sched.hpp"
@@ -42,13 +43,10 @@
 
 namespace howlate {
 
-inline constexpr std::int64_t point_warm_up = 1;       // bits of `flags`
-inline constexpr std::int64_t point_switched_out = 2;  // the kernel took the CPU away within the point
-
-// What a body sees of its run. Of one thread; nothing in it locks, allocates or calls the kernel.
+// A body's view of its run, for one thread; nothing in it locks, allocates or calls the kernel.
 class PointsThread {
  public:
-  // Shall another point be made? False when the number wanted is reached, when --duration has passed at `now_ns` (CLOCK_MONOTONIC),
+  // Whether to make another point. False when the wanted number is reached, when --duration has passed at `now_ns` (CLOCK_MONOTONIC),
   // or when stopped(). Only for a recording thread. `now_ns` may be an old reading: then the end comes that much later.
   [[nodiscard]] bool more(std::int64_t now_ns) {
     if (rows_ + missed_ >= wanted_) return false;
@@ -69,7 +67,7 @@ class PointsThread {
     ++rows_;
     made();
   }
-  // A point was wanted and could not be had (a time-out): it counts as an overrun, and its index is left out.
+  // A wanted point could not be measured (a time-out): it counts as an overrun, and its index is left out.
   void missed() {
     ++missed_;
     made();
@@ -164,16 +162,16 @@ struct PointsOutcomes {
 };
 
 struct PointsPlan {
-  std::vector<std::pair<std::string, std::string>>
-      labels;                             // what tells this cell from others: policy, cpu; `load` is added
+  Labels labels;                          // what tells this cell from others: policy, cpu; `load` is added
   std::vector<PointsThreadSpec> threads;  // the recording ones first
   std::span<const ColumnSpec> columns;    // empty: Test::columns
   std::int64_t points = 0;                // of each recording thread, warm-up included
   std::int64_t duration_ns = 0;           // 0: until the points are there
   std::int64_t warm_up = 0;
   std::int64_t stall_ns = 30'000'000'000;  // the watchdog's
-  bool switched_by_design =
-      false;  // a recording thread loses the CPU against its will because the test wants it
+  std::vector<int>
+      loads_beside;  // the CPUs that a load's cpus=same and cpus=other refer to; empty: those of all threads
+  bool switched_by_design = false;  // the test itself makes a recording thread lose the CPU involuntarily
   std::function<Status()> set_up;
   std::function<void()> take_down;  // after the bodies have ended, or where the run could not begin
   std::function<PointsOutcomes(std::vector<PointsTable>&)> conclude;
@@ -181,20 +179,23 @@ struct PointsPlan {
 
 // --points, --duration, --warm-up, --cpus, --policy: what the tests have in common. A test's table of parameters begins with these.
 constexpr ParamSpec points_param(std::string_view fallback) {
-  return {
-      "points", ParamType::count, fallback, "1", "", "end after so many data points, warm-up included", false,
-      true};
+  return {"points", ParamType::count,
+          fallback, "1",
+          "",       "end after this many data points, warm-up included",
+          false,    true};
 }
 inline constexpr ParamSpec points_duration = {
     "duration", ParamType::duration, "", "ns", "", "end after this time, if that comes first", false, true};
 inline constexpr ParamSpec points_warm_up = {
-    "warm-up", ParamType::count, "0", "1", "", "first points that are kept but outside the statistics"};
+    "warm-up", ParamType::count,
+    "0",       "1",
+    "",        "the first points, which are kept but are not in the statistics"};
 inline constexpr ParamSpec points_cpus = {
-    "cpus", ParamType::cpus, "", "", "", "where it measures; by default the highest CPU allowed"};
+    "cpus", ParamType::cpus, "", "", "", "the measuring CPUs; by default the highest CPU allowed"};
 inline constexpr ParamSpec points_policy = {"policy", ParamType::text,        "fifo:80", "",
                                             "",       "other, fifo:P or rr:P"};
 inline constexpr ParamSpec points_occupy_all = {
-    "occupy-all", ParamType::flag, "", "", "", "let it take every CPU, though it spins"};
+    "occupy-all", ParamType::flag, "", "", "", "let the test take every CPU, although it spins"};
 
 // Those options read and checked, and put into `plan` (points, duration, warm-up, labels "policy" and "cpu").
 struct PointsChoice {

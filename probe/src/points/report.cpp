@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "cell/document_parts.hpp"
-#include "sys/facts.hpp"
+#include "cell/text_parts.hpp"
+#include "core/text_histogram.hpp"
 
 namespace howlate {
 
@@ -16,7 +17,7 @@ std::vector<PointsColumn> points_statistics(std::span<const ColumnSpec> columns,
     for (const PointsTable& table : tables) {
       const auto flags = table.columns.back();
       for (std::size_t row = 0; row < flags.size(); ++row)
-        if ((flags[row] & point_warm_up) == 0) all.back().values.add(table.columns[i][row]);
+        if ((flags[row] & row_warm_up) == 0) all.back().values.add(table.columns[i][row]);
     }
   }
   return all;
@@ -25,7 +26,7 @@ std::vector<PointsColumn> points_statistics(std::span<const ColumnSpec> columns,
 void mark_warm_up(std::vector<PointsTable>& tables, std::int64_t warm_up) {
   for (PointsTable& table : tables)
     for (std::int64_t row = 0; row < std::min(warm_up, table.rows); ++row)
-      table.columns.back()[static_cast<std::size_t>(row)] |= point_warm_up;
+      table.columns.back()[static_cast<std::size_t>(row)] |= row_warm_up;
 }
 
 std::string outcomes_json(const PointsOutcomes& outcomes) {
@@ -38,54 +39,54 @@ std::string outcomes_json(const PointsOutcomes& outcomes) {
   return json.end_object().take();
 }
 
-std::string points_header_json(Cell& cell, const PointsPlan& plan, const PointsThreads& threads,
-                               const PointsInForce& in_force, std::int64_t t0_ns) {
-  JsonWriter json;
-  begin_header(json, cell);
-  json.member("switched_by_design", plan.switched_by_design);
-  json.key("in_force").begin_object().key("threads").begin_array();
-  for (const auto& run : threads.runs()) {
-    const bool pinned = run->spec.cpus.size() == 1;
-    json.begin_object().member("cpu", pinned ? run->spec.cpus.front() : -1).member("pinned", pinned);
-    write_thread(json, run->thread.in_force());
-    json.member("name", run->spec.name).member("records", run->spec.records).end_object();
-  }
-  json.end_array().member("memory_lock", in_force.memory_lock);
-  json.key("recorder").begin_object().member("record", "memory").end_object();
-  json.member_raw("loads", in_force.loads).member_raw("knobs", in_force.knobs).end_object();
-  json.member_raw("facts", brief_facts_json(cell.root().at("/"))).member("t0_ns", t0_ns);
-  json.key("tables").begin_array();
-  std::size_t id = 0;
-  for (const auto& run : threads.runs())
-    if (run->spec.records)
-      write_samples_table(json, id++, run->spec.cpus.size() == 1 ? run->spec.cpus.front() : -1, plan.columns);
-  write_machine_tables(json, id);
-  return json.end_array().end_object().take();
-}
-
-void write_helper(JsonWriter& json, const PointsThreadRun& run) {
-  json.begin_object().member("name", run.spec.name);
-  json.member("cpu", run.spec.cpus.size() == 1 ? run.spec.cpus.front() : -1);
-  json.member("minor_faults", run.counters.minor_faults).member("major_faults", run.counters.major_faults);
-  json.member("involuntary_switches", run.counters.involuntary_switches);
-  json.member("voluntary_switches", run.counters.voluntary_switches);
-  json.member("migrations", run.counters.migrations).end_object();
-}
-
-std::string points_summary_json(const PointsReport& report) {
-  JsonWriter json;
-  begin_summary(json, report.cell, report.plan.labels);
-  write_joined_account(json, report.outcome, "");
-  write_end(json, report.outcome);
-  json.key("columns").begin_object();
-  for (const PointsColumn& column : report.columns) {
-    json.key(column.name).begin_object();
-    write_values(json, column.values);
+void PointsFindings::write_statistics(JsonWriter& json) const {
+  for (const auto& [name, values] : columns) {
+    json.key(name).begin_object();
+    write_values(json, values);
     json.end_object();
   }
-  json.end_object();
-  end_summary(json, report.cell, report.outcome);
-  return json.take() + "\n";
+}
+
+namespace {
+
+void write_columns(std::string& out, const std::vector<PointsColumn>& columns) {
+  const auto whole = [](std::int64_t ns) { return static_cast<long long>(ns); };
+  print(out, "\n  %-14s %10s %12s %14s %12s %14s\n", "nanoseconds", "points", "minimum", "mean", "maximum",
+        "stddev");
+  for (const auto& [name, values] : columns) {
+    if (values.count() == 0) {
+      print(out, "  %-14s no point outside the warm-up\n", name.c_str());
+      continue;
+    }
+    print(out, "  %-14s %10llu %12lld %14.2f %12lld %14.2f\n", name.c_str(),
+          static_cast<unsigned long long>(values.count()), whole(values.min()), values.mean(),
+          whole(values.max()), values.stddev());
+  }
+}
+
+void write_outcomes(std::string& out, const PointsOutcomes& outcomes) {
+  if (outcomes.passes) print(out, "  passes %lld", static_cast<long long>(*outcomes.passes));
+  if (outcomes.failures) print(out, "  failures %lld", static_cast<long long>(*outcomes.failures));
+  if (outcomes.passes || outcomes.failures) out += "\n";
+  for (const auto& [name, value] : outcomes.figures) {
+    if (const auto* const whole = std::get_if<std::int64_t>(&value)) {
+      print(out, "  %s %lld\n", name.c_str(), static_cast<long long>(*whole));
+    } else {
+      print(out, "  %s %.2f\n", name.c_str(), std::get<double>(value));
+    }
+  }
+}
+
+}  // namespace
+
+void PointsFindings::write_statistics(std::string& text) const {
+  write_columns(text, columns);
+  write_outcomes(text, outcomes);
+}
+
+void PointsFindings::write_histograms(std::string& text) const {
+  for (const auto& [name, values] : columns)
+    if (values.count() != 0) text += "\n" + name + "\n" + text_histogram(values);
 }
 
 }  // namespace howlate

@@ -1,24 +1,18 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cell/document_parts.hpp"
-#include "cell/live.hpp"
-#include "cell/sampler.hpp"
-#include "cell/surroundings.hpp"
+#include "cell/frame.hpp"
 #include "core/text.hpp"
 #include "points/report.hpp"
+#include "points/threads.hpp"
 #include "points/watchdog.hpp"
-#include "sys/process.hpp"
 
 namespace howlate {
 
 namespace {
 
-constexpr std::int64_t look_again_ns = 100'000'000;
 constexpr std::int64_t first_ns = 1'000'000;  // from the header's making to t0
 constexpr std::size_t batch_rows = 1U << 16U;
-constexpr std::size_t sampled_seconds =
-    3600;  // of the tables `cpus` and `loads`, which are kept in memory too
 
 std::vector<int> measuring_cpus(const PointsPlan& plan) {
   std::vector<int> cpus;
@@ -29,191 +23,104 @@ std::vector<int> measuring_cpus(const PointsPlan& plan) {
   return cpus;
 }
 
-}  // namespace
-
-// One run, in the order of its steps (points.hpp). What a step made is undone in reverse when it goes.
-class PointsRun {
+// Data points: each recording thread keeps its rows in memory until the end.
+class PointsRun : public CellFrame {
  public:
-  PointsRun(Cell& cell, PointsPlan& plan)
-      : cell_(cell),
-        plan_(plan),
-        measuring_(measuring_cpus(plan)),
-        around_(cell, read_affinity(), measuring_) {}
-
-  Result<ExitCode> run();
-  // What can refuse the run before anything is started or changed.
-  Status check();
+  PointsRun(Cell& cell, PointsPlan& plan) : CellFrame(cell, measuring_cpus(plan), plan.labels), plan_(plan) {
+    if (!plan.loads_beside.empty()) around_.loads_beside(plan.loads_beside);
+  }
 
  private:
-  Status prepare();
-  void measure();
-  void watch();
-  void conclude();
-  [[nodiscard]] StopReason reason() const;
-  LaneAccount write_rows(const PointsThreadRun& run, std::size_t table);
-  void account();
+  Status check() override;
+  Status set_up() override { return plan_.set_up ? plan_.set_up() : Status(); }
+  Status prepare() override;
+  void undo() override;
+  void begin() override;
+  void join() override;
+  void account() override;
+  [[nodiscard]] Status right() const override;
 
-  Cell& cell_;
+  [[nodiscard]] std::int64_t t0_ns() const override { return t0_ns_; }
+  [[nodiscard]] bool ended() const override { return threads_->crew().ended(); }
+  [[nodiscard]] bool stopping() const override { return threads_->crew().stopping(); }
+  void stop() override;
+  void kick() override { threads_->crew().kick(); }
+  [[nodiscard]] SoFar so_far() const override { return {.made = threads_->points()}; }
+
+  [[nodiscard]] std::vector<int> table_cpus() const override;
+  [[nodiscard]] std::span<const ColumnSpec> columns() const override { return plan_.columns; }
+  void write_head(JsonWriter& json) const override {
+    json.member("switched_by_design", plan_.switched_by_design);
+  }
+  void write_threads(JsonWriter& json) const override;
+  void write_statistics(JsonWriter& json) const override { found_.write_statistics(json); }
+  void write_statistics(std::string& text) const override { found_.write_statistics(text); }
+  void write_histograms(std::string& text) const override { found_.write_histograms(text); }
+
+  [[nodiscard]] StopReason reason() const;
+  LaneAccount write_rows(const PointsThreadRun& run, const PointsTable& points, std::size_t table);
+
   PointsPlan& plan_;
-  std::vector<int> measuring_;
-  Surroundings around_;
-  Sink sink_;
-  std::optional<Bell> bell_;
-  std::optional<SystemSampler> sampler_;
   std::optional<PointsThreads> threads_;
   std::optional<Watchdog> watchdog_;
-  std::optional<MemoryLock> memory_;
-  std::optional<Live> live_;
   std::int64_t t0_ns_ = 0;
   bool stopped_by_signal_ = false;
-  CellOutcome outcome_;
-  std::vector<PointsTable> tables_;
-  PointsOutcomes outcomes_;
-  std::vector<PointsColumn> columns_;
+  PointsFindings found_;
 };
-
-Result<ExitCode> measure_points(Cell& cell, PointsPlan plan) {
-  if (plan.columns.empty()) plan.columns = cell.test().columns;
-  std::vector<std::string> loads = cell.params().texts("load");
-  if (loads.empty()) loads = {"none"};
-  plan.labels.emplace_back("load", join(loads, "+"));
-  PointsRun run(cell, plan);
-  if (!cell.only_checks()) return run.run();
-  if (const Status right = run.check(); !right) return right.error();
-  return ExitCode::done;
-}
-
-Result<ExitCode> PointsRun::run() {
-  Status ready = check();
-  if (ready) ready = around_.begin();
-  const bool begun = ready.ok();
-  if (ready && plan_.set_up) ready = plan_.set_up();
-  if (ready) ready = prepare();
-  if (!ready) {
-    watchdog_.reset();
-    threads_.reset();
-    if (begun && plan_.take_down) plan_.take_down();
-    return around_.give_up(ready.error());
-  }
-  measure();
-  conclude();
-  const Status written = write_trailer(sink_, outcome_, cell_.warnings());
-  const PointsReport report{cell_, plan_, outcome_, columns_, outcomes_};
-  const auto json = [&] { return points_summary_json(report); };
-  print_report(cell_, json, [&] { return points_summary_text(report); });
-  for (const auto& run : threads_->runs())
-    if (!run->status) return run->status.error();
-  if (watchdog_->barked())
-    return broken("no data point came within " + format_duration_ns(plan_.stall_ns) +
-                  ", so the watchdog ended the test");
-  if (!written) return written.error();
-  if (const Status& restored = around_.restored(); !restored) return restored.error();
-  return ExitCode::done;
-}
 
 Status PointsRun::check() {
   const auto recording = static_cast<std::size_t>(
       std::count_if(plan_.threads.begin(), plan_.threads.end(), [](const auto& one) { return one.records; }));
   const double bytes =
       static_cast<double>(PointsThreads::memory_bytes(plan_)) * static_cast<double>(recording);
-  const std::int64_t available = memory_available(cell_.root());
-  if (available != 0 && bytes > 0.8 * static_cast<double>(available))
-    return not_possible(std::to_string(plan_.points) + " points need " +
-                            std::to_string(static_cast<std::int64_t>(bytes / 1048576)) + " MiB, and " +
-                            std::to_string(available >> 20) + " MiB are available",
-                        "Ask for fewer with --points");
-  if (cell_.only_checks()) return around_.check();
-  auto sink = open_sink(cell_.params());
-  if (!sink) return sink.error();
-  sink_ = std::move(*sink);
-  return {};
+  return check_available(std::to_string(plan_.points) + " points need", bytes, memory_available(cell_.root()),
+                         "Ask for fewer with --points");
 }
 
 Status PointsRun::prepare() {
-  auto bell = Bell::make();
-  if (!bell) return bell.error();
-  bell_.emplace(std::move(*bell));
   threads_.emplace(cell_.root(), *bell_);
   if (Status made = threads_->make(plan_); !made) return made;
   threads_->when_measuring([this] { around_.loads().mark(); }, [this] { around_.loads().close(); });
-  std::size_t tables = 0;
-  for (const auto& run : threads_->runs()) tables += run->spec.records ? 1 : 0;
-  const std::size_t rows =
-      sampled_seconds * std::max({online_cpus(cell_.root()).size(), around_.loads().size(), std::size_t{1}});
-  sampler_.emplace(SamplerSpec{cell_.root(), measuring_, static_cast<std::uint16_t>(tables), rows},
-                   around_.loads());
   if (Status started = threads_->start(); !started) return started;
   watchdog_.emplace(*threads_);
-  if (Status started = watchdog_->start(plan_, cell_.root()); !started) return started;
-  memory_.emplace(MemoryLock::take(cell_.root()));
-  if (memory_->scope() == "none") cell_.warn(memory_->why_not());
-  touch_mapped();
-  return {};
+  return watchdog_->start(plan_, cell_.root());
 }
 
-void PointsRun::measure() {
-  around_.read_before(outcome_);
-  live_.emplace(cell_.params());
-  const PointsInForce in_force{std::string(memory_->scope()), around_.loads_json(), around_.knobs_json()};
-  // The header is written before t0, so that whatever happens to the probe leaves a stream that can be read.
+void PointsRun::undo() {
+  watchdog_.reset();
+  threads_.reset();
+  if (plan_.take_down) plan_.take_down();
+}
+
+// The header is written before t0, so that whatever happens to the probe leaves a stream that can be read.
+void PointsRun::begin() {
   t0_ns_ = monotonic_now_ns() + first_ns;
-  std::vector<std::byte> opening;
-  StreamEncoder::magic(opening);
-  StreamEncoder::header(opening, points_header_json(cell_, plan_, *threads_, in_force, t0_ns_));
-  static_cast<void>(sink_.put(opening));
+  write_opening(t0_ns_);
   sleep_until_ns(t0_ns_);
   sampler_->begin(t0_ns_, monotonic_now_ns());
-  live_->begin(t0_ns_);
   threads_->open(plan_, t0_ns_);
-  watch();
-  threads_->join();
+}
+
+void PointsRun::stop() {
+  stopped_by_signal_ = true;
+  threads_->crew().stop();
+}
+
+void PointsRun::join() {
+  threads_->crew().join();
   watchdog_->end();
-  const std::int64_t now_ns = monotonic_now_ns();
-  sampler_->end(now_ns);
+  sampler_->end(monotonic_now_ns());
   for (const auto& run : threads_->runs())
     if (run->spec.records) outcome_.duration_ns = std::max(outcome_.duration_ns, run->ended_ns - t0_ns_);
-  live_->clear();
-}
-
-void PointsRun::watch() {
-  while (!threads_->ended()) {
-    const std::int64_t now_ns = monotonic_now_ns();
-    std::int64_t until_ns = std::min(now_ns + look_again_ns, live_->due_ns());
-    live_->show(now_ns, threads_->points(), -1);
-    sampler_->tick(now_ns);
-    if (threads_->stopping()) {
-      threads_->kick();
-      until_ns = now_ns + kick_again_ns;
-    }
-    static_cast<void>(bell_->wait(around_.signals(), until_ns));
-    if (take_signal(around_.signals()) == 0) continue;
-    stopped_by_signal_ = true;
-    threads_->stop();
-  }
-}
-
-void PointsRun::conclude() {
   if (plan_.take_down) plan_.take_down();
-  around_.read_after(outcome_);
-  outcome_.steal_ns = sampler_->steal_ns();
-  if (sampler_->lost() != 0)
-    cell_.warn(std::to_string(sampler_->lost()) + " rows about the machine could not be kept");
-  around_.end(outcome_);
-  for (const auto& run : threads_->runs()) {
-    if (!run->spec.records) continue;
-    PointsTable table{run->seen.rows(), run->seen.missed_points(), t0_ns_, {}};
-    const auto rows = static_cast<std::size_t>(table.rows);
-    for (std::size_t i = 0; i < plan_.columns.size(); ++i)
-      table.columns.push_back(run->seen.column(i).first(rows));
-    if (!run->seen.numbered()) std::iota(table.columns[0].begin(), table.columns[0].end(), 0);
-    tables_.push_back(std::move(table));
-  }
-  if (plan_.conclude) outcomes_ = plan_.conclude(tables_);
-  mark_warm_up(tables_, plan_.warm_up);
-  outcome_.outcomes = outcomes_json(outcomes_);
-  columns_ = points_statistics(plan_.columns, tables_);
-  outcome_.reason = reason();
-  account();
+}
+
+Status PointsRun::right() const {
+  for (const auto& run : threads_->runs())
+    if (!run->status) return run->status;
+  if (!watchdog_->barked()) return {};
+  return broken("no data point came within " + format_duration_ns(plan_.stall_ns) +
+                ", so the watchdog ended the test");
 }
 
 StopReason PointsRun::reason() const {
@@ -226,8 +133,7 @@ StopReason PointsRun::reason() const {
 }
 
 // The rows of one thread, and its account: a point that was wanted and not had is an overrun, one that could not be written dropped.
-LaneAccount PointsRun::write_rows(const PointsThreadRun& run, std::size_t table) {
-  const PointsTable& points = tables_[table];
+LaneAccount PointsRun::write_rows(const PointsThreadRun& run, const PointsTable& points, std::size_t table) {
   BatchWriter writer(static_cast<std::uint16_t>(table), plan_.columns, batch_rows);
   std::vector<std::span<const std::int64_t>> part(plan_.columns.size());
   const auto rows = static_cast<std::size_t>(points.rows);
@@ -240,7 +146,7 @@ LaneAccount PointsRun::write_rows(const PointsThreadRun& run, std::size_t table)
   }
   LaneAccount account;
   account.table = static_cast<int>(table);
-  account.cpu = run.spec.cpus.size() == 1 ? run.spec.cpus.front() : -1;
+  account.cpu = run.cpu();
   account.recorded = writer.kept();
   account.dropped = writer.lost();
   account.releases = outcome_.reason == StopReason::activations ? plan_.points : points.rows + points.missed;
@@ -252,17 +158,59 @@ LaneAccount PointsRun::write_rows(const PointsThreadRun& run, std::size_t table)
 }
 
 void PointsRun::account() {
+  std::vector<PointsTable> tables;
+  for (const auto& run : threads_->runs()) {
+    if (!run->spec.records) continue;
+    PointsTable table{run->seen.rows(), run->seen.missed_points(), t0_ns_, {}};
+    const auto rows = static_cast<std::size_t>(table.rows);
+    for (std::size_t i = 0; i < plan_.columns.size(); ++i)
+      table.columns.push_back(run->seen.column(i).first(rows));
+    if (!run->seen.numbered()) std::iota(table.columns[0].begin(), table.columns[0].end(), 0);
+    tables.push_back(std::move(table));
+  }
+  if (plan_.conclude) found_.outcomes = plan_.conclude(tables);
+  mark_warm_up(tables, plan_.warm_up);
+  found_.columns = points_statistics(plan_.columns, tables);
+  outcome_.outcomes = outcomes_json(found_.outcomes);
+  outcome_.reason = reason();
   JsonWriter helpers;
   helpers.begin_array();
   for (const auto& run : threads_->runs()) {
+    const std::size_t table = outcome_.accounts.size();
     if (run->spec.records) {
-      outcome_.accounts.push_back(write_rows(*run, outcome_.accounts.size()));
+      outcome_.accounts.push_back(write_rows(*run, tables[table], table));
     } else {
-      write_helper(helpers, *run);
+      helpers.begin_object().member("name", run->spec.name).member("cpu", run->cpu());
+      write_counters(helpers, run->counters);
+      helpers.end_object();
     }
   }
   outcome_.helpers = helpers.end_array().take();
-  sampler_->flush(sink_);
+}
+
+std::vector<int> PointsRun::table_cpus() const {
+  std::vector<int> cpus;
+  for (const PointsThreadSpec& spec : plan_.threads)
+    if (spec.records) cpus.push_back(spec.cpus.size() == 1 ? spec.cpus.front() : -1);
+  return cpus;
+}
+
+void PointsRun::write_threads(JsonWriter& json) const {
+  for (const auto& run : threads_->runs()) {
+    json.begin_object().member("cpu", run->cpu()).member("pinned", run->cpu() >= 0);
+    write_thread(json, run->thread.in_force());
+    json.member("name", run->spec.name).member("records", run->spec.records).end_object();
+  }
+}
+
+}  // namespace
+
+Result<ExitCode> measure_points(Cell& cell, PointsPlan plan) {
+  if (plan.columns.empty()) plan.columns = cell.test().columns;
+  std::vector<std::string> loads = cell.params().texts("load");
+  if (loads.empty()) loads = {"none"};
+  plan.labels.emplace_back("load", join(loads, "+"));
+  return PointsRun(cell, plan).run();
 }
 
 }  // namespace howlate

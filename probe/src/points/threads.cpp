@@ -6,16 +6,6 @@
 
 namespace howlate {
 
-PointsThreads::~PointsThreads() {
-  gate_.send_home();
-  stop();
-  while (!ended()) {
-    kick();
-    sleep_until_ns(monotonic_now_ns() + 1'000'000);
-  }
-  join();
-}
-
 std::size_t PointsThreads::memory_bytes(const PointsPlan& plan) {
   return plan.columns.size() * static_cast<std::size_t>(plan.points) * sizeof(std::int64_t);
 }
@@ -23,8 +13,7 @@ std::size_t PointsThreads::memory_bytes(const PointsPlan& plan) {
 Status PointsThreads::make(const PointsPlan& plan) {
   for (const PointsThreadSpec& spec : plan.threads) {
     auto run = std::make_unique<PointsThreadRun>(spec);
-    run->ended.store(true, std::memory_order_relaxed);  // until its thread is there
-    run->seen.stop_ = &stop_;
+    run->seen.stop_ = crew_.stop_flag();
     if (spec.records) {
       auto pages = TouchedPages::make(memory_bytes(plan));
       if (!pages) return pages.error();
@@ -42,40 +31,29 @@ Status PointsThreads::make(const PointsPlan& plan) {
 Status PointsThreads::start() {
   for (auto& run : runs_) {
     const ThreadSpec spec{run->spec.cpus, run->spec.policy, 0, run->spec.name, {}};
-    run->ended.store(false, std::memory_order_relaxed);
     if (run->spec.records) recording_.fetch_add(1, std::memory_order_relaxed);
-    auto thread = RtThread::start(
-        spec, [this, &one = *run] { body(one); }, root_);
-    if (!thread) {
-      run->ended.store(true, std::memory_order_relaxed);
-      return thread.error();
-    }
-    run->thread = std::move(*thread);
+    if (Status made = crew_.start(*run, spec, [this, &one = *run] { body(one); }); !made) return made;
   }
-  gate_.await(runs_.size());
+  crew_.await();
   return {};
 }
 
 void PointsThreads::body(PointsThreadRun& run) {
   const SignalMask kick_unblocked(SIG_UNBLOCK, {kick_signal()});
   ThreadCounters before = read_thread_counters(root_);
-  if (gate_.pass()) {
-    touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
-    if (run.spec.records) touch_from_here(run.pages.as<std::byte>());
-    if (run.spec.records && !begun_.exchange(true, std::memory_order_acq_rel) && begins_) begins_();
-    const std::int64_t migrations = before.migrations;
-    before = read_thread_usage();
-    run.status = run.spec.body(run.seen);
-    run.ended_ns = monotonic_now_ns();
-    const ThreadCounters after = read_thread_counters(root_);  // before the loads' work is read
-    one_ended(run);
-    if (run.seen.before_) before = *run.seen.before_;
-    before.migrations = migrations;
-    run.counters = after - before;
-  }
-  run.ended.store(true, std::memory_order_release);
-  run.ended.notify_all();
-  bell_.ring();
+  if (!crew_.pass()) return;
+  touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
+  if (run.spec.records) touch_from_here(run.pages.as<std::byte>());
+  if (run.spec.records && !begun_.exchange(true, std::memory_order_acq_rel) && begins_) begins_();
+  const std::int64_t migrations = before.migrations;
+  before = read_thread_usage();
+  run.status = run.spec.body(run.seen);
+  run.ended_ns = monotonic_now_ns();
+  const ThreadCounters after = read_thread_counters(root_);  // before the loads' work is read
+  one_ended(run);
+  if (run.seen.before_) before = *run.seen.before_;
+  before.migrations = migrations;
+  run.counters = after - before;
 }
 
 // The others end with the last that records, or with the first failure; told from here, since the main thread may have no CPU while
@@ -83,7 +61,7 @@ void PointsThreads::body(PointsThreadRun& run) {
 void PointsThreads::one_ended(const PointsThreadRun& run) {
   const bool last = run.spec.records && recording_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   if (last && over_) over_();
-  if (last || !run.status) stop();
+  if (last || !run.status) crew_.stop();
 }
 
 void PointsThreads::open(const PointsPlan& plan, std::int64_t t0_ns) {
@@ -91,27 +69,7 @@ void PointsThreads::open(const PointsPlan& plan, std::int64_t t0_ns) {
     run->seen.t0_ns_ = t0_ns;
     if (plan.duration_ns != 0) run->seen.end_ns_ = t0_ns + plan.duration_ns;
   }
-  gate_.open();
-}
-
-void PointsThreads::kick() const {
-  const std::lock_guard lock(joining_);
-  for (const auto& run : runs_)
-    if (!run->ended.load(std::memory_order_acquire)) run->thread.kick(kick_signal());
-}
-
-bool PointsThreads::ended() const {
-  return std::all_of(runs_.begin(), runs_.end(),
-                     [](const auto& run) { return run->ended.load(std::memory_order_acquire); });
-}
-
-void PointsThreads::join() {
-  for (auto& run : runs_) {
-    run->ended.wait(false, std::memory_order_acquire);
-    const std::lock_guard lock(
-        joining_);  // who kicks has looked and signalled, or will see that it has ended
-    run->thread.join();
-  }
+  crew_.open();
 }
 
 std::int64_t PointsThreads::points() const {

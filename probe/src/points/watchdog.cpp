@@ -36,10 +36,10 @@ void Watchdog::body(std::int64_t stall_ns) {
     const std::int64_t now = threads_.points();
     if (now == seen) {
       barked_.store(true, std::memory_order_release);
-      threads_.stop();
+      threads_.crew().stop();
     }
     if (barked()) {
-      threads_.kick();
+      threads_.crew().kick();
       wait_ns = kick_again_ns;
     }
     seen = now;

@@ -1,5 +1,5 @@
-// The watchdog of a test of data points: a thread above all of the test's that wakes now and then, and stops a run in which no point
-// came since it last looked. Where a test spins on the only CPU, nothing else could.
+// The watchdog of a test of data points: a thread with a higher priority than the test's. It wakes periodically and stops a run in which no point
+// came since its last check. If a test spins on the only CPU, nothing else could do that.
 #pragma once
 
 #include <atomic>

@@ -52,6 +52,8 @@ Status available() {
   return tried.make(false);
 }
 
+constexpr Need config[] = {{"POSIX_MQUEUE"}};
+
 }  // namespace
 
 extern const Switch switch_mqueue;
@@ -60,6 +62,7 @@ const Switch switch_mqueue = {
     .summary = "a POSIX message queue for each side: mq_send() and mq_receive()",
     .available = available,
     .make = PairOf<MessageQueues>::make,
+    .config = config,
 };
 
 }  // namespace howlate

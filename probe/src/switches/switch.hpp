@@ -1,4 +1,4 @@
-// What a way to hand the CPU from one task to another is to the rest of the probe. ONE FILE in this folder = ONE WAY.
+// The interface of a way to hand the CPU from one task to another. ONE FILE in this folder = ONE WAY.
 //
 // A file `switches/pipe.cpp` defines `extern const Switch switch_pipe;` and is found by its name: the build lists the folder and
 // generates the table. What all share is in switches/pair.hpp; the test that uses them is tests/switch.cpp.
@@ -12,6 +12,7 @@
 
 #include "core/result.hpp"
 #include "points/points.hpp"
+#include "sys/need.hpp"
 
 namespace howlate {
 
@@ -66,6 +67,7 @@ struct Switch {
   Status (*available)();     // does this kernel have it? asked before anything is started
   // With everything made that both sides need; `processes`: between a process and its fork, else between threads.
   Result<std::unique_ptr<SwitchPair>> (*make)(bool processes);
+  std::span<const Need> config = {};  // options of the kernel that it needs, without CONFIG_
 };
 
 // The generated table of this folder, sorted by name, and a look-up whose error names the nearest.

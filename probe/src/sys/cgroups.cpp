@@ -6,7 +6,7 @@ namespace howlate {
 namespace {
 
 // /proc/self/mountinfo: ... root point options ... - type source super-options
-std::vector<CgroupMount> cgroup_mounts(const Tree& tree) {
+std::vector<CgroupMount> cgroup_mounts(const Root& tree) {
   std::vector<CgroupMount> out;
   const auto text = tree.read("/proc/self/mountinfo");
   for (const std::string& line : text ? parts_of(*text, '\n') : std::vector<std::string>{}) {
@@ -39,7 +39,7 @@ std::int64_t sum_of(const std::string& stat, const std::vector<std::string_view>
 
 }  // namespace
 
-Cgroups::Cgroups(const Tree& tree) : tree_(tree), mounts_(cgroup_mounts(tree)) {
+Cgroups::Cgroups(const Root& tree) : tree_(tree), mounts_(cgroup_mounts(tree)) {
   const auto text = tree.read("/proc/self/cgroup");
   readable_ = text.ok();
   lines_ = text ? parts_of(*text, '\n') : std::vector<std::string>{};
@@ -89,7 +89,7 @@ std::vector<std::string> Cgroups::folders(const CgroupMount& mount, std::string 
   return out;
 }
 
-std::optional<std::int64_t> cgroup_memory_room(const Tree& tree) {
+std::optional<std::int64_t> cgroup_memory_room(const Root& tree) {
   constexpr std::int64_t no_limit = std::int64_t{1} << 60;  // v1 writes the largest number of pages
   const MemoryFiles both[] = {
       {true, "/memory.max", "/memory.current", {"inactive_file", "active_file"}},

@@ -1,4 +1,4 @@
-// The control groups that the caller is in.
+// The control groups of the caller.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "sys/facts_tree.hpp"
+#include "sys/root.hpp"
 
 namespace howlate {
 
 struct CgroupMount {
   std::string point;
-  std::string root;  // which part of the hierarchy is mounted there
+  std::string root;  // the part of the hierarchy that is mounted there
   bool unified = false;
   std::vector<std::string> controllers;
 };
@@ -22,7 +22,7 @@ struct CgroupMount {
 // controller. Only the way up is kept: a cgroup's path may carry names that are nobody's business.
 class Cgroups {
  public:
-  explicit Cgroups(const Tree& tree);
+  explicit Cgroups(const Root& tree);
   [[nodiscard]] bool readable() const { return readable_; }
 
   // "v1", "v2", "none"; "hybrid" has controllers in both.
@@ -33,7 +33,7 @@ class Cgroups {
   [[nodiscard]] std::string path_in(std::string_view controller, bool unified) const;
   [[nodiscard]] std::vector<std::string> folders(const CgroupMount& mount, std::string path) const;
 
-  const Tree& tree_;
+  const Root& tree_;
   std::vector<CgroupMount> mounts_;
   std::vector<std::string> lines_;
   bool readable_ = false;
@@ -41,6 +41,6 @@ class Cgroups {
 
 // What the tightest memory limit of the caller's cgroup and its ancestors leaves, in bytes; the page cache, which can be had
 // back, does not count as used. Nothing where none limits.
-std::optional<std::int64_t> cgroup_memory_room(const Tree& tree);
+std::optional<std::int64_t> cgroup_memory_room(const Root& tree);
 
 }  // namespace howlate

@@ -5,7 +5,7 @@
 namespace howlate {
 
 std::string clock_source(const Root& root) {
-  return read_text(root.at("/sys/devices/system/clocksource/clocksource0/current_clocksource"))
+  return root.read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource")
       .value_or("unknown");
 }
 

@@ -1,5 +1,5 @@
-// The CPU's own counter, read by an instruction: x86's TSC, arm64's virtual counter. Ordered: not before the instructions that stand
-// before it.
+// The CPU's own counter, read by an instruction: x86's TSC, arm64's virtual counter. Ordered: not read before the instructions that precede
+// it in the program.
 #pragma once
 
 #include <cstdint>

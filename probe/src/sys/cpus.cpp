@@ -3,19 +3,64 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string>
 
 #include "core/params.hpp"
+#include "sys/elsewhere.hpp"
 #include "sys/file.hpp"
+#include "sys/sched.hpp"
 
 namespace howlate {
 
-std::vector<int> online_cpus(const Root& root) {
-  const auto text = read_text(root.at("/sys/devices/system/cpu/online"));
+namespace {
+
+std::vector<int> listed_cpus(const Root& root, const char* file) {
+  const auto text = root.read_text(std::string("/sys/devices/system/cpu/") + file);
   if (!text) return {};
   const auto cpus = parse_cpu_list(*text);
   return cpus ? *cpus : std::vector<int>{};
+}
+
+}  // namespace
+
+std::vector<int> online_cpus(const Root& root) {
+  if (const std::vector<int>* stated = elsewhere_cpus()) return *stated;
+  return listed_cpus(root, "online");
+}
+
+std::vector<int> present_cpus(const Root& root) {
+  return listed_cpus(root, "present");
+}
+
+Status set_online(const Root& root, int cpu) {
+  return root.write("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/online", "1");
+}
+
+std::vector<int> nameable_cpus(const Root& root) {
+  std::vector<int> cpus = read_affinity();
+  if (elsewhere_cpus() != nullptr) return cpus;
+  const std::size_t own = cpus.size();
+  for (const int cpu : listed_cpus(root, "isolated")) {
+    const auto own_end = cpus.begin() + static_cast<std::ptrdiff_t>(own);
+    if (std::find(cpus.begin(), own_end, cpu) == own_end && may_move_to(cpu)) cpus.push_back(cpu);
+  }
+  std::sort(cpus.begin(), cpus.end());
+  return cpus;
+}
+
+Status check_cpus_there(const std::vector<int>& wanted, const std::vector<int>& online) {
+  std::vector<int> absent;
+  if (!online.empty())
+    std::set_difference(wanted.begin(), wanted.end(), online.begin(), online.end(),
+                        std::back_inserter(absent));
+  if (absent.empty()) return {};
+  const std::string which = absent.size() == 1 ? "CPU " + cpu_list_text(absent) + " is"
+                                               : "the CPUs " + cpu_list_text(absent) + " are";
+  return not_possible(which + " not there: the machine has " + cpu_list_text(online),
+                      "Choose --cpus from " + cpu_list_text(online));
 }
 
 namespace {
@@ -50,7 +95,7 @@ std::vector<CpuTimes> parse_cpu_times(std::string_view proc_stat) {
 }
 
 std::vector<CpuTimes> read_cpu_times(const Root& root) {
-  return parse_cpu_times(read_text(root.at("/proc/stat")).value_or(""));
+  return parse_cpu_times(root.read_text("/proc/stat").value_or(""));
 }
 
 std::int64_t tick_ns() {
@@ -64,7 +109,7 @@ std::int64_t cpu_frequency_khz(const Root& root, int cpu) {
 }
 
 SmiCounter::SmiCounter(const Root& root) : root_(root) {
-  const auto info = read_text(root.at("/proc/cpuinfo"));
+  const auto info = root.read_text("/proc/cpuinfo");
   counts_ = info && (info->find("GenuineIntel") != std::string::npos ||
                      info->find(" hypervisor") != std::string::npos);
 }

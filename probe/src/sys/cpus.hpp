@@ -1,29 +1,37 @@
-// The CPUs: which are there, what they did, how fast they run, and how often the firmware took them away.
+// The CPUs: which exist, what they did, how fast they run, and how often the firmware took them away.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "core/result.hpp"
 #include "sys/root.hpp"
 
 namespace howlate {
 
 std::vector<int> online_cpus(const Root& root);
+std::vector<int> present_cpus(const Root& root);  // online or not
+Status set_online(const Root& root, int cpu);
+// The CPUs that this process may name: its own, and those that isolcpus= takes out of every process's own until the process asks for
+// one. A cpuset is respected.
+std::vector<int> nameable_cpus(const Root& root);
+// Whether all of these CPUs are online; both lists are sorted. True if the online CPUs are unknown.
+Status check_cpus_there(const std::vector<int>& wanted, const std::vector<int>& online);
 
 // Running totals of one CPU from /proc/stat, in ticks.
 struct CpuTimes {
   int cpu = 0;
   std::int64_t busy = 0;   // user, nice, system, irq, softirq (guest time is part of user)
   std::int64_t tasks = 0;  // the same without interrupts: user, nice, system
-  std::int64_t steal = 0;  // another guest's, as the hypervisor tells
+  std::int64_t steal = 0;  // given to other guests, as the hypervisor reports
   std::int64_t idle = 0;   // idle and iowait
 };
 std::vector<CpuTimes> parse_cpu_times(std::string_view proc_stat);
 std::vector<CpuTimes> read_cpu_times(const Root& root);
 std::int64_t tick_ns();
 
-// Of cpufreq, in kHz; 0 = unknown. Reading it can interrupt that CPU: some kernels (x86 before 6.0) ask the CPU itself.
+// From cpufreq, in kHz; 0 = unknown. Reading it can interrupt that CPU: some kernels (x86 before 6.0) ask the CPU itself.
 std::int64_t cpu_frequency_khz(const Root& root, int cpu);
 
 // MSR_SMI_COUNT (0x34), which Intel's CPUs have, and those that QEMU and KVM make. Reading it interrupts that CPU.

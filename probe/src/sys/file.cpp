@@ -15,18 +15,23 @@ void Fd::reset() {
   fd_ = -1;
 }
 
-std::optional<std::string> read_text(const std::string& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return std::nullopt;
-  std::string text;
+int read_whole(const std::string& path, std::string& content) {
+  constexpr std::size_t largest_file = std::size_t{64} << 20U;
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) return errno;
   char buffer[4096];
   for (;;) {
-    const ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    if (got == 0) break;
-    text.append(buffer, static_cast<std::size_t>(got));
+    const ssize_t bytes = ::read(fd.get(), buffer, sizeof buffer);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) return errno;
+    if (bytes == 0 || content.size() > largest_file) return 0;
+    content.append(buffer, static_cast<std::size_t>(bytes));
   }
+}
+
+std::optional<std::string> read_text(const std::string& path) {
+  std::string text;
+  if (read_whole(path, text) != 0) return std::nullopt;
   if (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }

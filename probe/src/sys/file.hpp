@@ -44,23 +44,26 @@ class Fd {
 struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
-// What opendir gives, closed in the end.
+// The result of opendir, closed automatically.
 using OpenFolder = std::unique_ptr<DIR, CloseFolder>;
 
-// The text of a small file (of /proc, /sys), without the newline at its end; nothing if it cannot be read.
+// Appends a whole file, up to 64 MiB of it, to `content`; 0 or the errno.
+int read_whole(const std::string& path, std::string& content);
+// The text of a small file whose path is complete, without the final newline; nothing if it cannot be read. Files of
+// the machine, which a fixture may replace, are read through Root (sys/root.hpp).
 std::optional<std::string> read_text(const std::string& path);
 // The first integer in a file; nothing if there is none.
 std::optional<std::int64_t> read_integer(const std::string& path);
 // Writes a setting's file in one write.
 Status write_text(const std::string& path, std::string_view text);
 
-// "No space left on device" and the like, for a sentence.
+// "No space left on device" and the like, for use in a sentence.
 std::string errno_text(int error);
 
 // A file that is only appended to, whole frame by whole frame.
 class AppendFile {
  public:
-  // A new file, or an empty one; one with content is refused. A pipe or a device is taken as it is.
+  // A new or empty file; one with content is refused. A pipe or a device is used as it is.
   static Result<AppendFile> create(const std::string& path);
 
   // Writes all bytes, in pieces of at most `piece` bytes (0 = in one), and returns 0 or the errno. After an

@@ -58,7 +58,7 @@ std::vector<std::string> fields_of(std::string_view line) {
 
 // Field 22 of /proc/PID/stat and the state; a zombie is dead.
 Result<long long> start_ticks(long long pid) {
-  const auto text = Tree().read("/proc/" + std::to_string(pid) + "/stat");
+  const auto text = Root().read("/proc/" + std::to_string(pid) + "/stat");
   if (!text) return text.error();
   const auto close = text->rfind(')');
   const auto fields =
@@ -140,7 +140,7 @@ Result<Setting> parse_change(std::string_view line) {
 
 JournalFile parse_journal(const std::string& path) {
   JournalFile out{path, {}, {}, {}};
-  const auto text = Tree().read(path);
+  const auto text = Root().read(path);
   if (!text) {
     out.problem = text.error().message;
     return out;
@@ -195,7 +195,7 @@ void remove_empty_state_folder() {
   const auto folder = state_folder();
   if (!folder) return;
   const auto lock = StateLock::take(*folder);
-  if (!lock || Tree().list(*folder) != std::vector<std::string>{"lock"}) return;
+  if (!lock || Root().list(*folder) != std::vector<std::string>{"lock"}) return;
   ::unlink((*folder + "/lock").c_str());
   ::rmdir(folder->c_str());
 }
@@ -265,7 +265,7 @@ Status Journal::remove() {
 
 std::vector<JournalFile> read_journals(const std::string& folder) {
   std::vector<JournalFile> out;
-  for (const std::string& name : Tree().list(folder)) {
+  for (const std::string& name : Root().list(folder)) {
     if (!name.starts_with("knobs-") || !name.ends_with(".journal")) continue;
     out.push_back(parse_journal(folder + "/" + name));
   }
@@ -279,7 +279,7 @@ bool owner_lives(const JournalOwner& owner) {
 }
 
 std::string this_boot() {
-  const auto text = Tree().read_text("/proc/sys/kernel/random/boot_id");
+  const auto text = Root().read_text("/proc/sys/kernel/random/boot_id");
   return text ? *text : "";
 }
 

@@ -1,4 +1,4 @@
-// The journal of knobs: what a probe is about to change, on disk before it changes it, so that a killed
+// The journal of knobs: a probe writes each change to disk before it makes it, so that a killed
 // probe's changes can be undone. One file a process; it carries the boot's id, and nothing is restored into
 // another boot.
 #pragma once
@@ -8,19 +8,19 @@
 
 #include "core/result.hpp"
 #include "sys/file.hpp"
-#include "sys/knobs_setting.hpp"
+#include "sys/setting.hpp"
 
 namespace howlate {
 
 // Where journals lie: $HOWLATE_STATE_DIR, else /run/howlate (root), $XDG_RUNTIME_DIR/howlate,
 // /tmp/howlate-<uid>. Made if need be; refused if it is somebody else's.
 Result<std::string> state_folder();
-// Is it there already? Makes nothing.
+// Whether the folder exists; does not make it.
 bool has_state_folder();
-// Removes it where it holds nothing, for a program that leaves no trace. One that the user named stays.
+// Removes the folder if it is empty, to leave no trace. A folder that the user named stays.
 void remove_empty_state_folder();
 
-// One process at a time looks at the journals and changes the machine. Released when it goes.
+// A lock: one process at a time reads the journals and changes the machine. Released by the destructor.
 class StateLock {
  public:
   static Result<StateLock> take(const std::string& folder);
@@ -33,24 +33,24 @@ class StateLock {
 struct JournalOwner {
   std::string boot_id;
   long long pid = 0;
-  long long start_ticks = 0;  // of that process, since boot: a pid may come again
+  long long start_ticks = 0;  // of that process, since boot, because pids are reused
   std::string root;           // the tree that was changed: "/" or a fixture
 };
 
 struct JournalFile {
   std::string path;
   JournalOwner owner;             // no boot id where it could not be read
-  std::string problem;            // why not all of it was understood; "" = it was, or it was never begun
+  std::string problem;            // why a part could not be understood; "" = understood, or never begun
   std::vector<Setting> settings;  // in the order in which they were changed
 };
 
-// This process's own. Made with the first change.
+// This process's own journal. Made with the first change.
 class Journal {
  public:
   static Result<Journal> create(const std::string& folder, const std::string& root);
-  // On the disk when it returns.
+  // Returns when the change is on disk.
   Status append(const Setting& setting);
-  // All is undone: the file goes.
+  // Everything is undone: removes the file.
   Status remove();
 
  private:
@@ -62,7 +62,7 @@ class Journal {
 // Every journal in the folder. A last line that is cut was never acted upon, and is left out; so was a journal
 // whose first line is cut. Any other that is not understood says so in `problem`: it may name changes.
 std::vector<JournalFile> read_journals(const std::string& folder);
-// Does the process that wrote it still live (in this boot)?
+// Whether the process that wrote it is still alive (in this boot).
 bool owner_lives(const JournalOwner& owner);
 std::string this_boot();  // "" if it cannot be read
 

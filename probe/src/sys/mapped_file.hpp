@@ -1,4 +1,4 @@
-// A file's bytes, read-only and without copying them: for files that are larger than what one wants to hold.
+// A file's bytes, mapped read-only: for files that are too large to copy into memory.
 #pragma once
 
 #include <cstddef>

@@ -133,7 +133,7 @@ MemoryLock::~MemoryLock() {
 }
 
 std::int64_t memory_available(const Root& root) {
-  const auto text = read_text(root.at("/proc/meminfo"));
+  const auto text = root.read_text("/proc/meminfo");
   std::size_t at = text ? text->find("MemAvailable:") : std::string::npos;
   if (text && at == std::string::npos) at = text->find("MemFree:");  // before Linux 3.14
   if (at == std::string::npos) return 0;
@@ -141,12 +141,24 @@ std::int64_t memory_available(const Root& root) {
   if (digits == std::string::npos) return 0;
   std::int64_t kib = 0;
   std::from_chars(text->data() + digits, text->data() + text->size(), kib);
-  return std::min(kib * 1024, cgroup_memory_room(Tree(root.at("/"))).value_or(INT64_MAX));
+  return std::min(kib * 1024, cgroup_memory_room(Root(root.at("/"))).value_or(INT64_MAX));
+}
+
+Status check_available(std::string_view need, double bytes, std::int64_t available_bytes,
+                       std::string remedy) {
+  constexpr double most = 0.8;
+  constexpr double mib = 1 << 20;
+  const auto available = static_cast<double>(available_bytes);
+  if (available_bytes == 0 || bytes <= most * available) return {};
+  return not_possible(std::string(need) + ' ' + std::to_string(static_cast<std::int64_t>(bytes / mib)) +
+                          " MiB, and " + std::to_string(static_cast<std::int64_t>(available / mib)) +
+                          " MiB are available",
+                      std::move(remedy));
 }
 
 std::optional<std::int64_t> out_of_memory_kills(const Root& root) {
   constexpr std::string_view key = "\noom_kill ";
-  const auto text = read_text(root.at("/proc/vmstat"));
+  const auto text = root.read_text("/proc/vmstat");
   const std::size_t at = text ? text->find(key) : std::string::npos;
   if (at == std::string::npos) return std::nullopt;
   std::int64_t kills = 0;

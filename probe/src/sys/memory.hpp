@@ -13,7 +13,7 @@
 
 namespace howlate {
 
-// Pages of zeros that have been touched; given back at the end.
+// Pages of zeros that have been touched; released by the destructor.
 class TouchedPages {
  public:
   TouchedPages() = default;
@@ -29,7 +29,7 @@ class TouchedPages {
   TouchedPages& operator=(const TouchedPages&) = delete;
   ~TouchedPages();
 
-  // As many T as fit. T must be happy to begin as zeros.
+  // As many T as fit. All-zero bytes must be a valid T.
   template <class T>
   [[nodiscard]] std::span<T> as() const {
     return {static_cast<T*>(at_), bytes_ / sizeof(T)};
@@ -77,10 +77,13 @@ class MemoryLock {
   std::string why_;
 };
 
-// Bytes that can be had without swapping: MemAvailable, or less where a memory limit of the caller's cgroups leaves less.
+// Bytes available without swapping: MemAvailable, or less if a memory limit of the caller's cgroups leaves less.
 // 0 = unknown.
 std::int64_t memory_available(const Root& root);
-// How many processes the kernel's out-of-memory killer has ended since boot, of whatever group; nothing before Linux 4.13.
+// Refuses what would take more than four fifths of the available bytes (0: unknown, which refuses nothing). `need` begins
+// the sentence: "100 points need".
+Status check_available(std::string_view need, double bytes, std::int64_t available_bytes, std::string remedy);
+// How many processes the kernel's out-of-memory killer has ended since boot, in any group; nothing before Linux 4.13.
 std::optional<std::int64_t> out_of_memory_kills(const Root& root);
 
 }  // namespace howlate

@@ -51,9 +51,7 @@ int await_signal(const Fd& fd, std::int64_t until_ns) {
     if (const int signal = take_signal(fd); signal != 0) return signal;
     const std::int64_t left_ns = until_ns - monotonic_now_ns();
     if (left_ns <= 0) return 0;
-    const struct timespec left {
-      static_cast<time_t>(left_ns / 1'000'000'000), static_cast<long>(left_ns % 1'000'000'000)
-    };
+    const struct timespec left = timespec_of(left_ns);
     struct pollfd one {
       fd.get(), POLLIN, 0
     };

@@ -4,7 +4,7 @@
 
 namespace howlate {
 
-// A seed that nobody chose, below 2^53 so that every reader of JSON keeps it.
+// A random seed below 2^53, so that every JSON reader keeps it exactly.
 std::int64_t random_seed();
 
 }  // namespace howlate

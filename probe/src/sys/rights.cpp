@@ -8,7 +8,7 @@
 namespace howlate {
 
 bool has_capability(const Root& root, Capability capability) {
-  const auto status = read_text(root.at("/proc/self/status"));
+  const auto status = root.read_text("/proc/self/status");
   const std::size_t at = status ? status->find("CapEff:") : std::string::npos;
   const std::size_t digits = at == std::string::npos ? at : status->find_first_not_of(" \t", at + 7);
   if (digits == std::string::npos) return false;

@@ -1,4 +1,4 @@
-// What this process may do.
+// The rights of this process.
 #pragma once
 
 #include "sys/root.hpp"

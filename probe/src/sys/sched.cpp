@@ -14,6 +14,7 @@
 
 #include "core/params.hpp"
 #include "core/text.hpp"
+#include "sys/elsewhere.hpp"
 #include "sys/file.hpp"
 #include "sys/granting.hpp"
 #include "sys/rights.hpp"
@@ -193,6 +194,7 @@ Result<SchedPolicy> read_policy() {
 }
 
 Status may_have_policy(const SchedPolicy& policy, const Root& root) {
+  if (elsewhere_cpus() != nullptr) return {};
   struct Try {
     const SchedPolicy& policy;
     const Root& root;
@@ -255,12 +257,19 @@ Status set_affinity(const std::vector<int>& cpus) {
 }
 
 std::vector<int> read_affinity() {
+  if (const std::vector<int>* stated = elsewhere_cpus()) return *stated;
   const CpuSet now(cpus_max);
   std::vector<int> cpus;
   if (::sched_getaffinity(0, now.bytes, now.set) != 0) return cpus;
   for (int cpu = 0; cpu < cpus_max; ++cpu)
     if (CPU_ISSET_S(static_cast<std::size_t>(cpu), now.bytes, now.set)) cpus.push_back(cpu);
   return cpus;
+}
+
+bool may_move_to(int cpu) {
+  const std::vector<int> before = read_affinity();
+  const bool may = static_cast<bool>(set_affinity({cpu}));
+  return static_cast<bool>(set_affinity(before)) && may;
 }
 
 std::string cpu_list_text(const std::vector<int>& cpus) {

@@ -1,4 +1,4 @@
-// How the kernel schedules a thread: policy, priority, CPUs; asked for, and read back.
+// How the kernel schedules a thread: policy, priority, CPUs; set, and read back.
 #pragma once
 
 #include <sys/types.h>
@@ -31,8 +31,8 @@ struct SchedPolicy {
 Result<SchedPolicy> parse_policy(std::string_view text);
 std::string policy_text(const SchedPolicy& policy);
 
-// Of the calling thread. The value read back is compared; a refusal is an Error whose remedy names the right
-// that lacks.
+// For the calling thread. The value read back is compared; a refusal is an Error whose remedy names the missing
+// right.
 Status set_policy(const SchedPolicy& policy, const Root& root = {});
 Result<SchedPolicy> read_policy();
 // Whether a thread of this process may have the policy; tried on a thread of its own that ends at once. For
@@ -55,6 +55,7 @@ class ServedFirst {
 
 Status set_affinity(const std::vector<int>& cpus);        // of the calling thread, read back
 std::vector<int> read_affinity();                         // of the calling thread, sorted
+bool may_move_to(int cpu);                                // tried, and undone
 std::string cpu_list_text(const std::vector<int>& cpus);  // {0,1,2,5} -> "0-2,5"
 
 // prctl(PR_SET_TIMERSLACK) of the calling thread; 0 leaves it as found. Read back in nanoseconds.

@@ -1,4 +1,4 @@
-// Standard input, output and error: there from the start, and known to be kept at the end.
+// Standard input, output and error: open from the start, and checked for lost output at the end.
 #pragma once
 
 #include "core/result.hpp"
@@ -9,11 +9,11 @@ namespace howlate {
 // printed would then land in it.
 void have_standard_streams();
 
-// Whether all that was printed is kept: what a full disk swallowed is not. A reader that went away is no
+// Whether all output was written, which fails on a full disk. A reader that closed the pipe is no
 // error.
 Status standard_output_kept();
 
-// Says on standard error what went wrong, in the one form that every command has, and answers with its code.
+// Prints on standard error what went wrong, in the form that all commands share, and returns the exit code.
 ExitCode complain(const Error& error);
 
 }  // namespace howlate

@@ -6,8 +6,8 @@
 
 #include "core/params.hpp"
 #include "sys/cpus.hpp"
-#include "sys/facts_tree.hpp"
 #include "sys/file.hpp"
+#include "sys/root.hpp"
 
 namespace howlate {
 
@@ -19,8 +19,8 @@ std::string folder_of(pid_t pid) {
   return "/proc/" + std::to_string(pid);
 }
 
-Tree tree_of(const Root& root) {
-  return Tree(root.at("/"));
+Root tree_of(const Root& root) {
+  return Root(root.at("/"));
 }
 
 std::int64_t time_ns(const timeval& time) {
@@ -69,7 +69,7 @@ std::vector<TaskStat> read_processes(const Root& root, Order order) {
   std::vector<int> pids = tree_of(root).numbered("/proc", "");
   if (order == Order::newest_first) std::reverse(pids.begin(), pids.end());
   for (const int pid : pids) {
-    const auto text = read_text(root.at(folder_of(pid) + "/stat"));
+    const auto text = root.read_text(folder_of(pid) + "/stat");
     if (!text) continue;  // ended meanwhile
     if (auto task = parse_task_stat(*text)) tasks.push_back(std::move(*task));
   }
@@ -81,7 +81,7 @@ TaskPlace read_task_place(const Root& root, pid_t pid) {
   std::int64_t longest_ns = -1;
   pid_t busiest = pid;
   for (const int thread : tree_of(root).numbered(folder_of(pid) + "/task", "")) {
-    const auto text = read_text(root.at(folder_of(pid) + "/task/" + std::to_string(thread) + "/stat"));
+    const auto text = root.read_text(folder_of(pid) + "/task/" + std::to_string(thread) + "/stat");
     const auto task = parse_task_stat(text.value_or(""));
     if (!task || task->cpu_ns <= longest_ns) continue;
     longest_ns = task->cpu_ns;
@@ -89,7 +89,7 @@ TaskPlace read_task_place(const Root& root, pid_t pid) {
     place.last_cpu = task->cpu;
   }
   const auto status =
-      read_text(root.at(folder_of(pid) + "/task/" + std::to_string(busiest) + "/status")).value_or("");
+      root.read_text(folder_of(pid) + "/task/" + std::to_string(busiest) + "/status").value_or("");
   for (const std::string& line : parts_of(status, '\n')) {
     if (!line.starts_with("Cpus_allowed_list:")) continue;
     const auto cpus = parse_cpu_list(trimmed(std::string_view(line).substr(18)));
@@ -118,7 +118,7 @@ std::optional<std::int64_t> parse_run_time_ns(std::string_view schedstat) {
 }
 
 std::optional<std::int64_t> read_run_time_ns(const Root& root) {
-  return parse_run_time_ns(read_text(root.at("/proc/schedstat")).value_or(""));
+  return parse_run_time_ns(root.read_text("/proc/schedstat").value_or(""));
 }
 
 std::int64_t own_run_time_ns() {

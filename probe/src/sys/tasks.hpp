@@ -1,4 +1,4 @@
-// The tasks of the machine as /proc tells of them: who they are, and the CPU time that they have used.
+// The tasks of the machine according to /proc: their identity, and the CPU time that they have used.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@ struct TaskStat {
   std::int64_t cpu_ns = 0;
   std::int64_t children_ns = 0;  // of children that have ended and were waited for
   long long start = 0;           // when it began, in ticks since boot: with the pid, who it is
-  int cpu = -1;                  // where it ran last
+  int cpu = -1;                  // the CPU on which it ran last
   long long priority = 0;
   long long policy = 0;
 };

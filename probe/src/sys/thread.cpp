@@ -109,7 +109,7 @@ void RtThread::join() {
 
 namespace {
 std::int64_t read_migrations(const Root& root) {
-  const auto text = read_text(root.at("/proc/thread-self/sched"));
+  const auto text = root.read_text("/proc/thread-self/sched");
   const std::size_t at = text ? text->find("nr_migrations") : std::string::npos;
   const std::size_t digits = at == std::string::npos ? at : text->find_first_of("0123456789", at);
   if (digits == std::string::npos) return -1;

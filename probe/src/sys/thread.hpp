@@ -18,29 +18,29 @@
 namespace howlate {
 
 struct ThreadSpec {
-  std::vector<int> cpus;  // where it may run; empty: as its creator
+  std::vector<int> cpus;  // the CPUs on which it may run; empty: as its creator
   SchedPolicy policy;
   std::int64_t timer_slack_ns = 0;  // 0: as found
   std::string name = {};  // as ps and the kernel's traces show it, 15 characters; empty: as the program
   std::function<Status()> enter = {};  // on the thread, before CPUs and policy are set: into a control group
-  std::size_t stack_bytes = 0;         // 0: one with room for anything, touched
+  std::size_t stack_bytes = 0;         // 0: a stack of ample size, touched
 };
 
 // The smallest stack that the C library gives a thread (128 KiB on aarch64).
 std::size_t least_stack_bytes();
 
-// What was read back, on the thread itself.
+// The values read back on the thread itself.
 struct ThreadInForce {
   std::vector<int> cpus;
   SchedPolicy policy;
   std::int64_t timer_slack_ns = 0;
 };
 
-// A thread with a touched stack, made as the spec says before its body begins. Joined at the end.
+// A thread with a touched stack, configured as the spec says before its body begins. Joined by the destructor.
 class RtThread {
  public:
   RtThread() = default;
-  // Returns when the thread is as it was asked to be and about to enter `body`; else with the reason, and no
+  // Returns when the thread is configured and about to enter `body`; otherwise with the reason, and no
   // thread is left.
   static Result<RtThread> start(const ThreadSpec& spec, std::function<void()> body, const Root& root = {});
   RtThread(RtThread&& other) noexcept
@@ -74,7 +74,7 @@ struct ThreadCounters {
 };
 ThreadCounters read_thread_counters(const Root& root);
 ThreadCounters read_thread_usage();  // without the migrations: one system call, no file
-// after - before; unknown stays unknown.
+// after - before; unknown values stay unknown.
 ThreadCounters operator-(const ThreadCounters& after, const ThreadCounters& before);
 
 }  // namespace howlate

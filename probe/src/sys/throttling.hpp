@@ -30,7 +30,7 @@ class RtThrottling {
   [[nodiscard]] bool limited() const;
 
   Root root_;
-  Fd log_;  // behind the last line that was there
+  Fd log_;  // positioned after the last existing line
   bool limited_before_;
 };
 

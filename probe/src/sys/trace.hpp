@@ -1,4 +1,4 @@
-// The kernel's trace (tracefs): leave a mark and stop it, so that what led to a late wake-up stays in its
+// The kernel's trace (tracefs): set a mark and stop it, so that the events before a late wake-up stay in its
 // buffer.
 #pragma once
 

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "core/text.hpp"
-#include "sys/knobs_undo.hpp"
+#include "sys/undo.hpp"
 
 namespace howlate {
 
@@ -166,7 +166,7 @@ void Tracer::end() {
   if (made_) {
     stop();
     static_cast<void>(set_own("current_tracer", "nop"));
-    const Undone undone = undo_settings(Tree(root_.at("/")), changed_);
+    const Undone undone = undo_settings(Root(root_.at("/")), changed_);
     if (undone.failed.empty() && journal_) static_cast<void>(journal_->remove());
   } else if (journal_) {
     static_cast<void>(journal_->remove());  // nothing was changed

@@ -36,8 +36,8 @@ class Tracer {
   [[nodiscard]] std::optional<std::string> read(std::string_view file) const;
   [[nodiscard]] std::optional<std::string> read_own(std::string_view file) const;
 
-  Status start();     // the tracer runs from now on
-  void stop() const;  // nothing is recorded after it; what was recorded can be read
+  Status start();     // starts the tracer
+  void stop() const;  // nothing is recorded afterwards; the recorded lines can be read
   // Each line of what was recorded. Reads through a buffer of its own size: no page is touched first.
   Status each_line(const std::function<void(std::string_view)>& line);
   void end();

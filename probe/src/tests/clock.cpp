@@ -29,9 +29,9 @@ constexpr ParamSpec params[] = {
     {"clock", ParamType::choice, "monotonic", "",
      "monotonic|monotonic_raw|realtime|boottime|tai|realtime_coarse|monotonic_coarse|cycles", "which clock"},
     {"via", ParamType::choice, "", "", "vdso|syscall",
-     "how it is read (vdso, or the CPU's instruction for cycles)"},
+     "how the clock is read (vdso, or the CPU's instruction for cycles)"},
     {"above", ParamType::duration, "25ns", "ns", "",
-     "count differences above it, and the deviation without them"},
+     "count the differences above it, and give the deviation without them"},
     points_param("1000000"),
     points_duration,
     points_warm_up,
@@ -43,7 +43,7 @@ constexpr ParamSpec params[] = {
 constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the difference"},
     {"time_ns", ColumnType::i64, "the later of the two readings, as an offset from t0"},
-    {"dt_ns", ColumnType::i64, "difference to the reading before"},
+    {"dt_ns", ColumnType::i64, "difference from the previous reading"},
     {"flags", ColumnType::u8, "bit 0: warm-up"},
 };
 constexpr std::size_t time_column = 1;
@@ -63,7 +63,7 @@ constexpr std::array<Clock, 7> clocks = {{{"monotonic", CLOCK_MONOTONIC},
 
 template <class Time>
 std::int64_t in_ns(const Time& time) {
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+  return static_cast<std::int64_t>(time.tv_sec) * second_ns + time.tv_nsec;
 }
 
 // Ways to read, each a type of its own, so that nothing but the reading is in the loop.
@@ -216,23 +216,22 @@ Result<ExitCode> run(Cell& cell) {
 }
 
 // A reading, by half of each second.
-constexpr PointTerm point_ns[] = {
-    {.factor = 100},
-    {.factor = 400, .where = "via", .has_value = "syscall"},
-};
+double turn_ns(const Params& in) {
+  return in.text("via") == "syscall" ? 500 : 100;
+}
 
 }  // namespace
 
 extern const Test test_clock;
 const Test test_clock = {
     .name = "clock",
-    .summary = "differences of successive readings of a clock",
+    .summary = "differences between successive readings of a clock",
     .params = params,
     .columns = columns,
     .needs = needs_fifo_or_rr,
     .run = run,
     .example = "howlate-probe clock --clock monotonic_raw --via syscall --points 100000",
-    .point_ns = point_ns,
+    .turn_ns = turn_ns,
 };
 
 }  // namespace howlate

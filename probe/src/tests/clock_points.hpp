@@ -1,4 +1,4 @@
-// What becomes of the test clock's readings after the last one: differences, and how many of them are long.
+// Evaluation of the test clock's readings after the last one: differences, and how many of them are long.
 #pragma once
 
 #include <cstdint>

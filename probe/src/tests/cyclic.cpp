@@ -13,6 +13,7 @@
 #include "cell/cell.hpp"
 #include "cell/choose.hpp"
 #include "core/text.hpp"
+#include "sys/elsewhere.hpp"
 #include "sys/random.hpp"
 #include "tests/test.hpp"
 #include "timers/timer.hpp"
@@ -29,28 +30,30 @@ constexpr std::int64_t activations_max = 1'000'000'000'000;
 constexpr ParamSpec params[] = {
     {"timer", ParamType::text, "clock_nanosleep", "", "", "the way to sleep (howlate-probe list names them)"},
     {"period", ParamType::duration, "1ms", "ns", "", "distance between two releases, from 20us"},
-    {"activations", ParamType::count, "", "1", "", "end after so many activations, warm-up included", false,
+    {"activations", ParamType::count, "", "1", "", "end after this many activations, warm-up included", false,
      true},
     {"duration", ParamType::duration, "", "ns", "", "end after this time (10s if neither is given)", false,
      true},
     {"first", ParamType::duration, "1000us", "ns", "", "distance of the first release from the start"},
     {"late-policy", ParamType::choice, "skip", "", "skip|backlog|as-published",
-     "what follows a late activation"},
+     "what happens to releases that pass during a late activation"},
     {"dither", ParamType::flag, "", "", "", "draw each gap from 0.5 to 1.5 periods"},
-    {"seed", ParamType::count, "", "1", "", "of the dither; by default a random one, which is recorded"},
+    {"seed", ParamType::count, "", "1", "", "seed of the dither; by default a random one, which is recorded"},
     {"warm-up", ParamType::count, "0", "1", "",
-     "first activations that are counted but outside the statistics"},
-    {"cpus", ParamType::cpus, "", "", "", "one measuring thread on each; by default the highest CPU allowed"},
+     "the first activations, which are counted but are not in the statistics"},
+    {"cpus", ParamType::cpus, "", "", "",
+     "one measuring thread on each CPU; by default the highest CPU allowed"},
     {"policy", ParamType::text, "fifo:80", "", "", "other, fifo:P, rr:P or deadline:RUNTIME:DEADLINE:PERIOD"},
-    {"priorities", ParamType::text, "", "", "", "of the threads, in the order of their CPUs: 80,79"},
-    {"stagger", ParamType::duration, "0ns", "ns", "", "thread k is released k times this later"},
+    {"priorities", ParamType::text, "", "", "",
+     "priorities of the threads, in the order of their CPUs: 80,79"},
+    {"stagger", ParamType::duration, "0ns", "ns", "", "shift the releases of thread k by k times this"},
     {"work", ParamType::duration, "0ns", "ns", "",
      "work of each activation (calibrated on the thread's CPU)"},
-    {"deadline", ParamType::duration, "", "ns", "",
-     "count latencies, or responses where there is work, beyond it"},
+    {"deadline", ParamType::duration, "", "ns", "", "count latencies (with work: responses) above it"},
     {"threshold", ParamType::duration, "", "ns", "", "end at the first latency above it, with exit code 1"},
-    {"break-trace", ParamType::flag, "", "", "", "at the threshold mark the kernel's trace and stop it"},
-    {"timer-slack", ParamType::duration, "", "ns", "", "of the measuring threads; by default left as it is"},
+    {"break-trace", ParamType::flag, "", "", "", "at the threshold, mark the kernel's trace and stop it"},
+    {"timer-slack", ParamType::duration, "", "ns", "",
+     "timer slack of the measuring threads; unchanged by default"},
     {"occupy-all", ParamType::flag, "", "", "", "let a spinning timer take every CPU"},
 };
 
@@ -62,7 +65,7 @@ constexpr ColumnSpec columns[] = {
     {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: switched out before this time stamp (spinning)"},
 };
 
-// What each thread is like; the lanes are made of it.
+// The properties of each thread, from which the lanes are made.
 struct Threads {
   std::vector<int> cpus;  // {-1}: one thread, not pinned
   std::vector<SchedPolicy> policies;
@@ -74,13 +77,10 @@ std::int64_t or_zero(const Params& params_in, std::string_view name) {
 }
 
 Status check_times(const Params& in) {
-  const std::int64_t period_ns = in.integer("period");
-  if (period_ns < period_ns_min || period_ns > period_ns_max)
-    return usage_error("a period of " + in.text("period") + " is not possible",
-                       "Choose --period from 20us to 1h");
+  if (const Status period = check_period(in, period_ns_min, period_ns_max); !period) return period;
   for (const std::string_view name : {"activations", "duration", "threshold", "deadline"})
     if (in.is_set(name) && in.integer(name) <= 0)
-      return usage_error("--" + std::string(name) + " must be more than 0");
+      return usage_error("--" + std::string(name) + " must be more than 0", "Leave it out for no such limit");
   if (in.is_set("activations") && in.integer("activations") > activations_max)
     return usage_error("--activations can be at most 1000000000000");
   if (in.integer("stagger") > stagger_ns_max) return usage_error("--stagger can be at most 1h");
@@ -183,7 +183,7 @@ Result<const Timer*> choose_timer(const Params& in, const Threads& threads, Late
   const TimerUse use{late_policy, in.flag("dither"), static_cast<int>(threads.cpus.size()),
                      in.integer("period")};
   if (const Status fits = check_timer_use(chosen, use); !fits) return fits.error();
-  if (const Status there = chosen.available(); !there) return there.error();
+  if (const Status there = if_here(chosen.available()); !there) return there.error();
   const std::size_t allowed = read_affinity().size();
   if (chosen.windows && allowed == 1 && threads.cpus.size() == 1 && !in.flag("occupy-all"))
     return not_possible("a spinning timer takes a whole CPU, and there is only one here");
@@ -261,6 +261,12 @@ Result<ExitCode> run(Cell& cell) {
   return cell.measure(std::move(plan));
 }
 
+// A spinning timer works for half of each second.
+double turn_ns(const Params& in) {
+  const auto timer = find_timer(in.text("timer"));
+  return in.number("period") * (timer && (*timer)->windows ? 2 : 1);
+}
+
 }  // namespace
 
 extern const Test test_cyclic;
@@ -270,10 +276,11 @@ const Test test_cyclic = {
     .params = params,
     .columns = columns,
     .needs =
-        "for fifo, rr and deadline the right to real-time scheduling (CAP_SYS_NICE or ulimit -r); it "
-        "measures as other without",
+        "for fifo, rr and deadline the right to real-time scheduling (CAP_SYS_NICE or ulimit -r); without "
+        "it the test measures as other",
     .run = run,
     .example = "howlate-probe cyclic --period 250us --activations 100000 --dither --load cpu:50",
+    .turn_ns = turn_ns,
 };
 
 }  // namespace howlate

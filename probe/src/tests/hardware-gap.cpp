@@ -12,62 +12,68 @@
 #include "gap/source.hpp"
 #include "points/points.hpp"
 #include "sys/cpus.hpp"
+#include "sys/elsewhere.hpp"
 #include "tests/test.hpp"
 
 namespace howlate {
 
 namespace {
 
-constexpr ParamSpec params[] = {
+const std::string source_names = choices_of(gap_sources());
+const std::string source_help = summaries_of(gap_sources()) + "; by default hwlat where it exists";
+
+const ParamSpec params[] = {
     {"points", ParamType::count, "10000", "1", "",
-     "end after so many gaps (with hwlat: windows that had one)", false, true},
+     "end after this many gaps (with hwlat: windows with a gap)", false, true},
     {"duration", ParamType::duration, "10s", "ns", "", "end after this time, if that comes first", false,
      true},
     points_warm_up,
     points_cpus,
     points_policy,
     points_occupy_all,
-    {"source", ParamType::choice, "", "", "hwlat|spin",
-     "the kernel's tracer, or a task that spins; hwlat where it exists"},
-    {"threshold", ParamType::duration, "10us", "ns", "", "shorter gaps are none"},
-    {"window", ParamType::duration, "1s", "ns", "", "a CPU is watched once in this time"},
+    {"source", ParamType::choice, "", "", source_names, source_help},
+    {"threshold", ParamType::duration, "10us", "ns", "", "do not count shorter gaps"},
+    {"window", ParamType::duration, "1s", "ns", "", "watch each CPU once in this time"},
     {"width", ParamType::duration, "500ms", "ns", "", "for so long"},
-    {"each-cpu", ParamType::flag, "", "", "", "with hwlat: all CPUs at once, not one after the other"},
+    {"each-cpu", ParamType::flag, "", "", "", "with hwlat: watch all CPUs at once, not one after the other"},
 };
 
 constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the gap"},
     {"time_ns", ColumnType::i64, "its end, as an offset from t0"},
     {"gap_ns", ColumnType::i64, "its length"},
-    {"in_window", ColumnType::i64,
-     "hwlat: how many gaps its window had; spin: which one of its window it is"},
+    {"in_window", ColumnType::i64, "hwlat: how many gaps its window had; spin: its number within its window"},
     {"cpu", ColumnType::i64, "where"},
     {"flags", ColumnType::u8,
-     "bit 0: warm-up; bit 1: the kernel ran another task meanwhile: no hardware gap"},
+     "bit 0: warm-up; bit 1: the kernel ran another task during the gap, so it is no hardware gap"},
 };
 
 constexpr Need modules[] = {{"msr"}};
 
-Result<std::unique_ptr<GapSource>> choose_source(Cell& cell) {
+Result<const GapSource*> choose_source(Cell& cell) {
   Params& in = cell.params();
-  const Status hwlat = gap_hwlat_available(cell.root());
+  const auto hwlat = find_gap_source("hwlat");
+  if (!hwlat) return hwlat;
+  const Status tracer = if_here((*hwlat)->available(cell.root()));
   if (!in.is_set("source")) {
-    in.put("source", hwlat ? "hwlat" : "spin");
-    if (!hwlat)
-      cell.warn("a task watches instead of the kernel (" + hwlat.error().message +
-                "): it cannot tell the kernel's interrupts, non-maskable ones, a hypervisor and the firmware "
-                "apart");
+    in.put("source", tracer ? "hwlat" : "spin");
+    if (!tracer)
+      cell.warn(
+          "probe.watched-by-task",
+          "a task watches instead of the kernel (" + tracer.error().message +
+              "): it cannot tell the kernel's interrupts, non-maskable ones, a hypervisor and the firmware "
+              "apart");
   }
-  if (in.text("source") == "hwlat") {
-    if (hwlat) return make_gap_hwlat(cell.root());
-    Error why = hwlat.error();
+  const auto source = find_gap_source(in.text("source"));
+  if (!source) return source;
+  const Status there = if_here((*source)->available(cell.root()));
+  if (there) return source;
+  Error why = there.error();
+  if (*source == *hwlat)
     why.remedy =
         "Use --source spin, which needs no tracer, or a kernel with CONFIG_HWLAT_TRACER (Debian's RT "
         "kernels)";
-    return why;
-  }
-  if (const Status spin = gap_spin_available(cell.root()); !spin) return spin.error();
-  return make_gap_spin(cell.root());
+  return why;
 }
 
 Status check_times(const GapPlan& plan) {
@@ -99,12 +105,12 @@ Result<ExitCode> run(Cell& cell) {
               in.integer("width"), plan.duration_ns, in.flag("each-cpu")};
   if (const Status times = check_times(gap); !times) return times.error();
   if (gap.duration_ns < gap.window_ns)
-    cell.warn("--duration " + in.text("duration") + " is shorter than --window " + in.text("window") +
-              ": perhaps nothing is watched");
+    cell.warn("probe.watched-too-short", "--duration " + in.text("duration") + " is shorter than --window " +
+                                             in.text("window") + ": perhaps nothing is watched");
   const auto source = choose_source(cell);
   if (!source) return source.error();
-  const bool spins = in.text("source") == "spin";
-  if (const Status left = spins ? leave_a_cpu(in, gap.cpus) : Status(); !left) return left.error();
+  if (const Status left = (*source)->spins ? leave_a_cpu(in, gap.cpus) : Status(); !left) return left.error();
+  const std::unique_ptr<GapRun> watch = (*source)->make(cell.root());
   for (const std::string_view name : {"source", "threshold", "window", "width"})
     plan.labels.emplace_back(name, in.text(name));
   constexpr std::int64_t grace_ns = 30'000'000'000;
@@ -112,12 +118,12 @@ Result<ExitCode> run(Cell& cell) {
   std::int64_t smi_before = -1;
   plan.set_up = [&] {
     smi_before = smi_count(cell.root(), gap.cpus);
-    return (*source)->set_up(gap);
+    return watch->set_up(gap);
   };
-  plan.threads = (*source)->threads(gap);
+  plan.threads = watch->threads(gap);
   plan.conclude = [&](std::vector<PointsTable>&) {
     PointsOutcomes outcomes;
-    (*source)->tell(outcomes);
+    watch->tell(outcomes);
     const std::int64_t smi_after = smi_count(cell.root(), gap.cpus);
     if (smi_before >= 0 && smi_after >= 0) outcomes.figures.emplace_back("smi", smi_after - smi_before);
     return outcomes;
@@ -126,7 +132,9 @@ Result<ExitCode> run(Cell& cell) {
 }
 
 // Where every window has a gap; what ends it is --duration as a rule.
-constexpr PointTerm point_ns[] = {{.factor = 1, .option = "window"}};
+double turn_ns(const Params& in) {
+  return in.number("window");
+}
 
 }  // namespace
 
@@ -137,12 +145,13 @@ const Test test_hardware_gap = {
     .params = params,
     .columns = columns,
     .needs =
-        "root and a kernel with the tracer hwlat; without, it spins as a task and says what it cannot tell "
-        "apart",
+        "root and a kernel with the tracer hwlat; without it the test spins as a task and says what it "
+        "cannot "
+        "tell apart",
     .run = run,
     .example = "howlate-probe hardware-gap --duration 1min --threshold 10us --cpus all",
     .modules = modules,
-    .point_ns = point_ns,
+    .turn_ns = turn_ns,
 };
 
 }  // namespace howlate

@@ -10,70 +10,72 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "howlate_abi.h"
 #include "irq/source.hpp"
 #include "points/points.hpp"
+#include "sys/elsewhere.hpp"
 #include "tests/test.hpp"
 
 namespace howlate {
 
 namespace {
 
-constexpr ParamSpec params[] = {
+const std::string source_names = choices_of(irq_sources());
+const std::string source_help = summaries_of(irq_sources());
+
+const ParamSpec params[] = {
     points_param("10000"),
     points_duration,
     points_warm_up,
     points_cpus,
     points_policy,
-    {"source", ParamType::choice, "module", "", "module|hpet|timerlat",
-     "the module howlate_irq; the module howlate_hpet on a spare comparator of the HPET (x86), with the "
-     "HPET's "
-     "counter as the clock; or the kernel's tracer, which needs no module and wakes a thread of the kernel"},
+    {"source", ParamType::choice, "module", "", source_names, source_help},
     {"period", ParamType::duration, "1ms", "ns", "", "distance between two interrupts"},
-    {"maximum-only", ParamType::flag, "", "", "", "keep the two maxima and nothing else"},
+    {"maximum-only", ParamType::flag, "", "", "", "keep only the two maxima"},
 };
 
 constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the interrupt"},
-    {"time_ns", ColumnType::i64, "when it was due, as an offset from t0"},
-    {"irq_latency_ns", ColumnType::i64, "first time stamp of the handler minus the instant it was due"},
-    {"wake_latency_ns", ColumnType::i64, "first time stamp of the woken task minus the instant it was due"},
+    {"time_ns", ColumnType::i64, "the instant at which it was due, as an offset from t0"},
+    {"irq_latency_ns", ColumnType::i64,
+     "first time stamp of the handler minus the instant at which it was due"},
+    {"wake_latency_ns", ColumnType::i64,
+     "first time stamp of the woken task minus the instant at which it was due"},
     {"flags", ColumnType::u8, "bit 0: warm-up"},
 };
 
-constexpr Need modules[] = {{"howlate_irq", "source", "module"}, {"howlate_hpet", "source", "hpet"}};
-
-struct Source {
-  std::string_view name;
-  Status (*available)(const Root& root);
-  std::unique_ptr<IrqSource> (*make)(const Root& root);
-};
-constexpr Source sources[] = {{"module", irq_module_available, make_irq_module},
-                              {"hpet", irq_hpet_available, make_irq_hpet},
-                              {"timerlat", irq_timerlat_available, make_irq_timerlat}};
+std::vector<Need> needed_modules() {
+  std::vector<Need> modules;
+  for (const IrqSource* const source : irq_sources())
+    if (!source->module.empty()) modules.push_back({source->module, "source", source->name});
+  return modules;
+}
+const std::vector<Need> modules = needed_modules();
 
 // What to do where a source is not there: the reason's own remedy, and the nearest test that needs none.
 Error with_nearest(Error why, std::string_view source, const Root& root) {
-  if (!why.remedy.empty()) why.remedy += "; ";
-  why.remedy +=
-      source != "timerlat" && irq_timerlat_available(root)
-          ? "or use --source timerlat, which needs no module"
-          : "or use the test cyclic: the whole wake-up latency, without its part before the handler";
+  if (!why.remedy.empty()) why.remedy += "; or ";
+  const auto tracer = find_irq_source("timerlat");
+  why.remedy += tracer && source != (*tracer)->name && (*tracer)->available(root)
+                    ? "use --source timerlat, which needs no module"
+                    : "use the test cyclic: the whole wake-up latency, without its part before the handler";
   return why;
 }
 
-Result<const Source*> choose_source(const Params& in, const Root& root) {
-  const Source& chosen = *std::find_if(std::begin(sources), std::end(sources),
-                                       [&](const Source& one) { return one.name == in.text("source"); });
-  if (const Status there = chosen.available(root); !there)
-    return with_nearest(there.error(), chosen.name, root);
-  return &chosen;
+Result<const IrqSource*> choose_source(const Params& in, const Root& root) {
+  auto source = find_irq_source(in.text("source"));
+  if (!source) return source;
+  if (const Status there = if_here((*source)->available(root)); !there)
+    return with_nearest(there.error(), (*source)->name, root);
+  return source;
 }
 
 Result<IrqPlan> choose_plan(const Params& in, const PointsChoice& choice, const PointsPlan& plan) {
   if (choice.cpus.size() != 1)
     return usage_error("an interrupt comes on one CPU, not on " + cpu_list_text(choice.cpus),
                        "Give --cpus one CPU");
-  if (in.integer("period") <= 0) return usage_error("--period must be more than 0");
+  if (const Status period = check_period(in, HOWLATE_IRQ_PERIOD_NS_MIN, HOWLATE_IRQ_PERIOD_NS_MAX); !period)
+    return period.error();
   IrqPlan irq;
   irq.period_ns = in.integer("period");
   irq.interrupts = plan.points;
@@ -105,7 +107,7 @@ Result<ExitCode> run(Cell& cell) {
   const auto source = choose_source(in, cell.root());
   if (!source) return source.error();
 
-  const std::unique_ptr<IrqSource> from = (*source)->make(cell.root());
+  const std::unique_ptr<IrqRun> from = (*source)->make(cell.root());
   if (irq->maximum_only) {
     plan.points = 1;
     plan.duration_ns = 0;  // the source ends by itself and gives its one row then
@@ -128,14 +130,16 @@ Result<ExitCode> run(Cell& cell) {
   return measure_points(cell, std::move(plan));
 }
 
-constexpr PointTerm point_ns[] = {{.factor = 1, .option = "period"}};
+double turn_ns(const Params& in) {
+  return in.number("period");
+}
 
 }  // namespace
 
 extern const Test test_irq;
 const Test test_irq = {
     .name = "irq",
-    .summary = "how late an interrupt's handler runs, and the task that it wakes",
+    .summary = "how late an interrupt's handler runs, and how late the task that it wakes",
     .params = params,
     .columns = columns,
     .needs =
@@ -144,7 +148,7 @@ const Test test_irq = {
     .run = run,
     .example = "howlate-probe irq --period 1ms --points 10000 --load hackbench:10",
     .modules = modules,
-    .point_ns = point_ns,
+    .turn_ns = turn_ns,
 };
 
 }  // namespace howlate

@@ -27,7 +27,8 @@ namespace {
 constexpr ParamSpec params[] = {
     {"sleep", ParamType::duration, "200us", "ns", "", "how long P1 sleeps while P2 spins"},
     {"spin", ParamType::duration, "100us", "ns", "", "how long P1 spins once it is awake, from 1us"},
-    {"timeout", ParamType::duration, "100ms", "ns", "", "P2 not preempted within it: failed"},
+    {"timeout", ParamType::duration, "100ms", "ns", "",
+     "a point has failed if P2 is not preempted within it"},
     {"high", ParamType::count, "80", "1", "", "priority of P1, SCHED_FIFO"},
     {"low", ParamType::count, "70", "1", "", "priority of P2, SCHED_FIFO"},
     points_param("10000"),
@@ -38,11 +39,12 @@ constexpr ParamSpec params[] = {
 };
 
 constexpr ColumnSpec columns[] = {
-    {"index", ColumnType::i64, "number of the preemption; one that failed is left out"},
+    {"index", ColumnType::i64, "number of the preemption; failed ones are left out"},
     {"time_ns", ColumnType::i64, "P1 awake (t2), as an offset from t0"},
-    {"cs1_ns", ColumnType::i64, "P2's last reading before to P1 awake: t2 - t1"},
-    {"wait_ns", ColumnType::i64, "P1 awake to its end, less the time it was set to spin: t3 - t2 - spin"},
-    {"cs2_ns", ColumnType::i64, "P1's end to P2's first reading after: t4 - t3"},
+    {"cs1_ns", ColumnType::i64, "from P2's last reading before to P1 awake: t2 - t1"},
+    {"wait_ns", ColumnType::i64,
+     "from P1 awake to its end, minus the time for which it spins: t3 - t2 - spin"},
+    {"cs2_ns", ColumnType::i64, "from P1's end to P2's first reading after it: t4 - t3"},
     {"flags", ColumnType::u8,
      "bit 0: warm-up; bit 1: a third task took the CPU from P1 or, while P1 slept, from P2"},
 };
@@ -98,7 +100,7 @@ PointsOutcomes conclude(const Meeting& meeting, PointsTable& table) {
   for (std::size_t row = 0; row < static_cast<std::size_t>(table.rows); ++row) {
     const auto asked = static_cast<std::size_t>(table.columns.front()[row]);
     if (asked + 1 < switches.size() && switches[asked + 1] != switches[asked])
-      table.columns.back()[row] |= point_switched_out;
+      table.columns.back()[row] |= row_switched_out;
   }
   return {meeting.passes, meeting.failures, {{"spin_ns", meeting.spin_ns}}};
 }
@@ -128,7 +130,7 @@ void record(PointsThread& thread, Meeting& meeting, const PreemptionTimes& times
   }
   ++meeting.passes;
   thread.add(times.t2 - thread.t0_ns(), point.cs1_ns, point.wait_ns, point.cs2_ns,
-             others ? point_switched_out : 0);
+             others ? row_switched_out : 0);
 }
 
 // P2. Asking P1 costs two switches before the spinning begins; they are not measured.
@@ -200,8 +202,9 @@ Result<ExitCode> run(Cell& cell) {
 }
 
 // By half of each second.
-constexpr PointTerm point_ns[] = {
-    {.factor = 2, .option = "sleep"}, {.factor = 2, .option = "spin"}, {.factor = 100'000}};
+double turn_ns(const Params& in) {
+  return 2 * (in.number("sleep") + in.number("spin")) + 100'000;
+}
 
 }  // namespace
 
@@ -214,7 +217,7 @@ const Test test_preemption = {
     .needs = "the right to real-time scheduling (CAP_SYS_NICE or ulimit -r)",
     .run = run,
     .example = "howlate-probe preemption --points 100000 --sleep 200us --high 80 --low 70",
-    .point_ns = point_ns,
+    .turn_ns = turn_ns,
 };
 
 }  // namespace howlate

@@ -48,14 +48,15 @@ constexpr ParamSpec params[] = {
     {"long-call", ParamType::choice, "read", "", "read|poll",
      "syscall: a read() of zeros, in which the kernel offers the CPU after each page, or a poll(), in which "
      "it does not"},
-    {"call", ParamType::bytes, "4MiB", "B", "", "syscall: how much one read() of zeros is asked for"},
+    {"call", ParamType::bytes, "4MiB", "B", "", "syscall: how many bytes one read() of zeros asks for"},
     {"tasks", ParamType::count, "1", "1", "",
-     "tasks: how many there are beside the two, at most 4096; slice, sleeper: how many compute beside the "
-     "one, "
-     "1 to 64"},
-    {"tasks-state", ParamType::choice, "runnable", "", "runnable|sleeping", "tasks: what those do"},
-    {"spin", ParamType::duration, "3s", "ns", "", "throttling: give a point up after so long without a gap"},
-    {"rest", ParamType::duration, "1200ms", "ns", "", "throttling: sleep so long before each point"},
+     "tasks: how many there are beside the two, at most 4096; slice, sleeper: how many compute beside "
+     "the measured task, 1 to 64"},
+    {"tasks-state", ParamType::choice, "runnable", "", "runnable|sleeping",
+     "tasks: the state of these tasks"},
+    {"spin", ParamType::duration, "3s", "ns", "",
+     "throttling: give a point up after this time without a gap"},
+    {"rest", ParamType::duration, "1200ms", "ns", "", "throttling: sleep this long before each point"},
     {"nice", ParamType::integer, "5", "1", "", "shares: the second task's nice value; the first one's is 0"},
     {"window", ParamType::duration, "250ms", "ns", "", "shares: length of a data point"},
     {"sleep", ParamType::duration, "9ms", "ns", "", "sleeper: how long it sleeps, twice a point"},
@@ -308,7 +309,7 @@ Status ask_throttling(PointsThread& thread, const std::atomic<std::int64_t>& oth
     if (thread.stopped()) break;
     if (taken) {
       thread.add(gap.begin_ns() - thread.t0_ns(), gap.begin_ns() - begin_ns, gap.end_ns() - gap.begin_ns(),
-                 point_switched_out);
+                 row_switched_out);
     } else {
       thread.missed();
     }
@@ -351,7 +352,7 @@ Result<ExitCode> run_deadline_tasks(Cell& cell, PointsPlan plan, const SchedPoli
   return ask_about_tasks(cell, std::move(plan), cpus->front(), policy);
 }
 
-// What a question is about where no policy was given: a FIFO task has no slice, and no nice value.
+// The policy of a question if none was given: a FIFO task has no slice, and no nice value.
 Status choose_policy(Params& in, const std::string& asked) {
   if (!in.given("policy") && asked == "slice") in.put("policy", "rr:80");
   if (!in.given("policy") && (asked == "shares" || asked == "sleeper")) in.put("policy", "other");
@@ -386,35 +387,20 @@ Result<ExitCode> run(Cell& cell) {
   return asked == "inversion" ? run_inversion(question) : run_throttling(question);
 }
 
-constexpr PointTerm point_ns[] = {
-    {.factor = 500'000, .where = "question", .has_value = "tasks"},
-    {.factor = 8'000,
-     .option = "tasks",
-     .where = "tasks-state",
-     .has_value = "runnable"},  // each runs twice a point
-    {.factor = 3'000'000,
-     .where = "question",
-     .has_value = "syscall"},  // two waits of at most 1.2 ms each, and
-    {.factor = 2,
-     .option = "call",
-     .where = "question",
-     .has_value = "syscall"},  // the end of a call, at 1 ns a byte
-    {.factor = 8,
-     .option = "hold",
-     .where = "question",
-     .has_value = "inversion"},  // two turns, half of each second
-    {.factor = 8, .option = "between", .where = "question", .has_value = "inversion"},
-    {.factor = 8e8, .where = "question", .has_value = "throttling"},  // the gap
-    {.factor = 1, .option = "rest", .where = "question", .has_value = "throttling"},
-    {.factor = 1, .option = "spin", .where = "question", .has_value = "throttling"},
-    // A fair task's slice is some ms, and half of the time nobody computes; a round-robin task's is 100 ms.
-    {.factor = 8e6, .where = "question", .has_value = "slice"},
-    {.factor = 8e6, .option = "tasks", .where = "question", .has_value = "slice"},
-    {.factor = 5.5e8, .where = "policy", .has_value = "rr:80"},
-    {.factor = 1, .option = "window", .where = "question", .has_value = "shares"},
-    {.factor = 2, .option = "sleep", .where = "question", .has_value = "sleeper"},
-    {.factor = 4, .option = "work", .where = "question", .has_value = "sleeper"},
-};
+double turn_ns(const Params& in) {
+  const std::string& asked = in.text("question");
+  if (asked == "tasks")  // each that stays runnable runs twice a point
+    return 500'000 + (in.text("tasks-state") == "runnable" ? 8'000 * in.number("tasks") : 0);
+  if (asked == "syscall")  // two waits of at most 1.2 ms each, and the end of a call, at 1 ns a byte
+    return 3'000'000 + 2 * in.number("call");
+  if (asked == "inversion")
+    return 8 * (in.number("hold") + in.number("between"));  // two turns, half of each second
+  if (asked == "throttling") return 8e8 + in.number("rest") + in.number("spin");  // and the gap
+  if (asked == "shares") return in.number("window");
+  if (asked == "sleeper") return 2 * in.number("sleep") + 4 * in.number("work");
+  // slice: a fair task's is some ms, and half of the time nobody computes; a round-robin task's is 100 ms.
+  return 8e6 * (1 + in.number("tasks")) + (in.text("policy") == "rr:80" ? 5.5e8 : 0);
+}
 
 }  // namespace
 
@@ -431,7 +417,7 @@ const Test test_scheduler = {
         "ulimit -r); for shares with a negative nice value CAP_SYS_NICE or ulimit -e",
     .run = run,
     .example = "howlate-probe scheduler --question inversion --points 50",
-    .point_ns = point_ns,
+    .turn_ns = turn_ns,
 };
 
 }  // namespace howlate

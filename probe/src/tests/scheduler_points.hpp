@@ -1,4 +1,4 @@
-// What the questions of the test scheduler reckon, apart from the tasks that they let run.
+// The arithmetic of the questions of the test scheduler, apart from the tasks that they run.
 #pragma once
 
 #include <sys/resource.h>

@@ -44,7 +44,7 @@ struct Competitor {
 std::int64_t cpu_time_ns(clockid_t clock) {
   struct timespec used {};
   ::clock_gettime(clock, &used);
-  return static_cast<std::int64_t>(used.tv_sec) * 1'000'000'000 + used.tv_nsec;
+  return ns_of(used);
 }
 
 Status compete(const PointsThread& thread, Competitor& competitor) {
@@ -76,7 +76,7 @@ Status ask(PointsThread& thread, const Competitor& competitor, std::int64_t wind
     if (thread.stopped()) break;
     const Usage after = read_usage(competitor);
     thread.add(before.at_ns - thread.t0_ns(), after.at_ns - before.at_ns, after.own_ns - before.own_ns,
-               after.other_ns - before.other_ns, point_switched_out);
+               after.other_ns - before.other_ns, row_switched_out);
     before = after;
   }
   return {};

@@ -52,7 +52,7 @@ Status compute(const PointsThread& thread, Equals& equals) {
 std::int64_t read_interval_ns() {
   struct timespec interval {};
   if (::sched_rr_get_interval(0, &interval) != 0) return -1;
-  return static_cast<std::int64_t>(interval.tv_sec) * 1'000'000'000 + interval.tv_nsec;
+  return ns_of(interval);
 }
 
 // Computes until an equal has had the CPU and it is the task's turn again; false where the run of the test is over.
@@ -76,7 +76,7 @@ Status ask(PointsThread& thread, Equals& equals) {
     do {
       if (!compute_until_taken(thread, equals, runs)) return {};
       thread.add(runs.begin_ns() - thread.t0_ns(), runs.ran_ns(), runs.away_ns(), runs.stolen_ns(),
-                 point_switched_out);
+                 row_switched_out);
       now_ns = monotonic_now_ns();
     } while (now_ns - begin_ns < SpinWindow::on_ns && thread.more(now_ns));
     if (!thread.more(now_ns)) break;

@@ -7,9 +7,7 @@
 // chosen, and has gone cold, between two points.
 #include "tests/scheduler_tasks.hpp"
 
-#include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,17 +15,12 @@
 
 #include "core/text.hpp"
 #include "sys/clock.hpp"
+#include "sys/futex.hpp"
 #include "sys/memory.hpp"
 
 namespace howlate {
 
 namespace {
-
-#ifdef SYS_futex_time64
-constexpr long sys_futex = SYS_futex_time64;
-#else
-constexpr long sys_futex = SYS_futex;
-#endif
 
 constexpr std::int64_t tasks_max = 4096;
 constexpr std::size_t stack_bytes = 24U << 10U;
@@ -37,32 +30,24 @@ constexpr std::int64_t crowd_runtime_ns = 10'000, crowd_period_ns = 1'000'000'00
 
 constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the data point; one that failed is left out"},
-    {"time_ns", ColumnType::i64, "its begin, as an offset from t0"},
+    {"time_ns", ColumnType::i64, "its start, as an offset from t0"},
     {"wake_up_ns", ColumnType::i64, "the call that makes a sleeping task runnable"},
     {"switch_ns", ColumnType::i64, "from before the call that waits to the next task's first clock reading"},
     {"flags", ColumnType::u8,
      "bit 0: warm-up; bit 1: the leader was switched out against its will within it"},
 };
 
-void wait_while(std::atomic<std::uint32_t>& word, std::uint32_t value) {
-  ::syscall(sys_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
-}
-
-long wake(std::atomic<std::uint32_t>& word, int many) {
-  return ::syscall(sys_futex, &word, FUTEX_WAKE_PRIVATE, many, nullptr, nullptr, 0);
-}
-
 // The partner: woken, it wakes the leader and waits again.
 Status answer(PointsThread& thread, TaskMeeting& meeting) {
   while (!thread.stopped()) {
     meeting.partner_waits.store(true, std::memory_order_release);
     while (meeting.partner_go.load(std::memory_order_acquire) == 0 && !thread.stopped())
-      wait_while(meeting.partner_go, 0);
+      futex_wait(meeting.partner_go, 0);
     meeting.first_reading();
     meeting.partner_waits.store(false, std::memory_order_release);
     meeting.partner_go.store(0, std::memory_order_release);
     meeting.leader_go.store(1, std::memory_order_release);
-    wake(meeting.leader_go, 1);
+    futex_wake(meeting.leader_go, 1);
   }
   return {};
 }
@@ -88,13 +73,13 @@ TaskTimes Leader::round(const PointsThread& thread) const {
   meeting.first_ns.store(0, std::memory_order_relaxed);
   times.before_ns = monotonic_now_ns();
   meeting.partner_go.store(1, std::memory_order_release);
-  times.was_asleep = wake(meeting.partner_go, 1) == 1;
+  times.was_asleep = futex_wake(meeting.partner_go, 1) == 1;
   times.woken_ns = monotonic_now_ns();
   times.ran_early = meeting.leader_go.load(std::memory_order_acquire) != 0;
   meeting.asked.store(true, std::memory_order_release);
   times.leaves_ns = monotonic_now_ns();
   while (meeting.leader_go.load(std::memory_order_acquire) == 0 && !thread.stopped())
-    wait_while(meeting.leader_go, 0);
+    futex_wait(meeting.leader_go, 0);
   times.first_ns = meeting.first_ns.load(std::memory_order_acquire);
   return times;
 }
@@ -142,7 +127,7 @@ Status Leader::lead(PointsThread& thread) {
     ++passes;
     const bool others = read_thread_usage().involuntary_switches != switches;
     thread.add(times.before_ns - thread.t0_ns(), times.woken_ns - times.before_ns,
-               times.first_ns - times.leaves_ns, others ? point_switched_out : 0);
+               times.first_ns - times.leaves_ns, others ? row_switched_out : 0);
   }
   crowd.rest();
   return {};
@@ -168,14 +153,11 @@ Status check(const Params& in, const SchedPolicy& policy, bool runnable) {
 Status check_memory(std::int64_t tasks, const Root& root) {
   const std::int64_t task_bytes =
       static_cast<std::int64_t>(std::max(stack_bytes, least_stack_bytes())) + kernels_bytes;
-  const std::int64_t available = memory_available(root);
-  if (available == 0 || tasks * task_bytes < available / 5 * 4) return {};
-  return not_possible(std::to_string(tasks) + " tasks need " + std::to_string(tasks * task_bytes >> 20) +
-                          " MiB, and " + std::to_string(available >> 20) + " MiB are available",
-                      "Ask for fewer with --tasks");
+  return check_available(std::to_string(tasks) + " tasks need", static_cast<double>(tasks * task_bytes),
+                         memory_available(root), "Ask for fewer with --tasks");
 }
 
-// Of the woken task: the leader's class, but never one that takes the CPU from the leader at its wake-up.
+// The policy of the woken task: the leader's class, but never one that takes the CPU from the leader at its wake-up.
 SchedPolicy partners(SchedPolicy policy) {
   if (policy.kind == SchedKind::other) policy.kind = SchedKind::batch;
   if (policy.kind == SchedKind::deadline) policy.deadline_ns = policy.period_ns;
@@ -206,7 +188,7 @@ void Crowd::body() {
     const std::uint32_t now = state_.load(std::memory_order_acquire);
     if (now == over) return;
     if (now == resting) {
-      wait_while(state_, resting);
+      futex_wait(state_, resting);
     } else {
       ::sched_yield();
     }
@@ -234,7 +216,7 @@ Status Crowd::start(std::int64_t many, const ThreadSpec& spec, const Root& root)
 
 void Crowd::run() {
   state_.store(running, std::memory_order_release);
-  wake(state_, INT_MAX);
+  futex_wake(state_, INT_MAX);
 }
 
 void Crowd::rest() {
@@ -243,7 +225,7 @@ void Crowd::rest() {
 
 void Crowd::end() {
   state_.store(over, std::memory_order_release);
-  wake(state_, INT_MAX);
+  futex_wake(state_, INT_MAX);
   tasks_.clear();
 }
 

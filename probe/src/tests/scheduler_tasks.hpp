@@ -19,7 +19,7 @@ struct TaskMeeting {
   std::atomic<bool> asked{false};         // the next task that runs writes down when it began to
   std::atomic<std::int64_t> first_ns{0};  // that
 
-  // Of every task but the leader, first thing after it has got the CPU.
+  // Every task but the leader calls this as soon as it gets the CPU.
   void first_reading();
 };
 

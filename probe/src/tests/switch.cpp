@@ -14,6 +14,7 @@
 #include "core/text.hpp"
 #include "points/points.hpp"
 #include "switches/partner.hpp"
+#include "sys/elsewhere.hpp"
 #include "sys/file.hpp"
 #include "sys/thread.hpp"
 #include "tests/test.hpp"
@@ -24,7 +25,7 @@ namespace howlate {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"by", ParamType::text, "mutex", "", "", "the way to hand over: `howlate-probe list` names them"},
+    {"by", ParamType::text, "mutex", "", "", "the way to hand over; `howlate-probe list` names all"},
     {"between", ParamType::choice, "threads", "", "threads|processes", "what the two tasks are"},
     {"place", ParamType::choice, "same", "", "same|across", "both on one CPU, or each on one of two"},
     {"switches-per-point", ParamType::count, "1000", "1", "", "hand-overs in each data point; even"},
@@ -34,16 +35,16 @@ constexpr ParamSpec params[] = {
     points_duration,
     points_warm_up,
     {"cpus", ParamType::cpus, "", "", "",
-     "where: one CPU, or two with --place across; by default the highest allowed"},
+     "the CPU, or two with --place across; by default the highest allowed"},
     points_policy,
 };
 
 constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the data point"},
-    {"time_ns", ColumnType::i64, "its begin, as an offset from t0"},
-    {"switch_ns", ColumnType::i64, "point_ns by the number of switches, rounded"},
-    {"point_ns", ColumnType::i64, "from before its first switch to after its last"},
-    {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: another task had the CPU within it"},
+    {"time_ns", ColumnType::i64, "its start, as an offset from t0"},
+    {"switch_ns", ColumnType::i64, "point_ns divided by the number of switches, rounded"},
+    {"point_ns", ColumnType::i64, "from before the first switch of the point to after its last"},
+    {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: another task had the CPU during the point"},
 };
 
 constexpr std::int64_t switches_max = 100'000'000;
@@ -61,7 +62,7 @@ struct Duel {
   std::int64_t own_ns = INT64_MAX;
 };
 
-// What a point without a switch in it takes.
+// The duration of a point without a switch in it.
 std::int64_t cost_of_nothing() {
   std::int64_t least = INT64_MAX;
   for (int i = 0; i < 1000; ++i) {
@@ -93,7 +94,7 @@ void make_points(PointsThread& thread, Duel& duel) {
     const std::int64_t took_ns = now_ns - begin_ns;
     const std::int64_t made = 2 * duel.rounds;
     thread.add(begin_ns - thread.t0_ns(), (took_ns + made / 2) / made, took_ns,
-               duel.one_cpu && switched > duel.rounds ? point_switched_out : 0);
+               duel.one_cpu && switched > duel.rounds ? row_switched_out : 0);
   }
 }
 
@@ -178,7 +179,7 @@ Result<ExitCode> run(Cell& cell) {
   Params& in = cell.params();
   const auto way = find_switch(in.text("by"));
   if (!way) return way.error();
-  if (const Status here = (*way)->available(); !here) return here.error();
+  if (const Status here = if_here((*way)->available()); !here) return here.error();
   Duel duel;
   if (const Status numbers = read_numbers(in, duel); !numbers) return numbers.error();
   if (const Status places = choose_places(in, **way); !places) return places.error();
@@ -206,23 +207,22 @@ Result<ExitCode> run(Cell& cell) {
 }
 
 // By half of each second; the work is of each of the two, once a hand-over.
-constexpr PointTerm point_ns[] = {
-    {.factor = 5'000, .option = "switches-per-point"},
-    {.factor = 2, .option = "switches-per-point", .by = "work"},
-};
+double turn_ns(const Params& in) {
+  return in.number("switches-per-point") * (5'000 + 2 * in.number("work"));
+}
 
 }  // namespace
 
 extern const Test test_switch;
 const Test test_switch = {
     .name = "switch",
-    .summary = "what it costs to hand the CPU to another task and back",
+    .summary = "the cost of handing the CPU to another task and back",
     .params = params,
     .columns = columns,
     .needs = needs_fifo_or_rr,
     .run = run,
     .example = "howlate-probe switch --by pipe --between processes --points 1000",
-    .point_ns = point_ns,
+    .turn_ns = turn_ns,
 };
 
 }  // namespace howlate

@@ -10,6 +10,7 @@
 
 #include "core/text.hpp"
 #include "points/points.hpp"
+#include "sys/elsewhere.hpp"
 #include "tests/test.hpp"
 
 namespace howlate {
@@ -22,7 +23,7 @@ constexpr std::int64_t sleep_ns_max = 10'000'000'000;
 constexpr ParamSpec params[] = {
     {"timer", ParamType::text, "clock_nanosleep", "", "",
      "the way to sleep: clock_nanosleep is absolute, clock_nanosleep-relative relative; others as in cyclic"},
-    {"sleep", ParamType::duration, "5us", "ns", "", "how long each sleep is to be, from 1us to 10s"},
+    {"sleep", ParamType::duration, "5us", "ns", "", "length of each sleep, from 1us to 10s"},
     points_param("100000"),
     points_duration,
     points_warm_up,
@@ -59,7 +60,6 @@ Status sleep_and_compare(PointsThread& thread, const Timer& timer, std::int64_t 
   if (loop.stop_reason == StopReason::duration) thread.ran_out_of_time();
   const auto rows = static_cast<std::size_t>(thread.rows());
   for (std::int64_t& planned : delays.planned_ns.first(rows)) planned -= thread.t0_ns();
-  for (std::int64_t& flags : delays.flags.first(rows)) flags = flags != 0 ? point_switched_out : 0;
   return status;
 }
 
@@ -73,7 +73,7 @@ Result<const Timer*> choose_timer(const Params& in, std::size_t threads) {
   if (chosen.one_thread && threads > 1)
     return usage_error(in_quotes(chosen.name) + " belongs to the whole process and can wake one thread only",
                        "Give --cpus one CPU, or choose another timer");
-  if (const Status there = chosen.available(); !there) return there.error();
+  if (const Status there = if_here(chosen.available()); !there) return there.error();
   return timer;
 }
 
@@ -100,24 +100,23 @@ Result<ExitCode> run(Cell& cell) {
   return measure_points(cell, std::move(plan));
 }
 
-constexpr PointTerm point_ns[] = {
-    {.factor = 1, .option = "sleep"},
-    {.factor = 50'000},                                                       // late, and the way back
-    {.factor = 1, .option = "sleep", .where = "timer", .has_value = "spin"},  // half of each second
-};
+// Late, and the way back; a spinning one works for half of each second.
+double turn_ns(const Params& in) {
+  return in.number("sleep") * (in.text("timer") == "spin" ? 2 : 1) + 50'000;
+}
 
 }  // namespace
 
 extern const Test test_timer;
 const Test test_timer = {
     .name = "timer",
-    .summary = "how late a sleep ends that follows no schedule",
+    .summary = "how late a single sleep ends",
     .params = params,
     .columns = columns,
     .needs = needs_fifo_or_rr,
     .run = run,
     .example = "howlate-probe timer --timer clock_nanosleep-relative --sleep 5us --points 1000000",
-    .point_ns = point_ns,
+    .turn_ns = turn_ns,
 };
 
 }  // namespace howlate

@@ -34,18 +34,20 @@ constexpr ParamSpec params[] = {
 
 constexpr ColumnSpec columns[] = {
     {"index", ColumnType::i64, "number of the interrupt"},
-    {"time_ns", ColumnType::i64, "when its timer was due, as an offset from t0"},
+    {"time_ns", ColumnType::i64, "the instant at which its timer was due, as an offset from t0"},
     {"handler_latency_ns", ColumnType::i64,
-     "first time stamp of the kernel's handler minus the instant the timer was due"},
-    {"raise_to_handler_ns", ColumnType::i64, "the part of it after the interrupt was raised"},
-    {"user_latency_ns", ColumnType::i64, "first time stamp of the task minus the one of the handler"},
+     "first time stamp of the kernel's handler minus the instant at which the timer was due"},
+    {"raise_to_handler_ns", ColumnType::i64, "the part of handler_latency_ns after the interrupt was raised"},
+    {"user_latency_ns", ColumnType::i64, "first time stamp of the task minus that of the handler"},
     {"flags", ColumnType::u8, "bit 0: warm-up"},
 };
 
 constexpr Need modules[] = {{"uio"}, {"howlate_uio"}};
 constexpr Need devices[] = {{"edu", "source", "edu"}};
 
-constexpr PointTerm point_ns[] = {{.factor = 1, .option = "period"}};
+double turn_ns(const Params& in) {
+  return in.number("period");
+}
 
 struct UioPlan {
   std::string_view device;
@@ -116,8 +118,8 @@ Status measure(const UioPlan& uio, UioDevice& device, PointsThread& thread, UioC
 }
 
 Error with_nearest(Error why) {
-  if (!why.remedy.empty()) why.remedy += "; ";
-  why.remedy += "or use the test cyclic: the wake-up latency of a timer, which needs no module";
+  if (!why.remedy.empty()) why.remedy += "; or ";
+  why.remedy += "use the test cyclic: the wake-up latency of a timer, which needs no module";
   return why;
 }
 
@@ -125,8 +127,8 @@ Result<UioPlan> choose_plan(const Params& in, const PointsChoice& choice) {
   if (choice.cpus.size() != 1)
     return usage_error("an interrupt comes on one CPU, not on " + cpu_list_text(choice.cpus),
                        "Give --cpus one CPU");
-  if (in.integer("period") < HOWLATE_IRQ_PERIOD_NS_MIN || in.integer("period") > HOWLATE_IRQ_PERIOD_NS_MAX)
-    return usage_error("that period is not possible", "Choose --period from 10us to 1h");
+  if (const Status period = check_period(in, HOWLATE_IRQ_PERIOD_NS_MIN, HOWLATE_IRQ_PERIOD_NS_MAX); !period)
+    return period.error();
   return UioPlan{in.text("source") == "edu" ? HOWLATE_UIO_EDU : HOWLATE_UIO_HRTIMER,
                  in.text("wait") == "poll" ? UioWait::poll : UioWait::read, in.integer("period")};
 }
@@ -171,7 +173,7 @@ const Test test_uio = {
     .example = "howlate-probe uio --wait poll --policy other --points 10000 --load network:flood",
     .modules = modules,
     .devices = devices,
-    .point_ns = point_ns,
+    .turn_ns = turn_ns,
 };
 
 }  // namespace howlate

@@ -33,7 +33,7 @@ Status run(LoopContext& loop) {
 
 extern const Timer timer_clock_nanosleep_relative = {
     .name = "clock_nanosleep-relative",
-    .summary = "clock_nanosleep() for what is left until the release",
+    .summary = "clock_nanosleep() for the time left until the release",
     .armed_each_activation = true,
     .as_published = false,
     .available = available,

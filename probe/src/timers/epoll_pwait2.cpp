@@ -52,15 +52,18 @@ Status run(LoopContext& loop) {
   return outcome(sleep, "epoll_pwait2()");
 }
 
+constexpr Need config[] = {{"EPOLL"}};
+
 }  // namespace
 
 extern const Timer timer_epoll_pwait2 = {
     .name = "epoll_pwait2",
-    .summary = "epoll_pwait2() on an empty set, with the time left as its time-out",
+    .summary = "epoll_pwait2() on an empty set, with the time left as time-out",
     .armed_each_activation = true,
     .as_published = false,
     .available = available,
     .run = run,
+    .config = config,
 };
 
 }  // namespace howlate

@@ -50,6 +50,8 @@ Status run(LoopContext& loop) {
   return timer ? run_on(timer->get(), loop) : Status(timer.error());
 }
 
+constexpr Need config[] = {{"TIMERFD"}, {"EPOLL"}};
+
 }  // namespace
 
 extern const Timer timer_epoll_timerfd = {
@@ -59,6 +61,7 @@ extern const Timer timer_epoll_timerfd = {
     .as_published = false,
     .available = available,
     .run = run,
+    .config = config,
 };
 
 }  // namespace howlate

@@ -154,6 +154,8 @@ Status run(LoopContext& loop) {
   return outcome(sleep, "io_uring_enter()");
 }
 
+constexpr Need config[] = {{"IO_URING"}};
+
 }  // namespace
 
 extern const Timer timer_io_uring = {
@@ -163,6 +165,7 @@ extern const Timer timer_io_uring = {
     .as_published = false,
     .available = available,
     .run = run,
+    .config = config,
 };
 
 }  // namespace howlate

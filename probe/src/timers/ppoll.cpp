@@ -43,7 +43,7 @@ Status run(LoopContext& loop) {
 
 extern const Timer timer_ppoll = {
     .name = "ppoll",
-    .summary = "ppoll() of nothing, with the time left as its time-out",
+    .summary = "ppoll() of no descriptors, with the time left as time-out",
     .armed_each_activation = true,
     .as_published = false,
     .available = available,

@@ -20,7 +20,7 @@
 
 namespace howlate {
 
-// What every Sleep inherits and may hide. No virtual function: the loop is instantiated for each.
+// The members that every Sleep inherits and may hide. No virtual function: the loop is instantiated for each.
 struct SleepBase {
   int error = 0;  // errno of a call that failed otherwise than by a signal; ends the run
 
@@ -42,19 +42,13 @@ struct SleepBase {
   }
 };
 
-// What the kernel takes, also where the C library's timespec has 32 bits.
+// The kernel's own timespec, also where the C library's has 32 bits.
 using KernelTimespec = struct __kernel_timespec;
 
 inline KernelTimespec kernel_timespec(std::int64_t duration_ns) {
   const auto ns = static_cast<std::uint64_t>(duration_ns);  // unsigned division is shorter
   return {.tv_sec = static_cast<std::int64_t>(ns / 1'000'000'000),
           .tv_nsec = static_cast<std::int64_t>(ns % 1'000'000'000)};
-}
-inline struct timespec to_timespec(std::int64_t duration_ns) {
-  struct timespec converted;
-  converted.tv_sec = static_cast<time_t>(duration_ns / 1'000'000'000);
-  converted.tv_nsec = static_cast<decltype(converted.tv_nsec)>(duration_ns % 1'000'000'000);
-  return converted;
 }
 
 // Changes the calling thread's signal mask and puts it back.

@@ -31,12 +31,12 @@ class Spin : public InterruptibleSleep {
     }
   }
 
-  // Of the wait that has just ended.
+  // About the wait that has just ended.
   std::uint32_t flags() {
     if (gap_ns_ <= suspicious_gap_ns) return 0;
     const std::int64_t before = switches_;
     switches_ = switches();
-    return switches_ != before ? sample_switched_out : 0U;
+    return switches_ != before ? row_switched_out : 0U;
   }
 
  private:

@@ -1,4 +1,4 @@
-// What a way to sleep until a release is to the rest of the probe. ONE FILE in this folder = ONE WAY TO
+// The interface of a way to sleep until a release. ONE FILE in this folder = ONE WAY TO
 // SLEEP.
 //
 // A file `timers/clock_nanosleep.cpp` defines `extern const Timer timer_clock_nanosleep;` and is found by its
@@ -14,6 +14,7 @@
 #include "core/ring.hpp"
 #include "core/sample.hpp"
 #include "core/schedule.hpp"
+#include "sys/need.hpp"
 #include "sys/thread.hpp"
 
 namespace howlate {
@@ -92,6 +93,7 @@ struct Timer {
   Status (*available)();            // does this kernel have it? asked before anything is started
   Status (*run)(
       LoopContext& loop);  // sets up, runs the loop to its end, takes down; called on the measuring thread
+  std::span<const Need> config = {};  // options of the kernel that it needs, without CONFIG_
 };
 
 // The generated table of this folder, sorted by name, and a look-up whose error names the nearest.

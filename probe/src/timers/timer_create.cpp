@@ -32,7 +32,7 @@ class PosixTimer {
   [[nodiscard]] bool made() const { return made_; }
   int arm(std::int64_t release_ns) {
     struct itimerspec once = {};
-    once.it_value = to_timespec(release_ns);
+    once.it_value = timespec_of(release_ns);
     return timer_settime(timer_, TIMER_ABSTIME, &once, nullptr);
   }
 

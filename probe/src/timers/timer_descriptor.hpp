@@ -19,7 +19,7 @@ inline Result<Fd> open_timer_descriptor() {
 // Arming anew also takes back an expiry that nobody has read.
 inline int arm_timer_descriptor(int fd, std::int64_t release_ns) {
   struct itimerspec once = {};
-  once.it_value = to_timespec(release_ns);
+  once.it_value = timespec_of(release_ns);
   return timerfd_settime(fd, TFD_TIMER_ABSTIME, &once, nullptr);
 }
 

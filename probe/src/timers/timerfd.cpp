@@ -33,6 +33,8 @@ Status run(LoopContext& loop) {
   return outcome(sleep, "timerfd_settime() or read()");
 }
 
+constexpr Need config[] = {{"TIMERFD"}};
+
 }  // namespace
 
 extern const Timer timer_timerfd = {
@@ -42,6 +44,7 @@ extern const Timer timer_timerfd = {
     .as_published = false,
     .available = available,
     .run = run,
+    .config = config,
 };
 
 }  // namespace howlate

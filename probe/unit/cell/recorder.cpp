@@ -165,8 +165,8 @@ RunResult run_lanes(const std::string& path, std::size_t ring_samples, bool dith
   REQUIRE(recorder.start({read_affinity(), true, {}, {}}, Root()).ok());
   recorder.begin([](std::int64_t) { return std::string("{}"); });
   const Fd nothing;
-  while (!lanes.ended()) static_cast<void>(bell->wait(nothing, monotonic_now_ns() + 1'000'000'000));
-  lanes.join();
+  while (!lanes.crew().ended()) static_cast<void>(bell->wait(nothing, monotonic_now_ns() + 1'000'000'000));
+  lanes.crew().join();
   recorder.finish();
   RunResult result;
   result.failed = recorder.failed();

@@ -98,6 +98,8 @@ TEST_CASE("a wrong value is refused with the option's name and an example") {
   CHECK(no_unit.message == "--period: \"250\" is not a duration: it has no unit");
   CHECK(no_unit.remedy == "write it like 250us, 1ms or 2s");
   CHECK(parse({"--period", "87600h"})->integer("period") == duration_ns_max);
+  CHECK(parse({"--period", "5m"})->integer("period") == 300'000'000'000);
+  CHECK(parse({"--period", "2d"})->integer("period") == parse({"--period", "48h"})->integer("period"));
   CHECK(refused({"--period", "87601h"}).message == "--period: \"87601h\" is longer than ten years");
   CHECK(refused({"--period", "9223372036s"}).remedy == "give at most 87600h");
   CHECK(refused({"--late-policy", "skipp"}).remedy.starts_with("did you mean \"skip\"? Choose one of "));
@@ -141,11 +143,12 @@ TEST_CASE("durations are read exactly or refused") {
   CHECK(ns("0.000000001s") == 1);
   CHECK(ns("1.10us") == 1'100);
   CHECK(ns("2min") == 120'000'000'000);
+  CHECK(ns("2m") == 120'000'000'000);
   CHECK(ns("1h") == 3'600'000'000'000);
   CHECK(ns("0") == 0);
   CHECK(ns("9223372036854775807ns") == INT64_MAX);
   for (const char* text :
-       {"", "1", "ms", "1 ms", "-1ms", "1.ms", ".5ms", "1.5ns", "1m", "1MS", "1msx", "1e3us", "0x10us",
+       {"", "1", "ms", "1 ms", "-1ms", "1.ms", ".5ms", "1.5ns", "1w", "1MS", "1msx", "1e3us", "0x10us",
         "9223372036854775808ns", "340282366920938463463374607431768211457ns", "9223372037s",
         "99999999999999999999999999999999999999999999h", "9223372036.9s"}) {
     CAPTURE(text);

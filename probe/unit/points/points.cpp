@@ -41,7 +41,7 @@ struct Ran {
     if (status) status = threads.start();
     if (!status) return;
     threads.open(plan, monotonic_now_ns());
-    threads.join();
+    threads.crew().join();
   }
   const PointsThread& first() { return threads.runs().front()->seen; }
 };
@@ -129,7 +129,7 @@ TEST_CASE("a run in which no point comes is stopped by the watchdog") {
   Watchdog watchdog(threads);
   REQUIRE(watchdog.start(plan, Root()).ok());
   threads.open(plan, monotonic_now_ns());
-  threads.join();
+  threads.crew().join();
   CHECK(watchdog.barked());
 }
 

@@ -36,7 +36,7 @@ bool lead_beside(SwitchPair& pair, const std::function<void()>& beside) {
   REQUIRE(threads.make(plan).ok());
   REQUIRE(threads.start().ok());
   threads.open(plan, monotonic_now_ns());
-  threads.join();
+  threads.crew().join();
   return all;
 }
 

@@ -54,6 +54,18 @@ TEST_CASE("CPUs, frequency and memory come from the kernel's files") {
   CHECK(memory_available(fixture.root()) == 2048 * 1024);
 }
 
+TEST_CASE("a CPU that is there and offline can be brought online") {
+  const Fixture fixture;
+  fixture.write("/sys/devices/system/cpu/present", "0-1\n");
+  fixture.write("/sys/devices/system/cpu/online", "0\n");
+  fixture.write("/sys/devices/system/cpu/cpu1/online", "0\n");
+  CHECK(present_cpus(fixture.root()) == std::vector<int>{0, 1});
+  CHECK(online_cpus(fixture.root()) == std::vector<int>{0});
+  CHECK(set_online(fixture.root(), 1));
+  CHECK(fixture.root().read_text("/sys/devices/system/cpu/cpu1/online").value() == "1");
+  CHECK_FALSE(set_online(fixture.root(), 2));
+}
+
 TEST_CASE("memory that a control group's limit withholds is not available") {
   constexpr std::int64_t mib = 1 << 20;
   const std::string mounts =
@@ -149,4 +161,17 @@ TEST_CASE("pages come touched and as zeros") {
 }
 
 }  // namespace
+
+TEST_CASE("what needs more than four fifths of the available memory is refused, unless that is unknown") {
+  constexpr double mib = 1 << 20;
+  constexpr std::int64_t available = 100 << 20;
+  CHECK(check_available("rows need", 80 * mib, available, "Ask for fewer").ok());
+  CHECK(check_available("rows need", 1e15, 0, "Ask for fewer").ok());
+  const auto refused = check_available("rows need", 81 * mib, available, "Ask for fewer");
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().code == ExitCode::not_possible);
+  CHECK(refused.error().message == "rows need 81 MiB, and 100 MiB are available");
+  CHECK(refused.error().remedy == "Ask for fewer");
+}
+
 }  // namespace howlate

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "fixture.hpp"
+#include "sys/cpus.hpp"
 #include "sys/rights.hpp"
 
 namespace howlate {
@@ -41,6 +42,24 @@ TEST_CASE("what this thread may use is read back, and can be narrowed and widene
   CHECK(read_affinity() == std::vector<int>{allowed.back()});
   CHECK(set_affinity(allowed).ok());
   CHECK(!set_affinity({}).ok());
+}
+
+TEST_CASE("a process may name the isolated CPUs beside its own, as far as the kernel lets it run there") {
+  const std::vector<int> allowed = read_affinity();
+  const Fixture fixture;
+  CHECK(nameable_cpus(fixture.root()) == allowed);
+  constexpr auto isolated = "/sys/devices/system/cpu/isolated";
+  fixture.write(isolated, std::to_string(allowed.back()) + "\n");
+  CHECK(nameable_cpus(fixture.root()) == allowed);
+  fixture.write(isolated, "4095\n");  // no machine of the tests has it
+  CHECK(nameable_cpus(fixture.root()) == allowed);
+  if (allowed.size() < 2) return;
+  REQUIRE(set_affinity({allowed.front()}).ok());
+  CHECK(nameable_cpus(fixture.root()) == std::vector<int>{allowed.front()});
+  fixture.write(isolated, std::to_string(allowed.back()) + "\n");
+  CHECK(nameable_cpus(fixture.root()) == std::vector<int>{allowed.front(), allowed.back()});
+  CHECK(read_affinity() == std::vector<int>{allowed.front()});
+  REQUIRE(set_affinity(allowed).ok());
 }
 
 TEST_CASE("timer slack is set and read back; 0 leaves it as found") {

@@ -17,7 +17,7 @@ struct MadeUp {
   std::int64_t now() { return clock += 10; }
   std::int64_t wait(std::int64_t release_ns) { return clock = release_ns + late[waits++]; }
   static bool early(std::int64_t release_ns, std::int64_t now_ns) { return now_ns < release_ns; }
-  [[nodiscard]] std::uint32_t flags() const { return waits == 2 ? sample_switched_out : 0U; }
+  [[nodiscard]] std::uint32_t flags() const { return waits == 2 ? row_switched_out : 0U; }
   static void work(std::int64_t) {}
 };
 
@@ -48,7 +48,7 @@ TEST_CASE("each sleep is planned from the clock just before it, and late by what
   CHECK(delays.delay == std::vector<std::int64_t>{700, 100, 0});
   // One reading at the start (10), then one before each sleep.
   CHECK(delays.planned == std::vector<std::int64_t>{5020, 10'730, 15'840});
-  CHECK(delays.flags == std::vector<std::int64_t>{0, sample_switched_out, 0});
+  CHECK(delays.flags == std::vector<std::int64_t>{0, row_switched_out, 0});
   CHECK(delays.made == 3);
   CHECK(delays.loop.stop_reason == StopReason::activations);
 }

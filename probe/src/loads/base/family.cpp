@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sys/clock.hpp"
 #include "sys/process.hpp"
 
 namespace howlate {
@@ -65,14 +66,14 @@ std::int64_t family_cpu_ns(const WorkerSlot& slot, pid_t worker) {
 std::int64_t own_cpu_ns() {
   struct timespec own {};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
-  return static_cast<std::int64_t>(own.tv_sec) * 1'000'000'000 + own.tv_nsec + ended_children_cpu_ns();
+  return ns_of(own) + ended_children_cpu_ns();
 }
 
 std::int64_t process_cpu_ns(pid_t pid) {
   clockid_t clock;
   struct timespec used {};
   if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
-  return static_cast<std::int64_t>(used.tv_sec) * 1'000'000'000 + used.tv_nsec;
+  return ns_of(used);
 }
 
 }  // namespace howlate

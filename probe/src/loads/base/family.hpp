@@ -16,12 +16,12 @@ namespace howlate {
 // errno as of fork().
 pid_t fork_child();
 
-// In a worker: its children are listed in its slot, so that the supervisor can add up what they use while they
+// Called in a worker: its children are listed in its slot, so that the supervisor can add up what they use while they
 // live. add_child() when one was made, remove_child() when it was waited for.
 void clear_children(WorkerSlot& slot);
 void add_child(WorkerSlot& slot, pid_t child);
 void remove_child(WorkerSlot& slot, pid_t child);
-// In the supervisor: CPU time of a worker and of its children, those that ended included.
+// Called in the supervisor: CPU time of a worker and of its children, including ended ones.
 std::int64_t family_cpu_ns(const WorkerSlot& slot, pid_t worker);
 
 // CPU time of this process and of its children that have ended and been waited for.

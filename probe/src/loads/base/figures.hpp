@@ -1,4 +1,4 @@
-// What the loads with one worker share: figures that the worker counts in its slot, how times among them are told, and a
+// Shared by loads with one worker: figures that the worker counts in its slot, the output of times among them, and a
 // pace to keep.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace howlate {
 
-// Figures of a slot, by the load's own numbering. Only the worker writes them; they can be read at any moment.
+// Figures of a slot, numbered by the load. Only the worker writes them; they can be read at any moment.
 std::int64_t figure(const WorkerSlot& slot, std::size_t at);
 void put_figure(WorkerSlot& slot, std::size_t at, std::int64_t value);
 void add_figure(WorkerSlot& slot, std::size_t at, std::int64_t many);

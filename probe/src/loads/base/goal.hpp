@@ -13,26 +13,26 @@
 
 namespace howlate {
 
-// A load below this part of what it is held against was not there. The host decides by the same one
-// (stats/valid.py).
+// A load below this share of what it is held against was not there. The host applies the same limit
+// (analysis/loaded.py).
 inline constexpr double loaded_share_min = 0.5;
 
 // One load's goal and how far it came, over one stretch of time.
 struct Goal {
   std::string unit;  // "CPU" (a share of those given, 0 to 1), or the load's own a second: "B/s"; "" for none
   std::optional<double> target;  // in that unit; none where the load asks for as much as the machine gives
-  // What it did with nothing measured beside it, in the company of the cell's other loads.
+  // What it did with nothing measured beside it, together with the cell's other loads.
   std::optional<double> reference;
   double achieved = 0;
   std::string deed;        // what `deeds` counts: "fsyncs"
   std::int64_t deeds = 0;  // in the same time
   std::int64_t duration_ns = 0;
 
-  // What it is held against: its target, but no more than its reference.
+  // What it is held against: the smaller of target and reference.
   [[nodiscard]] std::optional<double> expected() const;
-  // achieved / expected; none where nothing is expected of it.
+  // achieved / expected; none if nothing is expected of it.
   [[nodiscard]] std::optional<double> share() const;
-  // Why the cell was not under this load, a sentence without its end; "" where it was.
+  // Why the cell was not under this load, a sentence without its end; "" if it was.
   [[nodiscard]] std::string not_loaded(std::string_view spec) const;
   void write(JsonWriter& json) const;
 };

@@ -15,7 +15,7 @@ namespace {
 std::int64_t process_cpu_ns() {
   struct timespec now;
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  return ns_of(now);
 }
 
 }  // namespace
@@ -65,9 +65,7 @@ void HeldClock::sleep_until(std::int64_t wall_ns) const {
     for (;;) ::pause();
   }
   const std::int64_t until_ns = wall_origin_ns_ + wall_ns;
-  const struct timespec until {
-    static_cast<time_t>(until_ns / 1'000'000'000), static_cast<long>(until_ns % 1'000'000'000)
-  };
+  const struct timespec until = timespec_of(until_ns);
   while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
   }
 }

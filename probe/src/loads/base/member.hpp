@@ -1,4 +1,4 @@
-// The one thing that is read out of a load's line of JSON.
+// Reads one member of a load's line of JSON.
 #pragma once
 
 #include <string_view>

@@ -14,7 +14,7 @@ namespace howlate {
 
 struct LoadRequest;
 
-// Of MemAvailable, for all loads of a test together. What is more is refused.
+// The share of MemAvailable for all loads of a test together. More is refused.
 constexpr double memory_share_max = 0.5;
 
 // Whether `workers` regions of `bytes` each may be taken; `option` is the name to name in the remedy.
@@ -23,7 +23,7 @@ Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view op
 Status check_memory(std::int64_t bytes, std::size_t workers, std::string_view option,
                     std::int64_t available_bytes);
 
-// Whether so many bytes in all may be taken by `who`.
+// Whether `who` may take this many bytes in total.
 Status check_total_memory(std::string_view who, std::int64_t bytes, std::string_view remedy);
 Status check_total_memory(std::string_view who, std::int64_t bytes, std::string_view remedy,
                           std::int64_t available_bytes);

@@ -38,6 +38,7 @@ class SharedSlots {
   // Allocates nothing and waits for nobody: a measuring thread may ask before its first release and after its last. `load` says
   // how deeds are counted.
   [[nodiscard]] Progress look(const Load& load) const;
+  [[nodiscard]] std::span<const WorkerSlot> slots() const { return slots_; }
 
  private:
   Fd file_;

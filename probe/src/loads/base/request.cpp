@@ -4,28 +4,31 @@
 #include <array>
 
 #include "core/text.hpp"
+#include "sys/cpus.hpp"
 
 namespace howlate {
 namespace {
 
 constexpr std::array common = {
-    ParamSpec{
-        "cpus", ParamType::cpus, "all", "", "same|other",
-        "where it runs: a list like 0-3,5, all, or same or other (as the measuring CPUs; with a test only)"},
+    ParamSpec{"cpus", ParamType::cpus, "all", "", "same|other",
+              "where it runs: a list like 0-3,5, or all; with a test also same (the measuring CPUs) or other "
+              "(the rest)"},
     ParamSpec{"policy", ParamType::text, "other", "", "", "other, batch, idle, fifo:P or rr:P"},
     ParamSpec{"nice", ParamType::integer, "", "1", "",
-              "-20 to 19, for other and batch; as the caller's if not given"},
-    ParamSpec{"duration", ParamType::duration, "", "ns", "", "end after this time; without it when stopped"},
+              "-20 to 19, for other and batch; the caller's by default"},
+    ParamSpec{"duration", ParamType::duration, "", "ns", "",
+              "end after this time; by default run until stopped"},
     ParamSpec{"json", ParamType::flag, "", "", "",
-              "at the end one line of JSON on standard output, no live line"},
-    ParamSpec{"quiet", ParamType::flag, "", "", "", "no live line, no summary"},
+              "print one line of JSON on standard output at the end, and no live line"},
+    ParamSpec{"quiet", ParamType::flag, "", "", "", "print no live line and no summary"},
     ParamSpec{"report-fd", ParamType::count, "", "", "",
               "write LoadReport records to this descriptor, about one a second"},
     ParamSpec{"slots-fd", ParamType::count, "", "", "",
-              "count in the file in memory behind this descriptor, for the one who starts the load"},
+              "count in the memory file behind this descriptor, for the process that started the load"},
     ParamSpec{"end-with-parent", ParamType::flag, "", "", "", "end when the parent ends, however it dies"},
-    ParamSpec{"parent", ParamType::count, "", "", "",
-              "its process, for --end-with-parent: one that ended before is noticed"},
+    ParamSpec{
+        "parent", ParamType::count, "", "", "",
+        "for --end-with-parent: the parent's process id, so that a parent that has already ended is noticed"},
 };
 
 bool is_digit(char c) {
@@ -57,11 +60,13 @@ Result<std::vector<int>> read_cpus(const std::string& text, const std::vector<in
   if (text == "all" || text == "same" || text == "other") return named_cpus(text, allowed, measuring);
   Result<std::vector<int>> cpus = parse_cpu_list(text);
   if (!cpus) return cpus;
+  if (const Status there = check_cpus_there(*cpus, online_cpus(Root())); !there) return there.error();
+  const std::vector<int> nameable = nameable_cpus(Root());
   for (const int cpu : *cpus)
-    if (!contains(allowed, cpu))
-      return usage_error("CPU " + std::to_string(cpu) + " is not there for the load: it may run on " +
-                             cpu_list_text(allowed),
-                         "choose cpus from these");
+    if (!contains(nameable, cpu))
+      return not_possible(
+          "it may not run on CPU " + std::to_string(cpu) + ", only on " + cpu_list_text(nameable),
+          "Choose cpus from these");
   return cpus;
 }
 
@@ -115,8 +120,7 @@ Result<std::vector<std::string>> split_load_spec(std::string_view spec) {
   return words;
 }
 
-Result<LoadRequest> read_load_request(const std::vector<std::string>& argv,
-                                      const std::vector<int>* measuring_cpus) {
+Result<LoadRequest> read_load_words(const std::vector<std::string>& argv) {
   if (argv.empty() || argv.front().starts_with("-"))
     return usage_error("the name of a load is missing",
                        "write howlate-probe load NAME[:TARGET] [options]; howlate-probe "
@@ -144,12 +148,19 @@ Result<LoadRequest> read_load_request(const std::vector<std::string>& argv,
                       .given = std::move(*words)};
   if (has_target) request.target = request.params.text("target");
   if (request.load->held) request.target_cpu = request.params.real("target") / 100.0;
-  Result<std::vector<int>> cpus = read_cpus(request.params.text("cpus"), measuring_cpus);
+  return request;
+}
+
+Result<LoadRequest> read_load_request(const std::vector<std::string>& argv,
+                                      const std::vector<int>* measuring_cpus) {
+  auto request = read_load_words(argv);
+  if (!request) return request;
+  Result<std::vector<int>> cpus = read_cpus(request->params.text("cpus"), measuring_cpus);
   if (!cpus) return cpus.error();
-  request.cpus = std::move(*cpus);
-  const Result<SchedPolicy> policy = read_load_policy(request.params);
+  request->cpus = std::move(*cpus);
+  const Result<SchedPolicy> policy = read_load_policy(request->params);
   if (!policy) return policy.error();
-  request.policy = *policy;
+  request->policy = *policy;
   return request;
 }
 

@@ -1,4 +1,4 @@
-// What is asked of a load: from NAME[:TARGET][,option=value...] and the words after it to checked values.
+// The request for a load: parses NAME[:TARGET][,option=value...] and the words after it into checked values.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct LoadRequest {
   // load`.
   [[nodiscard]] std::vector<std::string> words() const;
   [[nodiscard]] std::size_t workers() const;  // processes that work
-  // What the load itself asks of the machine, before any worker is started.
+  // Checks what the load needs from the machine, before any worker is started.
   [[nodiscard]] Status check() const;
   std::vector<std::string> given;  // the words as read: NAME, --target=..., --option=...
 };
@@ -34,7 +34,9 @@ struct LoadRequest {
 // may be parted by commas: a piece that begins with a digit goes on with the CPUs before it.
 Result<std::vector<std::string>> split_load_spec(std::string_view spec);
 
-// `argv`: a SPEC and then options. `measuring_cpus` gives `same` and `other` their meaning; without it they
+// `argv`: a SPEC and then options. Their words alone: `cpus` and `policy` are not read yet.
+Result<LoadRequest> read_load_words(const std::vector<std::string>& argv);
+// The same, with CPUs and policy. `measuring_cpus` gives `same` and `other` their meaning; without it they
 // are refused.
 Result<LoadRequest> read_load_request(const std::vector<std::string>& argv,
                                       const std::vector<int>* measuring_cpus = nullptr);

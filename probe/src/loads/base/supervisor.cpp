@@ -25,8 +25,6 @@
 namespace howlate {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
-
 template <std::size_t size>
 void keep(std::array<char, size>& place, std::string_view text) {
   const std::size_t many = std::min(text.size(), size - 1);
@@ -227,9 +225,7 @@ Status Supervisor::supervise() {
       while (report_ns <= now_ns) report_ns += second_ns;
     }
     const std::int64_t left_ns = std::min(end_ns, report_ns) - now_ns;
-    const struct timespec left {
-      static_cast<time_t>(left_ns / second_ns), static_cast<long>(left_ns % second_ns)
-    };
+    const struct timespec left = timespec_of(left_ns);
     struct pollfd fds[] = {{signals_.get(), POLLIN, 0}};
     ::ppoll(fds, 1, left_ns > 0 ? &left : nullptr, nullptr);
     if (const Status status = read_signals(); !status) return status;

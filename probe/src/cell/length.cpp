@@ -1,0 +1,99 @@
+#include "cell/length.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "loads/base/goal.hpp"
+#include "loads/base/request.hpp"
+
+namespace howlate {
+
+namespace {
+
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+// With the row's share of the framing, and of the machine's own tables.
+constexpr std::size_t row_bytes_least = 40;
+constexpr double other_bytes = 1e6;  // header, trailer, facts
+constexpr double turn_ns_unknown = 20'000;
+
+// A count or a time that is set and limits the cell; else no limit. By its text, which is the one in force.
+double limit(const Params& params, std::string_view name, Result<std::int64_t> (*parse)(std::string_view)) {
+  if (!params.declares(name) || !params.is_set(name)) return unlimited;
+  const auto number = parse(params.text(name));
+  return number && *number > 0 ? static_cast<double>(*number) : unlimited;
+}
+
+double row_bytes(const Test& test) {
+  std::size_t bytes = 2;
+  for (const ColumnSpec& column : test.columns) bytes += column_width(column.type);
+  return static_cast<double>(std::max(bytes, row_bytes_least));
+}
+
+// The measuring CPUs, as the test chose them or as they were given; one where it is not pinned.
+double lanes(const Params& params) {
+  if (!params.declares("cpus") || !params.is_set("cpus")) return 1;
+  const std::string& text = params.text("cpus");
+  const auto cpus = text == "all" ? Result<std::vector<int>>(read_affinity()) : parse_cpu_list(text);
+  return cpus ? static_cast<double>(cpus->size()) : 1;
+}
+
+// How often the load does what it does in that time, by its target or by what one deed usually takes; nothing where
+// neither tells.
+std::optional<FewDeeds> deeds_in(const LoadRequest& request, double seconds) {
+  const Load& load = *request.load;
+  const Params& params = request.params;
+  FewDeeds deeds;
+  deeds.deed = load.deed;
+  const auto at = [&](double each_ns) { return static_cast<std::int64_t>(seconds * 1e9 / each_ns); };
+  const auto length_ns = static_cast<double>(load.deed.length_ns);
+  if (load.held) {
+    const double share = params.real("target");  // at 0 nothing is done; at 100 % there may be no sleep
+    if (load.deed.length_ns == 0 || share <= 0 || (share >= 100 && load.deed.sleeping)) return {};
+    deeds.many = at(length_ns);
+    return deeds;
+  }
+  const bool has_units = !load.deed.units.empty();
+  const double each = has_units ? static_cast<double>(params.integer(load.deed.units)) : 1;
+  if (const auto target = goal_of(load, params).target) {
+    deeds.many = static_cast<std::int64_t>(seconds * *target / each);
+    return deeds;
+  }
+  if (load.deed.length_ns == 0) return {};
+  const auto own = std::find_if(load.params.begin(), load.params.end(),
+                                [&](const ParamSpec& spec) { return spec.name == load.deed.units; });
+  const auto usual = own == load.params.end() ? Result<std::int64_t>(1) : parse_bytes(own->fallback);
+  deeds.supposed_ns = length_ns * each / static_cast<double>(usual ? *usual : 1);
+  deeds.many = at(deeds.supposed_ns);
+  return deeds;
+}
+
+}  // namespace
+
+CellLength length_of(const Test& test, const Params& params) {
+  const bool scheduled = params.declares("activations");
+  const double turn_ns = test.turn_ns != nullptr ? test.turn_ns(params) : turn_ns_unknown;
+  const double wanted = limit(params, scheduled ? "activations" : "points", parse_count);
+  const double seconds = std::min(limit(params, "duration", parse_duration_ns), wanted * turn_ns) / 1e9;
+  const double rows = wanted == unlimited || scheduled ? std::min(wanted, seconds * 1e9 / turn_ns) : wanted;
+  CellLength length;
+  length.seconds = seconds == unlimited ? 0 : seconds;
+  if (wanted != unlimited) length.rows = static_cast<std::int64_t>(wanted);
+  length.bytes = (rows == unlimited ? 0 : rows) * lanes(params) * row_bytes(test) + other_bytes;
+  return length;
+}
+
+std::vector<FewDeeds> few_deeds(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus,
+                                double seconds) {
+  std::vector<FewDeeds> few;
+  for (const std::string& spec : specs) {
+    const auto request = read_load_request({spec}, &measuring_cpus);
+    if (!request || request->load->deed.wanted == 0) continue;
+    auto deeds = deeds_in(*request, seconds);
+    if (!deeds || deeds->many >= deeds->deed.wanted) continue;
+    deeds->spec = spec;
+    few.push_back(std::move(*deeds));
+  }
+  return few;
+}
+
+}  // namespace howlate

@@ -1,0 +1,35 @@
+// How long a cell takes, and how much it writes, as far as its options tell: for `howlate-probe plan`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/params.hpp"
+#include "loads/load.hpp"
+#include "tests/test.hpp"
+
+namespace howlate {
+
+struct CellLength {
+  double seconds = 0;  // of measuring
+  std::optional<std::int64_t>
+      rows;          // activations or points after which each thread ends; none: its duration ends it
+  double bytes = 0;  // of the stream, roughly and at most
+};
+
+CellLength length_of(const Test& test, const Params& params);
+
+// A load that does too little within a cell for the cell to count as loaded.
+struct FewDeeds {
+  std::string spec;
+  Deed deed;
+  std::int64_t many = 0;  // that fit into the cell
+  double supposed_ns =
+      0;  // where neither its target nor its kind fixes the rate: what one is supposed to take
+};
+std::vector<FewDeeds> few_deeds(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus,
+                                double seconds);
+
+}  // namespace howlate

@@ -1,0 +1,110 @@
+#include "sys/undo.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "sys/file.hpp"
+#include "sys/journal.hpp"
+
+namespace howlate {
+namespace {
+
+constexpr int folder_turns = 100;  // a killed task leaves its cgroup only when its exit is through
+constexpr long folder_pause_ns = 10'000'000;
+
+void undo_file(const Root& tree, Setting& setting, Undone& out) {
+  const auto now = read_setting(tree, setting.form, setting.path, setting.before);
+  if (!now) {  // gone, with what it set; or there and unreadable, so that it may still be as we left it
+    (tree.exists(setting.path) ? out.failed : out.left).push_back(now.error().message);
+    return;
+  }
+  if (same_value(setting.form, *now, setting.before)) {
+    setting.restored = true;
+    return;
+  }
+  if (!same_value(setting.form, *now, setting.wanted)) {
+    out.left.push_back(setting.path + " is " + *now + ": somebody changed it since, so it is left");
+    return;
+  }
+  const Status status = tree.write(setting.path, setting.before);
+  const auto again = read_setting(tree, setting.form, setting.path, setting.before);
+  if (!status || !again || !same_value(setting.form, *again, setting.before)) {
+    out.failed.push_back(!status ? status.error().message
+                                 : setting.path + " does not take " + setting.before + " again");
+    return;
+  }
+  setting.restored = true;
+  out.done.push_back(setting.path + ": " + setting.wanted + " -> " + setting.before);
+}
+
+void move_tasks_up(const Root& tree, const std::string& folder) {
+  const std::string above = folder.substr(0, folder.rfind('/'));
+  const char* list = tree.exists(folder + "/tasks") ? "/tasks" : "/cgroup.procs";
+  const auto text = tree.read(folder + list);
+  for (const std::string& task : text ? parts_of(*text, '\n') : std::vector<std::string>{}) {
+    (void)tree.write(above + list, task);  // it may end meanwhile; rmdir tells
+  }
+}
+
+void undo_folder(const Root& tree, Setting& setting, Undone& out) {
+  if (!tree.exists(setting.path)) {
+    setting.restored = true;
+    return;
+  }
+  int error = 0;
+  for (int turn = 0; turn < folder_turns; ++turn) {
+    move_tasks_up(tree, setting.path);
+    if (::rmdir(tree.at(setting.path).c_str()) == 0) {
+      setting.restored = true;
+      out.done.push_back(setting.path + ": removed");
+      return;
+    }
+    error = errno;
+    if (error != EBUSY) break;
+    const struct timespec pause = {0, folder_pause_ns};
+    (void)::nanosleep(&pause, nullptr);
+  }
+  out.failed.push_back(setting.path + " cannot be removed: " + errno_text(error));
+}
+
+}  // namespace
+
+Undone undo_settings(const Root& tree, std::vector<Setting>& settings) {
+  Undone out;
+  for (auto setting = settings.rbegin(); setting != settings.rend(); ++setting) {
+    if (!setting->changed || setting->restored) continue;
+    if (setting->kind == SettingKind::file) undo_file(tree, *setting, out);
+    if (setting->kind == SettingKind::folder) undo_folder(tree, *setting, out);
+  }
+  return out;
+}
+
+Status nobody_holds(const std::string& folder, const std::string& root,
+                    const std::vector<Setting>& settings) {
+  for (const JournalFile& journal : read_journals(folder)) {
+    if (journal.owner.boot_id.empty() && !journal.problem.empty())
+      return not_possible("the journal " + journal.path + " is not understood (" + journal.problem +
+                              "), so what it holds is not known",
+                          "run `howlate-probe restore` (or `howlate doctor --restore`) first");
+    if (journal.owner.boot_id != this_boot() || journal.owner.root != root) continue;
+    const bool lives = owner_lives(journal.owner);
+    for (const Setting& theirs : journal.settings) {
+      const auto same = [&](const Setting& ours) {
+        return ours.kind == SettingKind::file && ours.path == theirs.path;
+      };
+      if (std::none_of(settings.begin(), settings.end(), same)) continue;
+      const std::string pid = std::to_string(journal.owner.pid);
+      if (lives)
+        return not_possible(theirs.path + " is held by another probe, process " + pid,
+                            "wait until that one has ended");
+      return not_possible(theirs.path + " is still as a killed probe, process " + pid + ", left it",
+                          "run `howlate-probe restore` (or `howlate doctor --restore`) first");
+    }
+  }
+  return {};
+}
+
+}  // namespace howlate

@@ -1,0 +1,24 @@
+// Undoing one change of the machine: by the probe that made it, or by a later `restore`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sys/setting.hpp"
+
+namespace howlate {
+
+struct Undone {
+  std::vector<std::string> done;    // what was undone: "/proc/sys/...: -1 -> 950000"
+  std::vector<std::string> left;    // changed by somebody else since, or gone: left unchanged
+  std::vector<std::string> failed;  // could not be undone
+};
+
+// In reverse. A value that is neither what was wanted nor what was before is somebody else's by now, and is
+// left.
+Undone undo_settings(const Root& tree, std::vector<Setting>& settings);
+
+// Whether another probe holds a wanted setting, or a killed one left it. Call it with the state locked.
+Status nobody_holds(const std::string& folder, const std::string& root, const std::vector<Setting>& settings);
+
+}  // namespace howlate

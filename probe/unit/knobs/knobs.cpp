@@ -1,0 +1,403 @@
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "knobs/base/command.hpp"
+#include "knobs/base/set.hpp"
+#include "sys/journal.hpp"
+#include "sys/setting.hpp"
+#include "sys/tracer.hpp"
+#include "sys/undo.hpp"
+
+namespace howlate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* runtime_file = "/proc/sys/kernel/sched_rt_runtime_us";
+constexpr const char* migration_file = "/proc/sys/kernel/timer_migration";
+
+// A machine of files, with a state folder of its own.
+class Machine {
+ public:
+  Machine() {
+    std::string name = (fs::temp_directory_path() / "howlate-knobs-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    base_ = name;
+    ::setenv("HOWLATE_STATE_DIR", state().c_str(), 1);
+    write(runtime_file, "950000\n");
+    write("/proc/sys/kernel/sched_rt_period_us", "1000000\n");
+    write(migration_file, "1\n");
+    write("/sys/devices/system/cpu/online", "0-3\n");
+    write("/proc/irq/default_smp_affinity", "f\n");
+    write("/proc/irq/7/smp_affinity_list", "0-3\n");
+    write("/proc/irq/8/smp_affinity_list", "0\n");
+  }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine() {
+    ::unsetenv("HOWLATE_STATE_DIR");
+    fs::remove_all(base_);
+  }
+  [[nodiscard]] KnobContext context() const { return {base_ + "/root", {2}}; }
+  [[nodiscard]] std::string state() const { return base_ + "/state"; }
+  [[nodiscard]] std::size_t journals() const { return read_journals(state()).size(); }
+  void write(const std::string& path, const std::string& text) const {
+    const std::string whole = base_ + "/root" + path;
+    fs::create_directories(whole.substr(0, whole.rfind('/')));
+    std::ofstream(whole) << text;
+  }
+  [[nodiscard]] std::string read(const std::string& path) const {
+    return *Root(base_ + "/root").read_text(path);
+  }
+
+ private:
+  std::string base_;
+};
+
+// Runs `body` in a child that is then killed, as a probe may be.
+template <class Body>
+void in_a_killed_process(const Body& body) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    body();
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFSIGNALED(status));
+}
+
+TEST_CASE("every knob has a file of its own or says what it needs, and none is available without it") {
+  const Machine machine;
+  const KnobContext nothing{machine.state() + "/nowhere", {2}};
+  for (const Knob* knob : knobs()) {
+    CAPTURE(std::string(knob->name));
+    CHECK(*find_knob(knob->name) == knob);
+    CHECK(knob->file.empty() == (knob->availability != nullptr));
+    const Status there = knob->available(nothing);
+    REQUIRE(!there.ok());
+    CHECK(there.error().code == ExitCode::not_possible);
+  }
+}
+
+TEST_CASE("knobs are applied in order, told, and restored when the set goes") {
+  const Machine machine;
+  {
+    const auto set = KnobSet::apply({"rt_throttling=off", "timer_migration=off"}, machine.context());
+    REQUIRE(set.ok());
+    CHECK(machine.read(runtime_file) == "-1");
+    CHECK(machine.read(migration_file) == "0");
+    CHECK(machine.journals() == 1);
+    CHECK(set->to_json().find(R"("before": "950000", "wanted": "-1", "read_back": "-1")") !=
+          std::string::npos);
+  }
+  CHECK(machine.read(runtime_file) == "950000");
+  CHECK(machine.read(migration_file) == "1");
+  CHECK(machine.journals() == 0);
+}
+
+TEST_CASE("at the first knob that fails, those before it are undone") {
+  const Machine machine;
+  const auto set = KnobSet::apply({"rt_throttling=off", "thp=never"}, machine.context());
+  REQUIRE_FALSE(set.ok());
+  CHECK(set.error().code == ExitCode::not_possible);
+  CHECK(machine.read(runtime_file) == "950000");
+  CHECK(machine.journals() == 0);
+}
+
+TEST_CASE("a value that does not read back as wanted is an error, and the others are undone") {
+  const Machine machine;
+  const std::string path = machine.context().root + migration_file;
+  fs::remove(path);
+  fs::create_symlink("/dev/null", path);  // takes every write and reads as nothing
+  const auto set = KnobSet::apply({"rt_throttling=off", "timer_migration=off"}, machine.context());
+  REQUIRE_FALSE(set.ok());
+  CHECK(set.error().message.find("after 0 was written") != std::string::npos);
+  CHECK(machine.read(runtime_file) == "950000");
+}
+
+TEST_CASE("a value that the kernel refuses to take is not possible here, and nothing broke") {
+  const Machine machine;
+  const std::string path = machine.context().root + runtime_file;
+  fs::remove(path);
+  fs::create_symlink("/proc/self/oom_score_adj", path);  // EINVAL for more than 1000
+  const auto set = KnobSet::apply({"timer_migration=off", "rt_throttling=900000"}, machine.context());
+  REQUIRE_FALSE(set.ok());
+  CHECK(set.error().code == ExitCode::not_possible);
+  CHECK_FALSE(set.error().remedy.empty());
+  CHECK(machine.read(migration_file) == "1");
+  CHECK(machine.journals() == 0);
+}
+
+TEST_CASE("bad names and values are usage errors and change nothing") {
+  const Machine machine;
+  for (const std::string spec : {"rt_throttling", "nonsense=1", "rt_throttling=soon", "rt_throttling=2000000",
+                                 "timer_migration=2", "irq_affinity=9", "irq_affinity="}) {
+    const auto set = KnobSet::apply({spec}, machine.context());
+    REQUIRE_FALSE(set.ok());
+    CHECK_MESSAGE(set.error().code == ExitCode::usage, spec);
+  }
+  CHECK_FALSE(KnobSet::apply({"rt_throttling=off", "rt_throttling=1000"}, machine.context()).ok());
+  CHECK(machine.read(runtime_file) == "950000");
+}
+
+TEST_CASE("interrupts are moved away from the measuring CPUs, and those elsewhere are left") {
+  const Machine machine;
+  auto set = KnobSet::apply({"irq_affinity=away"}, machine.context());
+  REQUIRE(set.ok());
+  CHECK(machine.read("/proc/irq/7/smp_affinity_list") == "0-1,3");
+  CHECK(machine.read("/proc/irq/8/smp_affinity_list") == "0");
+  CHECK(machine.read("/proc/irq/default_smp_affinity") == "b");
+  CHECK(set->restore().ok());
+  CHECK(machine.read("/proc/irq/7/smp_affinity_list") == "0-3");
+  CHECK(machine.read("/proc/irq/default_smp_affinity") == "f");
+}
+
+TEST_CASE("what a killed process left is refused to others, and restored by a later one") {
+  const Machine machine;
+  in_a_killed_process([&] {
+    const auto set = KnobSet::apply({"rt_throttling=off"}, machine.context());
+    if (!set) ::_exit(1);
+    ::raise(SIGKILL);
+  });
+  CHECK(machine.read(runtime_file) == "-1");
+  REQUIRE(machine.journals() == 1);
+  const auto refused = KnobSet::apply({"rt_throttling=900000"}, machine.context());
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().remedy.find("restore") != std::string::npos);
+  CHECK(KnobSet::apply({"timer_migration=off"}, machine.context()).ok());
+  CHECK(restore_command() == ExitCode::done);
+  CHECK(machine.read(runtime_file) == "950000");
+  CHECK(machine.journals() == 0);
+}
+
+TEST_CASE("a tracer's settings are restored by it, and after it was killed by a later one") {
+  const Machine machine;
+  const std::string tracing = "/sys/kernel/tracing";
+  const std::string period = tracing + "/osnoise/timerlat_period_us", mode = tracing + "/osnoise/mode";
+  machine.write(tracing + "/available_tracers", "timerlat nop\n");
+  machine.write(period, "1000\n");
+  machine.write(mode, "none [round-robin] per-cpu\n");
+  machine.write(tracing + "/instances/other", "");
+  const Root root(machine.context().root);
+  const auto change = [&](Tracer& tracer) { return tracer.set("osnoise/timerlat_period_us", "250").ok(); };
+  {
+    auto tracer = Tracer::make("timerlat", root);
+    REQUIRE(tracer.ok());
+    CHECK(change(*tracer));
+    CHECK(tracer->set("osnoise/mode", "round-robin").ok());  // as it is: nothing to restore
+    CHECK(machine.read(period) == "250");
+    CHECK(machine.journals() == 1);
+  }
+  CHECK(machine.read(period) == "1000");
+  CHECK(machine.journals() == 0);
+  in_a_killed_process([&] {
+    auto tracer = Tracer::make("timerlat", root);
+    if (!tracer || !change(*tracer)) ::_exit(1);
+    ::raise(SIGKILL);
+  });
+  CHECK(machine.read(period) == "250");
+  {
+    auto next = Tracer::make("timerlat", root);
+    REQUIRE(next.ok());
+    const Status refused = next->set("osnoise/timerlat_period_us", "500");
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().remedy.find("restore") != std::string::npos);
+  }
+  CHECK(machine.read(period) == "250");
+  CHECK(restore_command() == ExitCode::done);
+  CHECK(machine.read(period) == "1000");
+  CHECK_FALSE(fs::exists(root.at(tracing + "/instances/howlate")));
+  CHECK(machine.journals() == 0);
+}
+
+TEST_CASE("the journal is on disk before the change: killed between the two, nothing is to restore") {
+  const Machine machine;
+  in_a_killed_process([&] {
+    auto journal = Journal::create(*state_folder(), machine.context().root);
+    Setting setting;
+    setting.path = runtime_file;
+    setting.before = "950000";
+    setting.wanted = "-1";
+    if (!journal || !journal->append(setting)) ::_exit(1);
+    ::raise(SIGKILL);
+  });
+  REQUIRE(machine.journals() == 1);
+  CHECK(restore_command() == ExitCode::done);
+  CHECK(machine.read(runtime_file) == "950000");
+  CHECK(machine.journals() == 0);
+}
+
+TEST_CASE("nothing is restored into another boot") {
+  const Machine machine;
+  in_a_killed_process([&] {
+    const auto set = KnobSet::apply({"rt_throttling=off"}, machine.context());
+    ::raise(SIGKILL);
+  });
+  const std::string path = read_journals(machine.state()).at(0).path;
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::string whole = text.str();
+  whole.replace(whole.find(this_boot()), this_boot().size(), "00000000-0000-4000-8000-000000000000");
+  std::ofstream(path) << whole;
+  CHECK(restore_command() == ExitCode::done);
+  CHECK(machine.read(runtime_file) == "-1");
+  CHECK(machine.journals() == 0);
+}
+
+TEST_CASE("what another probe holds is refused, and a living process is not restored") {
+  const Machine machine;
+  const auto set = KnobSet::apply({"rt_throttling=off"}, machine.context());
+  REQUIRE(set.ok());
+  const auto other = KnobSet::apply({"rt_throttling=900000"}, machine.context());
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().message.find("is held by another probe") != std::string::npos);
+  CHECK(restore_command() == ExitCode::done);
+  CHECK(machine.read(runtime_file) == "-1");
+  CHECK(machine.journals() == 1);
+}
+
+TEST_CASE("a value that somebody else changed meanwhile is left to them") {
+  const Machine machine;
+  auto set = KnobSet::apply({"rt_throttling=off"}, machine.context());
+  REQUIRE(set.ok());
+  machine.write(runtime_file, "123456\n");
+  CHECK_FALSE(set->restore().ok());
+  CHECK(machine.read(runtime_file) == "123456");
+  CHECK(machine.journals() == 0);
+}
+
+TEST_CASE("a fork of the probe restores nothing when it ends") {
+  const Machine machine;
+  auto set = KnobSet::apply({"rt_throttling=off"}, machine.context());
+  REQUIRE(set.ok());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool quiet = set->restore().ok();
+    ::_exit(quiet ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(machine.read(runtime_file) == "-1");
+}
+
+TEST_CASE("a journal cut anywhere is read up to its last whole line") {
+  const Machine machine;
+  in_a_killed_process([&] {
+    const auto set = KnobSet::apply({"rt_throttling=off", "timer_migration=off"}, machine.context());
+    ::raise(SIGKILL);
+  });
+  const std::string path = read_journals(machine.state()).at(0).path;
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  const std::string whole = text.str();
+  std::size_t most = 0;
+  for (std::size_t length = 0; length <= whole.size(); ++length) {
+    std::ofstream(path) << whole.substr(0, length);
+    const auto journals = read_journals(machine.state());
+    REQUIRE(journals.size() == 1);
+    CHECK(journals[0].settings.size() >= most);
+    most = journals[0].settings.size();
+  }
+  CHECK(most == 2);
+}
+
+// The journal of a killed process that had set two knobs.
+std::string left_journal(const Machine& machine) {
+  in_a_killed_process([&] {
+    const auto set = KnobSet::apply({"rt_throttling=off", "timer_migration=off"}, machine.context());
+    ::raise(SIGKILL);
+  });
+  return read_journals(machine.state()).at(0).path;
+}
+
+std::string text_of(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST_CASE("a journal that is not understood is kept, holds knobs back, and is not called restored") {
+  const Machine machine;
+  const std::string path = left_journal(machine);
+  std::string whole = text_of(path);
+  whole.replace(whole.find("journal-1"), 9, "journal-9");
+  std::ofstream(path) << whole;
+  CHECK(restore_command() == ExitCode::broken);
+  CHECK(machine.read(runtime_file) == "-1");
+  CHECK(machine.journals() == 1);
+  const auto refused = KnobSet::apply({"timer_migration=on"}, machine.context());
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("not understood") != std::string::npos);
+}
+
+TEST_CASE("what can be read of a damaged journal is restored, and the journal is kept") {
+  const Machine machine;
+  const std::string path = left_journal(machine);
+  std::string whole = text_of(path);
+  const std::size_t last = whole.rfind("file\t");
+  whole.replace(last, 4, "fi?e");
+  std::ofstream(path) << whole;
+  CHECK(restore_command() == ExitCode::broken);
+  CHECK(machine.read(runtime_file) == "950000");
+  CHECK(machine.read(migration_file) == "0");
+  CHECK(machine.journals() == 1);
+}
+
+TEST_CASE("a journal whose first line is cut was never acted upon and goes") {
+  const Machine machine;
+  const std::string path = left_journal(machine);
+  std::ofstream(path) << text_of(path).substr(0, 20);
+  CHECK(restore_command() == ExitCode::done);
+  CHECK(machine.journals() == 0);
+}
+
+TEST_CASE("a setting that cannot be read at the end is not restored, and its journal is kept") {
+  const Machine machine;
+  auto set = KnobSet::apply({"rt_throttling=off"}, machine.context());
+  REQUIRE(set.ok());
+  const std::string path = machine.context().root + runtime_file;
+  fs::remove(path);
+  fs::create_directory(path);  // is there and cannot be read
+  const Status restored = set->restore();
+  REQUIRE_FALSE(restored.ok());
+  CHECK(restored.error().code == ExitCode::broken);
+  CHECK(machine.journals() == 1);
+}
+
+TEST_CASE("equal values compare equal however the kernel spells them") {
+  CHECK(same_value(Form::bracketed, "always [madvise] never", "madvise"));
+  CHECK_FALSE(same_value(Form::bracketed, "[always] madvise never", "madvise"));
+  CHECK(same_value(Form::cpus, "0,1,3", "0-1,3"));
+  CHECK(same_value(Form::mask, "00000000,0000000f", "f"));
+  CHECK_FALSE(same_value(Form::mask, "1,00000000", "1"));
+  CHECK(same_value(Form::controller, "cpuset cpu io", "+cpuset"));
+  CHECK(same_value(Form::controller, "cpu io", "-cpuset"));
+  CHECK_FALSE(same_value(Form::exact, "1", "0"));
+}
+
+TEST_CASE("masks are spelt as the kernel spells them") {
+  CHECK(cpu_mask({0, 1}) == "3");
+  CHECK(cpu_mask({}) == "0");
+  CHECK(cpu_mask({32}) == "1,00000000");
+  CHECK(cpu_mask({0, 35}) == "8,00000001");
+}
+
+TEST_CASE("the table of knobs is sorted, and a name nearly right is named") {
+  for (std::size_t at = 1; at < knobs().size(); ++at) CHECK(knobs()[at - 1]->name < knobs()[at]->name);
+  const auto found = find_knob("rt_throtling");
+  REQUIRE_FALSE(found.ok());
+  CHECK(found.error().remedy.find("rt_throttling") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace howlate
