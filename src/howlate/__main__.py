@@ -1,4 +1,4 @@
-"""The command `howlate`: runs a subcommand and turns whatever goes wrong into a sentence and an exit code."""
+"""The command `howlate`: runs a subcommand and turns every failure into a sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -15,29 +15,53 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from howlate.errors import ExitCode, HowlateError
-from howlate.language import N_, SOURCE, _, called, choose, retold, spoken
+from howlate.words import say
+from howlate.words.language import CatalogueError, called, choose
+from howlate.words.statement import Statement, rule
 
 if TYPE_CHECKING:
     import click
 
+INTERRUPTED = rule("main.interrupted", "interrupted")
+SEE = rule("main.see", "`{command} --help` shows how")
+SEE_ALSO = rule("main.see-also", "{nearest} `{command} --help` shows how")
+NO_OPTION = rule("main.no-option", 'there is no option "{name}"', remedy="{hint}")
+NO_COMMAND = rule("main.no-command", 'there is no command "{name}"', remedy="{hint}")
+MISUSED = rule("main.misused", "{problem}", remedy="{hint}")
+FAULT = rule(
+    "main.fault",
+    "this is a fault in howlate ({fault}); the traceback is in {report}",
+    remedy="please report it with that file",
+)
+NO_CATALOGUE = rule(
+    "main.no-catalogue", "{path} cannot be read: {reason}", remedy="howlate speaks English with --lang en"
+)
+OUTPUT_NOT_WRITTEN = rule(
+    "main.output-not-written",
+    "standard output could not be written ({reason})",
+    remedy="make room there, or send it elsewhere",
+)
+
 
 def main(argv: list[str] | None = None) -> int:
-    """Never lets a traceback out; returns the documented exit code."""
+    """Return the documented exit code; no traceback reaches the user."""
     _have_streams()
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays in force
+        if signal.getsignal(number) is not signal.SIG_IGN:  # keep the effect of nohup
             signal.signal(number, _interrupt)
     try:
         choose(sys.argv[1:] if argv is None else argv, os.environ)
         code = _run(argv)
         sys.stdout.flush()
         return code
-    except (BrokenPipeError, SystemExit):  # click ends with SystemExit where a pipe has no reader
+    except (BrokenPipeError, SystemExit):  # click raises SystemExit if a pipe has no reader
         return _reader_went_away()
     except KeyboardInterrupt:
-        return _say(N_("interrupted"), "", ExitCode.INCONCLUSIVE)
+        return _print(INTERRUPTED(), ExitCode.INCONCLUSIVE)
+    except CatalogueError as problem:
+        return _print(NO_CATALOGUE(path=problem.path, reason=problem.reason), ExitCode.BROKEN)
     except HowlateError as problem:
-        return _say(problem.message, problem.remedy, problem.exit_code)
+        return _print(problem.statement, problem.exit_code)
     except OSError as problem:
         if problem.filename is None and problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
             return _output_is_full(problem)
@@ -47,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _have_streams() -> None:
-    """Started with a descriptor closed (`>&-`), what is said there goes nowhere."""
+    """If howlate was started with a descriptor closed (`>&-`), output to it is discarded."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
@@ -57,25 +81,26 @@ def _run(argv: list[str] | None) -> int:
     import click
 
     from howlate.cli import howlate
+    from howlate.cli._complete import COMPLETE_VARIABLE
 
     try:
-        result = howlate.main(args=argv, prog_name=called(), standalone_mode=False)
+        result = howlate.main(
+            args=argv, prog_name=called(), standalone_mode=False, complete_var=COMPLETE_VARIABLE
+        )
     except click.exceptions.NoArgsIsHelpError as problem:
         click.echo(problem.format_message())
         return ExitCode.USAGE
     except click.ClickException as problem:
         context = problem.ctx if isinstance(problem, click.UsageError) else None
         command = context.command_path if context else _command_named(sys.argv[1:] if argv is None else argv)
-        message, remedy = _in_our_words(problem)
-        shows = f"`{command} --help` shows how"
-        return _say(message, f"{retold(remedy)} {retold(shows)}" if remedy else shows, ExitCode.USAGE)
+        return _print(_reworded(problem, command), ExitCode.USAGE)
     except click.Abort:
         raise KeyboardInterrupt from None
     return int(result) if isinstance(result, int) else ExitCode.DONE
 
 
 def _command_named(words: Sequence[str]) -> str:
-    """The command that these words call: click does not say which, of an option without its value."""
+    """The command that these words call. click does not name it if an option lacks its value."""
     import click
 
     from howlate.cli import howlate
@@ -92,56 +117,50 @@ def _command_named(words: Sequence[str]) -> str:
     return path
 
 
-def _in_our_words(problem: click.ClickException) -> tuple[str, str]:
-    """What click found wrong, and the name that was probably meant, as every other mistake is told."""
-    kinds = (
-        ("option_name", N_('there is no option "{name}"')),
-        ("command_name", N_('there is no command "{name}"')),
-    )
-    for attribute, missing in kinds:
+def _reworded(problem: click.ClickException, command: str) -> Statement:
+    """click's error message, with the name that was probably meant."""
+    for attribute, missing in (("option_name", NO_OPTION), ("command_name", NO_COMMAND)):
         name = getattr(problem, attribute, None)
         if isinstance(name, str) and hasattr(problem, "possibilities"):
-            from howlate.model.decode import suggestion
+            from howlate.model.decode import NEAREST
 
             near = problem.possibilities
-            return _(missing).format(name=name), suggestion(name, near[:1]) if near else ""
+            hint = SEE_ALSO(nearest=NEAREST(name=near[0]), command=command) if near else SEE(command=command)
+            return missing(name=name, hint=hint)
     message = " ".join(problem.format_message().split()).rstrip(".")
     message = re.sub(r"(-?[0-9.]+)<=x<=(-?[0-9.]+)", r"\1-\2", message)  # a range, as CPUs are written
-    return (message[:1].lower() + message[1:] if spoken() == SOURCE else message), ""
+    return MISUSED(problem=message[:1].lower() + message[1:], hint=SEE(command=command))
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """SIGTERM and SIGHUP end as Ctrl-C does: in order."""
+    """SIGTERM and SIGHUP end howlate like Ctrl-C: cleanly."""
     raise KeyboardInterrupt
 
 
-def _say(message: str, remedy: str, code: ExitCode) -> int:
-    text = "howlate: " + _("{sentence}.").format(sentence=retold(message).rstrip(".。"))
-    if remedy:
-        said = retold(remedy)
-        said = said[:1].upper() + said[1:]
-        text += " " + (said if said[-1] in "?？" else _("{sentence}.").format(sentence=said.rstrip(".。")))
+def _print(problem: Statement, code: ExitCode) -> int:
     try:
-        print(text, file=sys.stderr, flush=True)
+        print(
+            f"howlate: {say.advice(say.english(problem), say.remedy(problem))}", file=sys.stderr, flush=True
+        )
     except OSError:
         _quieten(sys.stderr.fileno())
     return code
 
 
 def _unexpected(problem: Exception) -> int:
-    """A fault of howlate itself: one sentence, and the traceback in a file for whoever mends it."""
+    """A fault of howlate itself: print one sentence, and write the traceback to a file for the developers."""
     text = "".join(traceback.format_exception(problem))
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="howlate-fault-", suffix=".txt", delete=False, encoding="utf-8"
         ) as file:
             file.write(text)
-        where = f"what led to it is in {file.name}"
+        report = file.name
     except OSError:
-        where = "what led to it could not be written to a file"
-    what = str(problem).splitlines()[0] if str(problem) else ""
-    sentence = f"a fault of howlate's own ({type(problem).__name__}{': ' if what else ''}{what}); {where}"
-    return _say(sentence, "please report it with that file", ExitCode.BROKEN)
+        report = "(it could not be written)"
+    lines = str(problem).splitlines()
+    fault = ": ".join((type(problem).__name__, *lines[:1]))
+    return _print(FAULT(fault=fault, report=report), ExitCode.BROKEN)
 
 
 def _reader_went_away() -> int:
@@ -151,36 +170,38 @@ def _reader_went_away() -> int:
 
 
 def _output_is_full(problem: OSError) -> int:
-    """`howlate show RUN > file` on a full disk: files of a run are told by their names elsewhere."""
+    """`howlate show RUN > file` on a full disk. Errors about files of a run name the file elsewhere."""
     _quieten(sys.stdout.fileno())
-    return _say(
-        f"standard output could not be written ({problem.strerror})",
-        "make room there, or send it elsewhere",
-        ExitCode.BROKEN,
-    )
+    return _print(OUTPUT_NOT_WRITTEN(reason=problem.strerror), ExitCode.BROKEN)
 
 
 def _quieten(descriptor: int) -> None:
-    """So that the interpreter's last flush does not complain."""
+    """Keep the interpreter's last flush from complaining."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, descriptor)
     os.close(nowhere)
 
 
 def _end(code: int) -> NoReturn:
-    """Ends at once. The interpreter's own end takes long enough for a signal to come, which would then replace
-    the code; and where a signal once came inside of an import, it replaces the code with SIGINT."""
+    """End at once. The interpreter's own shutdown takes long enough for a signal to arrive and replace the
+    exit code; and if a signal once arrived during an import, the interpreter replaces the code with SIGINT.
+    """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
 
 
-if __name__ == "__main__":
+def run() -> NoReturn:
+    """The installed command."""
     try:
         ended = main()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
-    except KeyboardInterrupt:  # between the two
+    except KeyboardInterrupt:  # a signal between the two
         ended = int(ExitCode.INCONCLUSIVE)
     _end(ended)
+
+
+if __name__ == "__main__":
+    run()

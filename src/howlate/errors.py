@@ -1,8 +1,14 @@
-"""What can go wrong, told apart by whose fault it is, with the exit codes that DESIGN.md documents."""
+"""Errors, distinguished by who is at fault, with the exit codes that docs/architecture.md documents."""
 
 from __future__ import annotations
 
 from enum import IntEnum
+
+from howlate.words import say
+from howlate.words.statement import Statement, rule
+
+REMEDIED = rule("remedied", "{problem}", remedy="{remedy}")
+"""Another statement, or a text that howlate did not write, with a remedy of its own."""
 
 
 class ExitCode(IntEnum):
@@ -17,14 +23,26 @@ class ExitCode(IntEnum):
 
 
 class HowlateError(Exception):
-    """One sentence of what is wrong and, where there is one, the remedy; never shown as a traceback."""
+    """A statement of what is wrong; the remedy of its rule says what to do. Never shown as a traceback."""
 
     exit_code = ExitCode.BROKEN
 
-    def __init__(self, message: str, remedy: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.remedy = remedy
+    def __init__(self, problem: Statement) -> None:
+        super().__init__(problem)
+        self.statement = problem
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in English."""
+        return say.english(self.statement)
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it, in English; "" if nothing is known."""
+        return say.remedy(self.statement)
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class UsageError(HowlateError):
@@ -34,23 +52,23 @@ class UsageError(HowlateError):
 
 
 class NotPossibleError(HowlateError):
-    """Right in itself, but not on this machine."""
+    """A valid request that is not possible on this machine."""
 
     exit_code = ExitCode.NOT_POSSIBLE
 
 
 class TargetError(HowlateError):
-    """The machine that measures did not do what was asked."""
+    """The measuring machine did not do what was asked."""
 
-    def __init__(self, message: str, remedy: str = "", console: str = "") -> None:
-        super().__init__(message, remedy)
+    def __init__(self, problem: Statement, console: str = "") -> None:
+        super().__init__(problem)
         self.console = console
-        """All that a guest wrote on its console, where there is one."""
+        """Everything that a guest wrote to its console, if there is one."""
 
 
 class DamagedError(HowlateError):
-    """A file of ours that is not what it should be."""
+    """One of howlate's files does not have its expected content."""
 
 
 class StorageError(HowlateError):
-    """A file of ours could not be written."""
+    """One of howlate's files could not be written."""

@@ -1,5 +1,5 @@
-"""Executes a plan: target to stream, stream to run folder, cell after cell or several at once. It prints
-nothing."""
+"""Executes a plan: target to stream, stream to run folder, one cell after another or several at once. It
+prints nothing."""
 
 from __future__ import annotations
 
@@ -8,30 +8,49 @@ import fcntl
 import os
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from howlate.errors import DamagedError, ExitCode, HowlateError, StorageError, TargetError, UsageError
+from howlate.errors import (
+    REMEDIED,
+    DamagedError,
+    ExitCode,
+    HowlateError,
+    StorageError,
+    TargetError,
+    UsageError,
+)
 from howlate.interrupts import interrupts_held
-from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell, Plan
 from howlate.model.summary import CellSummary
 from howlate.pace import Pace
-from howlate.plan import expected_stream_bytes
 from howlate.plan.cost import kind_of
 from howlate.store.files import read_json, storing
 from howlate.store.run_folder import CELL, CONSOLE, KERNELS, STREAM, RunFolder, file_name
 from howlate.store.scratch import MEMORY, free_bytes, held_folder, remove_stale
 from howlate.targets import Outcome, Progress, Target
+from howlate.words import say
+from howlate.words.statement import Statement, rule
+
+if TYPE_CHECKING:
+    from howlate.store.stream import Recording
+
+IN_USE = rule(
+    "run.in-use", "another howlate is measuring into {folder}", remedy="wait for it, or choose another --out"
+)
+INTERRUPTED = rule("run.interrupted", "interrupted")
+FAULT = rule("run.fault", "{kind}: {problem}")
+ENDED_EARLY = rule("run.ended-early", "the probe ended early (stop reason: {reason})")
 
 PREFIX = "howlate-"
-"""Of folders in memory: streams here, guests in lab/scratch.py."""
+"""The prefix of folders in memory: streams here, guests in lab/scratch.py."""
 MEMORY_BYTES_MOST = 256 * 1024 * 1024
-"""A raw stream goes to memory while measuring if it is expected to stay below this, else to disk."""
+"""A raw stream is kept in memory during the measurement if it is expected to stay below this size, else on
+disk."""
 
 
 @dataclass(frozen=True)
@@ -40,48 +59,58 @@ class Failure:
 
     cell: Cell
     exit_code: ExitCode
-    message: str
-    remedy: str = ""
-    """Where the message is howlate's; a probe's names its own."""
+    statement: Statement
     console: str = ""
-    """The file in the run folder that holds all that the guest wrote on its console, if there was one."""
+    """The file in the run folder with everything that the guest wrote to its console, if there is one."""
+
+    @property
+    def message(self) -> str:
+        """What went wrong, in English."""
+        return say.english(self.statement)
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it; "" if nothing is known, or if the probe's message names it."""
+        return say.remedy(self.statement)
 
     def to_json(self) -> dict[str, Any]:
-        """As in error.json; remedy and console only where there is one."""
-        found: dict[str, Any] = {"exit_code": int(self.exit_code), "message": self.message}
-        more = {"remedy": self.remedy, "console": self.console}
-        return found | {name: text for name, text in more.items() if text}
+        """The content of error.json; remedy and console only if there is one."""
+        texts = {"remedy": self.remedy, "console": self.console}
+        value = say.to_json(self.statement)
+        return {
+            "exit_code": int(self.exit_code),
+            "message": value.pop("text"),
+            **{name: text for name, text in texts.items() if text},
+            **value,
+        }
 
     @classmethod
     def from_json(cls, cell: Cell, error: Mapping[str, Any]) -> Failure:
-        """The inverse; what is not readable of it reads as broken."""
+        """The inverse of `to_json`; whatever cannot be read counts as broken."""
         code = error.get("exit_code", ExitCode.BROKEN)
         known = isinstance(code, int) and code in set(ExitCode)
-        return cls(
-            cell,
-            ExitCode(code) if known else ExitCode.BROKEN,
-            str(error.get("message", "")),
-            str(error.get("remedy", "")),
-            str(error.get("console", "")),
-        )
+        statement = say.from_json({**error, "text": error.get("message", "")})
+        if statement.text or not statement.rule:
+            statement = REMEDIED(problem=statement.text, remedy=str(error.get("remedy", "")))
+        exit_code = ExitCode(code) if known else ExitCode.BROKEN
+        return cls(cell, exit_code, statement, str(error.get("console", "")))
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What became of the cells of one call."""
+    """The results of the cells in one call."""
 
     whole: int
-    """Of the plan, earlier calls included."""
+    """Whole cells of the plan, including those of earlier calls."""
     failures: tuple[Failure, ...]
     exceeded: int = 0
-    """Whole cells that a latency above `--threshold` ended, earlier calls included."""
+    """Whole cells that ended at a latency above `--threshold`, including those of earlier calls."""
     inconclusive: int = 0
-    """Whole cells that say nothing: those that watched nothing, or all of them where none is valid."""
+    """Whole cells without a conclusion: those that watched nothing, or all of them if none is valid."""
 
     @classmethod
-    def of(cls, folder: RunFolder, failures: Iterable[Failure]) -> Tally:
-        """As the run folder stands now."""
-        summaries = folder.summaries()
+    def of(cls, summaries: Sequence[CellSummary], failures: Iterable[Failure]) -> Tally:
+        """The tally of all whole cells of a run."""
         valid = any(summary.valid for summary in summaries)
         return cls(
             len(summaries),
@@ -92,8 +121,9 @@ class Tally:
 
     @property
     def exit_code(self) -> ExitCode:
-        """0: what is possible here is whole; 1: and a cell exceeded its threshold; 3: nothing was possible;
-        2: the probe refused all; 5: a cell watched nothing or none is valid, and nothing else is wrong; 4 else."""
+        """0: everything possible here is whole; 1: and a cell exceeded its threshold; 3: nothing was
+        possible; 2: the probe refused all; 5: a cell watched nothing or none is valid, and nothing else is
+        wrong; 4: otherwise."""
         codes = {f.exit_code for f in self.failures} - {ExitCode.NOT_POSSIBLE}
         if not codes and self.exceeded:
             return ExitCode.FAILED
@@ -105,7 +135,8 @@ class Tally:
 
 
 class Listener(Protocol):
-    """Is told how far a run is. `left_s` is the expected time to the end of the run, nan where nothing is known."""
+    """Receives the progress of a run. `left_s` is the expected time to the end of the run, nan if nothing is
+    known."""
 
     def starts(self, cell: Cell, number: int, of: int, left_s: float) -> None: ...
 
@@ -118,16 +149,14 @@ class Listener(Protocol):
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """One howlate at a time measures into a run folder; the lock goes with the process."""
+    """Only one howlate at a time measures into a run folder; the lock ends with the process."""
     with storing(folder):
         handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UsageError(
-                f"another howlate is measuring into {folder}", "wait for it, or choose another --out"
-            ) from None
+            raise UsageError(IN_USE(folder=folder)) from None
         yield
     finally:
         os.close(handle)
@@ -138,13 +167,17 @@ def execute(
     plan: Plan,
     cells: tuple[Cell, ...],
     target: Target,
-    can: Capabilities,
     listener: Listener,
     broken: Mapping[str, HowlateError] | None = None,
 ) -> Tally:
-    """Measures the cells in order, as many at once as the target allows. One that fails is kept as failed, the
-    rest go on; a full disk ends all. `broken`: machines that did not answer; their cells fail at once."""
-    failures = [Failure(c, ExitCode.NOT_POSSIBLE, c.impossible) for c in plan.cells if c.impossible]
+    """Measure the cells in order, as many at once as the target allows. A failed cell is recorded as failed,
+    and the rest continue; a full disk ends all. `broken`: machines that did not answer; their cells fail at
+    once."""
+    failures = [
+        Failure(c, ExitCode.NOT_POSSIBLE, Statement.verbatim(c.impossible))
+        for c in plan.cells
+        if c.impossible
+    ]
     for failure in failures:
         listener.failed(failure)
     with locked(folder.path):
@@ -159,19 +192,19 @@ def execute(
             listener.failed(failures[-1])
         cells = tuple(c for c in cells if not broken or c.machine not in broken)
         run = _one_by_one if target.parallel == 1 else _side_by_side
-        failures += run(folder, cells, target, can, listener)
-    return Tally.of(folder, failures)
+        failures += run(folder, cells, target, listener)
+    return Tally.of(folder.summaries(), failures)
 
 
 def _one_by_one(
-    folder: RunFolder, cells: tuple[Cell, ...], target: Target, can: Capabilities, listener: Listener
+    folder: RunFolder, cells: tuple[Cell, ...], target: Target, listener: Listener
 ) -> list[Failure]:
     failures = []
     costs = {cell.id: target.cost_s(cell) for cell in cells}
     left_s = sum(costs.values())
     for number, cell in enumerate(cells, 1):
         listener.starts(cell, number, len(cells), left_s)
-        begun = _Begun.at(folder, cell, can)
+        begun = _Begun.at(folder, cell)
 
         def measure(begun: _Begun = begun, left_s: float = left_s) -> Outcome:
             return target.run_cell(
@@ -191,7 +224,7 @@ def _one_by_one(
 
 @dataclass(frozen=True)
 class _Begun:
-    """A cell that is being measured: where its files are made, and its stream while it lasts."""
+    """A cell that is being measured: the folder for its files, and its stream for as long as that exists."""
 
     folder: RunFolder
     cell: Cell
@@ -200,15 +233,15 @@ class _Begun:
     place: contextlib.ExitStack
 
     @classmethod
-    def at(cls, folder: RunFolder, cell: Cell, can: Capabilities) -> _Begun:
+    def at(cls, folder: RunFolder, cell: Cell) -> _Begun:
         part = folder.start_cell(cell.id)
         with contextlib.ExitStack() as stack:
-            stream = stack.enter_context(_stream_path(part, expected_stream_bytes(cell, can)))
+            stream = stack.enter_context(_stream_path(part, cell.length.stream_bytes))
             return cls(folder, cell, part, stream, stack.pop_all())
 
     def finish(self, measure: Callable[[], Outcome]) -> CellSummary:
-        """From the outcome to a whole cell; what went wrong is kept, and raised as `_NotWhole` if it is the
-        cell's alone."""
+        """Turn the outcome into a whole cell. A failure is recorded, and raised as `_NotWhole` if it concerns
+        only this cell."""
         measured = False
         try:
             with self.place:
@@ -216,8 +249,9 @@ class _Begun:
                     outcome = measure()
                     measured = outcome.measured
                     if not measured:
-                        raise _NotWhole(Failure(self.cell, outcome.exit_code, outcome.message))
-                    # needs numpy and duckdb, which measuring need not wait for
+                        refusal = Statement.verbatim(outcome.message)
+                        raise _NotWhole(Failure(self.cell, outcome.exit_code, refusal))
+                    # this needs numpy and duckdb, for which the measurement need not wait
                     from howlate.store.ingest import ingest
 
                     ingest(self.stream, self.part)
@@ -242,11 +276,11 @@ class _NotWhole(Exception):  # noqa: N818
 
 
 def _side_by_side(
-    folder: RunFolder, cells: tuple[Cell, ...], target: Target, can: Capabilities, listener: Listener
+    folder: RunFolder, cells: tuple[Cell, ...], target: Target, listener: Listener
 ) -> list[Failure]:
-    """Only `run_cell` is called from other threads; run folder and listener are this thread's alone."""
+    """Only `run_cell` is called from other threads; run folder and listener belong to this thread alone."""
     pool = ThreadPoolExecutor(target.parallel, "howlate-cell")
-    work = _Work(folder, cells, target, can, listener, pool)
+    work = _Work(folder, cells, target, listener, pool)
     try:
         return work.run()
     except BaseException:
@@ -258,21 +292,19 @@ def _side_by_side(
 
 
 class _Work:
-    """Cells in several threads: which wait, which run, and what they report."""
+    """Cells in several threads: those that wait, those that run, and their reports."""
 
     def __init__(
         self,
         folder: RunFolder,
         cells: tuple[Cell, ...],
         target: Target,
-        can: Capabilities,
         listener: Listener,
         pool: ThreadPoolExecutor,
     ) -> None:
-        self._folder, self._target, self._can, self._listener, self._pool = (
+        self._folder, self._target, self._listener, self._pool = (
             folder,
             target,
-            can,
             listener,
             pool,
         )
@@ -281,7 +313,7 @@ class _Work:
         self._pace = Pace({c.id: (kind_of(c), target.cost_s(c)) for c in cells}, target.parallel)
         self._busy = 0
         self._running: dict[str, tuple[_Begun, Future[Outcome]]] = {}
-        """Also those that have ended, until they are finished."""
+        """Includes cells that have ended, until they are finished."""
         self._events: SimpleQueue[tuple[Cell, Progress | None]] = SimpleQueue()
         """Progress of a cell; None: it has ended."""
 
@@ -296,7 +328,7 @@ class _Work:
                 continue
             self._pace.done(cell.id)
             self._busy -= 1
-            self._fill()  # before the stream is decoded, so that no core waits for that
+            self._fill()  # before the stream is decoded, so that no core is idle meanwhile
             begun, future = self._running.pop(cell.id)
             try:
                 self._listener.whole(cell, begun.finish(future.result))
@@ -310,13 +342,13 @@ class _Work:
             number, cell = self._waiting.popleft()
             self._listener.starts(cell, number, self._of, self._pace.left_s())
             self._pace.begin(cell.id)
-            with interrupts_held():  # until it is in our hands: one that is not known would not be waited for
-                begun = _Begun.at(self._folder, cell, self._can)
+            with interrupts_held():  # until the future is recorded: nobody would wait for an unrecorded one
+                begun = _Begun.at(self._folder, cell)
                 self._running[cell.id] = begun, self._pool.submit(self._measure, begun)
                 self._busy += 1
 
     def _measure(self, begun: _Begun) -> Outcome:
-        """In a thread of the pool."""
+        """Runs in a thread of the pool."""
         try:
             return self._target.run_cell(
                 begun.cell, begun.stream, lambda progress: self._events.put((begun.cell, progress))
@@ -325,7 +357,8 @@ class _Work:
             self._events.put((begun.cell, None))
 
     def keep_what_runs(self) -> None:
-        """After `stop`: waits for each cell that ran. What became whole meanwhile is kept, the others fail."""
+        """After `stop`: wait for each running cell. Those that became whole meanwhile are kept, the others
+        fail."""
         wait([future for _, future in self._running.values()])
         for begun, future in self._running.values():
             with contextlib.suppress(_NotWhole, Exception, KeyboardInterrupt):
@@ -333,8 +366,8 @@ class _Work:
 
 
 def _keep_console(folder: RunFolder, problem: BaseException, name: str) -> str:
-    """Keeps what a guest wrote on its console in this file of the run folder; "" if there is nothing to keep, or no
-    room for it."""
+    """Store what a guest wrote to its console in this file of the run folder; "" if there is nothing to
+    store, or no room for it."""
     text = problem.console if isinstance(problem, TargetError) else ""
     if not text:
         return ""
@@ -345,15 +378,16 @@ def _keep_console(folder: RunFolder, problem: BaseException, name: str) -> str:
 
 
 def _failed(folder: RunFolder, failure: Failure, measured: bool = False) -> Failure:
-    """Keeps it in error.json. `measured`: only the statistics are missing, and all for them is there."""
-    if not folder.is_whole(failure.cell.id):  # it may just have become so
-        with contextlib.suppress(StorageError):  # a full disk is told of by what it ended
+    """Record the failure in error.json. `measured`: only the statistics are missing, and everything for them
+    is there."""
+    if not folder.is_whole(failure.cell.id):  # the disk may have become full just now
+        with contextlib.suppress(StorageError):  # a full disk is reported by the error that it caused
             folder.fail_cell(failure.cell.id, failure.to_json() | ({"measured": True} if measured else {}))
     return failure
 
 
 def _finished(folder: RunFolder, cell: Cell, listener: Listener) -> bool:
-    """Makes a cell whole whose measurement was done when an earlier call ended amid its statistics."""
+    """Finish a cell whose measurement was done when an earlier call ended during its statistics."""
     if not folder.is_measured(cell.id):
         return False
     from howlate.store.ingest import ingest
@@ -365,7 +399,7 @@ def _finished(folder: RunFolder, cell: Cell, listener: Listener) -> bool:
         folder.forget_failure(cell.id)
         listener.whole(cell, _summarised(folder, part, cell))
     except (_NotWhole, DamagedError):
-        return False  # it is measured again
+        return False  # it will be measured again
     return True
 
 
@@ -373,15 +407,16 @@ def _failure(cell: Cell, problem: BaseException) -> Failure:
     if isinstance(problem, _NotWhole):
         return problem.failure
     if isinstance(problem, KeyboardInterrupt):
-        return Failure(cell, ExitCode.INCONCLUSIVE, "interrupted")
+        return Failure(cell, ExitCode.INCONCLUSIVE, INTERRUPTED())
     if isinstance(problem, HowlateError):
-        return Failure(cell, problem.exit_code, problem.message, problem.remedy)
-    return Failure(cell, ExitCode.BROKEN, f"{type(problem).__name__}: {problem}")
+        return Failure(cell, problem.exit_code, problem.statement)
+    return Failure(cell, ExitCode.BROKEN, FAULT(kind=type(problem).__name__, problem=problem))
 
 
-def take(folder: RunFolder, cell: Cell, stream: Path, stopped: bool = False) -> CellSummary:
-    """Makes a cell whole of a stream that was measured elsewhere, which stays as it is. `stopped`: also where the
-    measurement was stopped before its end. What cannot be used is kept as failed, and raised."""
+def take(folder: RunFolder, cell: Cell, stream: Path | Recording, stopped: bool = False) -> CellSummary:
+    """Turn a stream that was measured elsewhere into a whole cell; the stream stays as it is. `stopped`:
+    accept a measurement that was stopped before its end. An unusable stream is recorded as failed, and the
+    error is raised."""
     from howlate.store.ingest import ingest
 
     part = folder.start_cell(cell.id)
@@ -393,10 +428,10 @@ def take(folder: RunFolder, cell: Cell, stream: Path, stopped: bool = False) -> 
 
 
 class NotTakenError(HowlateError):
-    """A stream that makes no whole cell."""
+    """A stream that cannot become a whole cell."""
 
     def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.message, failure.remedy)
+        super().__init__(failure.statement)
         self.failure = failure
 
 
@@ -405,12 +440,11 @@ def _summarised(folder: RunFolder, part: Path, cell: Cell, stopped: bool = False
 
     try:
         labels = labels_in_force(cell.labels, read_json(part / CELL).get("header"))
-        summary = summarise(part, cell.id, labels, cell.starvation_expected)
+        summary = summarise(part, cell.id, labels, cell.starvation_expected, cell.repetition)
     except DamagedError as problem:
         raise _NotWhole(_failure(cell, problem)) from None
     if summary.stop_reason in ("failed", "") or (summary.stop_reason == "stopped" and not stopped):
-        why = f"it ended before its end (stop reason: {summary.stop_reason or 'none'})"
-        raise _NotWhole(Failure(cell, ExitCode.BROKEN, why))
+        raise _NotWhole(Failure(cell, ExitCode.BROKEN, ENDED_EARLY(reason=summary.stop_reason or "none")))
     folder.finish_cell(cell.id)
     return summary
 
@@ -419,20 +453,19 @@ def labels_in_force(labels: Mapping[str, str], header: object) -> dict[str, str]
     """A cell's labels with the CPU and the policy that its measuring threads really had."""
     in_force = header.get("in_force") if isinstance(header, dict) else None
     threads = in_force.get("threads") if isinstance(in_force, dict) else None
-    found = dict(labels)
+    shown = dict(labels)
     rows = [t for t in threads if isinstance(t, dict)] if isinstance(threads, list) else []
     cpus = sorted({t["cpu"] for t in rows if isinstance(t.get("cpu"), int)})
     if cpus:
-        found["cpu"] = "not pinned" if cpus == [-1] else ",".join(str(cpu) for cpu in cpus)
+        shown["cpu"] = "not pinned" if cpus == [-1] else ",".join(str(cpu) for cpu in cpus)
     policies = list(dict.fromkeys(t["policy"] for t in rows if isinstance(t.get("policy"), str)))
     if policies:
-        found["policy"] = ", ".join(policies)
-    return found
+        shown["policy"] = ", ".join(policies)
+    return shown
 
 
 def _keep(stream: Path, to: Path) -> bool:
-    """What a failed cell has of its stream stays in the run folder, if there is room; whether all of it is
-    there."""
+    """Keep a failed cell's stream in the run folder, if there is room; return whether all of it is there."""
     with contextlib.suppress(OSError):
         if stream != to and stream.exists():
             shutil.copyfile(stream, to)
@@ -451,7 +484,7 @@ def _stream_path(part: Path, expected_bytes: int) -> Iterator[Path]:
     if stream_place(expected_bytes) == "disk":
         stream = part / STREAM
         yield stream
-        stream.unlink(missing_ok=True)  # it is in Parquet and cell.json now
+        stream.unlink(missing_ok=True)  # the samples are in Parquet and cell.json now
         return
     with held_folder(PREFIX, MEMORY) as folder:
         yield folder / STREAM

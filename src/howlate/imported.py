@@ -1,4 +1,4 @@
-"""What was measured elsewhere becomes a run folder, by the same steps as what is measured here."""
+"""Turns measurements made elsewhere into a run folder, by the same steps as measurements made here."""
 
 from __future__ import annotations
 
@@ -14,11 +14,18 @@ from howlate.model.plan import Cell
 from howlate.plan.asked_for import identity
 from howlate.session import Session, begin_run, reopen
 from howlate.store.run_folder import RunFolder
-from howlate.store.stream import StreamReader
+from howlate.store.stream import Recording, StreamReader
+from howlate.words.statement import rule
+
+MEASURED_ALREADY = rule(
+    "import.measured-already",
+    "{stream} is the measurement of the cell {cell} once more, which the run has already",
+    remedy="measure the cell, and import its own stream",
+)
 
 
 def as_run(measured: Measured, out: Path | None) -> tuple[Session, Tally]:
-    """Fills a new run folder, or goes on with the one at `out` if it holds the same plan; whole cells stay as they
+    """Fill a new run folder, or continue the one at `out` if it holds the same plan; whole cells stay as they
     are."""
     session = begin_run(measured.run, out)
     folder = session.folder
@@ -27,7 +34,7 @@ def as_run(measured: Measured, out: Path | None) -> tuple[Session, Tally]:
         for cell in session.cells:
             if cell.id in measured.streams and not folder.is_whole(cell.id):
                 stream = measured.streams[cell.id]
-                with contextlib.suppress(NotTakenError):  # the folder has it as failed
+                with contextlib.suppress(NotTakenError):  # the folder records it as failed
                     owner = known.get(_identity(stream), cell.id)
                     if owner == cell.id:
                         take(folder, cell, stream, stopped=measured.by_hand)
@@ -44,8 +51,10 @@ def _head(folder: RunFolder, cell: str) -> Mapping[str, Any]:
     return header if isinstance(header, dict) else {}
 
 
-def _identity(stream: Path) -> tuple[str, ...]:
-    """Of a stream; of one whose head cannot be read nobody's: whoever takes it says why."""
+def _identity(stream: Path | Recording) -> tuple[str, ...]:
+    """The identity of a stream; () if its head cannot be read, since the reader of the stream then says why."""
+    if not isinstance(stream, Path):
+        return identity(stream.header.raw)
     try:
         with StreamReader.open(stream) as reader:
             return identity(reader.header.raw)
@@ -53,6 +62,5 @@ def _identity(stream: Path) -> tuple[str, ...]:
         return ()
 
 
-def _once_more(cell: Cell, stream: Path, owner: str) -> Failure:
-    text = f"{stream} is the measurement of the cell {owner} once more, which the run has already"
-    return Failure(cell, ExitCode.BROKEN, text, "measure the cell, and import its own stream")
+def _once_more(cell: Cell, stream: Path | Recording, owner: str) -> Failure:
+    return Failure(cell, ExitCode.BROKEN, MEASURED_ALREADY(stream=stream, cell=owner))

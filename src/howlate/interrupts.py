@@ -1,4 +1,4 @@
-"""Putting off the signals that end howlate while something must not be left half done."""
+"""Defer the signals that end howlate while something must not be left half done."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Signals that end howlate wait until the block ends. By handlers: a mask would be a child's too. In other
-    threads than the main one there is nothing to hold."""
+    """Defer signals that end howlate until the block ends. This uses handlers, because child processes would
+    inherit a mask. In other threads than the main one there is nothing to defer."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

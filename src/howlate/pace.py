@@ -1,4 +1,4 @@
-"""How long the rest of a run takes, where several cells are measured at once."""
+"""Estimates the remaining time of a run in which several cells are measured at once."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from howlate.plan.cost import makespan
 
 _TRUST_S = 3.0
-"""How much measured time outweighs the estimate made before the run."""
+"""The amount of measured time that outweighs the estimate made before the run."""
 
 
 class Pace:
-    """The estimate of every cell, corrected by what cells of its kind have taken in this run. `cells`: for each its
-    kind and how long it is expected to take; what is in the cache takes nothing."""
+    """The estimate of every cell, corrected by the times of cells of its kind in this run. `cells`: the kind
+    and expected time of each; cached cells take no time."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Pace:
         self._began[cell_id] = self._now()
 
     def share(self, cell_id: str, share: float) -> None:
-        """A cell that runs is done so far, as it is estimated."""
+        """The estimated share of a running cell that is done."""
         self._shares[cell_id] = share
 
     def done(self, cell_id: str) -> None:
@@ -44,13 +44,14 @@ class Pace:
             self._took[name] = took + took_s, expected + expected_s
 
     def left_s(self) -> float:
-        """Until the last cell has ended."""
+        """The time until the last cell has ended."""
         now = self._now()
         running = [self._rest_s(cell_id, now - began) for cell_id, began in self._began.items()]
         return makespan([self._expected_s(cell_id) for cell_id in self._waiting], self._parallel, running)
 
     def _rest_s(self, cell_id: str, elapsed_s: float) -> float:
-        """Of a cell that runs. One that takes longer than expected is believed to take as long again in part."""
+        """The remaining time of a running cell. A cell that takes longer than expected is assumed to need
+        part of its elapsed time again."""
         share = self._shares.get(cell_id, 0.0)
         expected_s = self._expected_s(cell_id)
         if 0.1 <= share < 0.99:
@@ -62,7 +63,8 @@ class Pace:
         return expected_s * self._factor(kind)
 
     def _factor(self, kind: str) -> float:
-        """How much longer cells of this kind take than expected: as they did, else as all cells did."""
+        """How much longer cells of this kind take than expected: by the cells of this kind so far, else by
+        all cells."""
         took, expected = self._took.get("", (0.0, 0.0))
         common = (took + _TRUST_S) / (expected + _TRUST_S)
         took, expected = self._took.get(kind, (0.0, 0.0))

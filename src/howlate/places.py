@@ -1,4 +1,5 @@
-"""Where things stand: the probe, the studies, the runs."""
+"""Paths of the probe, the runs, and other files that come with howlate. A checkout has them beside the
+package, an installed wheel inside it (tools/wheel_contents.py)."""
 
 from __future__ import annotations
 
@@ -7,16 +8,53 @@ import subprocess
 from pathlib import Path
 
 from howlate.errors import ExitCode, NotPossibleError, TargetError
+from howlate.words.statement import rule
+
+NO_PROBE_FOR = rule(
+    "place.no-probe-for",
+    'there is no probe for the architecture "{architecture}" (there are {known:all})',
+    remedy="build it there from probe/ with CMake, and measure by hand (docs/probe.md)",
+)
+NOT_HAD = rule("place.not-had", "{what} cannot be installed here; the reason stands above")
+NOT_READY = rule("place.not-ready", "{what} could not be prepared; the reason stands above")
+NOT_EXAMINED = rule(
+    "place.not-examined",
+    "{path} cannot be examined: {reason}",
+    remedy="make its folder readable for yourself",
+)
+NO_GIVEN_PROBE = rule(
+    "place.no-given-probe",
+    "{path}, which the environment names as the probe, does not exist",
+    remedy="unset {variable}, or have it name a probe",
+)
+NOT_BUILT = rule("place.not-built", "the probe is not built ({path} does not exist)", remedy="{remedy}")
+NOT_IN_WHEEL = rule(
+    "place.not-in-wheel", "the probe is not in this wheel ({path} does not exist)", remedy="{remedy}"
+)
+NOT_EXECUTABLE = rule(
+    "place.not-executable",
+    "{path} cannot be executed",
+    remedy="make it executable; in a checkout, `howlate check` builds it again",
+)
+NOT_STARTED = rule(
+    "place.not-started",
+    "{path} could not be started: {reason}",
+    remedy="in a checkout, `howlate check` builds it again; else install howlate again",
+)
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = ROOT / "studies"
-REFERENCE = ROOT / "reference"
+"""The root of a checkout."""
+_PROBES = Path(__file__).resolve().parent / "probes"
+INSTALLED = _PROBES.is_dir()
+"""True in an installed wheel: nothing is built here."""
+SHARE = _PROBES.parent if INSTALLED else ROOT
+"""The folder of settings.toml and kmod/."""
 RUNS = Path("runs")
-"""Below the working folder."""
+"""Relative to the working folder."""
 
 
 MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
-"""Architectures as the kernel calls them -> as Debian does: those that the lab has guests of."""
+"""The kernel's names of architectures -> Debian's names, for the architectures of the lab's guests."""
 ARCHITECTURES = {
     "x86_64": "x86_64",
     "aarch64": "aarch64",
@@ -24,12 +62,21 @@ ARCHITECTURES = {
     "armv8l": "armv7",
     "riscv64": "riscv64",
 }
-"""What `uname -m` says -> the folder of its probe in build/cross."""
+"""The output of `uname -m` -> the folder of its probe in build/cross."""
 
 
 def probe_path() -> Path:
-    """The probe built for this machine: $HOWLATE_PROBE, else build/probe/howlate-probe of this repository."""
-    return _probe("HOWLATE_PROBE", "probe", "`howlate check` builds it")
+    """The probe for this machine: $HOWLATE_PROBE, else the wheel's or the one that the checkout built."""
+    if INSTALLED:
+        return _probe("HOWLATE_PROBE", _packaged(os.uname().machine), _NOT_IN_WHEEL)
+    return _probe("HOWLATE_PROBE", ROOT / "build" / "probe", "`howlate check` builds it")
+
+
+_NOT_IN_WHEEL = "install one that `./dev wheel` built, or call ./howlate in a checkout"
+
+
+def _packaged(machine: str) -> Path:
+    return _PROBES / ARCHITECTURES.get(machine, machine)
 
 
 def guest_probe_path(arch: str) -> Path:
@@ -39,13 +86,11 @@ def guest_probe_path(arch: str) -> Path:
 
 
 def machine_probe_path(machine: str) -> Path:
-    """The probe for machines on which `uname -m` says this: this machine's own, or build/cross/ARCHITECTURE, which
-    the launcher's script builds if need be. NotPossibleError where there is none for them."""
+    """The probe for machines on which `uname -m` prints this name: this machine's own, or
+    build/cross/ARCHITECTURE, which the launcher's script builds if necessary. NotPossibleError if there is
+    none for them."""
     if machine not in ARCHITECTURES:
-        raise NotPossibleError(
-            f'there is no probe for the architecture "{machine}" (there are {", ".join(ARCHITECTURES)})',
-            "build it there from probe/ with CMake, and measure by hand (docs/probe.md)",
-        )
+        raise NotPossibleError(NO_PROBE_FOR(architecture=machine, known=tuple(ARCHITECTURES)))
     arch = ARCHITECTURES[machine]
     if machine != os.uname().machine and not os.environ.get(_own_probe(arch)):
         _ready(("probe", arch), f"the probe for {machine}")
@@ -53,7 +98,7 @@ def machine_probe_path(machine: str) -> Path:
 
 
 def built_probe(machine: str) -> Path | None:
-    """The same, where it is built already; nothing is built."""
+    """The same probe if it is already built; nothing is built."""
     try:
         return _cross_path(machine, _own_probe(ARCHITECTURES[machine]))
     except TargetError:
@@ -63,13 +108,17 @@ def built_probe(machine: str) -> Path | None:
 def _cross_path(machine: str, variable: str) -> Path:
     if machine == os.uname().machine and not os.environ.get(variable):
         return probe_path()
+    if INSTALLED:
+        return _probe(variable, _packaged(machine), _NOT_IN_WHEEL)
     arch = ARCHITECTURES[machine]
-    return _probe(variable, f"cross/{arch}", f"./dev cross {arch} builds it with a cross compiler")
+    remedy = f"./dev cross {arch} builds it with a cross compiler"
+    return _probe(variable, ROOT / "build" / "cross" / arch, remedy)
 
 
 def make_ready(arch: str) -> None:
-    """For guests of another kind than this machine's: has the launcher install QEMU and a cross compiler, and build
-    the probe. What it says goes to standard error. Nothing where a probe is given by $HOWLATE_PROBE_ARCH."""
+    """Let the launcher install QEMU and a cross compiler and build the probe, for guests of another
+    architecture than this machine's. Its output goes to standard error. Does nothing if $HOWLATE_PROBE_ARCH
+    gives a probe."""
     if MACHINES.get(os.uname().machine) == arch or os.environ.get(_own_probe(arch)):
         return
     _ready(("guest", arch), f"what guests of {arch} need")
@@ -77,38 +126,32 @@ def make_ready(arch: str) -> None:
 
 def _ready(what: tuple[str, ...], words: str) -> None:
     script = ROOT / "tools" / "ready.sh"
-    if not script.is_file():
+    if INSTALLED or not script.is_file():
         return
     code = subprocess.run([str(script), *what], check=False).returncode
     if code == ExitCode.NOT_POSSIBLE:
-        raise NotPossibleError(f"{words} cannot be had here; the reason stands above")
+        raise NotPossibleError(NOT_HAD(what=words))
     if code != 0:
-        raise TargetError(f"{words} could not be made ready; the reason stands above")
+        raise TargetError(NOT_READY(what=words))
 
 
 def _own_probe(arch: str) -> str:
     return f"HOWLATE_PROBE_{arch.upper()}"
 
 
-def _probe(variable: str, folder: str, remedy: str) -> Path:
-    """The probe that the environment's variable names, else the one built in a folder; the remedy says how."""
+def _probe(variable: str, folder: Path, remedy: str) -> Path:
+    """The probe that the environment variable names, else the one in a folder; the remedy says how to get it."""
     given = os.environ.get(variable)
-    path = Path(given or ROOT / "build" / folder / "howlate-probe")
+    path = Path(given or folder / "howlate-probe")
     try:
         there = path.is_file()
     except OSError as problem:
-        raise TargetError(
-            f"{path} cannot be looked at: {problem.strerror}", "make its folder readable for yourself"
-        ) from None
+        raise TargetError(NOT_EXAMINED(path=path, reason=problem.strerror)) from None
     if not there:
         if given:
-            raise TargetError(
-                f"{path}, which the environment names as the probe, is not there",
-                f"unset {variable}, or have it name a probe",
-            )
-        raise TargetError(f"the probe is not built ({path} is not there)", remedy)
+            raise TargetError(NO_GIVEN_PROBE(path=path, variable=variable))
+        lacking = NOT_IN_WHEEL if INSTALLED else NOT_BUILT
+        raise TargetError(lacking(path=path, remedy=remedy))
     if not os.access(path, os.X_OK):
-        raise TargetError(
-            f"{path} cannot be executed", "make it executable, or let `howlate check` build it again"
-        )
+        raise TargetError(NOT_EXECUTABLE(path=path))
     return path

@@ -1,8 +1,9 @@
-"""Waits until a machine is quiet before it is measured: a build's caches are written back, an update runs.
+"""Waits until a machine is quiet before it is measured: caches of a build are written back, or an update
+runs.
 
-Decided from what others than this process used of the CPUs. The first look covers the time in which a command
-prepares itself anyway, so that a quiet machine costs no time; where that look is not clear, seconds in which this
-process sleeps are looked at, one after the other, until one is quiet or the limit has passed.
+The decision depends on the CPU time of other processes. The first observation covers the time in which a
+command prepares itself anyway, so that a quiet machine costs no time. If it is not clear, this process sleeps
+and observes one second after the other, until one is quiet or the limit has passed.
 """
 
 from __future__ import annotations
@@ -16,14 +17,25 @@ from pathlib import Path
 from typing import Protocol
 
 from howlate.errors import UsageError
+from howlate.words.statement import Statement, rule
+
+NOT_SECONDS = rule(
+    "quiet.not-seconds",
+    '{variable} is "{text}", which is not a number of seconds',
+    remedy="unset it, or set it to a number such as 0 or 30",
+)
+NOT_QUIET = rule(
+    "quiet.not-quiet",
+    "the machine was not quiet when the run began: after {limit_s:number} s of waiting others used {busy}",
+)
 
 QUIET_SHARE = 0.10
-"""Others may use so much of one CPU (a full CPU is 1): twice what makes a cell "not alone", because the kernel's own
-threads are counted here too."""
+"""Others may use this share of one CPU (a full CPU is 1): twice what makes a cell "not alone", because the
+kernel's own threads are counted here too."""
 LIMIT_S = 30.0
 LOOK_S = 1.0
 LIMIT_NAME = "HOWLATE_QUIET_S"
-"""Environment: seconds to wait at most; with 0 nothing is looked at."""
+"""Environment variable: the maximum wait in seconds; 0 disables the check."""
 NAMED = 3
 NAMED_SHARE = 0.02
 
@@ -34,20 +46,20 @@ class Look:
 
     at_s: float
     busy_s: float
-    """Of all CPUs: user, nice, system and interrupts."""
+    """CPU time of all CPUs: user, nice, system and interrupts."""
     own_s: float
-    """Of this process and its children that have ended."""
+    """CPU time of this process and its children that have ended."""
     tasks: Mapping[tuple[int, str], float] = field(default_factory=dict)
-    """CPU time by pid and name; without this process. Empty where they were not asked for."""
+    """CPU time by pid and name, without this process. Empty if not requested."""
 
 
 @dataclass(frozen=True)
 class Busy:
-    """What others used between two looks, as shares of one CPU."""
+    """CPU time of others between two observations, as shares of one CPU."""
 
     share: float
     tasks: tuple[tuple[str, float], ...]
-    """The busiest, "name[pid]"."""
+    """The busiest tasks, "name[pid]"."""
 
     @property
     def words(self) -> str:
@@ -56,8 +68,8 @@ class Busy:
         return f"{100 * self.share:.0f} % of a CPU" + (f" ({named})" if named else "")
 
 
-class Machine(Protocol):
-    """What is looked at and slept on."""
+class WatchedMachine(Protocol):
+    """The machine that is observed, with its clock."""
 
     def look(self, tasks: bool) -> Look: ...
 
@@ -65,7 +77,7 @@ class Machine(Protocol):
 
 
 def busy_between(before: Look, after: Look) -> Busy:
-    """What others used; tasks that began between the looks count from zero."""
+    """CPU time of others; tasks that began between the observations count from zero."""
     passed_s = max(after.at_s - before.at_s, 1e-3)
     others_s = max(0.0, (after.busy_s - before.busy_s) - (after.own_s - before.own_s))
     used = [
@@ -78,25 +90,26 @@ def busy_between(before: Look, after: Look) -> Busy:
 
 
 def clearly_quiet(before: Look, after: Look, tick_s: float) -> bool:
-    """Whether others used little although this process worked too. The clock's ticks are samples: n of them that
-    met a busy CPU have a standard deviation of sqrt(n) at most, and two are allowed for."""
+    """Whether others used little although this process worked too. The clock's ticks are samples: a count of
+    n ticks on a busy CPU has a standard deviation of at most sqrt(n), and two of these are allowed."""
     ticks = max(0.0, after.busy_s - before.busy_s) / tick_s
     blur = 2 * tick_s * math.sqrt(ticks) / max(after.at_s - before.at_s, 1e-3)
     return busy_between(before, after).share <= QUIET_SHARE + blur
 
 
 def wait_until_quiet(
-    machine: Machine,
+    machine: WatchedMachine,
     first: Look,
     say: Callable[[Busy, float], None],
     limit_s: float = LIMIT_S,
     tick_s: float = 0.01,
-) -> str:
-    """Returns when the machine is quiet: "". Else, after the limit, a sentence for the run. `first`: from when the
-    command began. `say` is told after each look what is waited for, and for how long at most."""
+) -> Statement | None:
+    """Return None when the machine is quiet, or after the limit a warning for the run. `first`: the
+    observation at the start of the command. After each observation `say` gets what howlate waits for, and the
+    longest remaining wait."""
     before = machine.look(tasks=False)
     if clearly_quiet(first, before, tick_s):
-        return ""
+        return None
     before = machine.look(tasks=True)
     began_s = before.at_s
     while True:
@@ -104,17 +117,16 @@ def wait_until_quiet(
         after = machine.look(tasks=True)
         busy = busy_between(before, after)
         if busy.share <= QUIET_SHARE:
-            return ""
+            return None
         left_s = limit_s - (after.at_s - began_s)
         if left_s <= 0:
-            waited = f"after {limit_s:g} s of waiting others used {busy.words}"
-            return f"the machine was not quiet when it was begun: {waited}"
+            return NOT_QUIET(limit_s=limit_s, busy=busy.words)
         say(busy, left_s)
         before = after
 
 
 def limit_of(environment: Mapping[str, str]) -> float:
-    """The limit in force; UsageError where the environment's is not a number of seconds."""
+    """The limit in force; UsageError if the environment variable is not a number of seconds."""
     text = environment.get(LIMIT_NAME, "")
     if not text:
         return LIMIT_S
@@ -123,15 +135,13 @@ def limit_of(environment: Mapping[str, str]) -> float:
     except ValueError:
         limit_s = -1.0
     if not (math.isfinite(limit_s) and limit_s >= 0):
-        raise UsageError(
-            f'{LIMIT_NAME} is "{text}", which is not a number of seconds',
-            "unset it, or set it to a number such as 0 or 30",
-        )
+        raise UsageError(NOT_SECONDS(variable=LIMIT_NAME, text=text))
     return limit_s
 
 
 def parse_stat(text: str, tick_s: float) -> float:
-    """Busy seconds of all CPUs, of /proc/stat: user, nice, system, irq and softirq. 0 where it says nothing."""
+    """Busy seconds of all CPUs from /proc/stat: user, nice, system, irq and softirq. 0 if there is no such
+    line."""
     words = text.partition("\n")[0].split()
     if len(words) < 8 or words[0] != "cpu":
         return 0.0
@@ -139,7 +149,7 @@ def parse_stat(text: str, tick_s: float) -> float:
 
 
 def parse_task(text: str, tick_s: float) -> tuple[tuple[int, str], float] | None:
-    """Pid and name, and the CPU seconds, of /proc/PID/stat; a name may hold spaces and parentheses."""
+    """Pid, name and CPU seconds from /proc/PID/stat; a name may contain spaces and parentheses."""
     head, _, rest = text.rpartition(")")
     pid, _, name = head.partition("(")
     words = rest.split()
@@ -180,5 +190,5 @@ class ThisMachine:
     def _read(self, name: str) -> str:
         try:
             return (self._proc / name).read_text(encoding="utf-8", errors="replace")
-        except OSError:  # it ended meanwhile
+        except OSError:  # the task has ended meanwhile
             return ""

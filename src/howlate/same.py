@@ -1,4 +1,4 @@
-"""Whether what goes on with a run measures on what the run was begun on: machine, kernel and guest."""
+"""Checks that a continued run measures on the machine, kernel and guest on which it began."""
 
 from __future__ import annotations
 
@@ -7,31 +7,46 @@ from pathlib import Path
 from howlate.errors import UsageError
 from howlate.model.facts import Facts
 from howlate.model.run import Run
+from howlate.words.statement import Statement, rule
+
+OTHER_MACHINE = rule(
+    "run.other-machine",
+    "{path} was measured on another {what}: {before} then, {now} now",
+    remedy="choose another --out",
+)
+OTHER_GUEST = rule(
+    "run.other-guest",
+    "{path} was measured in another guest of {label} ({differences:all})",
+    remedy="choose another --out: kernels are compared in one kind of guest",
+)
+STARTED_ANEW = rule(
+    "run.started-anew",
+    "the machine was rebooted before {time}: cells measured before and after may differ by that",
+)
+OTHER_BUILD = "another build of the probe or of QEMU, or other modules"
 
 _SAME = {
-    "kernel.release": "under the kernel",
-    "kernel.version": "under the kernel's build",
-    "kernel.cmdline": "with the kernel command line",
-    "cpu.model": "on the CPU",
-    "cpu.online": "with the CPUs",
+    "kernel.release": "kernel",
+    "kernel.version": "build of the kernel",
+    "kernel.cmdline": "kernel command line",
+    "cpu.model": "CPU",
+    "cpu.online": "set of CPUs",
 }
-"""Facts of a machine that its cells are compared under. Of a guest the first two: the rest the lab gives it."""
+"""The facts of a machine that must stay the same for its cells. Of a guest only the first two: the lab
+determines the rest."""
 
 
 def check_same(path: Path, before: Run, now: Run) -> None:
-    """A run goes on only on the machine, and under the kernel, that it was begun on."""
+    """A run continues only on the machine and under the kernel on which it began."""
     for label in before.machines.keys() & now.machines.keys() or {""}:
         was, is_now = (
             Facts.from_json(dict(run.machines[label] if label else run.facts)) for run in (before, now)
         )
         for key in list(_SAME)[: 2 if label else None]:
-            one, other = was.text(key), is_now.text(key)
-            if one != other and (key == "kernel.release" or None not in (one, other)):
-                which = f"under the kernel {label} as" if label else _SAME[key]
-                raise UsageError(
-                    f"{path} was measured {which} {one}, this is {other}",
-                    "choose another --out",
-                )
+            then, today = was.text(key), is_now.text(key)
+            if then != today and (key == "kernel.release" or None not in (then, today)):
+                what = f"version of the kernel {label}" if label else _SAME[key]
+                raise UsageError(OTHER_MACHINE(path=path, what=what, before=then, now=today))
         _same_guest(path, label, was, is_now)
 
 
@@ -43,24 +58,18 @@ _GUEST = {
 
 
 def _same_guest(path: Path, label: str, was: Facts, is_now: Facts) -> None:
-    """One run's cells come from one guest: its key says whether kernel, probe, modules and QEMU are the same."""
+    """All cells of a run come from one guest: its key covers kernel, probe, modules and QEMU."""
     if was.text("lab.guest") == is_now.text("lab.guest"):
         return
-    found = [what for key, what in _GUEST.items() if was.text(key) != is_now.text(key)]
-    raise UsageError(
-        f"{path} was measured in another guest of {label} "
-        f"({', '.join(found) or 'another build of the probe or of QEMU, or other modules'})",
-        "choose another --out: kernels are compared in one kind of guest",
-    )
+    differences = [what for key, what in _GUEST.items() if was.text(key) != is_now.text(key)] or [OTHER_BUILD]
+    raise UsageError(OTHER_GUEST(path=path, label=label, differences=differences))
 
 
-def boots(before: Run, now: Run) -> list[str]:
-    """A sentence where the machine was started anew in between: what came up may not be what was there."""
+def boots(before: Run, now: Run) -> list[Statement]:
+    """A warning if the machine was rebooted during the run: its state may have changed."""
     if before.machines or now.machines or not before.facts or not now.facts:
         return []
     was, is_now = (Facts.from_json(dict(run.facts)).text("kernel.boot_id") for run in (before, now))
     if None in (was, is_now) or was == is_now:
         return []
-    return [
-        f"the machine was started anew before {now.started}: cells of before and after may differ by that"
-    ]
+    return [STARTED_ANEW(time=now.started)]

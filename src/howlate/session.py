@@ -1,4 +1,4 @@
-"""A run folder that is ready to be measured into: a new one, or one that goes on."""
+"""A run folder that is ready for measurements: a new one, or one to continue."""
 
 from __future__ import annotations
 
@@ -11,14 +11,58 @@ from types import MappingProxyType
 
 from howlate.errors import ExitCode, HowlateError, UsageError
 from howlate.execute import Failure, Tally, locked
+from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell
 from howlate.model.run import Run
 from howlate.places import RUNS
-from howlate.plan import differences, same_plan, still_to_measure
+from howlate.plan import differences, same_plan, same_points, still_to_measure
 from howlate.prepare import Prepared
 from howlate.same import boots, check_same
 from howlate.store.files import measure_again, storing
+from howlate.store.loaded import load_run
 from howlate.store.run_folder import KERNELS, RUN, SUMMARY, RunFolder, file_name
+from howlate.words.statement import Statement, rule
+
+GONE_ON = rule(
+    "run.gone-on",
+    "continued at {time} with {count} complete cell",
+    "continued at {time} with {count} complete cells",
+    by="count",
+)
+OTHER_VERSIONS = rule("run.other-versions", "begun with {before}, continued with {now}")
+OTHER_STUDY = rule(
+    "run.other-study",
+    "{path} holds another plan ({plan})",
+    remedy="choose another --out, or call it as before",
+)
+OTHER_PLAN = rule(
+    "run.other-plan",
+    "{path} holds another plan ({plan}): {differences}",
+    remedy="choose another --out, or call it as before",
+)
+OTHER_TARGET = rule(
+    "run.other-target",
+    "{path} was measured on the target {target}",
+    remedy="choose another --out, or call it as before",
+)
+OTHER_CLOCK = rule(
+    "run.other-clock",
+    "{path} was measured in {clock} time",
+    remedy="choose another --out, or call it as before",
+)
+NOT_MEASURED = rule("run.not-measured", "not measured yet")
+CELL_GONE = rule(
+    "run.cell-gone",
+    "it was measured, but {folder} is gone; restore it from a copy, or measure it again with the same --out",
+)
+SUMMARY_GONE = rule(
+    "run.summary-gone", "it was measured, but {file} is gone; restore it from a copy, or {remedy}"
+)
+NO_UNFINISHED = rule(
+    "run.no-unfinished",
+    "there is no unfinished run of {study} below {runs}/",
+    remedy="leave out --resume, or give --out DIR",
+)
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -32,29 +76,32 @@ class Session:
     cells: tuple[Cell, ...]
 
 
-def begin(prepared: Prepared, out: Path | None) -> Session:
-    """A new run folder, or the one that stands at `out` if it holds the same plan."""
-    return begin_run(prepared.run, out, prepared.configs)
+def begin(prepared: Prepared, out: Path | None, more_rounds: bool = False) -> Session:
+    """A new run folder, or the one at `out` if it holds the same plan. `more_rounds`: or the same points, of which
+    other numbers of rounds are planned."""
+    return begin_run(prepared.run, out, prepared.configs, more_rounds)
 
 
-def begin_run(run: Run, out: Path | None, configs: Mapping[str, str] = NOTHING) -> Session:
-    """The same of a run by itself: one that was measured elsewhere has no target. `configs`: see `Prepared`."""
+def begin_run(
+    run: Run, out: Path | None, configs: Mapping[str, str] = NOTHING, more_rounds: bool = False
+) -> Session:
+    """The same for a run without a target, which was measured elsewhere. `configs`: see `Prepared`."""
     path = out if out is not None else _new_name(run.id)
     with storing(path):
         if not path.exists():
             path.mkdir(parents=True, exist_ok=True)
         is_folder = path.is_dir()
     if not is_folder:
-        return _begin(run, configs, path)  # which says so
-    with locked(path):  # before a word is written: another howlate may be measuring into it
-        return _begin(run, configs, path)
+        return _begin(run, configs, path, more_rounds)  # _begin raises the error
+    with locked(path):  # before anything is written: another howlate may be measuring into it
+        return _begin(run, configs, path, more_rounds)
 
 
-def _begin(run: Run, configs: Mapping[str, str], path: Path) -> Session:
+def _begin(run: Run, configs: Mapping[str, str], path: Path, more_rounds: bool) -> Session:
     with storing(path):
         holds_a_run = (path / RUN).exists()
     if holds_a_run:
-        return _go_on(run, configs, RunFolder.open(path))
+        return _go_on(run, configs, RunFolder.open(path), more_rounds)
     run = replace(run, configs=config_files(configs))
     folder = RunFolder.create(path, run)
     _write_configs(folder, run, configs)
@@ -69,31 +116,32 @@ def _new_name(run_id: str) -> Path:
     return path
 
 
-def check_goes_on(before: Run, now: Run, path: Path) -> None:
-    """UsageError where what is asked now is another plan than that of the run folder at `path`, or of elsewhere."""
-    remedy = "choose another --out, or call it as before"
+def check_goes_on(before: Run, now: Run, path: Path, more_rounds: bool = False) -> None:
+    """UsageError if the request is another plan than that of the run folder at `path`, or is for another
+    machine. `more_rounds`: see `begin`."""
     if before.study.id != now.study.id:
-        raise UsageError(f"{path} holds another plan ({_described(before)})", remedy)
-    if not same_plan(before.plan, now.plan):
+        raise UsageError(OTHER_STUDY(path=path, plan=_described(before)))
+    same = same_points if more_rounds else same_plan
+    if not same(before.plan, now.plan):
         differ = "; ".join(differences(before.plan, now.plan))
-        raise UsageError(f"{path} holds another plan ({_described(before)}): {differ}", remedy)
+        raise UsageError(OTHER_PLAN(path=path, plan=_described(before), differences=differ))
     if before.target != now.target:
-        raise UsageError(f"{path} was measured on the target {before.target}", remedy)
+        raise UsageError(OTHER_TARGET(path=path, target=before.target))
     if before.clock != now.clock:
-        raise UsageError(f"{path} was measured in {before.clock} time", remedy)
+        raise UsageError(OTHER_CLOCK(path=path, clock=before.clock))
 
 
-def _go_on(now: Run, configs: Mapping[str, str], folder: RunFolder) -> Session:
+def _go_on(now: Run, configs: Mapping[str, str], folder: RunFolder, more_rounds: bool) -> Session:
     before = folder.read_run()
-    check_goes_on(before, now, folder.path)
+    check_goes_on(before, now, folder.path, more_rounds)
     check_same(folder.path, before, now)
     whole = folder.whole_cells()
     cells = still_to_measure(now.plan, whole)
     if not cells:
         return Session(folder, before, ())
-    warnings = [*before.warnings, f"gone on at {now.started} with {len(whole)} cells whole"]
+    warnings = [*before.warnings, GONE_ON(time=now.started, count=len(whole))]
     if before.versions != now.versions:
-        warnings.append(f"begun with {_versions(before)}, gone on with {_versions(now)}")
+        warnings.append(OTHER_VERSIONS(before=_versions(before), now=_versions(now)))
     warnings += boots(before, now)
     run = replace(
         before,
@@ -108,7 +156,7 @@ def _go_on(now: Run, configs: Mapping[str, str], folder: RunFolder) -> Session:
 
 
 def config_files(configs: Mapping[str, str]) -> dict[str, str]:
-    """For each machine the file of the run folder that takes its configuration; equal ones share a file."""
+    """The file of the run folder for each machine's configuration; equal configurations share a file."""
     files: dict[str, str] = {}
     by_text: dict[str, str] = {}
     for label, text in configs.items():
@@ -140,7 +188,7 @@ def _described(run: Run) -> str:
 
 
 def newest_unfinished(study_id: str, runs: Path = RUNS) -> Path:
-    """The newest run of the study below `runs` that is not whole."""
+    """The newest unfinished run of the study below `runs`."""
     unfinished: list[tuple[str, Path]] = []
     for path in (p.parent for p in runs.glob(f"*/{RUN}")):
         with contextlib.suppress(HowlateError):
@@ -150,31 +198,32 @@ def newest_unfinished(study_id: str, runs: Path = RUNS) -> Path:
                 unfinished.append((run.started, path))
     if unfinished:
         return max(unfinished)[1]
-    raise UsageError(
-        f"there is no unfinished run of {study_id} below {runs}/", "leave out --resume, or give --out DIR"
-    )
+    raise UsageError(NO_UNFINISHED(study=study_id, runs=runs))
 
 
-def _gone(folder: RunFolder, cell_id: str) -> str:
-    """Of a cell that was whole and is not."""
+def _gone(folder: RunFolder, cell_id: str) -> Statement:
+    """The sentence about a cell that was whole and is missing."""
     path = folder.cell_path(cell_id)
     if path.is_dir():
-        return (
-            f"it was measured, but {path / SUMMARY} is gone; restore it from a copy, or {measure_again(path)}"
-        )
-    return f"it was measured, but {path} is gone; restore it from a copy, or measure it again with the same --out"
+        return SUMMARY_GONE(file=path / SUMMARY, remedy=measure_again(path))
+    return CELL_GONE(folder=path)
 
 
-def reopen(folder: RunFolder) -> tuple[Session, Tally]:
-    """A run as it stands: what is missing, and what is known of the cells that failed."""
-    run = folder.read_run()
-    whole, failed, finished = set(folder.whole_cells()), folder.failed_cells(), folder.finished_cells()
+def reopen(folder: RunFolder, content: RunContent | None = None) -> tuple[Session, Tally]:
+    """A run as stored: its missing cells, and what is known of the failed ones. `content`: the run, if it is
+    already loaded."""
+    content = load_run(folder.path, bins=False, kernels=False) if content is None else content
+    run, failed, finished = content.run, content.failed, folder.finished_cells()
+    whole = {summary.id for summary in content.summaries}
     failures = []
     for cell in run.plan.cells:
         if cell.impossible:
-            failures.append(Failure(cell, ExitCode.NOT_POSSIBLE, cell.impossible))
+            failures.append(Failure(cell, ExitCode.NOT_POSSIBLE, Statement.verbatim(cell.impossible)))
         elif cell.id not in whole:
-            message = _gone(folder, cell.id) if cell.id in finished else "not measured yet"
-            error = failed.get(cell.id, {"exit_code": ExitCode.INCONCLUSIVE, "message": message})
-            failures.append(Failure.from_json(cell, error))
-    return Session(folder, run, still_to_measure(run.plan, whole)), Tally.of(folder, failures)
+            why = _gone(folder, cell.id) if cell.id in finished else NOT_MEASURED()
+            failures.append(
+                Failure.from_json(cell, failed[cell.id])
+                if cell.id in failed
+                else Failure(cell, ExitCode.INCONCLUSIVE, why)
+            )
+    return Session(folder, run, still_to_measure(run.plan, whole)), Tally.of(content.summaries, failures)

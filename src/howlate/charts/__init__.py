@@ -1,8 +1,8 @@
 """Pure functions from binned data to pictures: ONE FILE = ONE CHART (docs/how-to/add-a-chart.md).
 
-A chart's file holds `CHART`, a `Chart`. Files that begin with an underscore are what charts share. The report
-shows every
-chart of the folder, by `Chart.place`; a file that cannot be imported is an error, never skipped.
+A chart's file contains `CHART`, a `Chart`. Files that begin with an underscore are shared by charts. The
+report shows every chart of the folder, ordered by `Chart.place`; a file that cannot be imported is an error,
+never skipped.
 """
 
 from __future__ import annotations

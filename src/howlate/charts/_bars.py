@@ -1,5 +1,5 @@
-"""Histograms on axes that somebody asks for: bins that are equally wide there, what lies outside is counted and said,
-and a bar too low to be seen is drawn as a mark at the foot."""
+"""Histograms on axes that the user sets: the bins are equally wide there, samples outside are counted and
+reported, and a bar too low to be visible is drawn as a mark at the foot."""
 
 from __future__ import annotations
 
@@ -7,33 +7,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from howlate.charts._figure import Note, Picture
-from howlate.charts._scale import Scale, text_of
+from howlate.charts._scale import Scale, tick_text
 from howlate.charts._svg import el
-from howlate.charts._words import grouped, time_text
-from howlate.language import N_, _
 from howlate.model.bins import Histogram
+from howlate.words.caption import Caption, Listed
+from howlate.words.quantities import grouped, time_text
+from howlate.words.say import Text
 
 WIDTH = 1000.0
 ACROSS = 250
-"""Bars of a linear axis: of 0 to 1000 us each is 4 us wide."""
+"""Bars of a linear axis: with 0 to 1000 us each is 4 us wide."""
 SEEN = 1.5
-"""Pixels; a bar that is lower is drawn as a mark."""
+"""Pixels; a lower bar is drawn as a mark."""
 MARK = 4
 """Pixels of such a mark."""
-FEW = N_(" A bar too low to be seen is a mark at the foot.")
+FEW = Caption("A bar too low to be seen is a mark at the foot.")
 
 
 @dataclass(frozen=True)
-class Within:
-    """A histogram as far as it lies in a range. A given bin (at most 0.8 % wide) is never split: it is
-    where its middle is."""
+class ClippedHistogram:
+    """The part of a histogram that lies in a range. A given bin (at most 0.8 % wide) is never split: its
+    middle decides."""
 
     inside: Histogram
     below: int
     beyond: int
 
     @classmethod
-    def of(cls, histogram: Histogram, x: Scale) -> Within:
+    def of(cls, histogram: Histogram, x: Scale) -> ClippedHistogram:
         below = beyond = 0
         kept: list[tuple[int, int, int]] = []
         for low, high, count in zip(histogram.lower_ns, histogram.upper_ns, histogram.counts, strict=True):
@@ -49,7 +50,7 @@ class Within:
 
 
 def equal_bins(histogram: Histogram, width: int) -> Histogram:
-    """Bins at least so wide, from zero on: the given ones are never split, so that no count is moved."""
+    """Bins of at least this width, from zero on: the given bins are never split, so that no count is moved."""
     lower: list[int] = []
     upper: list[int] = []
     counts: list[int] = []
@@ -62,7 +63,7 @@ def equal_bins(histogram: Histogram, width: int) -> Histogram:
             upper.append(high)
             counts.append(count)
         place = low // width
-    for i in range(len(lower)):  # a bar is as wide as its bin, where its neighbours leave room
+    for i in range(len(lower)):  # a bar is as wide as its bin, if its neighbours leave room
         lower[i] = max(
             min(lower[i], lower[i] // width * width), upper[i - 1] if i else lower[i] // width * width
         )
@@ -72,15 +73,20 @@ def equal_bins(histogram: Histogram, width: int) -> Histogram:
 
 
 def width_on(x: Scale) -> int:
-    """Of a bin on a linear axis, in nanoseconds."""
+    """The width on a linear axis, in nanoseconds."""
     return max(1, round((x.high - x.low) / ACROSS))
 
 
 def picture_on(binned: Histogram, x: Scale, y: Scale, largest: int, height: int) -> Picture:
-    """The bars, with a word at the largest value, which says so where it is beyond the axis."""
+    """The bars, with a label at the largest value, which says so if it is beyond the axis."""
     high, low = _outlines(binned, x, y, height)
     there = min(1.0, max(0.0, x.at(largest)))
-    text = _("max {largest}") if largest <= x.high else _("max {largest}, beyond the axis")
+    shown = time_text(largest)
+    text = (
+        Caption("max {largest}", largest=shown)
+        if largest <= x.high
+        else Caption("max {largest}, beyond the axis", largest=shown)
+    )
     return Picture(
         x=x,
         y_ticks=y.ticks(3 if y.log else 4),
@@ -90,13 +96,13 @@ def picture_on(binned: Histogram, x: Scale, y: Scale, largest: int, height: int)
         height=2.0 * height,
         notes=[
             Note(there, 0.06, "", "down", "c-max"),
-            Note(there, 0.42, text.format(largest=time_text(largest))),
+            Note(there, 0.42, text),
         ],
     )
 
 
 def _outlines(binned: Histogram, x: Scale, y: Scale, height: int) -> tuple[str, str]:
-    """The bars that can be seen, and marks for the others."""
+    """The bars that are visible, and marks for the others."""
     tall: list[str] = []
     few: list[str] = []
     for low, high, count in zip(binned.lower_ns, binned.upper_ns, binned.counts, strict=True):
@@ -109,26 +115,33 @@ def _outlines(binned: Histogram, x: Scale, y: Scale, height: int) -> tuple[str, 
     return "".join(tall), "".join(few)
 
 
-def said_of_range(within: Within, binned: Histogram, x: Scale, y: Scale, largest: int, of: str) -> str:
-    """What a panel does not show as it is: samples outside of the axis, bars that end above it. "" where all is."""
-    said: list[str] = []
+def left_out(
+    within: ClippedHistogram, binned: Histogram, x: Scale, y: Scale, largest: int, things: Text
+) -> Listed:
+    """How many samples there are, and what a panel does not show of them: those outside the axis, and bars cut off
+    above it."""
+    total = total_of(binned) + within.beyond + within.below
+    texts: list[Text] = [Listed((grouped(total), things), " ")]
     if within.beyond:
-        text = _("{count} beyond {edge}, up to {largest}")
-        said.append(
-            text.format(count=grouped(within.beyond), edge=time_text(x.high), largest=time_text(largest))
+        count, edge = grouped(within.beyond), time_text(x.high)
+        texts.append(
+            Caption(
+                "{count} beyond {edge}, up to {largest}", count=count, edge=edge, largest=time_text(largest)
+            )
         )
     if within.below:
-        said.append(_("{count} below {edge}").format(count=grouped(within.below), edge=time_text(x.low)))
+        texts.append(Caption("{count} below {edge}", count=grouped(within.below), edge=time_text(x.low)))
     if over := [count for count in binned.counts if count > y.high]:
-        text = _("bars that go on above {top}: {bars}, up to {most}")
-        top = text_of(y.high, "count", y.high)
-        said.append(text.format(bars=len(over), top=top, most=grouped(max(over))))
-    return "; ".join([f"{grouped(total_of(binned) + within.beyond + within.below)} {of}", *said])
+        top, most = tick_text(y.high, "count", y.high), grouped(max(over))
+        texts.append(
+            Caption("bars that go on above {top}: {bars}, up to {most}", bars=len(over), top=top, most=most)
+        )
+    return Listed(tuple(texts), "; ")
 
 
 def total_of(histogram: Histogram) -> int:
     return sum(histogram.counts)
 
 
-def most_in_a_bar(some: Sequence[Histogram]) -> int:
-    return max((count for one in some for count in one.counts), default=1)
+def most_in_a_bar(histograms: Sequence[Histogram]) -> int:
+    return max((count for histogram in histograms for count in histogram.counts), default=1)

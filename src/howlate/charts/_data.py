@@ -23,7 +23,7 @@ DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
 def pack(values: Iterable[int]) -> str:
-    """Whole numbers as text; `unpack` is the inverse."""
+    """Integers as text; `unpack` is the inverse."""
     out: list[str] = []
     for before, value in pairwise([0, *values]):
         step = value - before

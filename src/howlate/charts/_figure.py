@@ -1,4 +1,4 @@
-"""The shapes that charts take and give: a cell to draw, a picture, its panels, and the figure around them."""
+"""The input and output types of charts: a cell to draw, a picture, its panels, and the figure around them."""
 
 from __future__ import annotations
 
@@ -6,44 +6,47 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from howlate.analysis.groups import Group
 from howlate.charts._scale import OWN_AXES, Axes, Scale
 from howlate.model.bins import CellBins
 from howlate.model.summary import CellSummary
-from howlate.stats.groups import Group
+from howlate.words.say import Text
 
 
 @dataclass(frozen=True)
 class Subject:
-    """One cell as a chart sees it: what to call it, its summary, its bins."""
+    """One cell as a chart sees it: its name, its summary, its bins."""
 
-    label: str
+    label: Text
     summary: CellSummary
     bins: CellBins | None
     group: Group | None = None
-    """The point with its repetitions, where the report is of points; `summary` is then of the one repetition with
-    the largest latency, or of all (`Chart.shows`)."""
+    """The point with its repetitions, if the report shows points; `summary` is then that of the repetition
+    with the largest latency, or of all (`Chart.shows`)."""
+    ruling: str = ""
+    """Of a point on a side: the verdict on the stated deadline (analysis/verdict.py); "" if none was stated."""
     one: CellBins | None = None
-    """Where `bins` are of all repetitions: those of the one with the largest latency, which have courses in time and
-    against the index."""
+    """If `bins` cover all repetitions: those of the one with the largest latency, which have courses in time
+    and against the index."""
 
 
 Shows = Literal["cells", "pooled", "worst", "points", "sides"]
-"""What a chart draws where points are repeated: nothing (cells are all it knows), each point's repetitions as one,
-the repetition with the largest latency, or the points with their spread. Where nothing is repeated: the cells.
-"sides": once for the whole page, whatever is repeated: each point as one, `Subject.group` with its labels, whose
-`kernel` is the side (report/join.py)."""
+"""What a chart draws for repeated points: nothing (it knows only cells), each point's repetitions as one, the
+repetition with the largest latency, or the points with their spread. Without repetitions: the cells. "sides":
+once for the whole page, whether repeated or not: each point as one, `Subject.group` with its labels, whose
+`kernel` is the side (analysis/join.py)."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """One entry of a legend: the CSS classes that its sample is drawn with, and what it stands for."""
+    """One entry of a legend: the CSS classes of its sample, and its meaning."""
 
     classes: str
-    text: str
+    text: Text
     mark: str = "line"
     """"line", "area", or the name of a marker (_svg.MARKERS)."""
     series: int | None = None
-    """The series of the panel that lights up under this entry; None: it belongs to all panels alike."""
+    """The series of the panel that lights up under this entry; None: the entry belongs to all panels."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +55,17 @@ class Note:
 
     x: float
     y: float
-    text: str
+    text: Text
     marker: str = ""
     classes: str = ""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """The drawing of one panel: what lies on the plane (zoomed), and the frame around it (ticks, which zoom
-    redraws)."""
+    """The drawing of one panel: the plane (zoomed), and the frame around it (ticks, which zooming redraws)."""
 
     x: Scale
-    y_ticks: Sequence[tuple[float, str]]
+    y_ticks: Sequence[tuple[float, Text]]
     """Share of the height from the bottom, text."""
     marks: str
     """SVG in a plane of `width` x `height` units, y downwards; the page stretches it."""
@@ -74,34 +76,34 @@ class Picture:
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot: its heading, picture, height in pixels, and the exact numbers that hover reads."""
+    """One plot: its heading, picture, height in pixels, and the exact numbers for hovering."""
 
-    label: str
+    label: Text
     picture: Picture
     height: int
-    summary: str
-    """What the picture shows, in words, for those who cannot see it."""
+    summary: Text
+    """A description of the picture in words, for readers who cannot see it."""
     data: Mapping[str, Any]
     """See _data.py for the two kinds."""
-    link: str = ""
+    link: Text = ""
     """Panels with the same link zoom together."""
-    aside: str = ""
+    aside: Text = ""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """All panels of one chart, with what the reader must know to read them."""
+    """All panels of one chart, with what the reader needs to interpret them."""
 
     name: str
-    title: str
-    reading: str
+    title: Text
+    reading: Text
     """How to read it, and what it hides, in a sentence or two."""
-    x_title: str
-    y_title: str
+    x_title: Text
+    y_title: Text
     panels: tuple[Panel, ...]
     keys: tuple[Key, ...] = ()
     columns: int = 0
-    """So many panels stand in a row where there is room; 0: as the page has it."""
+    """The number of panels in a row if there is room; 0: the page's default."""
 
 
 @dataclass(frozen=True)
@@ -110,17 +112,19 @@ class Chart:
 
     name: str
     place: int
-    """Where it stands in the report: smaller first."""
-    draw: Callable[..., Figure | str | None] = field(repr=False)
-    """Of the subjects, and of the axes that are asked for where it has some. None: nothing to draw. A text: nothing
-    to draw, and why."""
+    """Its position in the report: smaller first."""
+    draw: Callable[..., Figure | Text | None] = field(repr=False)
+    """A function of the subjects, and of the requested axes if the chart has some. None: nothing to draw. A
+    text: nothing to draw, and the reason."""
     shows: Shows = "worst"
     every: bool = False
-    """Drawn for every column of the samples; else for the first alone."""
+    """Drawn for every column of the samples; otherwise only for the first."""
     axes: tuple[str, ...] = ()
-    """Those of _scale.AXES that somebody may ask for; `draw` takes them."""
+    """The axes of _scale.AXES that the user may set; `draw` takes them."""
+    tables: bool = False
+    """The tables of the cells follow below it."""
 
-    def figure(self, subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | str | None:
-        """What it draws of these, on these axes."""
+    def figure(self, subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | Text | None:
+        """The chart's figure of these subjects, on these axes."""
         mine = {name: axis for name, axis in axes.items() if name in self.axes}
         return self.draw(subjects, mine) if mine else self.draw(subjects)

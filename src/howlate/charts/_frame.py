@@ -1,19 +1,18 @@
 """The frame around every picture: grid, ticks with their units, direct labels, title and description.
 
 The frame is an SVG without a viewBox, as wide as its place: text keeps its size on every screen. The picture
-lies in a plane
-inside, stretched and clipped by its own viewBox, with strokes that do not scale. Zooming is a change of that
-viewBox, of
-the ticks and of the places of the labels; no picture has to be drawn again for it.
+lies in a plane inside, stretched and clipped by its own viewBox, with strokes that do not scale. Zooming
+changes that viewBox, the ticks and the places of the labels; no picture has to be redrawn.
 """
 
 from __future__ import annotations
 
 from howlate.charts._figure import Note, Panel
 from howlate.charts._svg import MARKERS, el, percent, words
+from howlate.words.say import Text
 
 OWN = ("row", "deadline")
-"""Classes of notes that are also of what surrounds mark and word."""
+"""Classes of notes that also apply to the element around mark and label."""
 TICKS_ABOUT = 8
 """Ticks of the x axis as the page is written; the script takes fewer on narrow screens."""
 
@@ -54,13 +53,13 @@ def frame(panel: Panel, ident: str) -> str:
     )
 
 
-def _y_tick(share: float, text: str) -> str:
+def _y_tick(share: float, text: Text) -> str:
     y = percent(1 - share)
     line = el("line", {"x1": "0", "x2": "100%", "y1": y, "y2": y})
     return line + el("text", {"x": -8, "y": y, "dy": "0.35em"}, words(text)) if text else line
 
 
-def _x_tick(i: int, share: float, text: str) -> str:
+def _x_tick(i: int, share: float, text: Text) -> str:
     x = percent(share)
     second = {"class": "second"} if i % 2 else {}
     return el("line", {"x1": x, "x2": x, "y1": "0", "y2": "100%"}) + el(

@@ -1,4 +1,5 @@
-"""Histograms small and many, a column a side and a row a load, as the published studies have them."""
+"""Small multiples of histograms, a column for each side and a row for each load, as the published studies
+have them."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from howlate.charts._bars import FEW, equal_bins
 from howlate.charts._figure import Figure, Panel, Subject
 from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, spread
 from howlate.charts._sides import Spot, maxima, measured, sides_of, spots_of, title_of
-from howlate.charts._words import column_of, said_of, sentence_case, things_of, time_text
+from howlate.charts._words import column_of, names_of, things_of
 from howlate.charts.histogram import (
     FLOOR,
     bars_exact,
@@ -19,18 +20,19 @@ from howlate.charts.histogram import (
     merge,
     panel_on,
 )
-from howlate.language import _
 from howlate.model.bins import CellBins, Histogram
+from howlate.words.caption import Capitalised, Caption, Listed
+from howlate.words.quantities import time_text
 
 ACROSS = 4
-"""More sides than these do not stand in one row."""
+"""More sides than this do not fit in one row."""
 MOST = 24
-"""Panels; of more rows those with the largest values."""
+"""Panels; if there are more rows, those with the largest values are shown."""
 HEIGHT = 100
 
 
 def multiples(subjects: Sequence[Subject], own: bool, axes: Axes = OWN_AXES) -> Figure | None:
-    """`own`: each panel with linear values from zero to its largest; else all with the same two axes."""
+    """`own`: each panel has linear values from zero to its largest; otherwise all share the same two axes."""
     spots = [
         s
         for s in measured(spots_of(subjects))
@@ -48,36 +50,38 @@ def multiples(subjects: Sequence[Subject], own: bool, axes: Axes = OWN_AXES) -> 
         (row, side, rows[row][side]) for row in rows if row in kept for side in sides if side in rows[row]
     ]
     panels = _on_axes(drawn, axes) if axes and not own else _own(drawn) if own else _shared(drawn)
-    title, _said, of = said_of([spot.subject for _, _, spot in drawn])
+    title, _value, things = names_of([spot.subject for _, _, spot in drawn])
     more = (
-        _(" Of {rows} rows the {most} with the largest values are drawn.").format(rows=len(rows), most=most)
+        Caption("Of {rows} rows the {most} with the largest values are drawn.", rows=len(rows), most=most)
         if len(kept) < len(rows)
         else ""
     )
     how = (
-        _(
+        Caption(
             "Each panel has axes of its own, the values linear from zero to its largest: shapes "
-            "compare, sizes do not"
+            "compare, sizes do not."
         )
         if own
-        else _("All panels share both axes: sizes compare")
+        else Caption("All panels share both axes: sizes compare.")
     )
     bars = (
-        _(
-            "What lies outside of the axes is counted beside each panel.{few} All repetitions of a point are one."
-            "{more}"
-        ).format(few=_(FEW), more=more)
+        Caption(
+            "What lies outside of the axes is counted beside each panel. All repetitions of a point are one."
+        )
         if axes and not own
-        else _(
-            "Counts are logarithmic: the lowest bar is a single {of}. All repetitions of a point are one.{more}"
-        ).format(of=things_of(column_of(subjects), 1), more=more)
+        else Caption(
+            "Counts are logarithmic: the lowest bar is a single {of}. All repetitions of a point are one.",
+            of=things_of(column_of(subjects), 1),
+        )
     )
     return Figure(
         name="multiples-own" if own else "multiples",
-        title=_("Histograms side by side, each on its own scale") if own else _("Histograms side by side"),
-        reading=f"{how}. {bars}",
+        title=Caption("Histograms side by side, each on its own scale")
+        if own
+        else Caption("Histograms side by side"),
+        reading=(how, bars, FEW if axes and not own else "", more),
         x_title=title,
-        y_title=_("{things} per bin").format(things=sentence_case(of)),
+        y_title=Capitalised(Caption("{things} per bin", things=things)),
         panels=tuple(panels),
         columns=len(sides) if all(len(rows[row]) == len(sides) for row in kept) else 0,
     )
@@ -87,7 +91,7 @@ Drawn = Sequence[tuple[str, str, Spot]]
 
 
 def _largest(spot: Spot) -> int:
-    """Of the samples. A further column's bins have no tail, and the edge of the last bin lies above it."""
+    """The largest sample. A further column's bins have no tail, and the edge of the last bin lies above it."""
     bins = _bins(spot)
     exact = maxima(spot, bins.column)
     return round(exact.largest) if exact is not None else bins.histogram.upper_ns[-1]
@@ -122,8 +126,8 @@ def _on_axes(drawn: Drawn, axes: Axes) -> list[Panel]:
     ]
 
 
-def _label(row: str, side: str) -> str:
-    return " · ".join(part for part in (side, row) if part)
+def _label(row: str, side: str) -> Listed:
+    return Listed((side, row), " · ")
 
 
 def _own(drawn: Drawn) -> list[Panel]:
@@ -145,8 +149,12 @@ def _panel(row: str, side: str, spot: Spot, merged: Histogram, x: Scale, y: Scal
         label=_label(row, side),
         picture=bars_picture(merged, x, y, largest, HEIGHT),
         height=HEIGHT,
-        summary=_("Histogram of {total} {of} from {time_text} to {largest}.").format(
-            total=total, of=of, time_text=time_text(native.lower_ns[0]), largest=time_text(largest)
+        summary=Caption(
+            "Histogram of {total} {of} from {time_text} to {largest}.",
+            total=total,
+            of=of,
+            time_text=time_text(native.lower_ns[0]),
+            largest=time_text(largest),
         ),
         data=bars_exact(merged, of),
         link=link,

@@ -1,4 +1,4 @@
-"""Panels that are drawn line by line or row by row: what one of them adds, and the picture of all."""
+"""Panels that are drawn line by line or row by row: the contribution of each, and the picture of all."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from dataclasses import dataclass
 
 from howlate.charts._figure import Note, Picture
 from howlate.charts._scale import Scale
+from howlate.words.say import Text
 
 TOP = 10_000
-"""Where the upper edge of a picture stands in its exact numbers; the lower edge stands at 0."""
+"""The upper edge of a picture in its exact numbers; the lower edge is 0."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What a line or a row adds to its panel."""
+    """The contribution of a line or a row to its panel."""
 
     marks: str
     notes: Sequence[Note]
     series: Mapping[str, object]
-    """The exact numbers that hover reads (_data.py)."""
+    """The exact numbers for hovering (_data.py)."""
 
 
 def from_bottom(share: float) -> int:
-    """A place between the edges, as the exact numbers have it."""
+    """A place between the edges, in the exact numbers' units."""
     return round(share * TOP)
 
 
 def picture_of(
-    pieces: Sequence[Piece], x: Scale, y_ticks: Sequence[tuple[float, str]], width: float, height: float
+    pieces: Sequence[Piece], x: Scale, y_ticks: Sequence[tuple[float, Text]], width: float, height: float
 ) -> Picture:
-    """All pieces, one upon the other."""
+    """All pieces, one on top of the other."""
     return Picture(
         x=x,
         y_ticks=y_ticks,
@@ -44,7 +45,8 @@ def picture_of(
 def exact_of(
     pieces: Sequence[Piece], low: float = 0, high: float = TOP, log: bool = False
 ) -> dict[str, object]:
-    """The exact numbers of all pieces, "points" of _data.py. `low`, `high`, `log`: the axis that their y are on."""
+    """The exact numbers of all pieces, "points" of _data.py. `low`, `high`, `log`: the axis of their y
+    values."""
     return {
         "kind": "points",
         "y": {"low": low, "high": high, "log": log},

@@ -1,4 +1,5 @@
-"""A grid of counts as a small PNG: one colour that is seen on light and on dark paper, the more opaque the more."""
+"""A grid of counts as a small PNG: one colour that is visible on light and on dark paper, more opaque for
+higher counts."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ from collections.abc import Mapping
 
 COLOUR = (0x2F, 0x83, 0xD6)
 FAINTEST = 0.62
-"""Of a cell with a single value: a single point is seen among others and alone."""
+"""The opacity of a cell with a single value: a single point is visible, among others and alone."""
 SPARSE = 0.05
-"""Of fewer cells than this share each is drawn larger: single points would be lost on a wide picture."""
+"""If fewer cells than this share are filled, each is drawn larger: single points would be lost in a wide
+picture."""
 
 
 Cells = Mapping[tuple[int, int], int]
@@ -20,7 +22,8 @@ Cells = Mapping[tuple[int, int], int]
 
 
 def thickened(width: int, height: int, counts: Cells, across: int, up: int) -> Cells:
-    """Where cells are few, each with its neighbours to both sides, so many columns and rows, where those are free."""
+    """If cells are few, each with its neighbours to both sides, this many columns and rows, as far as those
+    are free."""
     if len(counts) > SPARSE * width * height or not (across or up):
         return counts
     found: dict[tuple[int, int], int] = {}
@@ -32,8 +35,8 @@ def thickened(width: int, height: int, counts: Cells, across: int, up: int) -> C
 
 
 def png(width: int, height: int, counts: Cells, most: int, colour: tuple[int, int, int] = COLOUR) -> str:
-    """A data URI. `counts` by (column from the left, row from the bottom); `most` is fully opaque, the scale is
-    logarithmic."""
+    """A data URI. `counts` by (column from the left, row from the bottom); `most` is fully opaque, the scale
+    is logarithmic."""
     lines = [bytearray(width) for _ in range(height)]
     top = math.log(max(2, most))
     for (column, row), count in counts.items():

@@ -1,4 +1,5 @@
-"""What charts over points share: a point's spread, its kernel's place among the others, and what else it is."""
+"""Shared code of charts over points: a point's spread, its kernel's rank among the others, and its other
+labels."""
 
 from __future__ import annotations
 
@@ -6,9 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from howlate.analysis.groups import ColumnSpread
 from howlate.charts._figure import Subject
-from howlate.language import _
-from howlate.stats.groups import ColumnSpread
+from howlate.words.caption import Caption
+from howlate.words.say import Text
 
 _KERNEL = re.compile(
     r"(?P<series>\d+\.\d+)(?P<rt>-rt)?(?:@(?P<arch>\w+))?(?:=[^\[]*)?(?P<parameters>\[.*\])?"
@@ -19,18 +21,18 @@ _KERNEL = re.compile(
 class Point:
     """A point of the study with the spread over its repetitions."""
 
-    name: str
-    """What tells it from the other points of its panel."""
+    name: Text
+    """The labels that distinguish it from the other points of its panel."""
     labels: Mapping[str, str]
     column: str
     spread: ColumnSpread
-    said: str
-    """Of how many repetitions: "8", "7 of 8"."""
+    repetitions: str
+    """The number of repetitions: "8", "7 of 8"."""
 
 
 @dataclass(frozen=True)
-class Version:
-    """What a kernel's label says."""
+class KernelVersion:
+    """The content of a kernel's label."""
 
     series: str
     rt: bool
@@ -39,25 +41,27 @@ class Version:
 
     @property
     def key(self) -> tuple[int, ...]:
-        """For the order of the series: 5.10 comes after 5.4."""
+        """The sort key of the series: 5.10 comes after 5.4."""
         return tuple(int(part) for part in self.series.split("."))
 
 
-def version_of(kernel: str) -> Version | None:
-    """None for a label of another make: a kernel of the user's own."""
+def version_of(kernel: str) -> KernelVersion | None:
+    """None for a label of another form: a kernel of the user's own."""
     match = _KERNEL.fullmatch(kernel)
     if match is None:
         return None
-    return Version(
+    return KernelVersion(
         match["series"], match["rt"] is not None, match["arch"] or "amd64", match["parameters"] or ""
     )
 
 
 def points_of(subjects: Sequence[Subject]) -> list[Point]:
-    """The subjects that are points and have a valid repetition, named by all that varies."""
-    found = [(s, s.group) for s in subjects if s.group is not None]
+    """The subjects that are points and have a valid repetition, named by everything that varies."""
     points = []
-    for subject, group in found:
+    for subject in subjects:
+        group = subject.group
+        if group is None:
+            continue
         column = subject.bins.column if subject.bins is not None else "latency_ns"
         spread = group.spread(column)
         if spread is not None:
@@ -71,16 +75,20 @@ def varying(points: Sequence[Point]) -> list[str]:
     return [name for name in names if len({p.labels.get(name) for p in points}) > 1]
 
 
-def by_rest(points: Sequence[Point], axis: str = "kernel") -> list[tuple[str, list[Point]]]:
-    """A panel for everything that varies beside the kernel, its points named by the kernel; one panel where the
-    kernel does not vary."""
+def by_rest(points: Sequence[Point], axis: str = "kernel") -> list[tuple[Text, list[Point]]]:
+    """A panel for each combination of labels other than the kernel, its points named by the kernel; one panel
+    if the kernel does not vary."""
     vary = varying(points)
     if axis not in vary:
-        return [(_("All points"), list(points))]
+        return [(Caption("All points"), list(points))]
     rest = [name for name in vary if name != axis]
-    panels: dict[str, list[Point]] = {}
+    panels: dict[Text, list[Point]] = {}
     for point in points:
-        title = ", ".join(f"{name} {point.labels.get(name, '-')}" for name in rest) or _("All kernels")
+        title: Text = ", ".join(f"{name} {point.labels.get(name, '-')}" for name in rest) or Caption(
+            "All kernels"
+        )
         name = point.labels.get(axis, point.name)
-        panels.setdefault(title, []).append(Point(name, point.labels, point.column, point.spread, point.said))
+        panels.setdefault(title, []).append(
+            Point(name, point.labels, point.column, point.spread, point.repetitions)
+        )
     return list(panels.items())

@@ -10,46 +10,47 @@ from howlate.charts._figure import Note
 from howlate.charts._pieces import Piece, from_bottom
 from howlate.charts._scale import Scale
 from howlate.charts._svg import el
-from howlate.charts._words import time_text
+from howlate.words.quantities import time_text
+from howlate.words.say import Text
 
 WIDTH = 1000.0
 ROW = 46
-"""Of the picture's height, in which the name stands at 12 and the dots at 32 from above."""
+"""The row's share of the picture's height, with the name at 12 and the dots at 32 from above."""
 
 
 @dataclass(frozen=True)
 class Dot:
     """A value on a row."""
 
-    name: str
+    name: Text
     value: float
     marker: str
     classes: str
 
 
 @dataclass(frozen=True)
-class Row:
-    """What it is called, its dots, and the line that they stand on."""
+class DotRow:
+    """The row's name, its dots, and their line."""
 
-    name: str
+    name: Text
     dots: Sequence[Dot]
     line: str
     """The line's classes."""
     low: float
-    """Where the line begins, in units of the picture."""
+    """The start of the line, in units of the picture."""
     high: float
-    heading: str = ""
-    """What stands above it; its name where that is all."""
-    told: str = ""
+    heading: Text = ""
+    """The text above it; its name if that is all."""
+    told: Text = ""
     """The dot whose value is written beside it."""
 
 
-def pieces_of(rows: Sequence[Row], x: Scale) -> list[Piece]:
+def pieces_of(rows: Sequence[DotRow], x: Scale) -> list[Piece]:
     """The rows from above, in a picture of `ROW` for each."""
     return [_piece(row, ROW * i, ROW * len(rows), x) for i, row in enumerate(rows)]
 
 
-def _piece(row: Row, above: int, height: int, x: Scale) -> Piece:
+def _piece(row: DotRow, above: int, height: int, x: Scale) -> Piece:
     y = 1 - (above + 32) / height
     line = f"M{row.low:.1f},{height * (1 - y):g}H{row.high:.1f}"
     return Piece(

@@ -4,13 +4,14 @@ test compares them."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["ns", "s", "count", "share", "names"]
+from howlate.words.quantities import NARROW_SPACE
+from howlate.words.say import Text
 
-NARROW_SPACE = "\u202f"
+Kind = Literal["ns", "s", "count", "share", "names"]
 
 
 @dataclass(frozen=True)
@@ -21,23 +22,23 @@ class Scale:
     high: float
     log: bool
     kind: Kind
-    names: tuple[str, ...] = ()
-    """Of kind "names": what stands at 0.5, 1.5, ... of the axis."""
+    names: tuple[Text, ...] = ()
+    """For the kind "names": the texts at 0.5, 1.5, ... of the axis."""
 
     def at(self, value: float) -> float:
-        """The share of the axis at which the value stands; not clamped."""
+        """The share of the axis at which the value lies; not clamped."""
         if self.log:
             return math.log(max(value, 1e-300) / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
-    def ticks(self, about: int) -> tuple[tuple[float, str], ...]:
-        """Places (shares) and texts of about so many ticks; of names all."""
+    def ticks(self, about: int) -> tuple[tuple[float, Text], ...]:
+        """Places (shares) and texts of about this many ticks; all ticks for names."""
         if self.kind == "names":
             return tuple((self.at(i + 0.5), name) for i, name in enumerate(self.names))
         values = (
             log_ticks(self.low, self.high, about) if self.log else linear_ticks(self.low, self.high, about)
         )
-        return tuple((self.at(v), text_of(v, self.kind, self.high)) for v in values)
+        return tuple((self.at(v), tick_text(v, self.kind, self.high)) for v in values)
 
 
 def linear_ticks(low: float, high: float, about: int) -> list[float]:
@@ -49,8 +50,8 @@ def linear_ticks(low: float, high: float, about: int) -> list[float]:
 
 
 def log_ticks(low: float, high: float, about: int) -> list[float]:
-    """Powers of ten, with 2 and 5 between where there is room, every n-th where there is not; linear within
-    less than a decade."""
+    """Powers of ten, with 2 and 5 between if there is room, every n-th if there is not; linear within less
+    than a decade."""
     decades = math.log10(high / low)
     if decades < 0.9:
         return linear_ticks(low, high, about)
@@ -66,7 +67,7 @@ def _step(rough: float) -> float:
     return next((f * base for f in (1, 2, 5) if rough <= f * base * (1 + 1e-9)), 10 * base)
 
 
-def text_of(value: float, kind: Kind, largest: float) -> str:
+def tick_text(value: float, kind: Kind, largest: float) -> str:
     """A tick's text."""
     if kind == "ns":
         return time_tick(value)
@@ -97,7 +98,7 @@ def time_tick(ns: float) -> str:
 
 
 def clock_tick(seconds: float, largest: float) -> str:
-    """Seconds since the start; minutes and hours where the run is long."""
+    """Seconds since the start; minutes and hours for a long run."""
     size, unit = (3600.0, "h") if largest >= 3 * 3600 else (60.0, "min") if largest >= 600 else (1.0, "s")
     return f"{shortest(seconds / size)}{NARROW_SPACE}{unit}" if seconds else "0"
 
@@ -111,8 +112,8 @@ def count_tick(value: float) -> str:
 
 
 def spread(low: float, high: float, kind: Kind, room: float = 0.03) -> Scale:
-    """A scale around values > 0: logarithmic where they span more than a factor of 8, with a little room at
-    both ends."""
+    """A scale around values > 0: logarithmic if they span more than a factor of 8, with a little room at both
+    ends."""
     low, high = max(1.0, low), max(1.0, high, low)
     if high / low > 8:
         factor = (high / low) ** room
@@ -121,21 +122,16 @@ def spread(low: float, high: float, kind: Kind, room: float = 0.03) -> Scale:
     return Scale(max(0.0, low - gap), high + gap, False, kind)
 
 
-def extent(values: Sequence[float]) -> tuple[float, float]:
-    """Smallest and largest."""
-    return min(values), max(values)
-
-
 @dataclass(frozen=True)
-class Axis:
-    """What somebody asks of an axis; None: as the chart finds it in the data."""
+class AxisRange:
+    """A range that the user requests for an axis; None: as the chart finds it in the data."""
 
     low: float | None = None
     high: float | None = None
     log: bool | None = None
 
 
-Axes = Mapping[str, Axis]
+Axes = Mapping[str, AxisRange]
 """By the names of AXES."""
 AXES: Mapping[str, Kind] = {
     "latency": "ns",
@@ -144,24 +140,24 @@ AXES: Mapping[str, Kind] = {
     "number": "count",
     "runtime": "ns",
 }
-"""The axes that can be asked for, and what their values are: times of samples, samples in a bin, time since the
-start, the number of a load (`hackbench:10`), how long a load's own runs take."""
+"""The axes that the user can set, and their values: times of samples, samples in a bin, time since the start,
+the number of a load (`hackbench:10`), the duration of a load's own runs."""
 OWN_AXES: Axes = {}
 LEAST: Mapping[Kind, float] = {"ns": 1.0, "count": 0.6, "s": 1e-3}
-"""Where a logarithmic axis begins at the least: below a count of 1, so that a bin with one sample has a height."""
+"""The minimum start of a logarithmic axis: below a count of 1, so that a bin with one sample has a height."""
 
 
-def asked(found: Scale, axis: Axis | None) -> Scale:
-    """A chart's own scale, as far as nobody asks for another. A linear one begins at 0 unless told where; a range
-    that holds 0 makes it linear, as the logarithm has no 0."""
-    if axis is None or axis == Axis():
-        return found
+def asked(chosen: Scale, axis: AxisRange | None) -> Scale:
+    """A chart's own scale, with the user's changes. A linear one begins at 0 unless told otherwise; a range
+    that contains 0 makes it linear, because the logarithm has no 0."""
+    if axis is None or axis == AxisRange():
+        return chosen
     from_zero = axis.low is not None and axis.low <= 0
-    log = axis.log if axis.log is not None else found.log and not from_zero
-    first = LEAST.get(found.kind, 1.0) if log else 0.0
-    low = axis.low if axis.low is not None else max(found.low, first) if log else min(found.low, first)
-    high = axis.high if axis.high is not None else found.high
-    return Scale(low, high if high > low else low * 2 or 1.0, log, found.kind, found.names)
+    log = axis.log if axis.log is not None else chosen.log and not from_zero
+    first = LEAST.get(chosen.kind, 1.0) if log else 0.0
+    low = axis.low if axis.low is not None else max(chosen.low, first) if log else min(chosen.low, first)
+    high = axis.high if axis.high is not None else chosen.high
+    return Scale(low, high if high > low else low * 2 or 1.0, log, chosen.kind, chosen.names)
 
 
 def from_zero(largest: float, kind: Kind, room: float = 0.05) -> Scale:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from howlate.words.say import Text, text_of
+
 MARKERS: dict[str, str] = {
     "circle": "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0",
     "square": "M-3.5,-3.5h7v7h-7z",
@@ -23,9 +25,9 @@ def el(name: str, attributes: dict[str, str | int | float], *children: str) -> s
     return f"<{name}{head}>{''.join(children)}</{name}>" if children else f"<{name}{head}/>"
 
 
-def words(text: str) -> str:
-    """Text, escaped."""
-    return escape(text)
+def words(text: Text) -> str:
+    """Text in the reader's language, escaped."""
+    return escape(text_of(text))
 
 
 def number(value: str | int | float) -> str:
@@ -41,8 +43,7 @@ def percent(share: float) -> str:
 
 
 def step_path(index: Sequence[int], y: Sequence[int]) -> str:
-    """A staircase: value y[i] over [index[i], index[i] + 1); runs of blocks that are not there are left
-    open."""
+    """A staircase: value y[i] over [index[i], index[i] + 1); gaps between blocks are left open."""
     out: list[str] = []
     at_y = run = 0
     expected: int | None = None

@@ -4,36 +4,26 @@ the worst."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from howlate.charts._bars import Within
+from howlate.charts._bars import ClippedHistogram
 from howlate.charts._data import pack
 from howlate.charts._deadline import deadlines, with_level
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
 from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, spread
 from howlate.charts._svg import area_path, el, number, step_path
-from howlate.charts._words import (
-    are_wake_ups,
-    column_of,
-    grouped,
-    said_of,
-    seconds_text,
-    things_of,
-    time_text,
-    title_of_column,
-)
-from howlate.language import N_, _
+from howlate.charts._words import are_wake_ups, column_of, names_of, things_of, title_of_column
 from howlate.model.bins import CellBins, TimeBlocks
+from howlate.words.caption import Caption, Listed
+from howlate.words.quantities import grouped, seconds_text, time_text
 
 WIDTH = 1000.0
 FEW_PANELS = 8
-"""Of more, two stand side by side, half as wide: so two blocks are drawn as one."""
-JOINED = N_(" A column is two blocks, drawn with the larger of their values; hover reads each of them.")
-FEW = N_(" Where a block has fewer than 100 {things}, its p99 is its largest and hidden behind it.")
+"""If there are more, two stand side by side at half the width, so two blocks are drawn as one."""
+JOINED = Caption("A column is two blocks, drawn with the larger of their values; hover reads each of them.")
 KEYS = (
-    Key("c-max", N_("largest of the block"), "area"),
-    Key("c-p99", N_("99 % of the block below")),
-    Key("c-median", N_("half of the block below")),
+    Key("c-max", Caption("largest of the block"), "area"),
+    Key("c-p99", Caption("99 % of the block below")),
+    Key("c-median", Caption("half of the block below")),
 )
 
 
@@ -52,22 +42,31 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     y = asked(found, axes.get("latency"))
     joined = 1 if len(drawn) <= FEW_PANELS else 2
     height = 128 if joined == 1 else 84
-    title, said, of = said_of(subjects)
+    title, value, things = names_of(subjects)
     late = are_wake_ups(subjects)
     return Figure(
         name="course",
-        title=_("Latency over time") if late else _("Over time: {said}").format(said=said),
-        reading=_(
-            "Time is cut into blocks about one pixel wide. The filled edge is the largest "
-            "{value} of each block, so the picture cannot hide the worst; a gap is time without "
-            "a {of}. All panels share both axes."
-        ).format(value=said if late else _("value"), of=things_of(column_of(subjects), 1))
-        + (_(JOINED) if joined > 1 else "")
-        + (_(FEW).format(things=of) if any(max(b.blocks.counts) < 100 for _, b in drawn) else ""),
-        x_title=_("Time since the first release") if late else _("Time since the start"),
+        title=Caption("Latency over time") if late else Caption("Over time: {said}", said=value),
+        reading=(
+            Caption(
+                "Time is cut into blocks about one pixel wide. The filled edge is the largest "
+                "{value} of each block, so the picture cannot hide the worst; a gap is time without "
+                "a {of}. All panels share both axes.",
+                value=value if late else Caption("value"),
+                of=things_of(column_of(subjects), 1),
+            ),
+            JOINED if joined > 1 else "",
+            Caption(
+                "Where a block has fewer than 100 {things}, its p99 is its largest and hidden behind it.",
+                things=things,
+            )
+            if any(max(b.blocks.counts) < 100 for _, b in drawn)
+            else "",
+        ),
+        x_title=Caption("Time since the first release") if late else Caption("Time since the start"),
         y_title=title,
         panels=tuple(with_level(_panel(s, b, x, y, height, joined), s, y.at) for s, b in drawn),
-        keys=tuple(replace(key, text=_(key.text)) for key in KEYS),
+        keys=KEYS,
     )
 
 
@@ -78,11 +77,17 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, jo
     middle = blocks.start_s[blocks.max_ns.index(largest)] + blocks.width_s / 2
     return Panel(
         label=subject.label,
-        aside=_("{seconds_text} in blocks of {time_text}").format(
-            seconds_text=seconds_text(blocks.width_s * (index[-1] + 1)),
-            time_text=time_text(blocks.width_s * 1000000000.0),
-        )
-        + outside(bins, y),
+        aside=Listed(
+            (
+                Caption(
+                    "{seconds_text} in blocks of {time_text}",
+                    seconds_text=seconds_text(blocks.width_s * (index[-1] + 1)),
+                    time_text=time_text(blocks.width_s * 1000000000.0),
+                ),
+                *outside(bins, y),
+            ),
+            "; ",
+        ),
         picture=Picture(
             x=x,
             y_ticks=y.ticks(5),
@@ -93,26 +98,27 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, jo
                 Note(
                     x.at(middle),
                     min(1.0, y.at(largest)),
-                    _("max {largest}").format(largest=time_text(largest)),
+                    Caption("max {largest}", largest=time_text(largest)),
                     "circle",
                     "c-max",
                 ),
             ),
         ),
         height=height,
-        summary=_("{column} over {high}: the largest, {largest}, was seen after {middle}.").format(
+        summary=Caption(
+            "{column} over {high}: the largest, {largest}, was seen after {middle}.",
             column=title_of_column(bins.column),
             high=seconds_text(x.high),
             largest=time_text(largest),
             middle=seconds_text(middle),
         ),
         data=_exact(blocks, things_of(bins.column)),
-        link=f"time {subject.label} {subject.summary.id}",
+        link=Listed(("time", subject.label, subject.summary.id), " "),
     )
 
 
 def _marks(blocks: TimeBlocks, x: Scale, y: Scale, plane: int, joined: int) -> str:
-    """Three lines in units of blocks across, which a transformation brings to the axis."""
+    """Three lines in units of blocks across, which a transformation maps to the axis."""
     index = block_numbers(blocks)
     drawn = sorted({i // joined for i in index})
 
@@ -130,21 +136,21 @@ def _marks(blocks: TimeBlocks, x: Scale, y: Scale, plane: int, joined: int) -> s
     )
 
 
-def outside(bins: CellBins, y: Scale) -> str:
-    """How many values an axis does not hold; "" where it holds all."""
-    within = Within.of(bins.histogram, y)
-    said = []
+def outside(bins: CellBins, y: Scale) -> list[Caption]:
+    """How many values lie outside an axis; [] if none do."""
+    within = ClippedHistogram.of(bins.histogram, y)
+    counts = []
     if within.below:
-        text = _("; values below {edge}: {count}")
-        said.append(text.format(count=grouped(within.below), edge=time_text(y.low)))
+        count = grouped(within.below)
+        counts.append(Caption("values below {edge}: {count}", count=count, edge=time_text(y.low)))
     if within.beyond:
-        text = _("; values beyond {edge}: {count}")
-        said.append(text.format(count=grouped(within.beyond), edge=time_text(y.high)))
-    return "".join(said)
+        count = grouped(within.beyond)
+        counts.append(Caption("values beyond {edge}: {count}", count=count, edge=time_text(y.high)))
+    return counts
 
 
-def _exact(blocks: TimeBlocks, of: str) -> dict[str, object]:
-    """What hover reads. `of`: what a block has so and so many of."""
+def _exact(blocks: TimeBlocks, things: Caption) -> dict[str, object]:
+    """The exact numbers for hovering. `things`: what the counts of a block count."""
     index = block_numbers(blocks)
     return {
         "kind": "intervals",
@@ -153,24 +159,24 @@ def _exact(blocks: TimeBlocks, of: str) -> dict[str, object]:
         "low": len(index) if index[-1] == len(index) - 1 else pack(index),
         "size": 1,
         "series": [
-            {"name": _("largest"), "kind": "ns", "key": "c-max", "values": pack(blocks.max_ns)},
+            {"name": Caption("largest"), "kind": "ns", "key": "c-max", "values": pack(blocks.max_ns)},
             {"name": "p99", "kind": "ns", "key": "c-p99", "values": pack(blocks.p99_ns)},
-            {"name": _("median"), "kind": "ns", "key": "c-median", "values": pack(blocks.median_ns)},
-            {"name": of, "kind": "count", "values": pack(blocks.counts)},
+            {"name": Caption("median"), "kind": "ns", "key": "c-median", "values": pack(blocks.median_ns)},
+            {"name": things, "kind": "count", "values": pack(blocks.counts)},
         ],
     }
 
 
 def largest_of(index: Sequence[int], values: Sequence[int], joined: int) -> list[int]:
-    """The largest value of each `joined` neighbouring blocks."""
-    found: dict[int, int] = {}
+    """The largest value of each group of `joined` neighbouring blocks."""
+    largest: dict[int, int] = {}
     for i, value in zip(index, values, strict=True):
-        found[i // joined] = max(value, found.get(i // joined, value))
-    return [found[i] for i in sorted(found)]
+        largest[i // joined] = max(value, largest.get(i // joined, value))
+    return [largest[i] for i in sorted(largest)]
 
 
 def block_numbers(blocks: TimeBlocks) -> list[int]:
-    """Which block each entry is: whole numbers, with gaps where nothing was measured."""
+    """The index of the block of each entry: integers, with gaps where nothing was measured."""
     return [round((start - blocks.start_s[0]) / blocks.width_s) for start in blocks.start_s]
 
 

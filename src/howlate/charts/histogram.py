@@ -6,35 +6,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from howlate.charts._bars import FEW, Within, equal_bins, picture_on, said_of_range, width_on
+from howlate.charts._bars import FEW, ClippedHistogram, equal_bins, left_out, picture_on, width_on
 from howlate.charts._data import pack
 from howlate.charts._deadline import deadlines, with_upright
 from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
 from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, count_tick, log_ticks, spread
 from howlate.charts._svg import el
-from howlate.charts._words import (
-    are_wake_ups,
-    column_of,
-    grouped,
-    said_of,
-    sentence_case,
-    things_of,
-    time_text,
-)
-from howlate.language import N_, _
+from howlate.charts._words import are_wake_ups, column_of, names_of, things_of
 from howlate.model.bins import CellBins, Histogram
+from howlate.words.caption import Capitalised, Caption, Listed
+from howlate.words.quantities import grouped, time_text
+from howlate.words.say import Text
 
 FLOOR = 0.6
 """The count at the bottom of the axis: below 1, so that a bin with one sample has a height."""
 WIDTH = 1000.0
 FINEST = 5
-"""Finer than this, the equal bins would be hardly wider than the data's own (at most 0.8 %), and their counts
+"""With finer bins, the equal bins would be hardly wider than the data's own (at most 0.8 %), and their counts
 ragged."""
 NATIVE = 7
-ON_AXES = N_(
-    "Each bar counts the {things} of that size, on the axes that were asked for. What lies outside of them is "
-    "counted beside each panel."
-)
 
 
 def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
@@ -53,28 +43,15 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     merged = [binned_on(b.histogram, x, bool(axes)) for _, b in drawn]
     y = asked(counts_of(merged), axes.get("counts"))
     height = 104 if len(drawn) <= 8 else 76
-    (title, said, of), column = said_of(subjects), column_of(subjects)
-    late = are_wake_ups(subjects)
+    (title, value, things), column = names_of(subjects), column_of(subjects)
     return Figure(
         name="histogram",
-        title=_("How often which {what}").format(
-            what=_("latency") if column.endswith("latency_ns") else said
+        title=Caption(
+            "How often which {what}", what=Caption("latency") if column.endswith("latency_ns") else value
         ),
-        reading=(
-            _(ON_AXES) + (_(FEW) if not y.log else "")
-            if axes
-            else _(
-                "Each bar counts the {things} that were so late. The count is logarithmic: the lowest bar is a "
-                "single {thing}, and nothing is left out. All panels share both axes."
-            )
-            if late
-            else _(
-                "Each bar counts the {things} of that size. The count is logarithmic: the lowest bar is a single "
-                "{thing}, and nothing is left out. All panels share both axes."
-            )
-        ).format(things=of, thing=things_of(column, 1)),
+        reading=_reading(subjects, bool(axes), y.log),
         x_title=title,
-        y_title=_("{things} per bin").format(things=sentence_case(of)),
+        y_title=Capitalised(Caption("{things} per bin", things=things)),
         panels=tuple(
             with_upright(
                 panel_on(s.label, s, b, h, x, y, height, b.column)
@@ -87,19 +64,44 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     )
 
 
-def counts_of(some: Sequence[Histogram]) -> Scale:
-    """The logarithmic axis that holds all bars."""
-    return Scale(FLOOR, max((max(h.counts, default=1) for h in some), default=1) * 1.4, True, "count")
+def _reading(subjects: Sequence[Subject], on_axes: bool, log: bool) -> Text:
+    """`on_axes`: the user set them; `log`: the axis of counts is logarithmic."""
+    things, thing = (things_of(column_of(subjects), count) for count in (2, 1))
+    if on_axes:
+        bars = Caption(
+            "Each bar counts the {things} of that size, on the axes that were asked for. What lies outside of them "
+            "is counted beside each panel.",
+            things=things,
+        )
+        return bars if log else (bars, FEW)
+    if are_wake_ups(subjects):
+        return Caption(
+            "Each bar counts the {things} that were so late. The count is logarithmic: the lowest bar is a single "
+            "{thing}, and nothing is left out. All panels share both axes.",
+            things=things,
+            thing=thing,
+        )
+    return Caption(
+        "Each bar counts the {things} of that size. The count is logarithmic: the lowest bar is a single {thing}, "
+        "and nothing is left out. All panels share both axes.",
+        things=things,
+        thing=thing,
+    )
+
+
+def counts_of(histograms: Sequence[Histogram]) -> Scale:
+    """The logarithmic axis that contains all bars."""
+    return Scale(FLOOR, max((max(h.counts, default=1) for h in histograms), default=1) * 1.4, True, "count")
 
 
 def binned_on(histogram: Histogram, x: Scale, on_axes: bool = True) -> Histogram:
-    """The bars of an axis; of one that was asked for those that lie within."""
-    inside = Within.of(histogram, x).inside if on_axes else histogram
+    """The bars of an axis; for a requested axis those that lie within."""
+    inside = ClippedHistogram.of(histogram, x).inside if on_axes else histogram
     return merge(inside, bits_for(x)) if x.log or not on_axes else equal_bins(inside, width_on(x))
 
 
 def panel_on(
-    label: str,
+    label: Text,
     subject: Subject,
     bins: CellBins,
     binned: Histogram,
@@ -108,24 +110,28 @@ def panel_on(
     height: int,
     link: str,
 ) -> Panel:
-    """A histogram on axes that somebody asked for."""
-    within, largest, of = Within.of(bins.histogram, x), largest_of(subject, bins), things_of(bins.column)
-    said = said_of_range(within, binned, x, y, largest, of)
+    """A histogram on axes that the user set."""
+    within, largest = ClippedHistogram.of(bins.histogram, x), largest_of(subject, bins)
+    things = things_of(bins.column)
+    counts = left_out(within, binned, x, y, largest, things)
     return Panel(
         label=label,
-        aside=said,
+        aside=counts,
         picture=picture_on(binned, x, y, largest, height),
         height=height,
-        summary=_("Histogram from {low} to {high}: {said}.").format(
-            low=time_text(x.low), high=time_text(x.high), said=said
+        summary=Caption(
+            "Histogram from {low} to {high}: {said}.",
+            low=time_text(x.low),
+            high=time_text(x.high),
+            said=counts,
         ),
-        data=bars_exact(binned, of),
+        data=bars_exact(binned, things),
         link=link,
     )
 
 
 def largest_of(subject: Subject, bins: CellBins) -> int:
-    """Of the samples, exactly where the summary has the column."""
+    """The largest sample, exactly if the summary has the column."""
     column = subject.summary.columns.get(bins.column)
     if column is not None and column.max is not None:
         return column.max
@@ -133,17 +139,15 @@ def largest_of(subject: Subject, bins: CellBins) -> int:
 
 
 def bits_for(x: Scale) -> int:
-    """Bins per octave, as a power of two, so that a bar is some pixels wide; NATIVE where the data are
-    coarser."""
+    """Bins per octave, as a power of two, so that a bar is some pixels wide; NATIVE if the data are coarser."""
     octaves = max(0.5, math.log2(x.high / max(1.0, x.low)))
     bits = max(3, round(math.log2(260 / octaves)))
     return bits if bits <= FINEST else NATIVE
 
 
 def merge(histogram: Histogram, bits: int) -> Histogram:
-    """Bins of equal width on a logarithmic axis, 2^bits an octave; their edges are the nearest edges of the
-    given bins,
-    so counts add up and no sample is lost or split. NATIVE: as they are."""
+    """Bins of equal width on a logarithmic axis, 2^bits an octave. Their edges are the nearest edges of the
+    given bins, so counts add up and no sample is lost or split. NATIVE: the given bins unchanged."""
     if bits == NATIVE:
         return histogram
     lower: list[int] = []
@@ -164,12 +168,12 @@ def merge(histogram: Histogram, bits: int) -> Histogram:
 
 
 def place_of(low: int, high: int, bits: int) -> int:
-    """In which of the equal bins the middle of a given one lies."""
+    """The equal bin that contains the middle of a given one."""
     return math.floor(math.log2(max(1.0, (low + high) / 2)) * (1 << bits))
 
 
 def edge(place: int, bits: int) -> int:
-    """The edge between given bins that is nearest to where an equal bin begins."""
+    """The edge between given bins that is nearest to the start of an equal bin."""
     wanted = 2.0 ** (place / (1 << bits))
     size = 1 << max(0, int(wanted).bit_length() - 8)
     low = int(wanted) // size * size
@@ -180,24 +184,41 @@ def _panel(
     subject: Subject, bins: CellBins, merged: Histogram, x: Scale, y: Scale, height: int, bits: int
 ) -> Panel:
     native = bins.histogram
-    of = things_of(bins.column)
+    things = things_of(bins.column)
     total = sum(native.counts)
     largest = largest_of(subject, bins)
     return Panel(
         label=subject.label,
-        aside=f"{grouped(total)} {of}",
+        aside=Listed((grouped(total), things), " "),
         picture=bars_picture(merged, x, y, largest, height),
         height=height,
-        summary=_("Histogram of {total} {of} from {time_text} to {largest}.").format(
-            total=total, of=of, time_text=time_text(native.lower_ns[0]), largest=time_text(largest)
+        summary=Caption(
+            "Histogram of {total} {of} from {time_text} to {largest}.",
+            total=total,
+            of=things,
+            time_text=time_text(native.lower_ns[0]),
+            largest=time_text(largest),
         ),
-        data={**bars_exact(native, of), "merge": {"bits": bits, "floor": FLOOR, "top": y.high}},
+        data={**bars_exact(native, things), "merge": {**_equal(native, bits), "floor": FLOOR, "top": y.high}},
         link=bins.column,
     )
 
 
+def _equal(histogram: Histogram, bits: int) -> dict[str, object]:
+    """What the page needs to join bins as `merge` does, for this and every finer number of bits: the place of each
+    among the finest equal ones, and where those begin."""
+    if bits > FINEST:
+        return {"bits": bits, "finest": FINEST}
+    bins = zip(histogram.lower_ns, histogram.upper_ns, strict=True)
+    places = [place_of(low, high, FINEST) for low, high in bins]
+    widest = 1 << (FINEST - bits)
+    first, last = places[0] // widest * widest, (places[-1] // widest + 1) * widest
+    edges = (edge(place, FINEST) for place in range(first, last + 1))
+    return {"bits": bits, "finest": FINEST, "first": first, "places": pack(places), "edges": pack(edges)}
+
+
 def bars_picture(histogram: Histogram, x: Scale, y: Scale, largest: int, height: int) -> Picture:
-    """The bars, with a mark and a word at the largest value."""
+    """The bars, with a mark and a label at the largest value."""
     return Picture(
         x=x,
         y_ticks=[(y.at(v), count_tick(v)) for v in log_ticks(y.low, y.high, 3)],
@@ -206,25 +227,25 @@ def bars_picture(histogram: Histogram, x: Scale, y: Scale, largest: int, height:
         height=2.0 * height,
         notes=[
             Note(x.at(largest), y.at(1) + 0.06, "", "down", "c-max"),
-            Note(x.at(largest), 0.42, _("max {largest}").format(largest=time_text(largest))),
+            Note(x.at(largest), 0.42, Caption("max {largest}", largest=time_text(largest))),
         ],
     )
 
 
-def bars_exact(histogram: Histogram, of: str) -> dict[str, object]:
-    """What hover reads. `of`: what a bin has so and so many of."""
+def bars_exact(histogram: Histogram, things: Text) -> dict[str, object]:
+    """The exact numbers for hovering. `things`: what the counts of a bin count."""
     return {
         "kind": "intervals",
         "base": 0,
         "unit": 1,
         "low": pack(histogram.lower_ns),
         "size": pack(u - v for v, u in zip(histogram.lower_ns, histogram.upper_ns, strict=True)),
-        "series": [{"name": of, "kind": "count", "values": pack(histogram.counts)}],
+        "series": [{"name": things, "kind": "count", "values": pack(histogram.counts)}],
     }
 
 
 def bars(histogram: Histogram, x: Scale, y: Scale, height: int) -> str:
-    """One outline for all bars; report/page.js draws the same where one zooms in."""
+    """One outline for all bars; report/page.js draws the same when the user zooms."""
     out: list[str] = []
     end = None
     for low, high, count in zip(histogram.lower_ns, histogram.upper_ns, histogram.counts, strict=True):

@@ -9,10 +9,12 @@ from howlate.charts._deadline import deadlines, with_upright
 from howlate.charts._figure import Chart, Figure, Key, Panel, Subject
 from howlate.charts._pieces import exact_of, picture_of
 from howlate.charts._points import Point, by_rest, points_of
-from howlate.charts._rows import ROW, WIDTH, Dot, Row, pieces_of
+from howlate.charts._rows import ROW, WIDTH, Dot, DotRow, pieces_of
 from howlate.charts._scale import Scale, spread
-from howlate.charts._words import things_of, time_text, title_of_column
-from howlate.language import _
+from howlate.charts._words import things_of, title_of_column
+from howlate.words.caption import Caption, Listed
+from howlate.words.quantities import time_text
+from howlate.words.say import Text
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
@@ -27,26 +29,27 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     panels = by_rest(points)
     return Figure(
         name="kernels",
-        title=_("Spread over the repetitions"),
-        reading=_(
+        title=Caption("Spread over the repetitions"),
+        reading=Caption(
             "One line a point, from the smallest to the largest maximum of its repetitions (in "
             "virtual time: seeds), the dot at the median of the maxima. The cross is the median "
             "of their medians: half of the {column} of a typical repetition came sooner. Lines "
-            "that do not overlap differ in every repetition."
-        ).format(column=things_of(points[0].column)),
+            "that do not overlap differ in every repetition.",
+            column=things_of(points[0].column),
+        ),
         x_title=title_of_column(points[0].column),
         y_title="",
         panels=tuple(with_upright(_panel(title, rows, x), subjects, 1.0) for title, rows in panels),
         keys=(
-            Key("c-median", _("median of the medians"), "plus"),
-            Key("c-p99", _("smallest maximum"), "square"),
-            Key("c-max", _("median of the maxima"), "circle"),
-            Key("c-p999", _("largest maximum"), "diamond"),
+            Key("c-median", Caption("median of the medians"), "plus"),
+            Key("c-p99", Caption("smallest maximum"), "square"),
+            Key("c-max", Caption("median of the maxima"), "circle"),
+            Key("c-p999", Caption("largest maximum"), "diamond"),
         ),
     )
 
 
-def _panel(title: str, rows: Sequence[Point], x: Scale) -> Panel:
+def _panel(title: Text, rows: Sequence[Point], x: Scale) -> Panel:
     pieces = pieces_of([_row(point, x) for point in rows], x)
     best = min(rows, key=lambda p: p.spread.maxima.largest)
     worst = max(rows, key=lambda p: p.spread.maxima.largest)
@@ -55,10 +58,9 @@ def _panel(title: str, rows: Sequence[Point], x: Scale) -> Panel:
         label=title,
         picture=picture_of(pieces, x, (), WIDTH, float(height)),
         height=height,
-        summary=_(
+        summary=Caption(
             "The largest maximum is {largest}, of {name}; the smallest of the largest is "
-            "{largest2}, of {name2}."
-        ).format(
+            "{largest2}, of {name2}.",
             largest=time_text(worst.spread.maxima.largest),
             name=worst.name,
             largest2=time_text(best.spread.maxima.largest),
@@ -69,27 +71,31 @@ def _panel(title: str, rows: Sequence[Point], x: Scale) -> Panel:
     )
 
 
-def _row(point: Point, x: Scale) -> Row:
-    """The line is at least as long as can be seen."""
+def _row(point: Point, x: Scale) -> DotRow:
+    """The line is long enough to be visible."""
     low, high = (x.at(v) * WIDTH for v in (point.spread.maxima.smallest, point.spread.maxima.largest))
-    partly = f" ({point.said})" if "of" in point.said else ""
-    heading = f"{point.name}{partly}: {_range(point)}"
-    return Row(point.name, _dots(point), "range c-max", low, max(high, low + 0.1), heading)
+    partly = f"({point.repetitions})" if "of" in point.repetitions else ""
+    heading = Listed((Listed((point.name, partly), " "), _range(point)), ": ")
+    return DotRow(point.name, _dots(point), "range c-max", low, max(high, low + 0.1), heading)
 
 
-def _range(point: Point) -> str:
+def _range(point: Point) -> Text:
     low, high = time_text(point.spread.maxima.smallest), time_text(point.spread.maxima.largest)
-    return low if low == high else _("{low} to {high}").format(low=low, high=high)
+    return low if low == high else Caption("{low} to {high}", low=low, high=high)
 
 
 def _dots(point: Point) -> list[Dot]:
     maxima = point.spread.maxima
     medians = point.spread.medians
     return [
-        *([Dot(_("median of the medians"), medians, "plus", "c-median")] if medians is not None else []),
-        Dot(_("smallest maximum"), maxima.smallest, "square", "c-p99"),
-        Dot(_("median of the maxima"), maxima.median, "circle", "c-max"),
-        Dot(_("largest maximum"), maxima.largest, "diamond", "c-p999"),
+        *(
+            [Dot(Caption("median of the medians"), medians, "plus", "c-median")]
+            if medians is not None
+            else []
+        ),
+        Dot(Caption("smallest maximum"), maxima.smallest, "square", "c-p99"),
+        Dot(Caption("median of the maxima"), maxima.median, "circle", "c-max"),
+        Dot(Caption("largest maximum"), maxima.largest, "diamond", "c-p999"),
     ]
 
 

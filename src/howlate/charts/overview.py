@@ -7,17 +7,21 @@ from collections.abc import Sequence
 from howlate.charts._deadline import deadlines, with_upright
 from howlate.charts._figure import Chart, Figure, Key, Panel, Subject
 from howlate.charts._pieces import exact_of, picture_of
-from howlate.charts._rows import ROW, WIDTH, Dot, Row, pieces_of
+from howlate.charts._rows import ROW, WIDTH, Dot, DotRow, pieces_of
 from howlate.charts._scale import Scale, spread
-from howlate.charts._words import said_of, time_text
-from howlate.language import N_, _
+from howlate.charts._words import names_of
 from howlate.model.summary import ColumnSummary
+from howlate.words.caption import Caption
+from howlate.words.quantities import time_text
+from howlate.words.say import Text
 
 STATISTICS = (
-    ("0.5", N_("median"), "plus", "c-median"),
+    ("0.5", Caption("median"), "plus", "c-median"),
     ("0.99", "p99", "square", "c-p99"),
     ("0.999", "p99.9", "diamond", "c-p999"),
 )
+
+LARGEST = Caption("largest")
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
@@ -29,20 +33,21 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     drawn = [subject for subject, _ in rows]
     values = [*(dot.value for _, column in rows for dot in dots(column)), *deadlines(drawn)]
     x = spread(min(values), max(values), "ns", 0.04)
-    title, said, _things = said_of(subjects)
+    title, value, _things = names_of(subjects)
     return Figure(
         name="overview",
-        title=_("At a glance"),
-        reading=_(
+        title=Caption("At a glance"),
+        reading=Caption(
             "One line a cell, from the median to the largest {said} seen. A mark is missing "
-            "where fewer than ten samples lie beyond it."
-        ).format(said=said),
+            "where fewer than ten samples lie beyond it.",
+            said=value,
+        ),
         x_title=title,
         y_title="",
         panels=(with_upright(_panel(rows, x), drawn, 1.0),),
         keys=(
-            *(Key(classes, _(name), marker) for _key, name, marker, classes in STATISTICS),
-            Key("c-max", _("largest seen"), "circle"),
+            *(Key(classes, name, marker) for _key, name, marker, classes in STATISTICS),
+            Key("c-max", Caption("largest seen"), "circle"),
         ),
     )
 
@@ -52,24 +57,26 @@ def _panel(rows: Sequence[tuple[Subject, ColumnSummary]], x: Scale) -> Panel:
     worst = max(rows, key=lambda row: row[1].max or 0)
     height = ROW * len(rows)
     return Panel(
-        label=_("All cells"),
+        label=Caption("All cells"),
         picture=picture_of(pieces, x, (), WIDTH, height),
         height=height,
-        summary=_(
+        summary=Caption(
             "Median, p99, p99.9 and the largest seen of each cell, also in the table below. The "
-            "largest of all, {time_text}, was seen under {label}."
-        ).format(time_text=time_text(worst[1].max or 0), label=worst[0].label),
+            "largest of all, {time_text}, was seen under {label}.",
+            time_text=time_text(worst[1].max or 0),
+            label=worst[0].label,
+        ),
         data=exact_of(pieces),
     )
 
 
-def _row(name: str, found: Sequence[Dot], x: Scale) -> Row:
-    places = [x.at(dot.value) * WIDTH for dot in found]
-    return Row(name, found, "span", min(places), max(places), told="largest")
+def _row(name: Text, drawn: Sequence[Dot], x: Scale) -> DotRow:
+    places = [x.at(dot.value) * WIDTH for dot in drawn]
+    return DotRow(name, drawn, "span", min(places), max(places), told=LARGEST)
 
 
 def main_column(subject: Subject) -> ColumnSummary | None:
-    """The column that the bins were made of, else the first."""
+    """The column of the bins, else the first."""
     columns = subject.summary.columns
     name = subject.bins.column if subject.bins is not None else "latency_ns"
     return columns.get(name) or next(iter(columns.values()), None)
@@ -82,7 +89,7 @@ def dots(column: ColumnSummary) -> list[Dot]:
         for key, name, marker, classes in STATISTICS
         if (value := column.quantiles.get(key)) is not None
     ]
-    return [*found, Dot(_("largest"), column.max, "circle", "c-max")] if column.max is not None else found
+    return [*found, Dot(LARGEST, column.max, "circle", "c-max")] if column.max is not None else found
 
 
-CHART = Chart("overview", 10, draw, "cells")
+CHART = Chart("overview", 10, draw, "cells", tables=True)

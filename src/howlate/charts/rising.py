@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from howlate.analysis.spread import Spread
 from howlate.charts._figure import Chart, Figure, Subject
 from howlate.charts._scale import OWN_AXES, Axes
 from howlate.charts._sides import (
@@ -20,21 +21,21 @@ from howlate.charts._sides import (
     spots_of,
 )
 from howlate.charts._words import title_of_column
-from howlate.language import _
-from howlate.stats.sides import Range
+from howlate.words.caption import Caption, Listed
+from howlate.words.say import Text
 
 
 def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     spots = measured(spots_of(subjects))
     several = len({name for spot in spots for name in columns_of(spot)}) > 1
 
-    def lines(spot: Spot) -> Mapping[str, Range]:
-        found = {}
-        for name in columns_of(spot):
-            its = maxima(spot, name)
-            if its is not None:
-                found[", ".join(p for p in (spot.side, title_of_column(name) if several else "") if p)] = its
-        return found
+    def lines(spot: Spot) -> Mapping[Text, Spread]:
+        spreads = {name: maxima(spot, name) for name in columns_of(spot)}
+        return {
+            Listed((spot.side, title_of_column(name) if several else "")): spread
+            for name, spread in spreads.items()
+            if spread is not None
+        }
 
     panels = curves(spots, lines)
     if not panels:
@@ -43,15 +44,15 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     places = keys_of(panels)
     return Figure(
         name="rising",
-        title=_("The largest latency against the load"),
-        reading=_(
+        title=Caption("The largest latency against the load"),
+        reading=Caption(
             "Each mark is the median of the maxima over the repetitions (in virtual time: "
             "seeds), its bar reaches from the smallest to the largest of them. Lines only join "
             "the marks: nothing was measured between."
         ),
-        x_title=_("Number that the load was asked for"),
-        y_title=_("Largest latency"),
-        panels=tuple(panel_of(t, some, x, y, places, "maximum") for t, some in panels.items()),
+        x_title=Caption("Number that the load was asked for"),
+        y_title=Caption("Largest latency"),
+        panels=tuple(panel_of(t, drawn, x, y, places, "maximum") for t, drawn in panels.items()),
         keys=legend(places),
     )
 

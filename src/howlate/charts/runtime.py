@@ -5,26 +5,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from howlate.analysis.sides import RUN_TIME
+from howlate.analysis.spread import Spread, spread_of
 from howlate.charts._figure import Chart, Figure, Subject
 from howlate.charts._scale import OWN_AXES, Axes
 from howlate.charts._sides import UNMEASURED, Spot, curves, keys_of, legend, panel_of, scales, spots_of
-from howlate.language import _
-from howlate.stats.sides import RUN_TIME, Range
-
-SAID = ("part", "test")
+from howlate.words.caption import Caption, Listed
+from howlate.words.say import Text
 
 
 def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     spots = [spot for spot in spots_of(subjects) if run_times(spot) is not None]
     tests = {cell.test for spot in spots for cell in (spot.subject.group.cells if spot.subject.group else ())}
 
-    def lines(spot: Spot) -> Mapping[str, Range]:
-        its = run_times(spot)
-        what = _("nothing measured") if spot.subject.summary.test == UNMEASURED else _("while measured")
-        parts = [spot.side, what if len(tests) > 1 else ""]
+    def lines(spot: Spot) -> Mapping[Text, Spread]:
+        spread = run_times(spot)
+        what = (
+            Caption("nothing measured")
+            if spot.subject.summary.test == UNMEASURED
+            else Caption("while measured")
+        )
+        parts: list[Text] = [spot.side, what if len(tests) > 1 else ""]
         several = {s.rest.get("part") for s in spots if s.subject.summary.test == spot.subject.summary.test}
         parts.append(spot.rest.get("part", "") if len(several) > 1 else "")
-        return {} if its is None else {", ".join(p for p in parts if p) or "runs": its}
+        return {} if spread is None else {Listed(tuple(parts)) if any(parts) else "runs": spread}
 
     of_load = {"load", "part"}
     named = {name for spot in spots for name in spot.rest} - of_load
@@ -35,21 +39,21 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     places = keys_of(panels)
     return Figure(
         name="runtime",
-        title=_("What the load's own runs take"),
-        reading=_(
+        title=Caption("What the load's own runs take"),
+        reading=Caption(
             "Each mark is the median over the repetitions of a run's mean time, its bar reaches "
             "from the smallest to the largest of them. What a measurement or a kernel costs is "
             "the distance between lines at one number."
         ),
-        x_title=_("Number that the load was asked for"),
-        y_title=_("Mean time of a run"),
-        panels=tuple(panel_of(t, some, x, y, places, _("mean time")) for t, some in panels.items()),
+        x_title=Caption("Number that the load was asked for"),
+        y_title=Caption("Mean time of a run"),
+        panels=tuple(panel_of(t, drawn, x, y, places, Caption("mean time")) for t, drawn in panels.items()),
         keys=legend(places),
     )
 
 
-def run_times(spot: Spot) -> Range | None:
-    """Of the first load that counts its runs."""
+def run_times(spot: Spot) -> Spread | None:
+    """The run times of the first load that counts its runs."""
     group = spot.subject.group
     values = []
     for cell in group.counted if group is not None else ():
@@ -57,7 +61,7 @@ def run_times(spot: Spot) -> Range | None:
         value = next((v for v in found if isinstance(v, int | float) and not isinstance(v, bool)), None)
         if value is not None and value > 0:
             values.append(float(value))
-    return Range.of(values)
+    return spread_of(values)
 
 
 CHART = Chart("runtime", 61, draw, "sides", axes=("number", "runtime"))

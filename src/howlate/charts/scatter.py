@@ -12,29 +12,31 @@ from howlate.charts._data import pack
 from howlate.charts._deadline import with_level
 from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
 from howlate.charts._png import COLOUR, png, thickened
-from howlate.charts._scale import OWN_AXES, Axes, Axis, Scale, asked, linear_ticks, log_ticks, time_tick
+from howlate.charts._scale import OWN_AXES, Axes, AxisRange, Scale, asked, linear_ticks, log_ticks, time_tick
 from howlate.charts._svg import el
-from howlate.charts._words import grouped, said_of, things_of, time_text, title_of_column
-from howlate.language import _
+from howlate.charts._words import names_of, things_of, title_of_column
 from howlate.model.bins import CellBins, Scatter
+from howlate.words.caption import Caption, Listed
+from howlate.words.quantities import grouped, time_text
+from howlate.words.say import Text
 
 WIDTH, HEIGHT = 1000.0, 600.0
 TALL, LOW = 300, 150
-"""Pixels of a panel; of many panels."""
+"""Pixels of a panel; of one among many panels."""
 FEW_PANELS = 4
 MOST = 12
-"""Of more cells than these the pictures would crowd the page out: then those with the largest values are drawn."""
+"""More cells than this would crowd the page: then those with the largest values are drawn."""
 FEWER = 4
 BODY = 0.76
 """The share of the height that the values up to the knee have."""
 FLAT = 0.12
-"""Where they are all the same."""
+"""The same share if all values are equal."""
 FINE = 200
-"""Of more columns than these each is hardly wider than a pixel."""
+"""With more columns than this, each is hardly wider than a pixel."""
 NEARLY = 1 + 1e-9
 """The edges of rows of equal ratio are rounded."""
 APART = 0.075
-"""Ticks that are nearer than this would lie upon each other."""
+"""Ticks that are closer than this would overlap."""
 
 
 def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
@@ -47,35 +49,36 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     if every > MOST:
         largest = sorted(drawn, key=lambda row: -max(row[2].largest_ns))[:FEWER]
         drawn = [row for row in drawn if any(row is kept for kept in largest)]
-    title, said, of = said_of(subjects)
+    title, value, things = names_of(subjects)
     x = Scale(0.0, float(max(c.columns * c.per_column for _, _, c in drawn)), False, "count")
     axis = axes.get("latency")
     bent = axis is None and any(c.rows > c.linear for _, _, c in drawn)
     height = TALL if len(drawn) <= FEW_PANELS else LOW
     return Figure(
         name="scatter",
-        title=_("One by one: {said}").format(said=said),
-        reading=_(
-            "Every one of the {of}, in the order in which they came; where more lie upon each "
-            "other it is more opaque. Bands are values that come in steps. The panels share the "
-            "index, each has an axis of its own for the values"
-        ).format(of=of)
-        + (
-            _(
-                ": up to the dashed line, where 99 % of them are, it is linear, above it logarithmic "
+        title=Caption("One by one: {said}", said=value),
+        reading=(
+            Caption(
+                "Every one of the {of}, in the order in which they came; where more lie upon each "
+                "other it is more opaque. Bands are values that come in steps. The panels share the "
+                "index, each has an axis of its own for the values.",
+                of=things,
+            ),
+            Caption(
+                "Up to the dashed line, where 99 % of the values are, that axis is linear, above it logarithmic "
                 "up to the largest."
             )
             if bent
-            else "."
-        )
-        + (
-            _(" Of {every} cells the {drawn} with the largest values are drawn.").format(
-                every=every, drawn=len(drawn)
+            else "",
+            Caption(
+                "Of {every} cells the {drawn} with the largest values are drawn.",
+                every=every,
+                drawn=len(drawn),
             )
             if every > len(drawn)
-            else ""
+            else "",
         ),
-        x_title=_("Index"),
+        x_title=Caption("Index"),
         y_title=title,
         panels=tuple(
             with_level(_panel(s, b, c, x, height), s, partial(_within, c))
@@ -87,7 +90,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
 
 
 def up(scatter: Scatter, value: float) -> float:
-    """The share of the height at which a value stands."""
+    """The share of the height at which a value lies."""
     body = _body(scatter)
     if value <= scatter.knee_ns:
         return body * (value - scatter.low_ns + 0.5) / (scatter.knee_ns - scatter.low_ns + 1)
@@ -96,7 +99,7 @@ def up(scatter: Scatter, value: float) -> float:
 
 
 def _within(scatter: Scatter, value: float) -> float:
-    """As `up`; beyond the picture where the value is: this axis ends at the cell's own values."""
+    """Like `up`, but without limits: this axis ends at the cell's own values."""
     return up(scatter, value) if scatter.low_ns <= value <= scatter.high_ns else 2.0
 
 
@@ -120,7 +123,7 @@ def _panel(subject: Subject, bins: CellBins, scatter: Scatter, x: Scale, height:
     of = things_of(bins.column, total)
     return Panel(
         label=subject.label,
-        aside=f"{grouped(total)} {of}",
+        aside=Listed((grouped(total), of), " "),
         picture=Picture(
             x=x,
             y_ticks=ticks(scatter),
@@ -131,17 +134,16 @@ def _panel(subject: Subject, bins: CellBins, scatter: Scatter, x: Scale, height:
                 Note(
                     x.at(middle),
                     up(scatter, largest),
-                    _("max {largest}").format(largest=time_text(largest)),
+                    Caption("max {largest}", largest=time_text(largest)),
                     "circle",
                     "c-max",
                 ),
             ),
         ),
         height=height,
-        summary=_(
+        summary=Caption(
             "{column} against its index: {total} {of} from {time_text} to {largest}; 99 % are "
-            "within {knee_ns}."
-        ).format(
+            "within {knee_ns}.",
             column=title_of_column(bins.column),
             total=total,
             of=of,
@@ -154,16 +156,16 @@ def _panel(subject: Subject, bins: CellBins, scatter: Scatter, x: Scale, height:
     )
 
 
-def own_scale(some: Sequence[Scatter], axis: Axis | None) -> Scale:
-    """The whole range of the values on one linear axis, as far as nobody asks for another."""
-    low, high = min(c.low_ns for c in some), max(c.high_ns for c in some)
+def own_scale(scatters: Sequence[Scatter], axis: AxisRange | None) -> Scale:
+    """The whole range of the values on one linear axis, unless the user sets another."""
+    low, high = min(c.low_ns for c in scatters), max(c.high_ns for c in scatters)
     room = (high - low) * 0.06 or high * 0.05 or 1.0
     return asked(Scale(max(0.0, low - room), high + room, False, "ns"), axis)
 
 
 def cells_on(scatter: Scatter, y: Scale, rows: int) -> tuple[dict[tuple[int, int], int], int]:
-    """The grid's values on rows of another axis, and how many lie outside of it. The smallest and the largest of each
-    column are where they are, the others in the middle of their row of the grid."""
+    """The grid's values on rows of another axis, and how many lie outside it. The smallest and the largest of
+    each column are at their exact places, the others in the middle of their row of the grid."""
     ends = {c: (s, v) for c, s, v in zip(scatter.at, scatter.smallest_ns, scatter.largest_ns, strict=True)}
     found: dict[tuple[int, int], int] = {}
     outside = 0
@@ -200,7 +202,7 @@ def _row_ends(scatter: Scatter, row: int) -> tuple[float, float]:
 def image_on(
     scatter: Scatter, x: Scale, y: Scale, height: int, colour: tuple[int, int, int] = COLOUR
 ) -> tuple[str, int]:
-    """The values on an axis that is not bent, and how many lie outside of it."""
+    """The values on an axis without a bend, and how many lie outside it."""
     rows = height // 2
     cells, outside = cells_on(scatter, y, rows)
     thick = thickened(scatter.columns, rows, cells, int(scatter.columns > FINE), 1)
@@ -210,34 +212,37 @@ def image_on(
     return el("image", {"class": "grid", "href": href, **place, "preserveAspectRatio": "none"}), outside
 
 
-def _unbent(subject: Subject, bins: CellBins, scatter: Scatter, x: Scale, axis: Axis, height: int) -> Panel:
+def _unbent(
+    subject: Subject, bins: CellBins, scatter: Scatter, x: Scale, axis: AxisRange, height: int
+) -> Panel:
     y = own_scale([scatter], axis)
     marks, outside = image_on(scatter, x, y, height)
     largest, total = max(scatter.largest_ns), sum(scatter.counts)
     where = (scatter.at[scatter.largest_ns.index(largest)] + 0.5) * scatter.per_column
     of = things_of(bins.column, total)
-    said = _("{total} {of}").format(total=grouped(total), of=of)
-    if outside:
-        said += _("; {count} outside of {low} to {high}").format(
-            count=grouped(outside), low=time_text(y.low), high=time_text(y.high)
-        )
-    word = _("max {largest}").format(largest=time_text(largest))
+    low, high = time_text(y.low), time_text(y.high)
+    beyond = Caption("{count} outside of {low} to {high}", count=grouped(outside), low=low, high=high)
+    counts = Listed((Caption("{total} {of}", total=grouped(total), of=of), beyond if outside else ""), "; ")
+    word = Caption("max {largest}", largest=time_text(largest))
     note = Note(x.at(where), min(1.0, y.at(largest)), word, "circle", "c-max")
     return Panel(
         label=subject.label,
-        aside=said,
+        aside=counts,
         picture=Picture(x, y.ticks(5), marks, WIDTH, HEIGHT, (note,)),
         height=height,
-        summary=_("{column} against its index: {said}, {largest} the largest.").format(
-            column=title_of_column(bins.column), said=said, largest=time_text(largest)
+        summary=Caption(
+            "{column} against its index: {said}, {largest} the largest.",
+            column=title_of_column(bins.column),
+            said=counts,
+            largest=time_text(largest),
         ),
         data=exact_of(scatter, things_of(bins.column)),
         link=f"index {subject.summary.id}",
     )
 
 
-def exact_of(scatter: Scatter, of: str) -> dict[str, object]:
-    """What hover reads. `of`: what a column of the grid has so and so many of."""
+def exact_of(scatter: Scatter, things: Text) -> dict[str, object]:
+    """The exact numbers for hovering. `things`: what the counts of a column of the grid count."""
     return {
         "kind": "intervals",
         "base": 0,
@@ -245,15 +250,15 @@ def exact_of(scatter: Scatter, of: str) -> dict[str, object]:
         "low": len(scatter.at) if scatter.at[-1] == len(scatter.at) - 1 else pack(scatter.at),
         "size": 1,
         "series": [
-            {"name": _("largest"), "kind": "ns", "key": "c-max", "values": pack(scatter.largest_ns)},
-            {"name": _("smallest"), "kind": "ns", "values": pack(scatter.smallest_ns)},
-            {"name": of, "kind": "count", "values": pack(_counts(scatter))},
+            {"name": Caption("largest"), "kind": "ns", "key": "c-max", "values": pack(scatter.largest_ns)},
+            {"name": Caption("smallest"), "kind": "ns", "values": pack(scatter.smallest_ns)},
+            {"name": things, "kind": "count", "values": pack(_counts(scatter))},
         ],
     }
 
 
 def _image(scatter: Scatter, x: Scale, first: int, behind: int, foot: float, top: float) -> str:
-    """The rows from `first` to before `behind`, between two shares of the height."""
+    """The rows from `first` up to, but excluding, `behind`, between two shares of the height."""
     counts = {
         (cell // scatter.rows, cell % scatter.rows - first): count
         for cell, count in zip(scatter.cells, scatter.counts, strict=True)
@@ -276,7 +281,7 @@ def _image(scatter: Scatter, x: Scale, first: int, behind: int, foot: float, top
 
 
 def ticks(scatter: Scatter) -> list[tuple[float, str]]:
-    """Places (shares of the height) and texts: of the linear rows first, then of those beyond."""
+    """Places (shares of the height) and texts: of the linear rows first, then of those above."""
     low, knee, high = scatter.low_ns, scatter.knee_ns, scatter.high_ns
     wanted: list[float] = [low] if knee == low else list(linear_ticks(low, knee, 4))
     if scatter.rows > scatter.linear:

@@ -11,16 +11,18 @@ from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, picture_of
 from howlate.charts._scale import Scale, log_ticks, spread
 from howlate.charts._svg import MARKERS, el
-from howlate.charts._words import are_wake_ups, one_in, said_of, time_text
-from howlate.language import _
+from howlate.charts._words import are_wake_ups, names_of
 from howlate.model.bins import CellBins
+from howlate.words.caption import Caption
+from howlate.words.quantities import one_in, time_text
+from howlate.words.say import Text
 
 WIDTH = 2000.0
 HEIGHT = 300
 TOGETHER = 8
-"""More lines than this in one plot cannot be told apart."""
+"""More lines in one plot cannot be told apart."""
 KEPT = 600
-"""Points that travel with the page for each cell; the rarest are all among them."""
+"""Points of each cell that are embedded in the page, including all of the rarest."""
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
@@ -31,20 +33,25 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     ends = [*(b.tail.latency_ns[i] for _, b in drawn for i in (0, -1)), *deadlines([s for s, _ in drawn])]
     x = spread(min(ends), max(ends), "ns", 0.02)
     y = Scale(0.6 / total, 1.0, True, "share")
-    title, said, of = said_of(subjects)
+    title, value, of = names_of(subjects)
     late = are_wake_ups(subjects)
-    more = _("later") if late else _("larger")
+    more = Caption("later") if late else Caption("larger")
     groups = [drawn[i : i + TOGETHER] for i in range(0, len(drawn), TOGETHER)]
     return Figure(
         name="tail",
-        title=_("How rare is how late") if late else _("How rare is how large: {said}").format(said=said),
-        reading=_(
+        title=Caption("How rare is how late")
+        if late
+        else Caption("How rare is how large: {said}", said=value),
+        reading=Caption(
             "Read across: at a {value} x, the line tells what share of the {of} was {more} than "
             "x. Each line ends at the largest {value} seen; what lies beyond the end was not "
-            "measured, which is not the same as impossible."
-        ).format(value=_("latency") if late else _("value"), of=of, more=more),
+            "measured, which is not the same as impossible.",
+            value=Caption("latency") if late else Caption("value"),
+            of=of,
+            more=more,
+        ),
         x_title=title,
-        y_title=_("Share of {of} that were {more}").format(of=of, more=more),
+        y_title=Caption("Share of {of} that were {more}", of=of, more=more),
         panels=tuple(
             with_upright(_panel(group, x, y, i, len(groups)), [s for s, _ in group])
             for i, group in enumerate(groups)
@@ -60,25 +67,26 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
 def _panel(group: Sequence[tuple[Subject, CellBins]], x: Scale, y: Scale, part: int, parts: int) -> Panel:
     worst = max(group, key=lambda g: g[1].tail.latency_ns[-1])
     return tails_panel(
-        _("All cells")
+        Caption("All cells")
         if parts == 1
-        else _("Cells {part} to {part2}").format(
-            part=part * TOGETHER + 1, part2=part * TOGETHER + len(group)
-        ),
+        else Caption("Cells {part} to {part2}", part=part * TOGETHER + 1, part2=part * TOGETHER + len(group)),
         [tail_piece(i, subject.label, bins, x, y, KEPT) for i, (subject, bins) in enumerate(group)],
         x,
         y,
-        _("Tails of {group} cells; the largest, {time_text}, was seen under {label}.").format(
-            group=len(group), time_text=time_text(worst[1].tail.latency_ns[-1]), label=worst[0].label
+        Caption(
+            "Tails of {group} cells; the largest, {time_text}, was seen under {label}.",
+            group=len(group),
+            time_text=time_text(worst[1].tail.latency_ns[-1]),
+            label=worst[0].label,
         ),
         group[0][1].column,
     )
 
 
-def tails_panel(label: str, pieces: Sequence[Piece], x: Scale, y: Scale, summary: str, link: str) -> Panel:
-    """Tails in one plot, the shares on the left as "1 in ...": those that are one in a whole number."""
+def tails_panel(label: Text, pieces: Sequence[Piece], x: Scale, y: Scale, summary: Text, link: str) -> Panel:
+    """Tails in one plot, with the shares on the left as "1 in ...", for integers."""
     places = [v for v in log_ticks(y.low, y.high, 8) if abs(round(1 / v) * v - 1) < 1e-6]
-    y_ticks = [(y.at(v), one_in(1 / v) if v < 1 else _("all")) for v in places]
+    y_ticks = [(y.at(v), one_in(1 / v) if v < 1 else Caption("all")) for v in places]
     return Panel(
         label=label,
         picture=picture_of(pieces, x, y_ticks, WIDTH, 2 * HEIGHT),
@@ -89,8 +97,8 @@ def tails_panel(label: str, pieces: Sequence[Piece], x: Scale, y: Scale, summary
     )
 
 
-def tail_piece(place: int, name: str, bins: CellBins, x: Scale, y: Scale, most: int) -> Piece:
-    """One tail with its markers. `place`: among the colours, dashes and markers; `most`: points that travel with
+def tail_piece(place: int, name: Text, bins: CellBins, x: Scale, y: Scale, most: int) -> Piece:
+    """One tail with its markers. `place`: among the colours, dashes and markers; `most`: points embedded in
     the page."""
     points = tail_points(bins)
     colour = f"c{place + 1}"
@@ -118,8 +126,8 @@ def tail_points(bins: CellBins) -> list[tuple[int, int, int]]:
 
 
 def thin(points: Sequence[tuple[int, int, int]], most: int = KEPT) -> list[tuple[int, int, int]]:
-    """At most so many points: the last third of that as they are, the rest evenly, the first and the last
-    always."""
+    """At most this many points: the last third unchanged, the rest evenly spaced, always including the first
+    and the last."""
     if len(points) <= most:
         return list(points)
     rare = most // 3
@@ -129,7 +137,7 @@ def thin(points: Sequence[tuple[int, int, int]], most: int = KEPT) -> list[tuple
 
 
 def staircase(points: Sequence[tuple[int, int, int]], x: Scale, y: Scale) -> str:
-    """From "all are later" down to the maximum; steps smaller than half a pixel or so are joined."""
+    """From "all are later" down to the maximum; steps smaller than about half a pixel are joined."""
     at_x, at_y = round(x.at(points[0][0]) * WIDTH), 0
     out = [f"M{at_x},0"]
     for i, (latency, beyond, total) in enumerate(points):
@@ -145,7 +153,7 @@ def staircase(points: Sequence[tuple[int, int, int]], x: Scale, y: Scale) -> str
 def markers(
     points: Sequence[tuple[int, int, int]], x: Scale, y: Scale, marker: str, classes: str
 ) -> list[Note]:
-    """A marker where the line crosses each power of ten, and one at the maximum: lines differ without
+    """A marker where the line crosses each power of ten, and one at the maximum, so that lines differ without
     colour."""
     notes: list[Note] = []
     wanted = 0.1

@@ -9,14 +9,16 @@ from howlate.charts._figure import Chart, Figure, Key, Panel, Subject
 from howlate.charts._scale import Scale, spread
 from howlate.charts._sides import LINES, Spot, measured, sides_of, spots_of, title_of
 from howlate.charts._svg import MARKERS
-from howlate.charts._words import said_of, time_text
+from howlate.charts._words import names_of
 from howlate.charts.tail import tail_piece, tails_panel
-from howlate.language import _
+from howlate.words.caption import Caption
+from howlate.words.quantities import time_text
+from howlate.words.say import Text
 
 MOST = 12
-"""Pictures; of more those with the largest latencies."""
+"""Pictures; if there are more, those with the largest latencies are shown."""
 KEPT = 150
-"""Points of a line that travel with the page; the largest always."""
+"""Points of a line that are embedded in the page, always including the largest."""
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
@@ -26,10 +28,10 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         if s.subject.bins is not None and s.subject.bins.tail.latency_ns
     ]
     sides = sides_of(spots)
-    panels: dict[str, list[Spot]] = {}
+    panels: dict[Text, list[Spot]] = {}
     for spot in spots:
-        panels.setdefault(title_of(spot.rest, spots) or _("All sides"), []).append(spot)
-    panels = {title: some for title, some in panels.items() if len(some) > 1}
+        panels.setdefault(title_of(spot.rest, spots) or Caption("All sides"), []).append(spot)
+    panels = {title: spots for title, spots in panels.items() if len(spots) > 1}
     if not panels or len(sides) > LINES:
         return None
     kept = sorted(panels, key=lambda title: -max(_largest(spot) for spot in panels[title]))[:MOST]
@@ -37,25 +39,29 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     drawn = [spot for title in kept for spot in panels[title]]
     x = spread(min(_smallest(s) for s in drawn), max(_largest(s) for s in drawn), "ns", 0.02)
     y = Scale(0.6 / max(_total(s) for s in drawn), 1.0, True, "share")
-    title, _said, of = said_of([spot.subject for spot in drawn])
+    title, _value, of = names_of([spot.subject for spot in drawn])
     more = (
-        _(" Of {panels} points the {most} with the largest values are drawn.").format(
-            panels=len(panels), most=MOST
+        Caption(
+            "Of {panels} points the {most} with the largest values are drawn.", panels=len(panels), most=MOST
         )
         if left
         else ""
     )
     return Figure(
         name="tails",
-        title=_("The tails of the sides"),
-        reading=_(
-            "Read across: at a value x, the line tells what share of the {of} was larger. Each "
-            "line ends at the largest value seen; what lies beyond the end was not measured. All "
-            "panels share both axes.{more}"
-        ).format(of=of, more=more),
+        title=Caption("The tails of the sides"),
+        reading=(
+            Caption(
+                "Read across: at a value x, the line tells what share of the {of} was larger. Each "
+                "line ends at the largest value seen; what lies beyond the end was not measured. All "
+                "panels share both axes.",
+                of=of,
+            ),
+            more,
+        ),
         x_title=title,
-        y_title=_("Share of {of} that were larger").format(of=of),
-        panels=tuple(_panel(t, some, x, y, sides) for t, some in panels.items() if t in kept),
+        y_title=Caption("Share of {of} that were larger", of=of),
+        panels=tuple(_panel(t, spots, x, y, sides) for t, spots in panels.items() if t in kept),
         keys=tuple(Key(f"c{i + 1} dash{i + 1}", s, list(MARKERS)[i], i) for i, s in enumerate(sides)),
     )
 
@@ -72,15 +78,19 @@ def _largest(spot: Spot) -> int:
     return spot.subject.bins.tail.latency_ns[-1] if spot.subject.bins is not None else 0
 
 
-def _panel(title: str, some: Sequence[Spot], x: Scale, y: Scale, sides: Sequence[str]) -> Panel:
+def _panel(title: Text, drawn: Sequence[Spot], x: Scale, y: Scale, sides: Sequence[str]) -> Panel:
     pieces = [
         tail_piece(sides.index(spot.side), spot.side, spot.subject.bins, x, y, KEPT)
-        for spot in some
+        for spot in drawn
         if spot.subject.bins is not None
     ]
-    worst = max(some, key=_largest)
-    summary = _("Tails of {count} sides, {title}; the largest, {latency}, was seen on {side}.").format(
-        count=len(some), title=title, latency=time_text(_largest(worst)), side=worst.side
+    worst = max(drawn, key=_largest)
+    summary = Caption(
+        "Tails of {count} sides, {title}; the largest, {latency}, was seen on {side}.",
+        count=len(drawn),
+        title=title,
+        latency=time_text(_largest(worst)),
+        side=worst.side,
     )
     return tails_panel(title, pieces, x, y, summary, "tails")
 

@@ -9,20 +9,22 @@ from collections.abc import Sequence
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._points import Point, Version, points_of, varying, version_of
+from howlate.charts._points import KernelVersion, Point, points_of, varying, version_of
 from howlate.charts._scale import Scale, spread
 from howlate.charts._svg import el
-from howlate.charts._words import time_text, title_of_column
-from howlate.language import _
+from howlate.charts._words import title_of_column
+from howlate.words.caption import Caption
+from howlate.words.quantities import time_text
+from howlate.words.say import Text
 
 WIDTH = 1000.0
 HEIGHT = 260
 FEWEST = 3
-"""Of fewer series there is no course over versions."""
+"""With fewer series there is no course over versions."""
 ASIDE = 0.14
-"""Standard and RT stand beside each other, so far from the middle of their series."""
+"""The distance of standard and RT from the middle of their series."""
 
-Row = tuple[Version, Point]
+Row = tuple[KernelVersion, Point]
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:
@@ -40,32 +42,34 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     x = Scale(0.0, float(len(series)), False, "names", tuple(v.series for v in series))
     return Figure(
         name="versions",
-        title=_("Latency against kernel version"),
-        reading=_(
+        title=Caption("Latency against kernel version"),
+        reading=Caption(
             "Each mark is the median of the maxima over the repetitions (in virtual time: "
             "seeds), its line reaches from the smallest to the largest of them. All panels share "
             "both axes. A version that is missing was not measured or has no valid repetition."
         ),
-        x_title=_("Kernel series"),
+        x_title=Caption("Kernel series"),
         y_title=title_of_column(shown[0].column),
         panels=tuple(_panel(title, some, x, y) for title, some in panels.items()),
-        keys=(Key("c2", _("standard"), "circle"), Key("c1", "RT", "square")),
+        keys=(Key("c2", Caption("standard"), "circle"), Key("c1", "RT", "square")),
     )
 
 
-def _panels(rows: Sequence[Row], vary: Sequence[str]) -> dict[str, list[Row]]:
-    """By architecture, and by everything else that varies; those without a load first."""
+def _panels(rows: Sequence[Row], vary: Sequence[str]) -> dict[Text, list[Row]]:
+    """By architecture, and by everything else that varies; panels without a load first."""
     archs = {v.arch for v, _ in rows}
-    found: dict[str, list[Row]] = {}
+    found: dict[Text, list[Row]] = {}
     for version, point in sorted(rows, key=lambda row: row[1].labels.get("load") != "none"):
         rest = [f"{name} {point.labels.get(name, '-')}" for name in vary if name != "kernel"]
-        title = ", ".join([*([version.arch] if len(archs) > 1 else []), *rest]) or _("All kernels")
+        title: Text = ", ".join([*([version.arch] if len(archs) > 1 else []), *rest]) or Caption(
+            "All kernels"
+        )
         found.setdefault(title, []).append((version, point))
     return found
 
 
-def _panel(title: str, rows: Sequence[Row], x: Scale, y: Scale) -> Panel:
-    kinds = ((False, _("standard"), "circle", "c2"), (True, "RT", "square", "c1"))
+def _panel(title: Text, rows: Sequence[Row], x: Scale, y: Scale) -> Panel:
+    kinds = ((False, Caption("standard"), "circle", "c2"), (True, "RT", "square", "c1"))
     pieces = [
         _piece(name, marker, classes, [(_place(v, x), p) for v, p in rows if v.rt is rt], x, y)
         for rt, name, marker, classes in kinds
@@ -76,7 +80,8 @@ def _panel(title: str, rows: Sequence[Row], x: Scale, y: Scale) -> Panel:
         label=title,
         picture=picture_of(pieces, x, y.ticks(7 if y.log else 5), WIDTH, 2.0 * HEIGHT),
         height=HEIGHT,
-        summary=_("{rows} kernels, {title}. The largest maximum, {largest}, is of {name}.").format(
+        summary=Caption(
+            "{rows} kernels, {title}. The largest maximum, {largest}, is of {name}.",
             rows=len(rows),
             title=title,
             largest=time_text(worst.spread.maxima.largest),
@@ -87,15 +92,15 @@ def _panel(title: str, rows: Sequence[Row], x: Scale, y: Scale) -> Panel:
     )
 
 
-def _place(version: Version, x: Scale) -> float:
-    """Among the series, with standard and RT beside each other."""
+def _place(version: KernelVersion, x: Scale) -> float:
+    """The place among the series, with standard and RT beside each other."""
     return x.names.index(version.series) + 0.5 + (ASIDE if version.rt else -ASIDE)
 
 
 def _piece(
-    name: str, marker: str, classes: str, placed: Sequence[tuple[float, Point]], x: Scale, y: Scale
+    name: Text, marker: str, classes: str, placed: Sequence[tuple[float, Point]], x: Scale, y: Scale
 ) -> Piece:
-    """The kernels of one kind: a line and a marker each."""
+    """The kernels of one kind: a line, and a marker for each."""
     marks, notes = [], []
     for place, point in placed:
         maxima = point.spread.maxima
@@ -109,7 +114,7 @@ def _piece(
 
 
 def _series(
-    name: str, classes: str, places: Sequence[float], points: Sequence[Point], y: Scale
+    name: Text, classes: str, places: Sequence[float], points: Sequence[Point], y: Scale
 ) -> dict[str, object]:
     maxima = [p.spread.maxima for p in points]
     return {
@@ -117,11 +122,12 @@ def _series(
         "key": classes,
         "names": [p.labels.get("kernel", p.name) for p in points],
         "says": [
-            _("{median} ({smallest} to {largest}, n = {said})").format(
+            Caption(
+                "{median} ({smallest} to {largest}, n = {said})",
                 median=time_text(m.median),
                 smallest=time_text(m.smallest),
                 largest=time_text(m.largest),
-                said=p.said,
+                said=p.repetitions,
             )
             for m, p in zip(maxima, points, strict=True)
         ],

@@ -1,8 +1,8 @@
 """The command line. ONE FILE in this folder = ONE SUBCOMMAND: its `command`, under the file's name.
 
-A folder in it is a group (`howlate lab`), made the same way. Only the file of the subcommand that is called is
-imported, and it imports what it needs when it runs. The first line of a file's docstring is what
-`howlate --help` says of it.
+A folder in it is a group (`howlate lab`), built in the same way. Only the file of the called subcommand is
+imported, and it imports what it needs when it runs. `howlate --help` shows the first line of each file's
+docstring.
 """
 
 from __future__ import annotations

@@ -10,11 +10,22 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.errors import ExitCode
-from howlate.language import _, retold
+from howlate.words.language import as_called
+from howlate.words.say import english
+from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.model.plan import Cell
     from howlate.prepare import Asked, Prepared
+
+ALL_MEASURED = rule(
+    "cli.all-measured",
+    "all {count} cells stand in {out} already",
+    remedy="leave out --out to measure all of them anew",
+)
+NO_PROBE_FOR = rule(
+    "cli.no-probe-for", 'there is no probe for the architecture "{architecture}"', remedy="{hint}"
+)
 
 README = (
     "1. Copy this folder to the machine that is to be measured. There, as root and in the folder: "
@@ -26,19 +37,22 @@ README = (
 
 
 def emit(asked: Asked, job: Path, arch: str | None, out: Path | None) -> int:
-    """Writes the folder, and says what to do with it; its path is printed last."""
+    """Write the folder and say what to do with it; print its path last."""
     from howlate.cli._progress import clock
     from howlate.places import built_probe, probe_path
-    from howlate.plan.check import default_values
+    from howlate.plan.options import arguments, default_values
     from howlate.prepare import defaults_of, prepare
     from howlate.store.elsewhere import JOB
     from howlate.store.job_folder import PROBE, RESULTS, JobFolder
-    from howlate.targets import arguments, open_by_hand
+    from howlate.targets import open_by_hand
 
     machine = _machine(arch)
     prepared = prepare(asked, open_by_hand(probe_path()))
     cells = _missing(prepared, out)
-    lines = [(cell, [PROBE, *arguments(cell), "--stream=stream", "--quiet"]) for cell in cells]
+    lines = [
+        (cell, [PROBE, *arguments(cell.test, cell.parameters), "--stream=stream", "--quiet"])
+        for cell in cells
+    ]
     probe = built_probe(machine)
     time = clock(sum(cell.expected_s for cell in cells))
     readme = README.format(probe=PROBE, job=JOB, results=RESULTS, time=time)
@@ -46,18 +60,24 @@ def emit(asked: Asked, job: Path, arch: str | None, out: Path | None) -> int:
     by_test = {cell.test: default_values(cell.test, prepared.can) for cell in run.plan.cells}
     JobFolder.write(job, run, lines, defaults_of(run.study, prepared.can), probe, readme, by_test)
     if probe is None:
-        said = _("note: the probe for {arch} is not built; `./dev cross {arch}` builds it. Copy it to {path}")
-        click.echo(said.format(arch=_folder(machine), path=job / PROBE), err=True)
-    for warning in (*run.warnings, *prepared.notes):
-        click.echo(f"! {retold(warning)}", err=True)
-    said = _("{cells} cells, about {time} on the machine; {path} says what to do. Nothing was measured.")
-    click.echo(said.format(cells=len(cells), time=time, path=job / "README.txt"), err=True)
+        note = (
+            f"note: the probe for {_folder(machine)} is not built; in a checkout, "
+            f"`./dev cross {_folder(machine)}` builds it. Copy it to {job / PROBE}"
+        )
+        click.echo(note, err=True)
+    for warning in (*map(english, run.warnings), *prepared.notes):
+        click.echo(f"! {as_called(warning)}", err=True)
+    readme_path = job / "README.txt"
+    click.echo(
+        f"{len(cells)} cells, about {time} on the machine; {readme_path} says what to do. Nothing was measured.",
+        err=True,
+    )
     click.echo(job)
     return ExitCode.DONE
 
 
 def _missing(prepared: Prepared, out: Path | None) -> tuple[Cell, ...]:
-    """All cells that are possible; those that the run folder does not have, where one is named."""
+    """All cells that are possible; with a run folder, only those that it does not have."""
     from howlate.errors import UsageError
     from howlate.plan import still_to_measure
     from howlate.session import check_goes_on
@@ -70,14 +90,12 @@ def _missing(prepared: Prepared, out: Path | None) -> tuple[Cell, ...]:
         whole = folder.whole_cells()
     cells = still_to_measure(prepared.run.plan, whole)
     if not cells:
-        raise UsageError(
-            f"all {len(whole)} cells stand in {out} already", "leave --out out to measure all of them anew"
-        )
+        raise UsageError(ALL_MEASURED(count=len(whole), out=out))
     return cells
 
 
 def _machine(arch: str | None) -> str:
-    """As `uname -m` says it."""
+    """The architecture under the name that `uname -m` prints."""
     from howlate.errors import UsageError
     from howlate.model.decode import suggestion
     from howlate.places import ARCHITECTURES
@@ -85,11 +103,11 @@ def _machine(arch: str | None) -> str:
     name = arch or os.uname().machine
     if name in ARCHITECTURES:
         return name
-    found = [machine for machine, folder in ARCHITECTURES.items() if folder == name]
-    if not found:
+    machines = [machine for machine, folder in ARCHITECTURES.items() if folder == name]
+    if not machines:
         known = {*ARCHITECTURES, *ARCHITECTURES.values()}
-        raise UsageError(f'there is no probe for the architecture "{name}"', suggestion(name, known))
-    return found[0]
+        raise UsageError(NO_PROBE_FOR(architecture=name, hint=suggestion(name, known)))
+    return machines[0]
 
 
 def _folder(machine: str) -> str:

@@ -2,44 +2,47 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
-import pkgutil
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 import click
 
-from howlate.cli._language import in_words, speaking
-from howlate.language import _
+from howlate.cli._language import as_typed, ready
+from howlate.rooms import docstring, plugins
+from howlate.words.statement import rule
+
+NO_COMMAND = rule("cli.no-command", '"{command}" is not a command', remedy="{hint}")
+NO_SUBCOMMAND = rule("cli.no-subcommand", '"{command}" is not a command of {group}', remedy="{hint}")
 
 
 class Folder(click.Group):
-    """A group whose commands are the files of a package's folder; a folder in it is a group of its own.
+    """A group whose commands are the files of a package's folder; a folder in it is a nested group.
 
-    Only the file that is called is imported. The first line of a file's docstring is its line of the help.
+    Only the called file is imported. The first line of a file's docstring is its line in the help.
     """
 
     def __init__(self, *args: Any, package: str, **more: Any) -> None:
         super().__init__(*args, **more)
         self.package = package
-        self.folder = Path(__file__).parent.joinpath(*package.split(".")[2:])
+
+    @cached_property
+    def modules(self) -> dict[str, str]:
+        """Modules by command: `import` is in the file `import_.py`, because `import` is a keyword of Python."""
+        return {name.rstrip("_"): module for name, module in plugins(self.package).items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(
-            m.name.rstrip("_") for m in pkgutil.iter_modules([str(self.folder)]) if not m.name.startswith("_")
-        )
+        return list(self.modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name not in self.modules:
             return None
-        name = self._file(cmd_name).relative_to(self.folder).parts[0].removesuffix(".py")
-        command: click.Command = importlib.import_module(f"{self.package}.{name}").command
-        return speaking(command)
+        command: click.Command = importlib.import_module(self.modules[cmd_name]).command
+        return ready(command)
 
     def get_help(self, ctx: click.Context) -> str:
-        if ctx.parent is None:  # the others were loaded by their parents
-            in_words(self)
+        if ctx.parent is None:  # their parents loaded the others
+            as_typed(self)
         return super().get_help(ctx)
 
     def resolve_command(
@@ -52,22 +55,18 @@ class Folder(click.Group):
 
             known = self.list_commands(ctx)
             if ctx.parent is None:
-                raise UsageError(f'"{name}" is not a command', suggestion(name, known))
-            raise UsageError(f'"{name}" is not a command of {ctx.command_path}', suggestion(name, known))
+                raise UsageError(NO_COMMAND(command=name, hint=suggestion(name, known)))
+            raise UsageError(
+                NO_SUBCOMMAND(command=name, group=ctx.command_path, hint=suggestion(name, known))
+            )
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """From the files' first lines, so that help imports none of them."""
+        """Read the files' first lines, so that help imports none of them."""
         rows = [(name, self._summary(name)) for name in self.list_commands(ctx)]
         if rows:
-            with formatter.section(_("Commands")):
+            with formatter.section("Commands"):
                 formatter.write_dl(rows)
 
-    def _file(self, command: str) -> Path:
-        """`run.py`, `import_.py` (where Python keeps the word for itself) or `lab/__init__.py`."""
-        places = (self.folder / f"{command}.py", self.folder / command / "__init__.py")
-        return next((p for p in places if p.exists()), self.folder / f"{command}_.py")
-
     def _summary(self, command: str) -> str:
-        text = self._file(command).read_text(encoding="utf-8")
-        return _((ast.get_docstring(ast.parse(text)) or "").partition("\n")[0].rstrip("."))
+        return docstring(self.modules[command]).partition("\n")[0].rstrip(".")

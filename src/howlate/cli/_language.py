@@ -1,46 +1,18 @@
-"""`--lang`, and the help of commands in the reader's language."""
+"""`--lang` on every command, and help with howlate's name as the reader types it."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from howlate.language import N_, OURS, _, called, languages, speak
+from howlate.words.language import OURS, as_called, called, languages, speak
+from howlate.words.statement import rule
 
-EXAMPLE = N_("Example:")
-
-CLICKS_OWN = (
-    N_("Usage:"),
-    N_("Options"),
-    N_("Commands"),
-    N_("Positional arguments"),
-    N_("Show this message and exit."),
-    N_("Show the version and exit."),
-    N_("%(prog)s, version %(version)s"),
-    N_("default: {default}"),
-    N_("required"),
-    N_("Missing argument"),
-    N_("Missing option"),
-    N_("Missing command."),
-    N_("Missing {param_type}"),
-    N_("Invalid value: {message}"),
-    N_("Invalid value for {param_hint}: {message}"),
-    N_("No such option {name!r}."),
-    N_("Option {name!r} does not take a value."),
-    N_("{value!r} is not a valid {number_type}."),
-    N_("{value} is not in the range {range}."),
-    N_("{name} {filename!r} does not exist."),
-    N_("{name} {filename!r} is a file."),
-    N_("{name} {filename!r} is a directory."),
-    N_("{name} {filename!r} is not readable."),
-    N_("file"),
-    N_("directory"),
-    N_("path"),
+NO_LANGUAGE = rule(
+    "cli.no-language", 'the language "{language}" is not available', remedy="choose one of {languages:all}"
 )
-"""What click says of its own accord, here for the catalogues: it asks them through gettext."""
 
 
 def _chosen(context: click.Context, option: click.Parameter, value: str | None) -> None:
@@ -50,12 +22,12 @@ def _chosen(context: click.Context, option: click.Parameter, value: str | None) 
     if value not in known:
         from howlate.errors import UsageError
 
-        raise UsageError(f'the language "{value}" is not spoken here', f"known are: {', '.join(known)}")
+        raise UsageError(NO_LANGUAGE(language=value, languages=known))
     speak(value)
 
 
 def lang_option(hidden: bool = False) -> Callable[[Any], Any]:
-    """On every command, though only the first one's help tells of it."""
+    """An option of every command, though only the help of `howlate` itself lists it."""
     return click.option(
         "--lang",
         metavar="|".join(languages()),
@@ -63,28 +35,29 @@ def lang_option(hidden: bool = False) -> Callable[[Any], Any]:
         expose_value=False,
         is_eager=True,
         hidden=hidden,
-        help="The language of what is said (default: the locale's).",
+        help="The language of reports and tables (default: the locale's).",
     )
 
 
-def speaking(command: click.Command) -> click.Command:
-    """A command that was loaded, with the option, and its help in the language that is spoken."""
-    foreign = command.context_settings.get("ignore_unknown_options")  # whose arguments are another program's
+def ready(command: click.Command) -> click.Command:
+    """A loaded command with `--lang`, whose help spells commands as the reader types them."""
+    foreign = command.context_settings.get(
+        "ignore_unknown_options"
+    )  # whose arguments belong to another program
     if not foreign and all(parameter.name != "lang" for parameter in command.params):
         lang_option(hidden=True)(command)
         command.params.extend(reversed(command.__dict__.pop("__click_params__", [])))
-    in_words(command)
+    as_typed(command)
     for own in getattr(command, "commands", {}).values():
-        speaking(own)
+        ready(own)
     return command
 
 
-def in_words(command: click.Command) -> None:
-    """Help and options, as they stand in the catalogue, and the example as the reader calls howlate."""
-    command.help = _(inspect.cleandoc(command.help)) if command.help else command.help
-    example = f"{EXAMPLE} {OURS} "
-    if command.epilog and command.epilog.startswith(example):
-        command.epilog = f"{_(EXAMPLE)} {called()} {command.epilog.removeprefix(example)}"
+def as_typed(command: click.Command) -> None:
+    """A command's help and example with howlate's name as the reader types it."""
+    command.help = as_called(command.help) if command.help else command.help
+    if command.epilog:
+        command.epilog = command.epilog.replace(f"Example: {OURS} ", f"Example: {called()} ", 1)
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.help:
-            parameter.help = _(parameter.help)
+            parameter.help = as_called(parameter.help)

@@ -1,4 +1,4 @@
-"""What `check` and `run` share: prepare, measure, tell."""
+"""What `check` and `run` share: prepare, measure, print."""
 
 from __future__ import annotations
 
@@ -6,24 +6,32 @@ import contextlib
 import itertools
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from howlate.cli._execute import axes_of, execute_cells
 from howlate.errors import ExitCode
-from howlate.language import _, called, ngettext, retold
+from howlate.model.study import PART
+from howlate.words.language import as_called, called
+from howlate.words.say import text_of
+from howlate.words.statement import Statement
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from howlate.cli._options import RunOptions
+    from howlate.cli._until import Until
     from howlate.execute import Failure, Tally
+    from howlate.model.loaded import RunContent
     from howlate.model.plan import Cell
     from howlate.model.run import Run
     from howlate.prepare import Asked, Prepared
     from howlate.quiet import Look
+    from howlate.report.of_runs import Material
     from howlate.session import Session
     from howlate.targets import Target
 
@@ -31,15 +39,16 @@ if TYPE_CHECKING:
 def measure(
     asked: Asked,
     target: Target,
-    out: Path | None,
-    resume: bool,
-    dry_run: bool,
-    as_json: bool,
+    options: RunOptions,
     hint: str = "",
     wait: bool = True,
+    judged: bool = False,
+    until: Until | None = None,
 ) -> int:
-    """From what is asked to an exit code. `hint`: a sentence before the report's path. `wait`: until this machine
-    is quiet, where it is the one that measures."""
+    """Measure as asked and return an exit code. `hint`: a sentence printed before the report's path. `wait`:
+    wait until this machine is quiet, if it is the one that measures. `judged`: where all was measured, the exit code
+    is the verdict's. `until`: measure until that is decided."""
+    from howlate.cli._until import ROUNDS, whole_rounds
     from howlate.prepare import prepare
     from howlate.quiet import ThisMachine, limit_of
     from howlate.session import begin, newest_unfinished
@@ -48,35 +57,54 @@ def measure(
     begun = ThisMachine().look(tasks=False)
     with contextlib.closing(target):
         prepared = prepare(asked, target)
-        if dry_run:
-            show_plan(prepared, as_json)
-            return ExitCode.DONE
-        if resume and out is None:
+        out = options.out
+        if options.resume and out is None and not options.dry_run:
             out = newest_unfinished(asked.study.id)
+        if until is not None:
+            whole = whole_rounds(out)
+            if needed_s := until.missing_s(prepared, whole):
+                return until.out_of_reach(needed_s)
+            asked = until.rounds(asked, prepared, whole)
+            prepared = prepare(asked, target)
+        if options.dry_run:
+            show_plan(prepared, options.as_json)
+            return ExitCode.DONE
         if not _any_possible(prepared):
-            return _say_impossible(prepared, as_json)
-        session = begin(prepared, out)
+            return _say_impossible(prepared, options.as_json)
+        session = begin(prepared, out, until is not None)
         if not session.cells:
             _say_nothing_to_do(session)
         try:
             if session.cells and limit_s and not _expects_others(session.run):
                 session = _when_quiet(session, begun, limit_s)
-            tally = _execute(prepared, session)
+            if until is not None:
+                session, tally = until.execute(prepared, session)
+            else:
+                tally = execute_cells(prepared, session)
         except KeyboardInterrupt as interrupt:
             for note in getattr(interrupt, "__notes__", ()):
-                click.echo(f"howlate: {retold(note)}", err=True)
-            return _interrupted(session, asked)
-    tell(session, tally, as_json, hint)
-    return tally.exit_code
+                click.echo(f"howlate: {as_called(note)}", err=True)
+            return _interrupted(session, asked, ROUNDS if until is not None else ())
+    content = tell(session, tally, options.as_json, hint, options.histogram)
+    return tally.exit_code or (_exit_code_of(content) if judged else ExitCode.DONE)
+
+
+def _exit_code_of(content: RunContent) -> int:
+    """That of the verdict on the deadline."""
+    from howlate.analysis.judge import stated
+    from howlate.cli.verdict import EXIT_CODES
+    from howlate.report.verdicts import outcome_of
+
+    return EXIT_CODES[outcome_of([row.verdict for row in stated(content)])]
 
 
 def _expects_others(run: Run) -> bool:
-    """Others' tasks are part of what is measured (`others = expected`): there is nothing to wait for."""
+    """Other tasks are part of what is measured (`others = expected`), so there is nothing to wait for."""
     return any(cell.parameters.get("others") == "expected" for cell in run.plan.cells)
 
 
 def _when_quiet(session: Session, begun: Look, limit_s: float) -> Session:
-    """Waits for it; where it does not come within the limit, the run says so from now on."""
+    """Wait until the machine is quiet; if the limit passes first, the run says so from then on."""
     from howlate.cli._progress import WaitingLine
     from howlate.quiet import ThisMachine, wait_until_quiet
 
@@ -93,85 +121,63 @@ def _when_quiet(session: Session, begun: Look, limit_s: float) -> Session:
 
 
 def _any_possible(prepared: Prepared) -> bool:
-    """Whether anything can be measured; a machine that did not answer is a failure, which a run keeps."""
+    """Whether anything can be measured. A machine that did not answer is a failure, which a run records."""
     return any(not cell.impossible for cell in prepared.run.plan.cells)
 
 
 def _say_impossible(prepared: Prepared, as_json: bool) -> int:
-    """Why nothing can be measured, and nothing else: no folder is made for it."""
+    """Print why nothing can be measured, and nothing else: no folder is made for it."""
     import json
 
     from howlate.errors import ExitCode
     from howlate.execute import Failure
 
     run = prepared.run
-    failures = [Failure(cell, ExitCode.NOT_POSSIBLE, cell.impossible) for cell in run.plan.cells]
+    failures = [
+        Failure(cell, ExitCode.NOT_POSSIBLE, Statement.verbatim(cell.impossible)) for cell in run.plan.cells
+    ]
     if as_json:
         value = {"schema": 1, "cells": [], "run": None}
         value["failed"] = [{"id": f.cell.id, **f.to_json()} for f in failures]
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))
     else:
-        _print_failures(failures, axes_of(run), err=True)
-        click.echo(_("howlate: nothing can be measured here, so nothing was written"), err=True)
+        for line in failure_lines(failures, axes_of(run)):
+            click.echo(line, err=True)
+        click.echo("howlate: nothing can be measured here, so nothing was written", err=True)
     return ExitCode.NOT_POSSIBLE
 
 
 def _say_nothing_to_do(session: Session) -> None:
     whole = len(session.folder.whole_cells())
     click.echo(
-        _(
-            "howlate: nothing was measured: all {whole} cells of {folder} stood there already. To measure "
-            "anew, choose another --out"
-        ).format(whole=whole, folder=session.folder.path),
+        f"howlate: nothing was measured: all {whole} cells of {session.folder.path} are complete. To measure anew, "
+        "choose another --out",
         err=True,
     )
 
 
-def _execute(prepared: Prepared, session: Session) -> Tally:
-    from howlate.cli._progress import ProgressLine
-    from howlate.errors import HowlateError
-    from howlate.execute import execute
-
-    line = ProgressLine(axes_of(prepared.run))
-    try:
-        return execute(
-            session.folder,
-            session.run.plan,
-            session.cells,
-            prepared.target,
-            prepared.can,
-            line,
-            prepared.broken,
-        )
-    except HowlateError as problem:
-        go_on = f"what is whole is kept in {session.folder.path}; the same command with --out goes on"
-        problem.remedy = f"{problem.remedy}; {go_on}" if problem.remedy else go_on
-        raise
-    finally:
-        line.close()
-
-
-def _interrupted(session: Session, asked: Asked) -> int:
+def _interrupted(session: Session, asked: Asked, set_by_howlate: Sequence[str]) -> int:
     whole, cells = len(session.folder.whole_cells()), len(session.run.plan.cells)
     click.echo(
-        _(
-            "howlate: interrupted with {whole} of {cells} cells whole; whole cells are kept. To go on: {command}"
-        ).format(whole=whole, cells=cells, command=_again(session, asked)),
+        f"howlate: interrupted with {whole} of {cells} cells complete, which are kept. To go on: "
+        f"{_again(session, asked, set_by_howlate)}",
         err=True,
     )
     click.echo(session.folder.path)
     return ExitCode.INCONCLUSIVE
 
 
-def _again(session: Session, asked: Asked) -> str:
-    """The command with the options that the run was made with, so that it can be pasted."""
+def _again(session: Session, asked: Asked, set_by_howlate: Sequence[str]) -> str:
+    """The command with the options with which the run was made, ready to paste."""
     import shlex
 
     from howlate.plan import MOST_CELLS
 
     words = [*asked.command.split(), asked.given or session.run.study.id]
     words += ["--out", str(session.folder.path)]
-    words += [f"--set={name}={value}" for name, value in session.run.changes.items()]
+    words += [
+        f"--set={name}={value}" for name, value in session.run.changes.items() if name not in set_by_howlate
+    ]
     if session.run.scale != 1:
         words.append(f"--scale={session.run.scale:g}")
     if session.run.target != "local" and asked.command == "run":
@@ -182,140 +188,108 @@ def _again(session: Session, asked: Asked) -> str:
     return f"{called()} {shlex.join(words)}"
 
 
-def tell(session: Session, tally: Tally, as_json: bool, hint: str = "") -> None:
-    """The table, what makes this machine late, what else to know, the report's path, and the folder last."""
-    import json
-
+def tell(
+    session: Session, tally: Tally, as_json: bool, hint: str = "", histograms: bool = False
+) -> RunContent:
+    """Print the table, what makes this machine late, further notes, the report's path, and the folder last; return
+    the run."""
+    from howlate.analysis.threshold import threshold_statements
     from howlate.report.html import write_report
-    from howlate.report.threshold import threshold_sentences
+    from howlate.store.loaded import load_run
 
-    report = session.folder.path / "report.html"
-    summaries = session.folder.summaries()
-    if summaries:
-        write_report(session.folder.path, report)
+    path = session.folder.path
+    report = path / "report.html"
+    content = load_run(path)
+    if content.cells:
+        write_report([content], report)
     if as_json:
-        from howlate.report.terminal import show_json
+        from howlate.report.summary_json import show_json
 
-        value = json.loads(show_json(summaries, session.run))
-        value["run"] = str(session.folder.path)
-        value["failed"] = [{"id": f.cell.id, **f.to_json()} for f in tally.failures]
-        click.echo(json.dumps(value, indent=1, ensure_ascii=False))
-        for sentence in threshold_sentences(summaries, session.run):
-            click.echo(sentence, err=True)
-        return
-    print_run(session, tally)
+        failed = [{"id": f.cell.id, **f.to_json()} for f in tally.failures]
+        material = material_of([content], tally, path, histograms=histograms)
+        click.echo(show_json(material, run=str(path), failed=failed), nl=False)
+        for ended in threshold_statements(content.summaries, content.run):
+            click.echo(text_of(ended), err=True)
+        return content
+    print_runs(material_of([content], tally, path, histograms=histograms))
     if hint:
         click.echo(f"{hint}\n")
-    if summaries:
-        click.echo(_("report: {path}").format(path=report))
+    if content.cells:
+        click.echo(f"report: {report}")
     click.echo(session.folder.path)
+    return content
 
 
-def print_run(session: Session, tally: Tally, every: bool = False) -> None:
-    """Everything above the paths; `every` cell where they are repeated, instead of each point's spread."""
+def material_of(
+    runs: Sequence[RunContent],
+    tally: Tally | None,
+    path: Path,
+    every: bool = False,
+    histograms: bool = False,
+) -> Material:
+    """What the terminal shows of runs, all but the paths; `every` cell where they are repeated, instead of each
+    point's spread. `path`: as commands are given it."""
     import shlex
 
+    from howlate.analysis.compare import compare_if_several
+    from howlate.report.of_runs import Material
+    from howlate.report.sheet import TERMINAL
+
+    several = len(runs) > 1 or any(content.run.study.reference for content in runs)
+    return Material(
+        runs,
+        TERMINAL,
+        compare_if_several(runs) if several else None,
+        every=every,
+        histograms=histograms,
+        failures=tuple(failure_lines(tally.failures, axes_of(runs[0].run), path))
+        if tally is not None
+        else (),
+        folder=shlex.quote(str(path)),
+    )
+
+
+def print_runs(material: Material) -> None:
+    """For the terminal."""
     from rich.console import Console
 
-    from howlate.model.finding import Finding
-    from howlate.report.content import measured_seconds
-    from howlate.report.findings_terminal import print_findings
-    from howlate.report.terminal import print_cells, print_warnings
+    from howlate.report.document_terminal import print_document
+    from howlate.report.of_runs import document
 
-    console = Console(highlight=False)
-    first, rest = _by_weight(session.run.warnings)
-    print_warnings(console, first)
-    summaries = session.folder.summaries()
-    path = session.folder.path
-    print_cells(
-        console, summaries, measured_seconds(session.folder), session.run, every, shlex.quote(str(path))
-    )
-    _print_failures(tally.failures, axes_of(session.run), path)
-    print_warnings(console, rest)
-    findings = [Finding.from_json(dict(f)) for f in session.run.findings]
-    if summaries and any(f.level == "late" for f in findings):  # they are causes of what was measured
-        if session.run.machines:
-            late = _("What makes these kernels late:")
-            where = _("Found by `howlate doctor` in the state of the guests, not in the samples.")
-        else:
-            late = _("What makes this machine late:")
-            where = _("Found by `howlate doctor` in the state of the machine, not in the samples.")
-        click.echo(f"\n{late}\n{where}")
-        print_findings(console, findings, most=3)
-    if session.run.study.reference:
-        _print_published(console, session)
+    print_document(Console(highlight=False), document(material))
     click.echo()
 
 
-def _by_weight(warnings: Iterable[str]) -> tuple[list[str], list[str]]:
-    """What must be known before a number is read, and the rest."""
-    from howlate.model.run import policy_without_right
-
-    every = list(warnings)
-    first = [warning for warning in every if policy_without_right(warning)]
-    return first, [warning for warning in every if warning not in first]
-
-
-def _print_failures(
-    every: Iterable[Failure], axes: tuple[str, ...], folder: Path | None = None, err: bool = False
-) -> None:
-    """Each reason once, with the first cell that it took and how many more."""
+def failure_lines(
+    every: Iterable[Failure], axes: tuple[str, ...], folder: Path | None = None
+) -> Iterator[str]:
+    """Each reason once, with the first cell that it affected and how many more."""
     from howlate.cli._progress import described
 
     for failures in alike(every):
-        click.echo(f"! {described(failures[0], axes)}", err=err)
+        yield f"! {described(failures[0], axes)}"
         if failures[0].console and folder is not None:
-            click.echo(_("  the whole console: {path}").format(path=folder / failures[0].console))
+            yield f"  the whole console: {folder / failures[0].console}"
         if len(failures) > 1:
             more = len(failures) - 1
-            if failures[0].cell.machine:
-                said = ngettext(
-                    "the same in {more} more cell of this kernel",
-                    "the same in {more} more cells of this kernel",
-                    more,
-                )
-            else:
-                said = ngettext(
-                    "the same in {more} more cell of this part",
-                    "the same in {more} more cells of this part",
-                    more,
-                )
-            click.echo(f"  ({said.format(more=more)})", err=err)
-
-
-def _print_published(console: Console, session: Session) -> None:
-    """The tables of the study's document, with its figures below these."""
-    from howlate.report.compare import compare_if_several
-    from howlate.report.compare_terminal import print_published
-    from howlate.report.content import read_content
-
-    found = compare_if_several([read_content(session.folder.path, bins=False)])
-    if found is not None and any(block.published for block in found.blocks):
-        said = _("As {study} printed it (`howlate compare {run}`):")
-        click.echo("\n" + said.format(study=session.run.study.reference, run=session.folder.path))
-        print_published(console, found)
-
-
-def axes_of(run: Run) -> tuple[str, ...]:
-    """By what its cells are told apart: the part, the kernel, and the axes of all parts."""
-    from howlate.plan import KERNEL
-
-    names = run.study.names_of_axes
-    return (*names[:1], KERNEL, *names[1:]) if run.study.parts and run.machines else names
+            cells = "cell" if more == 1 else "cells"
+            cell = failures[0].cell
+            whose = " of this kernel" if cell.machine else " of this part" if PART in cell.labels else ""
+            yield f"  (the same in {more} more {cells}{whose})"
 
 
 def alike(failures: Iterable[Failure]) -> list[list[Failure]]:
-    """Cells of one machine, or of one part of the study, that failed for one reason, together."""
-    found: dict[tuple[str, int, str], list[Failure]] = {}
+    """Cells of one machine, or of one part of the study, that failed for the same reason."""
+    groups: dict[tuple[str, int, str], list[Failure]] = {}
     for failure in failures:
         cell = failure.cell
-        key = (cell.machine or cell.labels.get("part") or cell.id, failure.exit_code, failure.message)
-        found.setdefault(key, []).append(failure)
-    return list(found.values())
+        key = (cell.machine or cell.labels.get(PART, ""), failure.exit_code, failure.message)
+        groups.setdefault(key, []).append(failure)
+    return list(groups.values())
 
 
 def show_plan(prepared: Prepared, as_json: bool) -> None:
-    """`--dry-run`: the cells in order, and the time that each part and all take."""
+    """`--dry-run`: the cells in order, and the time that each part and all parts take."""
     run, plan = prepared.run, prepared.run.plan
     broken = {machine: problem.message for machine, problem in prepared.broken.items()}
     if as_json:
@@ -323,36 +297,33 @@ def show_plan(prepared: Prepared, as_json: bool) -> None:
         return
     from rich.console import Console
 
+    from howlate.analysis.groups import VIRTUAL_TIME
     from howlate.cli._progress import clock
-    from howlate.model.run import VIRTUAL_TIME
     from howlate.plan.cost import makespan
+    from howlate.words.say import english
 
     console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200)
     costs = _costs(prepared)
     _print_plan(console, run, broken, costs)
-    for title, its in _times(prepared) if run.study.parts else ():
-        said, time = _("{part}: {possible} of {cells} cells, about {time}"), clock(its["expected_s"])
-        click.echo(said.format(part=title, possible=its["possible"], cells=its["cells"], time=time))
+    for title, times in _times(prepared) if run.study.parts else ():
+        time = clock(times["expected_s"])
+        click.echo(f"{title}: {times['possible']} of {times['cells']} cells, about {time}")
     possible = sum(1 for cell in plan.cells if not cell.impossible and cell.machine not in broken)
     parallel = prepared.target.parallel
-    at_once = _(" with {parallel} at once").format(parallel=parallel) if parallel > 1 else ""
+    at_once = f" with {parallel} at once" if parallel > 1 else ""
+    time = clock(makespan(costs.values(), parallel))
+    cached = " (less where the cache has them)" if run.virtual else ""
     click.echo(
-        _("\n{possible} of {cells} cells, about {clock} in all{at_once}{cached}; nothing measured.").format(
-            possible=possible,
-            cells=len(plan.cells),
-            clock=clock(makespan(costs.values(), parallel)),
-            at_once=at_once,
-            cached=_(" (less where the cache has them)") if run.virtual else "",
-        )
+        f"\n{possible} of {len(plan.cells)} cells, about {time} in all{at_once}{cached}; nothing was measured."
     )
-    for warning in (*run.warnings, *prepared.notes):
-        click.echo(f"! {retold(warning)}")
+    for warning in (*map(english, run.warnings), *prepared.notes):
+        click.echo(f"! {as_called(warning)}")
     if run.virtual:
-        click.echo(_("{sentence}.").format(sentence=retold(VIRTUAL_TIME)))
+        click.echo(f"{english(VIRTUAL_TIME())}.")
 
 
 def _costs(prepared: Prepared) -> dict[str, float]:
-    """How long each cell that is possible takes now, by its id."""
+    """How long each possible cell takes now, by its id."""
     possible = (c for c in prepared.run.plan.cells if not c.impossible and c.machine not in prepared.broken)
     return {cell.id: prepared.target.cost_s(cell) for cell in possible}
 
@@ -361,14 +332,18 @@ def _print_plan_json(prepared: Prepared, broken: dict[str, str]) -> None:
     import json
 
     from howlate.plan.cost import makespan
+    from howlate.words.say import english, to_json
+    from howlate.words.statement import Statement
 
     run, plan = prepared.run, prepared.run.plan
     value = {"schema": 1, "clock": run.clock, "expected_s": plan.expected_s}
     value["left_s"] = makespan(_costs(prepared).values(), prepared.target.parallel)
     if run.study.parts:
-        value["parts"] = [its for _part, its in _times(prepared)]
+        value["parts"] = [times for _part, times in _times(prepared)]
     if run.warnings or prepared.notes:
-        value["warnings"] = [*run.warnings, *prepared.notes]
+        warnings = [*run.warnings, *map(Statement.verbatim, prepared.notes)]
+        value["warnings"] = [english(warning) for warning in warnings]
+        value["statements"] = [to_json(warning) for warning in warnings]
     value |= plan.to_json()
     if broken:
         value["broken"] = broken
@@ -376,10 +351,9 @@ def _print_plan_json(prepared: Prepared, broken: dict[str, str]) -> None:
 
 
 def _print_plan(console: Console, run: Run, broken: dict[str, str], costs: dict[str, float]) -> None:
-    """A table for each part as it comes; one of all where the parts are mixed."""
-    from howlate.model.study import PART
+    """Print a table for each part as it comes, or one table for all if the parts are mixed."""
+    from howlate.analysis.labels import title_of
     from howlate.plan import KERNEL
-    from howlate.report.labels import title_of
 
     numbered = list(enumerate(run.plan.cells, 1))
     if not run.study.parts or run.study.order.kind == "random":
@@ -387,7 +361,7 @@ def _print_plan(console: Console, run: Run, broken: dict[str, str], costs: dict[
         return
     pieces = {piece.part: tuple(piece.axes) for piece in run.study.pieces()}
     for part, cells in itertools.groupby(numbered, key=lambda row: row[1].labels[PART]):
-        click.echo(f"{part}: {retold(title_of(part, run.study))}")
+        click.echo(f"{part}: {title_of(part, run.study)}")
         axes = ((KERNEL,) if run.machines else ()) + pieces[part]
         _print_cells_of_plan(console, list(cells), axes, run, broken, costs)
         click.echo()
@@ -406,37 +380,34 @@ def _print_cells_of_plan(
     from howlate.cli._progress import clock
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    repeated = (
-        [_("seed") if run.virtual else _("turn")] if any(c.repetition > 1 for c in run.plan.cells) else []
-    )
-    for column in ("", *axes, *repeated, _("time"), _("cell")):
+    repeated = ["seed" if run.virtual else "turn"] if any(c.repetition > 1 for c in run.plan.cells) else []
+    for column in ("", *axes, *repeated, "time", "cell"):
         table.add_column(column, overflow="fold")
     for number, cell in cells:
         time = (
-            _("not possible here: {why}").format(why=retold(cell.impossible))
+            f"not possible here: {as_called(cell.impossible)}"
             if cell.impossible
-            else _("in the cache")
+            else "in the cache"
             if costs.get(cell.id) == 0
             else clock(costs[cell.id])
         )
         if cell.machine in broken:
-            time = _("fails: {why}").format(why=retold(broken[cell.machine].splitlines()[0]))
+            time = f"fails: {as_called(broken[cell.machine].splitlines()[0])}"
         turn = [str(cell.repetition)] if repeated else []
         table.add_row(str(number), *(cell.labels.get(axis, "") for axis in axes), *turn, time, cell.id)
     console.print(table)
 
 
 def _times(prepared: Prepared) -> list[tuple[str, dict[str, Any]]]:
-    """For each part its name for people, and how many cells and how long."""
-    from howlate.model.study import PART
+    """For each part: its name for people, the number of cells, and the time."""
     from howlate.plan.cost import makespan
 
-    found = []
+    rows = []
     costs = _costs(prepared)
     for part in prepared.run.study.parts:
         cells = [c for c in prepared.run.plan.cells if c.labels[PART] == part.id]
         possible = [c for c in cells if not c.impossible and c.machine not in prepared.broken]
         seconds = makespan((costs[c.id] for c in possible), prepared.target.parallel)
-        its = {"id": part.id, "title": part.title, "test": part.test, "cells": len(cells)}
-        found.append((part.id, {**its, "possible": len(possible), "expected_s": seconds}))
-    return found
+        row = {"id": part.id, "title": part.title, "test": part.test, "cells": len(cells)}
+        rows.append((part.id, {**row, "possible": len(possible), "expected_s": seconds}))
+    return rows

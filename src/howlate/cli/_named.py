@@ -1,4 +1,4 @@
-"""Runs as commands take them: a folder, or NAME=FOLDER."""
+"""Runs as command-line arguments: a folder, or NAME=FOLDER."""
 
 from __future__ import annotations
 
@@ -7,36 +7,42 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from howlate.words.statement import rule
+
 if TYPE_CHECKING:
-    from howlate.report.content import RunContent
+    from howlate.model.loaded import RunContent
+
+NO_RUN_NAMED = rule("cli.no-run-named", '"{text}" names no run folder', remedy="write RUN, or NAME=RUN")
+NAME_TWICE = rule("cli.name-twice", 'two runs are called "{name}"', remedy="give each run a name of its own")
 
 
 def named_run(text: str) -> tuple[str, Path]:
-    """A run's name and folder: of "NAME=RUN" both, of a folder with that name the folder."""
+    """A run's name and folder: both from "NAME=RUN", or from an existing folder with that name."""
     from howlate.errors import UsageError
 
     name, equals, path = text.partition("=")
     if not equals or not name or "/" in name or Path(text).exists():
         name, path = "", text
     if not path:
-        raise UsageError(f'"{text}" names no run folder', "write RUN, or NAME=RUN")
+        raise UsageError(NO_RUN_NAMED(text=text))
     return name, Path(path)
 
 
 def named_runs(texts: Iterable[str]) -> list[tuple[str, Path]]:
-    """Of every argument; UsageError where one name is given to two runs, whose rows nobody could tell apart."""
+    """The names and folders of all arguments. UsageError if two runs share a name, since their rows could not
+    be told apart."""
     from howlate.errors import UsageError
 
     runs = [named_run(text) for text in texts]
     names = [name for name, _path in runs if name]
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f'two runs are called "{name}"', "give each run a name of its own")
+            raise UsageError(NAME_TWICE(name=name))
     return runs
 
 
 def read_named(runs: Iterable[tuple[str, Path]], bins: bool = True) -> list[RunContent]:
-    """Their contents, called as the user calls them."""
-    from howlate.report.content import read_content
+    """The contents of the runs, under the names that the user gave."""
+    from howlate.store.loaded import load_run
 
-    return [replace(read_content(path, bins), name=name) for name, path in runs]
+    return [replace(load_run(path, bins), name=name) for name, path in runs]

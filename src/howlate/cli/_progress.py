@@ -1,4 +1,5 @@
-"""Tells how far a run is: on a terminal one line, drawn at most once a second; elsewhere plain lines."""
+"""Progress of a run: on a terminal one line, drawn at most once a second, and below it a row for each CPU where
+several measure; elsewhere plain lines."""
 
 from __future__ import annotations
 
@@ -8,20 +9,24 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from typing import TextIO
 
 from howlate.errors import ExitCode
 from howlate.execute import Failure
-from howlate.language import _, retold
 from howlate.model.plan import Cell
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
 from howlate.quiet import Busy
-from howlate.targets import Progress
+from howlate.targets import CpuProgress, Progress
+from howlate.words.language import as_called
+from howlate.words.say import advice, english
+
+CPU_HEADING = f"{'CPU':>5}  {'activations':>15}  {'largest seen':>12}"
 
 
 def clock(seconds: float) -> str:
-    """Time left for people: "0:34", "1:02:03"."""
+    """Remaining time for people: "0:34", "1:02:03"."""
     whole = max(0, round(seconds))
     hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
@@ -33,7 +38,7 @@ def latency(ns: int) -> str:
 
 
 def name_of(cell: Cell, axes: tuple[str, ...]) -> str:
-    """A cell by its axes: "cpu:100", "timer timerfd, load none"."""
+    """A cell named by its axes: "cpu:100", "timer timerfd, load none"."""
     if axes == ("load",) or not axes:
         text = cell.labels.get("load", cell.id)
     else:
@@ -42,23 +47,34 @@ def name_of(cell: Cell, axes: tuple[str, ...]) -> str:
 
 
 def described(failure: Failure, axes: tuple[str, ...]) -> str:
-    """Why a cell is not whole, in one line; what a guest's console said last stands indented below."""
-    kinds = {ExitCode.NOT_POSSIBLE: _("not possible here"), ExitCode.INCONCLUSIVE: _("not whole")}
-    said, *console = failure.message.splitlines() or [""]
-    said = retold(said)
-    if failure.remedy:
-        remedy = retold(failure.remedy)
-        said = f"{_('{sentence}.').format(sentence=said.rstrip('.'))} {remedy[:1].upper()}{remedy[1:]}"
-    first = f"{name_of(failure.cell, axes)}: {kinds.get(failure.exit_code, _('failed'))}: {said}"
+    """Why a cell is not whole, in one line; the last lines of a guest's console follow, indented."""
+    kinds = {ExitCode.NOT_POSSIBLE: "not possible here", ExitCode.INCONCLUSIVE: "not whole"}
+    message, *console = failure.message.splitlines() or [""]
+    reason = advice(message, failure.remedy) if failure.remedy else as_called(message)
+    first = f"{name_of(failure.cell, axes)}: {kinds.get(failure.exit_code, 'failed')}: {reason}"
     return "\n".join([first, *(f"    {line}" for line in console)])
 
 
+def cpu_rows(cpus: Sequence[CpuProgress], width: int, most: int) -> list[str]:
+    """A table of CPUs with their activations and largest latencies, at most so many lines of less than this width:
+    where there are more CPUs those with the largest latencies, and how many are left out. Nothing where one CPU
+    measures."""
+    if len(cpus) < 2 or most < 4 or width <= len(CPU_HEADING):
+        return []
+    room = most - 1 if len(cpus) < most else most - 2
+    latest = sorted(sorted(cpus, key=lambda row: -row.latency_ns_max)[:room], key=lambda row: row.cpu)
+    rows = [f"{row.cpu:>5}  {row.activations:>15,}  {latency(row.latency_ns_max):>12}" for row in latest]
+    if len(cpus) > len(latest):
+        rows.append(f"  {len(cpus) - len(latest)} CPUs with smaller ones")
+    return [CPU_HEADING, *rows]
+
+
 def _left(left_s: float) -> tuple[str, ...]:
-    return () if math.isnan(left_s) else (_("time left {time}").format(time=clock(left_s)),)
+    return () if math.isnan(left_s) else (f"time left {clock(left_s)}",)
 
 
 class WaitingLine:
-    """Says what is waited for before anything is measured: drawn anew on a terminal, elsewhere once."""
+    """Show what howlate waits for before it measures: redrawn on a terminal, printed once elsewhere."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stderr
@@ -69,16 +85,14 @@ class WaitingLine:
         if self._said and not self._live:
             return
         self._said = True
-        text = _("waiting until the machine is quiet ({left} at most): others use {busy}").format(
-            left=clock(left_s), busy=busy.words
-        )
+        text = f"waiting until the machine is quiet ({clock(left_s)} at most): others use {busy.words}"
         room = shutil.get_terminal_size().columns - 1
         with contextlib.suppress(OSError):
             self._stream.write(f"\r{text[:room]}\x1b[K" if self._live else f"{text}\n")
             self._stream.flush()
 
     def close(self) -> None:
-        """Takes the live line away."""
+        """Remove the live line."""
         if self._live and self._said:
             with contextlib.suppress(OSError):
                 self._stream.write("\r\x1b[K")
@@ -86,13 +100,17 @@ class WaitingLine:
 
 
 class ProgressLine:
-    """A listener for people."""
+    """A listener that writes for people."""
 
     def __init__(self, axes: tuple[str, ...], stream: TextIO | None = None) -> None:
         self._axes = axes
         self._stream = stream if stream is not None else sys.stderr
-        self._live = self._stream.isatty() and os.environ.get("TERM") != "dumb"  # which knows no escapes
+        self._live = (
+            self._stream.isatty() and os.environ.get("TERM") != "dumb"
+        )  # which has no escape sequences
         self._drawn = float("-inf")
+        self._below = 0
+        """Rows that stand below the live line."""
         self._running: dict[str, tuple[int, str]] = {}
         """Number and name of the cells that are being measured, by id."""
         self._shares: dict[str, float] = {}
@@ -104,27 +122,17 @@ class ProgressLine:
         if self._live:
             self._draw(self._head(), *_left(left_s))
         else:
-            self._line(
-                "  ".join(
-                    (
-                        _("{number} of {of}  {cell}").format(
-                            number=number, of=of, cell=name_of(cell, self._axes)
-                        ),
-                        *_left(left_s),
-                    )
-                )
-            )
+            head = f"{number} of {of}  {name_of(cell, self._axes)}"
+            self._line("  ".join((head, *_left(left_s))))
 
     def _head(self) -> str:
         """ "3 of 9  cpu:100"; of several at once the numbers first: "3, 4 of 9  6.1, none; 6.1-rt, none"."""
         rows = sorted(self._running.values())
         if not rows:
             return ""
-        return _("{numbers} of {of}  {cells}").format(
-            numbers=", ".join(str(n) for n, _name in rows),
-            of=self._of,
-            cells="; ".join(name for _number, name in rows),
-        )
+        numbers = ", ".join(str(number) for number, _ in rows)
+        names = "; ".join(name for _, name in rows)
+        return f"{numbers} of {self._of}  {names}"
 
     def progress(self, cell: Cell, progress: Progress, left_s: float) -> None:
         if self._live and time.monotonic() - self._drawn >= 1:
@@ -133,53 +141,65 @@ class ProgressLine:
             self._draw(
                 self._head(),
                 *_left(left_s),
-                *([_("largest seen {latency}").format(latency=latency(seen))] if alone and seen > 0 else []),
+                *([f"largest seen {latency(seen)}"] if alone and seen > 0 else []),
                 *self._far(cell, progress),
+                cpus=progress.cpus if alone else (),
             )
 
     def _far(self, cell: Cell, progress: Progress) -> tuple[str, ...]:
-        """How far a cell is: by its activations, or where it does not tell them, by an estimate."""
+        """How far a cell is: by its activations, or by an estimate if it does not report them."""
         self._shares[cell.id] = progress.share
         shares = [self._shares[i] for i in self._running if self._shares.get(i, 0.0) > 0]
         if progress.share > 0:
-            about = ", ".join(f"{100 * share:.0f} %" for share in shares)
-            return (_("about {shares} done").format(shares=about),)
+            shares_text = ", ".join(f"{100 * share:.0f} %" for share in shares)
+            return (f"about {shares_text} done",)
         if len(self._running) > 1:
             return ()
-        return (_("{activations:,} activations").format(activations=progress.activations),)
+        return (f"{progress.activations:,} activations",)
 
     def whole(self, cell: Cell, summary: CellSummary) -> None:
         self._running.pop(cell.id, None)
         if not summary.valid:
-            self._line(
-                _("{cell}: not valid: {why}").format(
-                    cell=name_of(cell, self._axes), why="; ".join(map(retold, summary.warnings[:1]))
-                )
-            )
+            why = "".join(map(english, summary.warnings[:1]))
+            self._line(as_called(f"{name_of(cell, self._axes)}: not valid: {why}"))
 
     def failed(self, failure: Failure) -> None:
         self._running.pop(failure.cell.id, None)
         self._line(described(failure, self._axes))
 
     def close(self) -> None:
-        """Takes the live line away."""
+        """Remove the live line."""
         if self._live:
-            self._write("\r\x1b[K")
+            self._write(self._cleared())
 
-    def _draw(self, head: str, *parts: str) -> None:
-        """As many parts as fit into the line: a number that is cut off would be another number."""
+    def _draw(self, head: str, *parts: str, cpus: Sequence[CpuProgress] = ()) -> None:
+        """Print as many parts as fit into the line, because a number that is cut off would be another number."""
         self._drawn = time.monotonic()
-        room = shutil.get_terminal_size().columns - 1
+        size = shutil.get_terminal_size()
+        room = size.columns - 1
         text = head[: max(0, room - len(f"  {parts[0]}"))] if parts else head[:room]
         for part in parts:
             if len(text) + 2 + len(part) <= room:
                 text += f"  {part}"
-        self._write(f"\r{text}\x1b[K")
+        rows = cpu_rows(cpus, size.columns, size.lines - 2)
+        below = "".join(f"\n{row}\x1b[K" for row in rows)
+        self._write(f"{self._back()}{text}\x1b[K{below}" + ("\x1b[J" if len(rows) < self._below else ""))
+        self._below = len(rows)
+
+    def _back(self) -> str:
+        """To the beginning of the live line."""
+        return f"\r\x1b[{self._below}A" if self._below else "\r"
+
+    def _cleared(self) -> str:
+        """Takes the live line away, and the rows below it."""
+        text = self._back() + ("\x1b[J" if self._below else "\x1b[K")
+        self._below = 0
+        return text
 
     def _line(self, text: str) -> None:
-        self._write(f"\r\x1b[K{text}\n" if self._live else f"{text}\n")
+        self._write(f"{self._cleared()}{text}\n" if self._live else f"{text}\n")
 
     def _write(self, text: str) -> None:
-        with contextlib.suppress(OSError):  # a terminal that went away does not end a measurement
+        with contextlib.suppress(OSError):  # a closed terminal does not end a measurement
             self._stream.write(text)
             self._stream.flush()

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
 
-from howlate.language import _, called
+from howlate.cli._options import RunOptions, histogram_option
+from howlate.cli._until import UntilOptions, until_options
+from howlate.words.language import called
+from howlate.words.statement import rule
+
+NOT_A_TIME = rule("cli.not-a-time", "--seconds: {problem}", remedy="write it like 30, 30s, 5m or 12h")
+SECONDS_RANGE = rule(
+    "cli.seconds-range",
+    "--seconds must be between 1s and 168h (a week), not {seconds}",
+    remedy="write it like 30, 30s, 5m or 12h",
+)
+SECONDS_AND_LONG = rule(
+    "cli.seconds-and-long", "--seconds and --long exclude each other", remedy="give one of them"
+)
 
 LONG_NS = 3600 * 10**9
 WEEK_NS = 7 * 24 * LONG_NS
 
 
 def _total_ns(seconds: str) -> int:
-    """What --seconds asks for; UsageError says what is wrong with it."""
+    """The time that --seconds asks for; UsageError if it is not a time."""
     from howlate.errors import UsageError
     from howlate.model.units import parse_seconds_ns, unit_of_time
 
@@ -22,19 +36,33 @@ def _total_ns(seconds: str) -> int:
     except ValueError:
         unit = unit_of_time(seconds)
         what = f'"{unit}" is not a unit of time' if unit else f'"{seconds}" is not a time'
-        raise UsageError(f"--seconds: {what}", "write it like 30, 30s, 5min or 12h") from None
+        raise UsageError(NOT_A_TIME(problem=what)) from None
     if not 10**9 <= total_ns <= WEEK_NS:
-        raise UsageError(f"--seconds must be between 1s and 168h, a week; {seconds} is not")
+        raise UsageError(SECONDS_RANGE(seconds=seconds))
     return total_ns
 
 
 @click.command(epilog="Example: howlate check --seconds 30")
 @click.option(
+    "-D",
+    "--duration",
     "--seconds",
+    "seconds",
     metavar="TIME",
-    help="How long to measure in all: seconds, or a time with a unit such as 5min (default: a minute).",
+    help="How long to measure in total: seconds, or a time with a unit such as 5m (default: a minute).",
 )
 @click.option("--long", "long_", is_flag=True, help="Measure for an hour.")
+@click.option(
+    "--deadline",
+    metavar="TIME",
+    help="The deadline that the verdict is on, such as 200us (default: the period, 1ms).",
+)
+@click.option(
+    "--cpus",
+    metavar="LIST",
+    default="",
+    help="The CPUs to measure on, all at once: 2, 0-3, or all (default: the highest).",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -42,11 +70,25 @@ def _total_ns(seconds: str) -> int:
     help="The run folder (default: a new one in runs/).",
 )
 @click.option("--no-wait", is_flag=True, help="Do not wait until the machine is quiet.")
-@click.option("--json", "as_json", is_flag=True, help="The table as JSON.")
-def command(seconds: str | None, long_: bool, out: Path | None, no_wait: bool, as_json: bool) -> int:
-    """How late can this Linux be? Measures the wake-up latency of a periodic task without load and under four
-    loads, then shows the table, what makes this machine late, and where the report is."""
+@until_options
+@histogram_option
+@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+def command(
+    seconds: str | None,
+    long_: bool,
+    deadline: str | None,
+    cpus: str,
+    out: Path | None,
+    no_wait: bool,
+    histogram: bool,
+    as_json: bool,
+    until: UntilOptions,
+) -> int:
+    """How late can this Linux be? Measure the wake-up latency of a periodic task without load and under four
+    loads, then show whether it keeps the deadline, the table, what makes this machine late, and where the report
+    is."""
     from howlate.cli._measure import measure
+    from howlate.cli.verdict import deadline_text
     from howlate.errors import UsageError
     from howlate.model.units import format_duration
     from howlate.prepare import Asked, settings_in_force
@@ -54,20 +96,26 @@ def command(seconds: str | None, long_: bool, out: Path | None, no_wait: bool, a
     from howlate.targets import open_target
 
     if seconds is not None and long_:
-        raise UsageError("--seconds and --long exclude each other", "give one of them")
+        raise UsageError(SECONDS_AND_LONG())
     study = find_study("check")
-    changes: tuple[str, ...] = ()
+    changes: tuple[str, ...] = (f"cpus=[{json.dumps(cpus)}]",) if cpus else ()
+    if deadline is not None:
+        changes += (f"deadline={deadline_text(deadline)}",)
     total_ns = LONG_NS if long_ else None
     if seconds is not None:
         total_ns = _total_ns(seconds)
     if total_ns is not None:
         cells = len(study.axes.get("load", ("",)))
-        changes = (f"duration={format_duration(total_ns // cells // 1_000_000 * 1_000_000)}",)
+        changes += (f"duration={format_duration(total_ns // cells // 1_000_000 * 1_000_000)}",)
     asked = Asked(study, changes, without_rights=True, settings=settings_in_force())
-    longer = (
-        ""
-        if total_ns is not None
-        else _("The longer it measures, the rarer the events that it sees: {command}")
+    longer = "" if total_ns else f"A longer run sees rarer events: {called()} check --long"
+    deciding = until.checked()
+    return measure(
+        asked,
+        open_target("local"),
+        RunOptions(out=out, histogram=histogram, as_json=as_json),
+        longer,
+        not no_wait,
+        deadline is not None or deciding is not None,
+        deciding,
     )
-    hint = longer.format(command=f"{called()} check --long")
-    return measure(asked, open_target("local"), out, False, False, as_json, hint, not no_wait)

@@ -10,42 +10,56 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from howlate.language import _
+from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.model.finding import Finding
 
+RESTORE_ALONE = rule(
+    "cli.restore-alone",
+    "--restore applies to this machine, now, and takes no other option",
+    remedy="give it alone",
+)
+RUN_AND_TARGET = rule(
+    "cli.run-and-target",
+    "--run and --target exclude each other",
+    remedy="a run has the facts of its own machine",
+)
+
 
 def _alone(given: list[str]) -> None:
-    """Refuses what would be ignored."""
+    """Refuse options that would be ignored."""
     from howlate.errors import UsageError
 
     if "restore" in given and len(given) > 1:
-        raise UsageError("--restore is about this machine, now, and takes no other option", "give it alone")
+        raise UsageError(RESTORE_ALONE())
     if "run" in given and "target" in given:
-        raise UsageError("--run and --target cannot be together", "a run has the facts of its own machine")
+        raise UsageError(RUN_AND_TARGET())
 
 
 @click.command(epilog="Example: howlate doctor --run runs/20260102T030405-check --json")
 @click.option(
-    "--run", type=click.Path(path_type=Path), metavar="RUN", help="The machine of this run, as it was then."
+    "--run",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Examine the machine of this run, as it was then.",
 )
-@click.option("--target", default="local", show_default=True, metavar="T", help="The machine to look at.")
+@click.option("--target", default="local", show_default=True, metavar="T", help="The machine to examine.")
 @click.option(
     "--all",
     "everything",
     is_flag=True,
-    help="Every check in full, also what is in order or could not be found out.",
+    help="Show every check in full, including those that are in order or inconclusive.",
 )
 @click.option(
     "--restore", is_flag=True, help="Undo the knobs that a killed probe left changed (in this boot)."
 )
-@click.option("--json", "as_json", is_flag=True, help="All findings as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print all findings as JSON.")
 @click.pass_context
 def command(
     context: click.Context, run: Path | None, target: str, everything: bool, restore: bool, as_json: bool
 ) -> int:
-    """Examine this machine: what it found, why it matters for lateness, how to change it."""
+    """Examine this machine: what howlate found, why it matters for lateness, how to change it."""
     given = [
         name
         for name in ("restore", "run", "target", "everything", "as_json")
@@ -74,7 +88,7 @@ def _restore() -> int:
 
 
 def _findings(run: Path | None, target: str) -> Sequence[Finding]:
-    """Of the machine of that run, as it was then; else of the target, now."""
+    """The findings about the machine of that run, as it was then, or about the target, now."""
     from howlate import doctor
     from howlate.cli.lab._archive import say
     from howlate.model.facts import Facts
@@ -99,18 +113,20 @@ def _print(findings: Sequence[Finding], everything: bool) -> None:
     from rich.console import Console
 
     from howlate.model.finding import LEVELS
-    from howlate.report.findings_terminal import print_findings
+    from howlate.report.document_terminal import print_items
+    from howlate.report.findings import sheet
+    from howlate.words.language import called, english
 
     levels = LEVELS if everything else ("late", "note")
     brief = () if everything else ("note",)
-    shown = print_findings(Console(highlight=False), findings, levels=levels, brief=brief)
-    rest = len(findings) - shown
+    shown = [finding for finding in findings if finding.level in levels]
+    with english(called()):  # as the findings are, whatever language is spoken
+        print_items(Console(highlight=False), [sheet(shown, levels=True, brief=brief)])
+    rest = len(findings) - len(shown)
     if not shown:
-        click.echo(_("Nothing was found that makes this machine late."))
+        click.echo("Nothing was found that makes this machine late.")
     if rest:
         click.echo(
-            _(
-                "\n{rest} of {findings} checks found nothing to say or could not look: --all shows "
-                "them, and why each one matters."
-            ).format(rest=rest, findings=len(findings))
+            f"\n{rest} of {len(findings)} checks have nothing to report or could not look: --all shows them, and why "
+            "each one matters."
         )

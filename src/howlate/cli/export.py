@@ -8,22 +8,37 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.language import _
+from howlate.cli._listed import ListedOption
+from howlate.rooms import plugins
+from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.store.export import Format
     from howlate.store.run_folder import RunFolder
 
+NO_PARAMETERS = rule(
+    "cli.no-parameters",
+    "--format {format} has no place for parameters",
+    remedy="leave out --with-parameters, or choose csv",
+)
+NOT_ONE_FILE = rule(
+    "cli.not-one-file",
+    "--format {format} is not one text file, so it cannot go to standard output",
+    remedy="name a file: -o FILE",
+)
+
 
 class Formats(click.Choice[str]):
-    """The formats of store/export, looked for when they are asked for."""
+    """The formats of store/export, listed when they are needed."""
 
     def __init__(self) -> None:
-        import pkgutil
+        super().__init__(list(plugins("howlate.store.export")))
 
-        folder = Path(__file__).parents[1] / "store" / "export"
-        found = sorted(m.name for m in pkgutil.iter_modules([str(folder)]) if not m.name.startswith("_"))
-        super().__init__(found)
+
+def _summaries() -> dict[str, str]:
+    from howlate.store.export import find_format, names
+
+    return {name: find_format(name).summary for name in names()}
 
 
 @click.command(epilog="Example: howlate export runs/20260102T030405-check --format csv -o check.csv")
@@ -33,27 +48,26 @@ class Formats(click.Choice[str]):
     "form",
     type=Formats(),
     required=True,
-    help="csv or parquet: every column of every sample; gnuplot: a script and, beside it, its data; text3: lines of "
-    "time in s, wake-up latency in us, interrupt-handler latency in us (nan where the test has no handler); sh7780: "
-    "the same of the test irq, as the study prints it; sh7780data: a folder with the data files of that "
-    "study's figures 2 to 5; tut2017: that study's listings, of its tests' summaries.",
+    cls=ListedOption,
+    listed=_summaries,
+    help="The formats of the published studies write the cells of the tests that they name.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, allow_dash=True),
     metavar="FILE",
-    help="Default: RUN with the format's ending (.csv, .parquet, .gp, .txt), here. `-`: standard output, for "
-    "formats that are one text file.",
+    help="Default: RUN with the format's ending (.csv, .parquet, .gp, .txt), in this folder. `-`: standard "
+    "output, for formats that are one text file.",
 )
 @click.option(
     "--with-parameters",
     is_flag=True,
-    help="csv and parquet: also a column for each parameter that a cell was measured under.",
+    help="csv and parquet: add a column for each parameter under which a cell was measured.",
 )
 @click.option("--cell", "cells", multiple=True, metavar="ID", help="Only this cell; may be repeated.")
 def command(run: Path, form: str, output: Path | None, with_parameters: bool, cells: tuple[str, ...]) -> int:
-    """Write the samples of the run folder RUN to a file, whose path is printed, or to standard output."""
+    """Write the samples of the run folder RUN to a file and print its path, or write them to standard output."""
     from howlate.store.export import find_format
     from howlate.store.run_folder import RunFolder
 
@@ -61,11 +75,11 @@ def command(run: Path, form: str, output: Path | None, with_parameters: bool, ce
     if with_parameters:
         chosen = _with_parameters(chosen)
     if output == Path("-"):
-        click.echo(_("{rows:,} samples").format(rows=_to_stdout(folder, chosen, cells)), err=True)
+        click.echo(f"{_to_stdout(folder, chosen, cells):,} samples", err=True)
         return 0
     path = output if output is not None else Path(f"{run.resolve().name}{chosen.suffix}")
     rows = chosen.write(folder, path, cells)
-    click.echo(_("{rows:,} samples").format(rows=rows), err=True)
+    click.echo(f"{rows:,} samples", err=True)
     click.echo(path)
     return 0
 
@@ -76,14 +90,12 @@ def _with_parameters(chosen: Format) -> Format:
     from howlate.errors import UsageError
 
     if chosen.write_with_parameters is None:
-        raise UsageError(
-            f"--format {chosen.name} has no place for parameters", "leave --with-parameters out, or take csv"
-        )
+        raise UsageError(NO_PARAMETERS(format=chosen.name))
     return replace(chosen, write=chosen.write_with_parameters)
 
 
 def _to_stdout(run: RunFolder, form: Format, cells: Sequence[str]) -> int:
-    """The whole file or nothing of it: what fails on the way has written nothing."""
+    """Write the whole file or nothing: a failure on the way leaves no output."""
     import shutil
     import sys
     from tempfile import TemporaryDirectory
@@ -91,10 +103,7 @@ def _to_stdout(run: RunFolder, form: Format, cells: Sequence[str]) -> int:
     from howlate.errors import UsageError
 
     if not form.one_text:
-        raise UsageError(
-            f"--format {form.name} is not one text file, so it cannot go to standard output",
-            "name a file: -o FILE",
-        )
+        raise UsageError(NOT_ONE_FILE(format=form.name))
     with TemporaryDirectory(prefix="howlate-export-") as folder:
         made = Path(folder) / "out"
         rows = form.write(run, made, cells)

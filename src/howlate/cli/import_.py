@@ -1,4 +1,4 @@
-"""Make a run of what was measured by hand, or settings of another program's file."""
+"""Make a run of what was measured by hand or by another tool, or settings of another program's file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,53 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.language import _, retold
+from howlate.cli._listed import ListedOption
+from howlate.words.language import as_called
+from howlate.words.statement import rule
 
 if TYPE_CHECKING:
-    from howlate.importers import Importer, RunImporter
+    from howlate.importers import Importer, Measured
+
+SEVERAL_FORMATS = rule(
+    "cli.several-formats",
+    "these files are of several formats: {formats:all}",
+    remedy="import the files of one format at a time",
+)
+NOT_FOR = rule("cli.not-for", "{option} is not for {result}", remedy="leave {option} out")
+SEVERAL_SETTINGS = rule(
+    "cli.several-settings",
+    "several files cannot become one file of settings",
+    remedy="import one after the other",
+)
+OVERWRITTEN = rule(
+    "cli.overwritten", "{path} would be overwritten by itself", remedy="name another file with -o"
+)
+NO_LABEL = rule(
+    "cli.no-label", '"{text}" is not a label', remedy="write --label NAME=TEXT, such as --label kernel=vendor"
+)
+NO_MAPPING = rule(
+    "cli.no-mapping",
+    '"{text}" does not say what something in the file is',
+    remedy="write --map NAME=VALUE, such as --map latency_us=3 or --map unit=ns",
+)
+GIVEN_TWICE = rule("cli.given-twice", "--{option} {name} is given twice", remedy="give each name once")
+
+
+def _summaries() -> dict[str, str]:
+    from howlate.importers import all_importers
+
+    return {importer.name: importer.summary for importer in all_importers()}
 
 
 @click.command(epilog="Example: howlate import board.stream board-loaded.stream --out runs/board")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option(
-    "--format", "form", metavar="NAME", help="stream, job or tut-ini (default: found by the content)."
+    "--format",
+    "form",
+    metavar="NAME",
+    cls=ListedOption,
+    listed=_summaries,
+    help="Default: found by the content.",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="The run folder: new, or one to go on with."
@@ -28,6 +65,13 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME=TEXT",
     help="A label of every cell, such as kernel=vendor or board=left; may be repeated.",
+)
+@click.option(
+    "--map",
+    "maps",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What the file does not say: a column of a CSV file (latency_us=COLUMN), the unit of a histogram (unit=ns).",
 )
 @click.option("--json", "as_json", is_flag=True, help="The run's tables as JSON.")
 @click.option(
@@ -43,29 +87,32 @@ def command(
     form: str | None,
     out: Path | None,
     labels: tuple[str, ...],
+    maps: tuple[str, ...],
     as_json: bool,
     output: Path | None,
 ) -> int:
     """Turn FILE... into a run or into settings.
 
     Streams of the probe (howlate-probe TEST --stream FILE), folders with such streams, and the folder that `howlate
-    run STUDY --emit-job` wrote become a run folder (docs/how-to/measure-a-board-by-hand.md). Another program's
-    configuration becomes settings (docs/settings.md). The path of what was written is printed last.
+    run STUDY --emit-job` wrote become a run folder (docs/how-to/measure-a-board-by-hand.md), and so do the files of
+    cyclictest, rtla, jitterdebugger and other tools (docs/import.md). Another program's configuration becomes
+    settings (docs/settings.md). The path of what was written is printed last.
     """
     from howlate.errors import UsageError
     from howlate.importers import Importer, find_importer
 
     found = {importer.name: importer for importer in (find_importer(file, form) for file in files)}
     if len(found) > 1:
-        raise UsageError(
-            f"these are of several formats: {', '.join(found)}", "import the files of one format at a time"
-        )
+        raise UsageError(SEVERAL_FORMATS(formats=tuple(found)))
     importer = next(iter(found.values()))
     if isinstance(importer, Importer):
-        _no(("--out", out), ("--label", labels), ("--json", as_json), what="settings")
+        _no(("--out", out), ("--label", labels), ("--map", maps), ("--json", as_json), what="settings")
         return _settings(importer, files, output)
     _no(("-o", output), what="a run")
-    return _run(importer, files, out, labels, as_json)
+    if not importer.maps:
+        _no(("--map", maps), what=f"the format {importer.name}")
+    measured = importer.read(files, _pairs("label", labels), _pairs("map", maps))
+    return _run(measured, out, as_json)
 
 
 def _no(*options: tuple[str, object], what: str) -> None:
@@ -73,7 +120,7 @@ def _no(*options: tuple[str, object], what: str) -> None:
 
     for name, value in options:
         if value:
-            raise UsageError(f"{name} is not for {what}", f"leave {name} out")
+            raise UsageError(NOT_FOR(option=name, result=what))
 
 
 def _settings(importer: Importer, files: Sequence[Path], output: Path | None) -> int:
@@ -82,26 +129,23 @@ def _settings(importer: Importer, files: Sequence[Path], output: Path | None) ->
     from howlate.store.files import OUTPUT, write_text
 
     if len(files) > 1:
-        raise UsageError("several files cannot become one file of settings", "import one after the other")
+        raise UsageError(SEVERAL_SETTINGS())
     file = files[0]
     imported = importer.convert(read_text(file, UsageError), str(file))
     path = output if output is not None else Path(f"{file.stem}.toml")
     if path.exists() and path.is_file() and file.exists() and path.samefile(file):
-        raise UsageError(f"{path} would be overwritten by itself", "name another file with -o")
+        raise UsageError(OVERWRITTEN(path=path))
     write_text(path, imported.text, OUTPUT)
     _notes(imported.notes)
     click.echo(path)
     return 0
 
 
-def _run(
-    importer: RunImporter, files: Sequence[Path], out: Path | None, labels: Sequence[str], as_json: bool
-) -> int:
+def _run(measured: Measured, out: Path | None, as_json: bool) -> int:
     from howlate.cli._measure import tell
     from howlate.errors import ExitCode
     from howlate.imported import as_run
 
-    measured = importer.read(files, _labels(labels))
     session, tally = as_run(measured, out)
     _notes(measured.notes)
     tell(session, tally, as_json)
@@ -111,22 +155,20 @@ def _run(
     return ExitCode.INCONCLUSIVE if missing == {ExitCode.INCONCLUSIVE} else tally.exit_code
 
 
-def _labels(texts: Sequence[str]) -> dict[str, str]:
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
     from howlate.errors import UsageError
 
     found: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name or not value.strip():
-            raise UsageError(
-                f'"{text}" is not a label', "write --label NAME=TEXT, such as --label kernel=vendor"
-            )
+            raise UsageError((NO_LABEL if option == "label" else NO_MAPPING)(text=text))
         if name in found:
-            raise UsageError(f"the label {name} is given twice", "give each label once")
+            raise UsageError(GIVEN_TWICE(option=option, name=name))
         found[name] = value
     return found
 
 
 def _notes(notes: Sequence[str]) -> None:
     for note in notes:
-        click.echo(_("note: {note}").format(note=retold(note)), err=True)
+        click.echo(f"note: {as_called(note)}", err=True)

@@ -1,4 +1,4 @@
-"""Run a study's matrix on this machine or another; goes on where it stopped."""
+"""Run a study's matrix on this machine or another; continues where it stopped."""
 
 from __future__ import annotations
 
@@ -6,90 +6,80 @@ from pathlib import Path
 
 import click
 
+from howlate.cli._complete import studies as complete_studies
+from howlate.cli._options import RunOptions, run_options
+from howlate.cli._until import UntilOptions, until_options
+from howlate.words.statement import rule
+
+EMIT_JOB_ALONE = rule(
+    "cli.emit-job-alone",
+    "--emit-job measures nothing, so --target, --resume, --dry-run and --json do not apply",
+    remedy="leave them out",
+)
+ARCH_FOR_EMIT_JOB = rule(
+    "cli.arch-for-emit-job", "--target-arch is for --emit-job only", remedy="leave it out"
+)
+
 
 @click.command(epilog="Example: howlate run timers --set load=none --scale 0.1 --out /tmp/timers")
-@click.argument("study", metavar="STUDY")
+@click.argument("study", metavar="STUDY", shell_complete=complete_studies)
 @click.option("--target", metavar="T", help="The machine that measures (default: local; docs/settings.md).")
-@click.option(
-    "--set", "changes", multiple=True, metavar="K=V[,V...]", help="Replace a setting or an axis of the study."
-)
-@click.option(
-    "--seeds",
-    type=click.IntRange(1, 10_000),
-    metavar="N",
-    help="Seeds of each point in virtual time (default: 8).",
-)
-@click.option("--scale", type=float, default=1.0, metavar="F", help="Multiply activations and durations.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="The run folder: new, or one to go on with."
-)
-@click.option(
-    "--resume", is_flag=True, help="Go on with the newest unfinished run of this study below runs/."
-)
-@click.option("--dry-run", is_flag=True, help="Show the plan and its time; measure nothing.")
 @click.option(
     "--emit-job",
     "job",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Measure nothing: write a folder that a machine's probe measures by itself.",
+    help="Measure nothing: write a folder with which a machine's probe measures by itself.",
 )
 @click.option(
     "--target-arch",
     "arch",
     metavar="ARCH",
-    help="With --emit-job, the machine's architecture: x86_64, aarch64, armv7, riscv64 (default: this one's).",
+    help="With --emit-job, the machine's architecture: x86_64, aarch64, armv7, riscv64 (default: this "
+    "machine's).",
 )
 @click.option("--no-wait", is_flag=True, help="Do not wait until this machine is quiet.")
-@click.option("--most-cells", type=int, default=10_000, show_default=True, help="Refuse a larger matrix.")
-@click.option("--json", "as_json", is_flag=True, help="The tables as JSON.")
+@until_options
+@run_options
 def command(
     study: str,
     target: str | None,
-    changes: tuple[str, ...],
-    seeds: int | None,
-    scale: float,
-    out: Path | None,
-    resume: bool,
-    dry_run: bool,
     job: Path | None,
     arch: str | None,
     no_wait: bool,
-    most_cells: int,
-    as_json: bool,
+    until: UntilOptions,
+    options: RunOptions,
 ) -> int:
-    """Run STUDY: the id of a built-in one (`howlate studies`) or a TOML file.
+    """Run STUDY: the id of a built-in study (`howlate studies`) or a TOML file.
 
-    Its cells are measured into a run folder, on a machine one after the other, in the lab (`--target
-    lab:6.1,6.1-rt`) side by side. One that fails is kept apart, the others go on.
+    The cells are measured into a run folder: one after the other on a machine, in parallel in the lab
+    (`--target lab:6.1,6.1-rt`). A failed cell is kept apart, and the others continue.
 
-    Called again with the same --out, whole cells are skipped and failed ones repeated.
+    Called again with the same --out, the command skips whole cells and repeats failed ones.
 
-    With --emit-job the cells are not measured but written into a folder for a machine without SSH; `howlate import`
-    makes the run of it when it comes back. With --out as well, only the cells that are missing there are written.
+    With --until-decided the points are measured round after round until the verdict on the study's deadline is
+    decided (docs/verdict.md), which is then the exit code too.
+
+    With --emit-job the cells are not measured but written into a folder for a machine without SSH; `howlate
+    import` turns the folder into the run when it comes back. With --out as well, only the cells that are
+    missing there are written.
     """
     from howlate.cli._measure import measure
     from howlate.cli.lab._archive import say
     from howlate.errors import UsageError
-    from howlate.prepare import Asked, kernels_asked, settings_in_force
-    from howlate.studies import find_study
-    from howlate.targets import open_target
+    from howlate.prepare import kernels_asked
+    from howlate.targets import LabOptions, open_target
 
-    options = (f"--seeds={seeds}",) if seeds else ()
-    settings = settings_in_force()
-    asked = Asked(
-        find_study(study), changes, scale, most_cells, study, False, seeds or 0, "run", options, settings
-    )
+    asked = options.asked(study, "run")
     if job is not None:
         from howlate.cli._emit import emit
 
-        if target or resume or as_json or dry_run:
-            raise UsageError(
-                "--emit-job measures nothing, so --target, --resume, --dry-run and --json are not for it",
-                "leave them out",
-            )
-        return emit(asked, job, arch, out)
+        if target or options.resume or options.as_json or options.dry_run:
+            raise UsageError(EMIT_JOB_ALONE())
+        return emit(asked, job, arch, options.out)
     if arch is not None:
-        raise UsageError("--target-arch is for --emit-job alone", "leave it out")
-    opened = open_target(target or settings.target(), kernels_asked(asked), say)
-    return measure(asked, opened, out, resume, dry_run, as_json, wait=not no_wait)
+        raise UsageError(ARCH_FOR_EMIT_JOB())
+    lab = LabOptions(cpus=asked.study.cpus or None)
+    opened = open_target(target or asked.settings.target(), kernels_asked(asked), say, lab)
+    deciding = until.checked()
+    return measure(asked, opened, options, wait=not no_wait, judged=deciding is not None, until=deciding)

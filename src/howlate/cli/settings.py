@@ -7,40 +7,49 @@ import click
 
 @click.command(epilog="Example: howlate settings cyclic")
 @click.argument("test", default="", metavar="[TEST]")
+@click.option("--defaults", is_flag=True, help="Print every default, in the form of a settings file.")
 @click.option(
-    "--defaults", is_flag=True, help="Every default there is, as the program's settings.toml holds it."
+    "--json", "as_json", is_flag=True, help="Print JSON: name, value, and where the value comes from."
 )
-@click.option("--json", "as_json", is_flag=True, help="As JSON: name, value, and the file it is from.")
 def command(test: str, defaults: bool, as_json: bool) -> int:
-    """Show what the settings files say (docs/settings.md): of TEST, or everything."""
+    """Show what the settings files say (docs/settings.md), for TEST or for everything."""
     import json
 
-    from howlate.model.settings import LAB, LOADS, TARGETS
+    from howlate.model.settings import FILE, LAB, LOADS, TARGETS, over
     from howlate.model.study import spell
-    from howlate.plan.check import find_test
-    from howlate.plan.defaults import check_settings, defaults_text
+    from howlate.places import SHARE
+    from howlate.plan.defaults import defaults_text, probe_settings, questions_of, refuse_settings
+    from howlate.plan.options import find_test
     from howlate.prepare import settings_in_force
     from howlate.targets import open_target
 
-    can = open_target("local").capabilities()
+    target = open_target("local")
+    can = target.capabilities()
     if defaults:
-        click.echo(defaults_text(can), nl=False)
+        click.echo(f"{(SHARE / FILE).read_text(encoding='utf-8')}\n{defaults_text(can)}", nl=False)
         return 0
-    settings = settings_in_force()
-    check_settings(settings, can)
+    in_files = settings_in_force()
+    questions = questions_of(in_files, can)
+    refuse_settings(questions, dict(zip(questions, target.answer(list(questions)), strict=True)))
+    settings = over(probe_settings(can), in_files)
     tables = {TARGETS: settings.targets, LAB: settings.lab, **settings.tests}
-    tables |= {f"{LOADS}.{name}": its for name, its in settings.loads.items()}
+    tables |= {f"{LOADS}.{name}": options for name, options in settings.loads.items()}
     if test:
         tables = {test: settings.tests.get(find_test(test, can).name, {})}
-    found = {f"{table}.{name}": its for table, values in tables.items() for name, its in values.items()}
+    shown = {
+        f"{table}.{name}": setting for table, values in tables.items() for name, setting in values.items()
+    }
     if as_json:
         value = {
-            name: {"value": list(its.value) if isinstance(its.value, tuple) else its.value, "from": its.place}
-            for name, its in found.items()
+            name: {
+                "value": list(setting.value) if isinstance(setting.value, tuple) else setting.value,
+                "from": setting.place,
+            }
+            for name, setting in shown.items()
         }
         click.echo(json.dumps({"schema": 1, "settings": value}, indent=1, ensure_ascii=False))
         return 0
-    width = max((len(name) for name in found), default=0)
-    for name, setting in found.items():
+    width = max((len(name) for name in shown), default=0)
+    for name, setting in shown.items():
         click.echo(f"{name:<{width}}  {spell(setting.value):<16}  {setting.place}")
     return 0

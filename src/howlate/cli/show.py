@@ -7,103 +7,123 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.language import _
+from howlate.cli._options import histogram_option
+from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.store.run_folder import RunFolder
 
+ALL_NEEDS_KERNELS = rule(
+    "cli.all-needs-kernels", "--all needs --kernels", remedy="add --kernels, or leave out --all"
+)
+KERNELS_OF_ONE_RUN = rule(
+    "cli.kernels-of-one-run",
+    "--kernels takes one run",
+    remedy="`howlate compare RUN RUN` shows how kernels differ",
+)
+NOT_OF_THE_LAB = rule(
+    "cli.not-of-the-lab",
+    "{run} was not measured on the lab's kernels",
+    remedy="`howlate doctor --run` examines its machine",
+)
+
 
 @click.command(epilog="Example: howlate show runs/20260102T030405-check --json")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
-@click.option("--cells", "every", is_flag=True, help="Every cell, where the tables show repeated points.")
-@click.option("--kernels", is_flag=True, help="A lab run's kernels, and how their configurations differ.")
+@click.option(
+    "--cells", "every", is_flag=True, help="Show every cell, also where the tables show repeated points."
+)
+@histogram_option
+@click.option(
+    "--kernels",
+    is_flag=True,
+    help="Show the kernels of a run in the lab, and how their configurations differ.",
+)
 @click.option("--all", "all_", is_flag=True, help="With --kernels: every option that differs.")
-@click.option("--verify", is_flag=True, help="Whether every file is as it was measured; exit code 4 if not.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON (docs/commands.md).")
+@click.option(
+    "--verify", is_flag=True, help="Check that every file is as it was measured; exit code 4 if not."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/commands.md).")
 def command(
-    runs: tuple[Path, ...], every: bool, kernels: bool, all_: bool, verify: bool, as_json: bool
+    runs: tuple[Path, ...],
+    every: bool,
+    histogram: bool,
+    kernels: bool,
+    all_: bool,
+    verify: bool,
+    as_json: bool,
 ) -> int:
-    """Show the tables of the run folder RUN, of several as one set of cells. Where points are repeated (seeds of
-    virtual time) a row is a point with the spread over its repetitions."""
-    from howlate.cli._measure import print_run
+    """Show the tables of the run folder RUN, or of several as one set of cells. If points are repeated (seeds
+    of virtual time), a row is a point with the spread over its repetitions."""
     from howlate.errors import UsageError
-    from howlate.session import reopen
     from howlate.store.run_folder import RunFolder
 
     if all_ and not kernels:
-        raise UsageError("--all needs --kernels", "add --kernels, or leave --all out")
+        raise UsageError(ALL_NEEDS_KERNELS())
     if verify:
         return max([_verify(RunFolder.open(run)) for run in runs])
-    if len(runs) > 1:
-        return _show_several(runs, every, kernels, as_json)
-    folder = RunFolder.open(runs[0])
-    if as_json:
-        from howlate.report.terminal import show_json
-
-        click.echo(show_json(folder.summaries(), folder.read_run()), nl=False)
-        return 0
+    if kernels and len(runs) > 1:
+        raise UsageError(KERNELS_OF_ONE_RUN())
     if kernels:
-        _print_kernels(folder, all_)
-        return 0
-    print_run(*reopen(folder), every)
+        _print_kernels(runs[0], all_)
+    else:
+        _show(runs, every, histogram, as_json)
     return 0
 
 
+def _show(runs: tuple[Path, ...], every: bool, histogram: bool, as_json: bool) -> None:
+    """Of several runs (of one machine's kernels, or of several studies) the label `kernel` or `run` tells the rows
+    apart."""
+    from howlate.analysis.join import must_be_one_clock
+    from howlate.cli._measure import material_of, print_runs
+    from howlate.session import reopen
+    from howlate.store.loaded import load_run
+    from howlate.store.run_folder import RunFolder
+
+    contents = [load_run(run, bins=histogram, kernels=False) for run in runs]
+    must_be_one_clock(contents)
+    if as_json:
+        from howlate.report.summary_json import show_json
+
+        click.echo(show_json(material_of(contents, None, runs[0], histograms=histogram)), nl=False)
+        return
+    tally = reopen(RunFolder(runs[0]), contents[0])[1] if len(runs) == 1 else None
+    print_runs(material_of(contents, tally, runs[0], every, histogram))
+
+
 def _verify(folder: RunFolder) -> int:
-    """Every byte of every whole cell against what was noted when it was finished, and cells that are gone."""
+    """Compare every byte of every whole cell with the checksums from when it was finished, and find missing
+    cells."""
     from howlate.errors import ExitCode
 
     whole = folder.whole_cells()
     wrong = [f"cells/{cell}: {what}" for cell in whole for what in folder.differences(cell)]
     gone = folder.finished_cells() - set(whole)
-    wrong += [f"cells/{cell}: " + _("it was whole, and is not any more") for cell in sorted(gone)]
+    wrong += [f"cells/{cell}: it was whole, and is not any more" for cell in sorted(gone)]
     old = [cell for cell in whole if not folder.has_checksums(cell)]
     for sentence in wrong:
         click.echo(sentence)
     if old:
-        said = _("{old} of {cells} cells have no checksums: an older howlate finished them.")
-        click.echo(said.format(old=len(old), cells=len(whole)))
+        click.echo(f"{len(old)} of {len(whole)} cells have no checksums: an older howlate finished them.")
     if not folder.run_has_checksum():
-        click.echo(_("run.json has no checksum: an older howlate wrote it."))
+        click.echo("run.json has no checksum: an older howlate wrote it.")
     if wrong:
         return ExitCode.BROKEN
-    click.echo(_("{cells} cells are as they were measured.").format(cells=len(whole) - len(old)))
+    click.echo(f"{len(whole) - len(old)} cells are as they were measured.")
     return ExitCode.DONE
 
 
-def _show_several(runs: tuple[Path, ...], every: bool, kernels: bool, as_json: bool) -> int:
-    """Runs of one machine's kernels, or of several studies: the label `kernel` or `run` tells them apart."""
-    import shlex
-
+def _print_kernels(path: Path, every: bool) -> None:
     from rich.console import Console
 
     from howlate.errors import UsageError
-    from howlate.report.compare import compare_if_several, labelled
-    from howlate.report.content import must_be_one_clock, read_content
-    from howlate.report.terminal import print_cells, show_json
+    from howlate.report.document_terminal import print_document
+    from howlate.report.kernels import document
+    from howlate.store.loaded import read_kernels
+    from howlate.store.run_folder import RunFolder
 
-    if kernels:
-        raise UsageError("--kernels takes one run", "`howlate compare RUN RUN` tells how kernels differ")
-    contents = [read_content(run, bins=False) for run in runs]
-    must_be_one_clock(contents)
-    cells = labelled(contents, compare_if_several(contents))
-    if as_json:
-        click.echo(show_json(cells, contents[0].run), nl=False)
-    else:
-        folders = shlex.join(str(run) for run in runs)
-        print_cells(Console(highlight=False), cells, None, contents[0].run, every, folders)
-    return 0
-
-
-def _print_kernels(folder: RunFolder, every: bool) -> None:
-    from rich.console import Console
-
-    from howlate.errors import UsageError
-    from howlate.report.kernels import print_kernels, read_kernels
-
+    folder = RunFolder.at(path)
     run = folder.read_run()
     if not run.machines:
-        raise UsageError(
-            f"{folder.path} is not of the lab's kernels", "`howlate doctor --run` tells of its machine"
-        )
-    print_kernels(Console(highlight=False, markup=False), read_kernels(folder, run), every)
+        raise UsageError(NOT_OF_THE_LAB(run=path))
+    print_document(Console(highlight=False, markup=False), document(read_kernels(folder, run), every))

@@ -1,4 +1,4 @@
-"""List the studies that can be run, or show one."""
+"""List the available studies, or show one."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from howlate.language import retold
+from howlate.cli._complete import studies as complete_studies
 
 if TYPE_CHECKING:
     from howlate.model.study import Study
 
 
 @click.group(invoke_without_command=True, epilog="Example: howlate studies show timers")
-@click.option("--json", "as_json", is_flag=True, help="The list as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> int:
-    """List the studies that come with howlate; `show ID` prints one as it stands."""
+    """List the studies that come with howlate; `show ID` prints one."""
     if context.invoked_subcommand is not None:
         return 0
     import json
@@ -24,14 +24,14 @@ def command(context: click.Context, as_json: bool) -> int:
     from howlate.model.study import read_study
     from howlate.studies import studies
 
-    found = [read_study(path) for path in studies().values()]
+    available = [read_study(path) for path in studies().values()]
     if as_json:
-        rows = [{"id": s.id, "title": s.title, "question": s.question, **_tests(s)} for s in found]
+        rows = [{"id": s.id, "title": s.title, "question": s.question, **_tests(s)} for s in available]
         click.echo(json.dumps({"schema": 1, "studies": rows}, indent=1, ensure_ascii=False))
         return 0
-    width = max((len(s.id) for s in found), default=0)
-    for study in found:
-        click.echo(f"{study.id:<{width}}  {retold(study.title)}")
+    width = max((len(s.id) for s in available), default=0)
+    for study in available:
+        click.echo(f"{study.id:<{width}}  {study.title}")
     return 0
 
 
@@ -42,10 +42,10 @@ def _tests(study: Study) -> dict[str, Any]:
 
 
 @command.command("show", epilog="Example: howlate studies show check")
-@click.argument("study", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, defaults filled in.")
+@click.argument("study", metavar="ID", shell_complete=complete_studies)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with defaults filled in.")
 def show(study: str, as_json: bool) -> int:
-    """Print the study ID (or a TOML file), as it stands; it is checked before."""
+    """Print the study ID (or a TOML file) unchanged, after checking it."""
     import json
 
     from howlate.studies import find_study, study_text

@@ -32,15 +32,16 @@ def checks() -> tuple[Check, ...]:
 
 
 def examine(facts: Facts, aim: Aim | None = None) -> tuple[Finding, ...]:
-    """Every check's finding: what makes it late first, by weight, then what is worth knowing, unknown,
-    and in order. Without an aim: isolated CPUs, else the one where the probe would measure."""
+    """The findings of all checks: first what makes the machine late, by weight, then notes, unknowns, and
+    what is in order. Without an aim the measuring CPUs are the isolated ones, else the one where the probe
+    would measure."""
     wanted = aim if aim is not None else Aim(tuple(sorted(facts.cpus("cpu.isolated") or ())))
     return _sorted(check.finding(facts, wanted) for check in checks())
 
 
 def examine_guests(facts: Mapping[str, Facts], aim: Aim) -> tuple[Finding, ...]:
-    """Of the lab's guests, by label: only what is about their kernels; equal findings once, with the kernels that
-    they are about."""
+    """The findings about the lab's guests, by label: only the checks of their kernels; equal findings are
+    merged and list their kernels."""
     about: dict[Finding, list[str]] = {}
     for label, its in facts.items():
         for check in checks():

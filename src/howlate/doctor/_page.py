@@ -2,65 +2,55 @@
 
 from __future__ import annotations
 
-import ast
-import importlib
-import inspect
+import string
 import sys
 import textwrap
+from typing import Any
 
 from howlate.doctor import checks
 from howlate.doctor._check import granting
 from howlate.model.facts import Facts
+from howlate.words.statement import RULES
 
 _HEAD = """\
 # The doctor
 
 `howlate doctor` says what on this machine will make it late, and how to change it. It reads facts
 (`howlate-probe facts --json`, docs/facts.md) and changes nothing; every run stores its findings, so an old
-run and a machine far away can be asked as well. `howlate doctor --restore` undoes knobs that a killed probe
+run and a remote machine can be examined as well. `howlate doctor --restore` undoes knobs that a killed probe
 left behind.
 
 | level | meaning |
 |---|---|
-| late | plausibly makes this machine late, and can be changed |
-| note | worth knowing when the numbers are read, or of little weight |
-| unknown | could not be found out; the finding says which fact is missing and why |
-| ok | looked at, and in order |
+| late | it plausibly makes this machine late, and can be changed |
+| note | it is worth knowing when you read the numbers, or of little weight |
+| unknown | howlate could not find out; the finding says which fact is missing and why |
+| ok | howlate examined it, and it is in order |
 
-Findings come by level and then by weight (roughly: how much lateness is at stake). A finding is a
-suspicion, not a measurement: change one thing, measure again, compare. Checks that hang on it know the
-measuring CPUs, policy and priority: a run's own (without `cpus` the highest CPU that the caller may use, as
-the probe chooses). `howlate doctor` alone takes the isolated CPUs, and where there are none that same one.
+Findings are sorted by level and then by weight (roughly: how much lateness is at stake). A finding is a
+suspicion, not a measurement: change one thing, measure again, compare. Checks that depend on the measuring
+CPUs, policy and priority use those of the run (without `cpus` the highest CPU that the caller may use, which
+the probe chooses). `howlate doctor` without a run uses the isolated CPUs, or that same CPU if there are none.
 
-This page is made from the checks (`python -m howlate.doctor._page > docs/doctor.md`). N stands for what a
-finding fills in.
+This page is generated from the checks (`python -m howlate.doctor._page > docs/doctor.md`). N stands for a
+value that a finding fills in.
 """
 
 
-def _text(node: ast.expr | None) -> str:
-    """A text of the source; what is put in when it runs reads N."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(_text(part) for part in node.values)
-    if isinstance(node, ast.FormattedValue):
-        return granting(Facts({})) if isinstance(node.value, ast.Name) and node.value.id == "grant" else "N"
-    return ""
+class _Blanks(string.Formatter):
+    """Fills templates with N for each value, and with this machine's command where rights are granted."""
+
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
+        return (granting(Facts({})) if field_name == "grant" else "N"), field_name
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return str(value)
 
 
 def _changes(name: str) -> list[str]:
-    """What a check may propose: the last argument of late, note and unknown, and what a name keeps for it."""
-    tree = ast.parse(inspect.getsource(importlib.import_module(f"howlate.doctor.{name}")))
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            if node.targets[0].id in ("change", "_CHANGE", "_OFF"):
-                found.append((node.lineno, _text(node.value)))
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            most = {"late": 2, "note": 2, "unknown": 3}.get(node.func.id)
-            if most is not None and len(node.args) == most:
-                found.append((node.lineno, _text(node.args[-1])))
-    return list(dict.fromkeys(text for _, text in sorted(found) if text))
+    """What a check may propose: the remedies of its rules."""
+    own = (rule for rule in RULES.values() if rule.id.startswith(f"doctor.{name}."))
+    return list(dict.fromkeys(_Blanks().format(rule.remedy) for rule in own if rule.remedy))
 
 
 def page() -> str:
@@ -70,7 +60,9 @@ def page() -> str:
         parts.append(f"## {check.title} (`{check.name}`, weight {check.weight})\n")
         parts.append(textwrap.fill(f"Looks at: {check.looks_at}", 118) + "\n")
         parts.append(textwrap.fill(f"Why it matters: {check.why}", 118) + "\n")
-        changes = [textwrap.fill(f"- {one}", 118, subsequent_indent="  ") for one in _changes(check.name)]
+        changes = [
+            textwrap.fill(f"- {change}", 118, subsequent_indent="  ") for change in _changes(check.name)
+        ]
         parts.append("How to change it:\n\n" + "\n".join(changes) + "\n")
     return "\n".join(parts)
 

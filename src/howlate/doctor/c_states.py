@@ -1,28 +1,37 @@
-"""Idle states of the measuring CPUs and how long their way out takes:
-/sys/devices/system/cpu/cpu*/cpuidle.
-"""
+"""Idle states of the measuring CPUs and their exit latencies: /sys/devices/system/cpu/cpu*/cpuidle."""
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, absent, late, measuring_cpus, note, number, ok, row_cpus, unknown
+from howlate.doctor._check import Judgement, absent, late, measuring_cpus, note, number, ok, row_cpus, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+POLLING = rule("doctor.c_states.polling", "CPUs do not sleep at all (idle=poll)")
+NONE = rule("doctor.c_states.none", "the kernel has no idle states to choose from")
+DEEP = rule(
+    "doctor.c_states.deep",
+    "leaving {state} takes up to {latency_us} us",
+    remedy="`howlate probe hold --knob cpu_dma_latency=0` (or c_states={kept}); permanently `processor.max_cstate=1 "
+    "intel_idle.max_cstate=1`, or hold /dev/cpu_dma_latency open",
+)
+SHALLOW = rule("doctor.c_states.shallow", "leaving an idle state takes at most {latency_us} us")
 
 TITLE = "C-states"
 WHY = (
-    "A CPU that sleeps deeply takes this long to be there again, before the first instruction of the "
-    "timer's interrupt."
+    "A CPU in a deep idle state takes this long to wake, before the first instruction of the timer's "
+    "interrupt."
 )
 WEIGHT = 85
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     if facts.parameter("idle") == "poll":
-        return ok("CPUs do not sleep at all (idle=poll)")
+        return ok(POLLING())
     rows = facts.table("cpu.idle_states")
     if rows is None:
         if absent(facts, "cpu.idle_states"):
-            return ok("the kernel knows none to choose from")
+            return ok(NONE())
         return unknown(facts, "cpu.idle_states")
     cpus = measuring_cpus(facts, aim)
     limit = facts.integer("cpu.dma_latency_us")
@@ -33,12 +42,8 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
             continue
         if latency > deepest and (limit is None or latency <= limit):
             deepest, name = latency, str(row.get("name"))
-    change = (
-        f"`howlate probe hold --knob cpu_dma_latency=0` (or c_states={min(2, deepest)}); for good "
-        "`processor.max_cstate=1 intel_idle.max_cstate=1`, or hold /dev/cpu_dma_latency open"
-    )
     if deepest > 10:
-        return late(f"the way out of {name} takes up to {deepest} us", change)
+        return late(DEEP(state=name, latency_us=deepest, kept=min(2, deepest)))
     if deepest > 2:
-        return note(f"the way out of {name} takes up to {deepest} us", change)
-    return ok(f"the way out takes at most {deepest} us")
+        return note(DEEP(state=name, latency_us=deepest, kept=min(2, deepest)))
+    return ok(SHALLOW(latency_us=deepest))

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, late, note, ok, real_time, unknown
+from howlate.doctor._check import Judgement, late, note, ok, real_time, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+NONE = rule("doctor.cgroup_quota.none", "none")
+CHANGE = "start the container or service without a quota (`docker run` without --cpus; systemd `CPUQuota=`)"
+LIMITED = rule(
+    "doctor.cgroup_quota.limited", "{quota_us} of each {period_us} us ({cpus} CPUs)", remedy=CHANGE
+)
+OUTSIDE = rule(
+    "doctor.cgroup_quota.outside",
+    "{quota_us} of each {period_us} us ({cpus} CPUs): real-time tasks are outside it",
+    remedy=CHANGE,
+)
 
 TITLE = "CPU quota"
 WHY = (
-    "When the cgroup has used up its quota, its ordinary tasks stand still until the period ends: tens of "
-    "milliseconds. Loads "
-    "and recorder are such tasks, so a quota also makes the load smaller than asked for."
+    "When the cgroup has used up its quota, its ordinary tasks stop until the period ends: tens of "
+    "milliseconds. Loads and recorder are such tasks, so a quota also makes the load smaller than "
+    "requested."
 )
 WEIGHT = 84
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     quota, period = facts.integer("cgroup.cpu_quota_us"), facts.integer("cgroup.cpu_period_us")
     if quota is None or period is None:
         return unknown(facts, "cgroup.cpu_quota_us" if quota is None else "cgroup.cpu_period_us")
     if quota < 0 or period <= 0:
-        return ok("none")
-    found = f"{quota} of each {period} us ({quota / period:.2g} CPUs)"
-    change = (
-        "start the container or service without a quota (`docker run` without --cpus; systemd `CPUQuota=`)"
-    )
-    return note(found + ": real-time tasks are outside it", change) if real_time(aim) else late(found, change)
+        return ok(NONE())
+    limited = OUTSIDE if real_time(aim) else LIMITED
+    answer = note if real_time(aim) else late
+    return answer(limited(quota_us=quota, period_us=period, cpus=f"{quota / period:.2g}"))

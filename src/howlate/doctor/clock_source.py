@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, late, note, ok, unknown
+from howlate.doctor._check import Judgement, late, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+GOOD = rule("doctor.clock_source.good", "{source}")
+COST_UNKNOWN = rule("doctor.clock_source.cost-unknown", "{source}: the cost of reading it is not known here")
+TAKE_TSC = (
+    "`echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`, permanently "
+    "`clocksource=tsc`"
+)
+ASK_WHY = (
+    "see `dmesg | grep -i -e tsc -e clocksource` for why tsc was left; `tsc=reliable` if you know that it is"
+)
+GUEST_TEXT = "{source}: a guest's clock, read through a page of the hypervisor's"
+GUEST_TSC = rule("doctor.clock_source.guest-with-tsc", GUEST_TEXT, remedy=TAKE_TSC)
+GUEST = rule("doctor.clock_source.guest", GUEST_TEXT, remedy=ASK_WHY)
+SLOW_TEXT = "{source} (available: {available})"
+SLOW_TSC = rule("doctor.clock_source.slow-with-tsc", SLOW_TEXT, remedy=TAKE_TSC)
+SLOW = rule("doctor.clock_source.slow", SLOW_TEXT, remedy=ASK_WHY)
 
 TITLE = "Clock source"
 WHY = (
@@ -22,26 +39,17 @@ _GOOD = ("tsc", "arch_sys_counter", "arch_sys_timer", "riscv_clocksource", "time
 _GUEST = ("kvm-clock", "hyperv_clocksource_tsc_page", "xen", "hyperv_clocksource_msr", "tsc-early")
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     source = facts.text("clock.source")
     if source is None:
         return unknown(facts, "clock.source")
     if source in _GOOD:
-        return ok(source)
+        return ok(GOOD(source=source))
     available = (facts.text("clock.available") or "").split()
-    if "tsc" in available:
-        change = (
-            "`echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`, for good "
-            "`clocksource=tsc`"
-        )
-    else:
-        change = (
-            "see `dmesg | grep -i -e tsc -e clocksource` for why tsc was left; `tsc=reliable` if you know "
-            "that it is"
-        )
     if source in _GUEST:
-        return note(f"{source}: a guest's clock, read through a page of the hypervisor's", change)
+        return note(GUEST_TSC(source=source) if "tsc" in available else GUEST(source=source))
     if source in ("hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"):
-        ticks = source in ("jiffies", "refined-jiffies")
-        return late(f"{source} (available: {' '.join(available) or '?'})", change, _TICKS if ticks else 0)
-    return note(f"{source}: what it costs to read is not known here")
+        weight = _TICKS if source in ("jiffies", "refined-jiffies") else 0
+        slow = SLOW_TSC if "tsc" in available else SLOW
+        return late(slow(source=source, available=" ".join(available) or "?"), weight)
+    return note(COST_UNKNOWN(source=source))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from howlate.doctor._check import (
-    Verdict,
+    Judgement,
     late,
     measuring_cpus,
     note,
@@ -11,11 +11,19 @@ from howlate.doctor._check import (
     ok,
     real_time,
     row_cpus,
-    some,
     unknown,
 )
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+ABOVE = rule(
+    "doctor.competing_tasks.above",
+    "{tasks} may run before the measuring task ({policy}:{priority})",
+    remedy="give the measuring task a priority above them, or move them: `chrt -p`, `taskset -p`",
+)
+BELOW = rule("doctor.competing_tasks.below", "{tasks}, below the measuring task")
+NONE = rule("doctor.competing_tasks.none", "none")
 
 TITLE = "Competing real-time tasks"
 WHY = (
@@ -25,7 +33,7 @@ WHY = (
 WEIGHT = 78
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     rows = facts.table("tasks.real_time")
     if rows is None:
         return unknown(facts, "tasks.real_time")
@@ -41,10 +49,7 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
         first = aim.policy != "deadline" and (deadline or not real_time(aim) or priority >= aim.priority)
         (before if first else behind).append(name)
     if before:
-        return late(
-            f"{some(before)} may run before the measuring task ({aim.policy}:{aim.priority})",
-            "give the measuring task a priority above them, or move them: `chrt -p`, `taskset -p`",
-        )
+        return late(ABOVE(tasks=before, policy=aim.policy, priority=aim.priority))
     if behind:
-        return note(f"{some(behind)}, below the measuring task")
-    return ok("none")
+        return note(BELOW(tasks=behind))
+    return ok(NONE())

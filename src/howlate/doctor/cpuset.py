@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, late, note, ok, unknown
+from howlate.doctor._check import Judgement, late, note, ok, unknown
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+CHANGE = "start from another shell (`taskset -c`), or give the container the CPUs (`--cpuset-cpus`)"
+OUTSIDE = rule(
+    "doctor.cpuset.outside", "CPU {cpus} is to measure, but only {usable} may be used", remedy=CHANGE
+)
+PART = rule("doctor.cpuset.part", "CPUs {usable} of {online} may be used", remedy=CHANGE)
+ALL = rule("doctor.cpuset.all", "all online CPUs ({online})")
 
 TITLE = "CPU set"
 WHY = "A task cannot run, and a load cannot disturb, outside the caller's cpuset and affinity."
 WEIGHT = 82
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     cpuset, allowed, online = (
         facts.cpus("cgroup.cpuset"),
         facts.cpus("caller.cpus_allowed"),
@@ -21,11 +29,8 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
         return unknown(facts, "cpu.online" if online is None else "caller.cpus_allowed")
     mine = (online if cpuset is None else cpuset) & (online if allowed is None else allowed) & online
     outside = frozenset(aim.cpus) - mine
-    change = "start from another shell (`taskset -c`), or give the container the CPUs (`--cpuset-cpus`)"
     if outside:
-        return late(
-            f"CPU {format_cpus(outside)} shall measure, but only {format_cpus(mine)} may be used", change
-        )
+        return late(OUTSIDE(cpus=format_cpus(outside), usable=format_cpus(mine)))
     if mine < online:
-        return note(f"CPUs {format_cpus(mine)} of {format_cpus(online)} may be used", change)
-    return ok(f"all online CPUs ({format_cpus(online)})")
+        return note(PART(usable=format_cpus(mine), online=format_cpus(online)))
+    return ok(ALL(online=format_cpus(online)))

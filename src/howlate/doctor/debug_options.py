@@ -1,12 +1,26 @@
-"""Debug options that cost: the kernel's configuration and the words of the command line that switch them
-on.
-"""
+"""Expensive debug options: in the kernel's configuration, and words of the command line that switch them on."""
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, late, note, ok, some, unknown
+from howlate.doctor._check import UNKNOWN, Judgement, late, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+HEAVY = rule(
+    "doctor.debug_options.heavy",
+    "{options}",
+    remedy="boot a kernel built without them; take such words off the command line",
+)
+LIGHT = rule(
+    "doctor.debug_options.light",
+    "{options}",
+    remedy="a kernel without them is somewhat quicker; compare only kernels with the same options",
+)
+NONE = rule("doctor.debug_options.none", "none that cost time")
+NOT_KNOWN = rule(
+    "doctor.debug_options.not-known", UNKNOWN, remedy="look for /proc/config.gz or /boot/config-$(uname -r)"
+)
 
 TITLE = "Debug options"
 WHY = (
@@ -38,9 +52,9 @@ _WORDS = {
 }
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     if facts.mapping("kernel.config") is None:
-        return unknown(facts, "kernel.config", "look for /proc/config.gz or /boot/config-$(uname -r)")
+        return unknown(facts, "kernel.config", NOT_KNOWN)
     off = {"DEBUG_KMEMLEAK"} if facts.parameter("kmemleak") == "off" else set()
     heavy = [f"CONFIG_{name}" for name in _HEAVY if facts.config(name) == "y" and name not in off]
     for word, wanted in _WORDS.items():
@@ -48,11 +62,8 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
         if value is not None and value not in ("-", "off") and wanted in (None, value):
             heavy.append(f"{word}={value}" if value else word)
     if heavy:
-        return late(some(heavy), "boot a kernel built without them; take such words off the command line")
+        return late(HEAVY(options=heavy))
     light = [f"CONFIG_{name}" for name in _LIGHT if facts.config(name) == "y"]
     if light:
-        return note(
-            some(light),
-            "a kernel without them is somewhat quicker; the same kernel must be compared with the same",
-        )
-    return ok("none that cost")
+        return note(LIGHT(options=light))
+    return ok(NONE())

@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, kernel_version, measuring_cpus, note, number, ok, row_cpus, unknown
+from howlate.doctor._check import UNKNOWN, Judgement, measuring_cpus, note, number, ok, row_cpus, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.model.preemption import kernel_version
+from howlate.words.statement import rule
+
+ABSENT = rule("doctor.fair_server.absent", "this kernel has none")
+RUNS = rule(
+    "doctor.fair_server.runs",
+    "takes up to {runtime_ms} of {period_ms} ms for tasks that are not real-time",
+    remedy="`echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime` (then a runaway real-time task starves all "
+    "else)",
+)
+OFF = rule("doctor.fair_server.off", "off on the measuring CPUs")
+NOT_KNOWN = rule(
+    "doctor.fair_server.not-known", UNKNOWN, remedy="mount debugfs: `mount -t debugfs none /sys/kernel/debug`"
+)
 
 TITLE = "Fair server"
 WHY = (
-    "Where real-time tasks leave nothing to the others, the fair server takes 50 ms of each second for "
-    "these, above every "
-    "FIFO priority. A measuring task that sleeps between activations meets it only if other real-time "
-    "tasks fill its CPU."
+    "If real-time tasks leave the other tasks no CPU time, the fair server takes 50 ms of each second "
+    "for them, above every FIFO priority. A measuring task that sleeps between activations meets it only "
+    "if other real-time tasks fill its CPU."
 )
 WEIGHT = 55
 IN_GUESTS = True
 IN_LAB = ""
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     version = kernel_version(facts)
     if version is not None and version < (6, 12):
-        return ok("this kernel has none")
+        return ok(ABSENT())
     rows = facts.table("sched.fair_server")
     if rows is None:
-        return unknown(facts, "sched.fair_server", "mount debugfs: `mount -t debugfs none /sys/kernel/debug`")
+        return unknown(facts, "sched.fair_server", NOT_KNOWN)
     cpus = measuring_cpus(facts, aim)
     for row in rows:
         runtime, period = number(row, "runtime_ns"), number(row, "period_ns")
         if row_cpus(row, "cpus") & cpus and runtime and period:
-            return note(
-                f"takes up to {runtime // 1_000_000} of {period // 1_000_000} ms for tasks that are not "
-                f"real-time",
-                "`echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime` (then a runaway real-time "
-                "task starves all else)",
-            )
-    return ok("off on the measuring CPUs")
+            return note(RUNS(runtime_ms=runtime // 1000000, period_ms=period // 1000000))
+    return ok(OFF())

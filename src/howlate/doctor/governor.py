@@ -1,42 +1,48 @@
-"""Who chooses the CPUs' frequency: /sys/devices/system/cpu/cpu*/cpufreq."""
+"""The frequency governors of the CPUs: /sys/devices/system/cpu/cpu*/cpufreq."""
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, absent, late, measuring_cpus, note, number, ok, row_cpus, unknown
+from howlate.doctor._check import Judgement, absent, late, measuring_cpus, note, number, ok, row_cpus, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+ABSENT = rule("doctor.governor.absent", "the kernel does not set the frequency here")
+ABSENT_THERE = rule(
+    "doctor.governor.absent-there", "the kernel does not set the frequency of the measuring CPUs"
+)
+CHANGE = "`howlate probe hold --knob governor=performance`, or `cpupower frequency-set -g performance`"
+PREFERENCE = rule("doctor.governor.preference", "{governors} with the preference performance", remedy=CHANGE)
+SLOW = rule("doctor.governor.slow", "{governors}", remedy=CHANGE)
+PERFORMANCE = rule("doctor.governor.performance", "performance")
+FIXED = rule("doctor.governor.fixed", "{governors}, but the frequency is fixed")
 
 TITLE = "Frequency governor"
 WHY = (
-    "A CPU that mostly sleeps is run slowly by every governor but `performance`, and its wake-up then "
-    "takes several times as "
-    "long; a change of frequency itself can stop the CPU for tens of microseconds."
+    "Every governor but `performance` runs a mostly idle CPU slowly, and its wake-up then takes several "
+    "times as long; a change of frequency itself can stop the CPU for tens of microseconds."
 )
 WEIGHT = 75
 
-_CHANGE = "`howlate probe hold --knob governor=performance`, or `cpupower frequency-set -g performance`"
 
-
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     rows = facts.table("cpu.frequency")
     if rows is None:
         if absent(facts, "cpu.frequency"):
-            return ok("the kernel does not drive the frequency here")
+            return ok(ABSENT())
         return unknown(facts, "cpu.frequency")
     cpus = measuring_cpus(facts, aim)
     mine = [row for row in rows if row_cpus(row, "cpus") & cpus]
     if not mine:
-        return ok("the kernel does not drive the frequency of the measuring CPUs")
+        return ok(ABSENT_THERE())
     names = sorted({str(row.get("governor")) for row in mine})
     fixed = all(
         number(row, "min_khz") is not None and row.get("min_khz") == row.get("max_khz") for row in mine
     )
     if names == ["performance"] or fixed:
-        return ok(
-            "performance" if names == ["performance"] else f"{', '.join(names)}, but the frequency is fixed"
-        )
+        return ok(PERFORMANCE() if names == ["performance"] else FIXED(governors=names))
     if names == ["None"]:
         return unknown(facts, "cpu.frequency")
     if all(row.get("preference") == "performance" for row in mine):
-        return note(f"{', '.join(names)} with the preference performance", _CHANGE)
-    return late(", ".join(names), _CHANGE)
+        return note(PREFERENCE(governors=names))
+    return late(SLOW(governors=names))

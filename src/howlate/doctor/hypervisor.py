@@ -1,26 +1,38 @@
-"""A hypervisor below: CPUID, /sys/hypervisor, the device tree."""
+"""Whether a hypervisor runs below this kernel: CPUID, /sys/hypervisor, the device tree."""
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, late, ok, unknown
+from howlate.doctor._check import Judgement, late, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+NONE = rule("doctor.hypervisor.none", "none visible")
+CHANGE = (
+    "measure on the hardware; or on the host: a CPU for each virtual CPU (pinned), SCHED_FIFO for their threads, "
+    "C-states off, memory locked; in the guest `idle=poll`"
+)
+GUEST = rule("doctor.hypervisor.guest", "a guest of {hypervisor}", remedy=CHANGE)
+POLLING_GUEST = rule(
+    "doctor.hypervisor.polling-guest",
+    "a guest of {hypervisor} (guest halt polling {poll_ns} ns)",
+    remedy=CHANGE,
+)
 
 TITLE = "Hypervisor"
 WHY = (
-    "A guest's timer fires when the host runs the virtual CPU again: the host's own load, its idle states "
-    "and its memory "
-    "traffic are in every number, and no setting in the guest can take them out."
+    "A guest's timer fires when the host runs the virtual CPU again: the host's own load, its idle "
+    "states and its memory traffic affect every number, and no setting in the guest can remove them."
 )
 WEIGHT = 88
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     name = facts.text("machine.hypervisor")
     if name is None:
         return unknown(facts, "machine.hypervisor")
     if not name:
-        return ok("none to be seen")
+        return ok(NONE())
     spelt = {
         "KVMKVMKVM": "KVM",
         "VMwareVMware": "VMware",
@@ -28,10 +40,6 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
         "XenVMMXenVMM": "Xen",
     }.get(name, name)
     poll = facts.integer("cpu.haltpoll_ns")
-    polling = "" if poll is None else f" (guest halt polling {poll} ns)"
-    return late(
-        f"a guest of {spelt}{polling}",
-        "measure on the hardware; or on the host: a CPU for each virtual CPU (pinned), SCHED_FIFO for "
-        "their threads, "
-        "C-states off, memory locked; in the guest `idle=poll`",
-    )
+    if poll is None:
+        return late(GUEST(hypervisor=spelt))
+    return late(POLLING_GUEST(hypervisor=spelt, poll_ns=poll))

@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 from howlate.doctor._check import (
-    Verdict,
-    is_rt_kernel,
+    Judgement,
     late,
     measuring_cpus,
     note,
@@ -14,11 +13,25 @@ from howlate.doctor._check import (
     ok,
     other_cpus,
     row_cpus,
-    some,
     unknown,
 )
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.model.preemption import is_rt_kernel
+from howlate.words.statement import rule
+
+NONE = rule("doctor.irq_affinity.none", "no device's interrupt goes there")
+ARRIVE = rule(
+    "doctor.irq_affinity.arrive",
+    "{count} since boot, of {interrupts}",
+    remedy="`howlate probe hold --knob irq_affinity=away`, or write other CPUs to /proc/irq/N/smp_affinity_list; "
+    "permanently `irqaffinity=`",
+)
+NOWHERE_ELSE = rule(
+    "doctor.irq_affinity.nowhere-else",
+    "{count} since boot, of {interrupts}; every CPU measures, so no other can take them",
+    remedy="measure on some CPUs only: `--cpus`",
+)
 
 TITLE = "Interrupts on the measuring CPUs"
 WHY = (
@@ -31,7 +44,7 @@ WEIGHT = 65
 _OFTEN_HZ = 10
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     rows = facts.table("irq.devices")
     if rows is None:
         return unknown(facts, "irq.devices")
@@ -46,16 +59,9 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
             arrived.append((total, f"{row.get('irq')} ({str(row.get('name')).split(' ')[-1]})"))
     arrived.sort(key=lambda one: (-one[0], one[1]))
     if not arrived:
-        return ok("no device's interrupt goes there")
-    found = f"{sum(total for total, _ in arrived)} since boot, of {some([name for _, name in arrived])}"
+        return ok(NONE())
+    values = {"count": sum(total for total, _ in arrived), "interrupts": [name for _, name in arrived]}
     if not other_cpus(facts, aim):
-        return note(
-            found + "; every CPU measures, so there is no other for them",
-            "measure on some CPUs only: `--cpus`",
-        )
-    change = (
-        "`howlate probe hold --knob irq_affinity=away`, or write other CPUs to "
-        "/proc/irq/N/smp_affinity_list; for good `irqaffinity=`"
-    )
+        return note(NOWHERE_ELSE(**values))
     often = uptime > 0 and arrived[0][0] >= _OFTEN_HZ * uptime
-    return late(found, change) if often and not is_rt_kernel(facts) else note(found, change)
+    return late(ARRIVE(**values)) if often and not is_rt_kernel(facts) else note(ARRIVE(**values))

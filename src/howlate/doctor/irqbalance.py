@@ -1,30 +1,35 @@
-"""Whether the service irqbalance runs."""
+"""Whether the service irqbalance is running."""
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, measuring_cpus, note, ok, unknown
+from howlate.doctor._check import Judgement, measuring_cpus, note, ok, unknown
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+ABSENT = rule("doctor.irqbalance.absent", "does not run")
+APART = rule("doctor.irqbalance.apart", "runs, and leaves isolated CPUs alone")
+RUNS = rule(
+    "doctor.irqbalance.runs",
+    "runs",
+    remedy="`systemctl stop irqbalance`, or IRQBALANCE_BANNED_CPULIST={cpus} in /etc/default/irqbalance",
+)
 
 TITLE = "irqbalance"
 WHY = (
-    "It moves interrupts from CPU to CPU every ten seconds, onto the measuring ones too, and undoes what "
+    "It moves interrupts from CPU to CPU every ten seconds, also to the measuring CPUs, and undoes what "
     "was set by hand."
 )
 WEIGHT = 48
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     services = facts.values.get("tasks.services")
     if not isinstance(services, list):
         return unknown(facts, "tasks.services")
     if "irqbalance" not in services:
-        return ok("does not run")
+        return ok(ABSENT())
     cpus = measuring_cpus(facts, aim)
     if cpus <= (facts.cpus("cpu.isolated") or frozenset()):
-        return ok("runs, and leaves isolated CPUs alone")
-    return note(
-        "runs",
-        f"`systemctl stop irqbalance`, or IRQBALANCE_BANNED_CPULIST={format_cpus(cpus)} in "
-        f"/etc/default/irqbalance",
-    )
+        return ok(APART())
+    return note(RUNS(cpus=format_cpus(cpus)))

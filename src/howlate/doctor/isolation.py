@@ -4,42 +4,50 @@ partitions.
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, late, measuring_cpus, note, ok, real_time, unknown
+from howlate.doctor._check import Judgement, late, measuring_cpus, note, ok, real_time, unknown
 from howlate.model.facts import Facts, format_cpus, parse_cpus
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+ONE_CPU = rule("doctor.isolation.one-cpu", "one CPU only: nothing to isolate it from")
+COMPLETE = rule("doctor.isolation.complete", "CPU {cpus} isolated, with nohz_full and rcu_nocbs")
+CHANGE = (
+    "`isolcpus=managed_irq,domain,{isolated} nohz_full={isolated} rcu_nocbs={isolated}` on the kernel's command "
+    "line"
+)
+NOT_ISOLATED = rule(
+    "doctor.isolation.not-isolated",
+    "CPU {cpus} is not isolated",
+    "CPUs {cpus} are not isolated",
+    by="count",
+    remedy=CHANGE,
+)
+LACKING = rule("doctor.isolation.lacking", "CPU {cpus} isolated, without {parameters}", remedy=CHANGE)
 
 TITLE = "Isolation"
 WHY = (
-    "An isolated CPU is left alone by the load balancer (isolcpus), by most ticks (nohz_full) and by the "
-    "callbacks of RCU "
-    "(rcu_nocbs); without it, any task may be put there and leaves its interrupts, timers and cold caches."
+    "The load balancer (isolcpus), most ticks (nohz_full) and the callbacks of RCU (rcu_nocbs) leave an "
+    "isolated CPU alone. Any task may run on another CPU, and it leaves its interrupts, timers and cold "
+    "caches there."
 )
 WEIGHT = 40
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     isolated, online = facts.cpus("cpu.isolated"), facts.cpus("cpu.online")
     if isolated is None or online is None:
         return unknown(facts, "cpu.isolated" if isolated is None else "cpu.online")
     if len(online) <= 1:
-        return ok("one CPU only: nothing to isolate it from")
+        return ok(ONE_CPU())
     cpus = measuring_cpus(facts, aim)
-    listed = format_cpus(cpus if cpus < online else {max(online)})
-    change = (
-        f"`isolcpus=managed_irq,domain,{listed} nohz_full={listed} rcu_nocbs={listed}` on the kernel's "
-        "command line"
-    )
+    proposed = format_cpus(cpus if cpus < online else {max(online)})
     apart = cpus <= isolated or facts.text("cgroup.partition") in ("root", "isolated", "exclusive")
     if not apart:
-        found = (
-            f"CPU {format_cpus(cpus)} is not isolated"
-            if len(cpus) == 1
-            else f"CPUs {format_cpus(cpus)} are not isolated"
-        )
-        return note(found, change) if real_time(aim) else late(found, change)
+        together = NOT_ISOLATED(cpus=format_cpus(cpus), count=len(cpus), isolated=proposed)
+        return note(together) if real_time(aim) else late(together)
     quiet = facts.cpus("cpu.nohz_full") or frozenset()
     callbacks = (parse_cpus(facts.parameter("rcu_nocbs") or "") or frozenset()) | quiet
     lacking = [name for name, have in (("nohz_full", quiet), ("rcu_nocbs", callbacks)) if not cpus <= have]
     if lacking:
-        return note(f"CPU {format_cpus(cpus)} isolated, without {' and '.join(lacking)}", change)
-    return ok(f"CPU {format_cpus(cpus)} isolated, with nohz_full and rcu_nocbs")
+        return note(LACKING(cpus=format_cpus(cpus), parameters=" and ".join(lacking), isolated=proposed))
+    return ok(COMPLETE(cpus=format_cpus(cpus)))

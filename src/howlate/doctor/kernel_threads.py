@@ -1,12 +1,10 @@
-"""Priorities of the kernel's own threads (irq/*, ktimers, ksoftirqd, rcuc) on the measuring CPUs against
-the measuring task's.
-"""
+"""Priorities of kernel threads (irq/*, ktimers, ksoftirqd, rcuc) on the measuring CPUs, compared with the
+measuring task's."""
 
 from __future__ import annotations
 
 from howlate.doctor._check import (
-    Verdict,
-    is_rt_kernel,
+    Judgement,
     late,
     measuring_cpus,
     note,
@@ -14,11 +12,29 @@ from howlate.doctor._check import (
     ok,
     real_time,
     row_cpus,
-    some,
     unknown,
 )
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.model.preemption import is_rt_kernel
+from howlate.words.statement import rule
+
+TIMERS_BELOW = rule(
+    "doctor.kernel_threads.timers-below",
+    "ktimers at priority {timers}, below the measuring task ({priority})",
+    remedy="with setitimer, timer_create, timerfd or epoll: `chrt -f -p PRIORITY $(pgrep ktimers/N)`, above every "
+    "busy real-time task; clock_nanosleep and futex do not need it",
+)
+NONE = rule("doctor.kernel_threads.none", "none at or above the measuring priority")
+ABOVE_TEXT = "{threads} may run before the measuring task ({policy}:{priority})"
+ABOVE = rule(
+    "doctor.kernel_threads.above",
+    ABOVE_TEXT,
+    remedy="raise the measuring priority above them (`--policy fifo:90`), or lower theirs: `chrt -f -p 50 PID`",
+)
+ABOVE_ORDINARY = rule(
+    "doctor.kernel_threads.above-ordinary", ABOVE_TEXT, remedy="measure under a real-time policy"
+)
 
 TITLE = "IRQ, ktimers, ksoftirqd and rcuc threads"
 WHY = (
@@ -32,7 +48,7 @@ WEIGHT = 72
 _KINDS = ("irq/", "ktimers/", "ktimersoftd/", "ksoftirqd/", "rcuc/", "rcub/")
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     rows = facts.table("tasks.real_time")
     if rows is None:
         return unknown(facts, "tasks.real_time")
@@ -48,17 +64,8 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
             before.append((priority, f"{name} ({priority})"))
     if before:
         names = [name for _, name in sorted(before, key=lambda one: (-one[0], one[1]))]
-        change = (
-            "raise the measuring priority above them (`--policy fifo:90`), or lower theirs: `chrt -f -p 50 "
-            "PID`"
-        )
-        found = f"{some(names)} may run before the measuring task ({aim.policy}:{aim.priority})"
-        return late(found, change) if real_time(aim) else note(found, "measure under a real-time policy")
+        values = {"threads": names, "policy": aim.policy, "priority": aim.priority}
+        return late(ABOVE(**values)) if real_time(aim) else note(ABOVE_ORDINARY(**values))
     if timers and is_rt_kernel(facts) and real_time(aim):
-        return note(
-            f"ktimers at priority {max(timers)}, below the measuring task ({aim.priority})",
-            "with setitimer, timer_create, timerfd or epoll: `chrt -f -p PRIORITY $(pgrep ktimers/N)`, "
-            "above every busy "
-            "real-time task; clock_nanosleep and futex do not need it",
-        )
-    return ok("none at or above the measuring priority")
+        return note(TIMERS_BELOW(timers=max(timers), priority=aim.priority))
+    return ok(NONE())

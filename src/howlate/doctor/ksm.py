@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, absent, note, ok, unknown
+from howlate.doctor._check import Judgement, absent, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+ABSENT = rule("doctor.ksm.absent", "this kernel has none")
+RUNS = rule(
+    "doctor.ksm.runs",
+    "runs",
+    remedy="`echo 2 > /sys/kernel/mm/ksm/run` (stops, and takes merged pages apart)",
+)
+OFF = rule("doctor.ksm.off", "does not run")
 
 TITLE = "KSM"
 WHY = (
@@ -14,10 +23,10 @@ WHY = (
 WEIGHT = 28
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     run = facts.integer("memory.ksm")
     if run is None:
-        return ok("this kernel has none") if absent(facts, "memory.ksm") else unknown(facts, "memory.ksm")
+        return ok(ABSENT()) if absent(facts, "memory.ksm") else unknown(facts, "memory.ksm")
     if run == 1:
-        return note("runs", "`echo 2 > /sys/kernel/mm/ksm/run` (stops, and takes merged pages apart)")
-    return ok("does not run")
+        return note(RUNS())
+    return ok(OFF())

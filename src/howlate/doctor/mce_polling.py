@@ -1,10 +1,20 @@
-"""How often each CPU looks for corrected machine errors: machinecheck0/check_interval."""
+"""How often each CPU polls for corrected machine errors: machinecheck0/check_interval."""
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, absent, note, ok, unknown
+from howlate.doctor._check import Judgement, absent, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+SWITCHED_OFF = rule("doctor.mce_polling.switched-off", "off (command line)")
+ABSENT = rule("doctor.mce_polling.absent", "does not exist here")
+RUNS = rule(
+    "doctor.mce_polling.runs",
+    "every {interval_s} s",
+    remedy="`echo 0 > /sys/devices/system/machinecheck/machinecheck0/check_interval`, or `mce=ignore_ce`",
+)
+OFF = rule("doctor.mce_polling.off", "off")
 
 TITLE = "MCE polling"
 WHY = (
@@ -14,23 +24,18 @@ WHY = (
 WEIGHT = 24
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     text = facts.text("mce.check_interval_s")
     if facts.parameter("mce") in ("off", "ignore_ce") or facts.parameter("nomce") is not None:
-        return ok("off (command line)")
+        return ok(SWITCHED_OFF())
     if text is None:
         return (
-            ok("not there")
-            if absent(facts, "mce.check_interval_s")
-            else unknown(facts, "mce.check_interval_s")
+            ok(ABSENT()) if absent(facts, "mce.check_interval_s") else unknown(facts, "mce.check_interval_s")
         )
     try:
         interval = int(text, 10)
     except ValueError:
         return unknown(facts, "mce.check_interval_s")
     if interval > 0:
-        return note(
-            f"every {interval} s",
-            "`echo 0 > /sys/devices/system/machinecheck/machinecheck0/check_interval`, or `mce=ignore_ce`",
-        )
-    return ok("off")
+        return note(RUNS(interval_s=interval))
+    return ok(OFF())

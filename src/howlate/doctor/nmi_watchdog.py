@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, absent, measuring_cpus, note, ok, unknown
+from howlate.doctor._check import Judgement, absent, measuring_cpus, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+ELSEWHERE = rule("doctor.nmi_watchdog.elsewhere", "not on the measuring CPUs")
+ON = rule(
+    "doctor.nmi_watchdog.on",
+    "on",
+    remedy="`howlate probe hold --knob nmi_watchdog=off`, or `nowatchdog` on the command line",
+)
+SOFT = rule(
+    "doctor.nmi_watchdog.soft",
+    "off; the soft watchdog is on",
+    remedy="`sysctl kernel.soft_watchdog=0`, or `nowatchdog`",
+)
+OFF = rule("doctor.nmi_watchdog.off", "off")
 
 TITLE = "NMI watchdog"
 WHY = (
@@ -15,15 +29,15 @@ WHY = (
 WEIGHT = 36
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     hard, soft = facts.integer("watchdog.nmi"), facts.integer("watchdog.soft")
     watched = facts.cpus("watchdog.cpus")
     if hard is None and not absent(facts, "watchdog.nmi"):
         return unknown(facts, "watchdog.nmi")
     if watched is not None and not watched & measuring_cpus(facts, aim):
-        return ok("not on the measuring CPUs")
+        return ok(ELSEWHERE())
     if hard:
-        return note("on", "`howlate probe hold --knob nmi_watchdog=off`, or `nowatchdog` on the command line")
+        return note(ON())
     if soft:
-        return note("off; the soft watchdog is on", "`sysctl kernel.soft_watchdog=0`, or `nowatchdog`")
-    return ok("off")
+        return note(SOFT())
+    return ok(OFF())

@@ -1,27 +1,35 @@
-"""Automatic NUMA balancing: /proc/sys/kernel/numa_balancing, and the nodes that are there."""
+"""Automatic NUMA balancing: /proc/sys/kernel/numa_balancing, and the existing nodes."""
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, absent, late, ok, unknown
+from howlate.doctor._check import Judgement, absent, late, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+ABSENT = rule("doctor.numa_balancing.absent", "this kernel does not balance")
+OFF = rule("doctor.numa_balancing.off", "off")
+ONE_NODE = rule("doctor.numa_balancing.one-node", "on, but there is only one node")
+ON = rule(
+    "doctor.numa_balancing.on", "on", remedy="`sysctl kernel.numa_balancing=0`, or `numa_balancing=disable`"
+)
 
 TITLE = "NUMA balancing"
 WHY = (
-    "The kernel unmaps a task's pages now and then to see who touches them: faults and moved pages, of "
-    "locked memory too."
+    "The kernel occasionally unmaps a task's pages to see which CPU accesses them: this causes faults "
+    "and moved pages, in locked memory too."
 )
 WEIGHT = 52
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     balancing, nodes = facts.integer("sched.numa_balancing"), facts.cpus("memory.numa_nodes")
     if balancing is None:
         if absent(facts, "sched.numa_balancing"):
-            return ok("this kernel does not balance")
+            return ok(ABSENT())
         return unknown(facts, "sched.numa_balancing")
     if balancing == 0:
-        return ok("off")
+        return ok(OFF())
     if nodes is not None and len(nodes) <= 1:
-        return ok("on, but there is one node only")
-    return late("on", "`sysctl kernel.numa_balancing=0`, or `numa_balancing=disable`")
+        return ok(ONE_NODE())
+    return late(ON())

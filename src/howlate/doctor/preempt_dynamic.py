@@ -4,9 +4,25 @@ the configuration.
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, is_dynamic, late, ok, preempt_mode, unknown
+from howlate.doctor._check import UNKNOWN, Judgement, late, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.model.preemption import is_dynamic, preempt_mode
+from howlate.words.statement import rule
+
+FIXED = rule("doctor.preempt_dynamic.fixed", "fixed when the kernel was built")
+WEAK = rule(
+    "doctor.preempt_dynamic.weak",
+    "{mode} (as reported by {source})",
+    remedy="now: `echo full > /sys/kernel/debug/sched/preempt` (debugfs mounted); permanently: `preempt=full` on "
+    "the kernel's command line",
+)
+MODE = rule("doctor.preempt_dynamic.mode", "{mode} (as reported by {source})")
+NOT_KNOWN = rule(
+    "doctor.preempt_dynamic.not-known",
+    UNKNOWN,
+    remedy="mount debugfs: `mount -t debugfs none /sys/kernel/debug`",
+)
 
 TITLE = "Mode of PREEMPT_DYNAMIC"
 WHY = (
@@ -19,22 +35,15 @@ IN_GUESTS = True
 IN_LAB = "boot it with `preempt=full` in brackets behind its label, as in `6.1[preempt=full]`"
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     dynamic = is_dynamic(facts)
     if dynamic is None:
         return unknown(facts, "kernel.version")
     if not dynamic:
-        return ok("fixed when the kernel was built")
+        return ok(FIXED())
     mode = preempt_mode(facts)
     if mode is None:
-        return unknown(
-            facts, "kernel.preempt_mode", "mount debugfs: `mount -t debugfs none /sys/kernel/debug`"
-        )
-    found = f"{mode[0]} (says {mode[1]})"
+        return unknown(facts, "kernel.preempt_mode", NOT_KNOWN)
     if mode[0] in ("none", "voluntary", "lazy"):
-        return late(
-            found,
-            "now: `echo full > /sys/kernel/debug/sched/preempt` (debugfs mounted); "
-            "for good: `preempt=full` on the kernel's command line",
-        )
-    return ok(found)
+        return late(WEAK(mode=mode[0], source=mode[1]))
+    return ok(MODE(mode=mode[0], source=mode[1]))

@@ -4,9 +4,25 @@ CONFIG_PREEMPT*.
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, is_dynamic, is_rt_kernel, late, note, ok, preempt_mode, unknown
+from howlate.doctor._check import Judgement, late, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.model.preemption import is_dynamic, is_rt_kernel, preempt_mode
+from howlate.words.statement import rule
+
+REAL_TIME = rule("doctor.preemption.real-time", "PREEMPT_RT")
+CHANGE = "install a PREEMPT_RT kernel (Debian: `apt install linux-image-rt-amd64`, or -arm64) and boot it"
+DYNAMIC = rule(
+    "doctor.preemption.dynamic", "not PREEMPT_RT; the mode is chosen at boot (PREEMPT_DYNAMIC)", remedy=CHANGE
+)
+FULL = rule("doctor.preemption.full", "preemptible (full), not PREEMPT_RT", remedy=CHANGE)
+WEAK = rule(
+    "doctor.preemption.weak",
+    "not PREEMPT_RT, and not preemptible in the kernel (none or voluntary)",
+    remedy=CHANGE,
+)
+FIXED = rule("doctor.preemption.fixed", "preemption {mode}, fixed when the kernel was built", remedy=CHANGE)
+PREEMPTIBLE = rule("doctor.preemption.preemptible", "preemptible ({mode}), not PREEMPT_RT", remedy=CHANGE)
 
 TITLE = "Preemption model"
 WHY = (
@@ -18,23 +34,21 @@ WEIGHT = 95
 IN_GUESTS = True
 IN_LAB = "compare it with its RT kernel, as in `6.1-rt`"
 
-_CHANGE = "install a PREEMPT_RT kernel (Debian: `apt install linux-image-rt-amd64`, or -arm64) and boot it"
 
-
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     real_time = is_rt_kernel(facts)
     if real_time is None:
         return unknown(facts, "kernel.version")
     if real_time:
-        return ok("PREEMPT_RT")
+        return ok(REAL_TIME())
     if is_dynamic(facts):
-        return note("not PREEMPT_RT; the mode is chosen at boot (PREEMPT_DYNAMIC)", _CHANGE)
+        return note(DYNAMIC())
     mode = preempt_mode(facts)
     if mode is None:
         version = facts.text("kernel.version") or ""
         if "PREEMPT" in version:
-            return note("preemptible (full), not PREEMPT_RT", _CHANGE)
-        return late("not PREEMPT_RT, and not preemptible in the kernel (none or voluntary)", _CHANGE)
+            return note(FULL())
+        return late(WEAK())
     if mode[0] in ("none", "voluntary"):
-        return late(f"preemption {mode[0]}, fixed when the kernel was built", _CHANGE)
-    return note(f"preemptible ({mode[0]}), not PREEMPT_RT", _CHANGE)
+        return late(FIXED(mode=mode[0]))
+    return note(PREEMPTIBLE(mode=mode[0]))

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, absent, measuring_cpus, note, ok, unknown
+from howlate.doctor._check import Judgement, absent, measuring_cpus, note, ok, unknown
 from howlate.model.facts import Facts, format_cpus, parse_cpus
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+OFF = rule("doctor.smt.off", "off, or does not exist here")
+APART = rule("doctor.smt.apart", "no other thread shares a core with a measuring CPU")
+CHANGE = (
+    "`echo off > /sys/devices/system/cpu/smt/control`, or `nosmt`, or leave the sibling idle: "
+    "`echo 0 > /sys/devices/system/cpu/cpuN/online`"
+)
+SHARED = rule("doctor.smt.shared", "CPU {cpus} shares a core with a measuring CPU", remedy=CHANGE)
+ON = rule("doctor.smt.on", "on: CPUs {cpus} share cores", remedy=CHANGE)
 
 TITLE = "SMT"
 WHY = (
-    "What runs on the core's other thread takes up to half of its units, caches and buffers: the same work "
-    "takes longer."
+    "Work on the core's other thread takes up to half of the core's units, caches and buffers: the same "
+    "work takes longer."
 )
 WEIGHT = 45
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     active = facts.integer("cpu.smt_active")
     groups = facts.values.get("cpu.siblings")
     if not isinstance(groups, list):
         if active == 0 or (active is None and absent(facts, "cpu.smt_active")):
-            return ok("off, or not there")
+            return ok(OFF())
         return unknown(facts, "cpu.siblings")
     cpus, online = measuring_cpus(facts, aim), facts.cpus("cpu.online") or frozenset()
     shared: set[int] = set()
@@ -32,11 +42,5 @@ def judge(facts: Facts, aim: Aim) -> Verdict:
                 else (members & online if len(members & online) > 1 else set())
             )
     if active == 0 or not shared:
-        return ok("no other thread shares a core with a measuring CPU")
-    return note(
-        f"CPU {format_cpus(shared)} shares a core with a measuring CPU"
-        if not aim.every
-        else f"on: CPUs {format_cpus(shared)} share cores",
-        "`echo off > /sys/devices/system/cpu/smt/control`, or `nosmt`, or leave the sibling idle: "
-        "`echo 0 > /sys/devices/system/cpu/cpuN/online`",
-    )
+        return ok(APART())
+    return note((ON if aim.every else SHARED)(cpus=format_cpus(shared)))

@@ -1,10 +1,18 @@
-"""Time that the hypervisor gave to others: steal of /proc/stat since boot."""
+"""Time that the hypervisor gave to other guests: steal of /proc/stat since boot."""
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, late, note, ok, unknown
+from howlate.doctor._check import Judgement, late, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+STOLEN = rule(
+    "doctor.steal.stolen",
+    "{share} % of the CPUs' time since boot",
+    remedy="give the guest CPUs of its own on the host, or measure on the hardware",
+)
+NONE = rule("doctor.steal.none", "none since boot")
 
 TITLE = "Steal"
 WHY = (
@@ -14,14 +22,13 @@ WHY = (
 WEIGHT = 86
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     stolen, total = facts.integer("cpu.steal_ticks"), facts.integer("cpu.total_ticks")
     if stolen is None or total is None or total <= 0:
         return unknown(facts, "cpu.steal_ticks" if stolen is None else "cpu.total_ticks")
     share = 100 * stolen / total
-    change = "give the guest CPUs of its own on the host, or measure on the hardware"
     if share >= 0.1:
-        return late(f"{share:.2g} % of the CPUs' time since boot", change)
+        return late(STOLEN(share=f"{share:.2g}"))
     if stolen > 0:
-        return note(f"{share:.1g} % of the CPUs' time since boot", change)
-    return ok("none since boot")
+        return note(STOLEN(share=f"{share:.1g}"))
+    return ok(NONE())

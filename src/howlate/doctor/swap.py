@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, note, ok, unknown
+from howlate.doctor._check import Judgement, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+NONE = rule("doctor.swap.none", "none")
+ON = rule(
+    "doctor.swap.on",
+    "{size_mib} MiB, swappiness {swappiness}",
+    remedy="lock the application's memory (mlockall), or `swapoff -a`",
+)
 
 TITLE = "Swap"
 WHY = (
@@ -15,14 +23,11 @@ WHY = (
 WEIGHT = 30
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     total = facts.integer("memory.swap_total_kib")
     if total is None:
         return unknown(facts, "memory.swap_total_kib")
     if total == 0:
-        return ok("none")
+        return ok(NONE())
     swappiness = facts.integer("memory.swappiness")
-    return note(
-        f"{total // 1024} MiB, swappiness {'?' if swappiness is None else swappiness}",
-        "lock the application's memory (mlockall), or `swapoff -a`",
-    )
+    return note(ON(size_mib=total // 1024, swappiness="?" if swappiness is None else swappiness))

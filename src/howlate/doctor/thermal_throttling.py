@@ -1,26 +1,31 @@
-"""How often CPUs were slowed because of heat since boot: cpu*/thermal_throttle."""
+"""How often heat slowed the CPUs since boot: cpu*/thermal_throttle."""
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, late, ok, unknown
+from howlate.doctor._check import Judgement, late, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+THROTTLED = rule(
+    "doctor.thermal_throttling.throttled",
+    "since boot {core} times a core, {package} times a package",
+    remedy="improve the cooling, or lower the top frequency: `cpupower frequency-set -u`",
+)
+NEVER = rule("doctor.thermal_throttling.never", "never since boot")
 
 TITLE = "Thermal throttling"
 WHY = (
-    "A CPU that is too hot is run at a fraction of its frequency, or stopped part of the time, and "
+    "An overheated CPU runs at a fraction of its frequency, or is stopped part of the time, and is "
     "interrupted each time."
 )
 WEIGHT = 74
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     core, package = facts.integer("cpu.throttled_core"), facts.integer("cpu.throttled_package")
     if core is None and package is None:
         return unknown(facts, "cpu.throttled_core")
     if (core or 0) + (package or 0) > 0:
-        return late(
-            f"{core or 0} times a core, {package or 0} times a package since boot",
-            "better cooling, or a lower top frequency: `cpupower frequency-set -u`",
-        )
-    return ok("never since boot")
+        return late(THROTTLED(core=core or 0, package=package or 0))
+    return ok(NEVER())

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, absent, note, ok, unknown
+from howlate.doctor._check import Judgement, absent, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+ABSENT = rule("doctor.timer_migration.absent", "this kernel does not migrate timers")
+OFF = rule("doctor.timer_migration.off", "off")
+ONE_CPU = rule("doctor.timer_migration.one-cpu", "on, but there is only one CPU")
+ON = rule(
+    "doctor.timer_migration.on",
+    "on",
+    remedy="`howlate probe hold --knob timer_migration=off`, or `sysctl kernel.timer_migration=0`",
+)
 
 TITLE = "Timer migration"
 WHY = (
-    "A timer that is armed on a CPU about to idle may be put on a busy one: its interrupt comes there, and "
-    "the wake-up goes "
-    "to the measuring CPU by another interrupt."
+    "A timer that is armed on a CPU about to idle may be moved to a busy one: its interrupt comes there, "
+    "and another interrupt carries the wake-up to the measuring CPU."
 )
 WEIGHT = 38
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     migration, online = facts.integer("sched.timer_migration"), facts.cpus("cpu.online")
     if migration is None:
         if absent(facts, "sched.timer_migration"):
-            return ok("this kernel does not migrate timers")
+            return ok(ABSENT())
         return unknown(facts, "sched.timer_migration")
     if migration == 0:
-        return ok("off")
+        return ok(OFF())
     if online is not None and len(online) == 1:
-        return ok("on, but there is one CPU only")
-    return note("on", "`howlate probe hold --knob timer_migration=off`, or `sysctl kernel.timer_migration=0`")
+        return ok(ONE_CPU())
+    return note(ON())

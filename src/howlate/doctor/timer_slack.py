@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, late, ok, real_time, unknown
+from howlate.doctor._check import Judgement, late, ok, real_time, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+SLACK = rule(
+    "doctor.timer_slack.slack",
+    "{slack_ns} ns under {policy}",
+    remedy="measure with `--timer-slack 1ns`, or under a real-time policy",
+)
+SMALL = rule("doctor.timer_slack.small", "{slack_ns} ns")
+NONE = rule("doctor.timer_slack.none", "none under {policy}")
+NONE_HERE = rule("doctor.timer_slack.none-here", "none under {policy} ({slack_ns} ns for ordinary tasks)")
 
 TITLE = "Timer slack"
 WHY = (
@@ -15,14 +25,13 @@ WHY = (
 WEIGHT = 70
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     slack = facts.integer("caller.timer_slack_ns")
     if real_time(aim):
-        return ok(f"none under {aim.policy}" + ("" if slack is None else f" ({slack} ns for ordinary tasks)"))
+        none = NONE(policy=aim.policy)
+        return ok(none if slack is None else NONE_HERE(policy=aim.policy, slack_ns=slack))
     if slack is None:
         return unknown(facts, "caller.timer_slack_ns")
     if slack > 1000:
-        return late(
-            f"{slack} ns under {aim.policy}", "measure with `--timer-slack 1ns`, or under a real-time policy"
-        )
-    return ok(f"{slack} ns")
+        return late(SLACK(slack_ns=slack, policy=aim.policy))
+    return ok(SMALL(slack_ns=slack))

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, absent, note, ok, unknown
+from howlate.doctor._check import Judgement, absent, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+ABSENT = rule("doctor.turbo.absent", "there is no switch for it here")
+ON = rule(
+    "doctor.turbo.on",
+    "on",
+    remedy="`howlate probe hold --knob turbo=off`, if the spread matters more than the mean",
+)
+OFF = rule("doctor.turbo.off", "off")
 
 TITLE = "Turbo"
 WHY = (
-    "How fast a CPU runs then hangs on heat and on what its neighbours do, so that the same work takes "
-    "differently long; "
-    "the mean gets better, the spread worse."
+    "The speed of a CPU then depends on heat and on its neighbours, so that the time of the same work "
+    "varies; the mean improves, the spread gets worse."
 )
 WEIGHT = 20
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     turbo = facts.text("cpu.turbo")
     if turbo is None:
-        return ok("no switch for it here") if absent(facts, "cpu.turbo") else unknown(facts, "cpu.turbo")
+        return ok(ABSENT()) if absent(facts, "cpu.turbo") else unknown(facts, "cpu.turbo")
     if turbo == "on":
-        return note("on", "`howlate probe hold --knob turbo=off`, if the spread matters more than the mean")
-    return ok("off")
+        return note(ON())
+    return ok(OFF())

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from howlate.doctor._check import Verdict, measuring_cpus, note, ok, other_cpus, unknown
+from howlate.doctor._check import Judgement, measuring_cpus, note, ok, other_cpus, unknown
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
+from howlate.words.statement import rule
+
+APART = rule("doctor.workqueues.apart", "kept off the measuring CPUs")
+EVERYWHERE = rule(
+    "doctor.workqueues.everywhere",
+    "may run everywhere; every CPU measures",
+    remedy="measure on some CPUs only: `--cpus`",
+)
+SHARED = rule(
+    "doctor.workqueues.shared",
+    "may run on the measuring CPU {cpus}",
+    remedy="`howlate probe hold --knob workqueue_cpumask=away`",
+)
 
 TITLE = "Workqueues"
 WHY = (
-    "Work that the kernel puts off (writing back, drivers, cgroups) runs on any CPU of this mask, the "
-    "measuring ones too."
+    "Deferred work of the kernel (writeback, drivers, cgroups) runs on any CPU of this mask, including "
+    "the measuring CPUs."
 )
 WEIGHT = 34
 
@@ -22,17 +35,14 @@ def _cpus_of(mask: str) -> frozenset[int] | None:
     return frozenset(cpu for cpu in range(bits.bit_length()) if bits >> cpu & 1)
 
 
-def judge(facts: Facts, aim: Aim) -> Verdict:
+def judge(facts: Facts, aim: Aim) -> Judgement:
     mask = facts.text("workqueue.cpumask")
     cpus = None if mask is None else _cpus_of(mask)
     if cpus is None:
         return unknown(facts, "workqueue.cpumask")
     shared = cpus & measuring_cpus(facts, aim)
     if not shared:
-        return ok("kept off the measuring CPUs")
+        return ok(APART())
     if not other_cpus(facts, aim):
-        return note("may run everywhere; every CPU measures", "measure on some CPUs only: `--cpus`")
-    return note(
-        f"may run on the measuring CPU {format_cpus(shared)}",
-        "`howlate probe hold --knob workqueue_cpumask=away`",
-    )
+        return note(EVERYWHERE())
+    return note(SHARED(cpus=format_cpus(shared)))

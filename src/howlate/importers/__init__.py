@@ -4,79 +4,103 @@ that begin with an underscore are shared. A format is found by its name or by it
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from functools import cache
 from pathlib import Path
 
 from howlate.errors import UsageError
 from howlate.importers._importer import Imported, Importer, Measured, RunImporter
-from howlate.model.decode import suggestion
+from howlate.model.decode import NO_FILE, UNREADABLE, suggestion
+from howlate.rooms import plugins
 from howlate.store.elsewhere import JOB, is_archive, streams_in
 from howlate.store.job_folder import JobFolder
 from howlate.store.run_folder import RUN
+from howlate.words.statement import rule
+
+UNKNOWN_FORMAT = rule("import.unknown-format", 'the format "{name}" is not known', remedy="{hint}")
+NO_FORMAT = rule(
+    "import.no-format",
+    "{path} looks like none of the formats that can be imported",
+    remedy="`howlate import --help` lists them; name a file or folder of one of them, or the format with --format",
+)
+SEVERAL_FORMATS = rule(
+    "import.several-formats",
+    "{path} looks like several formats: {formats:all}",
+    remedy="say which it is with --format",
+)
+JOB_INCOMPLETE = rule(
+    "import.job-incomplete",
+    "{path} has the plan of a job (run.json) and no cells.job, so it is not the whole folder of the job",
+    remedy="copy the whole folder from the machine again, cells.job and results included",
+)
+ALREADY_A_RUN = rule(
+    "import.already-a-run", "{path} is a run already", remedy="look at it: howlate show {path}"
+)
+ARCHIVE = rule(
+    "import.archive",
+    "{path} is an archive or compressed",
+    remedy="unpack it with the times of its files (tar -xf, unzip, unzstd), and import its content",
+)
+NOT_A_FILE = rule(
+    "import.not-a-file",
+    "{path} is neither a file nor a folder, and what it holds could be read only once",
+    remedy="write it to a file first",
+)
+EMPTY = rule("import.empty", "{path} is empty", remedy="copy it again, or measure again")
+NOTHING_IN = rule(
+    "import.nothing-in",
+    "{path} is neither the folder of a job (it has no cells.job) nor one with streams of the probe{ignored}",
+    remedy="name the folder that holds cells.job, or the streams themselves",
+)
 
 __all__ = ["Imported", "Importer", "Measured", "RunImporter", "all_importers", "find_importer"]
 
 
 @cache
 def all_importers() -> tuple[Importer | RunImporter, ...]:
-    """Every format of this folder; a file that cannot be imported is an error, never skipped."""
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-    return tuple(importlib.import_module(f"{__name__}.{name}").IMPORTER for name in names)
+    """Every format of this folder and the rooms'; a file that cannot be imported is an error, never skipped."""
+    return tuple(importlib.import_module(module).IMPORTER for module in plugins(__name__).values())
 
 
 def find_importer(path: Path, name: str | None = None) -> Importer | RunImporter:
     """The format of that name, else the one that knows its own in the file or folder."""
     known = {importer.name: importer for importer in all_importers()}
-    if name is not None:
-        if name not in known:
-            raise UsageError(f'the format "{name}" is not known', suggestion(name, known))
-        return known[name]
+    if name is not None and name not in known:
+        raise UsageError(UNKNOWN_FORMAT(name=name, hint=suggestion(name, known)))
     try:
         there = path.exists()
     except OSError as problem:
-        raise UsageError(
-            f"{path} cannot be read ({problem.strerror})", "name a file that you may read"
-        ) from None
+        raise UsageError(UNREADABLE(path=path, reason=problem.strerror)) from None
     if not there:
-        raise UsageError(f"{path} is not there", "see its name for a slip")
+        raise UsageError(NO_FILE(path=path))
+    if not (path.is_file() or path.is_dir()):  # a pipe would be waited for
+        raise UsageError(NOT_A_FILE(path=path))
+    if name is not None:
+        return known[name]
     if (path / RUN).is_file() and not (path / JOB).is_file():
         raise _has_no_job(path)
     found = [importer for importer in known.values() if importer.recognises(path)]
-    if len(found) != 1:
-        which = "none" if not found else "several (" + ", ".join(importer.name for importer in found) + ")"
-        formats = "; ".join(f"{importer.name}: {importer.summary}" for importer in known.values())
-        raise (None if found else _nothing_in(path)) or UsageError(
-            f"{path} looks like {which} of the formats that can be imported",
-            f"name a file or folder of one of them ({formats})",
-        )
+    if len(found) > 1:
+        raise UsageError(SEVERAL_FORMATS(path=path, formats=[importer.name for importer in found]))
+    if not found:
+        raise _nothing_in(path) or UsageError(NO_FORMAT(path=path))
     return found[0]
 
 
 def _has_no_job(path: Path) -> UsageError:
     """A folder with run.json and without cells.job."""
     if JobFolder.is_planned(path):
-        return UsageError(
-            f"{path} has the plan of a job ({RUN}) and no {JOB}, so it is not the whole folder of the job",
-            f"copy the whole folder from the machine again, {JOB} and results included",
-        )
-    return UsageError(f"{path} is a run already", f"look at it: howlate show {path}")
+        return UsageError(JOB_INCOMPLETE(path=path))
+    return UsageError(ALREADY_A_RUN(path=path))
 
 
 def _nothing_in(path: Path) -> UsageError | None:
     """Of what looks like no format why not, where that is known."""
     if is_archive(path):
-        return UsageError(
-            f"{path} is an archive or compressed",
-            "unpack it with the times of its files (tar -xf, unzip, unzstd), and import what was in it",
-        )
+        return UsageError(ARCHIVE(path=path))
     if not path.is_dir():
-        return UsageError(f"{path} is empty", "copy it again, or measure again") if _is_empty(path) else None
+        return UsageError(EMPTY(path=path)) if _is_empty(path) else None
     ignored = "".join(f"; {sentence}" for sentence in streams_in(path).ignored)
-    return UsageError(
-        f"{path} is neither the folder of a job (it has no {JOB}) nor one with streams of the probe{ignored}",
-        f"name the folder that holds {JOB}, or the streams themselves",
-    )
+    return UsageError(NOTHING_IN(path=path, ignored=ignored))
 
 
 def _is_empty(path: Path) -> bool:

@@ -18,10 +18,48 @@ from howlate.model.plan import Cell, Plan
 from howlate.model.run import BY_HAND, Run
 from howlate.model.study import KERNEL, PART, Part, Study, Value, spell
 from howlate.plan.aim import aim_of
-from howlate.plan.check import OURS
 from howlate.plan.matrix import LABELLED, cell_id
+from howlate.plan.options import OURS
 from howlate.store.frames import End, Kind
 from howlate.store.stream import Header, StreamReader
+from howlate.words.statement import Statement, rule
+
+LITTLE_KNOWN = rule(
+    "import.little-known",
+    "little is known of the machine, so nothing is said of what makes it late: {why}. Save `howlate-probe facts "
+    "--json` of the machine as {file} beside the streams before they are imported.",
+)
+NO_FACTS = rule("import.no-facts", "there is no {file} of it")
+OTHER_FACTS = rule("import.other-facts", "{file} is of another machine, by its {fact} {value}")
+SEVERAL_BOOTS = rule(
+    "import.several-boots", "the streams are of {boots} boots of the machine: cells may differ by that"
+)
+NOTHING_USABLE = rule(
+    "import.nothing-usable", "{problem}", remedy="measure it again: nothing of the file can be used"
+)
+NO_WHOLE_BATCH = rule(
+    "import.no-whole-batch", "{path} holds no whole batch of samples: {reason}", remedy="measure it again"
+)
+SAME_MEASUREMENT = rule(
+    "import.same-measurement",
+    "{path} and {other} are the same measurement",
+    remedy="name each measurement once",
+)
+SEVERAL_MACHINES = rule(
+    "import.several-machines",
+    '{path} and {other} are not of one machine and boot configuration: {fact} "{before}" and "{now}"',
+    remedy="import each machine's streams into a run of its own (--out), and compare them: howlate compare RUN RUN",
+)
+NO_LABEL_NAME = rule(
+    "import.no-label-name",
+    '"{name}" cannot be a label',
+    remedy="use small letters, digits and dashes: --label board=left",
+)
+LABEL_IN_STREAM = rule(
+    "import.label-in-stream",
+    'the streams themselves say what "{name}" was',
+    remedy="give a label that they do not have, or kernel",
+)
 
 FACTS = "facts.json"
 """Beside a stream: what `howlate-probe facts --json` said of the machine."""
@@ -79,16 +117,15 @@ class Recorded:
 
 def recorded(path: Path) -> Recorded:
     """DamagedError where nothing of the stream can be used."""
-    measure = "measure it again"
     try:
         with StreamReader.open(path) as reader:
             rows = sum(batch.rows for batch in reader.batches() if batch.table.name == "samples")
             end, trailer = reader.end, reader.trailer or {}
     except DamagedError as problem:
-        raise DamagedError(problem.message, f"{measure}: nothing of the file can be used") from None
+        raise DamagedError(NOTHING_USABLE(problem=problem.statement)) from None
     assert end is not None
     if end.kind is not Kind.WHOLE and not rows:
-        raise DamagedError(f"{path} holds no whole batch of samples: {end.reason}", measure)
+        raise DamagedError(NO_WHOLE_BATCH(path=path, reason=end.statement))
     ns = trailer.get("duration_ns")
     return Recorded(path, reader.header, end, ns / 1e9 if isinstance(ns, int) else 0.0)
 
@@ -98,8 +135,8 @@ def planned(streams: Sequence[Recorded], given: Mapping[str, str]) -> tuple[Run,
     streams = _in_order(streams)
     _one_machine(streams)
     _labels_are_free(given, streams)
-    tests = list(dict.fromkeys(one.header.test for one in streams))
-    parts = [_part(test, [one for one in streams if one.header.test == test]) for test in tests]
+    tests = list(dict.fromkeys(stream.header.test for stream in streams))
+    parts = [_part(test, [stream for stream in streams if stream.header.test == test]) for test in tests]
     facts, warnings = _facts(streams)
     kernel = str(streams[0].facts.get("kernel_release") or "unknown")
     cells = _cells(streams, {part.id: part for part in parts}, {KERNEL: kernel, **given})
@@ -118,65 +155,60 @@ def planned(streams: Sequence[Recorded], given: Mapping[str, str]) -> tuple[Run,
         versions={"howlate": howlate.__version__, "probe": str(streams[0].header.raw.get("probe", ""))},
         warnings=(*warnings, *_boots(streams)),
     )
-    return run, {cell.id: one.path for one, cell in zip(streams, cells.values(), strict=True)}
+    return run, {cell.id: stream.path for stream, cell in zip(streams, cells.values(), strict=True)}
 
 
 def _value(value: object) -> Value:
     if isinstance(value, bool):
         return value
-    return tuple(str(one) for one in value) if isinstance(value, list) else str(value)
+    return tuple(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _in_order(streams: Sequence[Recorded]) -> list[Recorded]:
     """As they were measured: boots in the order in which they are named, and by time within one."""
-    boots = list(dict.fromkeys(one.boot_id for one in streams))
+    boots = list(dict.fromkeys(stream.boot_id for stream in streams))
     seen: dict[tuple[str, int, str], Path] = {}
-    for one in streams:
-        key = (one.boot_id, one.header.t0_ns, one.header.test)
+    for stream in streams:
+        key = (stream.boot_id, stream.header.t0_ns, stream.header.test)
         if key in seen:
-            raise UsageError(
-                f"{one.path} and {seen[key]} are the same measurement", "name each measurement once"
-            )
-        seen[key] = one.path
-    return sorted(streams, key=lambda one: (boots.index(one.boot_id), one.header.t0_ns))
+            raise UsageError(SAME_MEASUREMENT(path=stream.path, other=seen[key]))
+        seen[key] = stream.path
+    return sorted(streams, key=lambda stream: (boots.index(stream.boot_id), stream.header.t0_ns))
 
 
 def _one_machine(streams: Sequence[Recorded]) -> None:
     first = streams[0]
-    for one in streams[1:]:
+    for stream in streams[1:]:
         for key, what in SAME.items():
-            was, is_now = first.facts.get(key), one.facts.get(key)
+            was, is_now = first.facts.get(key), stream.facts.get(key)
             if was != is_now:
                 raise UsageError(
-                    f"{first.path} and {one.path} are not of one machine and boot configuration: {what} "
-                    f'"{was}" and "{is_now}"',
-                    "import each machine's streams into a run of its own (--out), and compare them: "
-                    "howlate compare RUN RUN",
+                    SEVERAL_MACHINES(path=first.path, other=stream.path, fact=what, before=was, now=is_now)
                 )
 
 
 def _labels_are_free(given: Mapping[str, str], streams: Sequence[Recorded]) -> None:
-    told = {PART, "cell", *LABELLED, *(name for one in streams for name in one.parameters)}
+    labels_are_free(given, {name for stream in streams for name in stream.parameters})
+
+
+def labels_are_free(given: Mapping[str, str], parameters: Iterable[str]) -> None:
+    """UsageError for a label that is none, or that the measurements themselves have."""
+    told = {PART, "cell", *LABELLED, *parameters}
     for name in given:
         if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", name):
-            raise UsageError(
-                f'"{name}" cannot be a label', "use small letters, digits and dashes: --label board=left"
-            )
+            raise UsageError(NO_LABEL_NAME(name=name))
         if name in told:
-            raise UsageError(
-                f'the streams themselves say what "{name}" was',
-                "give a label that they do not have, or kernel",
-            )
+            raise UsageError(LABEL_IN_STREAM(name=name))
 
 
-def _facts(streams: Sequence[Recorded]) -> tuple[Facts, tuple[str, ...]]:
+def _facts(streams: Sequence[Recorded]) -> tuple[Facts, tuple[Statement, ...]]:
     """The machine's facts, and what is said where they are only those of the streams."""
     brief = streams[0].facts
     values = {ours: brief[name] for name, ours in BRIEF.items() if isinstance(brief.get(name), str)}
     if streams[0].boot_id:
         values["kernel.boot_id"] = streams[0].boot_id
-    why = f"there is no {FACTS} of it"
-    for file in _files_of_facts([one.path for one in streams]):
+    why = NO_FACTS(file=FACTS)
+    for file in _files_of_facts([stream.path for stream in streams]):
         text = read_text(file, UsageError)
         if file.name != FACTS and not text.startswith(_OUTPUT):
             continue
@@ -184,11 +216,8 @@ def _facts(streams: Sequence[Recorded]) -> tuple[Facts, tuple[str, ...]]:
         differ = [key for key in ("kernel.release", "kernel.version") if found.text(key) != values.get(key)]
         if not differ:
             return found, ()
-        why = f"{file} is of another machine, by its {differ[0]} {found.text(differ[0])}"
-    return Facts(values), (
-        f"little is known of the machine, so nothing is said of what makes it late: {why}. Save "
-        f"`howlate-probe facts --json` of the machine as {FACTS} beside the streams before they are imported.",
-    )
+        why = OTHER_FACTS(file=file, fact=differ[0], value=found.text(differ[0]))
+    return Facts(values), (LITTLE_KNOWN(why=why, file=FACTS),)
 
 
 def _files_of_facts(streams: Sequence[Path]) -> Iterator[Path]:
@@ -204,16 +233,16 @@ def _files_of_facts(streams: Sequence[Path]) -> Iterator[Path]:
 
 def _part(test: str, streams: Sequence[Recorded]) -> Part:
     """One matrix: what all have in common, and what differs."""
-    names = list(dict.fromkeys(name for one in streams for name in one.parameters))
-    texts = {name: list(dict.fromkeys(_text(name, one) for one in streams)) for name in names}
+    names = list(dict.fromkeys(name for stream in streams for name in stream.parameters))
+    texts = {name: list(dict.fromkeys(_text(name, stream) for stream in streams)) for name in names}
     axes: dict[str, tuple[Value, ...]] = {n: tuple(its) for n, its in texts.items() if len(its) > 1}
     common = {n: v for n, v in streams[0].parameters.items() if n not in axes and v != ()}
     return Part(test, f"{test}, measured by hand", test, common, axes)
 
 
-def _text(name: str, one: Recorded) -> str:
+def _text(name: str, stream: Recorded) -> str:
     """A parameter for people, as in a plan's labels."""
-    return spell(one.parameters.get(name, () if name == "load" else False))
+    return spell(stream.parameters.get(name, () if name == "load" else False))
 
 
 def _study(parts: Sequence[Part]) -> Study:
@@ -230,30 +259,30 @@ def _cells(
     """Equal parameters are repetitions of one point, in the order of their times."""
     seen: dict[str, int] = {}
     found = {}
-    for one in streams:
-        part = parts[one.header.test]
-        parameters = one.parameters
-        shown = {name: _text(name, one) for name in LABELLED if name in parameters}
-        shown |= {name: _text(name, one) for name in part.axes}
+    for stream in streams:
+        part = parts[stream.header.test]
+        parameters = stream.parameters
+        shown = {name: _text(name, stream) for name in LABELLED if name in parameters}
+        shown |= {name: _text(name, stream) for name in part.axes}
         slug = [shown[name] for name in part.axes]
         first = cell_id(part.test, parameters, [part.test, *slug], 1)
         seen[first] = seen.get(first, 0) + 1
         own = {PART: part.id} if len(parts) > 1 else {}
-        found[one.path] = Cell(
+        found[stream.path] = Cell(
             id=f"{first.removesuffix('-1')}-{seen[first]}",
             test=part.test,
             parameters=parameters,
             labels={**own, **labels, **shown},
             repetition=seen[first],
-            expected_s=one.seconds,
+            expected_s=stream.seconds,
         )
     return found
 
 
 def _knobs(streams: Iterable[Recorded]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for one in streams:
-        values = one.parameters.get("knob", ())
+    for stream in streams:
+        values = stream.parameters.get("knob", ())
         for text in values if isinstance(values, tuple) else ():
             name, _, value = text.partition("=")
             found.setdefault(name, value)
@@ -262,13 +291,12 @@ def _knobs(streams: Iterable[Recorded]) -> dict[str, str]:
 
 def _started(streams: Sequence[Recorded]) -> time.struct_time:
     """The stream has no time of day; its file's is that of its last byte, wherever copies keep it."""
-    return time.gmtime(min(one.path.stat().st_mtime for one in streams))
+    return time.gmtime(min(stream.path.stat().st_mtime for stream in streams))
 
 
-def _boots(streams: Sequence[Recorded]) -> tuple[str, ...]:
-    boots = len({one.boot_id for one in streams})
-    said = f"the streams are of {boots} boots of the machine: cells may differ by that"
-    return (said,) if boots > 1 else ()
+def _boots(streams: Sequence[Recorded]) -> tuple[Statement, ...]:
+    boots = len({stream.boot_id for stream in streams})
+    return (SEVERAL_BOOTS(boots=boots),) if boots > 1 else ()
 
 
 def with_kernel(cell: Cell, kernel: str) -> Cell:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol
 
 from howlate.execute import Failure
 from howlate.model.run import Run
+from howlate.store.stream import Recording
+
+NO_MAP: Mapping[str, str] = MappingProxyType({})
+"""Where `--map` says nothing."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +53,8 @@ class Measured:
     """What was measured elsewhere, as a run that still needs its statistics."""
 
     run: Run
-    streams: Mapping[str, Path]
-    """By the cell's id."""
+    streams: Mapping[str, Path | Recording]
+    """By the cell's id: the probe's stream, or what another tool recorded."""
     failures: tuple[Failure, ...] = ()
     """Cells that were begun there and not measured."""
     notes: tuple[str, ...] = ()
@@ -59,6 +65,16 @@ class Measured:
     """Nobody planned it: a measurement that was stopped is one, only shorter."""
 
 
+class ReadRun(Protocol):
+    """Reads files or folders into a run; nothing is written."""
+
+    def __call__(
+        self, paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str, str] = NO_MAP, /
+    ) -> Measured:
+        """`labels`: those that the caller gives; `mapping`: what `--map` says of the format. UsageError or
+        DamagedError names the file that cannot be read."""
+
+
 @dataclass(frozen=True)
 class RunImporter:
     """A format that becomes a run."""
@@ -66,6 +82,6 @@ class RunImporter:
     name: str
     summary: str
     recognises: Callable[[Path], bool] = field(repr=False)
-    read: Callable[[Sequence[Path], Mapping[str, str]], Measured] = field(repr=False)
-    """Files or folders and the labels that the caller gives; nothing is written. UsageError or DamagedError names the
-    file that cannot be read."""
+    read: ReadRun = field(repr=False)
+    maps: Sequence[str] = ()
+    """The names that `--map` has for it, for help."""

@@ -11,7 +11,7 @@ from howlate.errors import DamagedError, ExitCode
 from howlate.model.plan import Cell
 from howlate.plan.asked_for import identity, other_than_asked
 from howlate.store.frames import End, Kind
-from howlate.store.job_folder import Line
+from howlate.store.job_folder import StoredLine
 from howlate.store.stream import Header, StreamReader
 from howlate.targets import Outcome, outcome_of
 
@@ -61,14 +61,14 @@ class Found:
     reads: dict[str, Read] = field(default_factory=dict)
     """Of those streams whose head can be read."""
     failed: dict[str, Outcome] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
-    """Cells with a stream that is another measurement's, and the sentence that says so."""
+    refused: dict[str, Outcome] = field(default_factory=dict)
+    """Cells with a stream that is another measurement's, and the outcome that says so."""
     _whole: set[str] = field(default_factory=set)
     """Cells whose stream goes to the end of a measurement; one that does not never replaces it."""
     _owners: dict[tuple[str, ...], str] = field(default_factory=dict)
     """Whose each measurement is: the first cell that has it."""
 
-    def take(self, cell: Cell, line: Line) -> None:
+    def take(self, cell: Cell, line: StoredLine) -> None:
         if line.linked is not None:
             self._refuse(cell, f"{line.linked} is a symbolic link, which is not followed")
             return
@@ -92,19 +92,17 @@ class Found:
 
     def _doubt(self, cell: Cell, stream: Read) -> str:
         """Why a stream is not this cell's; "" where it is."""
-        header = stream.header
-        parameters = header.raw.get("parameters")
-        known = parameters if isinstance(parameters, dict) else {}
-        other = other_than_asked(cell, header.test, known, self.defaults.get(cell.test, {}))
+        header = stream.header.raw
+        other = other_than_asked(cell, header, self.defaults.get(cell.test, {}))
         if other:
             return f"{stream.path} is another measurement than the cell asks for: {other}"
-        owner = self._owners.setdefault(identity(header.raw), cell.id)
+        owner = self._owners.setdefault(identity(header), cell.id)
         return "" if owner == cell.id else f"{stream.path} is the measurement of the cell {owner} once more"
 
     def _refuse(self, cell: Cell, sentence: str) -> None:
-        self.refused[cell.id] = sentence
+        self.refused[cell.id] = Outcome(ExitCode.BROKEN, sentence)
         if cell.id not in self.streams:
-            self.failed[cell.id] = Outcome(ExitCode.BROKEN, sentence)
+            self.failed[cell.id] = self.refused[cell.id]
 
     def _take_measured(self, cell: str, path: Path, stream: Read | None) -> None:
         whole = stream is not None and stream.stop_reason not in ("", "failed")
@@ -120,13 +118,12 @@ class Found:
     def remedy(self, cell: str) -> str:
         """What is to be done about a cell that failed."""
         outcome = self.failed.get(cell)
-        refused = outcome is not None and outcome.message == self.refused.get(cell)
-        return AGAIN if refused else ""
+        return AGAIN if outcome is not None and outcome is self.refused.get(cell) else ""
 
     def notes(self) -> tuple[str, ...]:
         """Sentences about streams that were left out although their cells are there."""
-        left_out = (self.refused[cell] for cell in self.refused if cell in self.streams)
-        return tuple(f"{sentence}; the cell is from other results" for sentence in left_out)
+        left_out = (outcome for cell, outcome in self.refused.items() if cell in self.streams)
+        return tuple(f"{outcome.message}; the cell is from other results" for outcome in left_out)
 
 
 def _number(status: str) -> int:

@@ -10,48 +10,83 @@ from pathlib import Path
 from typing import Any
 
 from howlate import doctor
-from howlate.errors import ExitCode, UsageError
+from howlate.errors import REMEDIED, ExitCode, UsageError
 from howlate.execute import Failure
 from howlate.importers._by_hand import BRIEF, MAY_CHANGE, SAME, breaks_off, with_kernel
-from howlate.importers._importer import Measured, RunImporter
+from howlate.importers._importer import NO_MAP, Measured, RunImporter
 from howlate.importers._lines import Found
 from howlate.model.facts import Facts
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
 from howlate.model.study import KERNEL
 from howlate.plan.aim import aim_of
-from howlate.plan.cpus import marked
 from howlate.store.elsewhere import job_folder
 from howlate.store.frames import Kind
 from howlate.store.job_folder import JobFolder
+from howlate.words.statement import Statement, rule
+
+NOTHING_KNOWN = rule(
+    "import.nothing-known",
+    "nothing is known of the machine: the job's first line, which asks for it, left nothing",
+)
+OTHER_CPUS = rule(
+    "import.other-cpus", "{path} was measured with the CPUs {before} online, the facts have {now}"
+)
+OTHER_BOOT = rule(
+    "import.other-boot",
+    "{count} cell was measured in another boot of the machine than its facts: they may differ by that",
+    "{count} cells were measured in another boot of the machine than its facts: they may differ by that",
+    by="count",
+)
+OTHER_PROBE = rule(
+    "import.other-probe",
+    "measured by the probe {probes:all}, and the job was written for the probe {written}",
+)
+SEVERAL_JOBS = rule(
+    "import.several-jobs",
+    "several jobs cannot be imported at once",
+    remedy="import one after the other, each with its --out",
+)
+NOT_A_JOB = rule(
+    "import.not-a-job", "{path} is not the folder of a job", remedy="name the folder that holds cells.job"
+)
+LABEL_OF_A_JOB = rule(
+    "import.label-of-a-job",
+    'the plan of a job has its labels, and no "{name}"',
+    remedy="leave out --label, or name kernel",
+)
+NO_RESULTS = rule(
+    "import.no-results",
+    "there are no results in {path}{ignored}",
+    remedy="run the job on its machine first (README.txt there says how), and copy the folder back",
+)
+OTHER_MACHINE = rule(
+    "import.other-machine",
+    "{path} was measured with the {fact} {before}, but the job's facts are of {now}",
+    remedy="a run is of one machine and kernel: put the results of each into a copy of the job's folder and import "
+    "both",
+)
 
 
 def recognises(path: Path) -> bool:
     return job_folder(path) is not None
 
 
-def read(paths: Sequence[Path], labels: Mapping[str, str]) -> Measured:
+def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str, str] = NO_MAP) -> Measured:
     """Each cell from the newest results that have it whole."""
     if len(paths) != 1:
-        raise UsageError(
-            "several jobs cannot be imported at once", "import one after the other, each with its --out"
-        )
+        raise UsageError(SEVERAL_JOBS())
     path = job_folder(paths[0])
     if path is None:
-        raise UsageError(f"{paths[0]} is not the folder of a job", "name the folder that holds cells.job")
+        raise UsageError(NOT_A_JOB(path=paths[0]))
     for name in labels:
         if name != KERNEL:
-            raise UsageError(
-                f'the plan of a job has its labels, and no "{name}"', "leave --label out, or name kernel"
-            )
+            raise UsageError(LABEL_OF_A_JOB(name=name))
     folder = JobFolder.open(path)
     attempts = folder.attempts()
     if not attempts:
         ignored = "".join(f"; {sentence}" for sentence in folder.ignored())
-        raise UsageError(
-            f"there are no results in {path}{ignored}",
-            "run the job on its machine first (README.txt there says how), and copy the folder back",
-        )
+        raise UsageError(NO_RESULTS(path=path, ignored=ignored))
     found = Found(folder.defaults_by_test)
     planned = {cell.id: cell for cell in folder.run.plan.cells}
     for attempt in attempts:
@@ -63,7 +98,7 @@ def read(paths: Sequence[Path], labels: Mapping[str, str]) -> Measured:
     run = replace(run, warnings=(*run.warnings, *_boots(found, facts), *_probes(found, run)))
     cells = {cell.id: cell for cell in run.plan.cells}
     failures = tuple(
-        Failure(cells[cell], outcome.exit_code, outcome.message, found.remedy(cell))
+        Failure(cells[cell], outcome.exit_code, REMEDIED(problem=outcome.message, remedy=found.remedy(cell)))
         for cell, outcome in found.failed.items()
         if outcome.exit_code is not ExitCode.NOT_POSSIBLE
     )
@@ -78,15 +113,13 @@ def _run(folder: JobFolder, found: Found, facts: Facts | None, labels: Mapping[s
     kernel = labels.get(KERNEL) or (facts.text("kernel.release") if facts else None) or "unknown"
     plan = Plan(tuple(_possible(with_kernel(cell, kernel), found) for cell in run.plan.cells))
     if facts is None:
-        warning = "nothing is known of the machine: the job's first line, which asks for it, left nothing"
-        return _dated(replace(run, plan=plan, warnings=(*run.warnings, warning)), found)
-    plan = marked(plan, facts)
+        return _dated(replace(run, plan=plan, warnings=(*run.warnings, NOTHING_KNOWN())), found)
     findings = doctor.examine(facts, aim_of(plan, folder.defaults))
     run = replace(run, plan=plan, facts=facts.to_json(), findings=tuple(f.to_json() for f in findings))
     return _dated(run, found)
 
 
-def _boots(found: Found, facts: Mapping[str, Any]) -> tuple[str, ...]:
+def _boots(found: Found, facts: Mapping[str, Any]) -> tuple[Statement, ...]:
     """A sentence where cells were measured in another boot than the facts are of, or with other CPUs online; refuses
     another machine's or kernel's."""
     if not facts:
@@ -95,33 +128,23 @@ def _boots(found: Found, facts: Mapping[str, Any]) -> tuple[str, ...]:
     for stream in found.reads.values():
         ran = stream.header.raw.get("facts")
         for name, what in SAME.items():
-            was, its = ran.get(name) if isinstance(ran, dict) else None, known.text(BRIEF[name])
-            if its and was and was != its and name == MAY_CHANGE:
-                parked.append(f"{stream.path} was measured with the CPUs {was} online, the facts have {its}")
-            elif its and was and was != its:
-                raise UsageError(
-                    f"{stream.path} was measured {_on(name)} the {what} {was}, and the job's facts are of {its}",
-                    "a run is of one machine and kernel: put the results of each into a copy of the job's folder "
-                    "and import both",
-                )
+            ran_with = ran.get(name) if isinstance(ran, dict) else None
+            in_facts = known.text(BRIEF[name])
+            if not in_facts or not ran_with or ran_with == in_facts:
+                continue
+            if name == MAY_CHANGE:
+                parked.append(OTHER_CPUS(path=stream.path, before=ran_with, now=in_facts))
+            else:
+                raise UsageError(OTHER_MACHINE(path=stream.path, fact=what, before=ran_with, now=in_facts))
         other += stream.header.raw.get("boot_id") != known.text("kernel.boot_id")
-    cells = "1 cell was" if other == 1 else f"{other} cells were"
-    said = f"{cells} measured in another boot of the machine than its facts: they may differ by that"
-    return (*parked, said) if other else tuple(parked)
+    return (*parked, OTHER_BOOT(count=other)) if other else tuple(parked)
 
 
-def _on(fact: str) -> str:
-    return "under" if fact.startswith(("kernel", "cmdline")) else "on"
-
-
-def _probes(found: Found, run: Run) -> tuple[str, ...]:
+def _probes(found: Found, run: Run) -> tuple[Statement, ...]:
     """A sentence where the probe that measured is another version than the one that the job was written for."""
     written = run.versions.get("probe", "")
     others = {str(its.header.raw.get("probe", "")) for its in found.reads.values()} - {written, ""}
-    said = (
-        f"measured by the probe {', '.join(sorted(others))}, and the job was written for the probe {written}"
-    )
-    return (said,) if written and others else ()
+    return (OTHER_PROBE(probes=sorted(others), written=written),) if written and others else ()
 
 
 def _possible(cell: Cell, found: Found) -> Cell:

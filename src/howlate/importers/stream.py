@@ -8,10 +8,15 @@ from pathlib import Path
 
 from howlate.errors import UsageError
 from howlate.importers._by_hand import breaks_off, planned, recorded
-from howlate.importers._importer import Measured, RunImporter
+from howlate.importers._importer import NO_MAP, Measured, RunImporter
 from howlate.store.elsewhere import Streams, is_stream, job_folder, results_alone, streams_in
 from howlate.store.files import looking
 from howlate.store.frames import Kind
+from howlate.words.statement import rule
+
+NO_STREAM = rule(
+    "import.no-stream", "there is no stream of the probe in {path}", remedy="name the folder with the streams"
+)
 
 ALONE = (
     "{path} holds the results of a job without its plan (cells.job, run.json): the streams become a run of their "
@@ -26,7 +31,7 @@ def recognises(path: Path) -> bool:
     return job_folder(path) is None and bool(streams_in(path).files)
 
 
-def read(paths: Sequence[Path], labels: Mapping[str, str]) -> Measured:
+def read(paths: Sequence[Path], labels: Mapping[str, str], mapping: Mapping[str, str] = NO_MAP) -> Measured:
     """One run of all of them."""
     files: list[Path] = []
     notes: list[str] = []
@@ -34,19 +39,19 @@ def read(paths: Sequence[Path], labels: Mapping[str, str]) -> Measured:
         with looking(path):
             found = streams_in(path) if path.is_dir() else Streams((path,), ())
         if not found.files:
-            raise UsageError(f"there is no stream of the probe in {path}", "name the folder with the streams")
+            raise UsageError(NO_STREAM(path=path))
         files += found.files
         notes += found.ignored
         if results_alone(path):
             notes.append(ALONE.format(path=path))
     streams = [recorded(file) for file in dict.fromkeys(files)]
     run, cells = planned(streams, labels)
-    broken = [one for one in streams if one.end.kind is not Kind.WHOLE]
-    damaged = any(one.end.kind is Kind.DAMAGED for one in broken)
+    broken = [stream for stream in streams if stream.end.kind is not Kind.WHOLE]
+    damaged = any(stream.end.kind is Kind.DAMAGED for stream in broken)
     return Measured(
         run,
         cells,
-        notes=(*notes, *(breaks_off(one.path, one.end) for one in broken)),
+        notes=(*notes, *(breaks_off(stream.path, stream.end) for stream in broken)),
         damaged=damaged,
         by_hand=True,
     )

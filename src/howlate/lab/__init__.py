@@ -1,1 +1,1 @@
-"""The lab: kernels that can be had, guests made of them, and what was measured in them (docs/lab/)."""
+"""The lab: available kernels, the guests made from them, and the results of these guests (docs/lab/)."""

@@ -1,8 +1,9 @@
-"""The Debian archive through this machine's apt: its addresses, proxies, keys and checks, with a state of our own.
+"""The Debian archive through this machine's apt: its addresses, proxies, keys and checks, with a separate
+state.
 
-Nothing of the machine's own apt is changed: lists, cache and status are in the cache folder, and what the machine
-has apt do after an update is left out. Which addresses there are, `apt-get indextargets` says; a suite is one that
-apt has found signed.
+Nothing of the machine's own apt is changed: lists, cache and status are in the cache folder, and the
+machine's hooks after an update are not run. `apt-get indextargets` gives the addresses; only suites whose
+signature apt has verified are used.
 """
 
 from __future__ import annotations
@@ -32,12 +33,40 @@ from howlate.lab.archive import (
     wanted_architectures,
 )
 from howlate.lab.cache import storing
+from howlate.words.statement import rule
+
+NO_ARCHIVE_KEYS = rule(
+    "lab.no-archive-keys",
+    "the keys of the Debian archive are not installed, so packages could not be verified",
+    remedy="install the package debian-archive-keyring, or name a keyring with --keyring",
+)
+NO_APT = rule(
+    "lab.no-apt",
+    "this machine has no apt, through which the lab gets its kernels",
+    remedy="name a mirror of the Debian archive with --mirror URL (an option of `lab run`, `fetch` and `kernels`)",
+)
+APT_WITHOUT_DEBIAN = rule(
+    "lab.apt-without-debian",
+    "the apt of this machine is not set up with the Debian archive",
+    remedy="name a mirror of the Debian archive with --mirror URL (an option of `lab run`, `fetch` and `kernels`)",
+)
+NOT_FETCHED = rule(
+    "lab.not-fetched",
+    "{package} could not be fetched: {reason}",
+    remedy="the lists may be old: call `howlate lab kernels --refresh` and try again",
+)
+NO_LISTS = rule(
+    "lab.no-lists",
+    "apt could not fetch a list of packages: {reason}",
+    remedy="check the network, or name a mirror of the Debian archive with --mirror URL (an option of `lab run`, "
+    "`fetch` and `kernels`)",
+)
+APT_FAILED = rule(
+    "lab.apt-failed", "{command} failed: {reason}", remedy="check that `apt-get update` works here"
+)
 
 KEYRINGS = tuple(Path("/usr/share/keyrings") / f"debian-archive-keyring.{end}" for end in ("gpg", "pgp"))
 HELPER = Path("/usr/lib/apt/apt-helper")
-NO_APT = (
-    "name a mirror of the Debian archive with --mirror URL (an option of `lab run`, `fetch` and `kernels`)"
-)
 _ALIASES = ("oldoldstable", "oldstable", "stable", "testing", "unstable")
 
 
@@ -51,7 +80,7 @@ class Source:
 
     @property
     def line(self) -> str:
-        """For a sources.list. Only the lists of packages: no translations, no DEP-11."""
+        """The line for a sources.list. Only the lists of packages: no translations, no DEP-11."""
         options = (
             f"arch={','.join(wanted_architectures())} lang=none target=Packages signed-by={self.keyring}"
         )
@@ -63,16 +92,13 @@ def default_keyring() -> Path:
     for keyring in KEYRINGS:
         if keyring.is_file():
             return keyring
-    raise NotPossibleError(
-        "the keys of the Debian archive are not installed, so nothing from it could be checked",
-        "install the package debian-archive-keyring, or name a keyring with --keyring",
-    )
+    raise NotPossibleError(NO_ARCHIVE_KEYS())
 
 
 def machine_sources(keyring: Path | None = None) -> tuple[Source, ...]:
-    """All suites at the addresses of the Debian archive that this machine's apt is set up with."""
+    """All suites at the addresses of the Debian archive in this machine's apt configuration."""
     if shutil.which("apt-get") is None or not HELPER.exists():
-        raise NotPossibleError("this machine has no apt, which the lab gets its kernels through", NO_APT)
+        raise NotPossibleError(NO_APT())
     columns = ("ORIGIN", "LABEL", "RELEASE", "COMPONENT", "REPO_URI")
     text = _run(
         ["apt-get", "indextargets", "--format", "|".join(f"$({c})" for c in columns), "Created-By: Packages"]
@@ -81,8 +107,8 @@ def machine_sources(keyring: Path | None = None) -> tuple[Source, ...]:
 
 
 def sources_of(rows: Iterable[Sequence[str]], keyring: Path | None = None) -> tuple[Source, ...]:
-    """From rows of (origin, label, release, component, address). Before a first update apt does not know origins:
-    then the release's name decides."""
+    """From rows of (origin, label, release, component, address). Before a first update apt does not know
+    origins; then the release's name decides."""
     addresses: dict[bool, list[str]] = {False: [], True: []}
     for row in rows:
         if len(row) != 5 or row[3] != "main":
@@ -94,7 +120,7 @@ def sources_of(rows: Iterable[Sequence[str]], keyring: Path | None = None) -> tu
         if debian and address not in addresses[security]:
             addresses[security].append(address)
     if not addresses[False]:
-        raise NotPossibleError("the apt of this machine is not set up with the Debian archive", NO_APT)
+        raise NotPossibleError(APT_WITHOUT_DEBIAN())
     keys = keyring or default_keyring()
     # The first address of each kind: further ones are mirrors of the same.
     return tuple(
@@ -124,11 +150,11 @@ class AptArchive:
         return self.folder / "packages.json"
 
     def packages(self, refresh: bool = False) -> Sequence[Package]:
-        """The kernel packages of all suites; updates when the lists are older than a day, or `refresh`."""
+        """The kernel packages of all suites; updates if the lists are older than a day, or with `refresh`."""
         return kept(self.index, self.folder, self._update, refresh)
 
     def fetch(self, package: Package, folder: Path) -> Path:
-        """By apt's own transports (proxies, mirrors); apt checks the hash that the signed list states."""
+        """Fetch by apt's own transports (proxies, mirrors); apt checks the hash in the signed list."""
         self.configure()
         file = folder / package.file_name
         with storing(file):
@@ -140,10 +166,7 @@ class AptArchive:
             why = _reason(done.stderr + done.stdout)
             if re.search(r"\b404\b", why) or "File not found" in why:
                 raise absent(package)
-            raise TargetError(
-                f"{package.file_name} could not be fetched: {why}",
-                "the lists may be old: call `howlate lab kernels --refresh` and try again",
-            )
+            raise TargetError(NOT_FETCHED(package=package.file_name, reason=why))
         return file
 
     def places(self) -> Sequence[tuple[str, str, Path]]:
@@ -151,7 +174,7 @@ class AptArchive:
         return [(s.suite, s.address, s.keyring) for s in self.sources()]
 
     def sources(self) -> Sequence[Source]:
-        """Asked of apt once."""
+        """Apt is asked once."""
         if self._given is None:
             self._given = machine_sources(self.keyring)
         return self._given
@@ -164,9 +187,7 @@ class AptArchive:
         found = self._read_lists()
         if not found:
             why = next(iter(failed.values()), _reason(done.stderr))
-            raise TargetError(
-                f"apt could fetch no list of packages: {why}", "is the network there? Else: " + NO_APT
-            )
+            raise TargetError(NO_LISTS(reason=why))
         for suite, why in failed.items():
             self.say(f"the suite {suite} could not be updated: {why}")
         save_index(self.index, found, {"failed": failed})
@@ -184,7 +205,7 @@ class AptArchive:
         return once(found)
 
     def configure(self) -> None:
-        """Writes the private state's settings; they are few and always the same."""
+        """Write the settings of the private state; they are few and always the same."""
         lists, status, sources = self.folder / "lists", self.folder / "status", self.folder / "sources.list"
         with storing(self.folder):
             (lists / "partial").mkdir(parents=True, exist_ok=True)
@@ -227,7 +248,7 @@ Dir::Etc::preferencesparts "/dev/null";
 
 
 def failures(output: str) -> dict[str, str]:
-    """Suite -> reason, from what `apt-get update` printed. That an addition of a release does not exist is none."""
+    """Suite -> reason, from the output of `apt-get update`. A missing addition of a release is not a failure."""
     found: dict[str, str] = {}
     lines = output.splitlines()
     for number, line in enumerate(lines):
@@ -248,7 +269,7 @@ def failures(output: str) -> dict[str, str]:
 
 
 def _write(file: Path, text: str) -> None:
-    """Only if it changes: another howlate may be reading it."""
+    """Write only if the content changes, because another howlate may be reading the file."""
     if not file.is_file() or file.read_text(encoding="utf-8") != text:
         beside = file.with_name(f".{file.name}.{os.getpid()}")
         beside.write_text(text, encoding="utf-8")
@@ -256,12 +277,12 @@ def _write(file: Path, text: str) -> None:
 
 
 def _quoted(uri: str) -> str:
-    """`~` and `+` may stand; apt quotes them itself."""
+    """`~` and `+` are allowed; apt quotes them itself."""
     return quote(uri, safe=":/~+%@")
 
 
 def _reason(output: str) -> str:
-    """The first complaint of apt, without its mark."""
+    """The first error of apt, without its mark."""
     for line in output.splitlines():
         if line.startswith(("E: ", "W: ")):
             return re.sub(r"\s*\[IP: [^\]]*\]", "", line[3:]).strip()
@@ -271,9 +292,7 @@ def _reason(output: str) -> str:
 def _run(argv: list[str]) -> str:
     done = _completed(argv)
     if done.returncode != 0:
-        raise TargetError(
-            f"{' '.join(argv[:2])} failed: {_reason(done.stderr)}", "does `apt-get update` work here?"
-        )
+        raise TargetError(APT_FAILED(command=" ".join(argv[:2]), reason=_reason(done.stderr)))
     return done.stdout
 
 

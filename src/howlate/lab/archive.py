@@ -1,7 +1,7 @@
-"""What an archive has: records of packages, read from its lists, and versions in Debian's order.
+"""The content of an archive: records of packages, read from its lists, and versions in Debian's order.
 
-An archive is what can list its packages and fetch one, checked: `apt.py` asks the apt of this machine, `mirror.py` a
-mirror that is named.
+An archive can list its packages and fetch one, with verification: `apt.py` asks the apt of this machine,
+`mirror.py` a mirror that the user names.
 """
 
 from __future__ import annotations
@@ -18,25 +18,43 @@ from howlate.errors import DamagedError, TargetError
 from howlate.lab.cache import locked
 from howlate.lab.label import ARCHITECTURES
 from howlate.store.files import read_json, write_json
+from howlate.words.statement import rule
+
+NOT_IN_ARCHIVE = rule(
+    "lab.not-in-archive",
+    "the archive does not have {package}, which its list names",
+    remedy="take another version",
+)
+PACKAGE_INCOMPLETE = rule(
+    "lab.package-incomplete", "{list} has a package without {member}", remedy="call again with --refresh"
+)
+NO_PACKAGE_LIST = rule(
+    "lab.no-package-list", "{file} is not a list of packages", remedy="call again with --refresh"
+)
 
 CODENAMES = ("bullseye", "bookworm", "trixie", "forky", "sid")
 """Releases whose kernels are 5.10 or newer, oldest first."""
 ADDITIONS = ("-updates", "-backports", "-security")
-"""Suites that a release may have beside itself."""
+"""Suites that may exist beside a release."""
 DAY = 24 * 3600
-_WANTED = re.compile(rb"(?:^|\n)Package: (linux-(?:image|binary|base|modules|headers|kbuild)-[^\n]*)\n")
+EMULATOR = ("qemu-system-x86", "qemu-system-common", "qemu-system-data", "seabios")
+"""The packages of a QEMU for amd64 guests."""
+_WANTED = re.compile(
+    rb"(?:^|\n)Package: (linux-(?:image|binary|base|modules|headers|kbuild)-[^\n]*|%s)\n"
+    % "|".join(EMULATOR).encode()
+)
 
 Say = Callable[[str], None]
-"""Tells what takes long, or what went wrong and is survived."""
+"""Receives messages about slow steps and about errors that were handled."""
 
 
 def silent(text: str) -> None:
-    """For callers that tell nothing."""
+    """For callers that want no messages."""
 
 
 @dataclass(frozen=True)
 class Package:
-    """One package of one suite, by what the signed lists say of it."""
+    """One package of one suite, as the signed lists describe it."""
 
     name: str
     version: str
@@ -49,7 +67,7 @@ class Package:
 
     @property
     def file_name(self) -> str:
-        """As apt would name it, with the epoch's colon escaped."""
+        """The name that apt would use, with the epoch's colon escaped."""
         return f"{self.name}_{self.version.replace(':', '%3a')}_{self.architecture}.deb"
 
 
@@ -57,33 +75,32 @@ class AbsentError(TargetError):
     """The archive does not have what its list names."""
 
     sha256 = ""
-    """The package's, where it is one."""
+    """The hash of the missing package, if it is one."""
 
 
 def absent(package: Package) -> AbsentError:
-    """Removed since the list was made, or never moved to where the list says."""
-    error = AbsentError(
-        f"the archive does not have {package.file_name}, which its list names", "take another version"
-    )
+    """The package was removed since the list was made, or never moved to where the list says."""
+    error = AbsentError(NOT_IN_ARCHIVE(package=package.file_name))
     error.sha256 = package.sha256
     return error
 
 
 class Archive(Protocol):
-    """Where packages come from."""
+    """A source of packages."""
 
     def packages(self, refresh: bool = False) -> Sequence[Package]:
-        """The kernel packages of all suites; the lists are fetched anew if older than a day, or asked for."""
+        """The kernel packages of all suites; the lists are fetched again if they are older than a day, or on
+        request."""
 
     def fetch(self, package: Package, folder: Path) -> Path:
-        """The package's file, in `folder`, checked by its hash."""
+        """Fetch the package's file into `folder`, and verify its hash."""
 
     def places(self) -> Sequence[tuple[str, str, Path]]:
         """(suite, address, keyring) of all suites: for a minimal root of a suite's own."""
 
 
 def suites() -> Iterator[tuple[str, str]]:
-    """(codename, suite) of all that may exist. sid has none beside itself."""
+    """(codename, suite) of all suites that may exist. sid has no additions."""
     for codename in CODENAMES:
         yield codename, codename
         if codename != "sid":
@@ -92,7 +109,8 @@ def suites() -> Iterator[tuple[str, str]]:
 
 
 def read_packages(stream: IO[bytes], suite: str, base: str, whence: str) -> Iterator[Package]:
-    """The kernel packages of a `Packages` file. Only their paragraphs are decoded: a suite has 70,000 others."""
+    """The packages of a `Packages` file that the lab uses. Only their paragraphs are decoded, because a
+    suite has 70,000 others."""
     rest = b""
     while block := stream.read(1 << 22):
         rest += block
@@ -141,11 +159,11 @@ def _package(found: Mapping[str, str], suite: str, base: str, whence: str) -> Pa
             found.get("Depends", ""),
         )
     except (KeyError, ValueError) as error:
-        raise DamagedError(f"{whence} has a package without {error}", "call again with --refresh") from None
+        raise DamagedError(PACKAGE_INCOMPLETE(list=whence, member=error)) from None
 
 
 def once(packages: Iterable[Package]) -> list[Package]:
-    """Each (name, version, architecture) once, from the oldest suite that has it, in a settled order."""
+    """Each (name, version, architecture) once, from the oldest suite that has it, in a fixed order."""
     order = {suite: number for number, (_, suite) in enumerate(suites())}
     found: dict[tuple[str, str, str], Package] = {}
     for package in sorted(packages, key=lambda p: order.get(p.suite, len(order))):
@@ -154,23 +172,23 @@ def once(packages: Iterable[Package]) -> list[Package]:
 
 
 def save_index(file: Path, packages: Sequence[Package], more: Mapping[str, object]) -> None:
-    """What was read from the lists, so that the next call needs none of them."""
+    """Store what was read from the lists, so that the next call does not need them."""
     write_json(file, {"schema": 1, **more, "packages": [asdict(p) for p in packages]}, indent=None)
 
 
 def load_index(file: Path) -> tuple[list[Package], dict[str, object]]:
-    """What `save_index` wrote."""
+    """Load what `save_index` wrote."""
     values = read_json(file, "call again with --refresh")
     try:
         packages = [Package(**row) for row in values.pop("packages")]
     except (KeyError, TypeError):
-        raise DamagedError(f"{file} is not a list of packages", "call again with --refresh") from None
+        raise DamagedError(NO_PACKAGE_LIST(file=file)) from None
     return packages, values
 
 
 def kept(index: Path, place: Path, update: Callable[[], None], refresh: bool) -> Sequence[Package]:
-    """The packages of an index. `update` makes it anew where it is older than a day, or `refresh`; `place` is locked
-    meanwhile."""
+    """The packages of an index. `update` makes it again if it is older than a day, or with `refresh`; `place`
+    is locked meanwhile."""
     asked = time.time()
     if refresh or _age(index, asked) > DAY:
         with locked(place):
@@ -188,13 +206,13 @@ def _age(file: Path, now: float) -> float:
 
 
 def wanted_architectures() -> tuple[str, ...]:
-    """All of the lab's: lists are fetched for all at once."""
+    """All architectures of the lab: lists are fetched for all at once."""
     return ARCHITECTURES
 
 
 @total_ordering
 @dataclass(frozen=True, eq=False)
-class Version:
+class PackageVersion:
     """A package's version, in Debian's order (deb-version(7)): digits by value, letters before signs, `~` first."""
 
     text: str
@@ -209,9 +227,9 @@ class Version:
         return int(epoch), _parts(upstream if dash else rest), _parts(revision if dash else "")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Version) and self._key() == other._key()
+        return isinstance(other, PackageVersion) and self._key() == other._key()
 
-    def __lt__(self, other: Version) -> bool:
+    def __lt__(self, other: PackageVersion) -> bool:
         return self._key() < other._key()
 
     def __hash__(self) -> int:
@@ -219,7 +237,8 @@ class Version:
 
 
 def _parts(text: str) -> tuple[tuple[tuple[int, ...], int], ...]:
-    """Alternating non-digits and digits. A run of non-digits ends with 0: after `~` and before all else."""
+    """Alternating non-digits and digits. A run of non-digits ends with 0, which sorts after `~` and before
+    everything else."""
     pairs = re.findall(r"([^0-9]*)([0-9]*)", text)[:-1] or [("", "")]
     found = [((*map(_rank, signs), 0), int(digits or 0)) for signs, digits in pairs]
     while len(found) > 1 and found[-1] == ((0,), 0):

@@ -4,47 +4,76 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from howlate.errors import DamagedError, NotPossibleError, TargetError
+from howlate.errors import REMEDIED, DamagedError, NotPossibleError, TargetError
 from howlate.lab import initramfs
 from howlate.lab.archive import Say, silent
-from howlate.lab.cache import storing
-from howlate.lab.guest import NO_LIMIT, Boot, Guest, Tick
-from howlate.lab.kernel import Kernel
+from howlate.lab.cache import made, storing
+from howlate.lab.console import last_lines
+from howlate.lab.guest import WITH_CONSOLE, Boot, Guest, Tick
+from howlate.lab.image import pvh_kernel
+from howlate.lab.kernel import VMLINUX, Kernel
 from howlate.lab.label import Label
 from howlate.lab.machine import NAMED, Machine
-from howlate.lab.modules import DEFAULT
+from howlate.lab.modules import of_loads
 from howlate.lab.own_needs import WHAT_IT_NEEDS, check_load
 from howlate.lab.real import HOW_TO_CHECK, TRY_S, check_device
 from howlate.lab.results import Results
 from howlate.lab.scratch import scratch
 from howlate.lab.snapshot import Snapshots, key_of
+from howlate.lab.watch import Limits
 from howlate.lab.window import SIZE, decode_tree
+from howlate.model.capabilities import LoadKind, Need, spec_name
 from howlate.model.job import job_text
 from howlate.model.run import REAL
+from howlate.store.files import file_hash
+from howlate.words.statement import rule
+
+LINE_FAILED = rule("lab.line-failed", 'a line of a guest\'s job was "{status}"')
+NO_RESULT_LINE = rule("lab.no-result-line", "a guest's result has no line {number}")
+KVM_FAILS = rule(
+    "lab.kvm-fails",
+    "KVM cannot start an ordinary guest on this machine: {reason}",
+    remedy="{remedy}",
+)
+KVM_FAILS_TELLING = rule(
+    "lab.kvm-fails-telling",
+    'KVM cannot start an ordinary guest on this machine: {reason} (its console ends with "{line}")',
+    remedy="{remedy}",
+)
 
 PROBE = "howlate-probe"
 _DISK = "/var/tmp"
 """Where the load `disk` writes if it is not told: a file system in the guest's memory stands there."""
-NEEDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "disk": (
-        ("module", "ext4"),
-        ("module", "brd", "rd_nr=1", "rd_size=196608"),
-        ("disk", "/dev/ram0", _DISK),
-    ),
-    "network": (("module", "veth"),),
-}
-"""What a load needs of a guest that is not there after its boot, as lines of a job."""
+UNPACKED = "unpacked"
+"""The cache's folder of kernels that the host has unpacked: a folder for each, named by the packed one's SHA-256."""
+_SUM = "sha256"
+
+
+def _is_complete(unpacked: Path) -> bool:
+    """Whether a folder has what was put there. The checksum of a kernel that cannot be unpacked is empty."""
+    try:
+        return bool((unpacked / _SUM).read_text()) is (unpacked / VMLINUX).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_whole(unpacked: Path) -> bool:
+    """Whether its kernel is also unchanged."""
+    if not _is_complete(unpacked):
+        return False
+    plain = unpacked / VMLINUX
+    return not plain.is_file() or (unpacked / _SUM).read_text() == file_hash(plain)
 
 
 @dataclass(frozen=True)
-class Line:
+class LineResult:
     """What one line of a job left."""
 
     status: str
@@ -60,7 +89,7 @@ class Line:
         try:
             return -int(number) if word == "signal" else int(word)
         except ValueError:
-            raise TargetError(f'a line of a guest\'s job was "{self.status}"') from None
+            raise TargetError(LINE_FAILED(status=self.status)) from None
 
 
 @dataclass(frozen=True)
@@ -78,31 +107,31 @@ class Bench:
     extra: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """Further files of the guest: modules that were built, a peer for tests. Their content is part of every key."""
     say: Say = silent
+    loads: Mapping[str, LoadKind] = field(default_factory=dict, repr=False)
+    """By name, those whose modules the guest has."""
 
     def run(
         self,
         lines: Sequence[Sequence[str]],
-        limit_s: float,
+        limits: Limits,
         tick: Tick = lambda _: None,
-        virtual_s: float = NO_LIMIT,
-    ) -> list[Line]:
+    ) -> list[LineResult]:
         """Runs a job in a guest of its own and gives what each line left; in virtual time from the cache if it was
-        run before. A guest that needs more than `limit_s` of CPU time or `virtual_s` by its own clock is ended."""
-        files = self.files(lines, limit_s, tick, virtual_s)
+        run before. A guest that needs more than its limits is ended."""
+        files = self.files(lines, limits, tick)
         return [_line(files, number) for number in range(len(lines))]
 
     def files(
         self,
         lines: Sequence[Sequence[str]],
-        limit_s: float,
+        limits: Limits,
         tick: Tick = lambda _: None,
-        virtual_s: float = NO_LIMIT,
     ) -> Mapping[str, bytes]:
         """As `run`, and gives all that the guest left: the kernel's words too (docs/job.md)."""
         job = job_text(lines)
         if self.machine.clock == REAL:
-            return decode_tree(self._run_in_real_time(job, limit_s, tick))
-        return self.results.get(self.key, job, lambda: self._run_from_snapshot(job, limit_s, tick, virtual_s))
+            return decode_tree(self._run_in_real_time(job, limits, tick))
+        return self.results.get(self.key, job, lambda: self._run_from_snapshot(job, limits, tick))
 
     def holds(self, lines: Sequence[Sequence[str]]) -> bool:
         """Whether `run` would find this job in the cache."""
@@ -111,22 +140,29 @@ class Bench:
     def lines_for(self, loads: Sequence[str]) -> list[tuple[str, ...]]:
         """What stands in a job before a cell with these loads; NotPossibleError if the kernel lacks it."""
         found: dict[tuple[str, ...], None] = {}
-        for load in loads:
-            name = load.replace(",", ":").partition(":")[0]
-            if self.kernel.label.own:
-                check_load(self.kernel, name)
-            for line in NEEDS.get(name, ()):
-                if line[0] == "module":
-                    if (
-                        self.kernel.modules_path is None
-                    ):  # the user's own: built in, or the guest says what is missing
-                        continue
-                    order = self.kernel.modules.order(line[1])
-                    found.update(dict.fromkeys(("module", name) for name in order[:-1]))
-                    found.update({("module", order[-1], *line[2:]): None} if order else {})
-                else:
-                    found[line] = None
+        for spec in loads:
+            load = self.loads.get(spec_name(spec))
+            if load is None:
+                continue
+            if self.kernel.label.own and load.modules:
+                check_load(self.kernel, load, spec)
+            for need in load.used(load.modules, spec):
+                found.update(dict.fromkeys(self._lines_of(need)))
+            found.update({("disk", disk.name, _DISK): None for disk in load.used(load.disks, spec)})
         return list(found)
+
+    def devices_for(self, loads: Sequence[str]) -> tuple[str, ...]:
+        """The devices of a guest that these loads use."""
+        kinds = ((self.loads[spec_name(spec)], spec) for spec in loads if spec_name(spec) in self.loads)
+        return tuple(dict.fromkeys(n.name for load, spec in kinds for n in load.used(load.devices, spec)))
+
+    def _lines_of(self, need: Need) -> list[tuple[str, ...]]:
+        """What loads a module, after those that it depends on; nothing where it is built in."""
+        if self.kernel.modules_path is None:  # the user's own: built in, or the guest says what is missing
+            return []
+        order = self.kernel.modules.order(need.name)
+        lines: list[tuple[str, ...]] = [("module", name) for name in order[:-1]]
+        return [*lines, ("module", order[-1], *need.parameters.split())] if order else lines
 
     @property
     def arguments(self) -> list[str]:
@@ -142,16 +178,37 @@ class Bench:
     def _archive(self) -> bytes:
         files = {initramfs.INIT: self.probe, **self.extra}
         modules = self.kernel.modules
-        for name in DEFAULT:
+        for name in of_loads(self.loads.values()):
             if name in modules.files:
                 for path in self.kernel.module_files(name):
                     files[f"{initramfs.MODULES}/{path.name}"] = path.read_bytes()
         return initramfs.build(files)
 
     def _boot(self, archive: Path) -> Boot:
-        return Boot(
-            self.machine, self.kernel.vmlinuz, archive, self.machine.command_line(self.label.parameters)
-        )
+        return Boot(self.machine, self._image(), archive, self.machine.command_line(self.label.parameters))
+
+    @cached_property
+    def _checked_image(self) -> Path:
+        """The kernel that QEMU boots, compared with its checksum. A bench does this once."""
+        return self._image(_is_whole)
+
+    def _image(self, is_sound: Callable[[Path], bool] = _is_complete) -> Path:
+        """The kernel that QEMU boots. A guest for amd64 takes as long to unpack its kernel as for the rest of its
+        boot, so the host unpacks it once. If that fails, or if QEMU cannot enter the unpacked kernel, the guest
+        unpacks it."""
+        if self.machine.clock == REAL or self.kernel.arch != "amd64":
+            return self.kernel.vmlinuz
+        folder = made(self.cache / UNPACKED / self.kernel.checked_sha256, self._unpack, is_sound)
+        with suppress(OSError):
+            os.utime(folder)  # when it was last used
+        return folder / VMLINUX if (folder / VMLINUX).is_file() else self.kernel.vmlinuz
+
+    def _unpack(self, beside: Path) -> None:
+        plain = pvh_kernel(self.kernel.vmlinuz.read_bytes())
+        with storing(beside):
+            (beside / _SUM).write_text(sha256(plain).hexdigest() if plain is not None else "")
+            if plain is not None:
+                (beside / VMLINUX).write_bytes(plain)
 
     def _stored(self) -> Path:
         """The initramfs as a file of the cache, by its content."""
@@ -169,26 +226,27 @@ class Bench:
                     raise
         return path
 
-    def _run_from_snapshot(self, job: bytes, limit_s: float, tick: Tick, virtual_s: float) -> bytes:
-        boot = self._boot(self._stored())
+    def _run_from_snapshot(self, job: bytes, limits: Limits, tick: Tick) -> bytes:
         if not self.snapshots.holds(self.key):
             self.say(f"booting {self.label}")
+        boot = replace(self._boot(self._stored()), kernel=self._checked_image)
         with ExitStack() as held:
             try:
                 saved = held.enter_context(self.snapshots.opened(boot, self.key, self.stop))
             except TargetError as problem:
                 if not self.kernel.label.own:
                     raise
-                remedy = f"{problem.remedy}; {WHAT_IT_NEEDS}" if problem.remedy else WHAT_IT_NEEDS
-                raise TargetError(problem.message, remedy, problem.console) from None
-            return saved.run(job, self.cache / "tmp", limit_s, self.stop, tick, virtual_s)
+                remedy = "; ".join(filter(None, (problem.remedy, WHAT_IT_NEEDS)))
+                own = REMEDIED(problem=problem.statement, remedy=remedy)
+                raise TargetError(own, console=problem.console) from None
+            return saved.run(job, self.cache / "tmp", self.stop, limits, tick)
 
-    def _run_in_real_time(self, job: bytes, limit_s: float, tick: Tick) -> bytes:
+    def _run_in_real_time(self, job: bytes, limits: Limits, tick: Tick) -> bytes:
         with scratch(SIZE, self.cache / "tmp") as folder:
             guest = Guest(self._boot(self._stored()), folder, self.stop)
             guest.give(job)
             with guest.started(monitored=False):
-                guest.finish(limit_s, tick)
+                guest.finish(limits.cpu_s, tick)
             return guest.answer()
 
     def try_real_time(self) -> None:
@@ -196,23 +254,23 @@ class Bench:
         host that is itself a guest often has a /dev/kvm that cannot run one."""
         check_device()
         try:
-            self._run_in_real_time(job_text([(PROBE, "--version")]), TRY_S, lambda _: None)
+            self._run_in_real_time(job_text([(PROBE, "--version")]), Limits(TRY_S), lambda _: None)
         except TargetError as problem:
-            what, *lines = problem.message.splitlines()
-            last = f' (its console ends with "{lines[-1]}")' if lines else ""
-            raise NotPossibleError(
-                f"KVM cannot start an ordinary guest on this machine: {what}{last}", HOW_TO_CHECK
-            ) from None
+            reason = problem.statement
+            if reason.rule != WITH_CONSOLE.id:
+                raise NotPossibleError(KVM_FAILS(reason=reason, remedy=HOW_TO_CHECK)) from None
+            reason, line = reason.values["problem"], last_lines(problem.console, 1)[0]
+            raise NotPossibleError(KVM_FAILS_TELLING(reason=reason, line=line, remedy=HOW_TO_CHECK)) from None
 
 
-def _line(files: Mapping[str, bytes], number: int) -> Line:
+def _line(files: Mapping[str, bytes], number: int) -> LineResult:
     mine = {name.partition("/")[2]: data for name, data in files.items() if name.startswith(f"{number}/")}
     try:
-        return Line(
+        return LineResult(
             mine["status"].decode("ascii", "replace").strip(),
             mine.get("stdout", b""),
             mine.get("stderr", b""),
             mine,
         )
     except KeyError:
-        raise DamagedError(f"a guest's result has no line {number}") from None
+        raise DamagedError(NO_RESULT_LINE(number=number)) from None

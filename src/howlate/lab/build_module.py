@@ -1,4 +1,5 @@
-"""Modules built outside of the kernel's tree, for a kernel of the lab: here, or in a root of its own suite."""
+"""Builds modules outside the kernel's tree for a kernel of the lab: here, or in a root of the kernel's own
+suite."""
 
 from __future__ import annotations
 
@@ -18,9 +19,35 @@ from howlate.lab.build_root import build_root, inside, needed_packages, why_no_r
 from howlate.lab.cache import cache_folder, made, storing
 from howlate.lab.headers import TRIPLETS, Headers, headers, host_architecture
 from howlate.lab.kernel import Kernel
+from howlate.words.statement import rule
+
+NO_MAKEFILE = rule(
+    "lab.no-makefile",
+    "{folder} has neither a Kbuild file nor a Makefile",
+    remedy="name a folder with `obj-m += NAME.o`",
+)
+NO_MODULE_MADE = rule(
+    "lab.no-module-made",
+    "{folder} makes no module",
+    remedy="name one in its Makefile, as in `obj-m += NAME.o`",
+)
+MODULE_NOT_BUILT = rule(
+    "lab.module-not-built", "{module} cannot be built for {kernel}: {reason}", remedy="{output}"
+)
+NO_BUILD = rule(
+    "lab.no-build",
+    "no module can be built for {kernel} here: {reason}, and {no_root}",
+    remedy="call as root with debootstrap installed",
+)
+NO_COMPILER = rule(
+    "lab.no-compiler",
+    "no module can be built for {kernel} here: its compiler, gcc {gcc} for {architecture} or a newer one, is not "
+    "installed, and {no_root}",
+    remedy="call as root with debootstrap installed, or install gcc-{gcc}",
+)
 
 LOG = "build.log"
-"""What make said, with the warnings of W=1; it stands beside the modules."""
+"""The output of make, with the warnings of W=1; the file is beside the modules."""
 _PREFIX = {arch: f"{triplet}-" for arch, triplet in TRIPLETS.items()}
 _ARCH = {"amd64": "x86", "arm64": "arm64"}
 _PROGRAMS = ("scripts/basic/fixdep", "scripts/mod/modpost", "tools/objtool/objtool")
@@ -28,28 +55,26 @@ _PROGRAMS = ("scripts/basic/fixdep", "scripts/mod/modpost", "tools/objtool/objto
 
 @dataclass(frozen=True)
 class _Way:
-    """Where and with what a module is built."""
+    """Where and with which tools a module is built."""
 
     compiler: str
-    """As make is told it."""
+    """The compiler, as make gets it."""
     root: Path | None
-    """None: on this machine as it is."""
+    """None: directly on this machine."""
     build: str
     """The headers' folder, as the build sees it."""
     name: str
-    """Part of the content that the result depends on."""
+    """Part of the key of the result."""
 
 
 def build_module(
     folder: Path, kernel: Kernel, archive: Archive, cache: Path | None = None, say: Say = silent
 ) -> tuple[Path, ...]:
-    """The modules (.ko) of a folder with a Kbuild file or Makefile, built for a kernel; from the cache if the folder,
-    the kernel's headers and the compiler are the same as before. Debug information is left out, and no path of this
-    machine stands in them: equal inputs give equal bytes."""
+    """The modules (.ko) of a folder with a Kbuild file or Makefile, built for a kernel; from the cache if the
+    folder, the kernel's headers and the compiler are unchanged. The modules contain no debug information and
+    no path of this machine: equal inputs give equal bytes."""
     if not any((folder / name).is_file() for name in ("Kbuild", "Makefile")):
-        raise UsageError(
-            f"{folder} has neither a Kbuild file nor a Makefile", "name a folder with `obj-m += NAME.o`"
-        )
+        raise UsageError(NO_MAKEFILE(folder=folder))
     where = cache or cache_folder()
     tree = headers(kernel, archive, where, say)
     way = _way(kernel, tree, archive, where, say)
@@ -76,18 +101,19 @@ def build_module(
     done = made(where / "modules" / digest, make)
     found = tuple(sorted(done.glob("*.ko")))
     if not found:
-        raise UsageError(f"{folder} makes no module", "name one in its Makefile, as in `obj-m += NAME.o`")
+        raise UsageError(NO_MODULE_MADE(folder=folder))
     return found
 
 
 def _is_source(path: Path) -> bool:
-    """Not what an earlier build left there."""
+    """False for what an earlier build left there."""
     left = (".o", ".ko", ".mod", ".mod.c", ".cmd", ".symvers", ".order", ".d")
     return path.is_file() and not path.name.startswith(".") and not path.name.endswith(left)
 
 
 def _way(kernel: Kernel, tree: Headers, archive: Archive, cache: Path, say: Say) -> _Way:
-    """Here if the build scripts run and the compiler is not older than the kernel's, else in a root of its suite."""
+    """Here if the build scripts run and the compiler is not older than the kernel's, else in a root of its
+    suite."""
     problem = _why_not_here(tree)
     compiler = _compiler_here(tree.gcc, kernel.arch)
     if not problem and compiler is not None:
@@ -95,14 +121,12 @@ def _way(kernel: Kernel, tree: Headers, archive: Archive, cache: Path, say: Say)
             [compiler, "-dumpfullversion"], capture_output=True, text=True, check=False
         ).stdout
         return _Way(compiler, None, str(tree.build), f"{compiler} {version.strip()}")
-    problem = problem or f"its compiler, gcc {tree.gcc} for {kernel.arch} or a newer one, is not here"
     no_root = why_no_root()
+    if no_root and problem:
+        raise NotPossibleError(NO_BUILD(kernel=kernel.pinned, reason=problem, no_root=no_root))
     if no_root:
-        raise NotPossibleError(
-            f"no module can be built for {kernel.pinned} here: {problem}, and {no_root}",
-            "call as root with debootstrap installed"
-            + (f", or install gcc-{tree.gcc}" if "compiler" in problem else ""),
-        )
+        values = {"kernel": kernel.pinned, "architecture": kernel.arch, "gcc": tree.gcc, "no_root": no_root}
+        raise NotPossibleError(NO_COMPILER(**values))
     kbuild = next((p for p in tree.packages if p.name.startswith("linux-kbuild-")), None)
     wanted = needed_packages(tree.gcc, kernel.arch, kbuild.depends if kbuild else "")
     root = build_root(kernel.suite, wanted, archive, cache, say) / "root"
@@ -115,7 +139,7 @@ def _way(kernel: Kernel, tree: Headers, archive: Archive, cache: Path, say: Say)
 
 
 def _copy_headers(tree: Headers, beside: Path, place: Path) -> None:
-    """The same tree for another place."""
+    """A copy of the same tree for another place."""
     with storing(beside):
         shutil.copytree(tree.root / "usr", beside / "usr", symlinks=True)
         for file in (beside / "usr/src").glob("linux-headers-*/Makefile"):
@@ -149,7 +173,7 @@ def _why_not_here(tree: Headers) -> str:
 
 
 def _compiler_here(gcc: int, arch: str) -> str | None:
-    """The kernel's own compiler, else one that is newer: an older one does not know its options."""
+    """The kernel's own compiler, else a newer one: an older one does not know its options."""
     prefix = "" if arch == host_architecture() else _PREFIX[arch]
     exact = f"{prefix}gcc-{gcc}"
     if shutil.which(exact):
@@ -190,9 +214,11 @@ def _make(way: _Way, kernel: Kernel, work: Path, name: str) -> None:
         rows = log.read_text(encoding="utf-8", errors="replace").splitlines()
         signs = (row for row in rows if re.search(r"\berror\b|ERROR|: \*\*\* ", row))
         why = next(signs, rows[-1] if rows else "make failed")
-        raise TargetError(f"{name} cannot be built for {kernel.pinned}: {why.strip()}", _tail(rows))
+        raise TargetError(
+            MODULE_NOT_BUILT(module=name, kernel=kernel.pinned, reason=why.strip(), output=_tail(rows))
+        )
 
 
 def _tail(rows: Sequence[str]) -> str:
-    """The remedy is in the compiler's own words."""
+    """The end of the output: the compiler's own words are the remedy."""
     return "the last lines were: " + " / ".join(row.strip() for row in rows[-4:])

@@ -1,6 +1,7 @@
-"""A minimal root of a suite, to build in with that suite's compiler and libraries.
+"""A minimal root of a suite, in which to build with that suite's compiler and libraries.
 
-Needed where the kernel's build scripts are linked against a newer libc than this machine's, or its compiler is newer.
+It is needed if the kernel's build scripts are linked against a newer libc than this machine's, or if the
+kernel's compiler is newer.
 """
 
 from __future__ import annotations
@@ -17,18 +18,31 @@ from howlate.errors import NotPossibleError, TargetError
 from howlate.lab.archive import CODENAMES, Archive, Say, silent
 from howlate.lab.cache import cache_folder, made
 from howlate.lab.headers import TRIPLETS, host_architecture
+from howlate.words.statement import rule
+
+NO_BUILD_ROOT = rule(
+    "lab.no-build-root", "there is no root to build in for the suite {suite}", remedy="use another kernel"
+)
+NO_SUITE = rule(
+    "lab.no-suite", "the archive has no suite {release}", remedy="name another mirror with --mirror"
+)
+DEBOOTSTRAP_FAILED = rule(
+    "lab.debootstrap-failed",
+    "debootstrap could not make a root of {release}: {reason}",
+    remedy="check that the mirror has this suite",
+)
 
 
 def codename(suite: str) -> str:
-    """trixie-backports -> trixie: the release whose compiler a suite's kernels are built with."""
+    """trixie-backports -> trixie: the release whose compiler builds a suite's kernels."""
     found = next((name for name in CODENAMES if suite == name or suite.startswith(f"{name}-")), None)
     if found is None:
-        raise NotPossibleError(f"there is no root to build in for the suite {suite}", "use another kernel")
+        raise NotPossibleError(NO_BUILD_ROOT(suite=suite))
     return found
 
 
 def needed_packages(gcc: int, arch: str, depends: str) -> tuple[str, ...]:
-    """The compiler for the kernel's architecture, make, and the libraries that the build scripts are linked to."""
+    """The compiler for the kernel's architecture, make, and the libraries of the build scripts."""
     compiler = (
         f"gcc-{gcc}" if arch == host_architecture() else f"gcc-{gcc}-{TRIPLETS[arch].replace('_', '-')}"
     )
@@ -55,7 +69,7 @@ def build_root(
         return folder
     place = next((place for place in archive.places() if place[0] == release), None)
     if place is None:
-        raise NotPossibleError(f"the archive has no suite {release}", "name another mirror with --mirror")
+        raise NotPossibleError(NO_SUITE(release=release))
     _, address, keyring = place
 
     def make(beside: Path) -> None:
@@ -76,9 +90,7 @@ def build_root(
         if done.returncode != 0:
             said = [row for row in (done.stdout + done.stderr).splitlines() if row.startswith(("E:", "W:"))]
             why = said[-1] if said else (done.stderr.splitlines() or ["it does not say why"])[-1]
-            raise TargetError(
-                f"debootstrap could not make a root of {release}: {why}", "does the mirror have it?"
-            )
+            raise TargetError(DEBOOTSTRAP_FAILED(release=release, reason=why))
         for rest in ("var/cache/apt/archives", "var/lib/apt/lists", "usr/share/doc", "usr/share/locale"):
             shutil.rmtree(root / rest, ignore_errors=True)
 
@@ -86,7 +98,7 @@ def build_root(
 
 
 def inside(root: Path, folder: str, argv: Sequence[str]) -> list[str]:
-    """The argv that runs another one in the root, with a /proc that is gone when it ends."""
+    """The argv that runs another one in the root, with a /proc that vanishes when it ends."""
     enter = ["unshare", "--mount", "--pid", "--fork", f"--mount-proc={root}/proc", "chroot", str(root)]
     clean = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LC_ALL=C"]
     return [*enter, *clean, f"--chdir={folder}", *argv]

@@ -2,7 +2,9 @@
 
 apt/        the private state of apt (lists of packages)
 mirror/     the lists of mirrors given by hand
-kernels/    unpacked kernels        headers/    unpacked headers
+kernels/    kernels from packages   headers/    headers from packages
+unpacked/   kernels that guests need not unpack
+emulators/  a newer QEMU than the installed one
 gone.json   packages that the archive lists and does not have
 roots/      minimal roots to build in           modules/    modules that were built
 initramfs/  the guests' file systems, by content            snapshots/  guests that are booted
@@ -22,6 +24,18 @@ from pathlib import Path
 
 from howlate.errors import StorageError
 from howlate.store.files import sync
+from howlate.words.statement import rule
+
+CACHE_NOT_WRITTEN = rule(
+    "lab.cache-not-written",
+    "{path} could not be written: {reason}",
+    remedy="set HOWLATE_CACHE to a folder that can hold the lab's files",
+)
+CACHE_FULL = rule(
+    "lab.cache-full",
+    "{path} could not be written: {reason}",
+    remedy="make room there, or set HOWLATE_CACHE to a folder that can hold the lab's files",
+)
 
 
 def cache_folder() -> Path:
@@ -35,21 +49,20 @@ def cache_folder() -> Path:
 
 @contextmanager
 def storing(path: Path) -> Iterator[None]:
-    """Turns an OSError inside into a StorageError about `path`, which is in the cache."""
+    """Turn an OSError inside into a StorageError about `path`, which is in the cache."""
     try:
         yield
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise StorageError(
-            f"{path} could not be written: {error.strerror or error}",
-            ("make room there, or " if full else "")
-            + "set HOWLATE_CACHE to a folder that can hold the lab's files",
-        ) from None
+        not_written = CACHE_FULL if full else CACHE_NOT_WRITTEN
+        raise StorageError(not_written(path=path, reason=error.strerror or error)) from None
 
 
 @contextmanager
 def locked(place: Path) -> Iterator[None]:
-    """One process at a time makes `place`; the others wait. The lock stands beside it and goes with its holder."""
+    """One process at a time makes `place`; the others wait. The lock file is beside the place, and the lock
+    ends with its holder. It is the same lock under every name (symbolic link) of the place."""
+    place = place.resolve()
     lock = place.with_name(f".{place.name}.lock")
     with storing(lock):
         lock.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +75,7 @@ def locked(place: Path) -> Iterator[None]:
 
 
 def _taken(lock: Path) -> int | None:
-    """The lock, held; None if it was removed (`tidy`) while this waited for it."""
+    """The lock, held; None if `tidy` removed it while this process waited for it."""
     with storing(lock):
         handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
@@ -80,18 +93,20 @@ def _taken(lock: Path) -> int | None:
 
 
 def made(folder: Path, make: Callable[[Path], None], is_sound: Callable[[Path], bool] = Path.is_dir) -> Path:
-    """The folder, made by `make` in a folder beside it if it is not there yet, or not sound. What is renamed is
-    whole: a crash leaves nothing in its place, and of two who want it one makes it."""
+    """The folder. If it is missing or not sound, `make` builds it in a folder beside it. Only whole folders
+    are renamed: a crash leaves nothing in the place, and of two processes that need it one makes it."""
     if folder.is_dir() and is_sound is Path.is_dir:
         return folder
-    with locked(folder):  # what is not sound goes under the lock: what another has made since stays
+    with locked(
+        folder
+    ):  # unsound folders are removed under the lock: what another process has made meanwhile stays
         if folder.is_dir():
             if is_sound(folder):
                 return folder
             remove(folder)
         for left_over in folder.parent.glob(
             f".{folder.name}.new-*"
-        ):  # of one that was killed: we hold the lock
+        ):  # left by a killed process: we hold the lock
             remove(left_over)
         with storing(folder):
             beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.new-", dir=folder.parent))
@@ -109,7 +124,7 @@ def made(folder: Path, make: Callable[[Path], None], is_sound: Callable[[Path], 
 
 
 def remove(folder: Path) -> None:
-    """Removes a tree if it is there."""
+    """Remove a tree if it exists."""
     if folder.is_symlink() or not folder.is_dir():
         folder.unlink(missing_ok=True)
     else:
@@ -117,8 +132,8 @@ def remove(folder: Path) -> None:
 
 
 def _sync_all(folder: Path) -> None:
-    """One syncfs in place of thousands of fsyncs would need ctypes; sync the few files of a small folder, and leave a
-    large tree (headers) to the file system: it can be made again."""
+    """A single syncfs instead of thousands of fsyncs would need ctypes. So sync the few files of a small
+    folder, and leave a large tree (headers) to the file system: it can be made again."""
     files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     for path in files if len(files) <= 200 else []:
         sync(path)

@@ -1,4 +1,4 @@
-"""A kernel's config, and which modes of preemption it has."""
+"""A kernel's config, and its modes of preemption."""
 
 from __future__ import annotations
 
@@ -7,20 +7,37 @@ from dataclasses import dataclass
 from howlate.errors import NotPossibleError
 from howlate.lab.label import Label
 from howlate.model.kernel_config import Config
+from howlate.words.statement import rule
+
+MODE_UNKNOWN = rule(
+    "lab.mode-unknown",
+    "{label} is refused: without the config of {kernel}, whether it has {parameter} is not known",
+    remedy="leave out the parameter, or put the config beside the kernel",
+)
+NOT_A_MODE = rule(
+    "lab.not-a-mode",
+    "{label} does not exist: it has {modes:all}, because {reason}",
+    remedy="leave out the parameter or take one of these",
+)
+NO_MODES = rule(
+    "lab.no-modes",
+    "{label} does not exist: it has no choice of preemption, because {reason}",
+    remedy="leave out the parameter",
+)
 
 
 @dataclass(frozen=True)
 class Modes:
-    """How a kernel may be preempted: the mode it is built with, and those that `preempt=` chooses from."""
+    """The preemption modes of a kernel: the built-in one, and those that `preempt=` selects."""
 
     built: str
     choices: tuple[str, ...]
     because: str
-    """Why there are no others, by the config."""
+    """Why there are no others, according to the config."""
 
 
 def modes(config: Config, series: str) -> Modes:
-    """The modes that `preempt=` has. A kernel that is given another one says so in its log only and goes on."""
+    """The modes that `preempt=` accepts. A kernel that gets another one only logs that and continues."""
     number = tuple(int(part) for part in series.split(".")[:2])
     rt = config.get("CONFIG_PREEMPT_RT") == "y"
     lazy = config.get("CONFIG_ARCH_HAS_PREEMPT_LAZY") == "y"
@@ -54,28 +71,24 @@ _BUILT = {
 
 
 def _built(config: Config) -> str:
-    """With CONFIG_PREEMPT_DYNAMIC what is built in is the choice of CONFIG_PREEMPT_*; before 5.15 spelt otherwise."""
+    """With CONFIG_PREEMPT_DYNAMIC the built-in mode is the choice of CONFIG_PREEMPT_*; before 5.15 the
+    spelling differs."""
     return next((mode for name, mode in _BUILT.items() if config.get(name) == "y"), "")
 
 
 def check_parameters(label: Label, config: Config | None, version: str) -> None:
-    """Refuses a mode of preemption that this kernel does not have, with the reason from its config.
+    """Refuse a mode of preemption that this kernel does not have, with the reason from its config.
 
-    `version` is the kernel's own (uname -r); of a kernel of the user's own the label does not tell it.
+    `version` is the kernel's own (uname -r), because the label of a user's own kernel does not contain it.
     """
     for word in label.parameters:
         name, _, value = word.partition("=")
         if name != "preempt":
             continue
         if config is None:
-            raise NotPossibleError(
-                f"{label} cannot be: the config of {label.base} is not there, and whether it has {word} is not known",
-                "leave the parameter out, or put the config beside the kernel",
-            )
+            raise NotPossibleError(MODE_UNKNOWN(label=label, kernel=label.base, parameter=word))
         have = modes(config, version)
         if value not in have.choices:
-            choice = f"it has {', '.join(have.choices)}" if have.choices else "it has no choice of preemption"
-            raise NotPossibleError(
-                f"{label} cannot be: {choice}, because {have.because}",
-                f"leave the parameter out{' or take one of these' if have.choices else ''}",
-            )
+            refused = NOT_A_MODE if have.choices else NO_MODES
+            values = {"modes": have.choices} if have.choices else {}
+            raise NotPossibleError(refused(label=label, reason=have.because, **values))

@@ -1,4 +1,4 @@
-"""A guest's console: what it says of a kernel in trouble, and the lines of it that tell most."""
+"""A guest's console: reports of a kernel in trouble, and the most informative lines."""
 
 from __future__ import annotations
 
@@ -7,19 +7,30 @@ import os
 import re
 from pathlib import Path
 
+from howlate.words.statement import Rule, Statement, rule
+
+PANICKED = rule("lab.guest-panicked", "the guest's kernel panicked: {line}")
+OUT_OF_MEMORY = rule(
+    "lab.guest-out-of-memory", "the guest's kernel ran out of memory and killed a process: {line}"
+)
+OOPSED = rule("lab.guest-oopsed", "the guest's kernel oopsed: {line}")
+HIT_A_BUG = rule("lab.guest-bug", "the guest's kernel hit a BUG: {line}")
+
+RESTARTS = "reboot: Restarting system"
+"""A kernel's last words before it resets the machine (kernel_restart in kernel/reboot.c)."""
 LINES = 12
 BYTES_MOST = 16 << 20
-"""Of an endless console the end is kept."""
+"""Of a longer console the end is kept."""
 _FRAMES = 16
-_TROUBLE = (
-    ("Kernel panic - not syncing", "the guest's kernel panicked"),
-    ("Out of memory: Killed process", "the guest's kernel ran out of memory and killed a process"),
-    ("Oops", "the guest's kernel oopsed"),
-    ("kernel BUG at", "the guest's kernel hit a BUG"),
-    ("BUG: ", "the guest's kernel hit a BUG"),
-    ("Internal error", "the guest's kernel oopsed"),
-    ("Unable to handle kernel", "the guest's kernel oopsed"),
-    ("general protection fault", "the guest's kernel oopsed"),
+_TROUBLE: tuple[tuple[str, Rule], ...] = (
+    ("Kernel panic - not syncing", PANICKED),
+    ("Out of memory: Killed process", OUT_OF_MEMORY),
+    ("Oops", OOPSED),
+    ("kernel BUG at", HIT_A_BUG),
+    ("BUG: ", HIT_A_BUG),
+    ("Internal error", OOPSED),
+    ("Unable to handle kernel", OOPSED),
+    ("general protection fault", OOPSED),
 )
 _TELLS = re.compile(
     r"CPU: [0-9]+ (?:UID: [0-9]+ )?PID: |RIP: 0010:|pc : |lr : |Call [Tt]race:|Modules linked in:"
@@ -28,7 +39,7 @@ _FRAME = re.compile(r"(?:\? )?[A-Za-z_][\w.]*\+0x[0-9a-f]+/0x[0-9a-f]+|</?(?:TAS
 
 
 def console_of(path: Path) -> str:
-    """The text of a console's file; of an endless one its end."""
+    """The text of a console's file, or the end of a long one."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
@@ -38,18 +49,18 @@ def console_of(path: Path) -> str:
         return ""
 
 
-def trouble_on(console: str) -> str:
-    """What a console says of a kernel in trouble, as a sentence; "" if nothing."""
+def trouble_on(console: str) -> Statement | None:
+    """What a console says about a kernel in trouble; None if nothing."""
     for line in console.splitlines():
         for sign, meaning in _TROUBLE:
             if sign in line:
-                return f"{meaning}: {_plain(line[line.index(sign) :])}"  # firmware may have begun the line
-    return ""
+                return meaning(line=_plain(line[line.index(sign) :]))  # firmware may have begun the line
+    return None
 
 
 def telling(console: str) -> list[str]:
-    """The lines of a console for an error message, below a heading: the report of a kernel in trouble without its
-    registers and its guesses, else the last lines."""
+    """The lines of a console for an error message, below a heading: the report of a kernel in trouble without
+    its registers and its guesses, else the last lines."""
     lines = [line for line in map(_plain, console.splitlines()) if line]
     first = next((at for at, line in enumerate(lines) if _is_trouble(line)), None)
     if first is None:
@@ -58,7 +69,7 @@ def telling(console: str) -> list[str]:
 
 
 def _report(lines: list[str]) -> list[str]:
-    """Headers, where the kernel was, how it came there, the modules."""
+    """Headers, the place in the kernel, the call trace, the modules."""
     found: list[str] = []
     at = 0
     while at < len(lines):
@@ -79,7 +90,7 @@ def _is_trouble(line: str) -> bool:
 
 
 def last_lines(console: str, count: int = LINES) -> list[str]:
-    """The end of a console, as it can be shown."""
+    """The end of a console, in a form that can be shown."""
     lines = [_plain(line) for line in console.splitlines()]
     return [line for line in lines if line][-count:]
 

@@ -1,4 +1,5 @@
-"""How much this host, its kernel and a load differ from the cost model of plan/cost.py, as past cells showed."""
+"""How much this host, its kernel and a load differ from the cost model of plan/cost.py, according to past
+cells."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from howlate.plan.cost import kind_of
 
 _LEARN = 0.5
 _FORGET_S = 2.0
-"""A cell that should take less says little: starting it takes as long."""
+"""A shorter cell says little, because its start takes as long."""
 
 
 @dataclass
 class Costs:
-    """What this host was seen to take, as factors of the model: by kind of cell, and of all."""
+    """Factors of the model that were observed on this host: by kind of cell, and for all cells."""
 
     path: Path | None = None
 
@@ -38,9 +39,9 @@ class Costs:
             return self._factors.get(kind_of(cell), self._factors.get("*", 1.0))
 
     def learn(self, cell: Cell, model_s: float, used_s: float) -> None:
-        """A cell took so long where the model says so long; both without what is the same for all."""
+        """Record that a cell took this long where the model predicts that; both without the constant part."""
         if model_s < _FORGET_S or used_s <= 0:
-            return  # too short to tell
+            return  # too short to be informative
         ratio = min(50.0, max(0.02, used_s / model_s))
         with self._hold:
             for name in (kind_of(cell), "*"):
@@ -52,7 +53,7 @@ class Costs:
         if self.path is None:
             return
         beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        with suppress(OSError):  # an estimate is worth no error
+        with suppress(OSError):  # an estimate is not worth an error
             self.path.parent.mkdir(parents=True, exist_ok=True)
             rounded = {name: round(value, 4) for name, value in sorted(self._factors.items())}
             beside.write_text(json.dumps({"schema": 1, "factors": rounded}) + "\n", encoding="ascii")

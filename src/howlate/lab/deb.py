@@ -1,4 +1,5 @@
-"""Debian packages without dpkg: an `ar` with a compressed tar in it; files out of it, and nothing installed."""
+"""Debian packages without dpkg: an `ar` with a compressed tar in it. Files are extracted, and nothing is
+installed."""
 
 from __future__ import annotations
 
@@ -17,6 +18,24 @@ from pathlib import Path
 from typing import IO, cast
 
 from howlate.errors import DamagedError, NotPossibleError
+from howlate.words.statement import rule
+
+UNKNOWN_COMPRESSION = rule(
+    "lab.unknown-compression", "{package} has an unknown compression (.{kind})", remedy="fetch it again"
+)
+NO_ZSTD = rule(
+    "lab.no-zstd",
+    "{package} is compressed with zstd, and zstd is not installed to unpack it",
+    remedy="install the package zstd",
+)
+DAMAGED_PACKAGE = rule("lab.damaged-package", "{package} is damaged: {damage}", remedy="fetch it again")
+NOT_A_PACKAGE = rule("lab.not-a-package", "{package} is not a Debian package", remedy="fetch it again")
+LINK_LEAVES = rule(
+    "lab.link-leaves", "{package} has a link that leaves it: {link} -> {target}", remedy="fetch it again"
+)
+FILE_OUTSIDE = rule(
+    "lab.file-outside", "{package} has a file outside of its own: {file}", remedy="fetch it again"
+)
 
 _MAGIC = b"!<arch>\n"
 _HEADER = 60
@@ -24,7 +43,7 @@ _HEADER = 60
 
 @contextmanager
 def data_tar(package: Path) -> Iterator[IO[bytes]]:
-    """The package's data.tar, decompressed, to be read from the front."""
+    """The package's data.tar, decompressed, for sequential reading."""
     with package.open("rb") as file:
         name, start, size = _data_member(file, package)
         file.seek(start)
@@ -34,10 +53,11 @@ def data_tar(package: Path) -> Iterator[IO[bytes]]:
 
 
 def unpack(package: Path, into: Path, wanted: Callable[[str], bool] = lambda name: True) -> list[str]:
-    """Writes the package's files (and links) that are wanted by name ("usr/lib/...") below `into`; their names.
+    """Write the wanted files (and links) of the package, by name ("usr/lib/..."), below `into`; return their
+    names.
 
-    Nothing is written outside of `into`, whatever the package says: absolute links are made relative to it, and a
-    link that leaves it is refused.
+    Nothing is written outside `into`, whatever the package contains: absolute links are made relative to it,
+    and a link that leaves it is refused.
     """
     done = []
     with data_tar(package) as stream, _reading(package), tarfile.open(fileobj=stream, mode="r|") as tar:
@@ -52,7 +72,7 @@ def unpack(package: Path, into: Path, wanted: Callable[[str], bool] = lambda nam
 
 @contextmanager
 def decompressed(stream: IO[bytes], kind: str, whence: Path) -> Iterator[IO[bytes]]:
-    """A stream decompressed as its ending says: "", gz, xz, lzma, bz2, zst."""
+    """A stream decompressed according to its ending: "", gz, xz, lzma, bz2, zst."""
     with _reading(whence):
         if kind == "":
             yield stream
@@ -69,19 +89,15 @@ def decompressed(stream: IO[bytes], kind: str, whence: Path) -> Iterator[IO[byte
             with _unzstd(stream, whence) as plain:
                 yield plain
         else:
-            raise DamagedError(
-                f"{whence} is compressed in a way that is not known (.{kind})", "fetch it again"
-            )
+            raise DamagedError(UNKNOWN_COMPRESSION(package=whence, kind=kind))
 
 
 @contextmanager
 def _unzstd(stream: IO[bytes], whence: Path) -> Iterator[IO[bytes]]:
-    """Through the command `zstd`: Python before 3.14 has no such module."""
+    """Through the command `zstd`, because Python before 3.14 has no such module."""
     command = shutil.which("zstd")
     if command is None:
-        raise NotPossibleError(
-            f"{whence} is compressed with zstd, and there is no zstd to unpack it", "install the package zstd"
-        )
+        raise NotPossibleError(NO_ZSTD(package=whence))
     # A file in between: a pipe fed from here and read from here would need a second thread.
     with _spooled(stream) as packed:
         with subprocess.Popen(
@@ -93,7 +109,7 @@ def _unzstd(stream: IO[bytes], whence: Path) -> Iterator[IO[bytes]]:
             if rest:
                 child.kill()
         if not rest and child.returncode != 0:
-            raise DamagedError(f"{whence} is damaged: zstd could not unpack it", "fetch it again")
+            raise DamagedError(DAMAGED_PACKAGE(package=whence, damage="zstd could not unpack it"))
 
 
 @contextmanager
@@ -108,17 +124,17 @@ def _spooled(stream: IO[bytes]) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _reading(whence: Path) -> Iterator[None]:
-    """What the readers of the standard library raise on a damaged file, as one error of ours."""
+    """Turn the errors of the standard library's readers about a damaged file into one error of ours."""
     try:
         yield
     except (EOFError, lzma.LZMAError, gzip.BadGzipFile, tarfile.TarError) as error:
-        raise DamagedError(f"{whence} is damaged: {error or 'it ends too early'}", "fetch it again") from None
+        raise DamagedError(DAMAGED_PACKAGE(package=whence, damage=error or "it ends too early")) from None
 
 
 def _data_member(file: IO[bytes], package: Path) -> tuple[str, int, int]:
     """Name, place and size of data.tar.*."""
     if file.read(len(_MAGIC)) != _MAGIC:
-        raise DamagedError(f"{package} is not a Debian package", "fetch it again")
+        raise DamagedError(NOT_A_PACKAGE(package=package))
     size_of_file = os.fstat(file.fileno()).st_size
     while header := file.read(_HEADER):
         try:
@@ -131,7 +147,7 @@ def _data_member(file: IO[bytes], package: Path) -> tuple[str, int, int]:
         if name.startswith("data.tar"):
             return name, file.tell(), size
         file.seek(size + size % 2, io.SEEK_CUR)
-    raise DamagedError(f"{package} is damaged: it has no whole data.tar", "fetch it again")
+    raise DamagedError(DAMAGED_PACKAGE(package=package, damage="it has no whole data.tar"))
 
 
 def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, name: str, into: Path, package: Path) -> None:
@@ -145,9 +161,7 @@ def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, name: str, into: Path,
         if link.startswith("/"):
             link = posixpath.relpath(link.lstrip("/"), posixpath.dirname(name) or ".")
         if posixpath.normpath(posixpath.join(posixpath.dirname(name), link)).split("/")[0] == "..":
-            raise DamagedError(
-                f"{package} has a link that leaves it: {name} -> {member.linkname}", "fetch it again"
-            )
+            raise DamagedError(LINK_LEAVES(package=package, link=name, target=member.linkname))
         target.symlink_to(link)
     elif member.islnk():
         os.link(_inside(into, posixpath.normpath(member.linkname).lstrip("/"), package), target)
@@ -160,11 +174,11 @@ def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, name: str, into: Path,
 
 
 def _inside(into: Path, name: str, package: Path) -> Path:
-    """`into`/name, of which no folder on the way is a link out of `into`."""
+    """`into`/name, if no folder on the way is a link that leaves `into`."""
     target = into / name
     root = into.resolve()
     if ".." in name.split("/") or not target.parent.resolve().is_relative_to(root):
-        raise DamagedError(f"{package} has a file outside of its own: {name}", "fetch it again")
+        raise DamagedError(FILE_OUTSIDE(package=package, file=name))
     return target
 
 

@@ -1,23 +1,21 @@
-"""Packages that the archive's lists name and the archive does not have: remembered after a fetch that failed, so that
-`howlate lab kernels` lists what can be had."""
+"""Packages that the archive's lists name and the archive does not have. They are remembered after a failed
+fetch, so that `howlate lab kernels` lists the available kernels."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol, TypeVar
 
 from howlate.errors import HowlateError
+from howlate.lab.archive import Package
 from howlate.lab.cache import locked, storing
 from howlate.store.files import read_json, write_json
 
-if TYPE_CHECKING:
-    from howlate.lab.kernels import Available
-
 FILE = "gone.json"
 FORGOTTEN_S = 7 * 24 * 3600.0
-"""After so long one that is listed still is believed again: archives are mended."""
+"""After this time a package that is still listed is trusted again, because archives are repaired."""
 
 
 def gone(cache: Path) -> frozenset[str]:
@@ -26,7 +24,7 @@ def gone(cache: Path) -> frozenset[str]:
 
 
 def remember(cache: Path, sha256: str, is_gone: bool) -> None:
-    """That the archive does not have a package, or that it does."""
+    """Record that the archive does not have a package, or that it does."""
     file = cache / FILE
     if not is_gone and sha256 not in _read(file):
         return
@@ -39,20 +37,33 @@ def remember(cache: Path, sha256: str, is_gone: bool) -> None:
             write_json(file, {"schema": 1, "packages": known})
 
 
-def there(kernels: Sequence[Available], gone: frozenset[str]) -> list[Available]:
-    """Without those that are gone, where another of the same label is left."""
+class MadeOfPackages(Protocol):
+    """A kernel of the archive, as far as this file needs it."""
+
+    @property
+    def label(self) -> object: ...
+
+    @property
+    def packages(self) -> tuple[Package, ...]: ...
+
+
+Listed = TypeVar("Listed", bound=MadeOfPackages)
+
+
+def there(kernels: Sequence[Listed], gone: frozenset[str]) -> list[Listed]:
+    """The kernels without those that are gone, if another of the same label is left."""
     kept = [kernel for kernel in kernels if not is_gone(kernel, gone)]
     labels = {kernel.label for kernel in kept}
     return [kernel for kernel in kernels if not is_gone(kernel, gone) or kernel.label not in labels]
 
 
-def is_gone(kernel: Available, gone: frozenset[str]) -> bool:
-    """Whether a package that it is made of is."""
+def is_gone(kernel: MadeOfPackages, gone: frozenset[str]) -> bool:
+    """Whether one of its packages is gone."""
     return any(package.sha256 in gone for package in kernel.packages)
 
 
 def _read(file: Path) -> dict[str, float]:
-    """What is damaged is forgotten: it costs one request that fails."""
+    """A damaged record is forgotten, which costs one failing request."""
     if not file.is_file():
         return {}
     try:

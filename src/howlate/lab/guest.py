@@ -1,5 +1,5 @@
-"""A running guest: QEMU as a child that ends with howlate, however that dies; and what is told of one that went
-wrong."""
+"""A running guest: QEMU as a child process that ends with howlate, however that dies; and the messages about
+one that went wrong."""
 
 from __future__ import annotations
 
@@ -19,39 +19,79 @@ from pathlib import Path
 from howlate.errors import DamagedError, NotPossibleError, TargetError
 from howlate.lab import window
 from howlate.lab.cache import storing
-from howlate.lab.console import console_of, telling, trouble_on
+from howlate.lab.console import RESTARTS, console_of, telling, trouble_on
+from howlate.lab.kernel import VMLINUX
 from howlate.lab.machine import Machine, Places
-from howlate.lab.monitor import GoneError, LateError, Monitor
+from howlate.lab.monitor import TOO_LATE, GoneError, LateError, Monitor
 from howlate.lab.watch import Limits, Watch, used_by
 from howlate.model.run import VIRTUAL
+from howlate.words.statement import Statement, rule
+
+NO_SETPRIV = rule(
+    "lab.no-setpriv", "setpriv is not installed on this machine", remedy="install the package util-linux"
+)
+WITH_CONSOLE = rule("lab.with-console", "{problem}\n{console}")
+"""What happened, and below it the lines of the console that explain it."""
+LATE_ANSWER = rule("lab.late-answer", "QEMU did not answer in time")
+ENDED_EARLY = rule("lab.ended-early", "QEMU ended before the guest was ready")
+HAS_ENDED = rule("lab.has-ended", "QEMU has ended")
+NO_TIMER = rule("lab.no-timer", "it executes, and comes to none of its timers")
+NO_FURTHER = rule("lab.no-further", "QEMU did not get any further")
+NO_END = rule("lab.no-end", "the guest did not end")
+NO_END_IN_TIME = rule(
+    "lab.no-end-in-time",
+    "the guest did not end within {limit_s:number} s of the host's time, so it was ended",
+)
+STUCK = rule(
+    "lab.stuck",
+    "{what} ({reason}), so it was ended",
+    remedy="a task that holds the CPU with interrupts off, or an endless loop in the kernel, does this",
+)
+FAILED = rule("lab.guest-failed", "the guest failed: {reason}")
+NO_RESULT = rule("lab.no-result", "the guest ended without a result")
+ENDED_BY_SIGNAL = rule("lab.ended-by-signal", "QEMU was ended by {signal}")
+ENDED_WITH_CODE = rule("lab.ended-with-code", "QEMU ended with exit code {code} and said: {words}")
+QEMU_NOT_STARTED = rule("lab.qemu-not-started", "QEMU could not be started: {reason}")
 
 Tick = Callable[[float], None]
-"""Is told about once a second how much CPU time a guest has used."""
+"""Receives, about once a second, how much CPU time a guest has used."""
 NO_LIMIT = float("inf")
 NO_LIMITS = Limits()
 
 _LOOK_S = 0.2
-"""How often a wait looks for an interrupt; the guest's end wakes it at once."""
+"""How often a wait checks for an interrupt; the guest's end wakes it at once."""
 _START_S = 60.0
 _ANSWER_S, TURN_CPU_S = 600.0, 30.0
-"""QEMU answers a question between two turns of the guest; one turn ends with the guest's next timer at the latest. A
-question that has not been answered by then is given up; a guest whose turn takes so much CPU time is stuck."""
+"""QEMU answers a question between two turns of the guest; a turn ends with the guest's next timer at the
+latest. A question that has not been answered by then is given up; a guest whose turn takes this much CPU time
+is stuck."""
 # Started by QEMU's parent only: one that was killed in between leaves nothing behind.
 _WITH_PARENT = '[ "$PPID" = "$0" ] && exec "$@"'
 
 
 @dataclass(frozen=True)
 class Boot:
-    """What is booted."""
+    """The inputs of a boot."""
 
     machine: Machine
     kernel: Path
     initramfs: Path
     command_line: str
 
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether the host has unpacked the kernel."""
+        return self.kernel.name == VMLINUX
+
+    @property
+    def shift(self) -> int:
+        """Until the guest waits for its job, an instruction takes 2**shift ns. A kernel that the host cannot look
+        into may measure its clocks, which is exact only at 1 ns."""
+        return self.machine.architecture.boot_shift if self.is_unpacked else 0
+
 
 class StuckError(TargetError):
-    """The guest will not get any further."""
+    """The guest makes no more progress."""
 
 
 class Guest:
@@ -69,24 +109,30 @@ class Guest:
         self._asked_at_s: float | None = None
         """The CPU time at which a question was asked that is not answered yet."""
         self._began: tuple[float, float] | None = None
-        """When the guest went on, and how far the host's clock was ahead of its clock then."""
+        """When the guest continued, and how far the host's clock was ahead of its clock then."""
         self.monitor: Monitor | None = None
         with storing(self.window):
             window.create(self.window)
 
     def give(self, job: bytes) -> None:
-        """Puts its job into the window."""
+        """Put its job into the window."""
         with storing(self.window):
             window.put_job(self.window, job)
 
     @contextlib.contextmanager
-    def started(self, *more: str, monitored: bool = True, limits: Limits = NO_LIMITS) -> Iterator[Guest]:
-        """QEMU runs until the block ends at the latest. With a monitor the guest waits for `go_on`. `limits` are
-        those of virtual time."""
+    def started(
+        self, *more: str, monitored: bool = True, limits: Limits = NO_LIMITS, boot_shift: int | None = None
+    ) -> Iterator[Guest]:
+        """QEMU runs until the block ends at the latest. With a monitor the guest waits for `go_on`. `limits`
+        apply to virtual time, in which an instruction of a boot takes 2**`boot_shift` ns."""
         self.check()
         boot = self._boot
         places = Places(str(boot.kernel), str(boot.initramfs), str(self.window), str(self.console))
-        argv = [str(boot.machine.emulator()), *boot.machine.arguments(places, boot.command_line), *more]
+        argv = [
+            *boot.machine.program(),
+            *boot.machine.arguments(places, boot.command_line, boot_shift),
+            *more,
+        ]
         with contextlib.ExitStack() as stack:
             theirs: socket.socket | None = None
             if monitored:
@@ -115,7 +161,7 @@ class Guest:
             yield self
 
     def go_on(self, deadline: float) -> None:
-        """Lets the guest execute, and notes from when on its clock counts."""
+        """Let the guest execute, and note from when on its clock counts."""
         assert self.monitor is not None
         with contextlib.suppress(
             TargetError
@@ -125,11 +171,12 @@ class Guest:
         self.monitor.go_on(deadline)
 
     def has_stopped(self) -> None:
-        """Its clock stands from now on, and is not asked again: the host's goes on while the guest is saved."""
+        """The guest's clock stands from now on and is not read again, because the host's clock runs while the
+        guest is saved."""
         self._began = None
 
     def _virtual_s(self) -> float | None:
-        """By how much the guest's clock has gone on since `go_on`; None if it cannot be known."""
+        """How far the guest's clock has advanced since `go_on`; None if that cannot be known."""
         if self._began is None or self.monitor is None:
             return None
         went_on, ahead_s = self._began
@@ -147,28 +194,28 @@ class Guest:
 
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
-        """Turns the end of QEMU into what can be known of it."""
+        """Turn the end of QEMU into an explanation."""
         try:
             yield
         except LateError:
-            raise self.failure("QEMU did not answer in time") from None
+            raise self.failure(LATE_ANSWER()) from None
         except StuckError as problem:
-            raise self.stuck("QEMU did not get any further", problem) from None
+            raise self.stuck(NO_FURTHER(), problem) from None
         except GoneError:
             self.wait(time.monotonic() + _START_S)
-            raise self.failure("QEMU ended before the guest was ready") from None
+            raise self.failure(ENDED_EARLY()) from None
 
     def check(self) -> None:
-        """Raises if the guest should end, or has."""
+        """Raise if the guest should end, or has ended."""
         if self._stop.is_set():
             raise KeyboardInterrupt
         if self._process is not None and self._process.poll() is not None:
-            raise GoneError("QEMU has ended")
+            raise GoneError(HAS_ENDED())
         if self._watch is None:
             return
         if self._asked_at_s is not None:  # by the watch itself
             turn_s = self._watch.read().cpu_s - self._asked_at_s
-            trouble = "it executes, and comes to none of its timers" if turn_s > TURN_CPU_S else ""
+            trouble = NO_TIMER() if turn_s > TURN_CPU_S else None
         else:
             trouble = self._watch.trouble()
         if trouble:
@@ -177,11 +224,11 @@ class Guest:
 
     @property
     def cpu_s(self) -> float:
-        """The CPU time that it was last seen to have used."""
+        """The CPU time that it had used when it was last observed."""
         return self._watch.cpu_s if self._watch is not None else 0.0
 
     def wait(self, deadline: float, tick: Tick = lambda _: None) -> None:
-        """Until QEMU has ended; LateError after the deadline, StuckError where it gets no further."""
+        """Wait until QEMU has ended; LateError after the deadline, StuckError if it makes no more progress."""
         assert self._process is not None
         if self._process.poll() is not None:
             return
@@ -194,7 +241,7 @@ class Guest:
                     self.check()
                 now = time.monotonic()
                 if now > deadline:
-                    raise LateError("it took too long")
+                    raise LateError(TOO_LATE())
                 if now - ticked >= 1:
                     ticked = now
                     tick(self.cpu_s)
@@ -206,21 +253,20 @@ class Guest:
         self._process.wait()
 
     def finish(self, limit_s: float, tick: Tick) -> None:
-        """Waits for the guest's end; one that never ends is told as that. In real time it has `limit_s`."""
+        """Wait for the guest's end, and report one that never ends. In real time it has `limit_s`."""
         virtual = self._watch is not None
         try:
             self.wait(NO_LIMIT if virtual else time.monotonic() + limit_s, tick)
         except StuckError as problem:
-            raise self.stuck("the guest did not end", problem) from None
+            if RESTARTS not in self.console_text():
+                raise self.stuck(NO_END(), problem) from None
+            self._end()  # one QEMU in many thousands sleeps where it should end; the guest has
         except LateError:
-            raise self.failure(
-                f"the guest did not end within {limit_s:.0f} s of the host's time, so it was ended"
-            ) from None
+            raise self.failure(NO_END_IN_TIME(limit_s=round(limit_s))) from None
 
-    def stuck(self, what: str, problem: StuckError) -> TargetError:
-        """The failure of a guest that got no further."""
-        remedy = "a task that holds the CPU with interrupts off, or an endless loop in the kernel, does this"
-        return self.failure(f"{what} ({problem.message}), so it was ended", remedy)
+    def stuck(self, what: Statement, problem: StuckError) -> TargetError:
+        """The failure of a guest that made no more progress."""
+        return self.failure(STUCK(what=what, reason=problem.statement))
 
     def _end(self) -> None:
         if self._process is not None and self._process.poll() is None:
@@ -228,43 +274,45 @@ class Guest:
             self._process.wait()
 
     def answer(self) -> bytes:
-        """The result that the guest left; TargetError with what is known if there is none."""
+        """The guest's result; TargetError with an explanation if there is none."""
         try:
             found = window.read_answer(self.window)
         except DamagedError as problem:
-            raise self.failure(problem.message) from None
+            raise self.failure(problem.statement) from None
         if found.state is window.State.FAILED:
-            raise self.failure(f"the guest failed: {found.data.decode('utf-8', 'replace').strip()}")
+            raise self.failure(FAILED(reason=found.data.decode("utf-8", "replace").strip()))
         if found.state is not window.State.RESULT:
-            raise self.failure("the guest ended without a result")
+            raise self.failure(NO_RESULT())
         trouble = trouble_on(self.console_text())
         if trouble:
             raise self.failure(trouble)
         return found.data
 
-    def failure(self, otherwise: str, remedy: str = "") -> TargetError:
-        """What happened, from the console and QEMU's own words, with the lines of the console that tell it."""
+    def failure(self, otherwise: Statement) -> TargetError:
+        """What happened, from the console and QEMU's own output, with the lines of the console that explain
+        it."""
         text = self.console_text()
         said = self._errors.read_text("utf-8", "replace").strip() if self._errors.exists() else ""
         code = self._process.poll() if self._process is not None else None
         what = trouble_on(text) or otherwise
         if code is not None and code < 0 and not self._stuck:
             with contextlib.suppress(ValueError):
-                what = f"QEMU was ended by {signal.Signals(-code).name}"
+                what = ENDED_BY_SIGNAL(signal=signal.Signals(-code).name)
         elif code and code > 0:
             words = next((line for line in said.splitlines() if "warning:" not in line), "nothing")
-            what = f"QEMU ended with exit code {code} and said: {words}"
-        return TargetError("\n".join([what, *telling(text)]), remedy, text)
+            what = ENDED_WITH_CODE(code=code, words=words)
+        lines = telling(text)
+        return TargetError(WITH_CONSOLE(problem=what, console="\n".join(lines)) if lines else what, text)
 
     def console_text(self) -> str:
-        """What the guest wrote on its console."""
+        """What the guest wrote to its console."""
         return console_of(self.console)
 
 
 def _start(argv: list[str], errors: int, handles: Sequence[int]) -> subprocess.Popen[bytes]:
     setpriv = shutil.which("setpriv")
     if setpriv is None:
-        raise NotPossibleError("there is no setpriv on this machine", "install the package util-linux")
+        raise NotPossibleError(NO_SETPRIV())
     with_parent = [setpriv, "--pdeathsig", "KILL", "--", "/bin/sh", "-c", _WITH_PARENT, str(os.getpid())]
     try:
         # A process group of its own: Ctrl-C reaches howlate alone, which ends its guests in order.
@@ -277,4 +325,4 @@ def _start(argv: list[str], errors: int, handles: Sequence[int]) -> subprocess.P
             process_group=0,
         )
     except OSError as problem:
-        raise TargetError(f"QEMU could not be started: {problem.strerror}") from None
+        raise TargetError(QEMU_NOT_STARTED(reason=problem.strerror)) from None

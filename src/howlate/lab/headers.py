@@ -1,4 +1,4 @@
-"""A kernel's headers and build scripts, unpacked and not installed, to build modules outside of its tree with."""
+"""A kernel's headers and build scripts, unpacked and not installed, for building modules outside its tree."""
 
 from __future__ import annotations
 
@@ -9,16 +9,43 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from howlate.errors import NotPossibleError
-from howlate.lab.archive import Archive, Package, Say, Version, silent
+from howlate.lab.archive import Archive, Package, PackageVersion, Say, silent
 from howlate.lab.cache import cache_folder, locked, made, remove, storing
 from howlate.lab.deb import unpack
 from howlate.lab.kernel import Kernel
 from howlate.places import MACHINES
+from howlate.words.statement import rule
+
+NO_MODULES_HERE = rule(
+    "lab.no-modules-here",
+    "modules cannot be built on this machine ({machine})",
+    remedy="build them on amd64 or arm64",
+)
+HEADERS_GONE = rule(
+    "lab.headers-gone",
+    "no module can be built for {kernel}: the archive no longer has {package}",
+    remedy="fetch the newest version of that kernel",
+)
+PATH_WITH_SPACE = rule(
+    "lab.path-with-space",
+    "modules cannot be built below {folder}: the kernel's build allows no space or colon in a path",
+    remedy="set HOWLATE_CACHE to a folder without them",
+)
+OWN_KERNEL = rule(
+    "lab.own-kernel",
+    "no module can be built for {kernel}: it is a file of your own",
+    remedy="build it by hand",
+)
+NO_HEADERS = rule(
+    "lab.no-headers",
+    "no module can be built for {kernel}: the archive has no {package} {version}",
+    remedy="fetch the newest version of that kernel",
+)
 
 _WHERE = "where.txt"
 
 TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
-"""As compilers call the architectures."""
+"""The compilers' names of the architectures."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +58,7 @@ class Headers:
 
     @property
     def build(self) -> Path:
-        """What `make -C` is given."""
+        """The argument of `make -C`."""
         return self.root / "usr/src" / f"linux-headers-{self.release}"
 
     @property
@@ -43,28 +70,23 @@ class Headers:
 
 
 def host_architecture() -> str:
-    """The build scripts are programs of the machine that builds."""
+    """The architecture of the building machine, on which the build scripts run."""
     machine = platform.machine()
     if machine not in MACHINES:
-        raise NotPossibleError(
-            f"modules cannot be built on this machine ({machine})", "build them on amd64 or arm64"
-        )
+        raise NotPossibleError(NO_MODULES_HERE(machine=machine))
     return MACHINES[machine]
 
 
 def header_packages(kernel: Kernel, archive: Archive) -> tuple[Package, ...]:
-    """linux-headers of the kernel, what these share with other flavours, and the build scripts for this machine."""
+    """linux-headers of the kernel, what these share with other flavours, and the build scripts for this
+    machine."""
     packages = archive.packages()
     name = f"linux-headers-{kernel.release}"
     own = [p for p in packages if (p.name, p.version, p.architecture) == (name, kernel.version, kernel.arch)]
     if kernel.label.own or not own:
-        why = (
-            "it is a file of your own" if kernel.label.own else f"the archive has no {name} {kernel.version}"
-        )
-        raise NotPossibleError(
-            f"no module can be built for {kernel.name}: {why}",
-            "build it by hand" if kernel.label.own else "fetch the newest version of that kernel",
-        )
+        if kernel.label.own:
+            raise NotPossibleError(OWN_KERNEL(kernel=kernel.name))
+        raise NotPossibleError(NO_HEADERS(kernel=kernel.name, package=name, version=kernel.version))
     found = [own[0]]
     for needed in re.findall(r"linux-headers-\S+-common\S*|linux-kbuild-\S+", own[0].depends):
         fitting = [
@@ -73,12 +95,9 @@ def header_packages(kernel: Kernel, archive: Archive) -> tuple[Package, ...]:
             if p.name == needed.rstrip(",") and p.architecture in ("all", host_architecture())
         ]
         # The build scripts of a series are one package for all its versions: the kernel's own, else the next.
-        fitting.sort(key=lambda p: (p.version == kernel.version, Version(p.version)))
+        fitting.sort(key=lambda p: (p.version == kernel.version, PackageVersion(p.version)))
         if not fitting:
-            raise NotPossibleError(
-                f"no module can be built for {kernel.pinned}: the archive has no {needed} (any more)",
-                "fetch the newest version of that kernel",
-            )
+            raise NotPossibleError(HEADERS_GONE(kernel=kernel.pinned, package=needed))
         found.append(fitting[-1])
     return tuple(found)
 
@@ -103,7 +122,7 @@ def headers(kernel: Kernel, archive: Archive, cache: Path | None = None, say: Sa
 def unpack_into(
     packages: tuple[Package, ...], root: Path, archive: Archive, say: Say, place: Path | None = None
 ) -> None:
-    """The packages' trees below `root`; `place` is where they will stand if that is not /."""
+    """Unpack the packages' trees below `root`; `place` is their later place if that is not /."""
     say(f"fetching {', '.join(p.name for p in packages)} ({sum(p.size for p in packages) / 1e6:.0f} MB)")
     with tempfile.TemporaryDirectory(prefix="packages-", dir=root) as scratch, storing(root):
         for package in packages:
@@ -117,10 +136,7 @@ def unpack_into(
 
 def _unpack(packages: tuple[Package, ...], beside: Path, folder: Path, archive: Archive, say: Say) -> None:
     if re.search(r"[\s:]", str(folder)):
-        raise NotPossibleError(
-            f"modules cannot be built below {folder}: the kernel's build allows no space or colon in a path",
-            "set HOWLATE_CACHE to a folder without",
-        )
+        raise NotPossibleError(PATH_WITH_SPACE(folder=folder))
     unpack_into(packages, beside, archive, say, folder)
     (beside / _WHERE).write_text(str(folder), encoding="utf-8")
 

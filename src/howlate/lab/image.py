@@ -1,4 +1,4 @@
-"""Kernel images: of which architecture a file is, what it says of itself, and the form that QEMU boots."""
+"""Kernel images: the architecture of a file, what it says about itself, and the form that QEMU boots."""
 
 from __future__ import annotations
 
@@ -14,18 +14,53 @@ from pathlib import Path
 
 from howlate.errors import DamagedError, HowlateError, UsageError
 from howlate.lab.deb import decompressed
+from howlate.words.statement import rule
+
+VMLINUX = rule(
+    "lab.vmlinux", "{image} is a vmlinux", remedy="name the bzImage or Image that is built from it"
+)
+NOT_BOOTABLE = rule(
+    "lab.not-bootable",
+    "{image} is not a bootable kernel",
+    remedy="name a bzImage (amd64) or an Image (arm64)",
+)
+KERNEL_32_BITS = rule(
+    "lab.kernel-32-bits",
+    "{image} is a kernel for 32 bits",
+    remedy="the lab boots kernels for amd64 and arm64",
+)
+KERNEL_CUT = rule(
+    "lab.kernel-cut",
+    "{image} is cut off: by its header it has at least {expected} bytes, and there are {size}",
+    remedy="copy it again, or build it again",
+)
+KERNEL_COMPRESSION = rule(
+    "lab.kernel-compression",
+    "{image} is compressed with {kind}, which cannot be unpacked here",
+    remedy="name its Image",
+)
+KERNEL_DAMAGED = rule(
+    "lab.kernel-damaged",
+    "{image} is gzipped and cut off, or damaged",
+    remedy="copy it again, or build it again",
+)
 
 _IKCONFIG = (b"IKCFG_ST", b"IKCFG_ED")
 _BANNER = re.compile(rb"Linux version (\S+) ")
+_PVH_NOTE = re.compile(rb"\x04\0\0\0[\x04\x08]\0\0\0\x12\0\0\0Xen\0")
+"""XEN_ELFNOTE_PHYS32_ENTRY: where a kernel with CONFIG_PVH is entered."""
+_TOLD_CLOCK = b"tsc_early_khz\0"
+"""The parameter that tells a kernel (5.8 and newer) the rate of its clock."""
 
 
 @dataclass(frozen=True)
 class Image:
-    """A kernel's file, understood."""
+    """A kernel's file, decoded."""
 
     arch: str
     data: bytes
-    """As QEMU boots it: bzImage as it is; Image without its compression (QEMU before 8.0 knows gzip alone)."""
+    """The form that QEMU boots: a bzImage unchanged; an Image decompressed (QEMU before 8.0 knows only gzip).
+    """
     release: str
     config: str | None
     """From CONFIG_IKCONFIG, if it is built in and can be unpacked."""
@@ -40,28 +75,35 @@ def read_image(data: bytes, whence: str) -> Image:
         release = _BANNER.search(plain)
         return Image("arm64", plain, release[1].decode() if release else "", _config(plain))
     if data[:4] == b"\x7fELF" and _BANNER.search(data):
-        raise UsageError(f"{whence} is a vmlinux", "name the bzImage or Image that is built from it")
-    raise UsageError(
-        f"{whence} is no kernel that can be booted", "name a bzImage (amd64) or an Image (arm64)"
-    )
+        raise UsageError(VMLINUX(image=whence))
+    raise UsageError(NOT_BOOTABLE(image=whence))
 
 
 def plain_kernel(data: bytes) -> bytes:
-    """The kernel's code and strings, as far as they can be unpacked, behind what unpacks it."""
+    """The kernel's code and strings, as far as they can be unpacked, behind the code that unpacks it."""
     if data[0x202:0x206] != b"HdrS":
         return data
     plain = _payload(data)
     return data if plain is None else data + plain
 
 
+def pvh_kernel(data: bytes) -> bytes | None:
+    """The vmlinux in a bzImage, if it can be unpacked here, QEMU can enter it (CONFIG_PVH), and it need not measure
+    its clock."""
+    plain = _payload(data) if data[0x202:0x206] == b"HdrS" else None
+    if plain is None or plain[:4] != b"\x7fELF" or _TOLD_CLOCK not in plain:
+        return None
+    return plain if _PVH_NOTE.search(plain) else None
+
+
 def _payload(data: bytes) -> bytes | None:
-    """What a bzImage unpacks."""
+    """The compressed payload of a bzImage."""
     start, end = _payload_place(data)
     return _unpacked(data[start:end])
 
 
 def _payload_place(data: bytes) -> tuple[int, int]:
-    """Where in a bzImage it begins and ends, by the head."""
+    """Start and end of the payload in a bzImage, from its header."""
     sectors = data[0x1F1] or 4
     start, length = struct.unpack_from("<II", data, 0x248)
     start += (sectors + 1) * 512
@@ -72,13 +114,10 @@ def _bzimage(data: bytes, whence: str) -> Image:
     (protocol,) = struct.unpack_from("<H", data, 0x206)
     (flags,) = struct.unpack_from("<H", data, 0x236)
     if protocol < 0x20C or not flags & 1:
-        raise UsageError(f"{whence} is a kernel for 32 bits", "the lab boots kernels for amd64 and arm64")
+        raise UsageError(KERNEL_32_BITS(image=whence))
     needed = _payload_place(data)[1]
     if len(data) < needed:
-        raise UsageError(
-            f"{whence} is cut off: by its head it has at least {needed} bytes, and there are {len(data)}",
-            "copy it again, or build it again",
-        )
+        raise UsageError(KERNEL_CUT(image=whence, expected=needed, size=len(data)))
     (text,) = struct.unpack_from("<H", data, 0x20E)
     banner = data[text + 0x200 :].split(b"\0", 1)[0] if text else b""
     release = banner.split(b" ", 1)[0].decode(errors="replace")
@@ -92,9 +131,7 @@ def _arm64(data: bytes, whence: str) -> bytes | None:
         plain = _unpacked(data[start : start + size])
         if plain is None:
             kind = data[24:56].split(b"\0", 1)[0].decode(errors="replace")
-            raise UsageError(
-                f"{whence} is compressed with {kind}, which cannot be unpacked here", "name its Image"
-            )
+            raise UsageError(KERNEL_COMPRESSION(image=whence, kind=kind))
         data = plain
     elif data[:2] == b"\x1f\x8b":
         data = _whole(_unpacked(data), whence)
@@ -103,7 +140,7 @@ def _arm64(data: bytes, whence: str) -> bytes | None:
 
 def _whole(plain: bytes | None, whence: str) -> bytes:
     if plain is None:
-        raise UsageError(f"{whence} is gzipped and cut off, or damaged", "copy it again, or build it again")
+        raise UsageError(KERNEL_DAMAGED(image=whence))
     return plain
 
 
@@ -128,7 +165,7 @@ def _unpacked(packed: bytes) -> bytes | None:
 
 
 def _unzstd(packed: bytes) -> bytes:
-    """A bzImage's payload ends with its length in four bytes, which are no zstd; an EFI zboot's does not."""
+    """A bzImage's payload ends with its length in four bytes, which are not zstd; an EFI zboot's does not."""
     for frame in (packed[:-4], packed):
         try:
             with decompressed(io.BytesIO(frame), "zst", Path("kernel")) as stream:
@@ -139,7 +176,7 @@ def _unzstd(packed: bytes) -> bytes:
 
 
 def _config(plain: bytes) -> str | None:
-    """What CONFIG_IKCONFIG put into a kernel."""
+    """The config that CONFIG_IKCONFIG put into a kernel."""
     begin, end = plain.find(_IKCONFIG[0]), plain.find(_IKCONFIG[1])
     if begin < 0 or end < begin:
         return None

@@ -1,4 +1,4 @@
-"""The guest's only file system: a newc cpio archive whose bytes follow from its files alone."""
+"""The guest's only file system: a newc cpio archive whose bytes depend only on its files."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class _Entry:
 def build(files: Mapping[str, bytes]) -> bytes:
     """An archive of these files (name without the leading slash), the folders above them and /dev/console.
 
-    Equal files give equal bytes: names in order, inode numbers counted, every time and owner 0. All files can be
-    executed; nobody but root is in the guest.
+    Equal files give equal bytes: names in order, inode numbers counted, every time and owner 0. All files are
+    executable; only root is in the guest.
     """
     entries = [_Entry(folder, _FOLDER) for folder in _folders((*files, "dev/console"))]
     entries.append(_Entry("dev/console", _DEVICE, device=_CONSOLE))
@@ -39,7 +39,7 @@ def build(files: Mapping[str, bytes]) -> bytes:
 
 def _folders(names: Iterable[str]) -> list[str]:
     found = {str(parent) for name in names for parent in PurePosixPath(name).parents}
-    return sorted(found - {"."})  # a folder sorts before what is in it
+    return sorted(found - {"."})  # a folder sorts before its content
 
 
 def _append(archive: bytearray, number: int, entry: _Entry) -> None:

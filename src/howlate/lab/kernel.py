@@ -1,4 +1,4 @@
-"""One kernel on disk: an unpacked package's in the cache, or a file of the user's own."""
+"""One kernel on disk: an unpacked package in the cache, or a file of the user's own."""
 
 from __future__ import annotations
 
@@ -13,31 +13,42 @@ from howlate.lab.label import Label
 from howlate.lab.modules import Modules
 from howlate.model.kernel_config import Config, parse_config
 from howlate.store.files import file_hash, read_json, write_json
+from howlate.words.statement import rule
+
+KERNEL_UNREADABLE = rule("lab.kernel-unreadable", "{path} cannot be read: {reason}", remedy="{remedy}")
+KERNEL_CHANGED = rule("lab.kernel-changed", "{path} is no longer the kernel {kernel}", remedy="{remedy}")
+NO_RECORD = rule(
+    "lab.no-record",
+    "{path} is not the record of a kernel",
+    remedy="remove {folder} and fetch the kernel again",
+)
 
 RECORD = "kernel.json"
 VMLINUZ, CONFIG, SYSTEM_MAP, MODULES = "vmlinuz", "config", "System.map", "modules"
+VMLINUX = "vmlinux"
+"""An unpacked kernel, for amd64."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that can be booted, and what is known of it."""
+    """A kernel that can be booted, and what is known about it."""
 
     label: Label
     """Without parameters, and without the version: `6.1-rt@arm64`."""
     release: str
-    """What `uname -r` says in the guest; "" if it cannot be told from the file."""
+    """The output of `uname -r` in the guest; "" if the file does not tell it."""
     vmlinuz: Path
     """What QEMU boots: a bzImage (amd64) or an uncompressed Image (arm64)."""
     vmlinuz_sha256: str
     config_path: Path | None = None
-    """None where the archive has no config of it any more, or none was found beside a kernel of the user's own."""
+    """None if the archive no longer has its config, or none was found beside a kernel of the user's own."""
     system_map: Path | None = None
     modules_path: Path | None = None
     package: str = ""
     version: str = ""
     suite: str = ""
     packages: tuple[dict[str, str], ...] = field(default=(), repr=False)
-    """Name, version, architecture, sha256 and address of all packages it was unpacked from."""
+    """Name, version, architecture, sha256 and address of all packages from which it was unpacked."""
 
     @property
     def name(self) -> str:
@@ -46,7 +57,7 @@ class Kernel:
 
     @property
     def pinned(self) -> Label:
-        """The label that means this package for ever: `6.1=6.1.192-2`."""
+        """The label that permanently means this package: `6.1=6.1.192-2`."""
         return self.label if self.label.own else replace(self.label, version=self.version)
 
     @property
@@ -55,20 +66,22 @@ class Kernel:
 
     @cached_property
     def config(self) -> Config:
-        """CONFIG_X -> value; empty if the config is not there (see config_path)."""
+        """CONFIG_X -> value; empty if the config is missing (see config_path)."""
         if self.config_path is None:
             return {}
         return parse_config(self.config_path.read_text(encoding="utf-8", errors="replace"))
 
     @cached_property
     def checked_sha256(self) -> str:
-        """The hash of the file that is booted; DamagedError if it is not the one that was fetched."""
+        """The hash of the file that is booted; DamagedError if it differs from the fetched one."""
         try:
             found = file_hash(self.vmlinuz)
         except OSError as error:
-            raise DamagedError(f"{self.vmlinuz} cannot be read: {error.strerror}", self._remedy) from None
+            raise DamagedError(
+                KERNEL_UNREADABLE(path=self.vmlinuz, reason=error.strerror, remedy=self._remedy)
+            ) from None
         if found != self.vmlinuz_sha256:
-            raise DamagedError(f"{self.vmlinuz} is not the kernel {self.pinned} that it was", self._remedy)
+            raise DamagedError(KERNEL_CHANGED(path=self.vmlinuz, kernel=self.pinned, remedy=self._remedy))
         return found
 
     @property
@@ -82,12 +95,12 @@ class Kernel:
         return None if self.config_path is None else modes(self.config, self._number)
 
     def check(self, label: Label) -> None:
-        """Refuses parameters of `label` that this kernel cannot do, with the reason."""
+        """Refuse parameters of `label` that this kernel does not support, with the reason."""
         check_parameters(label, None if self.config_path is None else self.config, self._number)
 
     @property
     def modules(self) -> Modules:
-        """Those that were unpacked; none of a kernel of the user's own."""
+        """The unpacked modules; none for a kernel of the user's own."""
         return Modules({}) if self.modules_path is None else Modules.read(self.modules_path)
 
     def module_files(self, name: str) -> tuple[Path, ...]:
@@ -104,7 +117,7 @@ class Kernel:
         return ".".join(parts[:2]) if len(parts) >= 2 and all(p.isdigit() for p in parts[:2]) else "0.0"
 
     def write(self, folder: Path) -> None:
-        """kernel.json; paths stand in it relative to it."""
+        """Write kernel.json, with paths relative to it."""
         values: dict[str, Any] = {
             "schema": 1,
             "label": str(self.label),
@@ -119,7 +132,7 @@ class Kernel:
 
     @classmethod
     def read(cls, folder: Path) -> Kernel:
-        """A kernel of the cache."""
+        """Read a kernel of the cache."""
         values = read_json(folder / RECORD, f"remove {folder} and fetch the kernel again")
 
         def there(name: str) -> Path | None:
@@ -140,7 +153,4 @@ class Kernel:
                 packages=tuple(values["packages"]),
             )
         except (KeyError, TypeError):
-            raise DamagedError(
-                f"{folder / RECORD} is not the record of a kernel",
-                f"remove {folder} and fetch the kernel again",
-            ) from None
+            raise DamagedError(NO_RECORD(path=folder / RECORD, folder=folder)) from None

@@ -1,4 +1,4 @@
-"""Kernels by their names: which the archive has, and those that were fetched into the cache."""
+"""Kernels by their names: those that the archive has, and those that were fetched into the cache."""
 
 from __future__ import annotations
 
@@ -14,15 +14,37 @@ from pathlib import Path
 from typing import IO
 
 from howlate.errors import DamagedError, HowlateError, NotPossibleError, UsageError
-from howlate.lab.archive import AbsentError, Archive, Package, Say, Version, silent
+from howlate.lab.archive import AbsentError, Archive, Package, PackageVersion, Say, silent
 from howlate.lab.cache import cache_folder, locked, made, remove, storing
-from howlate.lab.deb import data_tar
+from howlate.lab.deb import DAMAGED_PACKAGE, data_tar
 from howlate.lab.gone import remember
 from howlate.lab.image import Image, read_image
 from howlate.lab.kernel import CONFIG, MODULES, RECORD, SYSTEM_MAP, VMLINUZ, Kernel
 from howlate.lab.label import Label, parse_labels, split_labels
-from howlate.lab.modules import DEFAULT, Modules, module_name, normal, unpack_modules
-from howlate.model.decode import nearest
+from howlate.lab.modules import Modules, module_name, normal, unpack_modules
+from howlate.model.decode import KNOWN, NEAREST, nearest
+from howlate.words.statement import rule
+
+NONE_OF = rule(
+    "lab.none-of",
+    "the archive has no kernel that {text} names",
+    remedy="`howlate lab kernels` lists its kernels",
+)
+NO_MODULES_OF = rule(
+    "lab.no-modules-of",
+    "the archive has no modules of {kernel}",
+    remedy="use a kernel that the archive has modules of",
+)
+NO_TARGET = rule(
+    "lab.no-target", "{package} has no {target}", remedy="its layout is not known: please report it"
+)
+OTHER_ARCHITECTURE = rule(
+    "lab.other-architecture", "{package} holds a kernel for {architecture}", remedy="fetch it again"
+)
+NO_KERNEL = rule("lab.no-kernel", "the archive has no kernel {kernel}", remedy="{hint}")
+NO_VERSION = rule(
+    "lab.no-version", "the archive has no {kernel}, or no longer has it", remedy="it has {versions}"
+)
 
 OLDEST = (5, 10)
 ALL = {"all": "amd64", "all@arm64": "arm64"}
@@ -32,12 +54,12 @@ _NAME = re.compile(
     r"(?P<release>[0-9][A-Za-z0-9.+~]*(?:-[0-9][A-Za-z0-9.+~]*)?-(?P<rt>rt-)?(?P<arch>amd64|arm64))(?P<late>-unsigned)?"
 )
 _WHOLE = 1 << 20
-"""Bytes; a package below this is an empty one that only names others."""
+"""In bytes; a smaller package is an empty one that only names others."""
 
 
 @dataclass(frozen=True)
-class Available:
-    """A kernel that the archive has, with all packages that it is made of."""
+class AvailableKernel:
+    """A kernel that the archive has, with all of its packages."""
 
     label: Label
     """Without parameters and version."""
@@ -46,7 +68,7 @@ class Available:
     packages: tuple[Package, ...]
     """The kernel's own first."""
     is_complete: bool
-    """False where the archive has the kernel and not (any more) its config and modules."""
+    """False if the archive has the kernel but no longer its config and modules."""
 
     @property
     def main(self) -> Package:
@@ -71,33 +93,35 @@ class Available:
         return f"{self.main.name}_{self.version}_{self.main.architecture}"
 
 
-def available(packages: Iterable[Package]) -> list[Available]:
-    """All kernels, by series, standard before RT, amd64 before arm64, the best first: complete, newest, signed.
+def available(packages: Iterable[Package]) -> list[AvailableKernel]:
+    """All kernels, by series, standard before RT, amd64 before arm64, the best first: complete, newest,
+    signed.
 
-    Flavours for clouds and for pages of 16 KiB are left out: they are the standard kernel with fewer drivers, or with
-    another page size.
+    Flavours for clouds and for pages of 16 KiB are left out: they are the standard kernel with fewer drivers,
+    or with another page size.
     """
     everything = list(packages)
     by_name: dict[tuple[str, str], list[Package]] = {}
     for package in everything:
         by_name.setdefault((package.name, package.version), []).append(package)
     kernels = [kernel for package in everything if (kernel := _kernel_of(package, by_name)) is not None]
-    kernels.sort(key=lambda k: (k.is_complete, Version(k.version), k.is_signed), reverse=True)
+    kernels.sort(key=lambda k: (k.is_complete, PackageVersion(k.version), k.is_signed), reverse=True)
     return sorted(kernels, key=lambda k: (_number(k.label.series), k.label.rt, k.label.arch))
 
 
-def newest(kernels: Iterable[Available]) -> list[Available]:
+def newest(kernels: Iterable[AvailableKernel]) -> list[AvailableKernel]:
     """The best of each series."""
     return list({kernel.label: kernel for kernel in reversed(list(kernels))}.values())[::-1]
 
 
-def versions(kernels: Iterable[Available]) -> list[Available]:
+def versions(kernels: Iterable[AvailableKernel]) -> list[AvailableKernel]:
     """The best of each version."""
     return list({kernel.pinned: kernel for kernel in reversed(list(kernels))}.values())[::-1]
 
 
 def named(text: str, archive: Callable[[], Archive]) -> tuple[Label, ...]:
-    """The kernels of labels with commas; the archive is asked only where one of them is `all` or `all@arm64`."""
+    """The kernels of labels separated by commas; the archive is asked only if one of them is `all` or
+    `all@arm64`."""
     given = split_labels(text)
     words: list[str] = []
     for word in given:
@@ -107,44 +131,39 @@ def named(text: str, archive: Callable[[], Archive]) -> tuple[Label, ...]:
         else:
             words.append(word)
     if given and not words:
-        raise NotPossibleError(
-            f"the archive has no kernel that {text} names", "`howlate lab kernels` lists it"
-        )
+        raise NotPossibleError(NONE_OF(text=text))
     return parse_labels(",".join(words))
 
 
-def choose(label: Label, kernels: Sequence[Available]) -> list[Available]:
-    """The kernels that a label may mean, the one that it does mean first; an error that names the nearest series, or
-    the versions that there are, if there is none."""
+def choose(label: Label, kernels: Sequence[AvailableKernel]) -> list[AvailableKernel]:
+    """The kernels that a label may mean, the one that it does mean first. If there is none, an error that
+    names the nearest series, or the existing versions."""
     same = [kernel for kernel in kernels if kernel.label == replace(label.base, version="")]
     if not same:
         names = [str(k.label) for k in newest(kernels)]
         near = nearest(str(label.base), names)
-        remedy = f'did you mean "{near}"?' if near else f"known are: {', '.join(names)}" if names else ""
-        raise UsageError(f"the archive has no kernel {label.base}", remedy)
+        hint = NEAREST(name=near) if near else KNOWN(names=names) if names else ""
+        raise UsageError(NO_KERNEL(kernel=label.base, hint=hint))
     found = [kernel for kernel in same if label.version in ("", kernel.version)]
     if not found:
         others = [kernel.version for kernel in versions(same)]
-        raise NotPossibleError(
-            f"the archive has no {label.base} (any more)",
-            f"it has {', '.join(others[:5])}{' and older ones' if len(others) > 5 else ''}",
-        )
+        raise NotPossibleError(NO_VERSION(kernel=label.base, versions=others))
     return found
 
 
 def find(label: Label, cache: Path | None = None, say: Say = silent) -> Kernel | None:
-    """The kernel of the cache that a label means: the pinned version, else the newest one that was fetched."""
+    """The kernel of the cache that a label means: the pinned version, else the newest fetched one."""
     found = [
         kernel
         for kernel in cached(cache, say)
         if kernel.label == replace(label.base, version="") and label.version in ("", kernel.version)
     ]
-    return max(found, key=lambda k: Version(k.version), default=None)
+    return max(found, key=lambda k: PackageVersion(k.version), default=None)
 
 
 def cached(cache: Path | None = None, say: Say = silent) -> list[Kernel]:
-    """All kernels of the cache. A damaged one is told and left out: it is nothing to those who want another, and who
-    wants it is told again when it is fetched."""
+    """All kernels of the cache. A damaged one is reported and left out: callers that want another kernel do
+    not need it, and callers that want it see the error when it is fetched."""
     folder = (cache or cache_folder()) / "kernels"
     found = []
     for file in sorted(folder.glob(f"[!.]*/{RECORD}")):
@@ -159,11 +178,12 @@ def get(
     label: Label,
     archive: Archive,
     cache: Path | None = None,
-    modules: Sequence[str] = DEFAULT,
+    modules: Sequence[str] = (),
     say: Say = silent,
 ) -> Kernel:
-    """The kernel of the cache, else fetched. What is in the cache stays the same until `fetch` is asked for: a run of
-    tomorrow measures the same kernel. The label's parameters are checked against its config."""
+    """The kernel of the cache; if it is missing, it is fetched. The cached kernel stays the same until
+    `fetch` is requested, so that tomorrow's run measures the same kernel. The label's parameters are checked
+    against its config."""
     kernel = find(label, cache, say)
     missing = {normal(name) for name in modules} - _answered(kernel) if kernel else set()
     if kernel is None:
@@ -180,15 +200,17 @@ def fetch(
     label: Label,
     archive: Archive,
     cache: Path | None = None,
-    modules: Sequence[str] = DEFAULT,
+    modules: Sequence[str] = (),
     say: Say = silent,
 ) -> Kernel:
     """The kernel that the label means in the archive now, in the cache.
 
-    The packages are removed once they are unpacked: a kernel takes 15 to 60 MB unpacked, its packages 70 to 175 MB,
-    nearly all of it modules that no guest loads. A further module means to fetch the package once more.
+    The packages are removed once they are unpacked: a kernel takes 15 to 60 MB unpacked, its packages 70 to
+    175 MB, nearly all of it modules that no guest loads. A further module requires fetching the package
+    again.
 
-    Lists name packages that the archive has removed: then the next best is taken, and said, and `gone` remembers it.
+    Lists name packages that the archive has removed. Then the next best is taken, with a message, and `gone`
+    remembers the missing one.
     """
     candidates = choose(label, available(archive.packages()))
     cache = cache or cache_folder()
@@ -210,7 +232,9 @@ def fetch(
     return kernel
 
 
-def _fetch(chosen: Available, archive: Archive, cache: Path, modules: Sequence[str], say: Say) -> Kernel:
+def _fetch(
+    chosen: AvailableKernel, archive: Archive, cache: Path, modules: Sequence[str], say: Say
+) -> Kernel:
     folder = cache / "kernels" / chosen.folder_name
 
     def make(beside: Path) -> None:
@@ -234,11 +258,9 @@ def _fetch(chosen: Available, archive: Archive, cache: Path, modules: Sequence[s
 
 
 def add_modules(kernel: Kernel, names: Sequence[str], archive: Archive, say: Say = silent) -> Kernel:
-    """Further modules of a kernel that is in the cache, from the very package that it came from."""
+    """Add further modules of a cached kernel, from the same package that it came from."""
     if kernel.modules_path is None:
-        raise NotPossibleError(
-            f"there are no modules of {kernel.name}", "use a kernel that the archive has modules of"
-        )
+        raise NotPossibleError(NO_MODULES_OF(kernel=kernel.name))
     folder = kernel.modules_path
     with locked(folder), tempfile.TemporaryDirectory(prefix=".more-", dir=folder.parent) as scratch:
         say(f"fetching the modules {', '.join(names)} of {kernel.pinned}")
@@ -257,7 +279,7 @@ def add_modules(kernel: Kernel, names: Sequence[str], archive: Archive, say: Say
 
 
 def _held(kernel: Kernel, row: Mapping[str, str]) -> Package:
-    """A package by the kernel's record; an older record does not know its size."""
+    """A package from the kernel's record; an older record does not have its size."""
     size = int(row.get("size", 0))
     return Package(
         row["name"], row["version"], row["architecture"], kernel.suite, row["uri"], size, row["sha256"]
@@ -265,7 +287,7 @@ def _held(kernel: Kernel, row: Mapping[str, str]) -> Package:
 
 
 def _answered(kernel: Kernel) -> set[str]:
-    """Modules of which it is known whether the kernel has them."""
+    """Modules for which it is known whether the kernel has them."""
     known = kernel.modules
     return {*known.files, *known.builtin, *known.absent}
 
@@ -274,7 +296,9 @@ def _number(series: str) -> tuple[int, ...]:
     return tuple(int(part) for part in series.split("."))
 
 
-def _kernel_of(package: Package, by_name: Mapping[tuple[str, str], Sequence[Package]]) -> Available | None:
+def _kernel_of(
+    package: Package, by_name: Mapping[tuple[str, str], Sequence[Package]]
+) -> AvailableKernel | None:
     match = _NAME.fullmatch(package.name)
     if match is None or package.size < _WHOLE or match["arch"] != package.architecture:
         return None
@@ -289,11 +313,11 @@ def _kernel_of(package: Package, by_name: Mapping[tuple[str, str], Sequence[Pack
             others = by_name.get((f"linux-{kind}-{match['release']}", package.version), [])
             parts += others[:1]
             is_complete = is_complete and bool(others)
-    return Available(label, package.version, match["release"], tuple(parts), is_complete)
+    return AvailableKernel(label, package.version, match["release"], tuple(parts), is_complete)
 
 
 class _Contents:
-    """The files of several packages, by name, to be read in any order."""
+    """The files of several packages, by name, readable in any order."""
 
     def __init__(self) -> None:
         self.files: dict[str, tuple[tarfile.TarFile, tarfile.TarInfo]] = {}
@@ -311,7 +335,7 @@ class _Contents:
 
 @contextmanager
 def _contents(packages: Sequence[Path], scratch: Path) -> Iterator[_Contents]:
-    """Decompressed into files that have no name: dependencies of modules are found in no order."""
+    """Decompress into unnamed files, because dependencies of modules are read in no particular order."""
     contents = _Contents()
     with ExitStack() as held:
         for package in packages:
@@ -329,7 +353,7 @@ def _contents(packages: Sequence[Path], scratch: Path) -> Iterator[_Contents]:
                     if member.isreg():
                         contents.files[posixpath.normpath(member.name).lstrip("/")] = (tar, member)
             except tarfile.TarError as error:
-                raise DamagedError(f"{package.name} is damaged: {error}", "fetch it again") from None
+                raise DamagedError(DAMAGED_PACKAGE(package=package.name, damage=error)) from None
         yield contents
 
 
@@ -338,22 +362,20 @@ _FILES = {
     CONFIG: r"boot/config-[^/]+|(?:usr/)?lib/modules/[^/]+/config",
     SYSTEM_MAP: r"boot/System\.map-[^/]+|(?:usr/)?lib/modules/[^/]+/System\.map",
 }
-"""What is taken of a package -> its name there, in both layouts."""
+"""The files taken from a package -> their names in the cache, in both layouts."""
 
 
-def _unpack(chosen: Available, packages: Sequence[Path], folder: Path, modules: Sequence[str]) -> None:
+def _unpack(chosen: AvailableKernel, packages: Sequence[Path], folder: Path, modules: Sequence[str]) -> None:
     wanted = (VMLINUZ, CONFIG) if chosen.is_complete else (VMLINUZ,)
     with _contents(packages, folder) as contents:
         found = {target: contents.one(pattern) for target, pattern in _FILES.items()}
         for target in wanted:
             if found[target] is None:
-                raise DamagedError(
-                    f"{chosen.main.file_name} has no {target}", "its layout is not known: please report it"
-                )
+                raise DamagedError(NO_TARGET(package=chosen.main.file_name, target=target))
         data = {target: contents.read(name) for target, name in found.items() if name is not None}
         image = read_image(data[VMLINUZ], str(found[VMLINUZ]))
         if image.arch != chosen.label.arch:
-            raise DamagedError(f"{chosen.main.file_name} holds a kernel for {image.arch}", "fetch it again")
+            raise DamagedError(OTHER_ARCHITECTURE(package=chosen.main.file_name, architecture=image.arch))
         data[VMLINUZ] = image.data
         with storing(folder):
             for target, content in data.items():
@@ -365,7 +387,7 @@ def _unpack(chosen: Available, packages: Sequence[Path], folder: Path, modules: 
     _record(chosen, image).write(folder)
 
 
-def _record(chosen: Available, image: Image) -> Kernel:
+def _record(chosen: AvailableKernel, image: Image) -> Kernel:
     fields = ("name", "version", "architecture", "uri", "sha256", "size")
     return Kernel(
         label=chosen.label,

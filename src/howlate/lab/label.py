@@ -7,6 +7,51 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from howlate.errors import UsageError
+from howlate.words.statement import rule
+
+NOT_A_KERNEL = rule("lab.not-a-kernel", '"{text}" is not a kernel of the lab', remedy="{hint}")
+NO_ARCHITECTURE = rule(
+    "lab.no-architecture",
+    '"{arch}" in "{text}" is not an architecture of the lab',
+    remedy="choose amd64 or arm64",
+)
+NO_NAME_FOR_KERNEL = rule(
+    "lab.no-name-for-kernel",
+    'the name "{name}" cannot be a kernel\'s label',
+    remedy="name it with letters, digits and ._+-, and not as one of the archive's: --kernel mine=PATH",
+)
+NO_KERNEL_NAMED = rule("lab.no-kernel-named", "no kernel is named", remedy="{form}")
+KERNEL_TWICE = rule("lab.kernel-twice", "the kernel {label} is named twice", remedy="name each once")
+NOT_OWN_KERNEL = rule(
+    "lab.not-own-kernel",
+    '"{text}" does not name a kernel of your own',
+    remedy="write it as in --kernel bzImage, or with a name of your choice: --kernel mine=linux/bzImage",
+)
+NOT_A_VERSION = rule(
+    "lab.not-a-version",
+    '"{version}" in "{text}" is not a version of a package',
+    remedy='pin one as in "6.1=6.1.192-2"',
+)
+VERSION_OF_OTHER_SERIES = rule(
+    "lab.version-of-other-series",
+    '"{text}" pins the version {version}, which is not of the series {series}',
+    remedy="`howlate lab kernels --all` lists the available versions",
+)
+EMPTY_BRACKETS = rule(
+    "lab.empty-brackets",
+    'the brackets of "{text}" are empty',
+    remedy="leave them out, or write a parameter, as in [preempt=none]",
+)
+NO_PARAMETER = rule(
+    "lab.no-parameter",
+    '"{word}" in "{text}" cannot be a kernel parameter',
+    remedy="write it as in [preempt=none]",
+)
+ONE_PARAMETER = rule(
+    "lab.one-parameter",
+    '"{word}" in "{text}" is one parameter to the kernel, with a comma in it',
+    remedy="separate parameters by spaces, as in [{parameters}]",
+)
 
 ARCHITECTURES = ("amd64", "arm64")
 FORM = (
@@ -27,27 +72,25 @@ class Label:
     """One kernel with its boot parameters. `str()` of it is its shortest spelling, and `parse` reads that back."""
 
     series: str
-    """Upstream's major.minor; of a kernel of the user's own: its file's name, or the one given to it."""
+    """Upstream's major.minor; for a kernel of the user's own, its file's name or the given name."""
     rt: bool = False
     arch: str = "amd64"
     version: str = ""
-    """The package's version, where it is pinned."""
+    """The package's version, if it is pinned."""
     parameters: tuple[str, ...] = ()
-    """Of the kernel's command line, in their order."""
+    """Parameters of the kernel's command line, in order."""
     own: bool = False
-    """A file of the user's own; nothing that an archive has."""
+    """The kernel is a file of the user's own, not one of an archive."""
 
     @classmethod
     def parse(cls, text: str) -> Label:
-        """A label of the archive's kernels; UsageError with the remedy for anything else."""
+        """Parse a label of the archive's kernels; UsageError with the remedy for anything else."""
         match = _LABEL.fullmatch(text.strip())
         if match is None:
-            raise UsageError(f'"{text}" is not a kernel of the lab', _hint(text))
+            raise UsageError(NOT_A_KERNEL(text=text, hint=_hint(text)))
         arch = match["arch"] if match["arch"] is not None else "amd64"
         if arch not in ARCHITECTURES:
-            raise UsageError(
-                f'"{arch}" in "{text}" is not an architecture of the lab', "it knows amd64 and arm64"
-            )
+            raise UsageError(NO_ARCHITECTURE(arch=arch, text=text))
         version = match["version"] or ""
         if match["version"] is not None:
             _check_version(text, match["series"], version)
@@ -58,21 +101,18 @@ class Label:
 
     @classmethod
     def of_file(cls, name: str, arch: str, parameters: tuple[str, ...] = ()) -> Label:
-        """The label of a kernel of the user's own, from its file's name or the name that was given to it."""
+        """The label of a kernel of the user's own, from its file's name or the given name."""
         if _OWN.fullmatch(name) is None or _LABEL.fullmatch(name):
-            raise UsageError(
-                f'the name "{name}" cannot be a kernel\'s label',
-                "name it with letters, digits and ._+-, and not as one of the archive's: --kernel mine=PATH",
-            )
+            raise UsageError(NO_NAME_FOR_KERNEL(name=name))
         return cls(name, arch=arch, parameters=parameters, own=True)
 
     @property
     def base(self) -> Label:
-        """Without boot parameters."""
+        """The label without boot parameters."""
         return replace(self, parameters=())
 
     def with_parameters(self, *parameters: str) -> Label:
-        """The same kernel, with these after its own parameters."""
+        """The same kernel, with these parameters after its own."""
         _check_parameters(" ".join(parameters), parameters)
         return replace(self, parameters=(*self.parameters, *parameters))
 
@@ -84,13 +124,13 @@ class Label:
 
 
 def parse_labels(text: str) -> tuple[Label, ...]:
-    """Several, separated by commas; a comma inside of brackets belongs to a parameter (`isolcpus=1,2`)."""
+    """Several labels, separated by commas; a comma inside brackets belongs to a parameter (`isolcpus=1,2`)."""
     labels = tuple(Label.parse(word) for word in split_labels(text))
     if not labels:
-        raise UsageError("no kernel is named", FORM)
+        raise UsageError(NO_KERNEL_NAMED(form=FORM))
     for number, label in enumerate(labels):
         if label in labels[:number]:
-            raise UsageError(f"the kernel {label} is named twice", "name each once")
+            raise UsageError(KERNEL_TWICE(label=label))
     return labels
 
 
@@ -100,17 +140,14 @@ def split_labels(text: str) -> list[str]:
 
 
 def split_own(text: str) -> tuple[str, Path, tuple[str, ...]]:
-    """`NAME=PATH[a=b c]` -> the name ("" without one), the file and the parameters. A file that exists by the whole
-    word is that file, whatever signs its name holds."""
+    """`NAME=PATH[a=b c]` -> the name ("" without one), the file and the parameters. If the whole word is an
+    existing file, it is that file, whatever characters its name contains."""
     word, parameters = split_parameters(text)
     name, equals, path = word.partition("=")
     if not equals or "/" in name or Path(word).exists():
         return "", Path(word), parameters
     if not name or not path:
-        raise UsageError(
-            f'"{text}" does not name a kernel of your own',
-            "write it as in --kernel bzImage, or with a name of your choice: --kernel mine=linux/bzImage",
-        )
+        raise UsageError(NOT_OWN_KERNEL(text=text))
     return name, Path(path).expanduser(), parameters
 
 
@@ -126,27 +163,17 @@ def split_parameters(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _check_version(text: str, series: str, version: str) -> None:
     if _VERSION.fullmatch(version) is None:
-        raise UsageError(
-            f'"{version}" in "{text}" is not a version of a package', 'pin one as in "6.1=6.1.192-2"'
-        )
+        raise UsageError(NOT_A_VERSION(version=version, text=text))
     if re.match(rf"{re.escape(series)}(?![0-9])", version) is None:
-        raise UsageError(
-            f'"{text}" pins the version {version}, which is not of the series {series}',
-            "`howlate lab kernels --all` lists the versions that can be had",
-        )
+        raise UsageError(VERSION_OF_OTHER_SERIES(text=text, version=version, series=series))
 
 
 def _check_parameters(text: str, parameters: tuple[str, ...]) -> None:
     if not parameters:
-        raise UsageError(
-            f'the brackets of "{text}" are empty',
-            "leave them out, or write a parameter, as in [preempt=none]",
-        )
+        raise UsageError(EMPTY_BRACKETS(text=text))
     for word in parameters:
         if re.fullmatch(r"[!-Z\\^-~]+", word) is None or '"' in word or word == "--":
-            raise UsageError(
-                f'"{word}" in "{text}" cannot be a kernel parameter', "write it as in [preempt=none]"
-            )
+            raise UsageError(NO_PARAMETER(word=word, text=text))
         _check_commas(text, word)
 
 
@@ -155,29 +182,26 @@ FLAGS = frozenset({
     "no_timer_check", "noapic", "nohlt", "noirqdebug", "nokaslr", "nolapic", "nolapic_timer", "nomodule", "nopti",
     "nopv", "nosmap", "nosmep", "nosmp", "nosoftlockup", "notsc", "nowatchdog", "quiet", "rootwait", "threadirqs",
 })  # fmt: skip
-"""Parameters without a value that people boot with. A kernel's image does not tell them from its other words."""
+"""Common boot parameters without a value. A kernel's image does not distinguish them from its other words."""
 EARLY = frozenset({
     "acpi", "apic", "cgroup_disable", "cpuidle.off", "hugepages", "idle", "init_on_alloc", "init_on_free",
     "intel_idle.max_cstate", "iommu", "isolcpus", "maxcpus", "mem", "memmap", "mitigations", "nmi_watchdog", "nosmt",
     "nr_cpus", "pci", "preempt", "processor.max_cstate", "pti", "rcu_nocbs", "slub_debug", "spectre_v2",
     "transparent_hugepage", "tsc",
 })  # fmt: skip
-"""Parameters with a value that a kernel does not spell with "=", likewise; both are for hints alone."""
+"""Common parameters with a value that kernels do not spell with "="; both sets serve only for hints."""
 
 
 def _check_commas(text: str, word: str) -> None:
-    """Refuses two parameters with a comma between them: to the kernel they are one."""
+    """Refuse two parameters separated by a comma: to the kernel they are one."""
     first, *pieces = word.split(",")
     joined = first in FLAGS and bool(pieces)
     if "." in first.partition("=")[0]:
-        return  # values of a module's parameter have a grammar of their own
+        return  # values of a module's parameter have their own grammar
     for piece in pieces:
         joined |= piece in FLAGS or re.fullmatch(r"[a-z][a-z0-9_.-]*=.*", piece) is not None
     if joined:
-        raise UsageError(
-            f'"{word}" in "{text}" is one parameter to the kernel, with a comma in it',
-            f"separate parameters by blanks, as in [{' '.join(word.split(','))}]",
-        )
+        raise UsageError(ONE_PARAMETER(word=word, text=text, parameters=" ".join(word.split(","))))
 
 
 def _hint(text: str) -> str:

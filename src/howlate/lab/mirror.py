@@ -1,7 +1,7 @@
-"""A mirror of the Debian archive that is named, for machines without apt.
+"""A mirror of the Debian archive that the user names, for machines without apt.
 
-Trust begins with a keyring: gpgv checks a suite's InRelease, InRelease states the hashes of the lists, a list states
-the hash of each package, and nothing is used before its hash was right.
+Trust begins with a keyring: gpgv checks a suite's InRelease, InRelease states the hashes of the lists, a list
+states the hash of each package, and nothing is used before its hash is verified.
 """
 
 from __future__ import annotations
@@ -42,34 +42,84 @@ from howlate.lab.archive import (
 )
 from howlate.lab.cache import storing
 from howlate.lab.deb import decompressed
+from howlate.words.statement import rule
+
+NO_MIRROR_ADDRESS = rule(
+    "lab.no-mirror-address",
+    '"{address}" is not the address of a mirror',
+    remedy="write it as in http://HOST/debian",
+)
+NO_KEYRING = rule(
+    "lab.no-keyring", "the keyring {keyring} does not exist", remedy="name a file that gpgv can read"
+)
+PACKAGE_CHANGED = rule(
+    "lab.package-changed",
+    "{package} is not what the signed list says (its SHA256 is {digest})",
+    remedy="call `howlate lab kernels --refresh` and try again, or use another mirror",
+)
+NO_KERNELS_THERE = rule(
+    "lab.no-kernels-there", "{mirrors} has no kernels: {reason}", remedy="name another mirror with --mirror"
+)
+OTHER_SUITE = rule(
+    "lab.other-suite", "{address}/InRelease is of another suite ({suite})", remedy="use another mirror"
+)
+EXPIRED = rule("lab.expired", "{address}/InRelease was valid until {until}", remedy="use another mirror")
+LIST_CHANGED = rule(
+    "lab.list-changed",
+    "{address} is not what InRelease says (its SHA256 is {digest})",
+    remedy="use another mirror",
+)
+NO_HASHES = rule(
+    "lab.no-hashes", "{list} has a row of hashes that cannot be read", remedy="use another mirror"
+)
+NO_GPGV = rule(
+    "lab.no-gpgv", "gpgv, which verifies signatures, is not installed", remedy="install the package gpgv"
+)
+NOT_THERE = rule("lab.not-there", "{address} is not there", remedy="use another mirror")
+NOT_FETCHED_FROM_MIRROR = rule(
+    "lab.not-fetched-from-mirror", "{address} could not be fetched: {reason}", remedy="check the network"
+)
+TOO_MUCH = rule(
+    "lab.too-much", "{address} sends more than the {most} bytes that it may have", remedy="use another mirror"
+)
+TOO_SLOW = rule(
+    "lab.too-slow",
+    "{address} sends less than {slowest} bytes a second",
+    remedy="try again, or use another mirror",
+)
+CUT_OFF = rule("lab.cut-off", "{address} was cut off: {reason}", remedy="try again, or use another mirror")
+BAD_SIGNATURE = rule(
+    "lab.bad-signature",
+    "{keyring} does not verify the signature of {list} ({reason})",
+    remedy="name the keyring of that archive with --keyring, or use another mirror",
+)
+NOT_FETCHED = rule("lab.http-error", "{address} could not be fetched: {reason}", remedy="use another mirror")
 
 TIMEOUT = 60
 """Seconds without a byte."""
 SLOWEST = 1024
-"""Bytes a second that a mirror has to send, once it has had TIMEOUT for its first ones."""
+"""Bytes a second that a mirror must send, after TIMEOUT for its first ones."""
 MOST_SIGNED = 4 << 20
 """Bytes of an InRelease; Debian's have 0.2 MB."""
 MOST_PACKAGE = 1 << 30
-"""Bytes of a package whose size no list says."""
+"""Bytes of a package whose size is in no list."""
 _BLOCK = 1 << 18
 _OF_THE_MIRROR = (401, 407, 429)
-"""HTTP's codes below 500 that any other address of the mirror would answer with, too."""
+"""HTTP status codes below 500 that any other address of the mirror would return, too."""
 _ENDINGS = (("xz", ".xz"), ("gz", ".gz"), ("", ""))
 
 
 class MirrorArchive:
-    """The archive at one or more addresses (a mirror's main and its security part stand apart)."""
+    """The archive at one or more addresses (a mirror's main and security parts are separate)."""
 
     def __init__(
         self, folder: Path, addresses: Sequence[str], keyring: Path | None = None, say: Say = silent
     ) -> None:
         for address in addresses:
             if urllib.parse.urlsplit(address).scheme not in ("http", "https", "file"):
-                raise UsageError(
-                    f'"{address}" is not the address of a mirror', "write it as in http://HOST/debian"
-                )
+                raise UsageError(NO_MIRROR_ADDRESS(address=address))
         if keyring is not None and not keyring.is_file():
-            raise UsageError(f"the keyring {keyring} is not there", "name a file that gpgv can read")
+            raise UsageError(NO_KEYRING(keyring=keyring))
         self.addresses = tuple(address.rstrip("/") for address in addresses)
         self.keyring = keyring or default_keyring()
         self.say = say
@@ -81,7 +131,7 @@ class MirrorArchive:
         return kept(self.index, self.index, self._update, refresh)
 
     def fetch(self, package: Package, folder: Path) -> Path:
-        """The file, if its hash is what the signed list states."""
+        """The file, if its hash equals the one in the signed list."""
         file = folder / package.file_name
         with storing(file):
             folder.mkdir(parents=True, exist_ok=True)
@@ -92,10 +142,7 @@ class MirrorArchive:
             except AbsentError:
                 raise absent(package) from None
             if digest != package.sha256:
-                raise DamagedError(
-                    f"{package.uri} is not what the signed list says (its SHA256 is {digest})",
-                    "call `howlate lab kernels --refresh` and try again, or use another mirror",
-                )
+                raise DamagedError(PACKAGE_CHANGED(package=package.uri, digest=digest))
             with storing(file):
                 part.rename(file)
         finally:
@@ -108,32 +155,30 @@ class MirrorArchive:
 
     def _update(self) -> None:
         self.say("fetching the lists of packages")
-        found: list[Package] = []
+        packages: list[Package] = []
         failed: dict[str, str] = {}
         seen: set[str] = set()
         with storing(self.index):
             self.index.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".lists-", dir=self.index.parent) as scratch:
             for address in self.addresses:
-                found += self._suites(address, Path(scratch), seen, failed)
+                packages += self._suites(address, Path(scratch), seen, failed)
         for _, suite in suites():
-            if found and suite not in seen and suite not in failed and not suite.endswith(ADDITIONS):
+            if packages and suite not in seen and suite not in failed and not suite.endswith(ADDITIONS):
                 self.say(f"the suite {suite} is not there")
-        if not found:
+        if not packages:
             why = next(iter(failed.values()), "no suite of it was found")
-            raise TargetError(
-                f"{' '.join(self.addresses)} has no kernels: {why}", "name another mirror with --mirror"
-            )
-        save_index(self.index, once(found), {"failed": failed})
+            raise TargetError(NO_KERNELS_THERE(mirrors=" ".join(self.addresses), reason=why))
+        save_index(self.index, once(packages), {"failed": failed})
 
     def _suites(self, address: str, scratch: Path, seen: set[str], failed: dict[str, str]) -> list[Package]:
-        """The packages of all suites that one address has. A mirror that does not work is not asked for the next
-        suite; suites that fail for one reason are one sentence."""
-        found: list[Package] = []
+        """The packages of all suites at one address. A mirror that does not work is not asked for the next
+        suite; suites that fail for the same reason share one sentence."""
+        packages: list[Package] = []
         unusable: dict[str, list[str]] = {}
         for _, suite in suites():
             try:
-                found += self._suite(address, suite, scratch)
+                packages += self._suite(address, suite, scratch)
                 seen.add(suite)
             except AbsentError:
                 continue
@@ -148,7 +193,7 @@ class MirrorArchive:
         for why, names in unusable.items():
             which = f"the suite {names[0]}" if len(names) == 1 else f"the suites {', '.join(names)}"
             self.say(f"{which} of {address} could not be used: {why}")
-        return found
+        return packages
 
     def _suite(self, address: str, suite: str, scratch: Path) -> list[Package]:
         base = f"{address}/dists/{suite}"
@@ -156,17 +201,15 @@ class MirrorArchive:
         download(f"{base}/InRelease", signed, MOST_SIGNED)
         release = fields(verified(signed, self.keyring, f"{base}/InRelease"))
         if suite not in (release.get("Codename"), release.get("Suite")):
-            raise DamagedError(
-                f"{base}/InRelease is of another suite ({release.get('Codename')})", "use another mirror"
-            )
+            raise DamagedError(OTHER_SUITE(address=base, suite=release.get("Codename")))
         until = release.get("Valid-Until")
         if until and parsedate_to_datetime(until).timestamp() < time.time():
-            raise DamagedError(f"{base}/InRelease was valid until {until}", "use another mirror")
+            raise DamagedError(EXPIRED(address=base, until=until))
         hashes = _hashes(release.get("SHA256", ""), f"{base}/InRelease")
-        found: list[Package] = []
+        packages: list[Package] = []
         for architecture in wanted_architectures():
-            found += self._list(address, base, suite, architecture, hashes, scratch)
-        return found
+            packages += self._list(address, base, suite, architecture, hashes, scratch)
+        return packages
 
     def _list(
         self, address: str, base: str, suite: str, architecture: str, hashes: dict[str, _Hash], scratch: Path
@@ -180,10 +223,7 @@ class MirrorArchive:
             by_hash = f"main/binary-{architecture}/by-hash/SHA256/{wanted.sha256}"
             digest = self._first_of((f"{base}/{by_hash}", f"{base}/{name}{ending}"), file, wanted.size)
             if digest != wanted.sha256:
-                raise DamagedError(
-                    f"{base}/{name}{ending} is not what InRelease says (its SHA256 is {digest})",
-                    "use another mirror",
-                )
+                raise DamagedError(LIST_CHANGED(address=f"{base}/{name}{ending}", digest=digest))
             with file.open("rb") as packed, decompressed(packed, kind, file) as plain:
                 return list(read_packages(plain, suite, address, f"{base}/{name}"))
         return []  # a suite without this architecture
@@ -199,12 +239,12 @@ class MirrorArchive:
 
 
 class _UnusableError(TargetError):
-    """The mirror does not answer as one: nor will it for the next suite."""
+    """The mirror does not respond properly, and would not for the next suite either."""
 
 
 @dataclass(frozen=True)
 class _Hash:
-    """A file by what InRelease says of it."""
+    """A file as InRelease describes it."""
 
     sha256: str
     size: int
@@ -212,19 +252,19 @@ class _Hash:
 
 def _hashes(text: str, whence: str) -> dict[str, _Hash]:
     """Of the rows of InRelease's field SHA256: hash, size, name."""
-    found: dict[str, _Hash] = {}
+    hashes: dict[str, _Hash] = {}
     for row in filter(None, map(str.split, text.splitlines())):
         if len(row) != 3 or not row[1].isdecimal():
-            raise DamagedError(f"{whence} has a row of hashes that cannot be read", "use another mirror")
-        found[row[2]] = _Hash(row[0], int(row[1]))
-    return found
+            raise DamagedError(NO_HASHES(list=whence))
+        hashes[row[2]] = _Hash(row[0], int(row[1]))
+    return hashes
 
 
 def verified(signed: Path, keyring: Path, whence: str) -> str:
     """The text that the keyring's keys have signed; nothing else of the file is used."""
     gpgv = shutil.which("gpgv")
     if gpgv is None:
-        raise NotPossibleError("there is no gpgv to check signatures with", "install the package gpgv")
+        raise NotPossibleError(NO_GPGV())
     # A binary keyring; one in ASCII armour is for gpg alone.
     with tempfile.TemporaryDirectory() as home:
         argv = [gpgv, "--homedir", home, "--keyring", str(keyring.absolute()), "--output", "-", str(signed)]
@@ -239,31 +279,28 @@ def verified(signed: Path, keyring: Path, whence: str) -> str:
         complaints = [row.removeprefix("gpgv: ") for row in done.stderr.decode(errors="replace").splitlines()]
         why = next((row for row in reversed(complaints) if "Can't check" in row or "BAD" in row), "")
         raise DamagedError(
-            f"the signature of {whence} is not good by {keyring}" + (f" ({why.strip()})" if why else ""),
-            "name the keyring of that archive with --keyring, or use another mirror",
+            BAD_SIGNATURE(list=whence, keyring=keyring, reason=why.strip() or "no reason given")
         )
     return done.stdout.decode("utf-8", errors="replace")
 
 
 def download(address: str, file: Path, most: int) -> str:
-    """Writes what is at the address to the file, `most` bytes and no more; its SHA256."""
+    """Write the content of the address to the file, at most `most` bytes; return its SHA256."""
     quoted = re.sub(r"[^!-~]|[\"<>\\^`{|}]", lambda m: urllib.parse.quote(m[0]), address)
     try:
         with urllib.request.urlopen(quoted, timeout=TIMEOUT) as answer, storing(file), file.open("wb") as out:
             return _copied(answer, out, address, most)
     except urllib.error.HTTPError as error:
         if error.code == 404:
-            raise AbsentError(f"{address} is not there", "use another mirror") from None
+            raise AbsentError(NOT_THERE(address=address)) from None
         of_the_file = 400 <= error.code < 500 and error.code not in _OF_THE_MIRROR
         kind = TargetError if of_the_file else _UnusableError
-        raise kind(
-            f"{address} could not be fetched: {error.code} {error.reason}", "use another mirror"
-        ) from None
+        raise kind(NOT_FETCHED(address=address, reason=f"{error.code} {error.reason}")) from None
     except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, FileNotFoundError) or "No such file" in str(reason):
-            raise AbsentError(f"{address} is not there", "use another mirror") from None
-        raise _UnusableError(f"{address} could not be fetched: {reason}", "is the network there?") from None
+            raise AbsentError(NOT_THERE(address=address)) from None
+        raise _UnusableError(NOT_FETCHED_FROM_MIRROR(address=address, reason=reason)) from None
 
 
 def _copied(answer: Any, out: IO[bytes], address: str, most: int) -> str:
@@ -272,22 +309,19 @@ def _copied(answer: Any, out: IO[bytes], address: str, most: int) -> str:
     while block := _block(answer, address):
         got += len(block)
         if got > most:
-            raise _UnusableError(
-                f"{address} sends more than the {most} bytes that it may have", "use another mirror"
-            )
+            raise _UnusableError(TOO_MUCH(address=address, most=most))
         if time.monotonic() - began > TIMEOUT + got / SLOWEST:
-            raise _UnusableError(
-                f"{address} sends less than {SLOWEST} bytes a second", "try again, or use another mirror"
-            )
+            raise _UnusableError(TOO_SLOW(address=address, slowest=SLOWEST))
         digest.update(block)
         out.write(block)
     return digest.hexdigest()
 
 
 def _block(answer: Any, address: str) -> bytes:
-    """What has come by now. Told apart from an error of the disk that is written to."""
+    """The bytes that have arrived. Network errors are kept apart from errors of the disk to which they are
+    written."""
     try:
         return bytes(answer.read1(_BLOCK))
     except (OSError, http.client.HTTPException) as error:
         kind = _UnusableError if isinstance(error, TimeoutError) else TargetError
-        raise kind(f"{address} was cut off: {error}", "try again, or use another mirror") from None
+        raise kind(CUT_OFF(address=address, reason=error)) from None

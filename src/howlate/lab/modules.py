@@ -1,4 +1,5 @@
-"""Kernel modules of a package: their files, and what they depend on, by themselves (no package has a modules.dep)."""
+"""Kernel modules of a package: their files, and their dependencies, read from the modules themselves (no
+package has a modules.dep)."""
 
 from __future__ import annotations
 
@@ -11,34 +12,47 @@ from typing import Any
 
 from howlate.errors import DamagedError, NotPossibleError
 from howlate.lab.deb import decompressed
+from howlate.model.capabilities import LoadKind
 from howlate.store.files import read_json, write_json
+from howlate.words.statement import rule
 
-DEFAULT = ("ext4", "brd", "zram", "loop", "veth")
-"""What the loads need: a file system on a block device that is memory, and a pair of network devices."""
+NO_MODULE = rule(
+    "lab.no-module", "this kernel has no module {module}", remedy="use another kernel, or build the module"
+)
+NO_MODULE_LIST = rule(
+    "lab.no-module-list",
+    "{file} is not a list of modules",
+    remedy="remove {folder} and fetch the kernel again",
+)
+NOT_A_MODULE = rule(
+    "lab.not-a-module", "{module} is not a module of a 64-bit kernel", remedy="fetch it again"
+)
+DAMAGED_MODULE = rule(
+    "lab.damaged-module", "{module} is damaged: it has no {section}", remedy="fetch it again"
+)
+
 INDEX = "modules.json"
 
 
 @dataclass(frozen=True)
 class Modules:
-    """The modules that were unpacked of one kernel."""
+    """The unpacked modules of one kernel."""
 
     files: Mapping[str, tuple[str, ...]]
     """Name -> the names it depends on; its file is `<name>.ko`."""
     builtin: frozenset[str] = frozenset()
-    """Asked for, and part of the kernel."""
+    """Modules that were requested and are part of the kernel."""
     absent: frozenset[str] = frozenset()
-    """Asked for, and not in the package (nor built in)."""
+    """Modules that were requested and are neither in the package nor built in."""
 
     def order(self, name: str) -> tuple[str, ...]:
-        """What must be loaded for `name`, in order, itself last; nothing if it is built in. NotPossibleError if the
-        kernel does not have it."""
+        """The modules to load for `name`, in order, itself last; nothing if it is built in. NotPossibleError
+        if the kernel does not have it."""
         wanted = normal(name)
         if wanted in self.builtin:
             return ()
         if wanted not in self.files:
-            raise NotPossibleError(
-                f"this kernel has no module {name}", "use another kernel, or build the module"
-            )
+            raise NotPossibleError(NO_MODULE(module=name))
         done: dict[str, None] = {}
         self._visit(wanted, done, ())
         return tuple(done)
@@ -60,23 +74,26 @@ class Modules:
 
     @classmethod
     def read(cls, folder: Path) -> Modules:
-        """modules.json of a folder of modules."""
+        """Read modules.json of a folder of modules."""
         file = folder / INDEX
         values = read_json(file, f"remove {folder.parent} and fetch the kernel again")
         try:
             files = {name: tuple(needs) for name, needs in values["modules"].items()}
             return cls(files, frozenset(values["builtin"]), frozenset(values["absent"]))
         except (KeyError, TypeError, AttributeError):
-            raise DamagedError(
-                f"{file} is not a list of modules", f"remove {folder.parent} and fetch the kernel again"
-            ) from None
+            raise DamagedError(NO_MODULE_LIST(file=file, folder=file.parent)) from None
 
     def write(self, folder: Path) -> None:
         write_json(folder / INDEX, self.to_json())
 
 
+def of_loads(loads: Iterable[LoadKind]) -> tuple[str, ...]:
+    """The modules that these loads need from a guest's kernel."""
+    return tuple(dict.fromkeys(need.name for load in loads for need in load.modules))
+
+
 def normal(name: str) -> str:
-    """Module names know no dash."""
+    """Module names contain no dash."""
     return name.replace("-", "_")
 
 
@@ -113,7 +130,7 @@ def dependencies(info: Mapping[str, list[str]]) -> tuple[list[str], list[str]]:
 def _section(module: bytes, name: bytes, whence: str) -> bytes:
     try:
         if module[:6] != b"\x7fELF\x02\x01":
-            raise DamagedError(f"{whence} is not a module of a 64-bit kernel", "fetch it again")
+            raise DamagedError(NOT_A_MODULE(module=whence))
         (table,) = struct.unpack_from("<Q", module, 0x28)
         size, count, names = struct.unpack_from("<HHH", module, 0x3A)
         rows = [struct.unpack_from("<IIQQQQ", module, table + number * size) for number in range(count)]
@@ -124,7 +141,7 @@ def _section(module: bytes, name: bytes, whence: str) -> bytes:
                 return module[start : start + length]
     except (struct.error, IndexError, ValueError):
         pass
-    raise DamagedError(f"{whence} is damaged: it has no {name.decode()}", "fetch it again")
+    raise DamagedError(DAMAGED_MODULE(module=whence, section=name.decode()))
 
 
 def plain_module(packed: bytes, path: str) -> bytes:
@@ -135,8 +152,8 @@ def plain_module(packed: bytes, path: str) -> bytes:
 
 
 def _provider(soft: str, members: Mapping[str, str]) -> str | None:
-    """The module that a soft dependency means: an algorithm's alias ("crypto-crc32c") as often as a module's name.
-    None where there is none: newer kernels have such algorithms built in."""
+    """The module that a soft dependency means: an algorithm's alias ("crypto-crc32c") or a module's name.
+    None if there is none: newer kernels have such algorithms built in."""
     plain = soft.removeprefix("crypto_")
     return next((form for form in (soft, plain, f"{plain}_generic") if form in members), None)
 
@@ -149,9 +166,9 @@ def unpack_modules(
     folder: Path,
     known: Modules,
 ) -> Modules:
-    """Writes the wanted modules and all that they depend on into `folder`, and says what became of each.
+    """Write the wanted modules and all their dependencies into `folder`, and return the result for each.
 
-    `members` maps a module's name to its path in the package, `read` reads one.
+    `members` maps a module's name to its path in the package; `read` reads one.
     """
     files, inside, absent = dict(known.files), set(known.builtin), set(known.absent)
     ahead = [normal(name) for name in wanted]

@@ -1,7 +1,8 @@
-"""QEMU's monitor (QMP) for the few things that the lab asks: wait for the guest's stop, save the machine, load it,
-let it go on, say how late its clock is.
+"""QEMU's monitor (QMP) for the lab's few requests: wait for the guest's stop, save the machine, load it, let
+it continue, read how far its clock is behind.
 
-One socket pair a guest, inherited: nothing in the file system, and nothing that anybody else could connect to.
+Each guest has one socket pair, which is inherited: nothing is in the file system, and nobody else can
+connect.
 """
 
 from __future__ import annotations
@@ -16,14 +17,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from howlate.errors import TargetError
+from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from qemu.qmp import QMPClient
 
+NOT_SAVED = rule("lab.not-saved", "QEMU could not save the guest's state: {reason}")
+NOT_LOADED = rule("lab.not-loaded", "QEMU could not load the guest's state")
+NO_CLOCK = rule("lab.no-clock", "QEMU does not report the guest's clock")
+TOO_LATE = rule("lab.too-late", "it took too long")
+QEMU_ENDED = rule("lab.qemu-ended", "QEMU ended: {reason}")
+COMMAND_REFUSED = rule("lab.command-refused", "QEMU refused a command: {reason}")
+
 T = TypeVar("T")
 _LOOK_S = 0.1
-"""How often a wait looks whether it should end: for the deadline and for an interrupt, not for what it waits for."""
+"""How often a wait checks whether it should end: for the deadline and for an interrupt."""
 _STATE = "state"
+SILENT = {"announce-rounds": 0}
+"""QEMU would announce a loaded machine to its networks for a second, by a timer of the host's time. While one is due,
+no turn of a guest's CPUs is longer than until then, so that turns would follow the host; and a network card would
+receive at that time what the other card of its pair announces."""
 _AHEAD = re.compile(r"Host - Guest clock\s+(-?[0-9]+) ms")
 
 
@@ -32,7 +45,7 @@ class GoneError(TargetError):
 
 
 class LateError(TargetError):
-    """What was waited for did not come in time."""
+    """An awaited event did not come in time."""
 
 
 class Monitor:
@@ -57,22 +70,23 @@ class Monitor:
         self._run(self._client.execute("migrate-set-capabilities", {"capabilities": events}), deadline)
 
     def wait_for_stop(self, deadline: float) -> None:
-        """Until the guest has stopped itself."""
+        """Wait until the guest has stopped itself."""
         self._run(self._stopped.get(), deadline)
 
     def save(self, image: Path, deadline: float) -> None:
-        """The whole state of the stopped machine into an empty image (`qcow2`). Not by migration, whose thread does
-        not take its turn: QEMU aborts if it keeps a record."""
+        """Save the whole state of the stopped machine into an empty image (`qcow2`). Not by migration, whose
+        thread does not take its turn: QEMU aborts if it keeps a record."""
         file = {"driver": "file", "filename": str(image), "locking": "off"}
         node = {"driver": "qcow2", "node-name": _STATE, "file": file, "cache": {"no-flush": True}}
         self._run(self._client.execute("blockdev-add", node), deadline)
         save = {"command-line": f"savevm {_STATE}"}
         said = self._run(self._client.execute("human-monitor-command", save), deadline)
         if said:
-            raise TargetError(f"QEMU could not save the guest's state: {str(said).strip()}")
+            raise TargetError(NOT_SAVED(reason=str(said).strip()))
 
     def load(self, handle: int, deadline: float) -> None:
-        """The machine, started with `-S -incoming defer`, becomes the one in the file."""
+        """Turn the machine, started with `-S -incoming defer`, into the one in the file."""
+        self._run(self._client.execute("migrate-set-parameters", SILENT), deadline)
         self._hand_over(handle, deadline)
         self._run(self._client.execute("migrate-incoming", {"uri": f"fd:{_STATE}"}), deadline)
         self._wait_for_migration(deadline)
@@ -89,18 +103,18 @@ class Monitor:
             if status == "completed":
                 return
             if status in ("failed", "cancelled"):
-                raise TargetError("QEMU could not load the guest's state")
+                raise TargetError(NOT_LOADED())
 
     def go_on(self, deadline: float) -> None:
         self._run(self._client.execute("cont"), deadline)
 
     def ahead_s(self, deadline: float) -> float:
-        """How far the host's clock, which stands while the guest is stopped, is ahead of the guest's."""
+        """How far the host's clock, which is halted while the guest is stopped, is ahead of the guest's."""
         answer = self._run(self._client.execute("x-query-jit"), deadline)
         text = answer.get("human-readable-text", "") if isinstance(answer, dict) else ""
         ahead_ms = _AHEAD.search(str(text))
         if ahead_ms is None:
-            raise TargetError("QEMU does not say what the guest's clock is")
+            raise TargetError(NO_CLOCK())
         return int(ahead_ms[1]) / 1000
 
     def quit(self, deadline: float) -> None:
@@ -108,7 +122,7 @@ class Monitor:
             self._run(self._client.execute("quit"), deadline)
 
     def close(self) -> None:
-        """Ends the conversation whatever state it is in."""
+        """End the conversation, whatever its state."""
         from qemu.qmp import QMPError
 
         with suppress(QMPError, OSError, EOFError, asyncio.CancelledError, RuntimeError):
@@ -117,7 +131,7 @@ class Monitor:
         self._socket.close()
 
     def _run(self, work: Coroutine[Any, Any, T], deadline: float) -> T:
-        """Waits for `work`, looking at the deadline and at `check` on the way."""
+        """Wait for `work`; meanwhile check the deadline and call `check`."""
         from qemu.qmp import ExecuteError, QMPError
 
         task = self._loop.create_task(work)
@@ -127,12 +141,12 @@ class Monitor:
                 if not task.done():
                     self._check()
                     if time.monotonic() > deadline:
-                        raise LateError("it took too long")
+                        raise LateError(TOO_LATE())
             return task.result()
         except ExecuteError as problem:
-            raise TargetError(f"QEMU refused a command: {problem}") from None
+            raise TargetError(COMMAND_REFUSED(reason=problem)) from None
         except (QMPError, OSError, EOFError) as problem:
-            raise GoneError(f"QEMU ended: {problem}") from None
+            raise GoneError(QEMU_ENDED(reason=problem)) from None
         except BaseException:
             task.cancel()
             with suppress(BaseException):

@@ -1,4 +1,4 @@
-"""What a test can use of a guest's kernel beside what is in it: modules of kmod/, and the kernel's own."""
+"""Modules that a test can use in a guest beside the kernel itself: those of kmod/, and the kernel's own."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from howlate.lab.archive import Archive, Say
 from howlate.lab.build_module import build_module
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label
-from howlate.lab.modules import DEFAULT, modinfo, normal
-from howlate.places import ROOT
+from howlate.lab.modules import modinfo, normal
+from howlate.places import SHARE
 
-KMOD = ROOT / "kmod"
+KMOD = SHARE / "kmod"
 """One file there is one module."""
 
 
 @dataclass(frozen=True)
-class Needed:
+class GuestModules:
     """Modules for a guest."""
 
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    """By their names in the guest."""
+    """The modules, by their names in the guest."""
     lines: tuple[tuple[str, ...], ...] = ()
-    """What loads them, as lines of a job."""
+    """The lines of a job that load them."""
     absent: tuple[str, ...] = ()
-    """What could not be had, as sentences: the test says what it can do without."""
+    """Sentences about modules that are not available; the test says what it can do without them."""
 
 
 def needed(
@@ -38,8 +38,8 @@ def needed(
     archive: Archive,
     cache: Path,
     say: Say,
-) -> Needed:
-    """The modules with these names, in order; those that this kernel cannot have are told."""
+) -> GuestModules:
+    """The modules with these names, in order, and messages about those that this kernel cannot have."""
     files: dict[str, bytes] = {}
     lines: dict[tuple[str, ...], None] = {}
     absent: list[str] = []
@@ -50,13 +50,13 @@ def needed(
                 lines["module", path.stem] = None
         except (NotPossibleError, TargetError) as problem:
             absent.append(problem.message)
-    return Needed(files, tuple(lines), tuple(absent))
+    return GuestModules(files, tuple(lines), tuple(absent))
 
 
 def built(
     folders: Sequence[Path], label: Label, kernel: Kernel, archive: Archive, cache: Path, say: Say
-) -> Needed:
-    """The modules of folders of the user's own, built for this kernel, each after those that it depends on."""
+) -> GuestModules:
+    """The modules of the user's own folders, built for this kernel, each after its dependencies."""
     own = {
         normal(path.stem): path
         for folder in folders
@@ -79,7 +79,7 @@ def built(
 
     for path in own.values():
         add(path)
-    return Needed(files, tuple(lines))
+    return GuestModules(files, tuple(lines))
 
 
 def _files_of(
@@ -88,6 +88,6 @@ def _files_of(
     if (KMOD / f"{name}.c").is_file():
         built = build_module(KMOD, kernel, archive, cache, say)
         return [path for path in built if path.stem == name]
-    if kernel.modules_path is None:  # built in, or the guest says what is missing
+    if kernel.modules_path is None:  # built in, or the guest reports what is missing
         return ()
-    return kernels.get(label, archive, cache, (*DEFAULT, name), say).module_files(name)
+    return kernels.get(label, archive, cache, (name,), say).module_files(name)

@@ -15,21 +15,25 @@ from howlate.lab.image import read_image
 from howlate.lab.kernel import VMLINUZ, Kernel
 from howlate.lab.label import Label, split_own
 from howlate.lab.tidy import OWN
+from howlate.words.statement import rule
+
+OWN_UNREADABLE = rule(
+    "lab.own-unreadable", "the kernel {path} cannot be read: {reason}", remedy="name a bzImage or an Image"
+)
 
 
 def own_kernel(text: str, cache: Path | None = None) -> tuple[Label, Kernel]:
-    """The bzImage or Image that `PATH`, `NAME=PATH` or either with `[parameters]` means, as it is or (where QEMU does
-    not boot it so) unpacked into the cache.
+    """The bzImage or Image that `PATH`, `NAME=PATH` or either with `[parameters]` means: unchanged, or
+    unpacked into the cache if QEMU cannot boot it directly.
 
-    Its config is looked for in the image, beside it (`config-*` of the same name, `NAME.config`, `config`) and in the
-    build tree that it stands in."""
+    Its config is looked for in the image, beside it (`config-*` of the same name, `NAME.config`, `config`)
+    and in its build tree.
+    """
     name, path, parameters = split_own(text)
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise UsageError(
-            f"the kernel {path} cannot be read: {error.strerror}", "name a bzImage or an Image"
-        ) from None
+        raise UsageError(OWN_UNREADABLE(path=path, reason=error.strerror)) from None
     image = read_image(data, str(path))
     label = Label.of_file(name or path.name, image.arch, parameters)
     digest = hashlib.sha256(image.data).hexdigest()
@@ -44,7 +48,7 @@ def own_kernel(text: str, cache: Path | None = None) -> tuple[Label, Kernel]:
     with suppress(OSError):
         os.utime(folder)  # in use: `tidy` keeps it
     config_path = None
-    if config is not None:  # by its content: the same image may come with another config the next time
+    if config is not None:  # keyed by its content: the same image may come with another config the next time
         config_path = folder / f"config-{hashlib.sha256(config.encode()).hexdigest()[:16]}"
         with storing(config_path):
             with tempfile.NamedTemporaryFile(dir=folder, prefix=".config-", delete=False) as file:

@@ -1,18 +1,22 @@
-"""As much of the format qcow2 as the lab needs: an empty image for QEMU to save a machine into (`savevm`), and the
-machine read out of it, as QEMU's own stream. Numbers are big-endian (docs/interop/qcow2.txt in QEMU's source)."""
+"""The part of the format qcow2 that the lab needs: an empty image into which QEMU saves a machine (`savevm`),
+and extraction of the machine as QEMU's own stream. Numbers are big-endian (docs/interop/qcow2.txt in QEMU's
+source)."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from howlate.errors import DamagedError
+from howlate.words.statement import rule
+
+NO_MACHINE_SAVED = rule("lab.no-machine-saved", "QEMU's image holds no saved machine")
+SAVED_WITH_HOLE = rule("lab.saved-with-hole", "QEMU's image of a saved machine has a hole")
+SAVED_CUT = rule("lab.saved-cut", "QEMU's image of a saved machine is cut off")
 
 _HEAD = struct.Struct(">4sIQIIQIIQQIIQ")
-"""Mark, version, backing file's offset and length, bits of a cluster, the disk's size, encryption, L1 table's length
-and offset, refcount table's offset and clusters, snapshots' number and offset."""
 _SNAPSHOT = struct.Struct(">QIHHIIQII")
 """L1 table's offset and length, lengths of id and name, two of the date, a clock, the machine's bytes (32 bits),
 bytes of what else follows: first the machine's bytes (64 bits), then the disk's size."""
@@ -25,11 +29,29 @@ _OFFSET = 0x00FF_FFFF_FFFF_FE00
 _COMPRESSED = 1 << 62
 
 
+class _Head(NamedTuple):
+    """The fields of the header, in the order of the file."""
+
+    mark: bytes = _MARK
+    version: int = _VERSION
+    backing_at: int = 0
+    backing_length: int = 0
+    cluster_bits: int = _BITS
+    disk_bytes: int = _DISK
+    encryption: int = 0
+    l1_length: int = 1
+    l1_at: int = 0
+    refcounts_at: int = 0
+    refcount_clusters: int = 1
+    snapshots: int = 0
+    snapshots_at: int = 0
+
+
 def create(path: Path) -> None:
-    """An image of a disk of one cluster that is not there. Its own clusters: header, refcount table, the table's one
-    block, L1 table."""
+    """An image of a disk of one cluster, which is not allocated. Its own clusters: header, refcount table,
+    the table's one block, L1 table."""
     table, block, l1 = _CLUSTER, 2 * _CLUSTER, 3 * _CLUSTER
-    head = _HEAD.pack(_MARK, _VERSION, 0, 0, _BITS, _DISK, 0, 1, l1, table, 1, 0, 0)
+    head = _HEAD.pack(*_Head(l1_at=l1, refcounts_at=table))
     head += _VERSION_3.pack(0, 0, 0, 4, _HEAD.size + _VERSION_3.size)
     clusters = (head, struct.pack(">Q", block), struct.pack(">4H", 1, 1, 1, 1), b"")
     path.write_bytes(b"".join(cluster.ljust(_CLUSTER, b"\0") for cluster in clusters))
@@ -38,10 +60,10 @@ def create(path: Path) -> None:
 def saved_machine(image: BinaryIO) -> Iterator[bytes]:
     """The machine of the image's only snapshot, in pieces; DamagedError if there is not exactly one."""
     try:
-        head = _HEAD.unpack(_read(image, 0, _HEAD.size))
-        if head[0] != _MARK or head[4] != _BITS or head[11] != 1:
-            raise DamagedError("QEMU's image holds no saved machine")
-        at = head[12]
+        head = _Head(*_HEAD.unpack(_read(image, 0, _HEAD.size)))
+        if (head.mark, head.cluster_bits, head.snapshots) != (_MARK, _BITS, 1):
+            raise DamagedError(NO_MACHINE_SAVED())
+        at = head.snapshots_at
         l1_at, l1_length, *_, size, more = _SNAPSHOT.unpack(_read(image, at, _SNAPSHOT.size))
         if more >= _MORE.size:
             size, _ = _MORE.unpack(_read(image, at + _SNAPSHOT.size, _MORE.size))
@@ -54,18 +76,18 @@ def saved_machine(image: BinaryIO) -> Iterator[bytes]:
                     return
                 piece = min(size, _CLUSTER)
                 if cluster & _COMPRESSED or not cluster & _OFFSET:
-                    raise DamagedError("QEMU's image of a saved machine has a hole")
+                    raise DamagedError(SAVED_WITH_HOLE())
                 yield _read(image, cluster & _OFFSET, piece)
                 size -= piece
     except struct.error:
-        raise DamagedError("QEMU's image of a saved machine is cut") from None
+        raise DamagedError(SAVED_CUT()) from None
     if size:
-        raise DamagedError("QEMU's image of a saved machine is cut")
+        raise DamagedError(SAVED_CUT())
 
 
 def _read(image: BinaryIO, at: int, size: int) -> bytes:
     image.seek(at)
     data = image.read(size)
     if len(data) < size:
-        raise DamagedError("QEMU's image of a saved machine is cut")
+        raise DamagedError(SAVED_CUT())
     return data

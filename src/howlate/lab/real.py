@@ -1,4 +1,4 @@
-"""Real time: guests with KVM, where the host has it."""
+"""Real time: guests with KVM, if the host has it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,18 @@ import os
 from pathlib import Path
 
 from howlate.errors import NotPossibleError
+from howlate.words.statement import rule
+
+NO_KVM = rule(
+    "lab.no-kvm",
+    "{device} does not exist on this machine, so guests cannot run in real time",
+    remedy="{remedy}",
+)
+KVM_NOT_OPENED = rule(
+    "lab.kvm-not-opened",
+    "{device} cannot be opened ({reason}), so guests cannot run in real time",
+    remedy="become a member of the group that owns {device}, or root",
+)
 
 DEVICE = Path("/dev/kvm")
 TRY_S = 20.0
@@ -18,15 +30,10 @@ HOW_TO_CHECK = (
 
 
 def check_device(device: Path = DEVICE) -> None:
-    """NotPossibleError if KVM is not there or may not be used."""
+    """NotPossibleError if KVM is missing or may not be used."""
     if not device.exists():
-        raise NotPossibleError(
-            f"there is no {device} on this machine, so no guests in real time", HOW_TO_CHECK
-        )
+        raise NotPossibleError(NO_KVM(device=device, remedy=HOW_TO_CHECK))
     try:
         os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
     except OSError as problem:
-        remedy = f"become a member of the group that owns {device}, or root"
-        raise NotPossibleError(
-            f"{device} cannot be opened ({problem.strerror}), so no guests in real time", remedy
-        ) from None
+        raise NotPossibleError(KVM_NOT_OPENED(device=device, reason=problem.strerror)) from None

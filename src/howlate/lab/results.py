@@ -1,5 +1,4 @@
-"""What was measured in guests, by the content of everything that it depends on: an unchanged cell costs a file
-to read."""
+"""Results of guests, keyed by the content of all their inputs: an unchanged cell costs the reading of a file."""
 
 from __future__ import annotations
 
@@ -17,16 +16,17 @@ from howlate.lab.cache import storing
 from howlate.lab.window import decode_tree
 
 FORMAT = 1
-"""Counted up when what a guest leaves changes its meaning."""
+"""Incremented when the meaning of a guest's result changes."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """A folder of files, one a job: the SHA-256 of what follows in hexadecimal, a line's end, a guest's result."""
+    """A folder of files, one for each job: the SHA-256 of the rest in hexadecimal, a newline, a guest's
+    result."""
 
     folder: Path
     fresh: bool = False
-    """Run every job again, and keep what comes out."""
+    """Run every job again, and keep the results."""
     say: Say = silent
 
     def get(self, snapshot_key: str, job: bytes, run: Callable[[], bytes]) -> dict[str, bytes]:
@@ -46,7 +46,7 @@ class Results:
         return files
 
     def holds(self, snapshot_key: str, job: bytes) -> bool:
-        """Whether there is a result for the job, as far as its name tells."""
+        """Whether there is a result for the job, judging by its name."""
         return not self.fresh and self._place(snapshot_key, job).is_file()
 
     def _place(self, snapshot_key: str, job: bytes) -> Path:
@@ -54,7 +54,7 @@ class Results:
 
 
 def _read(place: Path) -> dict[str, bytes] | None:
-    """None if it is not there or not what it was."""
+    """None if it is missing or damaged."""
     try:
         head, _, data = place.read_bytes().partition(b"\n")
         return decode_tree(data) if head.decode("ascii") == sha256(data).hexdigest() else None
@@ -63,8 +63,8 @@ def _read(place: Path) -> dict[str, bytes] | None:
 
 
 def _write(place: Path, data: bytes) -> None:
-    """Whole or not at all; of two that write the same, one stays. What a crash of the machine damages, `_read`
-    sees."""
+    """Write the whole file or nothing; of two that write the same, one stays. `_read` detects the damage of a
+    crash of the machine."""
     with storing(place):
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".new-", delete=False) as file:

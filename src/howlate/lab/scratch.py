@@ -1,4 +1,4 @@
-"""Folders for what a running guest needs."""
+"""Folders for the files of a running guest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ PREFIX = "howlate-guest-"
 
 @contextlib.contextmanager
 def scratch(needed: int, otherwise: Path, memory: Path = MEMORY) -> Iterator[Path]:
-    """A folder that can take `needed` bytes: in memory if twice as much is free there, else below `otherwise`."""
+    """A folder with room for `needed` bytes: in memory if twice as much is free there, else below
+    `otherwise`."""
     place = memory if free_bytes(memory) >= 2 * needed else otherwise
     with contextlib.ExitStack() as stack:
         with storing(place):

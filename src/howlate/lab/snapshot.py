@@ -33,14 +33,33 @@ from howlate.lab.scratch import scratch
 from howlate.lab.watch import Limits
 from howlate.store.files import file_hash, read_json, write_json
 from howlate.store.scratch import free_bytes
+from howlate.words.statement import rule
+
+SAVED_REMOVED = rule(
+    "lab.saved-removed", "the saved guest {path} is removed again and again", remedy="call the command again"
+)
+CLOCK_MOVED = rule(
+    "lab.clock-moved",
+    "QEMU saved a guest's clock {moved_ns:time} after what the guest read, and at most {most_ns:time} can be undone",
+    remedy="use QEMU 7.2 or a newer one, and a kernel with a tick of at least 100 Hz",
+)
+CLOCK_NOT_FOUND = rule(
+    "lab.clock-not-found",
+    "the clock was not found in what QEMU saved of a guest",
+    remedy="use QEMU 7.2 or a newer one",
+)
+ENDED_IN_BOOT = rule("lab.ended-in-boot", "the guest ended while it booted")
+NO_BOOT = rule("lab.no-boot", "the guest did not boot")
+STOPPED_EARLY = rule("lab.stopped-early", "the guest stopped before it was ready for a job")
 
 BOOT_CPU_S = 60.0
 """The limit where no boot on this host is known. A boot takes 5 to 20 s of CPU time."""
 BOOTS, BOOT_LEAST_CPU_S = 4.5, 40.0
 """The limit elsewhere: so many times the usual boot, and so long at least. With the slowest of sixteen sets of
 parameters (except those in `_SLOW`) a boot took 37 s where 9 s were usual."""
-BOOT_VIRTUAL_S = 20.0
-"""The limit by the guest's own clock. It is ready five seconds after its kernel began (docs/lab/guests.md)."""
+BOOT_VIRTUAL_S = 160.0
+"""The limit by the guest's own clock: 20 s of instructions where each takes 8 ns. It is ready half a minute after its
+kernel has started (docs/lab/guests.md)."""
 _SLOW = {"idle=poll": 8.0}
 """Parameters with which a guest boots so many times longer: QEMU leaves its loop at each `pause`."""
 _SAVE_S = 300.0
@@ -55,27 +74,31 @@ more than a kernel's tick (see `set_clock`)."""
 _ICOUNT = b"\x05\x0ctimer/icount" + (1).to_bytes(4, "big")
 """How the subsection begins: its mark, its name, its version."""
 _CLOCK = struct.Struct(">qq")
-_REPLAY = b"\x06replay" + (0).to_bytes(4, "big") + (2).to_bytes(4, "big")
-"""How the section of QEMU's record begins: its name, its number, its version."""
-_BEGUN = struct.pack(">qqQiIIQQQ", 0, 0, 0, 0, 0xFFFFFFFF, 0, 0, 0, 0)
-"""A record that has just begun: two clocks, the number of instructions, and six that only its reader needs."""
+_REPLAY = b"\x06replay" + (0).to_bytes(4, "big")
+"""How the section of QEMU's record begins: its name, its number."""
+_BEGUN = {2: struct.pack(">28xI28x", 0xFFFFFFFF), 3: struct.pack(">32xI25x", 0xFFFFFFFF)}
+"""A record that has just begun, by the section's version (3 in QEMU 10): two clocks, the number of instructions,
+and what only its reader needs."""
 _ROOM_BYTES = 8 << 20
 """A disk with less room than this is taken to be full."""
 _STATE, _RECORD, _IMAGE = "state", "snapshot.json", "image"
 
 
-FORMAT = 4
+FORMAT = 5
 """Counted up when the host's steps from a booted guest to a saved one change what a cell measures."""
 
 
 def key_of(boot: Boot, kernel_sha256: str, initramfs_sha256: str) -> str:
-    """The hash of everything that a booted guest depends on; no path of the host is in it."""
+    """The hash of everything that a booted guest depends on; no path of the host is in it, only whether the host
+    has unpacked the kernel."""
     inputs = {
         "snapshot": [FORMAT, AFTER_NS],
+        "unpacked": boot.is_unpacked,
         "kernel": kernel_sha256,
         "initramfs": initramfs_sha256,
         "emulator": boot.machine.identity(),
         "arguments": boot.machine.arguments(NAMED, boot.command_line),
+        "boot": boot.machine.arguments(NAMED, boot.command_line, boot.shift),
     }
     return sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
@@ -87,26 +110,18 @@ class Snapshot:
     boot: Boot
     state: BinaryIO
 
-    def run(
-        self,
-        job: bytes,
-        otherwise: Path,
-        limit_s: float,
-        stop: threading.Event,
-        tick: Tick,
-        virtual_s: float = NO_LIMIT,
-    ) -> bytes:
+    def run(self, job: bytes, otherwise: Path, stop: threading.Event, limits: Limits, tick: Tick) -> bytes:
         """The result of a job. The machine that runs it is the saved one, whatever ran before."""
         with scratch(window.SIZE, otherwise) as folder:
             guest = Guest(self.boot, folder, stop)
-            with guest.started("-incoming", "defer", limits=Limits(limit_s, virtual_s)):
+            with guest.started("-incoming", "defer", limits=limits):
                 assert guest.monitor is not None
                 with guest.explained():
                     deadline = time.monotonic() + _LOAD_S
                     guest.monitor.load(self.state.fileno(), deadline)
                     guest.give(job)
                     guest.go_on(deadline)
-                guest.finish(limit_s, tick)
+                guest.finish(limits.cpu_s, tick)
             return guest.answer()
 
 
@@ -131,16 +146,14 @@ class Snapshots:
             with state:
                 yield Snapshot(boot, state)
             return
-        raise TargetError(
-            f"the saved guest {self._folder / key} is removed again and again", "call the command again"
-        )
+        raise TargetError(SAVED_REMOVED(path=self._folder / key))
 
     def _take(self, boot: Boot, key: str, stop: threading.Event) -> Path:
         folder = self._folder / key
         if key not in self._sound or not folder.is_dir():
             if not folder.is_dir():
                 self._make_room()
-            limit_s = boot_limit_s(boot.command_line, self._usual_boot_s(boot.machine.architecture.emulator))
+            limit_s = boot_limit_s(boot.command_line, self._usual_boot_s(_kind_of(boot)))
             made(folder, lambda beside: _make(boot, beside, self._folder, limit_s, stop), _is_whole)
             self._sound.add(key)
         with suppress(OSError):
@@ -151,13 +164,13 @@ class Snapshots:
         """Whether the guest is booted already."""
         return (self._folder / key).is_dir()
 
-    def _usual_boot_s(self, emulator: str) -> float:
-        """The median CPU time of the boots by this emulator that are kept; 0 where there is none."""
+    def _usual_boot_s(self, kind: str) -> float:
+        """The median CPU time of the boots of this kind that are kept; 0 where there is none."""
         times = []
         for record in self._folder.glob(f"[!.]*/{_RECORD}"):
             with suppress(OSError, HowlateError, KeyError, TypeError, ValueError):
                 boot = read_json(record)
-                if boot.get("emulator") == emulator:
+                if boot.get("emulator") == kind:
                     times.append(float(boot["boot_cpu_s"]))
         return median(times) if times else 0.0
 
@@ -172,6 +185,12 @@ class Snapshots:
             kept += size
             if kept > self._most_bytes and time.time() - last > _IN_USE_S:
                 remove(folder)
+
+
+def _kind_of(boot: Boot) -> str:
+    """Boots of one kind take about as long."""
+    cpus = boot.machine.cpus
+    return boot.machine.architecture.emulator + (f", {cpus} CPUs" if cpus > 1 else "")
 
 
 def _is_whole(folder: Path) -> bool:
@@ -193,7 +212,7 @@ def _make(boot: Boot, beside: Path, otherwise: Path, limit_s: float, stop: threa
         path, image = beside / _STATE, beside / _IMAGE
         with storing(image):
             qcow2.create(image)
-        with guest.started(limits=Limits(limit_s, BOOT_VIRTUAL_S)):
+        with guest.started(limits=Limits(limit_s, BOOT_VIRTUAL_S), boot_shift=boot.shift):
             assert guest.monitor is not None
             began = time.monotonic()
             clock_ns = _boot(guest)
@@ -207,13 +226,13 @@ def _make(boot: Boot, beside: Path, otherwise: Path, limit_s: float, stop: threa
             for piece in qcow2.saved_machine(source):
                 file.write(piece)
         image.unlink()
-        moved_ns = set_clock(path, clock_ns)
+        moved_ns = set_clock(path, clock_ns, boot.shift)
         digest, size = file_hash(path), path.stat().st_size
     times: dict[str, float | str] = {
         "boot_s": round(booted - began, 3),
         "save_s": round(time.monotonic() - booted, 3),
     }
-    times |= {"boot_cpu_s": round(cpu_s, 3), "emulator": boot.machine.architecture.emulator}
+    times |= {"boot_cpu_s": round(cpu_s, 3), "emulator": _kind_of(boot)}
     write_json(beside / _RECORD, {"sha256": digest, "bytes": size, "moved_ns": moved_ns, **times})
 
 
@@ -238,20 +257,20 @@ def _boot(guest: Guest) -> int:
     except GoneError:
         guest.wait(NO_LIMIT)
         guest.answer()  # raises what the guest says of itself
-        raise guest.failure("the guest ended while it booted") from None
+        raise guest.failure(ENDED_IN_BOOT()) from None
     except StuckError as problem:
-        raise guest.stuck("the guest did not boot", problem) from None
+        raise guest.stuck(NO_BOOT(), problem) from None
     guest.has_stopped()
     clock_ns = window.read_ready(guest.window)
     if clock_ns is None:
-        raise guest.failure("the guest stopped before it was ready for a job")
+        raise guest.failure(STOPPED_EARLY())
     trouble = trouble_on(guest.console_text())
     if trouble:  # it went on all the same; what it measures is not what a sound kernel does
         raise guest.failure(trouble)
     return clock_ns
 
 
-def set_clock(state: Path, clock_ns: int) -> int:
+def set_clock(state: Path, clock_ns: int, shift: int = 0) -> int:
     """Sets the virtual clock of a saved guest and gives how far it was from what the guest read last. This undoes all
     that the host's timing has touched.
 
@@ -263,22 +282,21 @@ def set_clock(state: Path, clock_ns: int) -> int:
     The clock becomes what the guest itself read last, and a fixed time more, which is later than that timer. If
     it is still there, it expires when the machine goes on, before the first instruction: the same state in all three.
 
-    It is a bias and the number of instructions, in QEMU's section "timer", subsection "timer/icount", big-endian. The
-    number becomes 0, there and in the section "replay": a record begins with the cell, and QEMU aborts if the two
-    are not of one number.
+    It is a bias and the number of instructions, each of 2**`shift` ns, in QEMU's section "timer", subsection
+    "timer/icount", big-endian. The number becomes 0, so that a cell goes on with instructions of 1 ns, there and in
+    the section "replay": a record begins with the cell, and QEMU aborts if the two are not of one number.
     """
     with state.open("r+b") as file, mmap.mmap(file.fileno(), 0) as data:
         at, record_at = _only(data, _ICOUNT), _only(data, _REPLAY)
         bias, instructions = _CLOCK.unpack_from(data, at)
-        moved_ns: int = bias + instructions - clock_ns
+        moved_ns: int = bias + (instructions << shift) - clock_ns
         if not 0 <= moved_ns <= AFTER_NS:
-            raise TargetError(
-                f"QEMU saved a guest's clock {moved_ns / 1e6:.3f} ms after what the guest read, and at most "
-                f"{AFTER_NS / 1e6:.0f} ms can be undone",
-                "use QEMU 7.2 or a newer one, and a kernel with a tick of at least 100 Hz",
-            )
+            raise TargetError(CLOCK_MOVED(moved_ns=moved_ns, most_ns=AFTER_NS))
+        begun = _BEGUN.get(int.from_bytes(data[record_at : record_at + 4], "big"))
+        if begun is None:
+            raise TargetError(CLOCK_NOT_FOUND())
         _CLOCK.pack_into(data, at, clock_ns + AFTER_NS, 0)
-        data[record_at : record_at + len(_BEGUN)] = _BEGUN
+        data[record_at + 4 : record_at + 4 + len(begun)] = begun
     return moved_ns
 
 
@@ -286,7 +304,5 @@ def _only(data: mmap.mmap, mark: bytes) -> int:
     """Where the only one of a mark ends."""
     at = data.find(mark)
     if at < 0 or data.find(mark, at + 1) >= 0:
-        raise TargetError(
-            "the clock was not found in what QEMU saved of a guest", "use QEMU 7.2 or a newer one"
-        )
+        raise TargetError(CLOCK_NOT_FOUND())
     return at + len(mark)

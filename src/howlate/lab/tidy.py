@@ -1,4 +1,4 @@
-"""The cache's bounds: what was used longest ago goes first, and what a killed howlate left goes after a day."""
+"""Limits of the cache: the least recently used goes first, and what a killed howlate left goes after a day."""
 
 from __future__ import annotations
 
@@ -12,22 +12,33 @@ from pathlib import Path
 from howlate.lab.cache import remove
 
 MOST_BYTES = {"results": 4 << 30, "initramfs": 1 << 30}
-"""Of files that can be made again; snapshots have a bound of their own."""
-MADE_AGAIN = ("results", "initramfs", "snapshots", "modules", "roots", "headers", "tmp")
-"""What the lab makes of kernels, and can make again."""
+"""Limits for files that can be made again; snapshots have a limit of their own."""
+MADE_AGAIN = (
+    "results",
+    "initramfs",
+    "unpacked",
+    "snapshots",
+    "modules",
+    "roots",
+    "headers",
+    "emulators",
+    "tmp",
+)
+"""What the lab makes from kernels, and can make again."""
 OWN = "own_"
-"""How the names of copies of the user's own kernels begin, below `kernels`."""
+"""The prefix of copies of the user's own kernels, below `kernels`."""
 MOST_OWN_BYTES = 1 << 30
-"""Of these copies. A bisect makes one of each kernel."""
+"""The limit for these copies, and for kernels that the host has unpacked. A bisection makes both of each kernel."""
 _IN_USE_S = 3600.0
 _LEFT_S = 24 * 3600.0
 
 
 def tidy(cache: Path) -> None:
-    """Brings the cache below its bounds. What cannot be removed stays."""
+    """Bring the cache below its limits. Files that cannot be removed stay."""
     for name, most in MOST_BYTES.items():
         _prune(cache / name, most)
-    _prune_own(cache / "kernels")
+    _prune_kernels(cache / "kernels", OWN)
+    _prune_kernels(cache / "unpacked", "")
     for name in (*MADE_AGAIN, "kernels"):
         for path in _listed(cache / name):
             if path.name.startswith(".") and _age_s(path) > _LEFT_S:
@@ -35,7 +46,7 @@ def tidy(cache: Path) -> None:
 
 
 def clean(cache: Path) -> int:
-    """Removes all but the archive's kernels and lists, and gives how many bytes these were."""
+    """Remove everything except the archive's kernels and lists, and return the number of bytes."""
     made = [path for name in MADE_AGAIN for path in _listed(cache / name)]
     own = [path for path in _listed(cache / "kernels") if path.name.startswith((OWN, f".{OWN}"))]
     size = 0
@@ -55,17 +66,19 @@ def _prune(folder: Path, most: int) -> None:
                 path.unlink()
 
 
-def _prune_own(kernels: Path) -> None:
-    """A run may boot its kernels for hours, so nothing goes that was opened within a day."""
+def _prune_kernels(kernels: Path, prefix: str) -> None:
+    """A run may boot its kernels for hours, so nothing is removed that was opened within a day."""
     kept = 0
-    for folder in sorted((p for p in _listed(kernels) if p.name.startswith(OWN)), key=_age_s):
+    for folder in sorted(
+        (p for p in _listed(kernels) if p.name.startswith(prefix) and p.name[0] != "."), key=_age_s
+    ):
         kept += _size_of_tree(folder)
         if kept > MOST_OWN_BYTES and _age_s(folder) > _LEFT_S:
             remove(folder)
 
 
 def _remove_lock(path: Path) -> None:
-    """One that nobody holds, of something that is not there. Who waits for it sees that it is gone (`locked`)."""
+    """Remove a lock that nobody holds and whose place is gone. Processes that wait for it notice (`locked`)."""
     if path.with_name(path.name[1 : -len(".lock")]).exists():
         return
     with suppress(OSError):
@@ -96,5 +109,5 @@ def _size(path: Path) -> int:
 
 
 def _size_of_tree(path: Path) -> int:
-    """Of a file, or of a folder with all that is in it."""
+    """The size of a file, or of a folder with its content."""
     return _size(path) + sum(_size(below) for below in path.rglob("*") if not below.is_symlink())

@@ -1,8 +1,9 @@
-"""Whether a guest still gets anywhere: by its own clock, by the CPU time that its QEMU has used, which other work
-on the host lengthens little, and by whether it sleeps for good.
+"""Detects guests that are stuck: by their own clock, by the CPU time that QEMU has used, which other work on
+the host lengthens little, and by whether QEMU sleeps for good.
 
-A guest that needs no more than usual is never asked for its clock: a question reaches QEMU while the guest measures.
-The CPU time bounds what the clock does not: a guest that executes `pause` in a loop hardly advances it.
+A guest that needs no more than usual is never asked for its clock, because a question reaches QEMU while the
+guest measures. The CPU time bounds what the clock does not: a guest that executes `pause` in a loop hardly
+advances it.
 """
 
 from __future__ import annotations
@@ -15,11 +16,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from howlate.words.statement import Statement, rule
+
+CPU_TIME_USED = rule("lab.cpu-time-used", "it has used {cpu_s:number} s of CPU time")
+CLOCK_WENT_ON = rule("lab.clock-went-on", "its clock has gone on by more than {virtual_s:number} s")
+ASLEEP = rule("lab.asleep", "it sleeps, and no timer will wake it")
+
 STILL_S = 15.0
-"""A guest whose threads all sleep for so long has no timer that would wake it: in virtual time one that idles
-goes to its next timer at once."""
+"""A guest whose threads all sleep for this long has no timer that would wake it: in virtual time an idle
+guest jumps to its next timer at once."""
 ASKED_S, ASKED_SHARE = 5.0, 1 / 8
-"""A guest is asked for its clock once it has used so much CPU time, and this share of its limit."""
+"""A guest is asked for its clock once it has used this much CPU time, and this share of its limit."""
 _LOOK_S = 0.5
 _STILL_SHARE = 0.01
 
@@ -34,7 +41,7 @@ class Used:
 
 
 def used_by(pid: int, proc: Path = Path("/proc")) -> Used:
-    """Of all threads of a process; of one that is gone nothing."""
+    """The sum over all threads of a process; nothing if it has ended."""
     states: list[str] = []
     ticks = 0
     with suppress(OSError, ValueError, IndexError):
@@ -45,14 +52,14 @@ def used_by(pid: int, proc: Path = Path("/proc")) -> Used:
 
 
 def _times(stat: str) -> tuple[str, int]:
-    """State and ticks of a line of /proc/PID/stat."""
+    """State and ticks from a line of /proc/PID/stat."""
     words = stat.rpartition(")")[2].split()
     return words[0], int(words[11]) + int(words[12])
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a guest may use before it is taken to be stuck."""
+    """What a guest may use before it counts as stuck."""
 
     cpu_s: float = float("inf")
     """CPU time of the host."""
@@ -61,13 +68,13 @@ class Limits:
 
     @property
     def asked_from_s(self) -> float:
-        """The CPU time from which on the guest is asked for its clock."""
+        """The CPU time after which the guest is asked for its clock."""
         return ASKED_S + ASKED_SHARE * self.cpu_s
 
 
 class Watch:
-    """Looks at one process from time to time. `clock`: how many seconds the guest's clock has gone on by; None where
-    QEMU does not say."""
+    """Observes one process from time to time. `clock`: the seconds by which the guest's clock has advanced;
+    None if QEMU does not say."""
 
     def __init__(
         self,
@@ -82,27 +89,27 @@ class Watch:
         self.cpu_s = 0.0
 
     def read(self) -> Used:
-        """What it has used until now."""
+        """What the process has used until now."""
         used = self._read()
         self.cpu_s = max(self.cpu_s, used.cpu_s)
         return used
 
-    def trouble(self) -> str:
-        """Why the guest should be ended; "" if it gets on."""
+    def trouble(self) -> Statement | None:
+        """Why the guest should be ended; None if it makes progress."""
         now = self._now()
         if now - self._looked < _LOOK_S:
-            return ""
+            return None
         self._looked = now
         used = self.read()
         if self.cpu_s > self._limits.cpu_s:
-            return f"it has used {self._limits.cpu_s:.0f} s of CPU time"
+            return CPU_TIME_USED(cpu_s=round(self._limits.cpu_s))
         if self.cpu_s > self._limits.asked_from_s and self._limits.virtual_s < math.inf:
             virtual_s = self._clock()
             if virtual_s is not None and virtual_s > self._limits.virtual_s:
-                return f"its clock has gone on by more than {self._limits.virtual_s:.0f} s"
+                return CLOCK_WENT_ON(virtual_s=round(self._limits.virtual_s))
         moved = self.cpu_s - self._since_cpu_s > _STILL_SHARE * (now - self._since) + 0.02
         if not used.is_asleep or moved:
             self._since, self._since_cpu_s = now, self.cpu_s
         if now - self._since >= STILL_S:
-            return "it sleeps, and no timer will wake it"
-        return ""
+            return ASLEEP()
+        return None

@@ -21,32 +21,42 @@ from pathlib import Path
 import google_crc32c
 
 from howlate.errors import DamagedError, UsageError
+from howlate.words.statement import rule
+
+JOB_TOO_LARGE = rule(
+    "lab.job-too-large", "a job of {size} bytes does not fit a guest's window", remedy="split it"
+)
+WINDOW_OVERWRITTEN = rule("lab.window-overwritten", "the guest's window is overwritten")
+WINDOW_TOO_LONG = rule("lab.window-too-long", "the guest's window holds a result that is longer than itself")
+WINDOW_CHECKSUM = rule("lab.window-checksum", "the result in the guest's window does not have its checksum")
+RESULT_CUT = rule("lab.result-cut", "a guest's result is cut off")
+RESULT_CHECKSUM = rule("lab.result-checksum", "{name} in a guest's result does not have its checksum")
 
 SIZE = 64 << 20
-"""All of it is touched: QEMU writes a saved window back as a whole."""
+"""All of it is touched, because QEMU writes a saved window back as a whole."""
 _MAGIC = b"howlwin1"
 _HEAD = struct.Struct("<8s5Q")
 _CLOCK = struct.Struct("<Q")
 _FILE = struct.Struct("<IIQ")
 _JOB, _RESULT = 4096, 1 << 20
 ROOM = SIZE - _RESULT
-"""Bytes that a result may have."""
+"""The largest result in bytes."""
 
 
 class State(IntEnum):
-    """What stands in the window."""
+    """The content of the window."""
 
     NOTHING = 0
     JOB = 1
     RESULT = 2
     FAILED = 3
-    """The result is the guest's sentence."""
+    """The result is the guest's error message."""
     READY = 4
-    """It waits for a job."""
+    """The guest waits for a job."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class GuestAnswer:
     """What a guest left."""
 
     state: State
@@ -54,16 +64,16 @@ class Answer:
 
 
 def create(path: Path) -> None:
-    """An empty window. Its room is taken now: a guest that finds none later is killed for it."""
+    """An empty window. Its memory is allocated now, because a guest that finds none later is killed."""
     with path.open("xb") as file:
         file.write(_HEAD.pack(_MAGIC, 0, 0, State.NOTHING, 0, 0))
         os.posix_fallocate(file.fileno(), 0, SIZE)
 
 
 def put_job(path: Path, job: bytes) -> None:
-    """Puts a job in; its state last."""
+    """Put a job in; its state is written last."""
     if len(job) > _RESULT - _JOB:
-        raise UsageError(f"a job of {len(job)} bytes does not fit a guest's window", "split it")
+        raise UsageError(JOB_TOO_LARGE(size=len(job)))
     with path.open("r+b", buffering=0) as file:
         file.seek(_JOB)
         file.write(job)
@@ -72,53 +82,53 @@ def put_job(path: Path, job: bytes) -> None:
 
 
 def read_ready(path: Path) -> int | None:
-    """The guest's clock, in ns, when it said that it waits for a job; None if it has not."""
+    """The guest's clock, in ns, when it reported that it waits for a job; None if it has not."""
     with path.open("rb") as file:
         magic, _, _, state, *_ = _HEAD.unpack(file.read(_HEAD.size))
         clock: int = _CLOCK.unpack(file.read(_CLOCK.size))[0]
     return clock if magic == _MAGIC and state == State.READY else None
 
 
-def read_answer(path: Path) -> Answer:
-    """What the guest left; DamagedError if it is not what its checksum says."""
+def read_answer(path: Path) -> GuestAnswer:
+    """What the guest left; DamagedError if its checksum does not match."""
     with path.open("rb") as file:
         magic, _, _, state, length, crc = _HEAD.unpack(file.read(_HEAD.size))
         if magic != _MAGIC or state not in set(State):
-            raise DamagedError("the guest's window is overwritten")
+            raise DamagedError(WINDOW_OVERWRITTEN())
         if state not in (State.RESULT, State.FAILED):
-            return Answer(State(state))
+            return GuestAnswer(State(state))
         if length > ROOM:
-            raise DamagedError("the guest's window holds a result that is longer than itself")
+            raise DamagedError(WINDOW_TOO_LONG())
         file.seek(_RESULT)
         data = file.read(length)
     if google_crc32c.value(data) != crc:
-        raise DamagedError("the result in the guest's window does not have its checksum")
-    return Answer(State(state), data)
+        raise DamagedError(WINDOW_CHECKSUM())
+    return GuestAnswer(State(state), data)
 
 
 def decode_tree(data: bytes) -> dict[str, bytes]:
-    """The files of a result by name; DamagedError for anything that is not whole."""
+    """The files of a result by name; DamagedError for anything incomplete."""
     files: dict[str, bytes] = {}
     at = 0
     while at < len(data):
         if len(data) - at < _FILE.size:
-            raise DamagedError("a guest's result is cut")
+            raise DamagedError(RESULT_CUT())
         length, crc, size = _FILE.unpack_from(data, at)
         name_at = at + _FILE.size
         data_at = name_at + _padded(length)
         at = data_at + _padded(size)
         if at > len(data):
-            raise DamagedError("a guest's result is cut")
+            raise DamagedError(RESULT_CUT())
         name = data[name_at : name_at + length].decode("utf-8", "replace")
         content = data[data_at : data_at + size]
         if google_crc32c.value(content) != crc:
-            raise DamagedError(f"{name} in a guest's result does not have its checksum")
+            raise DamagedError(RESULT_CHECKSUM(name=name))
         files[name] = content
     return files
 
 
 def encode_tree(files: Mapping[str, bytes]) -> bytes:
-    """As the guest writes it; for tests."""
+    """A result as the guest writes it; for tests."""
     out = bytearray()
     for name in sorted(files):
         raw, data = name.encode(), files[name]

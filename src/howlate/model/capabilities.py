@@ -1,4 +1,5 @@
-"""What a target's probe can do: `howlate-probe list --json`, decoded. There is no second list in Python."""
+"""The capabilities of a target's probe: `howlate-probe list --json`, decoded. There is no second list in
+Python."""
 
 from __future__ import annotations
 
@@ -22,27 +23,20 @@ class Parameter:
     help: str
     repeated: bool
     scales: bool = False
-    """How much is measured: `--scale` multiplies it. What a data point is made of does not scale."""
-
-
-@dataclass(frozen=True)
-class PointTerm:
-    """A part of what a data point takes: `factor` nanoseconds by the values of its options."""
-
-    factor: float
-    options: tuple[str, ...] = ()
-    where: str = ""
-    has_value: str = ""
-    """It holds only where the option `where` has this value; always where that is empty."""
+    """The parameter says how much is measured: `--scale` multiplies it. The composition of a data point does
+    not scale."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """Something beside the probe that a test can use: always, or where an option of it has this value."""
+    """Something beside the probe that a test or a load can use: always, or if one of its options has this
+    value."""
 
     name: str
     option: str = ""
     value: str = ""
+    parameters: str = ""
+    """Parameters of a module, separated by spaces."""
 
 
 @dataclass(frozen=True)
@@ -54,29 +48,20 @@ class TestKind:
     needs: str
     params: tuple[Parameter, ...]
     modules: tuple[Need, ...] = ()
-    """Of the kernel, or of kmod/."""
+    """Modules of the kernel, or of kmod/."""
     columns: tuple[tuple[str, str], ...] = ()
-    """Name and type of what it stores a row."""
-    point_ns: tuple[PointTerm, ...] = ()
-    """How long a data point takes, roughly, by its options; empty where the probe does not say."""
-
+    """Name and type of each column that it stores."""
     devices: tuple[Need, ...] = ()
-    """Of a virtual machine, by QEMU's names."""
+    """Devices of a virtual machine, by QEMU's names."""
 
     def used(self, needs: tuple[Need, ...], parameters: Mapping[str, object]) -> tuple[str, ...]:
-        """The names of those that are of use with these options."""
-        given = {p.name: p.default for p in self.params} | {k: str(v) for k, v in parameters.items()}
-        return tuple(n.name for n in needs if not n.option or given.get(n.option) == n.value)
+        """The names of the needs that these options use."""
+        return tuple(need.name for need in _used(self.params, needs, parameters))
 
     @property
     def counts(self) -> dict[str, str]:
-        """What says how much is measured, with its default."""
+        """The parameters that say how much is measured, with their defaults."""
         return {p.name: p.default for p in self.params if p.scales}
-
-    @property
-    def row_bytes(self) -> int:
-        """Of a row in the stream, with its share of the framing."""
-        return sum({"i64": 8, "i32": 4, "u8": 1}.get(kind, 8) for _, kind in self.columns) + 2
 
 
 @dataclass(frozen=True)
@@ -85,27 +70,8 @@ class TimerKind:
 
     name: str
     summary: str
-    dither: bool
-    late_policies: tuple[str, ...]
-    windows: bool
     available: bool
     reason: str
-
-
-@dataclass(frozen=True)
-class Deed:
-    """What a load does to the machine again and again: an fsync, a cycle of work and sleep."""
-
-    name: str = ""
-    wanted: int = 0
-    """A cell that has no room for so many is hardly under the load."""
-    length_ns: int = 0
-    """About how long one takes; where the target is a rate, only of a target in `alone`, with the default of `units`.
-    0 where nothing tells."""
-    units: str = ""
-    """Where the target is a rate: the option that holds the units of one; empty for one unit."""
-    sleeping: bool = False
-    """A turn of work and sleep: at a target of 100 % there is none."""
 
 
 @dataclass(frozen=True)
@@ -117,14 +83,19 @@ class LoadKind:
     unit: str
     target: Parameter
     params: tuple[Parameter, ...]
-    held: bool = False
-    """Its target is a share of the CPUs given, in per cent."""
-    alone: tuple[str, ...] = ()
-    """Targets that ask for as much as the machine gives, "*" for every one: such a load is held against itself, with
-    nothing measured beside it."""
-    alone_ns: int = 0
-    """For so long at least, if that is longer than for every load."""
-    deed: Deed = Deed()
+    modules: tuple[Need, ...] = ()
+    """Modules of the kernel that the lab gives to a guest."""
+    config: tuple[Need, ...] = ()
+    """Options of the kernel that the load needs, without CONFIG_."""
+    devices: tuple[Need, ...] = ()
+    """Devices of a virtual machine, by QEMU's names."""
+    disks: tuple[Need, ...] = ()
+    """Block devices that exist once the modules are loaded: the guest gets a file system on the one that is
+    used, where the load writes."""
+
+    def used(self, needs: tuple[Need, ...], spec: str) -> tuple[Need, ...]:
+        """The needs that a load uses as it is written: NAME[:TARGET][,option=value...]."""
+        return _used(self.params, needs, spec_options(spec))
 
 
 @dataclass(frozen=True)
@@ -152,7 +123,7 @@ class Capabilities:
     """Options of every load."""
 
     def takes(self, test: str, name: str) -> bool:
-        """Whether the test of that name (if there is one) has such an option."""
+        """Whether the test of that name exists and has such an option."""
         own = (p for kind in self.tests if kind.name == test for p in kind.params)
         return any(p.name == name for p in (*self.common, *own))
 
@@ -171,6 +142,24 @@ class Capabilities:
         )
 
 
+def spec_name(spec: str) -> str:
+    """The name of a load as it is written."""
+    return spec.split(",")[0].partition(":")[0]
+
+
+def spec_options(spec: str) -> dict[str, str]:
+    """The options of a load as it is written. A piece without "=" goes on with the list before it (cpus=0,2)."""
+    pieces = (piece.partition("=") for piece in spec.split(",")[1:])
+    return {name: value for name, is_one, value in pieces if is_one}
+
+
+def _used(
+    params: tuple[Parameter, ...], needs: tuple[Need, ...], given: Mapping[str, object]
+) -> tuple[Need, ...]:
+    values = {p.name: p.default for p in params} | {name: str(value) for name, value in given.items()}
+    return tuple(need for need in needs if not need.option or values.get(need.option) == need.value)
+
+
 def _test(table: Table) -> TestKind:
     return TestKind(
         table.text("name"),
@@ -179,35 +168,19 @@ def _test(table: Table) -> TestKind:
         _params(table, "params"),
         _needs(table, "modules"),
         tuple((c.text("name"), c.text("type", "i64")) for c in table.tables("columns")),
-        _point_ns(table),
         _needs(table, "devices"),
     )
 
 
-def _point_ns(table: Table) -> tuple[PointTerm, ...]:
-    return tuple(
-        PointTerm(
-            term.real("factor"),
-            tuple(str(option) for option in term.items("options")),
-            term.text("where", ""),
-            term.text("has_value", ""),
-        )
-        for term in table.tables("point_ns")
-    )
-
-
 def _needs(table: Table, name: str) -> tuple[Need, ...]:
-    return tuple(Need(t.text("name"), t.text("option", ""), t.text("value", "")) for t in table.tables(name))
+    members = ("name", "option", "value", "parameters")
+    return tuple(Need(*(t.text(member, "") for member in members)) for t in table.tables(name))
 
 
 def _timer(table: Table) -> TimerKind:
-    policies = tuple(str(p) for p in table.items("late_policies"))
     return TimerKind(
         table.text("name"),
         table.text("summary", ""),
-        table.boolean("dither", False),
-        policies,
-        table.boolean("windows", False),
         table.boolean("available", True),
         table.text("reason", ""),
     )
@@ -220,20 +193,10 @@ def _load(table: Table) -> LoadKind:
         table.text("unit", ""),
         _param(table.table("target")),
         _params(table, "params"),
-        table.boolean("held", False),
-        tuple(str(word) for word in table.items("alone")),
-        table.integer("alone_ns", 0),
-        _deed(table.table("deed")),
-    )
-
-
-def _deed(table: Table) -> Deed:
-    return Deed(
-        table.text("name", ""),
-        table.integer("wanted", 0),
-        table.integer("length_ns", 0),
-        table.text("units", ""),
-        table.boolean("sleeping", False),
+        _needs(table, "modules"),
+        _needs(table, "config"),
+        _needs(table, "devices"),
+        _needs(table, "disks"),
     )
 
 

@@ -12,7 +12,12 @@ TIMES = ("release_ns", "time_ns")
 """When a row was due or taken, as an offset from t0: not measured, but what the rest is drawn against."""
 INDICES = (RELEASE, "index")
 """Which row it is, by thread."""
+SAMPLES = "samples"
+"""In a histogram's rows: how many samples a row stands for."""
 FLAGS = "flags"
+WARM_UP, SWITCHED_OUT = 1, 2
+"""The bits of `flags`: outside the statistics; the kernel took the CPU away within the sample. The probe's, which
+says them in `howlate-probe list --json`."""
 
 _WORDS = {
     LATENCY: "Wake-up latency",
@@ -39,6 +44,6 @@ def column_words(column: str) -> str:
 
 
 def things(column: str, count: int = 2) -> str:
-    """What its values are one of each: wake-ups, or data points."""
+    """The unit being counted: wake-ups or data points."""
     one = "wake-up" if column in (LATENCY, RESPONSE) else "data point"
     return one if count == 1 else f"{one}s"

@@ -4,14 +4,53 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import stat
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from howlate.errors import DamagedError, HowlateError, UsageError
+from howlate.errors import REMEDIED, DamagedError, HowlateError, UsageError
+from howlate.words.say import from_json
+from howlate.words.statement import VERBATIM, Statement, rule
+
+NEAREST = rule("decode.nearest", 'did you mean "{name}"?')
+KNOWN = rule("decode.known", "choose one of {names:all}")
+IN_FILE = rule("decode.in-file", "{file}: {problem}")
+IN_PLACE = rule("decode.in-place", "{file}, {place}: {problem}")
+UNKNOWN_KEY = rule("decode.unknown-key", 'unknown key "{key}"', remedy="{hint}")
+MISSING_KEY = rule("decode.missing-key", 'the key "{key}" is missing', remedy="add {key}, {kind}")
+WRONG_KIND = rule(
+    "decode.wrong-kind", '"{key}" must be {kind}, not {given}', remedy="write {key} = {example}"
+)
+NOT_64_BITS = rule("decode.not-64-bits", '"{key}" is out of range', remedy="write a whole number of 64 bits")
+NOT_TABLES = rule("decode.not-tables", 'each of "{key}" must be a table, not {given}')
+NOT_REGULAR = rule(
+    "decode.not-regular", "{path} is not a regular file", remedy="name a file, not a pipe or a device"
+)
+TOO_LARGE = rule("decode.too-large", "{path} has {size_mib} MiB, more than any of howlate's files")
+NO_FILE = rule("decode.no-file", "{path} does not exist", remedy="check the name for a typing error")
+NOT_UTF_8 = rule("decode.not-utf-8", "{path} is not UTF-8 text", remedy="name a text file")
+UNREADABLE = rule(
+    "decode.unreadable", "{path} cannot be read ({reason})", remedy="name a file that you may read"
+)
+NOT_TOML = rule("decode.not-toml", "{file} is not TOML: {reason}", remedy="correct the file there")
+TOO_LONG = rule(
+    "decode.too-long",
+    "{file} holds a number or a nesting that is too long",
+    remedy="write numbers of at most 18 digits",
+)
+NOT_JSON = rule("decode.not-json", "{file} is not JSON ({reason})")
+NO_OBJECT = rule("decode.no-object", "{file} holds {given} where an object was expected")
+UNKNOWN_SCHEMA = rule(
+    "decode.unknown-schema",
+    "{file}: this howlate does not know schema {schema}",
+    remedy="use a newer howlate",
+)
+MISFIT = rule("decode.misfit", "{misfit}")
+WARNING_NOT_TEXT = rule("decode.warning-not-text", 'each of "warnings" must be text, not {given}')
 
 _KIND = {
     str: "text",
@@ -27,20 +66,20 @@ _WRITTEN = {str: '"..."', bool: "true", int: "1", float: "0.5", list: "[...]", d
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The name that was probably meant, or None."""
     known = sorted(set(names))
-    found = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    if found:
-        return found[0]
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    if close:
+        return close[0]
     longer = [n for n in known if len(name) >= 3 and (n.startswith(name) or name.startswith(n))]
     return longer[0] if longer else None
 
 
-def suggestion(name: str, names: Iterable[str]) -> str:
-    """A remedy for an unknown name: the nearest one, else all of them."""
+def suggestion(name: str, names: Iterable[str]) -> Statement | str:
+    """A remedy for an unknown name: the nearest name, else all of them; "" if there is none."""
     known = sorted(set(names))
     near = nearest(name, known)
     if near is not None:
-        return f'did you mean "{near}"?'
-    return "known are: " + ", ".join(known) if known else ""
+        return NEAREST(name=near)
+    return KNOWN(names=known) if known else ""
 
 
 def kind_of(value: object) -> str:
@@ -60,31 +99,31 @@ class Table:
     place: str = ""
     error: type[HowlateError] = UsageError
 
-    def fail(self, what: str, remedy: str = "") -> HowlateError:
+    def fail(self, problem: Statement) -> HowlateError:
         """The error to raise about this table."""
-        where = f"{self.file}, {self.place}" if self.place else self.file
-        return self.error(f"{where}: {what}", remedy)
+        if self.place:
+            return self.error(IN_PLACE(file=self.file, place=self.place, problem=problem))
+        return self.error(IN_FILE(file=self.file, problem=problem))
 
     def only(self, *names: str) -> None:
-        """Refuses keys that are not known here."""
+        """Refuse unknown keys."""
         for key in self.values:
             if key not in names:
-                raise self.fail(f'unknown key "{key}"', suggestion(key, names))
+                raise self.fail(UNKNOWN_KEY(key=key, hint=suggestion(key, names)))
 
     def _typed(self, name: str, kind: type, fallback: Any, required: bool) -> Any:
         if name not in self.values:
             if required:
-                remedy = f"add {name}, {_KIND[kind]}" if self.error is UsageError else ""
-                raise self.fail(f'the key "{name}" is missing', remedy)
+                raise self.fail(_for(self.error, MISSING_KEY(key=name, kind=_KIND[kind])))
             return fallback
         value = self.values[name]
         if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**1000:
             return float(value)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            remedy = f"write {name} = {_WRITTEN[kind]}" if self.error is UsageError else ""
-            raise self.fail(f'"{name}" must be {_KIND[kind]}, not {kind_of(value)}', remedy)
+            problem = WRONG_KIND(key=name, kind=_KIND[kind], given=kind_of(value), example=_WRITTEN[kind])
+            raise self.fail(_for(self.error, problem))
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
-            raise self.fail(f'"{name}" is out of range', "write a whole number of 64 bits")
+            raise self.fail(NOT_64_BITS(key=name))
         return value
 
     def text(self, name: str, fallback: str | None = None) -> str:
@@ -112,51 +151,49 @@ class Table:
     def tables(self, name: str, required: bool = False) -> list[Table]:
         """A list of tables."""
         place = f"{self.place}.{name}" if self.place else name
-        found = []
+        tables = []
         for index, value in enumerate(self.items(name, required), 1):
             if not isinstance(value, dict):
-                raise self.fail(f'each of "{name}" must be a table, not {kind_of(value)}')
-            found.append(Table(value, self.file, f"{place}[{index}]", self.error))
-        return found
+                raise self.fail(NOT_TABLES(key=name, given=kind_of(value)))
+            tables.append(Table(value, self.file, f"{place}[{index}]", self.error))
+        return tables
 
 
 _TEXT_BYTES_MAX = 256 << 20
 
 
 def read_text(path: Path, error: type[HowlateError]) -> str:
-    """A whole regular file as text, or one sentence; a pipe or a device would never end."""
+    """The text of a whole regular file, or an error; reading a pipe or a device would never end."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
-            raise error(f"{path} is not a regular file", "name a file, not a pipe or a device")
+            raise error(NOT_REGULAR(path=path))
         if status.st_size > _TEXT_BYTES_MAX:
-            raise error(f"{path} has {status.st_size >> 20} MiB, more than any file of howlate's")
+            raise error(TOO_LARGE(path=path, size_mib=status.st_size >> 20))
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise error(f"{path} is not there", _remedy(error, "see its name for a slip")) from None
+        raise error(_for(error, NO_FILE(path=path))) from None
     except UnicodeDecodeError:
-        raise error(f"{path} is not UTF-8 text", _remedy(error, "name a text file")) from None
+        raise error(_for(error, NOT_UTF_8(path=path))) from None
     except OSError as problem:
-        remedy = _remedy(error, "name a file that you may read")
-        raise error(f"{path} cannot be read ({problem.strerror})", remedy) from None
+        raise error(_for(error, UNREADABLE(path=path, reason=problem.strerror))) from None
 
 
-def _remedy(error: type[HowlateError], words: str) -> str:
-    """For what a user named; what howlate wrote itself has a remedy where it is read."""
-    return words if error is UsageError else ""
+def _for(error: type[HowlateError], problem: Statement) -> Statement:
+    """Only a file that a user wrote is corrected by its user; for howlate's own files the reader names a
+    remedy."""
+    return problem if error is UsageError else REMEDIED(problem=problem, remedy="")
 
 
 def parse_toml(text: str, file: str, parse_float: Callable[[str], Any] = float) -> Table:
-    """A study's or settings' text; syntax errors carry line and column. `parse_float` as Decimal keeps the digits of
-    numbers as they are written."""
+    """The text of a study or of settings; syntax errors carry line and column. `parse_float` as Decimal keeps
+    the digits of numbers as they are written."""
     try:
         return Table(tomllib.loads(text, parse_float=parse_float), file)
     except tomllib.TOMLDecodeError as problem:
-        raise UsageError(f"{file} is not TOML: {problem}", "mend what stands there") from None
-    except (ValueError, RecursionError):  # digits without end, brackets in brackets
-        raise UsageError(
-            f"{file} holds a number or a nesting that is too long", "write numbers of at most 18 digits"
-        ) from None
+        raise UsageError(NOT_TOML(file=file, reason=problem)) from None
+    except (ValueError, RecursionError):  # digits without end, nested brackets
+        raise UsageError(TOO_LONG(file=file)) from None
 
 
 def parse_json(text: str, file: str, error: type[HowlateError] = DamagedError) -> Table:
@@ -164,7 +201,61 @@ def parse_json(text: str, file: str, error: type[HowlateError] = DamagedError) -
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as problem:
-        raise error(f"{file} is not JSON ({problem})") from None
+        raise error(NOT_JSON(file=file, reason=problem)) from None
     if not isinstance(value, dict):
-        raise error(f"{file} holds {kind_of(value)} where an object was expected")
+        raise error(NO_OBJECT(file=file, given=kind_of(value)))
     return Table(value, file, "", error)
+
+
+Decoded = TypeVar("Decoded")
+
+
+def decoded(
+    kind: type[Decoded], value: object, file: str, error: type[HowlateError] = DamagedError
+) -> Decoded:
+    """A value of a JSON file as a frozen type: each member by its name and type. Members of newer versions
+    are ignored, absent ones take the type's default. A mismatch is an error that names its place."""
+    import msgspec
+
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as problem:
+        what, _, place = str(problem).partition(" - at `$")
+        misfit = f"{what[:1].lower()}{what[1:].replace('`', '')}"
+        raise Table({}, file, place.strip(".`"), error).fail(MISFIT(misfit=misfit)) from None
+
+
+def warnings_of(
+    table: Table, of_older: Callable[[str], Statement] = Statement.verbatim
+) -> tuple[Statement, ...]:
+    """The members "warnings" and "statements" of a file as statements; `of_older` makes them of the bare texts of an
+    older howlate."""
+    texts = table.items("warnings")
+    for value in texts:
+        if not isinstance(value, str):
+            raise table.fail(WARNING_NOT_TEXT(given=kind_of(value)))
+    stored = table.tables("statements")
+    if len(stored) != len(texts):
+        return tuple(map(of_older, texts))
+    return tuple(
+        from_json({"text": text, **entry.values, "rule": entry.text("rule", VERBATIM)})
+        for text, entry in zip(texts, stored, strict=True)
+    )
+
+
+def known_schema(value: Mapping[str, Any], schema: int, file: str, required: bool = True) -> None:
+    """Refuse a file whose schema is newer than this howlate."""
+    stored = value.get("schema", None if required else schema)
+    if stored != schema or isinstance(stored, bool):
+        raise DamagedError(UNKNOWN_SCHEMA(file=file, schema=stored))
+
+
+def finite(*columns: Iterable[float]) -> None:
+    """Refuse NaN and infinity, which JSON parsers accept."""
+    if not all(math.isfinite(value) for column in columns for value in column):
+        raise ValueError("a value is no number")
+
+
+def same_length(*columns: Sized) -> None:
+    if len({len(column) for column in columns}) > 1:
+        raise ValueError("the lists are not equally long")

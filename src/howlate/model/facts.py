@@ -1,4 +1,5 @@
-"""What `howlate-probe facts --json` captured of a machine: values by dotted key, or the reason for none."""
+"""Facts about a machine, captured by `howlate-probe facts --json`: values by dotted key, or the reason for a
+missing one."""
 
 from __future__ import annotations
 
@@ -8,33 +9,68 @@ from types import MappingProxyType
 from typing import Any
 
 from howlate.errors import DamagedError
+from howlate.model.kernel_config import unpack_config
+from howlate.words.statement import rule
 
-_REMEDY = "capture the facts again with `howlate probe facts --json`"
+NOT_FACTS = rule(
+    "model.not-facts",
+    "these are not the facts of a machine",
+    remedy="capture the facts again with `howlate probe facts --json`",
+)
+NO_VALUES = rule(
+    "model.no-values",
+    "the facts of this machine have no values",
+    remedy="capture the facts again with `howlate probe facts --json`",
+)
+BAD_REASONS = rule(
+    "model.bad-reasons",
+    "the facts' reasons are not texts",
+    remedy="capture the facts again with `howlate probe facts --json`",
+)
+BAD_ABSENT = rule(
+    "model.bad-absent",
+    "the facts' absent things are not a list of names",
+    remedy="capture the facts again with `howlate probe facts --json`",
+)
+CONFIG, PACKED_CONFIG = "kernel.config", "kernel.config_gz"
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Captured facts. The getters return None for what is missing or of another kind than asked for: a check then
-    says "unknown", so one odd file never takes the others down."""
+    """Captured facts. The getters return None for a missing value or one of another kind than requested: a
+    check then says "unknown", so that one odd file does not affect the other checks."""
 
     values: Mapping[str, Any]
     missing: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    absent: frozenset[str] = frozenset()
+    """The missing facts that the machine does not have, as opposed to those that could not be read."""
 
     @staticmethod
     def from_json(value: Any) -> Facts:
-        """Decodes the probe's object; DamagedError if it is not one."""
+        """Decode the probe's object; DamagedError if it is something else."""
         if not isinstance(value, dict) or value.get("facts") != 1:
-            raise DamagedError("these are not the facts of a machine", _REMEDY)
+            raise DamagedError(NOT_FACTS())
+        value = unpacked(value)
         values, missing = value.get("values"), value.get("missing", {})
         if not isinstance(values, dict) or not isinstance(missing, dict):
-            raise DamagedError("the facts of this machine have no values", _REMEDY)
+            raise DamagedError(NO_VALUES())
         if not all(isinstance(reason, str) for reason in missing.values()):
-            raise DamagedError("the facts' reasons are not texts", _REMEDY)
-        return Facts(MappingProxyType(dict(values)), MappingProxyType(dict(missing)))
+            raise DamagedError(BAD_REASONS())
+        absent = value.get("absent")
+        if absent is None:  # captured before the probe distinguished the two
+            absent = [key for key, reason in missing.items() if any(word in reason for word in _ABSENT_WORDS)]
+        if not isinstance(absent, list) or not all(isinstance(key, str) for key in absent):
+            raise DamagedError(BAD_ABSENT())
+        return Facts(MappingProxyType(dict(values)), MappingProxyType(dict(missing)), frozenset(absent))
 
     def to_json(self) -> dict[str, Any]:
         """The exact inverse of from_json."""
-        return {"facts": 1, "values": dict(self.values), "missing": dict(self.missing)}
+        return {
+            "facts": 1,
+            "values": dict(self.values),
+            "missing": dict(self.missing),
+            "absent": sorted(self.absent),
+        }
 
     def reason(self, key: str) -> str:
         """Why there is no usable value under this key."""
@@ -92,8 +128,26 @@ class Facts:
         return found
 
 
+_ABSENT_WORDS = ("there is no ", "neither ", "no CPU has ", "No such file or directory")
+
+
+def unpacked(captured: Mapping[str, Any]) -> dict[str, Any]:
+    """The probe's object with the kernel's configuration unpacked if the probe found it compressed: only the
+    options that the probe names are kept."""
+    values, missing = captured.get("values"), captured.get("missing", {})
+    if not isinstance(values, dict) or not isinstance(missing, dict) or PACKED_CONFIG not in values:
+        return dict(captured)
+    values, missing = dict(values), dict(missing)
+    try:
+        values[CONFIG] = unpack_config(values.pop(PACKED_CONFIG))
+        missing.pop(CONFIG, None)
+    except ValueError as error:
+        missing[CONFIG] = f"/proc/config.gz: {error}"
+    return {**captured, "values": values, "missing": missing}
+
+
 def parse_cpus(text: str) -> frozenset[int] | None:
-    """Reads "0-3,5", with the kernel's strides ("0-7:1/2"); None if it is something else."""
+    """Parse "0-3,5", with the kernel's strides ("0-7:1/2"); None if it is something else."""
     cpus: set[int] = set()
     text = text.strip()
     if text in ("", "(null)"):

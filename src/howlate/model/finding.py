@@ -1,4 +1,4 @@
-"""What a check of the doctor says, and the measuring task that it is said about."""
+"""What a check of the doctor says, and the measuring task that it judges."""
 
 from __future__ import annotations
 
@@ -6,22 +6,26 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from howlate.errors import DamagedError
+from howlate.words import say
+from howlate.words.statement import Statement, rule
+
+DAMAGED = rule("finding.damaged", "a finding is damaged: {damage}", remedy="run `howlate doctor` again")
 
 Level = Literal["late", "note", "ok", "unknown"]
 LEVELS: Final[tuple[Level, ...]] = ("late", "note", "unknown", "ok")
-"""Most important first: makes it late; worth knowing; could not be found out; in order."""
+"""Most important first: makes the machine late; worth knowing; could not be found out; in order."""
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What shall be on time: the measuring CPUs, its policy and its priority."""
+    """What must be on time: the measuring CPUs, the policy and the priority."""
 
     cpus: tuple[int, ...] = ()
-    """Empty: where the probe measures unless told otherwise, the highest CPU that the caller may use."""
+    """Empty: the default of the probe, the highest CPU that the caller may use."""
     policy: str = "fifo"
     priority: int = 80
     every: bool = False
-    """Where no CPUs are named: all that the caller may use."""
+    """If no CPUs are named: all that the caller may use."""
 
 
 @dataclass(frozen=True)
@@ -31,24 +35,31 @@ class Finding:
     check: str
     level: Level
     title: str
-    found: str
+    statement: Statement
     why: str
     change: str
     weight: int = 0
     """Within a level, greater comes first: roughly how much lateness is at stake."""
     machines: tuple[str, ...] = ()
-    """Which of several machines (the lab's kernels) it is about; empty where there is one."""
+    """The machines (the lab's kernels) that the finding is about; empty if there is only one."""
+
+    @property
+    def found(self) -> str:
+        """What the check found, in English."""
+        return say.english(self.statement)
 
     def to_json(self) -> dict[str, Any]:
-        """As stored in run.json."""
+        """The form stored in run.json."""
+        value = say.to_json(self.statement)
         return {
             "check": self.check,
             "level": self.level,
             "title": self.title,
-            "found": self.found,
+            "found": value.pop("text"),
             "why": self.why,
             "change": self.change,
             "weight": self.weight,
+            **value,
             **({"machines": list(self.machines)} if self.machines else {}),
         }
 
@@ -56,18 +67,16 @@ class Finding:
     def from_json(value: Any) -> Finding:
         """The inverse of to_json; anything else is a DamagedError."""
         if not isinstance(value, dict):
-            raise DamagedError("a finding is not an object", "run `howlate doctor` again")
-        texts = {name: value.get(name) for name in ("check", "title", "found", "why", "change")}
-        level, weight = value.get("level"), value.get("weight", 0)
-        for name, text in texts.items():
-            if not isinstance(text, str):
-                raise DamagedError(f"a finding's {name!r} is not a text", "run `howlate doctor` again")
+            raise DamagedError(DAMAGED(damage="it is not an object"))
+        names = ("check", "title", "found", "why", "change")
+        check, title, found, why, change = (str(value.get(name)) for name in names)
+        for name in names:
+            if not isinstance(value.get(name), str):
+                raise DamagedError(DAMAGED(damage=f'its "{name}" is not a text'))
+        level, weight, machines = value.get("level"), value.get("weight", 0), value.get("machines", [])
         if level not in LEVELS or not isinstance(weight, int):
-            raise DamagedError(f"a finding has the unknown level {level!r}", "run `howlate doctor` again")
-        machines = value.get("machines", [])
+            raise DamagedError(DAMAGED(damage=f"its level {level!r} is unknown"))
         if not isinstance(machines, list):
-            raise DamagedError("a finding's machines are not a list", "run `howlate doctor` again")
-        about = tuple(str(machine) for machine in machines)
-        return Finding(
-            level=level, weight=weight, machines=about, **{name: str(text) for name, text in texts.items()}
-        )
+            raise DamagedError(DAMAGED(damage="its machines are not a list"))
+        statement = say.from_json({**value, "text": found})
+        return Finding(check, level, title, statement, why, change, weight, tuple(map(str, machines)))

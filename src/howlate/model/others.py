@@ -3,25 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from howlate.model.decode import Table
+from howlate.model.decode import Table, decoded
 
 
 @dataclass(frozen=True)
 class OtherTask:
     """One of the largest."""
 
-    name: str
-    pid: int
-    cpu_ns: int
-    cpu: int
+    name: str = ""
+    pid: int = 0
+    cpu_ns: int = 0
+    cpu: int = -1
     """Where it ran last; -1 where that is not known."""
-    pinned: bool
+    pinned: bool = False
     """It may use no other CPU."""
-    kernel: bool
-    children: bool
+    kernel: bool = False
+    children: bool = False
     """The time is that of children of this task that ended meanwhile."""
 
 
@@ -29,16 +29,16 @@ class OtherTask:
 class Others:
     """CPU time of others, in a window from before the loads began until after they had ended."""
 
-    window_ns: int
-    user_ns: int
-    measuring_ns: int
+    window_ns: int = 0
+    user_ns: int = 0
+    measuring_ns: int = 0
     """The part of `user_ns` on the measuring CPUs."""
-    unseen_ns: int
+    unseen_ns: int = 0
     """Of tasks that no account names."""
-    kernel_ns: int
+    kernel_ns: int = 0
     """Of the kernel's own threads, which may have worked for the loads."""
-    alone: bool
-    expected: bool
+    alone: bool = True
+    expected: bool = False
     """Others are part of what is measured (`others = expected`)."""
     tasks: tuple[OtherTask, ...] = ()
 
@@ -48,33 +48,13 @@ class Others:
         return not self.alone and not self.expected
 
     def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "tasks": [dict(vars(task)) for task in self.tasks]}
-
-    @classmethod
-    def from_table(cls, table: Table) -> Others:
-        times = {name: table.integer(name) for name in _TIMES}
-        return cls(
-            **times,
-            alone=table.boolean("alone"),
-            expected=table.boolean("expected"),
-            tasks=tuple(
-                OtherTask(
-                    its.text("name"),
-                    its.integer("pid"),
-                    its.integer("cpu_ns"),
-                    its.integer("cpu"),
-                    its.boolean("pinned"),
-                    its.boolean("kernel"),
-                    its.boolean("children"),
-                )
-                for its in table.tables("tasks")
-            ),
-        )
-
-
-_TIMES = ("window_ns", "user_ns", "measuring_ns", "unseen_ns", "kernel_ns")
+        return asdict(self)
 
 
 def others_in(table: Table) -> Others | None:
     """The member `others` of a summary or a trailer; None where an older howlate did not look."""
-    return None if table.values.get("others") is None else Others.from_table(table.table("others"))
+    return (
+        None
+        if table.values.get("others") is None
+        else decoded(Others, table.values["others"], f"{table.file}, others", table.error)
+    )

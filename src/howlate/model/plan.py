@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from howlate.errors import DamagedError, HowlateError
-from howlate.model.decode import Table, kind_of
+from howlate.model.decode import decoded
 from howlate.model.study import Value
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long a cell takes by the clock of the machine that measures it, without the work around it, and how
+    much it writes."""
+
+    measuring_s: float = 0.0
+    alone_s: float = 0.0
+    """The minimum time for which the probe first runs the loads with nothing measured beside them; 0: not at
+    all."""
+    alone_most_s: float = 0.0
+    """The maximum of that time."""
+    rows: int = 0
+    """Activations or data points after which the cell ends; 0: its duration ends it."""
+    stream_bytes: int = 0
+    """The approximate upper bound of the cell's stream."""
+
+    @property
+    def most_s(self) -> float:
+        return self.measuring_s + self.alone_most_s
 
 
 @dataclass(frozen=True)
@@ -16,64 +37,38 @@ class Cell:
     """One point of the matrix, once."""
 
     id: str
-    """Its folder's name: a slug of what differs between cells, a hash of test and parameters, repetition."""
+    """The name of the cell's folder: a slug of what differs between cells, a hash of test and parameters, the
+    repetition."""
     test: str
     parameters: Mapping[str, Value]
     """The probe's options, canonical: `load` is always a tuple (empty for none)."""
     labels: Mapping[str, str]
-    """What tables and charts call it: every axis; load, period, policy, timer, cpu where known."""
+    """The cell's labels in tables and charts: every axis; load, period, policy, timer, cpu if known."""
     repetition: int
-    """From 1."""
+    """Counted from 1."""
     expected_s: float
     impossible: str = ""
-    """Why the target cannot measure it; empty if it can."""
+    """Why the target cannot measure the cell; empty if it can."""
     machine: str = ""
-    """Which of its target's machines measures it: a kernel's label in the lab, empty elsewhere."""
+    """The machine of its target that measures it: a kernel's label in the lab, empty elsewhere."""
     starvation_expected: bool = False
-    """The study says that what is measured may starve its load."""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "test": self.test,
-            "parameters": {k: list(v) if isinstance(v, tuple) else v for k, v in self.parameters.items()},
-            "labels": dict(self.labels),
-            "repetition": self.repetition,
-            "expected_s": self.expected_s,
-            "impossible": self.impossible,
-            "machine": self.machine,
-            **({"starvation_expected": True} if self.starvation_expected else {}),
-        }
-
-    @classmethod
-    def from_json(cls, table: Table) -> Cell:
-        labels = table.mapping("labels", required=True)
-        return cls(
-            table.text("id"),
-            table.text("test"),
-            {k: _value(v, table, k) for k, v in table.mapping("parameters", required=True).items()},
-            {k: str(v) for k, v in labels.items()},
-            table.integer("repetition"),
-            table.real("expected_s"),
-            table.text("impossible", ""),
-            table.text("machine", ""),
-            table.boolean("starvation_expected", False),
-        )
-
-
-@dataclass(frozen=True)
-class Length:
-    """How long a cell takes by the clock of the machine that measures it, without the work around it."""
-
-    measuring_s: float
-    alone_s: float = 0.0
-    """Before that the probe runs the loads with nothing measured beside them, at least so long; 0: it does not."""
-    alone_most_s: float = 0.0
-    """And at most so long."""
+    """The study says that the measurement may starve its load."""
+    length: Length = Length()
+    """According to the probe. Runs of older versions have none."""
 
     @property
-    def most_s(self) -> float:
-        return self.measuring_s + self.alone_most_s
+    def point(self) -> str:
+        """The id without the repetition."""
+        return point_of(self.id, self.repetition)
+
+    def to_json(self) -> dict[str, Any]:
+        starvation = {} if self.starvation_expected else {"starvation_expected"}
+        return {name: value for name, value in asdict(self).items() if name not in starvation}
+
+
+def point_of(cell_id: str, repetition: int) -> str:
+    """A cell's id without its repetition: what its repetitions have in common."""
+    return cell_id.removesuffix(f"-{repetition}")
 
 
 @dataclass(frozen=True)
@@ -84,22 +79,12 @@ class Plan:
 
     @property
     def expected_s(self) -> float:
-        """How long measuring is expected to take, of cells that are possible."""
+        """The expected time of the measurements of all possible cells."""
         return sum(c.expected_s for c in self.cells if not c.impossible)
 
     def to_json(self) -> dict[str, Any]:
-        return {"cells": [c.to_json() for c in self.cells]}
+        return asdict(self)
 
     @classmethod
     def from_json(cls, value: dict[str, Any], file: str, error: type[HowlateError] = DamagedError) -> Plan:
-        return cls(
-            tuple(Cell.from_json(t) for t in Table(value, file, "plan", error).tables("cells", required=True))
-        )
-
-
-def _value(value: object, table: Table, name: str) -> Value:
-    if isinstance(value, str | bool):
-        return value
-    if isinstance(value, list):
-        return tuple(str(v) for v in value)
-    raise table.fail(f'the parameter "{name}" cannot be {kind_of(value)}')
+        return decoded(cls, value, f"{file}, plan", error)

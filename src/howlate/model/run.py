@@ -1,4 +1,4 @@
-"""A run: one execution of a plan on one target, as it stands in `run.json` (docs/run-folder.md)."""
+"""A run: one execution of a plan on one target, as stored in `run.json` (docs/run-folder.md)."""
 
 from __future__ import annotations
 
@@ -9,62 +9,81 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from howlate.errors import DamagedError
-from howlate.model.decode import Table, parse_json
+from howlate.model.decode import Table, parse_json, warnings_of
 from howlate.model.plan import Plan
 from howlate.model.seal import is_changed, sealed
 from howlate.model.study import Study
+from howlate.words.say import english, to_json
+from howlate.words.statement import Statement, rule
+
+UNKNOWN_SCHEMA = rule(
+    "model.unknown-schema", "this howlate does not know schema {schema}", remedy="use a newer howlate"
+)
+CHANGED_SINCE = rule("model.changed-since", "it was changed after howlate wrote it")
+UNKNOWN_CLOCK = rule(
+    "model.unknown-clock", 'this howlate does not know the clock "{clock}"', remedy="use a newer howlate"
+)
+WITHOUT_RIGHT = rule(
+    "run.without-right", "measured under SCHED_OTHER, because {policy} is not permitted here: {reason}"
+)
 
 REAL, VIRTUAL = "real", "virtual"
 CLOCKS = (REAL, VIRTUAL)
 BY_HAND = "by hand"
-"""The target of what was measured elsewhere and imported."""
-VIRTUAL_TIME = "virtual time: instructions, not microseconds of your hardware; no caches, no real devices"
-"""Said at every table and chart of a run in virtual time."""
+"""The target of an imported run that was measured elsewhere."""
 
 
-def policy_without_right(warning: str) -> str:
-    """The policy that was wanted, of the warning that its caller may not have it; "" for any other warning."""
-    found = re.match(r"measured under SCHED_OTHER, because (\S+) is not permitted here: ", warning)
-    return found[1] if found else ""
+def policy_without_right(warning: Statement) -> str:
+    """The policy that was wanted, if the warning is that its caller may not have it; "" otherwise."""
+    return str(warning.values["policy"]) if warning.rule == WITHOUT_RIGHT.id and warning.values else ""
+
+
+def _of_older(text: str) -> Statement:
+    """A text of an older howlate, which stored no statements. The missing right is known by its words: what the
+    doctor looks for in that run depends on it."""
+    words = re.match(
+        r"measured under SCHED_OTHER, because (\S+) is not permitted here: (.*)", text, re.DOTALL
+    )
+    return WITHOUT_RIGHT(policy=words[1], reason=words[2]) if words else Statement.verbatim(text)
 
 
 @dataclass(frozen=True)
 class Run:
-    """What is known of a run before its first cell is measured; written again where `howlate run` goes on."""
+    """What is known of a run before its first cell is measured; written again when `howlate run` continues."""
 
     id: str
-    """Time and study, as the default folder is called: "20260102T030405-check"."""
+    """Time and study, as in the default folder's name: "20260102T030405-check"."""
     started: str
     """ISO 8601, UTC."""
     study: Study
     plan: Plan
     target: str
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """`howlate-probe facts --json` of the target, as captured; of its first machine where it has several."""
+    """`howlate-probe facts --json` of the target, as captured; of its first machine if it has several."""
     findings: tuple[Mapping[str, Any], ...] = ()
-    """The doctor's findings from these facts, as JSON (model/finding.py). Where the target has several
-    machines, one that is about some of them names these under "machines"."""
+    """The doctor's findings from these facts, as JSON (model/finding.py). If the target has several machines,
+    a finding about some of them names these under "machines"."""
     knobs: Mapping[str, Any] = field(default_factory=dict)
-    """Knobs that the study asked for; what was applied and read back stands in each cell."""
+    """Knobs that the study asked for; each cell records what was applied and read back."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """howlate and probe."""
+    """Versions of howlate and probe."""
     changes: Mapping[str, str] = field(default_factory=dict)
-    """What `--set` changed in the study, as given."""
+    """Changes of the study by `--set`, as given."""
     scale: float = 1.0
-    """Counts were multiplied by this (`--scale`); 1.0 is the study as it is."""
+    """Counts were multiplied by this (`--scale`); 1.0 is the unscaled study."""
     stream_place: str = ""
-    """Where raw streams were written while measuring: "memory" (/dev/shm) or "disk"."""
-    warnings: tuple[str, ...] = ()
+    """Where raw streams were written during the measurement: "memory" (/dev/shm) or "disk"."""
+    warnings: tuple[Statement, ...] = ()
     """Sentences about the whole run: not root, resumed, scaled."""
     machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Facts by machine (a kernel's label) where the target's machines have names, in the plan's order."""
+    """Facts by machine (a kernel's label) if the target's machines have names, in the plan's order."""
     configs: Mapping[str, str] = field(default_factory=dict)
-    """By machine: the file of the run folder that holds its kernel's whole configuration."""
+    """By machine: the file of the run folder with its kernel's whole configuration."""
     clock: str = "real"
-    """"real" or "virtual": whose time the samples are in. In virtual time repetitions are seeds."""
+    """ "real" or "virtual": the time of the samples. In virtual time repetitions are seeds."""
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What was in force below the study, by name ("cyclic.period"): {"value", "from"}: the study, --set, a settings
-    file, or the probe itself."""
+    """What was in force below the study, by name ("cyclic.period"): {"value", "from"}: the study, --set, a
+    settings file, or the probe itself."""
     schema: int = 1
 
     @property
@@ -82,7 +101,8 @@ class Run:
             "scale": self.scale,
             "changes": dict(self.changes),
             "stream_place": self.stream_place,
-            "warnings": list(self.warnings),
+            "warnings": [english(warning) for warning in self.warnings],
+            "statements": [to_json(warning) for warning in self.warnings],
             "knobs": dict(self.knobs),
             "settings": {name: dict(its) for name, its in self.settings.items()},
             "study": self.study.to_json(),
@@ -99,16 +119,16 @@ class Run:
 
     @classmethod
     def from_text(cls, text: str, file: str = "run.json") -> Run:
-        """Decodes run.json; keys of newer versions are left alone (the schema grows by additions)."""
+        """Decode run.json; keys of newer versions are ignored (the schema grows by additions)."""
         return cls.from_table(parse_json(text, file))
 
     @classmethod
     def from_table(cls, table: Table) -> Run:
         schema = table.integer("schema")
         if schema != 1:
-            raise table.fail(f"schema {schema} is not known to this howlate", "use a newer howlate")
+            raise table.fail(UNKNOWN_SCHEMA(schema=schema))
         if is_changed(table.values):
-            raise table.fail("it was changed after howlate wrote it")
+            raise table.fail(CHANGED_SINCE())
         return cls(
             id=table.text("id"),
             started=table.text("started"),
@@ -124,7 +144,7 @@ class Run:
             changes={k: str(v) for k, v in table.mapping("changes").items()},
             scale=table.real("scale", 1.0),
             stream_place=table.text("stream_place", ""),
-            warnings=tuple(str(w) for w in table.items("warnings")),
+            warnings=warnings_of(table, _of_older),
             machines=_machines(table.table("machines")),
             configs={k: str(v) for k, v in table.mapping("configs").items()},
             clock=_clock(table),
@@ -139,5 +159,5 @@ def _machines(table: Table) -> dict[str, Mapping[str, Any]]:
 def _clock(table: Table) -> str:
     clock = table.text("clock", REAL)
     if clock not in CLOCKS:
-        raise table.fail(f'"{clock}" is not a clock known to this howlate', "use a newer howlate")
+        raise table.fail(UNKNOWN_CLOCK(clock=clock))
     return clock

@@ -1,8 +1,8 @@
-"""A checksum inside a JSON file: howlate notices where somebody changed a value by hand.
+"""A checksum inside a JSON file, by which howlate detects that somebody changed a value by hand.
 
-It stands in the file that it is of, so file and checksum are always replaced together. It covers the values and not
-the text, so laying the file out anew changes nothing. It notices accidents and edits, not a forger who computes it
-anew.
+The checksum is in the file that it covers, so both are always replaced together. It covers the values and not
+the text, so reformatting the file changes nothing. It detects accidents and edits, not a forger who computes
+it again.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _ALGORITHM = "blake2b-256"
 
 def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
     """The object with its checksum as the last member."""
-    stored = json.loads(json.dumps({name: its for name, its in value.items() if name != CHECKSUM}))
+    stored = json.loads(json.dumps({name: member for name, member in value.items() if name != CHECKSUM}))
     return {**stored, CHECKSUM: _digest(stored)}
 
 
 def is_changed(value: Mapping[str, Any]) -> bool:
-    """Whether the values are not those that the checksum was made of; False where an older howlate stored none."""
+    """Whether the values differ from those that the checksum covers; False if an older howlate stored none."""
     if CHECKSUM not in value:
         return False
     try:
@@ -34,6 +34,6 @@ def is_changed(value: Mapping[str, Any]) -> bool:
 
 
 def _digest(value: Mapping[str, Any]) -> str:
-    rest = {name: its for name, its in value.items() if name != CHECKSUM}
+    rest = {name: member for name, member in value.items() if name != CHECKSUM}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
     return f"{_ALGORITHM}:{hashlib.blake2b(text.encode(), digest_size=32).hexdigest()}"

@@ -1,5 +1,5 @@
-"""Settings: defaults of tests, loads, lab and target, read in turn from several files, later over earlier
-(docs/settings.md). Each value knows the file that it came from."""
+"""Settings: defaults of tests, loads, lab and target, read in turn from several files; later files override
+earlier ones (docs/settings.md). Each value knows the file that it came from."""
 
 from __future__ import annotations
 
@@ -10,17 +10,31 @@ from pathlib import Path
 from howlate.errors import UsageError
 from howlate.model.decode import Table, kind_of, parse_toml, read_text, suggestion
 from howlate.model.study import Value, scalar
+from howlate.words.statement import rule
+
+NEGATIVE = rule("settings.negative", '"{key}" cannot be negative', remedy="write 0 for howlate's own choice")
+EMPTY_TARGET = rule("settings.empty-target", '"default" is empty', remedy='write default = "local"')
+NOT_A_TABLE = rule(
+    "settings.not-a-table",
+    '"{name}" cannot be {kind}',
+    remedy="write settings in tables: [cyclic], [lab], [loads.cpu]",
+)
+LOAD_NOT_A_TABLE = rule(
+    "settings.load-not-a-table", '"{name}" cannot be {kind}', remedy="write [loads.{name}]"
+)
+UNKNOWN = rule("settings.unknown", '{file}, {place}: "{name}" is not known', remedy="{hint}")
 
 LAB, LOADS, TARGETS = "lab", "loads", "targets"
 OF_LAB = {"seeds": "count", "jobs": "count"}
 OF_TARGETS = ("default",)
+FILE = "settings.toml"
 PROGRAM = "howlate's settings.toml"
-"""What the program's own file is called. It is of one make with howlate, and may name what an older probe lacks."""
+"""The name of the program's own file, wherever it is installed."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A value and the file that it stands in."""
+    """A value and the file that contains it."""
 
     value: Value
     place: str
@@ -28,8 +42,8 @@ class Setting:
 
 @dataclass(frozen=True)
 class Settings:
-    """What was read. Names of tests, of their parameters and of loads are checked where the probe's list is known
-    (plan/defaults.py)."""
+    """The settings that were read. The names of tests, parameters and loads are checked when the probe's list
+    is known (plan/defaults.py)."""
 
     tests: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
     loads: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
@@ -37,29 +51,30 @@ class Settings:
     targets: Mapping[str, Setting] = field(default_factory=dict)
 
     def count(self, name: str) -> int:
-        """A whole number of [lab]; 0 where it is not set."""
-        found = self.lab.get(name)
-        return int(str(found.value)) if found is not None else 0
+        """An integer of [lab]; 0 if it is not set."""
+        setting = self.lab.get(name)
+        return int(str(setting.value)) if setting is not None else 0
 
     def target(self) -> str:
-        """The target where --target does not say it."""
-        found = self.targets.get("default")
-        return str(found.value) if found is not None else "local"
+        """The target if --target does not give one."""
+        setting = self.targets.get("default")
+        return str(setting.value) if setting is not None else "local"
 
 
 def places(program: Path, environment: Mapping[str, str], working: Path) -> tuple[Path, ...]:
-    """Where settings are looked for, in order: the program's folder, the user's, the working folder."""
+    """The places of settings files, in order: the program's folder, the user's, the working folder."""
     base = environment.get("XDG_CONFIG_HOME") or ""
-    if not base.startswith("/"):  # as the XDG specification has it: a relative one is not valid
+    if not base.startswith("/"):  # according to the XDG specification a relative path is invalid
         home = environment.get("HOME") or ""
         base = f"{home}/.config" if home else ""
-    user = (Path(base) / "howlate" / "settings.toml",) if base else ()
-    return (program / "settings.toml", *user, working / "howlate.toml")
+    user = (Path(base) / "howlate" / FILE,) if base else ()
+    return (program / FILE, *user, working / "howlate.toml")
 
 
 def read_settings(files: Iterable[Path]) -> Settings:
-    """Those of the files that are there, the program's first, later over earlier; UsageError names file and place."""
-    found = Settings()
+    """The settings of the existing files, the program's first; later ones override earlier ones. UsageError
+    names file and place."""
+    settings = Settings()
     for number, file in enumerate(files):
         try:
             there = file.exists()
@@ -67,8 +82,8 @@ def read_settings(files: Iterable[Path]) -> Settings:
             there = False  # in a folder that this user may not search
         if there:
             name = str(file) if number else PROGRAM
-            found = over(found, decode_settings(parse_toml(read_text(file, UsageError), name)))
-    return found
+            settings = over(settings, decode_settings(parse_toml(read_text(file, UsageError), name)))
+    return settings
 
 
 def over(below: Settings, above: Settings) -> Settings:
@@ -88,25 +103,23 @@ def _tables(
 
 
 def decode_settings(table: Table) -> Settings:
-    """One file's. [lab], [loads.NAME] and [targets] are known here; any other table is a test's."""
+    """The settings of one file. [lab], [loads.NAME] and [targets] are known here; any other table is a
+    test's."""
     lab, targets = table.table(LAB), table.table(TARGETS)
     lab.only(*OF_LAB)
     targets.only(*OF_TARGETS)
     for name in lab.values:
         if lab.integer(name) < 0:
-            raise lab.fail(f'"{name}" cannot be negative', "write 0 for howlate's own choice")
+            raise lab.fail(NEGATIVE(key=name))
     if "default" in targets.values and not targets.text("default").strip():
-        raise targets.fail('"default" is empty', 'write default = "local"')
+        raise targets.fail(EMPTY_TARGET())
     loads = table.table(LOADS)
     tests: dict[str, Mapping[str, Setting]] = {}
     for name, value in table.values.items():
         if name in (LAB, LOADS, TARGETS):
             continue
         if not isinstance(value, dict):
-            raise table.fail(
-                f'"{name}" cannot be {kind_of(value)}',
-                f"settings stand in tables: [cyclic], [{LAB}], [{LOADS}.cpu]",
-            )
+            raise table.fail(NOT_A_TABLE(name=name, kind=kind_of(value)))
         tests[name] = _settings(table.table(name))
     return Settings(
         tests,
@@ -118,7 +131,7 @@ def decode_settings(table: Table) -> Settings:
 
 def _one(loads: Table, name: str) -> Table:
     if not isinstance(loads.values[name], dict):
-        raise loads.fail(f'"{name}" cannot be {kind_of(loads.values[name])}', f"write [{LOADS}.{name}]")
+        raise loads.fail(LOAD_NOT_A_TABLE(name=name, kind=kind_of(loads.values[name])))
     return loads.table(name)
 
 
@@ -133,5 +146,5 @@ def _settings(table: Table) -> dict[str, Setting]:
 
 
 def unknown(name: str, file: str, place: str, known: Iterable[str]) -> UsageError:
-    """The error of a name that the probe's list does not have."""
-    return UsageError(f'{file}, {place}: "{name}" is not known', suggestion(name, known))
+    """The error about a name that the probe's list does not have."""
+    return UsageError(UNKNOWN(file=file, place=place, name=name, hint=suggestion(name, known)))

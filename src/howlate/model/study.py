@@ -1,4 +1,4 @@
-"""A study: what is asked, and the matrix of settings that answers it. Decoded strictly (docs/studies.md)."""
+"""A study: a question, and the matrix of settings that answers it. Decoded strictly (docs/studies.md)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,109 @@ from typing import Any
 from howlate.errors import HowlateError, UsageError
 from howlate.model.decode import Table, kind_of, parse_toml, read_text
 from howlate.model.units import parse_count
+from howlate.words.statement import rule
+
+UNKNOWN_SCHEMA = rule(
+    "study.unknown-schema",
+    "this howlate does not know schema {schema}",
+    remedy="use schema = 1, or a newer howlate",
+)
+BAD_ID = rule(
+    "study.bad-id", 'the id "{id}" cannot name a folder', remedy="use small letters, digits, dots and dashes"
+)
+KERNELS_TWICE = rule(
+    "study.kernels-twice",
+    'the kernels are given twice: as "kernel" and in [lab]',
+    remedy="leave kernel in one of them: as an axis, the study is for the lab alone",
+)
+BESIDE_PARTS = rule(
+    "study.beside-parts",
+    '"{key}" is given beside [[part]]',
+    remedy="put {key} into the parts that it belongs to",
+)
+KERNEL_SETTING = rule(
+    "study.kernel-setting", '"kernel" is not a setting of parts', remedy="write [lab] kernels = [...]"
+)
+NO_PART = rule(
+    "study.no-part", "the study has an empty list of parts", remedy="write [[part]], or leave it out"
+)
+PART_TWICE = rule(
+    "study.part-twice", 'the part "{part}" is given twice', remedy="give each part an id of its own"
+)
+BAD_PART_ID = rule(
+    "study.bad-part-id",
+    '"{part}" cannot be the id of a part',
+    remedy='use small letters, digits and dashes, at most 40, and not "order"',
+)
+KERNEL_OF_PART = rule(
+    "study.kernel-of-part",
+    '"kernel" does not belong to a part',
+    remedy="the kernels are the study's: [lab] kernels = [...]",
+)
+PART_AXIS = rule("study.part-axis", '"part" cannot be an axis', remedy="give it another name")
+BAD_STARVATION = rule(
+    "study.bad-starvation",
+    'starvation cannot be "{word}"',
+    remedy='write starvation = "expected", or leave it out',
+)
+AXIS_AND_SETTING = rule(
+    "study.axis-and-setting",
+    '"{name}" is a setting as well',
+    remedy="leave it in one of [settings] and [axes]",
+)
+BAD_VALUE = rule("study.bad-value", '"{name}": {reason}')
+NO_REFERENCE_NAME = rule(
+    "study.no-reference-name",
+    '"{name}" is not the name of a reference',
+    remedy="name one of `howlate reference list`",
+)
+EMPTY_SETTING = rule(
+    "study.empty-setting", '"{name}" is empty', remedy="leave the key out to keep the probe's default"
+)
+NO_SETTING = rule(
+    "study.no-setting",
+    '"{name}" cannot be {kind}',
+    remedy="write text, a number, true or false, or a list of them",
+)
+AXIS_NOT_A_LIST = rule(
+    "study.axis-not-a-list", '"{name}" must be a list of values, not {kind}', remedy="write {name} = [...]"
+)
+EMPTY_AXIS = rule(
+    "study.empty-axis", '"{name}" has no values', remedy="give at least one, or leave the axis out"
+)
+VALUE_TWICE = rule(
+    "study.value-twice", '"{name}" names {value} twice', remedy="repeat cells by order.repetitions"
+)
+LAB_CPUS = rule(
+    "study.lab-cpus",
+    "cpus must be between 1 and {most}, not {cpus}",
+    remedy="name how many CPUs the lab's guests have, or leave cpus out for one",
+)
+NO_ORDER = rule("study.no-order", '"{kind}" is not an order', remedy="use blocked, interleaved or random")
+REPETITIONS_RANGE = rule(
+    "study.repetitions-range",
+    "repetitions must be between 1 and 10000, not {repetitions}",
+    remedy="correct repetitions",
+)
+SEED_RANGE = rule(
+    "study.seed-range", "the seed {seed} is out of range", remedy="use a whole number from 0 to 2^63 - 1"
+)
+EMPTY_EXCLUDE = rule(
+    "study.empty-exclude",
+    "an empty exclude would leave nothing to measure",
+    remedy="name an axis and its values, or remove it",
+)
 
 ORDERS = ("blocked", "interleaved", "random")
 KERNEL = "kernel"
 """The axis and label of a target's machines."""
 PART = "part"
-"""The label of a study's parts; `--set order.NAME` is the order's, so no part is called that."""
+"""The label of a study's parts. No part is called "order", because `--set order.NAME` changes the order."""
 
+MOST_GUEST_CPUS = 1024
+"""Of a guest in real time; in virtual time the lab has its own limit."""
 EXPECTED = "expected"
-"""The one value of a study's or part's `starvation`."""
+"""The only value of a study's or part's `starvation`."""
 
 _NUMBERED = re.compile(r"(?P<name>[a-z][a-z0-9-]*):(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<rest>,[^+]*)?")
 
@@ -29,7 +123,7 @@ Value = str | bool | tuple[str, ...]
 
 @dataclass(frozen=True)
 class Order:
-    """In which order the cells are measured."""
+    """The order in which the cells are measured."""
 
     kind: str = "blocked"
     seed: int = 0
@@ -47,9 +141,9 @@ class Part:
     axes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     exclude: tuple[Mapping[str, tuple[Value, ...]], ...] = ()
     scaled: Mapping[str, Value] = field(default_factory=dict)
-    """What holds where `--scale` cuts it short: a warm-up."""
+    """Settings for runs that `--scale` cuts short: a warm-up."""
     starvation: str = ""
-    """EXPECTED where what is measured may starve the load; "" where the study's own counts."""
+    """EXPECTED if the measurement may starve the load; "" if the study's own value applies."""
 
     def to_json(self) -> dict[str, Any]:
         own = {"starvation": self.starvation} if self.starvation else {}
@@ -58,45 +152,47 @@ class Part:
 
 @dataclass(frozen=True)
 class Study:
-    """The text of a plan."""
+    """The content of a study file."""
 
     id: str
     title: str
     question: str
     test: str = ""
-    """Empty where the study has parts."""
+    """Empty if the study has parts."""
     settings: Mapping[str, Value] = field(default_factory=dict)
-    """Where the study has parts: what they share, each as far as its test takes it."""
+    """If the study has parts: the settings that they share, as far as each part's test takes them."""
     axes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     order: Order = Order()
     exclude: tuple[Mapping[str, tuple[Value, ...]], ...] = ()
     schema: int = 1
     parts: tuple[Part, ...] = ()
     reference: str = ""
-    """The published figures beside which its own are shown: the name of a file of reference/."""
+    """The published figures to show beside its own: the name in `howlate reference list`."""
     kernels: tuple[str, ...] = ()
-    """Where it is measured in the lab and nothing else is said. Not an axis: on a machine it has its kernel."""
+    """The lab's kernels unless others are named. Not an axis: a machine has its own kernel."""
+    cpus: int = 0
+    """CPUs of the lab's guests unless told otherwise; 0: the usual number."""
     part: str = ""
-    """Of what `pieces` gives: which part it is."""
+    """The part that a study from `pieces` is."""
     scaled: Mapping[str, Value] = field(default_factory=dict)
-    """What holds where `--scale` cuts it short: a warm-up."""
+    """Settings for runs that `--scale` cuts short: a warm-up."""
     starvation: str = ""
-    """EXPECTED where what is measured may starve the load: such cells are valid, and nothing is said of them "under
-    load"."""
+    """EXPECTED if the measurement may starve the load: such cells are valid, and no conclusion calls them
+    "under load"."""
 
     @property
     def name(self) -> str:
-        """For sentences about it."""
+        """The study's name in sentences."""
         return f"{self.id}, part {self.part}" if self.part else self.id
 
     @property
     def names_of_axes(self) -> tuple[str, ...]:
-        """Those of all parts, the part itself first."""
+        """The axes of all parts, the part itself first."""
         every = [name for part in self.parts for name in part.axes]
         return (PART, *dict.fromkeys(every)) if self.parts else tuple(self.axes)
 
     def pieces(self) -> tuple[Study, ...]:
-        """Each part as a study of its own; the study itself where it has none."""
+        """Each part as a study of its own; the study itself if it has none."""
         if not self.parts:
             return (self,)
         return tuple(
@@ -126,7 +222,7 @@ class Study:
         return replace(self, parts=tuple(parts))
 
     def to_json(self) -> dict[str, Any]:
-        """The study as it stands in run.json; `from_json` is its inverse."""
+        """The study as stored in run.json; `from_json` is its inverse."""
         own: dict[str, Any] = {"schema": self.schema, "id": self.id, "title": self.title}
         own |= {"question": self.question}
         if self.starvation:
@@ -139,8 +235,10 @@ class Study:
             own |= {**_matrix_json(self), "order": order}
         if self.reference:
             own["published"] = {"reference": self.reference}
-        if self.kernels:
-            own["lab"] = {"kernels": list(self.kernels)}
+        lab: dict[str, Any] = {"kernels": list(self.kernels)} if self.kernels else {}
+        lab |= {"cpus": self.cpus} if self.cpus else {}
+        if lab:
+            own["lab"] = lab
         return own
 
     @classmethod
@@ -160,7 +258,7 @@ def _matrix_json(of: Study | Part) -> dict[str, Any]:
 
 
 def read_study(path: Path) -> Study:
-    """A study's file, decoded; the errors name file and place."""
+    """Decode a study's file; errors name file and place."""
     return decode_study(parse_toml(read_text(path, UsageError), str(path)))
 
 
@@ -169,21 +267,19 @@ OF_STUDY = ("schema", "id", "title", "question", "settings", "order", "published
 
 
 def decode_study(table: Table) -> Study:
-    """Refuses every key that it does not know, with the nearest name."""
+    """Decode a study and refuse unknown keys, with the nearest name."""
     table.only(*OF_STUDY, *OF_MATRIX, PART)
     schema = table.integer("schema")
     if schema != 1:
-        raise table.fail(
-            f"schema {schema} is not known to this howlate", "use schema = 1, or a newer howlate"
-        )
+        raise table.fail(UNKNOWN_SCHEMA(schema=schema))
     study_id = table.text("id")
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", study_id):
-        raise table.fail(
-            f'the id "{study_id}" cannot name a folder', "use small letters, digits, dots and dashes"
-        )
+        raise table.fail(BAD_ID(id=study_id))
     parts = _parts(table) if PART in table.values else ()
     settings = table.table("settings")
     axes = table.table("axes")
+    lab = table.table("lab")
+    lab.only("kernels", "cpus")
     study = Study(
         id=study_id,
         title=table.text("title"),
@@ -195,33 +291,31 @@ def decode_study(table: Table) -> Study:
         exclude=tuple(_exclude(t, axes) for t in table.tables("exclude")),
         parts=parts,
         reference=_reference(table.table("published")),
-        kernels=_kernels(table.table("lab")),
+        kernels=_kernels(lab),
+        cpus=_cpus(lab),
         scaled=_scaled(table.table("scaled")),
         starvation=_starvation(table),
     )
     if study.kernels and (KERNEL in study.axes or KERNEL in study.settings):
-        raise table.fail(
-            f'the kernels stand twice: as "{KERNEL}" and in [lab]',
-            f"leave {KERNEL} in one of them: as an axis, the study is for the lab alone",
-        )
+        raise table.fail(KERNELS_TWICE())
     return study
 
 
 def _parts(table: Table) -> tuple[Part, ...]:
-    """At least one, each with an id of its own; a study with parts has no matrix beside them."""
+    """At least one part, each with an id of its own; a study with parts has no matrix of its own."""
     for key in OF_MATRIX:
         if key in table.values:
-            raise table.fail(f'"{key}" stands beside [[part]]', f"put {key} into the parts that it is of")
+            raise table.fail(BESIDE_PARTS(key=key))
     if KERNEL in table.table("settings").values:
-        raise table.fail(f'"{KERNEL}" is no setting of parts', "write [lab] kernels = [...]")
+        raise table.fail(KERNEL_SETTING())
     tables = table.tables(PART, required=True)
     if not tables:
-        raise table.fail("there is no part in it", "write [[part]], or leave it out")
+        raise table.fail(NO_PART())
     parts: list[Part] = []
     for one in tables:
         part = _part(one)
         if any(part.id == other.id for other in parts):
-            raise one.fail(f'the part "{part.id}" stands twice', "give each part an id of its own")
+            raise one.fail(PART_TWICE(part=part.id))
         parts.append(part)
     return tuple(parts)
 
@@ -230,16 +324,13 @@ def _part(table: Table) -> Part:
     table.only("id", "title", "settings", "starvation", *OF_MATRIX)
     part_id = table.text("id")
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", part_id) or part_id == "order":
-        raise table.fail(
-            f'"{part_id}" cannot be the id of a part',
-            "use small letters, digits and dashes, at most 40" if part_id != "order" else "choose another",
-        )
+        raise table.fail(BAD_PART_ID(part=part_id))
     table = Table(table.values, table.file, f"the part {part_id}", table.error)
     settings, axes = table.table("settings"), table.table("axes")
     if KERNEL in settings.values or KERNEL in axes.values:
-        raise table.fail(f'"{KERNEL}" is not of a part', "the kernels are the study's: [lab] kernels = [...]")
+        raise table.fail(KERNEL_OF_PART())
     if PART in axes.values:
-        raise axes.fail(f'"{PART}" cannot be an axis', "give it another name")
+        raise axes.fail(PART_AXIS())
     return Part(
         part_id,
         table.text("title", part_id),
@@ -255,16 +346,14 @@ def _part(table: Table) -> Part:
 def _starvation(table: Table) -> str:
     word = table.text("starvation", "")
     if word not in ("", EXPECTED):
-        raise table.fail(
-            f'starvation cannot be "{word}"', f'write starvation = "{EXPECTED}", or leave it out'
-        )
+        raise table.fail(BAD_STARVATION(word=word))
     return word
 
 
 def _axes(axes: Table, settings: Table) -> dict[str, tuple[Value, ...]]:
     for name in axes.values:
         if name in settings.values:
-            raise axes.fail(f'"{name}" is a setting as well', "leave it in one of [settings] and [axes]")
+            raise axes.fail(AXIS_AND_SETTING(name=name))
     return {name: _axis(axes, name) for name in axes.values}
 
 
@@ -275,7 +364,7 @@ def _scaled(table: Table) -> dict[str, Value]:
         try:
             parse_count(spell(value))
         except ValueError as problem:
-            raise table.fail(f'"{name}": {problem}') from None
+            raise table.fail(BAD_VALUE(name=name, reason=problem)) from None
     return found
 
 
@@ -283,13 +372,21 @@ def _reference(table: Table) -> str:
     table.only("reference")
     name = table.text("reference", "")
     if name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name):
-        raise table.fail(f'"{name}" is not the name of a reference', "write it as reference/NAME.toml")
+        raise table.fail(NO_REFERENCE_NAME(name=name))
     return name
 
 
 def _kernels(table: Table) -> tuple[str, ...]:
-    table.only("kernels")
     return _texts(_axis(table, "kernels")) if "kernels" in table.values else ()
+
+
+def _cpus(table: Table) -> int:
+    if "cpus" not in table.values:
+        return 0
+    cpus = table.integer("cpus")
+    if not 1 <= cpus <= MOST_GUEST_CPUS:
+        raise table.fail(LAB_CPUS(cpus=cpus, most=MOST_GUEST_CPUS))
+    return cpus
 
 
 def _texts(values: Iterable[Value]) -> tuple[str, ...]:
@@ -302,13 +399,11 @@ def scalar(value: object, table: Table, name: str) -> str | bool:
         return value
     if isinstance(value, str):
         if not value.strip() or "\0" in value:
-            raise table.fail(f'"{name}" is empty', "leave the key out to keep the probe's default")
+            raise table.fail(EMPTY_SETTING(name=name))
         return value
     if isinstance(value, int | float):
         return str(value)
-    raise table.fail(
-        f'"{name}" cannot be {kind_of(value)}', "write text, a number, true or false, or a list of them"
-    )
+    raise table.fail(NO_SETTING(name=name, kind=kind_of(value)))
 
 
 def _setting(table: Table, name: str) -> Value:
@@ -321,13 +416,13 @@ def _setting(table: Table, name: str) -> Value:
 def _axis(table: Table, name: str) -> tuple[Value, ...]:
     value = table.values[name]
     if not isinstance(value, list):
-        raise table.fail(f'"{name}" must be a list of values, not {kind_of(value)}', f"write {name} = [...]")
+        raise table.fail(AXIS_NOT_A_LIST(name=name, kind=kind_of(value)))
     if not value:
-        raise table.fail(f'"{name}" has no values', "give at least one, or leave the axis out")
+        raise table.fail(EMPTY_AXIS(name=name))
     values = tuple(scalar(v, table, name) for v in value)
     repeated = [v for i, v in enumerate(values) if v in values[:i]]
     if repeated:
-        raise table.fail(f'"{name}" names {spell(repeated[0])} twice', "repeat cells by order.repetitions")
+        raise table.fail(VALUE_TWICE(name=name, value=spell(repeated[0])))
     return values
 
 
@@ -335,22 +430,20 @@ def _order(table: Table) -> Order:
     table.only("kind", "seed", "repetitions")
     kind = table.text("kind", "blocked")
     if kind not in ORDERS:
-        raise table.fail(f'"{kind}" is not an order', "use blocked, interleaved or random")
+        raise table.fail(NO_ORDER(kind=kind))
     repetitions = table.integer("repetitions", 1)
     if not 1 <= repetitions <= 10_000:
-        raise table.fail(f"{repetitions} repetitions cannot be", "use 1 to 10000")
+        raise table.fail(REPETITIONS_RANGE(repetitions=repetitions))
     seed = table.integer("seed", 0)
     if not 0 <= seed < 2**63:
-        raise table.fail(f"the seed {seed} is out of range", "use a whole number from 0 on")
+        raise table.fail(SEED_RANGE(seed=seed))
     return Order(kind, seed, repetitions)
 
 
 def _exclude(table: Table, axes: Table) -> Mapping[str, tuple[Value, ...]]:
     table.only(*axes.values)
     if not table.values:
-        raise table.fail(
-            "an empty exclude would leave nothing to measure", "name an axis and its values, or remove it"
-        )
+        raise table.fail(EMPTY_EXCLUDE())
     found: dict[str, tuple[Value, ...]] = {}
     for name, value in table.values.items():
         values = value if isinstance(value, list) else [value]
@@ -359,15 +452,15 @@ def _exclude(table: Table, axes: Table) -> Mapping[str, tuple[Value, ...]]:
 
 
 def spell(value: Value) -> str:
-    """A value for people: flags as on and off, several joined by plus."""
+    """A value for people: flags as on and off, several values joined by plus."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return value if isinstance(value, str) else "+".join(value) or "none"
 
 
 def numbered(load: str) -> tuple[str, float] | None:
-    """A load's name and the number it is asked for: ("hackbench", 10.0). None for one without, and for several
-    loads."""
+    """A load's name and the number requested of it: ("hackbench", 10.0). None for a load without a number,
+    and for several loads."""
     match = _NUMBERED.fullmatch(load)
     return (f"{match['name']}{match['rest'] or ''}", float(match["number"])) if match else None
 

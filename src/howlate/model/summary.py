@@ -1,27 +1,33 @@
-"""What is said of one measured cell: `summary.json`, the entries of `show --json` (DESIGN.md, Contracts).
+"""The results of one measured cell: `summary.json`, the entries of `show --json` (docs/architecture.md,
+Contracts).
 
 Decoding and encoding live beside the types: `CellSummary.from_json(value)` and `to_json()`, exact inverses.
-Keys that a newer howlate added are left alone (the schema grows by additions); keys that are missing or of
-another type are refused.
+The schema grows by additions: keys that a newer howlate added are ignored, and keys that the first summaries
+did not have may be missing. A value of another type is refused.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from howlate.errors import DamagedError
-from howlate.model.decode import Table, kind_of
-from howlate.model.others import Others, others_in
+from howlate.model.decode import Table, decoded, finite, known_schema, warnings_of
+from howlate.model.knowledge import EVERYTHING, Knowledge
+from howlate.model.others import Others
+from howlate.model.plan import point_of
+from howlate.model.tail import TailSummary
+from howlate.model.units import parse_duration_ns
+from howlate.words.say import english, to_json
+from howlate.words.statement import VERBATIM, Statement
 
 SCHEMA = 1
 MISSES = "deadline_misses"
-"""Among the outcomes, where a deadline was stated."""
+"""The outcome that is present if a deadline was stated."""
 WATCHED = "watched_ns"
-"""The outcome of a test that watches for something: for how long it did."""
-QUANTILES: tuple[str, ...] = ("0.5", "0.99", "0.999", "0.9999", "0.99999")
+"""The outcome of a test that watches for events: how long it watched."""
 
 
 @dataclass(frozen=True)
@@ -37,163 +43,138 @@ class Accounting:
     warm_up: int
     late_policy: str
 
-    def to_json(self) -> dict[str, Any]:
-        return dict(vars(self))
-
-    @classmethod
-    def from_table(cls, table: Table) -> Accounting:
-        counts = {name: table.integer(name) for name in _COUNTS}
-        return cls(**counts, late_policy=table.text("late_policy"))
-
-
-_COUNTS = ("releases", "recorded", "overruns", "dropped", "late_starts", "early", "warm_up")
-
 
 @dataclass(frozen=True)
 class LargestAlone:
-    """Of a column whose largest sample alone makes its maximum and its deviation (stats/alone.py)."""
+    """For a column whose largest sample alone makes its maximum and its deviation (analysis/alone.py)."""
 
-    index: int
-    """Of the activation or data point."""
-    max: int
-    """Without it."""
-    stddev: float
-    """Without it."""
-
-    @classmethod
-    def from_table(cls, table: Table) -> LargestAlone:
-        return cls(table.integer("index"), table.integer("max"), table.real("stddev"))
+    index: int = 0
+    """The index of that activation or data point."""
+    max: int = 0
+    """The maximum without it."""
+    stddev: float = 0.0
+    """The deviation without it."""
 
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """Statistics of one column, warm-up left out. `None` where the numbers do not allow the figure."""
+    """Statistics of one column, without warm-up. `None` if the samples do not allow the figure."""
 
-    count: int
-    min: int | None
-    mean: float | None
-    max: int | None
-    stddev: float | None
+    count: int | None
+    """None where another tool measured and does not say it."""
+    min: int | None = None
+    mean: float | None = None
+    max: int | None = None
+    stddev: float | None = None
     """The sample's standard deviation (n - 1)."""
-    period_exceeded: int | None
-    quantiles: dict[str, int | None]
-    """By QUANTILES: order statistics of the samples; None where fewer than ten samples lie beyond."""
-    max_at_s: float | None
+    period_exceeded: int | None = None
+    quantiles: dict[str, int | None] = field(default_factory=dict)
+    """By share ("0.99"): order statistics of the samples; None if fewer than ten samples lie beyond."""
+    max_at_s: float | None = None
     """The release of the maximum, in seconds after t0."""
     alone: LargestAlone | None = None
-    """Where one sample makes maximum and deviation: both without it. Absent from an older howlate's summaries."""
+    """If one sample makes maximum and deviation: both without it. Absent from an older howlate's summaries.
+    """
     max_by_cpu: dict[str, int] = field(default_factory=dict)
-    """The largest value of each measuring CPU, where there are several; "-1": of threads that were not pinned."""
+    """The largest value of each measuring CPU, if there are several; "-1": of threads that were not pinned.
+    """
+    statistics: dict[str, int | float | None] = field(default_factory=dict)
+    """By name: the statistics of analysis/statistics.py that this type does not name."""
+
+    @classmethod
+    def of(
+        cls, count: int | None, figures: Mapping[str, Any], quantiles: Sequence[str], **known: Any
+    ) -> ColumnSummary:
+        """From all statistics by name; those in `quantiles` are shares."""
+        named = {name: figures[name] for name in figures if name in cls.__dataclass_fields__}
+        rest = {name: figures[name] for name in figures if name not in named and name not in quantiles}
+        shares = {name: figures[name] for name in quantiles}
+        return cls(count, quantiles=shares, statistics=rest, **named, **known)
+
+    def figure(self, name: str) -> int | float | None:
+        """A statistic by its name; None if it is not stated, or if an older howlate did not know it."""
+        if name in self.__dataclass_fields__:
+            return getattr(self, name)  # type: ignore[no-any-return]
+        return self.quantiles[name] if name in self.quantiles else self.statistics.get(name)
 
     @property
     def max_cpu(self) -> str:
-        """The CPU that had the maximum; "" where one alone measured."""
+        """The CPU that had the maximum; "" if only one measured."""
         return max(self.max_by_cpu, key=lambda cpu: self.max_by_cpu[cpu], default="")
 
-    def to_json(self) -> dict[str, Any]:
-        value = {name: its for name, its in vars(self).items() if name not in ("alone", "max_by_cpu")}
-        alone = {} if self.alone is None else {"alone": dict(vars(self.alone))}
-        by_cpu = {"max_by_cpu": dict(self.max_by_cpu)} if self.max_by_cpu else {}
-        return {**value, "quantiles": dict(self.quantiles), **alone, **by_cpu}
+    def __post_init__(self) -> None:
+        finite(value for value in (self.mean, self.stddev, self.max_at_s) if value is not None)
 
-    @classmethod
-    def from_table(cls, table: Table) -> ColumnSummary:
-        quantiles = table.table("quantiles", required=True)
-        return cls(
-            count=table.integer("count"),
-            min=_integer(table, "min"),
-            mean=_real(table, "mean"),
-            max=_integer(table, "max"),
-            stddev=_real(table, "stddev"),
-            period_exceeded=_integer(table, "period_exceeded"),
-            quantiles={name: _integer(quantiles, name) for name in quantiles.values},
-            max_at_s=_real(table, "max_at_s"),
-            alone=LargestAlone.from_table(table.table("alone")) if table.values.get("alone") else None,
-            max_by_cpu=_integers(table.table("max_by_cpu")),
-        )
+    def to_json(self) -> dict[str, Any]:
+        absent = {name for name in ("alone", "max_by_cpu", "statistics") if not getattr(self, name)}
+        return {name: value for name, value in asdict(self).items() if name not in absent}
 
 
 @dataclass(frozen=True)
 class LoadSummary:
-    """What a load was to achieve and did; shares are of the CPUs given to it."""
+    """A load's target and what it achieved; shares are of the CPUs given to it."""
 
     name: str
     target_cpu: float | None
     achieved_cpu: float | None
     results: dict[str, Any]
     spec: str = ""
-    """As it was asked for: "cpu:100,nice=10"; "" where an older howlate wrote it."""
+    """The load as requested: "cpu:100,nice=10"; "" in files of an older howlate."""
     unit: str = ""
-    """Of the next three: "CPU" (of the share of those given), or the load's own a second: "B/s"."""
+    """The unit of the next three: "CPU" (a share of those given), or the load's own unit a second: "B/s"."""
     target: float | None = None
-    """None where it asks for as much as the machine gives."""
+    """None if the load asks for as much as the machine gives."""
     reference: float | None = None
-    """What it did with nothing measured beside it; None where nobody looked."""
+    """What it did with nothing measured beside it; None if that was not measured."""
     achieved: float | None = None
     share: float | None = None
-    """Achieved of what it is held against: its target, but no more than its reference."""
+    """Achieved, relative to what it is held against: the smaller of target and reference."""
 
-    def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "results": dict(self.results)}
-
-    @classmethod
-    def from_table(cls, table: Table) -> LoadSummary:
-        target, achieved = _real(table, "target_cpu"), _real(table, "achieved_cpu")
-        results = table.mapping("results", required=True)
-        if "share" not in table.values:
-            return cls.of_share(table.text("name"), target, achieved, results)
-        return cls(
-            table.text("name"),
-            target,
-            achieved,
-            results,
-            spec=table.text("spec", ""),
-            unit=table.text("unit", ""),
-            target=_real(table, "target"),
-            reference=_real(table, "reference"),
-            achieved=_real(table, "achieved"),
-            share=_real(table, "share"),
-        )
+    def __post_init__(self) -> None:
+        figures = (self.target_cpu, self.achieved_cpu, self.target, self.reference, self.achieved, self.share)
+        finite(figure for figure in figures if figure is not None)
 
     @classmethod
     def of_share(
         cls, name: str, target: float | None, achieved: float | None, results: dict[str, Any], spec: str = ""
     ) -> LoadSummary:
-        """Of a run that holds loads to a share of the CPUs alone, or to nothing."""
+        """For a run that holds loads only to a share of the CPUs, or to nothing."""
         if target is None or achieved is None:
             return cls(name, target, achieved, results, spec)
         share = achieved / target if target > 0 else None
-        return cls(name, target, achieved, results, spec, "CPU", target, None, achieved, share)
+        return cls(
+            name, target, achieved, results, spec, unit="CPU", target=target, achieved=achieved, share=share
+        )
 
 
 @dataclass(frozen=True)
 class DeadlineSummary:
     """The releases outside warm-up against a stated deadline (docs/statistics.md, "Deadline misses")."""
 
-    deadline_ns: int
-    """0 where a summary of an older howlate does not say it."""
-    releases: int
-    late: int
+    deadline_ns: int = 0
+    """0 if a summary of an older howlate does not have it."""
+    releases: int = 0
+    late: int = 0
     """Served, but later than the deadline allows."""
-    unserved: int
+    unserved: int = 0
     """Overruns: releases that no activation answered."""
+    clusters: int | None = None
+    """Of misses with fewer than ten kept releases between them. None where none missed, one in a hundred did, or an
+    older howlate did not look."""
 
     @property
     def misses(self) -> int:
         """Releases that were not answered in time."""
         return self.late + self.unserved
 
-    def to_json(self) -> dict[str, int]:
-        return {**vars(self), "misses": self.misses}
-
-    @classmethod
-    def from_table(cls, table: Table) -> DeadlineSummary:
-        return cls(*(table.integer(name) for name in ("deadline_ns", "releases", "late", "unserved")))
+    def to_json(self) -> dict[str, int | float]:
+        known = {name: value for name, value in vars(self).items() if value is not None}
+        return {**known, "misses": self.misses}
 
 
 @dataclass(frozen=True)
 class CellSummary:
-    """One cell, as it stands in summary.json and in show --json."""
+    """One cell, as stored in summary.json and in show --json."""
 
     id: str
     test: str
@@ -204,129 +185,118 @@ class CellSummary:
     valid: bool
     columns: dict[str, ColumnSummary]
     outcomes: dict[str, int | float] = field(default_factory=dict)
-    """Passes and failures where a test has them, other figures of its own, misses of a stated deadline."""
+    """Passes and failures if a test has them, other figures of its own, misses of a stated deadline."""
     loads: tuple[LoadSummary, ...] = ()
-    warnings: tuple[str, ...] = ()
-    """Sentences. A cell with `valid` false has the failed checks here, first."""
+    warnings: tuple[Statement, ...] = ()
+    """If `valid` is false, the failed checks come first."""
     deadline: DeadlineSummary | None = None
-    """None where no deadline was stated."""
+    """None if no deadline was stated."""
     starved: bool = False
-    """A load was not there, as the study expects: nothing is said of the cell "under load"."""
+    """A load was not there, as the study expects: no conclusion calls the cell "under load"."""
+    repetition: int = 1
+    """The repetition of its point, from 1; the last part of its id."""
     others: Others | None = None
-    """None where an older howlate did not look."""
+    """None if an older howlate did not measure it."""
+    known: Knowledge = EVERYTHING
+    """What is known of the samples besides their values."""
+    tail: TailSummary | None = None
+    """Of the answers: response times, where the test has them. None where an older howlate did not look, or the
+    samples are too few."""
+
+    @property
+    def scheduled_s(self) -> float | None:
+        """How long the cell measured, from its releases (summed over its CPUs) and its period; None if the
+        period is not known."""
+        cpus = 1 + self.labels.get("cpu", "").count(",")
+        try:
+            period_ns = parse_duration_ns(self.labels.get("period", ""))
+        except ValueError:
+            return None
+        return self.accounting.releases / cpus * period_ns / 1e9
+
+    @property
+    def overruns(self) -> int | None:
+        """Releases without an activation; None where the tool that measured did not count them."""
+        return self.accounting.overruns if self.known.missed_releases else None
+
+    @property
+    def point(self) -> str:
+        """The id without the repetition."""
+        return point_of(self.id, self.repetition)
 
     @property
     def load_share(self) -> float | None:
-        """Of its loads the one that came least near to what was expected of it; None without such a load."""
+        """The load that came least near to its expected share; None without such a load."""
         return min((load.share for load in self.loads if load.share is not None), default=None)
 
     @property
     def watched_nothing(self) -> bool:
-        """Of a test that watches for something: it never did, so that it saw none means nothing."""
+        """True for a test that watches for events but never watched, so that seeing none means nothing."""
         return self.outcomes.get(WATCHED) == 0
 
     @property
     def alone(self) -> bool:
-        """False where others took so much of the CPUs that the row is marked; true where nobody looked."""
+        """False if others took so much of the CPUs that the row is marked; true if that was not measured."""
         return self.others is None or not self.others.disturbs
 
     def to_json(self) -> dict[str, Any]:
         """The entry of `show --json`."""
+        apart = ("columns", "warnings", "deadline", "others", "starved", "known", "tail")
+        plain = asdict(replace(self, columns={}, warnings=()))
         return {
-            "id": self.id,
-            "test": self.test,
-            "labels": dict(self.labels),
-            "accounting": self.accounting.to_json(),
-            "stop_reason": self.stop_reason,
-            "clocksource": dict(self.clocksource),
-            "valid": self.valid,
+            **{name: value for name, value in plain.items() if name not in apart},
             "columns": {name: column.to_json() for name, column in self.columns.items()},
-            "outcomes": dict(self.outcomes),
-            "loads": [load.to_json() for load in self.loads],
-            "warnings": list(self.warnings),
+            "loads": list(plain["loads"]),
+            "warnings": [english(warning) for warning in self.warnings],
+            "statements": [to_json(warning) for warning in self.warnings],
             **({"deadline": self.deadline.to_json()} if self.deadline is not None else {}),
             **({"others": self.others.to_json()} if self.others is not None else {}),
             **({"starved": True} if self.starved else {}),
+            **({} if self.known.complete else {"known": self.known.to_json()}),
+            **({"tail": self.tail.to_json()} if self.tail is not None else {}),
         }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any], file: str = "summary.json") -> CellSummary:
-        """The cell of such an entry; DamagedError names file, place and what is wrong there."""
-        table = Table(value, file, "", DamagedError)
-        if table.integer("schema", SCHEMA) != SCHEMA:
-            raise table.fail(f"schema {value['schema']} is not known to this howlate", "use a newer howlate")
-        columns = table.table("columns", required=True)
-        accounting = Accounting.from_table(table.table("accounting", required=True))
-        outcomes = _figures(table.table("outcomes", required=True))
-        deadline = _deadline(table, accounting, outcomes)
-        if deadline is not None and "deadline" not in table.values:
-            outcomes[MISSES] = deadline.misses
-        return cls(
-            id=table.text("id"),
-            test=table.text("test"),
-            labels=_texts(table.table("labels", required=True)),
-            accounting=accounting,
-            stop_reason=table.text("stop_reason"),
-            clocksource=_texts(table.table("clocksource", required=True)),
-            valid=table.boolean("valid"),
-            columns={n: ColumnSummary.from_table(columns.table(n, required=True)) for n in columns.values},
-            outcomes=outcomes,
-            loads=tuple(LoadSummary.from_table(load) for load in table.tables("loads", required=True)),
-            warnings=_sentences(table),
-            deadline=deadline,
-            starved=table.boolean("starved", False),
-            others=others_in(table),
+        """The cell of such an entry; DamagedError names file, place and fault."""
+        known_schema(value, SCHEMA, file, required=False)
+        members = {name: member for name, member in value.items() if name not in ("warnings", "statements")}
+        cell = decoded(cls, members, file)
+        loads = tuple(
+            load
+            if "share" in stored
+            else LoadSummary.of_share(load.name, load.target_cpu, load.achieved_cpu, load.results, load.spec)
+            for load, stored in zip(cell.loads, value.get("loads", ()), strict=True)
         )
+        cell = replace(
+            cell, loads=loads, warnings=warnings_of(Table(value, file, "", DamagedError), _of_older)
+        )
+        if "repetition" not in value:
+            cell = replace(cell, repetition=_repetition_of(cell.id))
+        return cell if "deadline" in value else _with_older_misses(cell)
 
 
-def _deadline(
-    table: Table, accounting: Accounting, outcomes: Mapping[str, int | float]
-) -> DeadlineSummary | None:
-    """As stored; an older howlate counted the late ones alone and called them misses."""
-    if "deadline" in table.values:
-        return DeadlineSummary.from_table(table.table("deadline"))
-    if MISSES not in outcomes:
-        return None
-    releases = accounting.releases - accounting.warm_up
-    return DeadlineSummary(0, releases, int(outcomes[MISSES]), accounting.overruns)
+def _with_older_misses(cell: CellSummary) -> CellSummary:
+    """Convert an older howlate's misses, which counted only the late releases."""
+    if MISSES not in cell.outcomes:
+        return cell
+    releases = cell.accounting.releases - cell.accounting.warm_up
+    deadline = DeadlineSummary(0, releases, int(cell.outcomes[MISSES]), cell.accounting.overruns)
+    return replace(cell, deadline=deadline, outcomes={**cell.outcomes, MISSES: deadline.misses})
 
 
-def _integers(table: Table) -> dict[str, int]:
-    return {name: table.integer(name) for name in table.values}
+def _of_older(text: str) -> Statement:
+    """An older howlate's text, with the id of its rule if anything depends on it."""
+    rules = (rule for start, rule in _OLDER_TEXTS.items() if text.startswith(start))
+    return Statement.verbatim(text, next(rules, VERBATIM))
 
 
-def _integer(table: Table, name: str) -> int | None:
-    if name in table.values and table.values[name] is None:
-        return None
-    return table.integer(name)
+_OLDER_TEXTS = {"not loaded: ": "load.not-loaded", "starved, ": "cell.starved"}
+_REPEATED = re.compile(r".+-[0-9a-f]{10}-(?P<number>[0-9]+)")
+"""The id of a repetition of a point: a slug, a digest, the repetition."""
 
 
-def _real(table: Table, name: str) -> float | None:
-    if name in table.values and table.values[name] is None:
-        return None
-    value = table.real(name)
-    if not math.isfinite(value):
-        raise table.fail(f'"{name}" is no number')
-    return value
-
-
-def _texts(table: Table) -> dict[str, str]:
-    return {name: table.text(name) for name in table.values}
-
-
-def _figures(table: Table) -> dict[str, int | float]:
-    found: dict[str, int | float] = {}
-    for name, value in table.values.items():
-        number = _real(table, name)
-        if number is None:
-            raise table.fail(f'"{name}" must be a number, not {kind_of(value)}')
-        found[name] = value if isinstance(value, int) else number
-    return found
-
-
-def _sentences(table: Table) -> tuple[str, ...]:
-    found = table.items("warnings", required=True)
-    for value in found:
-        if not isinstance(value, str):
-            raise table.fail(f'each of "warnings" must be text, not {kind_of(value)}')
-    return tuple(found)
+def _repetition_of(cell_id: str) -> int:
+    """The repetition of a cell by an older howlate: the number at the end of its id."""
+    repeated = _REPEATED.fullmatch(cell_id)
+    return int(repeated["number"]) if repeated else 1

@@ -1,4 +1,4 @@
-"""The measuring task of a plan: what the doctor looks at a machine for."""
+"""The measuring task of a plan, for which the doctor examines a machine."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from howlate.model.units import parse_count, parse_cpus
 
 
 def aim_of(plan: Plan, defaults: Mapping[str, str], wanted_policy: str = "") -> Aim:
-    """The measuring task that the doctor judges: the first cell's. `wanted_policy`: where the plan's stands in for
-    another that is not permitted."""
+    """The measuring task that the doctor judges: that of the first cell. `wanted_policy`: the policy that the
+    plan's policy replaces because it is not permitted."""
     parameters = plan.cells[0].parameters if plan.cells else {}
 
     def text(name: str) -> str:

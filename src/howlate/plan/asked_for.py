@@ -1,4 +1,5 @@
-"""Whether a measurement is the one that a cell of a plan asks for, by the head of its stream (docs/stream.md)."""
+"""Checks, by the head of its stream (docs/stream.md), whether a measurement is the one that a cell of a plan
+asks for."""
 
 from __future__ import annotations
 
@@ -9,10 +10,10 @@ from typing import Any
 from howlate.model.plan import Cell
 from howlate.model.study import Value, spell
 from howlate.model.units import parse_cpus, parse_duration_ns
-from howlate.plan.check import OURS, load_specs
+from howlate.plan.options import OURS, load_specs
 
 ANY = None
-CHOSEN: Mapping[str, tuple[str, ...] | None] = {
+CHOSEN_UNTOLD: Mapping[str, tuple[str, ...] | None] = {
     "cpus": ANY,
     "seed": ANY,
     "policy": ("other", "rr:80"),
@@ -21,39 +22,44 @@ CHOSEN: Mapping[str, tuple[str, ...] | None] = {
     "via": ("vdso",),
     "source": ("hwlat", "spin"),
 }
-"""Options that the probe itself gives a value where its caller gave none, with the values that it chooses from."""
+"""Options that the probe chose itself up to howlate 0.1, whose streams do not say which options were given
+(`given`)."""
 _SEVERAL = ("load", "knob")
 _UNPINNED = "unpinned"
 
 
-def other_than_asked(
-    cell: Cell, test: str, parameters: Mapping[str, Any], defaults: Mapping[str, str]
-) -> str:
-    """What was measured otherwise than the cell asks: "period 2ms instead of 1ms"; "" where nothing was.
-    `parameters`: those in force, of the stream's head. `defaults`: those of the test's options that are known."""
+def other_than_asked(cell: Cell, header: Mapping[str, Any], defaults: Mapping[str, str]) -> str:
+    """How the measurement differs from what the cell asks for: "period 2ms instead of 1ms"; "" if it does
+    not. `header`: the stream's. `defaults`: the known defaults of the test's options."""
+    test, parameters, given = header.get("test"), header.get("parameters"), header.get("given")
     if test != cell.test:
         return f"the test {test} instead of {cell.test}"
+    parameters = parameters if isinstance(parameters, dict) else {}
     in_force = {name: _value(name, value) for name, value in parameters.items() if name not in OURS}
     asked = {name: _value(name, value) for name, value in cell.parameters.items() if name not in OURS}
     differ = [
-        _said(name, in_force.get(name), value)
+        _difference(name, in_force.get(name), value)
         for name, value in asked.items()
         if not _equal(name, value, in_force.get(name))
     ]
     differ += [
-        _said(name, value, defaults.get(name))
+        _difference(name, value, defaults.get(name))
         for name, value in in_force.items()
-        if name not in asked and not _is_default(name, value, defaults)
+        if name not in asked
+        and (given is None or name in given)
+        and not _is_default(name, value, defaults, given is not None)
     ]
     return "; ".join(differ)
 
 
 def identity(header: Mapping[str, Any]) -> tuple[str, ...]:
-    """What two measurements never have in common: boot, first release, test and parameters, of a stream's head."""
+    """What two measurements never have in common: boot, first release, test and parameters, from a stream's
+    head."""
     parameters = header.get("parameters")
-    its = {n: v for n, v in parameters.items() if n not in OURS} if isinstance(parameters, dict) else {}
-    told = (str(header.get(name, "")) for name in ("boot_id", "t0_ns", "test"))
-    return (*told, json.dumps(its, sort_keys=True))
+    told = parameters if isinstance(parameters, dict) else {}
+    options = {name: value for name, value in told.items() if name not in OURS}
+    instant = (str(header.get(name, "")) for name in ("boot_id", "t0_ns", "test"))
+    return (*instant, json.dumps(options, sort_keys=True))
 
 
 def _value(name: str, value: object) -> Value:
@@ -71,30 +77,31 @@ def _equal(name: str, asked: Value, in_force: Value | None) -> bool:
         return True
     if not isinstance(asked, str) or not isinstance(in_force, str):
         return False
-    if name == "cpus":  # a policy without pinning, and "all", are the machine's to say
+    if name == "cpus":  # the machine decides about a policy without pinning, and about "all"
         return asked == "all" or in_force.startswith(_UNPINNED) or _same(parse_cpus, asked, in_force)
     return _same(parse_duration_ns, asked, in_force)
 
 
-def _same(parse: Any, one: str, other: str) -> bool:
+def _same(parse: Any, asked: str, in_force: str) -> bool:
     try:
-        return bool(parse(one) == parse(other))
+        return bool(parse(asked) == parse(in_force))
     except ValueError:
         return False
 
 
-def _is_default(name: str, value: Value, defaults: Mapping[str, str]) -> bool:
-    """Whether the probe does so where it is told nothing; True where that is not known."""
+def _is_default(name: str, value: Value, defaults: Mapping[str, str], told: bool) -> bool:
+    """Whether the probe uses this value if it is given none; True if that is not known. `told`: the value is
+    known to have been given."""
     if name in _SEVERAL or isinstance(value, bool):
         return value in (False, ())
-    if name in CHOSEN:
-        chosen = CHOSEN[name]
+    if not told and name in CHOSEN_UNTOLD:
+        chosen = CHOSEN_UNTOLD[name]
         if chosen is ANY or value in chosen:
             return True
     return name not in defaults or _equal(name, defaults[name], value)
 
 
-def _said(name: str, in_force: Value | None, asked: Value | None) -> str:
+def _difference(name: str, in_force: Value | None, asked: Value | None) -> str:
     there = "none" if in_force in (None, "", ()) else spell(in_force if in_force is not None else "")
     wanted = "none" if asked in (None, "", ()) else spell(asked if asked is not None else "")
     if asked is None and isinstance(in_force, bool):

@@ -1,30 +1,83 @@
-"""What the command line changes in a study: `--set` and `--scale`."""
+"""Changes of a study by the command line: `--set` and `--scale`."""
 
 from __future__ import annotations
 
-import contextlib
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 from howlate.errors import UsageError
+from howlate.model.capabilities import Capabilities
 from howlate.model.decode import kind_of, suggestion
 from howlate.model.study import KERNEL, ORDERS, Order, Study, Value, spell
 from howlate.model.units import format_duration, parse_count, parse_duration_ns
+from howlate.plan.options import plain
+from howlate.words.statement import rule
+
+NO_VALUE = rule(
+    "plan.no-value",
+    '--set "{text}" has no value',
+    remedy="write --set period=250us or --set load=none,cpu:50",
+)
+EMPTY_VALUE = rule(
+    "plan.empty-value",
+    '--set "{text}" has an empty value',
+    remedy="write --set period=250us or --set load=none,cpu:50",
+)
+NOT_TEXT = rule(
+    "plan.not-text", '--set "{text}" holds bytes that are not UTF-8', remedy="write it in UTF-8 text"
+)
+NO_LIST = rule(
+    "plan.no-list", '--set "{text}" is not a list: {reason}', remedy='write --set \'cpus=["0-1","3"]\''
+)
+BAD_KIND = rule("plan.bad-kind", '--set "{text}": a value cannot be {kind}', remedy="use text or numbers")
+NO_SUCH_SETTING = rule(
+    "plan.no-such-setting",
+    '{study}: no test of its parts has the setting "{name}"',
+    remedy="leave it out of [settings]",
+)
+NO_SUCH_PART = rule("plan.no-such-part", '--set {name}: {study} has no part "{part}"', remedy="{hint}")
+KERNELS_OF_PARTS = rule(
+    "plan.kernels-of-parts",
+    "--set {name}: the kernels of {study} are not a parameter of its parts",
+    remedy="write --target lab:6.1,6.1-rt, or `howlate lab run {study} --kernels 6.1,6.1-rt`",
+)
+NO_SUCH_PARAMETER = rule(
+    "plan.no-such-parameter",
+    '--set {name}: no test of {study} ({tests}) has the parameter "{parameter}"',
+    remedy="`howlate probe list` lists the parameters of each",
+)
+SET_TWICE = rule(
+    "plan.set-twice", "--set {name} names a value twice", remedy="repeat cells with --set order.repetitions=N"
+)
+NO_ORDER_SETTING = rule("plan.no-order-setting", "--set order.{name} does not exist", remedy="{hint}")
+NO_ORDER = rule("plan.no-order", '"{order}" is not an order', remedy="use blocked, interleaved or random")
+BAD_ORDER = rule("plan.bad-order", "--set order.{name}: {reason}")
+REPETITIONS_RANGE = rule(
+    "plan.repetitions-range", "repetitions must be between 1 and 10000, not {repetitions}"
+)
+SCALE_RANGE = rule(
+    "plan.scale-range",
+    "--scale must be above 0 and at most 1000, not {factor:number}",
+    remedy="use a factor such as 0.1",
+)
+NOT_SCALABLE = rule("plan.not-scalable", "{name}: {reason}")
 
 Takes = Callable[[str, str], bool]
 """Whether the test has the parameter."""
 WARM_UP = "warm-up"
 COUNTED = ("activations", "points")
-"""The counts that a warm-up is part of."""
+"""The counts that include a warm-up."""
 
 
 def parse_change(text: str) -> tuple[str, tuple[str | bool, ...]]:
-    """`k=v[,v2...]`; values that hold commas are written as a TOML list: k=["0-1,3"]."""
+    """Parse `k=v[,v2...]`; values that contain commas are written as a TOML list: k=["0-1,3"]."""
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise UsageError(NOT_TEXT(text=text.encode("ascii", "backslashreplace").decode()))
     name, equals, rest = text.partition("=")
     if not equals or not name.strip():
-        raise UsageError(f'--set "{text}" has no value', "write --set period=250us or --set load=none,cpu:50")
+        raise UsageError(NO_VALUE(text=text))
     if rest.startswith("["):
         return name, _toml_values(text, rest)
     values: list[str] = []
@@ -34,9 +87,7 @@ def parse_change(text: str) -> tuple[str, tuple[str | bool, ...]]:
         else:
             values.append(part)
     if any(not v.strip() for v in values):
-        raise UsageError(
-            f'--set "{text}" has an empty value', "write --set period=250us or --set load=none,cpu:50"
-        )
+        raise UsageError(EMPTY_VALUE(text=text))
     return name, tuple(values)
 
 
@@ -44,28 +95,25 @@ def _toml_values(text: str, rest: str) -> tuple[str | bool, ...]:
     try:
         found = tomllib.loads(f"v = {rest}")["v"]
     except tomllib.TOMLDecodeError as problem:
-        raise UsageError(
-            f'--set "{text}" is not a list: {problem}', 'write --set \'cpus=["0-1","3"]\''
-        ) from None
+        raise UsageError(NO_LIST(text=text, reason=problem)) from None
     values: list[str | bool] = []
     for value in found:
         if not isinstance(value, str | int | float | bool):
-            raise UsageError(f'--set "{text}": a value cannot be {kind_of(value)}', "use text or numbers")
+            raise UsageError(BAD_KIND(text=text, kind=kind_of(value)))
         values.append(value if isinstance(value, bool) else str(value))
     if not values:
-        raise UsageError(f'--set "{text}" has no value', "give at least one")
+        raise UsageError(NO_VALUE(text=text))
     return tuple(values)
 
 
 def with_shared(study: Study, takes: Takes) -> Study:
-    """What the parts of a study share, put into each whose test takes it and which does not say otherwise."""
+    """Copy the settings that the parts of a study share into each part whose test takes them and which does
+    not override them."""
     if not study.parts:
         return study
     for name in study.settings:
         if not any(takes(part.test, name) for part in study.parts):
-            raise UsageError(
-                f'{study.id}: no test of its parts has the setting "{name}"', "leave it out of [settings]"
-            )
+            raise UsageError(NO_SUCH_SETTING(study=study.id, name=name))
 
     def change(piece: Study) -> Study:
         shared = {
@@ -81,8 +129,8 @@ def with_shared(study: Study, takes: Takes) -> Study:
 def apply_changes(
     study: Study, changes: Iterable[tuple[str, tuple[str | bool, ...]]], takes: Takes | None = None
 ) -> Study:
-    """The study with settings and axes replaced; several values of one name make an axis of it. Where the study
-    has parts: of the part that PART.NAME names, else of all whose test `takes` it."""
+    """The study with settings and axes replaced; several values of one name become an axis. If the study has
+    parts, the change applies to the part that PART.NAME names, else to all parts whose test `takes` it."""
     for name, values in changes:
         if name.startswith("order."):
             study = replace(study, order=_order(study.order, name.removeprefix("order."), values))
@@ -97,27 +145,23 @@ def _apply_to_parts(study: Study, name: str, values: tuple[str | bool, ...], tak
     ids = [part.id for part in study.parts]
     part, dot, rest = name.partition(".")
     if dot and part not in ids:
-        raise UsageError(f'--set {name}: {study.id} has no part "{part}"', suggestion(part, [*ids, "order"]))
-    if KERNEL in (name, rest):
         raise UsageError(
-            f"--set {name}: the kernels of {study.id} are no parameter of its parts",
-            f"write --target lab:6.1,6.1-rt, or `howlate lab run {study.id} --kernels 6.1,6.1-rt`",
+            NO_SUCH_PART(name=name, study=study.id, part=part, hint=suggestion(part, [*ids, "order"]))
         )
+    if KERNEL in (name, rest):
+        raise UsageError(KERNELS_OF_PARTS(name=name, study=study.id))
     own = rest if dot else name
     meant = {one.id for one in study.parts if (one.id == part if dot else takes(one.test, own))}
     if not meant:
         tests = ", ".join(dict.fromkeys(one.test for one in study.parts))
-        raise UsageError(
-            f'--set {name}: no test of {study.id} ({tests}) has the parameter "{own}"',
-            "`howlate probe list` names what each takes",
-        )
+        raise UsageError(NO_SUCH_PARAMETER(name=name, study=study.id, tests=tests, parameter=own))
     return study.each(lambda piece: _apply(piece, own, values) if piece.part in meant else piece)
 
 
 def _apply(study: Study, name: str, values: tuple[str | bool, ...]) -> Study:
     settings, axes = dict(study.settings), dict(study.axes)
     if len(set(values)) != len(values):
-        raise UsageError(f"--set {name} names a value twice", "repeat cells with --set order.repetitions=N")
+        raise UsageError(SET_TWICE(name=name))
     if name in axes or len(values) > 1:
         settings.pop(name, None)
         axes[name] = tuple(values)
@@ -129,31 +173,31 @@ def _apply(study: Study, name: str, values: tuple[str | bool, ...]) -> Study:
 def _order(order: Order, name: str, values: tuple[str | bool, ...]) -> Order:
     value = str(values[0])
     if len(values) != 1 or name not in ("kind", "seed", "repetitions"):
-        raise UsageError(f"--set order.{name} cannot be", suggestion(name, ("kind", "seed", "repetitions")))
+        raise UsageError(NO_ORDER_SETTING(name=name, hint=suggestion(name, ("kind", "seed", "repetitions"))))
     if name == "kind":
         if value not in ORDERS:
-            raise UsageError(f'"{value}" is not an order', "use blocked, interleaved or random")
+            raise UsageError(NO_ORDER(order=value))
         return replace(order, kind=value)
     try:
         number = parse_count(value)
     except ValueError as problem:
-        raise UsageError(f"--set order.{name}: {problem}") from None
+        raise UsageError(BAD_ORDER(name=name, reason=problem)) from None
     if name == "seed":
         return replace(order, seed=number)
     if not 1 <= number <= 10_000:
-        raise UsageError(f"{number} repetitions cannot be", "use 1 to 10000")
+        raise UsageError(REPETITIONS_RANGE(repetitions=number))
     return replace(order, repetitions=number)
 
 
 def _still_meant(
     exclude: tuple[Mapping[str, tuple[Value, ...]], ...], changed: str, axes: Mapping[str, tuple[Value, ...]]
 ) -> tuple[Mapping[str, tuple[Value, ...]], ...]:
-    """The exclusions that can still meet a cell after this axis was replaced."""
-    there = {_plain(value) for value in axes.get(changed, ())}
+    """The exclusions that can still match a cell after this axis was replaced."""
+    there = {plain(changed, value) for value in axes.get(changed, ())}
     kept = []
     for entry in exclude:
         values = {
-            name: tuple(v for v in values if name != changed or _plain(v) in there)
+            name: tuple(v for v in values if name != changed or plain(name, v) in there)
             for name, values in entry.items()
         }
         if all(values.values()):
@@ -161,28 +205,18 @@ def _still_meant(
     return tuple(kept)
 
 
-def _plain(value: Value) -> Value | int:
-    """Equal for equal values, as far as that is known without the probe's list: 1ms and 1000us, on and true."""
-    if isinstance(value, str):
-        with contextlib.suppress(ValueError):
-            return parse_duration_ns(value)
-    return {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}.get(
-        spell(value).lower(), value
-    )
-
-
 def scale_study(
     study: Study, factor: float, counts: Mapping[str, str], changed: Collection[str] = ()
 ) -> Study:
-    """Counts times the factor, one at least. `counts`: the parameters of the test that are scaled, with the probe's
-    defaults. `changed`: the names that `--set` gave; a part whose length is among them stays as it was set, because
-    its cells end with whichever count comes first. The study is one without parts.
+    """Multiply counts by the factor, to at least one. `counts`: the parameters of the test that are scaled,
+    with the probe's defaults. `changed`: the names that `--set` gave; a part whose length is among them keeps
+    it, because its cells end with whichever count comes first. The study has no parts.
 
-    A study that is cut short gets the warm-up of its [scaled], unless it or `--set` names one. It comes on top of the
-    counts, so that as many samples count as the scale says.
+    A study that is cut short gets the warm-up of its [scaled], unless it or `--set` names one. The warm-up is
+    added to the counts, so that as many samples count as the scale says.
     """
     if not 0 < factor <= 1000:
-        raise UsageError(f"--scale {factor:g} cannot be", "use a factor such as 0.1")
+        raise UsageError(SCALE_RANGE(factor=factor))
     if factor == 1 or is_length_set(study, counts, changed):
         return study
     settings, axes = dict(study.settings), dict(study.axes)
@@ -210,17 +244,17 @@ def scale_study(
 
 
 def is_length_set(study: Study, counts: Iterable[str], changed: Collection[str]) -> bool:
-    """Whether `--set` says how much of this part is measured."""
+    """Whether `--set` determines how much of this part is measured."""
     return not _named(study, counts).isdisjoint(changed)
 
 
 def _named(study: Study, names: Iterable[str]) -> set[str]:
-    """What `--set` may call these parameters of the part."""
+    """The names under which `--set` may change these parameters of the part."""
     return {spelling for name in names for spelling in (name, f"{study.part}.{name}")}
 
 
 def _settings_when_scaled(study: Study, changed: Collection[str]) -> dict[str, Value]:
-    """The study's [scaled], without what it says elsewhere or `--set` named."""
+    """The study's [scaled], without settings that it has elsewhere or that `--set` named."""
     return {
         name: value
         for name, value in study.scaled.items()
@@ -231,7 +265,7 @@ def _settings_when_scaled(study: Study, changed: Collection[str]) -> dict[str, V
 
 
 def scaled_words(before: Study, after: Study) -> str:
-    """What a scale did, for a sentence: "activations 1000 for 1000000". The studies are without parts."""
+    """The effect of a scale, for a sentence: "activations 1000 for 1000000". The studies have no parts."""
     said = []
     for name in {**after.settings, **after.axes}:
         was = before.axes.get(name) or ((before.settings[name],) if name in before.settings else ())
@@ -254,4 +288,20 @@ def _scaled(name: str, value: Value, factor: float, more: int) -> str:
             return format_duration(max(1000, int(parse_duration_ns(text) * exact) // 1000 * 1000))
         return str(max(1, int(parse_count(text) * exact)) + (more if name in COUNTED else 0))
     except ValueError as problem:
-        raise UsageError(f"{name}: {problem}") from None
+        raise UsageError(NOT_SCALABLE(name=name, reason=problem)) from None
+
+
+TIMER, ALL = "timer", "all"
+
+
+def with_every_timer(study: Study, can: Capabilities) -> Study:
+    """The study with an axis of every way to sleep that the probe has where it says `timer = "all"`."""
+    every = tuple(sorted(timer.name for timer in can.timers))
+
+    def change(piece: Study) -> Study:
+        if piece.axes.get(TIMER, (piece.settings.get(TIMER),)) != (ALL,):
+            return piece
+        settings = {name: value for name, value in piece.settings.items() if name != TIMER}
+        return replace(piece, settings=settings, axes={**piece.axes, TIMER: every})
+
+    return study.each(change)

@@ -1,23 +1,24 @@
-"""How much of the host's time a cell takes in virtual time: the one model behind a plan's estimate, the time left,
-and the limit of a guest that hangs.
+"""How much of the host's time a cell takes in virtual time: the single model behind a plan's estimate, the
+time left, and the limit of a guest that hangs.
 
-A guest that executes takes a core of the host; one that idles goes to its next timer at once. So the cost of a
-virtual second is that of its activations and of what its loads and its test execute (measured with QEMU 7.2 on one
-host; lab/cost.py learns how much another host, kernel or load differs).
+A guest that executes takes a core of the host; one that idles jumps to its next timer at once. So the cost of
+a virtual second is that of its activations and of what its loads and its test execute (measured with QEMU 7.2
+on one host; lab/cost.py learns how much another host, kernel or load differs).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from howlate.model.plan import Cell, Length
+from howlate.model.capabilities import spec_name, spec_options
+from howlate.model.guest_cpus import GUEST, MOST_MIPS, GuestCpus
+from howlate.model.plan import Cell
 from howlate.model.study import spell
 from howlate.model.units import parse_duration_ns
 
 CELL_S = 0.5
-"""Restoring a guest, and reading what it left."""
+"""Restoring a guest, and reading its result."""
 ACTIVATION_S = 80e-6
 BUSY_S = 1.6
 """A virtual second of a program that computes."""
@@ -33,63 +34,99 @@ LOADS_S: Mapping[str, float] = {
     "disk:max": 3.3,
 }
 """A virtual second of each load at its full target, or at the target named."""
+CARD_PACKET_S, CARD_FLOOD = 2.3e-3, 17_000.0
+"""In addition, a packet there and back through two emulated cards, and how many a flood sends in a virtual second:
+QEMU leaves its loop at each access to a device. From two floods on a busy host, so rough."""
 BEFORE_S: Mapping[str, float] = {"disk": 1.2}
 """Before a load can start: its modules and a file system."""
 GROUP_S, GROUPS, AGAIN_S = 1.0, 10, 4.5
-"""Where the probe runs hackbench alone first, what each of its groups (10 by default) and the second start cost
-beside the stretch of the plan: the loads run until their rate is known, and the probe gets the CPU late among their
-tasks. Fitted to five cells of bench/lab_costs.py on a quiet host, 3, 10 and 20 groups, 0.03 to 5 s; off by 12 % at
-most."""
+"""The additional cost where the probe first runs hackbench alone: for each of its groups (10 by default), and
+for the second start. The loads run until their rate is known, and the probe gets the CPU late among their
+tasks. Fitted to five cells of bench/lab_costs.py on a quiet host, 3, 10 and 20 groups, 0.03 to 5 s; off by 12
+% at most."""
+SPIN_S, TURN_S = 0.6, 1.6e-5
+"""In addition, a virtual second in which each of several CPUs is kept busy, and each turn of theirs. Fitted to idle
+cells of 2 and 4 CPUs in turns of 5 to 20 us on a busy host (docs/lab/guests.md); off by 1.5 at most."""
+START_S, START_VIRTUAL_S, START_VIRTUAL_CPU_S = 1.2, 0.2, 0.2
+"""In addition, before a cell of several CPUs: seconds of the host, and of the guest a constant and an amount for
+each CPU. The others are brought online, and the probe starts at its CPU's share of the speed."""
 _SHARES = ("cpu", "memory-alloc", "memory-fault")
 """Loads whose target is a share of the CPU in per cent."""
 LIMIT_S, LIMIT_PER_S = 30.0, 40.0
-"""The CPU time that a guest may use: so much, and so much for each virtual second of its cell (up to 25 were
-seen)."""
+"""The CPU time that a guest may use: a constant, and an amount for each virtual second of its cell (up to 25
+were seen)."""
+LIMIT_CARDS = 4.0
+"""In addition, so many times the cost of what is sent through emulated cards."""
 VIRTUAL_S, VIRTUAL_PER_S, VIRTUAL_PER_GROUP_S = 10.0, 3.0, 1.0
-"""The time by its own clock that a guest may take: so much, so much for each second of its cell, so much for each
-group of hackbench (the tasks of ten take 3 s to start),"""
+"""The time by its own clock that a guest may take: a constant, an amount for each second of its cell and one
+for each group of hackbench (the tasks of ten groups take 3 s to start)."""
 ANSWER_S, FAIR_ANSWER_S = 0.025, 1.0
-"""and so much for each activation, of a real-time task and of another: a late activation is followed by one that is
-due later. A kernel whose timers follow its tick answers each 10 ms; one task of some hundred has its turn after a
-second."""
+"""In addition, an amount for each activation, of a real-time task and of another: a late activation is followed
+by one that is due later. A kernel whose timers follow its tick answers every 10 ms; one task among some hundred
+gets its turn after a second."""
 
 
-def cell_cost_s(cell: Cell, length: Length) -> float:
-    """CPU seconds of the host for a cell that takes so long in the guest."""
+def cell_cost_s(cell: Cell) -> float:
+    """CPU seconds of the host for a cell."""
+    length = cell.length
     around_s = CELL_S + sum(BEFORE_S.get(_name(word), 0.0) for word in _loads(cell))
     if length.alone_s:
         around_s += sum(_late_s(word) for word in _loads(cell))
-    return around_s + length.measuring_s * _second_s(cell) + length.alone_s * _alone_second_s(cell)
+    guest = _guest(cell)
+    speed = guest.mips / MOST_MIPS
+    busy_s = 0.0
+    if guest.cpus > 1:
+        busy_s = SPIN_S * speed + TURN_S * 1e9 / guest.turn_ns
+        around_s += START_S + (START_VIRTUAL_S + START_VIRTUAL_CPU_S * guest.cpus) * busy_s
+    second_s, alone_second_s = _second_s(cell, speed) + busy_s, _alone_second_s(cell) * speed + busy_s
+    return around_s + length.measuring_s * second_s + length.alone_s * alone_second_s
 
 
-def limit_s(length: Length) -> float:
-    """The CPU time after which a guest whose cell takes so long is stuck."""
-    return LIMIT_S + LIMIT_PER_S * length.most_s
+def limit_s(cell: Cell) -> float:
+    """The CPU time after which a guest with this cell counts as stuck."""
+    cards_s = LIMIT_CARDS * _cards_s(cell) * (cell.length.most_s + cell.length.alone_s)
+    return LIMIT_S + LIMIT_PER_S * cell.length.most_s + cards_s
 
 
-def virtual_limit_s(cell: Cell, length: Length, rows: float) -> float:
-    """The time by the guest's own clock after which a cell of so many activations or points is stuck; of one that
-    ends with its duration `rows` is infinite."""
+def virtual_limit_s(cell: Cell) -> float:
+    """The time by the guest's own clock after which a cell counts as stuck."""
     policy = spell(cell.parameters.get("policy", ""))
     answer_s = ANSWER_S if policy.startswith(("fifo", "rr", "deadline")) else FAIR_ANSWER_S
-    late_s = rows * answer_s if math.isfinite(rows) else 0.0
+    late_s = cell.length.rows * answer_s
     groups = sum(_groups(word) for word in _loads(cell))
-    return VIRTUAL_S + VIRTUAL_PER_S * length.most_s + VIRTUAL_PER_GROUP_S * groups + late_s
+    executing_s = VIRTUAL_S + VIRTUAL_PER_GROUP_S * groups + late_s
+    return VIRTUAL_PER_S * cell.length.most_s + executing_s * _guest(cell).slower
 
 
-def _second_s(cell: Cell) -> float:
-    """CPU seconds for one virtual second in which this cell is measured."""
+def _guest(cell: Cell) -> GuestCpus:
+    return GuestCpus.parse(cell.labels.get(GUEST, ""))
+
+
+def _second_s(cell: Cell, speed: float) -> float:
+    """CPU seconds for one virtual second in which this cell is measured, by a guest of this part of the usual
+    speed."""
     period = cell.labels.get("period", "")
     if not period or cell.labels.get("timer", "").startswith("spin"):
-        return max(
-            _wanted_s(cell), BUSY_S
-        )  # it never sleeps: a test of data points, or one that watches for gaps
-    return _alone_second_s(cell) + ACTIVATION_S * 1e9 / max(1, parse_duration_ns(period))
+        # It never sleeps: a test of data points, or one that watches for gaps.
+        return max(_wanted_s(cell), BUSY_S) * speed
+    return _alone_second_s(cell) * speed + ACTIVATION_S * 1e9 / max(1, parse_duration_ns(period))
 
 
 def _alone_second_s(cell: Cell) -> float:
     """CPU seconds for one virtual second of this cell's loads, with nothing measured beside them."""
-    return min(_wanted_s(cell), max(LOADS_S.values()))
+    return min(_wanted_s(cell), max(LOADS_S.values())) + _cards_s(cell)
+
+
+def _cards_s(cell: Cell) -> float:
+    """CPU seconds for one virtual second of packets through emulated cards."""
+    through = (word for word in _loads(cell) if spec_options(word).get("card", "none") != "none")
+    return CARD_PACKET_S * sum(_packets(word) for word in through)
+
+
+def _packets(word: str) -> float:
+    """Packets that a load sends in a second; those of a flood where its target is no number."""
+    target = word.split(",")[0].partition(":")[2]
+    return min(float(target), CARD_FLOOD) if target.isdecimal() else CARD_FLOOD
 
 
 def _wanted_s(cell: Cell) -> float:
@@ -102,7 +139,7 @@ def _loads(cell: Cell) -> tuple[str, ...]:
 
 
 def _name(load: str) -> str:
-    return load.split(",")[0].partition(":")[0]
+    return spec_name(load)
 
 
 def _late_s(word: str) -> float:
@@ -111,7 +148,7 @@ def _late_s(word: str) -> float:
 
 
 def _groups(word: str) -> int:
-    """How many groups of hackbench a load has; 0 for another load."""
+    """The number of hackbench groups of a load; 0 for another load."""
     name, _, target = word.split(",")[0].partition(":")
     if name != "hackbench":
         return 0
@@ -129,13 +166,14 @@ def _load_s(word: str) -> float:
 
 
 def kind_of(cell: Cell) -> str:
-    """Cells of one kind cost the same for a virtual second, as far as the model errs."""
-    return f"{cell.test} {spell(cell.parameters.get('load', ())) or 'none'}"
+    """Cells of one kind have the same cost for a virtual second, including the error of the model."""
+    guest = f" {cell.labels[GUEST]}" if GUEST in cell.labels else ""
+    return f"{cell.test} {spell(cell.parameters.get('load', ())) or 'none'}{guest}"
 
 
 def makespan(costs: Iterable[float], lanes: int, begun: Iterable[float] = ()) -> float:
-    """How long it takes until all is done in so many lanes, each cell in the lane that is free first. `begun`: what
-    still runs takes so long."""
+    """The time until all cells are done in this many lanes, each cell in the lane that is free first.
+    `begun`: the remaining times of running cells."""
     ends = sorted(begun)[-lanes:]
     ends += [0.0] * (lanes - len(ends))
     for cost in costs:

@@ -1,4 +1,5 @@
-"""Settings below a study: what it and `--set` leave open, the settings files say, and the probe says the rest."""
+"""Settings below a study: for what the study and `--set` leave open, the settings files decide, then the
+probe."""
 
 from __future__ import annotations
 
@@ -6,22 +7,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from howlate.errors import UsageError
-from howlate.model.capabilities import Capabilities, LoadKind, Parameter
-from howlate.model.settings import LAB, LOADS, PROGRAM, TARGETS, Setting, Settings, unknown
+from howlate.model.answer import Answer, Command
+from howlate.model.capabilities import Capabilities, LoadKind, Parameter, spec_name
+from howlate.model.decode import IN_FILE
+from howlate.model.settings import LAB, LOADS, TARGETS, Setting, Settings, over, unknown
 from howlate.model.study import Study, Value, spell
-from howlate.plan.check import (
+from howlate.plan.options import (
     OURS_OF_LOADS,
-    canonical,
-    check_typed,
+    arguments,
+    check_options,
     find_test,
     load_specs,
     parameters_of,
+    plain,
 )
 
 STUDY, CHANGED, PROBE = "the study", "--set", "the probe"
-"""Places that are no files."""
+"""Origins that are not files."""
 TARGET = "target"
-"""What a load's target is called among its options."""
+"""The name of a load's target among its options."""
 
 
 @dataclass(frozen=True)
@@ -30,104 +34,119 @@ class InForce:
 
     study: Study
     settings: Mapping[str, Mapping[str, object]]
-    """Each value with the place it came from, by name: "cyclic.period", "loads.cpu.nice", "lab.seeds"."""
+    """Each value with its origin, by name: "cyclic.period", "loads.cpu.nice", "lab.seeds"."""
 
 
-def check_settings(settings: Settings, can: Capabilities) -> None:
-    """Refuses what the probe does not know, with the nearest name, the file and the place."""
+def questions_of(settings: Settings, can: Capabilities) -> dict[Command, str]:
+    """The questions to the probe about the values in these settings, with the place of each. Names that the
+    probe does not know are refused, with the nearest name, the file and the place."""
     tests = {test.name: test for test in can.tests}
-    for name, values in _others(settings.tests).items():
+    questions: dict[Command, str] = {}
+    for name, values in settings.tests.items():
         if name not in tests:
-            file = next((its.place for its in values.values()), "settings")
+            file = next((setting.place for setting in values.values()), "settings")
             raise unknown(name, file, f"[{name}]", [*tests, LAB, LOADS, TARGETS])
         for key, setting in values.items():
-            _checked(key, setting, f"[{name}]", lambda k, v, t=tests[name]: canonical(k, v, t, can))
+            place = f"{setting.place}, [{name}]"
+            try:
+                check_options({key: setting.value}, tests[name], can)
+            except UsageError as problem:
+                raise UsageError(IN_FILE(file=place, problem=problem.statement)) from None
+            questions[arguments(name, {key: setting.value})] = place
     loads = {load.name: load for load in can.loads}
-    for name, values in _others(settings.loads).items():
+    for name, values in settings.loads.items():
         if name not in loads:
-            file = next((its.place for its in values.values()), "settings")
+            file = next((setting.place for setting in values.values()), "settings")
             raise unknown(name, file, f"[{LOADS}.{name}]", loads)
         for key, setting in values.items():
             known = _options(loads[name], can)
             if key not in known:
                 raise unknown(key, setting.place, f"[{LOADS}.{name}]", known)
-            if known[key].type != "flag":
-                _checked(key, setting, f"[{LOADS}.{name}]", lambda k, v, o=known: check_typed(o[k], spell(v)))
+            spec = name if key != TARGET else f"{name}:{spell(setting.value)}"
+            option = arguments(spec, {} if key == TARGET else {key: setting.value})
+            questions["load", *option] = f"{setting.place}, [{LOADS}.{name}]"
+    return questions
 
 
-def _others(tables: Mapping[str, Mapping[str, Setting]]) -> dict[str, dict[str, Setting]]:
-    """Without what the program's own file says."""
-    own = {
-        name: {key: setting for key, setting in values.items() if setting.place != PROGRAM}
-        for name, values in tables.items()
-    }
-    return {name: values for name, values in own.items() if values or not tables[name]}
-
-
-def _checked(key: str, setting: Setting, place: str, check: object) -> None:
-    try:
-        check(key, setting.value)  # type: ignore[operator]
-    except UsageError as problem:
-        raise UsageError(f"{setting.place}, {place}: {problem.message}", problem.remedy) from None
+def refuse_settings(questions: Mapping[Command, str], answers: Mapping[Command, Answer]) -> None:
+    """UsageError for the first value that is wrong regardless of the others."""
+    for command, place in questions.items():
+        why = answers[command].refusal
+        if why is not None and not answers[command].readable:
+            raise UsageError(IN_FILE(file=place, problem=why.statement))
 
 
 def _options(load: LoadKind, can: Capabilities) -> dict[str, Parameter]:
-    found = {p.name: p for p in (*load.params, *can.load_common) if p.name not in OURS_OF_LOADS}
-    return {TARGET: load.target, **found}
+    options = {p.name: p for p in (*load.params, *can.load_common) if p.name not in OURS_OF_LOADS}
+    return {TARGET: load.target, **options}
+
+
+def probe_settings(can: Capabilities) -> Settings:
+    """The probe's own defaults, as the settings below all files."""
+    return Settings(
+        {test.name: _defaults(parameters_of(test, can)) for test in can.tests},
+        {load.name: _defaults(_options(load, can)) for load in can.loads if load.name != "none"},
+    )
+
+
+def _defaults(parameters: Mapping[str, Parameter]) -> dict[str, Setting]:
+    """The defaults of the parameters that have one."""
+    return {
+        name: Setting(
+            parameter.default in ("true", "on") if parameter.type == "flag" else parameter.default, PROBE
+        )
+        for name, parameter in parameters.items()
+        if parameter.default or parameter.type == "flag"
+    }
 
 
 def with_settings(study: Study, settings: Settings, can: Capabilities, changed: Mapping[str, str]) -> InForce:
-    """The study with what the files say where it is silent. What is the probe's own default is left out, so that
-    cells keep their ids whether a default stands in a file or not. `changed`: what --set named."""
-    check_settings(settings, can)
+    """The study, completed from the files. Values that equal the probe's own default are left out, so that
+    cells keep their ids whether a file states a default or not. `changed`: the names that --set gave."""
     told: dict[str, Mapping[str, object]] = {}
+    settings = over(probe_settings(can), settings)
 
     def change(piece: Study) -> Study:
-        full, said = _of_piece(piece, settings, can, changed)
-        told.update(said)
+        full, origins = _of_piece(piece, settings, can, changed)
+        told.update(origins)
         return full
 
     full = study.each(change)
-    for kind, some in ((LAB, settings.lab), (TARGETS, settings.targets)):
-        told |= {f"{kind}.{n}": {"value": _plain(s.value), "from": s.place} for n, s in some.items()}
-    for load, options in settings.loads.items():
-        told |= {
-            f"{LOADS}.{load}.{n}": {"value": _plain(s.value), "from": s.place} for n, s in options.items()
-        }
+    tables = {LAB: settings.lab, TARGETS: settings.targets}
+    tables |= {f"{LOADS}.{load}": options for load, options in settings.loads.items()}
+    for table, values in tables.items():
+        told |= {f"{table}.{n}": {"value": _plain(s.value), "from": s.place} for n, s in values.items()}
     return InForce(full, told)
 
 
 def _of_piece(
     study: Study, settings: Settings, can: Capabilities, changed: Mapping[str, str]
 ) -> tuple[Study, Mapping[str, Mapping[str, object]]]:
-    """A study without parts, with what is below it, and what that says of each parameter of its test."""
+    """A study without parts, completed from below, and the origin of each parameter of its test."""
     try:
         test = find_test(study.test, can)
     except UsageError as problem:
-        raise UsageError(f"{study.name}: {problem.message}", problem.remedy) from None
+        raise UsageError(IN_FILE(file=study.name, problem=problem.statement)) from None
     known = parameters_of(test, can)
     own = settings.tests.get(study.test, {})
     added: dict[str, Value] = {}
-    for name, its in own.items():
+    for name, setting in own.items():
         if name not in known or name in study.settings or name in study.axes:
             continue
-        default = known[name].default
-        value = canonical(name, its.value, test, can)
-        if value != (canonical(name, default, test, can) if default else None) and value not in (None, ()):
-            added[name] = its.value
+        value = plain(name, setting.value)
+        if value not in (plain(name, known[name].default or False), ()):
+            added[name] = setting.value
     full = _with_loads(replace(study, settings={**added, **study.settings}), settings.loads, can)
     told: dict[str, Mapping[str, object]] = {}
-    for name, parameter in known.items():
-        setting = own.get(name)
+    for name in known:
         if name in full.axes or (name in full.settings and name not in added):
-            found: object = full.axes.get(name, full.settings.get(name))
+            value = full.axes.get(name, full.settings.get(name))
             place = CHANGED if {name, f"{study.part}.{name}"} & changed.keys() else STUDY
-        elif setting is not None:
-            found, place = setting.value, setting.place
+        elif name in own:
+            value, place = own[name].value, own[name].place
         else:
-            found, place = parameter.default, PROBE
-        if found != "":
-            told[f"{study.part or study.test}.{name}"] = {"value": _plain(found), "from": place}
+            continue
+        told[f"{study.part or study.test}.{name}"] = {"value": _plain(value), "from": place}
     return full, told
 
 
@@ -137,12 +156,10 @@ def _plain(value: object) -> object:
 
 def _with_loads(study: Study, settings: Mapping[str, Mapping[str, Setting]], can: Capabilities) -> Study:
     """The loads of the study with the options that the files give them and the study does not."""
-    if not any(settings.values()):
-        return study
     loads = {load.name: load for load in can.loads}
 
     def one(spec: str) -> str:
-        name = spec.split(",")[0].partition(":")[0]
+        name = spec_name(spec)
         own = settings.get(name, {})
         return _with_options(spec, own, loads[name], can) if name in loads and own else spec
 
@@ -164,7 +181,8 @@ def _with_loads(study: Study, settings: Mapping[str, Mapping[str, Setting]], can
 
 
 def _with_options(spec: str, own: Mapping[str, Setting], load: LoadKind, can: Capabilities) -> str:
-    """A load as it is written, with what `own` adds to it: neither what is written nor the probe's defaults."""
+    """A load as written, completed from `own` except for the options that are written and those that equal
+    the probe's defaults."""
     head, *options = spec.split(",")
     known = _options(load, can)
     given = {option.partition("=")[0] for option in options}
@@ -181,18 +199,8 @@ def _with_options(spec: str, own: Mapping[str, Setting], load: LoadKind, can: Ca
 
 
 def defaults_text(can: Capabilities) -> str:
-    """The program's own settings file: every default that there is."""
-    lines = [
-        "# Every default, as `howlate settings --defaults` writes it. Which files lie above it: docs/settings.md.",
-        "# A name behind a # has no default: it is off, or howlate chooses.",
-        "",
-        f"[{TARGETS}]",
-        'default = "local"',
-        "",
-        f"[{LAB}]",
-        "seeds = 0 # 0: eight",
-        "jobs = 0 # 0: as many guests at once as the host has CPUs",
-    ]
+    """Every default of the probe, in the form of a settings file."""
+    lines = ["# The probe's defaults. A name behind a # has none: it is off, or the probe chooses."]
     for test in sorted(can.tests, key=lambda test: test.name):
         lines += ["", f"[{test.name}]"]
         for name, parameter in sorted(parameters_of(test, can).items()):

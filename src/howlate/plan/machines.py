@@ -1,4 +1,4 @@
-"""A study on a target of several machines (the lab's kernels): the axis `kernel`, and seeds for repetitions."""
+"""A study on a target with several machines (the lab's kernels): the axis `kernel`, and seeds as repetitions."""
 
 from __future__ import annotations
 
@@ -9,15 +9,34 @@ from dataclasses import replace
 from howlate.errors import UsageError
 from howlate.model.study import KERNEL, Study, Value, spell
 from howlate.model.units import format_duration, parse_duration_ns
+from howlate.words.statement import rule
+
+ONE_KERNEL = rule(
+    "plan.one-kernel",
+    "{study} compares kernels ({kernels:all}), and a running machine has one",
+    remedy="`howlate lab run {study}` boots them as guests; or run it without its axis kernel after each boot, and "
+    "make a report of the runs",
+)
+SEEDS_RANGE = rule(
+    "plan.seeds-range",
+    "--seeds must be between 1 and 10000, not {seeds}",
+    remedy="leave it out for {default} seeds",
+)
+SEED_AXIS = rule(
+    "plan.seed-axis",
+    '{study} has an axis "seed", but in virtual time every point has its seeds anyway',
+    remedy="leave it out, and choose their number with --seeds N",
+)
 
 SEEDS = 8
-"""So many seeds a point has where nothing else is said (docs/adr/0004)."""
+"""The default number of seeds of a point (docs/adr/0004)."""
 PHASES_NS = 4_000_000
-"""A phase is drawn from so long: a tick of 250 Hz, the distributions' choice."""
+"""Phases are drawn from this range: a tick of 250 Hz, the distributions' choice."""
 
 
 def kernels_of(study: Study) -> tuple[str, ...]:
-    """The kernels that a study compares, as an axis or (one) as a setting: it is for the lab alone."""
+    """The kernels that a study compares, as an axis or (a single one) as a setting: such a study is only for
+    the lab."""
     if KERNEL in study.axes:
         return tuple(spell(value) for value in study.axes[KERNEL])
     setting = study.settings.get(KERNEL)
@@ -25,20 +44,16 @@ def kernels_of(study: Study) -> tuple[str, ...]:
 
 
 def on_machines(study: Study, machines: Sequence[str]) -> Study:
-    """The study with the target's machines as its axis `kernel`: where the study has it, else first; where the
-    study has parts, as its kernels.
+    """The study with the target's machines as its axis `kernel`: in the place where the study has the axis,
+    else first; if the study has parts, as its kernels.
 
-    Refused where the target is one machine without a name and the study names kernels.
+    UsageError if the target is one machine without a name and the study names kernels.
     """
     asked = kernels_of(study)
     if tuple(machines) == ("",):
         if not asked:
             return study
-        raise UsageError(
-            f"{study.id} compares kernels ({', '.join(asked)}), and a machine that runs has one",
-            f"`howlate lab run {study.id}` boots them as guests; or run it without its axis kernel "
-            "after each boot, and make a report of the runs",
-        )
+        raise UsageError(ONE_KERNEL(study=study.id, kernels=tuple(asked)))
     if study.parts:
         return replace(study, kernels=tuple(machines))
     settings = {name: value for name, value in study.settings.items() if name != KERNEL}
@@ -49,7 +64,7 @@ def on_machines(study: Study, machines: Sequence[str]) -> Study:
 
 
 def _meant(study: Study, machines: Sequence[str]) -> Iterable[Mapping[str, tuple[Value, ...]]]:
-    """The exclusions that can still meet a cell."""
+    """The exclusions that can still match a cell."""
     for entry in study.exclude:
         if KERNEL not in entry:
             yield entry
@@ -58,35 +73,32 @@ def _meant(study: Study, machines: Sequence[str]) -> Iterable[Mapping[str, tuple
 
 
 def seeded(study: Study, seeds: int) -> Study:
-    """The study with so many seeds for repetitions; refused where it sets the seed itself."""
+    """The study with this many seeds as repetitions; UsageError if it sets the seed itself."""
     if not 1 <= seeds <= 10_000:
-        raise UsageError(f"{seeds} seeds cannot be", f"use 1 to 10000 (default {SEEDS})")
+        raise UsageError(SEEDS_RANGE(seeds=seeds, default=SEEDS))
     if any("seed" in piece.axes for piece in study.pieces()):
-        raise UsageError(
-            f'{study.id} has an axis "seed"; in virtual time a point has its seeds anyway',
-            "leave it out, and say how many by --seeds N",
-        )
+        raise UsageError(SEED_AXIS(study=study.id))
     return replace(study, order=replace(study.order, repetitions=seeds))
 
 
 def phase_ns(seed: int) -> int:
-    """Where in the kernel's tick a seed's first release lies: the same for all kernels and points, so that
-    comparisons are paired."""
+    """The phase of a seed's first release within the kernel's tick: the same for all kernels and points, so
+    that comparisons are paired."""
     digest = hashlib.sha256(f"howlate phase {seed}".encode()).digest()
     return int.from_bytes(digest[:8], "big") % PHASES_NS
 
 
 def with_seed(parameters: Mapping[str, Value], seed: int, known: Mapping[str, str]) -> dict[str, Value]:
     """A point's parameters for one seed. `known`: the test's parameters with their defaults."""
-    found = dict(parameters)
+    seeded = dict(parameters)
     if "first" in known:
-        first = spell(found["first"]) if "first" in found else known["first"] or "0ns"
-        found["first"] = format_duration(parse_duration_ns(first) + phase_ns(seed))
-    if "seed" in known and ("dither" in found or "dither" not in known):
-        found["seed"] = str(seed)
-    return found
+        first = spell(seeded["first"]) if "first" in seeded else known["first"] or "0ns"
+        seeded["first"] = format_duration(parse_duration_ns(first) + phase_ns(seed))
+    if "seed" in known and ("dither" in seeded or "dither" not in known):
+        seeded["seed"] = str(seed)
+    return seeded
 
 
 def seeds_differ(parameters: Mapping[str, Value], known: Mapping[str, str]) -> bool:
-    """Whether a seed changes anything of this point: without it all seeds are the same bytes."""
+    """Whether a seed changes anything of this point; if not, all seeds give the same bytes."""
     return with_seed(parameters, 1, known) != with_seed(parameters, 2, known)

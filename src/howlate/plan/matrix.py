@@ -1,88 +1,178 @@
-"""The matrix of a study as cells, in the study's order."""
+"""The matrix of a study as cells, in the study's order: its points, the probe's answers to them, and the
+plan."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 import json
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from howlate.errors import UsageError
-from howlate.model.capabilities import Capabilities, Parameter, TestKind
-from howlate.model.decode import suggestion
+from howlate.errors import HowlateError, NotPossibleError, UsageError
+from howlate.model.answer import Answer, Command
+from howlate.model.capabilities import Capabilities, TestKind
+from howlate.model.decode import IN_FILE, suggestion
 from howlate.model.plan import Cell, Length, Plan
 from howlate.model.study import EXPECTED, KERNEL, PART, Order, Study, Value, spell
-from howlate.model.units import parse_bytes, parse_count, parse_cpus, parse_duration_ns
-from howlate.plan.check import (
-    alone_least_ns,
-    canonical,
-    check_together,
+from howlate.plan.lasting import too_short
+from howlate.plan.machines import seeds_differ, with_seed
+from howlate.plan.options import (
+    arguments,
+    check_options,
+    default_values,
     find_test,
-    find_timer,
-    needs_reference,
+    load_specs,
     parameters_of,
+    plain,
 )
-from howlate.plan.machines import on_machines, seeded, seeds_differ, with_seed
+from howlate.words.quantities import sentence_case
+from howlate.words.statement import Statement, rule
+
+ALL_EXCLUDED = rule("plan.all-excluded", "{study}: every cell is excluded", remedy="remove an [[exclude]]")
+NOT_ON_AXIS = rule(
+    "plan.not-on-axis",
+    '{study}: [[exclude]] names {axis} = "{value}", which is not on that axis',
+    remedy="{hint}",
+)
+CELL_TWICE = rule(
+    "plan.cell-twice",
+    "{study}: the cell {cell} stands twice in the matrix",
+    remedy="repeat it by order.repetitions",
+)
+TOO_MANY_CELLS = rule(
+    "plan.too-many-cells",
+    "the matrix has {count:count} cells, more than {most:count}",
+    remedy="allow it with --most-cells {allowed}",
+)
 
 MOST_CELLS = 10_000
 OVERHEAD_S = 1.0
-"""Around each cell: starting probe and loads, writing Parquet and statistics (rough, for the estimate)."""
-UNMEASURED = "unmeasured"
-"""The test that runs loads alone: there they are their own reference."""
-ALONE_S, ALONE_MOST_S = 0.25, 5.0
-"""How long the probe runs the loads with nothing measured beside them first, at least and at most, where a cell needs
-that (`alone_at_least_ns` and `alone_at_most_ns` in the probe's cell/loads.cpp)."""
+"""The overhead of each cell: starting probe and loads, writing Parquet and statistics (a rough estimate)."""
 RESTART_S = 0.25
-"""Ending the loads after that and starting them again (rough, for the estimate)."""
+"""Ending the loads that ran alone and starting them again (a rough estimate)."""
 LABELLED = ("load", "period", "policy", "timer", "cpu")
-
-Canonical = Callable[[str, Value, str], Value | None]
 
 
 @dataclass(frozen=True)
 class Machines:
-    """What a target's machines can do, by label; the plan has the axis `kernel` over them."""
+    """The capabilities of a target's machines, by label; the plan has the axis `kernel` over them."""
 
     can: Mapping[str, Capabilities]
     impossible: Mapping[str, str]
-    """Machines on which nothing can be measured, and why. They stand in `can` as well, with another's."""
+    """Machines on which nothing can be measured, and why. They are in `can` as well, with another machine's
+    capabilities."""
     seeds: int = 0
-    """So many seeds are the repetitions of a point (virtual time); 0: the study's repetitions."""
-    cost: Callable[[Cell, Length], float] | None = None
-    """The host's seconds for a cell that takes so long by the machine's clock; None where these are the same."""
+    """The number of seeds that are the repetitions of a point (virtual time); 0: the study's repetitions."""
+    cost: Callable[[Cell], float] | None = None
+    """The host's seconds for a cell; None if they equal the machine's."""
     stream_bytes_most: int = 0
-    """What a machine can give back of a cell; 0: without a limit."""
+    """The largest stream that a machine can return for a cell; 0: no limit."""
+
+
+@dataclass(frozen=True)
+class MatrixPoint:
+    """A point of the matrix, before the probe has interpreted its options."""
+
+    study: Study
+    """The study, without parts."""
+    values: Mapping[str, Value]
+    """The values of its axes."""
+    options: Mapping[str, Value]
+    """The options as the study spells them."""
+    can: Capabilities
+    """The capabilities of its machine."""
+
+    @property
+    def command(self) -> Command:
+        """The question to the probe about this point."""
+        return arguments(self.study.test, self.options)
+
+    @property
+    def machine(self) -> str:
+        return spell(self.values.get(KERNEL, ""))
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A study's points, before the probe has been asked about them."""
+
+    study: Study
+    points: tuple[MatrixPoint, ...]
+    machines: Machines | None = None
+
+    @property
+    def commands(self) -> list[Command]:
+        """The questions to the probe, each once."""
+        return list(dict.fromkeys(point.command for point in self.points))
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan, and the warnings to print before anything is measured."""
+
+    plan: Plan
+    warnings: tuple[str, ...] = ()
+    """The probe's warnings, each sentence once."""
+    too_short: tuple[Statement, ...] = ()
+    """Cells that end before their loads have done anything."""
+
+
+def draft_plan(
+    study: Study, can: Capabilities, most: int = MOST_CELLS, machines: Machines | None = None
+) -> Draft:
+    """All points of the study, which was made for these machines (`on_machines`)."""
+    pieces = study.pieces() if machines is None else [_with_kernels(piece) for piece in study.pieces()]
+    _not_too_many(pieces, study.order.repetitions, most)
+    by_machine = {"": can} if machines is None else machines.can
+    return Draft(study, tuple(point for piece in pieces for point in _points(piece, by_machine)), machines)
 
 
 def make_plan(
-    study: Study,
-    capabilities: Capabilities,
-    labels: Mapping[str, str] | None = None,
-    most: int = MOST_CELLS,
-    machines: Machines | None = None,
-) -> Plan:
-    """All cells of the study, checked. `labels` (the kernel of a machine without a name) are added to each and
-    are no part of its id."""
-    names = ("",) if machines is None else tuple(machines.can)
-    pieces = [on_machines(piece, names) for piece in study.pieces()]
+    draft: Draft, answers: Mapping[Command, Answer], labels: Mapping[str, str] | None = None
+) -> Planned:
+    """All cells of the draft, with the probe's answers. `labels` (the kernel of a machine without a name) are
+    added to each and are not part of its id. UsageError if an answer is one, with the place in the study."""
+    _refuse(draft, answers)
+    machines = draft.machines
+    answered = [(point, answers[point.command]) for point in draft.points]
+    once = [_cell(point, answer, machines, labels or {}) for point, answer in answered]
+    _no_twins(draft.study, once)
+    cells = _ordered(once, draft.study.order)
     if machines is not None and machines.seeds:
-        pieces = [seeded(piece, machines.seeds) for piece in pieces]
-    order = pieces[0].order
-    _not_too_many(pieces, order.repetitions, most)
-    can = {"": capabilities} if machines is None else machines.can
-    once = [cell for piece in pieces for cell in _once(piece, can, machines, labels or {})]
-    _no_twins(study, once)
-    cells = _ordered(once, order)
-    if machines is not None and machines.seeds:
-        cells = _with_seeds(cells, can)
-    return Plan(tuple(cells))
+        cells = _with_seeds(cells, machines.can)
+    warnings = dict.fromkeys(text for _, answer in answered for text in answer.warnings)
+    few = [(cell, answer.few_deeds) for cell, (_, answer) in zip(once, answered, strict=True)]
+    return Planned(Plan(tuple(cells)), tuple(warnings), too_short(few))
 
 
-def _not_too_many(pieces: Iterable[Study], repetitions: int, most: int) -> None:
+def _refuse(draft: Draft, answers: Mapping[Command, Answer]) -> None:
+    """Raise the first wrong usage. Its place is the point, or the part if every point of the part has it."""
+    for point in draft.points:
+        why = answers[point.command].refusal
+        if not isinstance(why, UsageError):
+            continue
+        refusals = [
+            answers[other.command].refusal for other in draft.points if other.study.part == point.study.part
+        ]
+        everywhere = all(
+            isinstance(other, UsageError) and other.statement == why.statement for other in refusals
+        )
+        values = {} if everywhere and len(refusals) > 1 else point.values
+        where = [point.study.name, *(f"{name} = {spell(value)}" for name, value in values.items())]
+        raise UsageError(IN_FILE(file=", ".join(where), problem=why.statement))
+
+
+def _with_kernels(piece: Study) -> Study:
+    """A part of a study with the kernels as its first axis."""
+    if KERNEL in piece.axes:
+        return piece
+    return replace(piece, axes={KERNEL: piece.kernels, **piece.axes})
+
+
+def _not_too_many(pieces: Sequence[Study], repetitions: int, most: int) -> None:
     count = 0
     for piece in pieces:
         points = repetitions
@@ -90,46 +180,50 @@ def _not_too_many(pieces: Iterable[Study], repetitions: int, most: int) -> None:
             points *= len(values)
         count += points
     if count > most:
-        raise UsageError(
-            f"the matrix has {count:,} cells, more than {most:,}", f"allow it with --most-cells {count}"
+        raise UsageError(TOO_MANY_CELLS(count=count, most=most, allowed=count))
+
+
+def _points(study: Study, can: Mapping[str, Capabilities]) -> list[MatrixPoint]:
+    """The points that nothing excludes. The study has no parts."""
+    first = next(iter(can.values()))
+    try:
+        test = find_test(study.test, first)
+        given = {**study.settings, **{name: values[0] for name, values in study.axes.items()}}
+        check_options({name: value for name, value in given.items() if name != KERNEL}, test, first)
+    except UsageError as problem:
+        raise UsageError(IN_FILE(file=study.name, problem=problem.statement)) from None
+    exclude = [_exclusion(study, entry) for entry in study.exclude]
+    points = [
+        MatrixPoint(study, values, _options(study, values, first), can[spell(values.get(KERNEL, ""))])
+        for values in (
+            dict(zip(study.axes, row, strict=True)) for row in itertools.product(*study.axes.values())
         )
-
-
-def _once(
-    study: Study, can: Mapping[str, Capabilities], machines: Machines | None, labels: Mapping[str, str]
-) -> list[Cell]:
-    """Each point's first repetition. The study is one without parts."""
-
-    @cache
-    def spelt(name: str, value: Value, machine: str) -> Value | None:
-        try:
-            return canonical(name, value, find_test(study.test, can[machine]), can[machine])
-        except UsageError as problem:
-            raise UsageError(f"{study.name}: {problem.message}", problem.remedy) from None
-
-    for name, value in study.settings.items():
-        spelt(name, value, next(iter(can)))
-
-    def plain(name: str, value: Value) -> Value | None:
-        return value if name == KERNEL else spelt(name, value, next(iter(can)))
-
-    exclude = [_exclusion(study, entry, plain) for entry in study.exclude]
-    found = [
-        _cell(study, can, machines, point, spelt, labels)
-        for point in _points(study)
-        if not any(all(plain(n, point[n]) in values for n, values in entry.items()) for entry in exclude)
+        if not any(all(plain(n, values[n]) in meant for n, meant in entry.items()) for entry in exclude)
     ]
-    if not found:
-        raise UsageError(f"{study.name}: every cell is excluded", "take an [[exclude]] away")
-    return found
+    if not points:
+        raise UsageError(ALL_EXCLUDED(study=study.name))
+    return points
+
+
+def _options(study: Study, values: Mapping[str, Value], can: Capabilities) -> dict[str, Value]:
+    """The options that a point passes to the probe."""
+    options = {name: value for name, value in {**study.settings, **values}.items() if name != KERNEL}
+    if "load" in options:
+        try:
+            options["load"] = load_specs(options["load"])
+        except UsageError as problem:
+            raise UsageError(IN_FILE(file=study.name, problem=problem.statement)) from None
+    if can.takes(study.test, "dither") and plain("dither", options.get("dither", False)) is False:
+        options.pop("seed", None)  # the seed belongs to the dither
+    return options
 
 
 def _with_seeds(cells: Iterable[Cell], can: Mapping[str, Capabilities]) -> Iterable[Cell]:
-    """A cell's repetition is its seed; where a seed changes nothing one is measured."""
+    """A cell's repetition is its seed; if a seed changes nothing, one is measured."""
 
     @cache
     def known(test: str, machine: str) -> Mapping[str, str]:
-        return _defaults(parameters_of(find_test(test, can[machine]), can[machine]))
+        return default_values(test, can[machine])
 
     for cell in cells:
         defaults = known(cell.test, cell.machine)
@@ -139,100 +233,88 @@ def _with_seeds(cells: Iterable[Cell], can: Mapping[str, Capabilities]) -> Itera
             yield cell
 
 
-def _defaults(parameters: Mapping[str, Parameter]) -> dict[str, str]:
-    return {name: parameter.default for name, parameter in parameters.items()}
-
-
-def _points(study: Study) -> Iterable[dict[str, Value]]:
-    for values in itertools.product(*study.axes.values()):
-        yield dict(zip(study.axes, values, strict=True))
-
-
-def _exclusion(
-    study: Study, entry: Mapping[str, tuple[Value, ...]], plain: Callable[[str, Value], Value | None]
-) -> dict[str, set[Value | None]]:
-    """An exclude's values in their one spelling; refuses one that its axis does not have. A kernel may be absent:
-    which ones are measured is the target's to say."""
-    found: dict[str, set[Value | None]] = {}
+def _exclusion(study: Study, entry: Mapping[str, tuple[Value, ...]]) -> dict[str, set[object]]:
+    """The values of an exclusion; a value that its axis does not have is refused. A kernel may be absent,
+    because the target decides which kernels are measured."""
+    meant: dict[str, set[object]] = {}
     for name, values in entry.items():
-        found[name] = set()
+        meant[name] = {plain(name, value) for value in values}
         axis = {plain(name, value) for value in study.axes[name]}
         for value in values:
-            try:
-                one = plain(name, value)
-            except UsageError:
-                one = value  # no value at all, such as a misspelt load
-            if one not in axis and name != KERNEL:
+            if plain(name, value) not in axis and name != KERNEL:
                 raise UsageError(
-                    f'{study.name}: [[exclude]] names {name} = "{spell(value)}", which is not on that axis',
-                    suggestion(spell(value), (spell(v) for v in study.axes[name])),
+                    NOT_ON_AXIS(
+                        study=study.name,
+                        axis=name,
+                        value=spell(value),
+                        hint=suggestion(spell(value), (spell(v) for v in study.axes[name])),
+                    )
                 )
-            found[name].add(one)
-    return found
+    return meant
 
 
-def _cell(
-    study: Study,
-    can: Mapping[str, Capabilities],
-    machines: Machines | None,
-    point: Mapping[str, Value],
-    spelt: Canonical,
-    labels: Mapping[str, str],
-) -> Cell:
+def _cell(point: MatrixPoint, answer: Answer, machines: Machines | None, labels: Mapping[str, str]) -> Cell:
     """The point's first repetition."""
-    machine = "" if machines is None else spell(point[KERNEL])
-    capabilities = can[machine]
-    test = find_test(study.test, capabilities)
-    given = {name: value for name, value in {**study.settings, **point}.items() if name != KERNEL}
-    spellings = {name: spelt(name, value, machine) for name, value in given.items()}
-    parameters = {name: value for name, value in spellings.items() if value is not None}
-    if _is_seed_idle(parameters, test, capabilities, machines):
-        parameters.pop("seed", None)
-    try:
-        impossible = check_together(parameters, test, capabilities)
-        expected_s = expected_seconds(parameters, test, capabilities)
-    except UsageError as problem:
-        where = ", ".join(f"{k} = {spell(v)}" for k, v in point.items())
-        raise UsageError(
-            f"{study.name}{f', {where}' if where else ''}: {problem.message}", problem.remedy
-        ) from None
-    shown = _labels(parameters, point, test, capabilities)
+    study, test = point.study, find_test(point.study.test, point.can)
+    parameters = _parameters(point, answer, machines)
+    shown = _labels(parameters, point.values, test, point.can)
     slug = [shown[name] for name in study.axes] or ([] if study.part else [test.name])
     part = {PART: study.part} if study.part else {}
+    length = answer.length
     cell = Cell(
-        id=cell_id(test.name, parameters, [*part.values(), *slug], 1, machine),
+        id=cell_id(test.name, parameters, [*part.values(), *slug], 1, point.machine),
         test=test.name,
         parameters=parameters,
         labels={**part, **labels, **shown},
         repetition=1,
-        expected_s=expected_s,
-        impossible=impossible,
-        machine=machine,
+        expected_s=length.measuring_s + OVERHEAD_S + (length.alone_s + RESTART_S if length.alone_s else 0.0),
+        machine=point.machine,
         starvation_expected=study.starvation == EXPECTED,
+        length=length,
     )
-    return cell if machines is None else _on_machine(cell, machines, capabilities)
-
-
-def _is_seed_idle(
-    parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities, machines: Machines | None
-) -> bool:
-    """Whether a seed is no part of the point: it is the dither's and there is none, or the repetition's."""
-    no_dither = "dither" in parameters_of(test, capabilities) and "dither" not in parameters
-    return no_dither or (machines is not None and bool(machines.seeds))
-
-
-def _on_machine(cell: Cell, machines: Machines, capabilities: Capabilities) -> Cell:
-    """With how long it takes there, and whether it can be measured there at all."""
-    impossible = machines.impossible.get(cell.machine, "") or cell.impossible
+    why = machines.impossible.get(cell.machine, "") if machines else ""
+    why = why or _refusal(answer.refusal) or lacking(parameters, test, point.can)
+    if machines is None:
+        return replace(cell, impossible=why)
     if machines.cost is not None:
-        cell = replace(cell, expected_s=machines.cost(cell, planned_length(cell, capabilities)))
-    cell = replace(cell, impossible=impossible)
-    return cell if impossible else replace(cell, impossible=_too_much(cell, machines, capabilities))
+        cell = replace(cell, expected_s=machines.cost(cell))
+    return replace(cell, impossible=why or _too_much(length, machines))
 
 
-def _too_much(cell: Cell, machines: Machines, capabilities: Capabilities) -> str:
-    """Why the machine cannot give back what it would measure, on one CPU at least; "" if it can."""
-    needed, most = expected_stream_bytes(cell, capabilities, 1), machines.stream_bytes_most
+def _parameters(point: MatrixPoint, answer: Answer, machines: Machines | None) -> dict[str, Value]:
+    """The options in canonical spelling, without flags that are off and without a seed that is the
+    repetition's."""
+    parameters = {name: answer.options.get(name, value) for name, value in point.options.items()}
+    if machines is not None and machines.seeds:
+        parameters.pop("seed", None)
+    return {name: value for name, value in parameters.items() if value is not False}
+
+
+def _refusal(refusal: HowlateError | None) -> str:
+    if not isinstance(refusal, NotPossibleError):
+        return ""
+    return ". ".join(text for text in (refusal.message, sentence_case(refusal.remedy)) if text)
+
+
+def lacking(parameters: Mapping[str, Value], test: TestKind, can: Capabilities) -> str:
+    """The timer and knobs of a cell that its machine lacks according to its own probe's list; "" if it has
+    all. A machine whose probe was not asked about the cell reports it while measuring."""
+    defaults = {p.name: p.default for p in test.params}
+    name = parameters.get("timer", defaults.get("timer"))
+    for timer in can.timers:
+        if timer.name == name and not timer.available:
+            return f"{timer.name}: {timer.reason or 'this kernel does not have it'}"
+    knobs = parameters.get("knob", ())
+    wanted = {text.partition("=")[0] for text in (knobs if isinstance(knobs, tuple) else ())}
+    for knob in can.knobs:
+        if knob.name in wanted and not knob.available:
+            return f"knob {knob.name}: {knob.reason or 'this machine does not have it'}"
+    return ""
+
+
+def _too_much(length: Length, machines: Machines) -> str:
+    """Why the machine cannot return the result of this measurement; "" if it can."""
+    needed, most = length.stream_bytes, machines.stream_bytes_most
     if not most or needed <= most:
         return ""
     return (
@@ -263,7 +345,7 @@ def _labels(
 def cell_id(
     test: str, parameters: Mapping[str, Value], words: Iterable[str], repetition: int, machine: str = ""
 ) -> str:
-    """A folder's name that depends on what is measured alone, never on the place in the plan."""
+    """A folder's name that depends only on what is measured, never on the place in the plan."""
     what = [test, sorted(parameters.items()), *([machine] if machine else [])]
     content = json.dumps(what, sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(content.encode()).hexdigest()[:10]
@@ -276,9 +358,7 @@ def _no_twins(study: Study, cells: Iterable[Cell]) -> None:
     for cell in cells:
         if cell.id in seen:
             what = ", ".join(f"{k} = {cell.labels[k]}" for k in study.names_of_axes if k in cell.labels)
-            raise UsageError(
-                f"{study.id}: the cell {what} stands twice in the matrix", "repeat it by order.repetitions"
-            )
+            raise UsageError(CELL_TWICE(study=study.id, cell=what))
         seen.add(cell.id)
 
 
@@ -302,100 +382,3 @@ def _repeated(cell: Cell, repetition: int) -> Cell:
     return replace(
         cell, id=f"{cell.id.removesuffix(f'-{cell.repetition}')}-{repetition}", repetition=repetition
     )
-
-
-MOST_LANES = 64
-"""Assumed where a study says "all" and the number of CPUs is the target's to know."""
-STREAM_ROW_BYTES = 40
-"""Of a sample in the stream, with its share of the framing."""
-POINT_NS = 20_000
-"""Of a data point, where the test does not say how long one takes: roughly, for the estimate."""
-
-
-def expected_stream_bytes(cell: Cell, capabilities: Capabilities, most_lanes: int = MOST_LANES) -> int:
-    """How much the probe will write at most, roughly: every measuring CPU's activations or data points."""
-    test = find_test(cell.test, capabilities)
-    seconds, most = ends(cell.parameters, test, capabilities)
-    text = _reader(cell.parameters, test)
-    period_ns = parse_duration_ns(text("period")) if text("period") else 1_000_000
-    rows = min(most, seconds * 1e9 / max(1, period_ns)) if text("points") in ("", "0") else most
-    cpus = text("cpus") or text("cpu") or "0"
-    try:
-        lanes = len(parse_cpus(cpus))
-    except ValueError:
-        lanes = MOST_LANES
-    return int(rows * min(lanes, most_lanes) * max(STREAM_ROW_BYTES, test.row_bytes)) + 1_000_000
-
-
-def expected_seconds(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> float:
-    """Duration, or activations times period, or points times what one takes, whichever ends first, and the work
-    around it."""
-    length = _length(parameters, test, capabilities)
-    return length.measuring_s + OVERHEAD_S + (length.alone_s + RESTART_S if length.alone_s else 0.0)
-
-
-def planned_length(cell: Cell, capabilities: Capabilities) -> Length:
-    """How long a cell takes by the machine's clock, without the work around it."""
-    return _length(cell.parameters, find_test(cell.test, capabilities), capabilities)
-
-
-def _length(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> Length:
-    seconds, _ = ends(parameters, test, capabilities)
-    if test.name == UNMEASURED or not needs_reference(parameters, capabilities):
-        return Length(seconds)
-    alone_s = max(ALONE_S, alone_least_ns(parameters, capabilities) / 1e9)
-    return Length(seconds, alone_s, ALONE_MOST_S)
-
-
-def expected_point_ns(test: TestKind, text: Callable[[str], str]) -> float:
-    """What the probe says that a data point takes with these options, as `text` spells them."""
-    if not test.point_ns:
-        return POINT_NS
-    kinds = {p.name: p.type for p in test.params}
-
-    def number(option: str) -> float:
-        value = text(option)
-        if not value:
-            return 0.0
-        parse = {"duration": parse_duration_ns, "bytes": parse_bytes}.get(kinds.get(option, ""), parse_count)
-        return float(parse(value))
-
-    return sum(
-        term.factor * math.prod(number(option) for option in term.options)
-        for term in test.point_ns
-        if not term.where or text(term.where) == term.has_value
-    )
-
-
-def _reader(parameters: Mapping[str, Value], test: TestKind) -> Callable[[str], str]:
-    defaults = {p.name: p.default for p in test.params}
-    return lambda name: spell(parameters[name]) if name in parameters else defaults.get(name, "")
-
-
-def ends(parameters: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> tuple[float, float]:
-    """After how many seconds and activations or points a cell ends; refuses one that never would."""
-    text = _reader(parameters, test)
-    seconds = rows = float("inf")
-    if text("duration") and parse_duration_ns(text("duration")) > 0:
-        seconds = parse_duration_ns(text("duration")) / 1e9
-    if text("period"):
-        period_ns = parse_duration_ns(text("period"))
-        if period_ns <= 0:
-            raise UsageError("a period of no length cannot be", "write a period like 1ms")
-        if text("activations") not in ("", "0"):
-            rows = parse_count(text("activations"))
-            timer = find_timer(text("timer"), capabilities) if text("timer") and capabilities.timers else None
-            slower = 2 if timer is not None and timer.windows else 1
-            seconds = min(seconds, rows * period_ns * slower / 1e9)
-    if text("points") not in ("", "0"):
-        rows = parse_count(text("points"))
-        seconds = min(seconds, rows * expected_point_ns(test, text) / 1e9)
-    if seconds == float("inf"):
-        counts = {"activations", "points"} & {p.name for p in test.params}
-        if counts or "duration" in {p.name for p in test.params}:
-            raise UsageError(
-                f"neither {next(iter(counts), 'a count')} nor a duration is set, so a cell would never end",
-                "set one",
-            )
-        seconds = 0.0
-    return seconds, rows

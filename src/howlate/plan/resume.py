@@ -1,4 +1,4 @@
-"""Going on with a run that was cut short."""
+"""Continuing a run that was cut short."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ def still_to_measure(plan: Plan, whole: Collection[str]) -> tuple[Cell, ...]:
 
 
 def differences(before: Plan, now: Plan) -> list[str]:
-    """What tells two plans apart: each parameter whose values differ, and how often a point is repeated. A seed's own
-    parameters differ with the seeds, so these are named alone."""
-    found = []
+    """The differences between two plans: each parameter whose values differ, and the number of repetitions of
+    a point. A seed's own parameters differ with the seeds, so only the seeds are named."""
+    changes = []
     if (was := _repetitions(before)) != (is_now := _repetitions(now)):
-        found.append(f"{was} seeds or repetitions of a point, now {is_now}")
+        changes.append(f"{was} seeds or repetitions of a point, now {is_now}")
     for what in ("test", "machine"):
-        found += _changed(
+        changes += _changed(
             what, [getattr(c, what) for c in before.cells], [getattr(c, what) for c in now.cells]
         )
-    by_seed = {"seed", "first"} if found else set()
+    by_seed = {"seed", "first"} if changes else set()
     names = dict.fromkeys(name for plan in (before, now) for cell in plan.cells for name in cell.parameters)
     for name in names:
         if name not in by_seed:
-            found += _changed(name, _values(before, name), _values(now, name))
-    return found or ["other combinations of the same values"]
+            changes += _changed(name, _values(before, name), _values(now, name))
+    return changes or ["other combinations of the same values"]
 
 
 def _repetitions(plan: Plan) -> int:
@@ -41,10 +41,16 @@ def _values(plan: Plan, name: str) -> list[str]:
 
 
 def _changed(name: str, before: Sequence[str], now: Sequence[str]) -> list[str]:
-    was, is_now = (", ".join(text or "none" for text in dict.fromkeys(its)) for its in (before, now))
+    was, is_now = (", ".join(text or "none" for text in dict.fromkeys(texts)) for texts in (before, now))
     return [] if set(before) == set(now) else [f"{name} {was}, now {is_now}"]
 
 
 def same_plan(one: Plan, other: Plan) -> bool:
     """Whether two plans measure the same cells; the order may differ."""
     return sorted(c.id for c in one.cells) == sorted(c.id for c in other.cells)
+
+
+def same_points(one: Plan, other: Plan) -> bool:
+    """Whether two plans measure the same points, however many rounds of them."""
+    first, second = (sorted(c.id for c in plan.cells if c.repetition == 1) for plan in (one, other))
+    return first == second

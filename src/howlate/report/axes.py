@@ -4,31 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.charts._scale import AXES, Axes, Axis, Kind
+from howlate.charts._scale import AXES, Axes, AxisRange, Kind
 from howlate.errors import UsageError
 from howlate.model.decode import suggestion
 from howlate.model.units import parse_duration_ns
+from howlate.words.statement import rule
+
+NOTHING_ASKED = rule(
+    "axis.nothing-asked",
+    '--axis "{text}" asks for nothing',
+    remedy="write it like latency=0:1000us,linear or counts=log",
+)
+NO_AXIS = rule("axis.no-axis", 'no chart has an axis "{name}"', remedy="{hint}")
+TWICE = rule(
+    "axis.twice",
+    "--axis {name} is given twice",
+    remedy="give range and scale in one, like latency=0:1000us,linear",
+)
+NO_RANGE = rule(
+    "axis.no-range",
+    '--axis {name}: "{word}" is neither a range nor linear nor log',
+    remedy="write it like latency=0:1000us,linear or counts=log",
+)
+EMPTY_RANGE = rule(
+    "axis.empty-range", "--axis {name}: the range {range} is empty", remedy="give the smaller end first"
+)
+NO_ZERO = rule(
+    "axis.no-zero",
+    "--axis {name}: a logarithmic axis has no 0",
+    remedy="begin it above 0, or use {name}={linear}",
+)
+NO_END = rule(
+    "axis.no-end",
+    "--axis {name}: the range has no end",
+    remedy="write it like latency=0:1000us,linear or counts=log",
+)
+BAD_VALUE = rule(
+    "axis.bad-value", "--axis {name}: {reason}", remedy="write it like latency=0:1000us,linear or counts=log"
+)
 
 KINDS = {"linear": False, "log": True}
-AN_EXAMPLE = "write it like latency=0:1000us,linear or counts=log"
 
 
 def parse_axes(texts: Sequence[str]) -> Axes:
     """UsageError for an axis that no chart has, a range that is none, or an axis that is asked for twice."""
-    found: dict[str, Axis] = {}
+    found: dict[str, AxisRange] = {}
     for text in texts:
         name, equals, wanted = text.partition("=")
         if not equals or not wanted:
-            raise UsageError(f'--axis "{text}" asks for nothing', AN_EXAMPLE)
+            raise UsageError(NOTHING_ASKED(text=text))
         if name not in AXES:
-            raise UsageError(f'no chart has an axis "{name}"', suggestion(name, AXES))
+            raise UsageError(NO_AXIS(name=name, hint=suggestion(name, AXES)))
         if name in found:
-            raise UsageError(f"--axis {name} is given twice", "give range and scale in one: " + AN_EXAMPLE)
+            raise UsageError(TWICE(name=name))
         found[name] = _axis(name, wanted)
     return found
 
 
-def _axis(name: str, wanted: str) -> Axis:
+def _axis(name: str, wanted: str) -> AxisRange:
     low = high = log = None
     for word in wanted.split(","):
         if word in KINDS and log is None:
@@ -36,22 +69,19 @@ def _axis(name: str, wanted: str) -> Axis:
         elif ":" in word and low is None and high is None:
             low, high = _range(name, word)
         else:
-            raise UsageError(f'--axis {name}: "{word}" is neither a range nor linear nor log', AN_EXAMPLE)
+            raise UsageError(NO_RANGE(name=name, word=word))
     if low is not None and high is not None and low >= high:
-        raise UsageError(f"--axis {name}: the range {wanted} is empty", "give the smaller end first")
+        raise UsageError(EMPTY_RANGE(name=name, range=wanted))
     if log and low is not None and low <= 0:
-        raise UsageError(
-            f"--axis {name}: a logarithmic axis has no 0",
-            f"begin it above 0, or use {name}={wanted.replace('log', 'linear')}"[:200],
-        )
-    return Axis(low, high, log)
+        raise UsageError(NO_ZERO(name=name, linear=wanted.replace("log", "linear")[:150]))
+    return AxisRange(low, high, log)
 
 
 def _range(name: str, word: str) -> tuple[float | None, float | None]:
     """The ends; one that is left out is as the chart finds it."""
     first, _, last = word.partition(":")
     if not first and not last:
-        raise UsageError(f"--axis {name}: the range has no end", AN_EXAMPLE)
+        raise UsageError(NO_END(name=name))
     return tuple(_value(name, AXES[name], end) if end else None for end in (first, last))  # type: ignore[return-value]
 
 
@@ -64,5 +94,5 @@ def _value(name: str, kind: Kind, text: str) -> float:
             return value
         ns = float(parse_duration_ns(text))
     except ValueError as problem:
-        raise UsageError(f"--axis {name}: {problem}", AN_EXAMPLE) from None
+        raise UsageError(BAD_VALUE(name=name, reason=problem)) from None
     return ns / 1e9 if kind == "s" else ns

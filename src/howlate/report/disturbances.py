@@ -1,21 +1,24 @@
-"""What befell each cell's measuring threads and their CPUs meanwhile: faults, switches, SMIs, steal, frequency,
+"""Disturbances of each cell's measuring threads and of their CPUs: faults, switches, SMIs, steal, frequency,
 throttling. Taken from the stream's trailer (docs/stream.md) and, for the frequency, from cpus.parquet."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from pathlib import Path
 from typing import Any
 
-from howlate.charts._words import grouped, significant, time_text
-from howlate.errors import DamagedError
-from howlate.language import N_, _
-from howlate.report.content import CellContent
+from howlate.model.loaded import CellContent
+from howlate.report.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels, numbers, texts
+from howlate.words.language import N_, _
+from howlate.words.quantities import significant, time_text
+from howlate.words.say import say
+from howlate.words.statement import rule
 
-NOTHING = "–"
+TITLE = rule(
+    "disturbances.title",
+    "Disturbances of the measuring threads and their CPUs. A dash: the machine does not report it.",
+)
+FREQUENCIES = rule("disturbances.frequencies", "{low} to {high} GHz")
 
 
 @dataclass(frozen=True)
@@ -73,106 +76,45 @@ def _rise(value: object, before: str, after: str) -> int | None:
     return None if first is None or last is None else last - first
 
 
-def told_khz(trailer: Mapping[str, Any]) -> tuple[int, int] | None:
-    """The smallest and the largest frequency of the measuring CPUs that a trailer tells, before and after; None where
-    it tells none."""
-    told = trailer.get("frequency_khz")
-    entries = [entry for entry in told if isinstance(entry, dict)] if isinstance(told, list) else []
-    known = [khz for entry in entries for at in ("before", "after") if (khz := _count(entry.get(at)))]
-    return (min(known), max(known)) if known else None
-
-
-def frequencies_khz(
-    folder: Path, cells: Sequence[tuple[str, Mapping[str, Any]]]
-) -> dict[str, tuple[int, int]]:
-    """The smallest and the largest frequency of the measuring CPUs of each cell (its id and its stream's header),
-    as seen once a second by older probes (`told_khz` reads what the others tell); without those of which cpufreq
-    said nothing, or whose file cannot be read."""
-    from howlate.store.duck import arrays, connection, reading, scan  # needs duckdb, which `show` does not
-    from howlate.store.run_folder import CPUS
-
-    found = {}
-    with connection(folder) as database:
-        for cell_id, header in cells:
-            path = folder / "cells" / cell_id / CPUS
-            if not path.is_file():
-                continue
-            cpus = _measuring_cpus(header)
-            only = f" AND cpu IN ({', '.join(map(str, cpus))})" if cpus else ""
-            with suppress(DamagedError), reading(path):
-                rows = arrays(
-                    database,
-                    "SELECT coalesce(min(frequency_khz), 0) AS low, coalesce(max(frequency_khz), 0) AS high "
-                    f"FROM {scan(path)} WHERE frequency_khz > 0{only}",
-                )
-                low, high = int(rows["low"][0]), int(rows["high"][0])
-                if high > 0:
-                    found[cell_id] = (low, high)
-    return found
-
-
-def _measuring_cpus(header: Mapping[str, Any]) -> list[int]:
-    """Where the threads are pinned; none where one of them is not."""
-    in_force = header.get("in_force")
-    threads = in_force.get("threads") if isinstance(in_force, dict) else None
-    cpus = [t.get("cpu") if isinstance(t, dict) else None for t in threads or ()]
-    pinned = [cpu for cpu in cpus if isinstance(cpu, int) and cpu >= 0]
-    return pinned if len(pinned) == len(cpus) else []
-
-
-COLUMNS: tuple[tuple[str, str, Callable[[Disturbances], int | None]], ...] = (
-    ("minor_faults", N_("minor faults"), lambda d: d.minor_faults),
-    ("major_faults", N_("major faults"), lambda d: d.major_faults),
-    ("involuntary_switches", N_("switched out"), lambda d: d.involuntary_switches),
-    ("migrations", N_("migrations"), lambda d: d.migrations),
-    ("smi", N_("SMIs"), lambda d: d.smi),
-    ("heat", N_("slowed by heat"), lambda d: d.heat),
+COUNTS: tuple[tuple[str, str], ...] = (
+    ("minor_faults", N_("minor faults")),
+    ("major_faults", N_("major faults")),
+    ("involuntary_switches", N_("switched out")),
+    ("migrations", N_("migrations")),
+    ("smi", N_("SMIs")),
+    ("heat", N_("slowed by heat")),
 )
 
 
-def table(cells: Sequence[CellContent], names: Sequence[str], part: str = "") -> str:
+def sheet(cells: Sequence[CellContent], names: Sequence[str], part: str = "") -> Sheet:
     """A row a cell. `part`: whose cells they are."""
-    ident = escape("-".join(word for word in ("table", part, "disturbances") if word))
-    titles = [_(title) for _key, title, _count in COLUMNS]
-    heads = [_("cell"), *titles, _("RT throttled"), _("steal"), _("frequency")]
-    scopes = ["", *[' class="n"'] * (len(heads) - 1)]
-    head = "".join(
-        f'<th scope="col"{scope}>{escape(title)}</th>' for scope, title in zip(scopes, heads, strict=True)
+    rows = [disturbances(cell.trailer) for cell in cells]
+    return Sheet(
+        "-".join(word for word in ("table", part, "disturbances") if word),
+        say(TITLE()),
+        (
+            labels("cell", _("cell"), names),
+            *(numbers(key, _(title), [getattr(row, key) for row in rows]) for key, title in COUNTS),
+            Column("rt_throttled", _("RT throttled"), tuple(_throttled(row) for row in rows)),
+            numbers("steal_ns", _("steal"), [row.steal_ns for row in rows], _steal),
+            texts("frequency_khz", _("frequency"), [_frequency(c.frequency_khz) for c in cells]),
+        ),
+        tuple(Row(cell.summary.id) for cell in cells),
+        kind="disturbances",
+        of="disturbed",
     )
-    rows = "".join(_row(cell, name) for cell, name in zip(cells, names, strict=True))
-    said = _("What befell the measuring threads and their CPUs meanwhile. A dash: the machine does not say.")
-    return (
-        f'<p class="table-title" id="{ident}">{said}</p>'
-        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
-        f'<table class="disturbances" aria-labelledby="{ident}"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
 
 
-def _row(cell: CellContent, name: str) -> str:
-    seen = disturbances(cell.trailer)
-    out = [f'<th scope="row">{escape(name)}</th>']
-    for key, _title, count_of in COLUMNS:
-        count = count_of(seen)
-        text = NOTHING if count is None else f'<data value="{count}">{grouped(count)}</data>'
-        out.append(f'<td class="n{" zero" if count == 0 else ""}" data-of="{key}">{text}</td>')
-    throttled = NOTHING if seen.rt_throttled is None else _("yes") if seen.rt_throttled else _("no")
-    out.append(
-        f'<td class="n{" zero" if seen.rt_throttled is False else ""}" data-of="rt_throttled">{throttled}</td>'
-    )
-    out.append(f'<td class="n{" zero" if seen.steal_ns == 0 else ""}" data-of="steal_ns">{_steal(seen)}</td>')
-    out.append(f'<td class="n" data-of="frequency_khz">{_frequency(cell.frequency_khz)}</td>')
-    return f'<tr data-disturbed="{escape(cell.summary.id)}">{"".join(out)}</tr>'
+def _throttled(row: Disturbances) -> SheetCell:
+    return SheetCell(NOTHING if row.rt_throttled is None else _("yes") if row.rt_throttled else _("no"))
 
 
-def _steal(seen: Disturbances) -> str:
-    if seen.steal_ns is None:
-        return NOTHING
-    return f'<data value="{seen.steal_ns}">{time_text(seen.steal_ns) if seen.steal_ns else "0"}</data>'
+def _steal(ns: int) -> str:
+    return time_text(ns) if ns else "0"
 
 
 def _frequency(khz: tuple[int, int] | None) -> str:
     if khz is None:
         return NOTHING
-    low, high = (significant(one / 1e6) for one in khz)
-    return f"{low} GHz" if low == high else _("{low} to {high} GHz").format(low=low, high=high)
+    low, high = (significant(each / 1e6) for each in khz)
+    return f"{low} GHz" if low == high else say(FREQUENCIES(low=low, high=high))

@@ -1,19 +1,19 @@
-"""The report's section about the machine: its facts, the parameters in force, and the knobs."""
+"""What a report says of the machine: its facts, the parameters in force, and the knobs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from html import escape
 from typing import Any
 
-from howlate.charts._words import time_text
-from howlate.language import N_, _, ngettext
 from howlate.model.facts import Facts
+from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import Run
 from howlate.report import kernels
-from howlate.report.content import CellContent, RunContent
-from howlate.report.prose import facts_of
+from howlate.report.document import Item, Texts
+from howlate.report.sheet import pairs
+from howlate.words.language import N_, _, ngettext
+from howlate.words.quantities import time_text
 
 FACTS: tuple[tuple[str, str], ...] = (
     ("kernel.release", N_("Kernel")),
@@ -100,39 +100,48 @@ def hardware(runs: Sequence[RunContent]) -> int:
     return len(found)
 
 
-def section(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Sequence[str]) -> str:
-    parts: list[str] = []
-    seen: list[tuple[tuple[str, str], ...]] = []
+def items(runs: Sequence[RunContent], cells: Sequence[CellContent], names: Sequence[str]) -> tuple[Item, ...]:
+    """The machines or kernels of the runs, then what was in force in the cells."""
+    found: list[Item] = []
+    seen: list[list[tuple[str, str]]] = []
     for content in runs:
         if content.kernels:
-            parts.append(kernels.section(content.kernels))
+            found += kernels.items(content.kernels)
             continue
-        rows = tuple(fact_rows(facts_of(content.run.facts)))
+        rows = list(fact_rows(facts_of(content.run.facts)))
         if rows and rows not in seen:
             seen.append(rows)
             title = _("Machine") if len(runs) == 1 else _("Machine of {id}").format(id=content.run.id)
-            parts.append(_list(title, rows, "facts"))
-    parts.append(_list(_("Parameters in force"), agreed(cells, names, _settings), "parameters"))
-    read = agreed(cells, names, _read_back)
-    if read:
-        parts.append(_list(_("Read back while measuring"), read, "read"))
+            found.append(pairs("list facts", title, rows))
+    found.append(pairs("list parameters", _("Parameters in force"), agreed(cells, names, _settings)))
+    if read := agreed(cells, names, _read_back):
+        found.append(pairs("list read", _("Read back while measuring"), read))
     knobs = [(k, _text(v)) for content in runs for k, v in content.run.knobs.items()]
     knobs += [
         (f"{name}: {k}", v) for name, c in zip(names, cells, strict=True) for k, v in _flat(_knobs(c), "")
     ]
-    if knobs:
-        parts.append(_list(_("Knobs"), list(dict.fromkeys(knobs)), "knobs"))
-    else:
-        parts.append(
-            '<p class="lead knobless">'
-            + _("No knob was asked for: the machine was measured as it is, and nothing was changed.")
-            + "</p>"
-        )
+    nothing = _("No knob was asked for: the machine was measured as it is, and nothing was changed.")
     return (
-        f'<section id="machine"><h2>{_("The machine, and what was in force")}</h2>'
-        f'<p class="reading">{_("What was asked for, what was read back, and which machine that is.")}</p>'
-        + "".join(parts)
-        + "</section>"
+        *found,
+        pairs("list knobs", _("Knobs"), list(dict.fromkeys(knobs)))
+        if knobs
+        else Texts("lead knobless", (nothing,)),
+    )
+
+
+def facts_of(value: Any) -> Facts:
+    """The run's facts; none where they were not captured."""
+    return Facts.from_json(value) if isinstance(value, dict) and value.get("facts") == 1 else Facts({}, {})
+
+
+def is_virtual(facts: Facts) -> bool:
+    """Whether the captured facts say that a hypervisor is below."""
+    flags = facts.text("cpu.flags") or ""
+    hypervisor = facts.text("machine.hypervisor") or ""
+    return (
+        "hypervisor" in flags.split()
+        or hypervisor not in ("", "none")
+        or facts.flag("cpu.hypervisor") is True
     )
 
 
@@ -254,8 +263,3 @@ def _text(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{k} {_text(v)}" for k, v in value.items())
     return "" if value is None else str(value)
-
-
-def _list(title: str, rows: Sequence[tuple[str, str]], name: str) -> str:
-    items = "".join(f"<div><dt>{escape(key)}</dt><dd>{escape(text) or '–'}</dd></div>" for key, text in rows)
-    return f'<h3>{escape(title)}</h3><dl class="list {name}">{items}</dl>'

@@ -1,6 +1,7 @@
 """A comparison as Markdown: a line for each place and side, the published figures in the same line.
 
-Pure: from a Comparison (report/compare.py) to lines of text. tools/pages.py makes the pages of docs/studies of these.
+Pure: from a Comparison (analysis/compare.py) to a sheet, and from a sheet to lines of text. tools/pages.py makes the
+pages of docs/studies of these.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 
-from howlate.charts._words import significant
+from howlate.analysis.beside import PrintedLine
+from howlate.analysis.compare import Block, Comparison
+from howlate.analysis.conclusions import conclusions
+from howlate.analysis.sides import LOAD, RUN, SideRow
 from howlate.model.summary import MISSES
-from howlate.reference.beside import Line as Beside
-from howlate.report.compare import Block, Comparison
-from howlate.report.conclusions import conclusions
-from howlate.report.layout import heading
-from howlate.stats.loaded import percent
-from howlate.stats.sides import LOAD, RUN, Row
+from howlate.report.comparison import heading
+from howlate.report.sheet import Row, Sheet, labels, texts
+from howlate.words.quantities import percent, significant
+from howlate.words.say import english
 
 MIDDLE = ("mean", "deviation", "0.5")
 """Figures of which the median over the seeds is shown; of all others the smallest and the largest."""
@@ -33,50 +35,66 @@ class Wanted:
     by: tuple[str, ...]
     """Labels that become columns, in this order, before the kernel's."""
     figures: tuple[str, ...]
-    """Of stats.sides.FIGURES, "0.5" (the median), LOAD, or RUN with what a load says of its own runs."""
+    """Of analysis.sides.FIGURES, "0.5" (the median), LOAD, or RUN with what a load says of its own runs."""
     published: tuple[str, ...] = ()
     """Of FIGURES: what the study's document prints for the same."""
     only: Mapping[str, str] = field(default_factory=dict)
     """Labels that a place must have."""
 
 
-def table(found: Comparison, wanted: Wanted) -> list[str]:
-    """The lines of a Markdown table, its head among them; ValueError where no place has the column."""
+def table(found: Comparison, wanted: Wanted) -> Sheet:
+    """A row a place and side; ValueError where no place has the column."""
     blocks = [block for block in found.blocks if block.column == wanted.column and _fits(block, wanted)]
     if not blocks:
         raise ValueError(f"no place has the column {wanted.column!r} with the labels {dict(wanted.only)}")
-    heads = [*wanted.by, "kernel", *map(_heading, wanted.figures)]
-    heads += [f"published {heading(name)}" for name in wanted.published]
-    lines = [_line(heads), _line("---" for _ in heads)]
-    for block in blocks:
-        for row in block.rows:
-            labels = [block.labels.get(label, NOTHING) for label in wanted.by]
-            figures = [figure_text(row, name) for name in wanted.figures]
-            beside = _beside(found, block, row.side)
-            printed = [_published_text(beside, name) for name in wanted.published]
-            lines.append(_line([*labels, found.sides[row.side], *figures, *printed]))
-    return lines
+    rows = [(block, row, _beside(found, block, row.side)) for block in blocks for row in block.rows]
+    return Sheet(
+        "places",
+        "",
+        (
+            *(labels(by, by, [block.labels.get(by, NOTHING) for block, *_ in rows]) for by in wanted.by),
+            labels("kernel", "kernel", [found.sides[row.side] for _block, row, _line in rows]),
+            *(
+                texts(name, _heading(name), [figure_text(row, name) for _block, row, _line in rows])
+                for name in wanted.figures
+            ),
+            *(
+                texts(name, f"published {heading(name)}", [_published_text(line, name) for *_, line in rows])
+                for name in wanted.published
+            ),
+        ),
+        tuple(Row() for _row in rows),
+    )
+
+
+def sheet_markdown(sheet: Sheet) -> list[str]:
+    """The lines of a table, its head among them."""
+    rows = zip(*([cell.text for cell in column.cells] for column in sheet.columns), strict=True)
+    heads = [column.heading for column in sheet.columns]
+    return [_line(heads), _line("---" for _ in heads), *map(_line, rows)]
 
 
 def summary(found: Comparison, about: str = "") -> list[str]:
     """The generated sentences as a list; those of one heading alone where `about` names it."""
-    chosen = [(title, sentences) for title, sentences in conclusions(found) if about in title]
+    chosen = [
+        (english(title), statements) for title, statements in conclusions(found) if about in english(title)
+    ]
     if not chosen:
         raise ValueError(f"no sentence is about {about!r}")
     lines: list[str] = []
     for title, sentences in chosen:
         lines += [f"**{title}**", ""] if len(chosen) > 1 else []
-        lines += [*(f"- {sentence.text}" for sentence in sentences), ""]
+        lines += [*(f"- {english(sentence)}" for sentence in sentences), ""]
     return lines[:-1]
 
 
-def figure_text(row: Row, name: str) -> str:
+def figure_text(row: SideRow, name: str) -> str:
     """One figure of a side at a place: a number, or the smallest "to" the largest over the seeds."""
     if row.not_loaded:
         return percent(median(row.not_loaded)) if name == LOAD else "not loaded"
     if not row.once:
         return "invalid"
-    over_seeds = row.range(name)
+    over_seeds = row.spread(name)
     if over_seeds is None:
         return NOTHING
     if name in MIDDLE:
@@ -105,14 +123,14 @@ def _fits(block: Block, wanted: Wanted) -> bool:
     return all(block.labels.get(name) == value for name, value in wanted.only.items())
 
 
-def _beside(found: Comparison, block: Block, side: int) -> Beside | None:
+def _beside(found: Comparison, block: Block, side: int) -> PrintedLine | None:
     """The published line that stands beside this side, as the terminal's table places it."""
     model = found.joined.sides[side].preemption
     lines = zip(block.published, block.stand, strict=True)
     return next((line for line, sides in lines if side in sides and model in line.preemption), None)
 
 
-def _published_text(line: Beside | None, name: str) -> str:
+def _published_text(line: PrintedLine | None, name: str) -> str:
     value = None if line is None else line.values.get(name)
     return NOTHING if value is None else number_text(value, name)
 

@@ -5,7 +5,6 @@
   const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const SPACE = "\u202f";
   const SVG = "http://www.w3.org/2000/svg";
-  const FINEST = 5, NATIVE = 7; // charts/histogram.py
   const WORTH = 4; // pixels that a drag must cover to be a zoom
 
   // In the language of the page, which brings its words where they are not these (report/html.py).
@@ -133,14 +132,20 @@
       const bits = this.bits();
       if (this.mergedBits !== bits) {
         this.mergedBits = bits;
-        this.merged = merge(this.native, bits);
+        this.merged = bits > this.data.merge.finest ? this.native : merge(this.native, this.places, this.data.merge.finest - bits);
       }
       return this.merged;
     }
 
     bits() {
-      const bits = this.data.merge.bits + Math.max(0, Math.floor(-Math.log2(this.range[1] - this.range[0])));
-    return bits > FINEST ? NATIVE : bits;
+      return this.data.merge.bits + Math.max(0, Math.floor(-Math.log2(this.range[1] - this.range[0])));
+    }
+
+    // The place of each bin among the finest equal ones, and where those begin.
+    get places() {
+      const { places, edges, first } = this.data.merge;
+      this.finest = this.finest || { of: unpack(places), edges: unpack(edges), first };
+      return this.finest;
     }
 
     makeLens() {
@@ -406,32 +411,25 @@
     }
   }
 
-  // Bins of equal width on a logarithmic axis; as merge() in charts/histogram.py.
-  function merge(native, bits) {
-    if (bits === NATIVE) return native;
+  // Bins of equal width on a logarithmic axis: 2^coarser of the finest ones are one.
+  function merge(native, places, coarser) {
     const low = [], high = [], counts = [];
-    let place;
+    const edge = (place) => places.edges[(place << coarser) - places.first];
+    let before;
     native.low.forEach((v, i) => {
-      const here = Math.floor(Math.log2(Math.max(1, (v + native.high[i]) / 2)) * 2 ** bits);
+      const here = places.of[i] >> coarser;
       const last = low.length - 1;
-      if (here === place) {
+      if (here === before) {
         high[last] = Math.max(high[last], native.high[i]);
         counts[last] += native.series[0].values[i];
       } else {
-        low.push(Math.max(Math.min(v, edge(here, bits)), last >= 0 ? high[last] : -Infinity));
-        high.push(Math.max(native.high[i], edge(here + 1, bits)));
+        low.push(Math.max(Math.min(v, edge(here)), last >= 0 ? high[last] : -Infinity));
+        high.push(Math.max(native.high[i], edge(here + 1)));
         counts.push(native.series[0].values[i]);
       }
-      place = here;
+      before = here;
     });
     return { low, high, series: [{ ...native.series[0], values: counts }] };
-  }
-
-  function edge(place, bits) {
-    const wanted = 2 ** (place / 2 ** bits);
-    const size = 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, Math.floor(wanted)))) - 7);
-    const low = Math.floor(wanted / size) * size;
-    return low + size / 2 >= wanted ? low : low + size;
   }
 
   // --- The one tooltip ---------------------------------------------------------------------------------------------

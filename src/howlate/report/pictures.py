@@ -13,20 +13,39 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from howlate.charts import Figure, Panel, all_charts
+from howlate.analysis.compare import compare_if_several
+from howlate.analysis.join import must_be_one_clock
+from howlate.charts import Figure, Panel
 from howlate.charts._figure import Key
 from howlate.charts._frame import frame
 from howlate.charts._scale import OWN_AXES, Axes
 from howlate.charts._svg import MARKERS, el, words
 from howlate.errors import NotPossibleError, TargetError, UsageError
-from howlate.model.run import VIRTUAL_TIME
-from howlate.report.as_published import over_sides
-from howlate.report.compare import compare_if_several
-from howlate.report.content import RunContent, must_be_one_clock
-from howlate.report.html import Fit, asset, by_column, sections_of
+from howlate.model.loaded import RunContent
+from howlate.report.document import Drawn
+from howlate.report.html import asset
+from howlate.report.of_runs import Material, document
+from howlate.report.results import Fit
+from howlate.report.sheet import PAGE
+from howlate.report.side_charts import over_sides
+from howlate.report.text import virtual_note
 from howlate.store.files import storing, write_text
+from howlate.words.quantities import sentence_case
+from howlate.words.say import text_of
+from howlate.words.statement import rule
 
-FORMATS = ("svg", "png")
+NO_CHART = rule(
+    "pictures.no-chart",
+    "there is no chart to draw of this run",
+    remedy="`howlate show` tells which cells are whole",
+)
+NO_RASTERISER = rule(
+    "pictures.no-rasteriser",
+    "nothing here draws PNG",
+    remedy="apt install librsvg2-bin (or chromium), or use --format svg",
+)
+DREW_NOTHING = rule("pictures.drew-nothing", "{program} drew nothing: {reason}", remedy="use --format svg")
+
 WIDTH = 1000
 MARGIN = 24
 LEFT = 92
@@ -52,17 +71,11 @@ def figures_of(
     """Every chart of the report by the name of its file: chart, part, column. `published`: also the figures of the
     study's document."""
     must_be_one_clock(runs)
-    for over, part, column in over_sides(runs, axes, published):
-        if isinstance(over, Figure):
-            yield _name(over, part, column), over
-    cells = sum(len(content.cells) for content in runs)
-    for section in sections_of(runs, compare_if_several(runs)):
-        _, _, drawn = section.drawn(Fit(1, MOST, MOST), cells)
-        for chart in all_charts():
-            for column, subjects in by_column(chart, drawn.get(chart.shows) or ()):
-                figure = chart.figure(subjects, axes)
-                if isinstance(figure, Figure):
-                    yield _name(figure, section.part, column), figure
+    charts = list(over_sides(runs, axes, published))
+    material = Material(runs, PAGE, compare_if_several(runs), Fit(1, MOST, MOST), axes, charts)
+    for item in document(material).items():
+        if isinstance(item, Drawn) and isinstance(item.figure, Figure):
+            yield _name(item.figure, item.part, item.column), item.figure
 
 
 def _name(figure: Figure, part: str, column: str) -> str:
@@ -80,16 +93,14 @@ def write_pictures(
 ) -> list[Path]:
     """Writes each chart into the folder, or those of these names; returns their paths."""
     draw = rasteriser() if form == "png" else None
-    note = VIRTUAL_TIME if runs and runs[0].run.virtual else ""
+    note = text_of(virtual_note(bool(runs) and runs[0].run.virtual))
     pictures = [
         (name, svg_of(figure, note))
         for name, figure in figures_of(runs, axes, published)
         if only is None or name in only
     ]
     if not pictures:
-        raise UsageError(
-            "there is no chart to draw of this run", "`howlate show` tells which cells are whole"
-        )
+        raise UsageError(NO_CHART())
     with storing(folder, "-o"):
         folder.mkdir(parents=True, exist_ok=True)
     written = []
@@ -112,9 +123,7 @@ def rasteriser() -> str:
         found = shutil.which(name)
         if found:
             return found
-    raise NotPossibleError(
-        "nothing here draws PNG", "apt install librsvg2-bin (or chromium), or use --format svg"
-    )
+    raise NotPossibleError(NO_RASTERISER())
 
 
 def _write_png(program: str, text: str, size: tuple[int, int], path: Path) -> None:
@@ -129,8 +138,8 @@ def _write_png(program: str, text: str, size: tuple[int, int], path: Path) -> No
             check=False,
         )
         if done.returncode != 0 or not made.is_file():
-            said = done.stderr.decode(errors="replace").strip().splitlines()
-            raise TargetError(f"{Path(program).name} drew nothing: {said[-1] if said else 'no reason given'}")
+            lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+            raise TargetError(DREW_NOTHING(program=Path(program).name, reason=lines[-1]))
         with storing(path):
             shutil.copyfile(made, path)
 
@@ -160,7 +169,8 @@ def svg_of(figure: Figure, note: str = "") -> tuple[str, tuple[int, int]]:
     """A whole picture and its size in pixels."""
     out = [el("text", {"class": "title", "x": MARGIN, "y": 40}, words(figure.title))]
     y = 52.0
-    reading = f"{figure.reading} {note[:1].upper()}{note[1:]}." if note else figure.reading
+    reading = text_of(figure.reading)
+    reading = f"{reading} {sentence_case(note)}." if note else reading
     for line in textwrap.wrap(reading, int((WIDTH - 2 * MARGIN) / LETTER)):
         y += 18
         out.append(el("text", {"class": "reading", "x": MARGIN, "y": y}, words(line)))
@@ -169,7 +179,13 @@ def svg_of(figure: Figure, note: str = "") -> tuple[str, tuple[int, int]]:
     out += keys
     if figure.y_title:
         y += 22
-        out.append(el("text", {"class": "reading", "x": MARGIN, "y": y}, words(figure.y_title)))
+        out.append(
+            el(
+                "text",
+                {"class": "reading", "x": MARGIN, "y": y},
+                words(figure.y_title),
+            )
+        )
     panels, y = _panels(figure, y + 8)
     out += panels
     y += 20
@@ -194,7 +210,7 @@ def _legend(keys: Sequence[Key], y: float) -> tuple[list[str], float]:
     out: list[str] = []
     x = float(MARGIN)
     for i, key in enumerate(keys):
-        wide = 60 + len(key.text) * KEY_LETTER
+        wide = 60 + len(text_of(key.text)) * KEY_LETTER
         if i == 0 or x + wide > WIDTH - MARGIN:
             x, y = float(MARGIN), y + 22
         out.append(el("g", {"transform": f"translate({x:.0f} {y - 4:.0f})", "class": "legend"}, _sample(key)))
@@ -224,9 +240,10 @@ def _panels(figure: Figure, y: float) -> tuple[list[str], float]:
     for begin in range(0, len(figure.panels), across):
         row = figure.panels[begin : begin + across]
         labels = [
-            textwrap.wrap(panel.label, int(wide / BOLD)) if len(figure.panels) > 1 else [] for panel in row
+            textwrap.wrap(text_of(panel.label), int(wide / BOLD)) if len(figure.panels) > 1 else []
+            for panel in row
         ]
-        asides = [textwrap.wrap(panel.aside, int(wide / LETTER)) for panel in row]
+        asides = [textwrap.wrap(text_of(panel.aside), int(wide / LETTER)) for panel in row]
         head = 17 * max(len(lines) + len(more) for lines, more in zip(labels, asides, strict=True)) + 12
         for i, (panel, lines, more) in enumerate(zip(row, labels, asides, strict=True)):
             x = MARGIN + i * (wide + 20)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from howlate.analysis.groups import Group, groups_of, is_grouped
+from howlate.analysis.labels import row_names
+from howlate.analysis.pool import pool
 from howlate.charts import Subject
 from howlate.charts._figure import Shows
-from howlate.language import _
 from howlate.model.bins import CellBins
+from howlate.model.loaded import CellContent, RunContent
 from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.report.coarser import coarser
-from howlate.report.content import CellContent, RunContent
-from howlate.report.labels import row_names
-from howlate.stats.groups import Group, groups_of, is_grouped
-from howlate.stats.pool import pool
+from howlate.words.caption import Caption
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,7 @@ class Points:
             return None
         which = cell.id.rpartition("-")[2]
         label = (
-            _("{name} (of {of} the one with the largest: {which})").format(
-                name=name, of=group.of, which=which
-            )
+            Caption("{name} (of {of} the one with the largest: {which})", name=name, of=group.of, which=which)
             if group.planned > 1
             else name
         )
@@ -75,7 +73,7 @@ class Points:
         pooled = pool([self.bins[id(c)] for c in cells])
         if pooled is None:
             return None
-        label = _("{name} (all {of})").format(name=name, of=group.of) if group.planned > 1 else name
+        label = Caption("{name} (all {of})", name=name, of=group.of) if group.planned > 1 else name
         return Subject(label, together(cells), pooled, group)
 
 
@@ -93,7 +91,7 @@ def together(cells: Sequence[CellSummary]) -> CellSummary:
 def _whole(columns: Sequence[ColumnSummary]) -> ColumnSummary:
     return replace(
         columns[0],
-        count=sum(c.count for c in columns),
+        count=sum(c.count or 0 for c in columns),
         min=min((c.min for c in columns if c.min is not None), default=None),
         max=max((c.max for c in columns if c.max is not None), default=None),
         mean=None,

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from howlate.charts import Chart, Figure, Subject, all_charts
+from howlate.analysis.groups import Group
+from howlate.analysis.join import Joined, Place, join
+from howlate.analysis.judge import stated
+from howlate.analysis.pool import pool
+from howlate.charts import Chart, Subject, all_charts
 from howlate.charts._scale import OWN_AXES, Axes
+from howlate.model.loaded import RunContent
 from howlate.model.study import PART
-from howlate.report.content import RunContent
-from howlate.report.join import Joined, Place, join
+from howlate.report.document import Drawn
 from howlate.report.points import together
-from howlate.stats.groups import Group
-from howlate.stats.pool import pool
-
-Drawn = tuple[Figure | str, str, str]
-"""What was drawn, of which part, of which column ("" for the first)."""
+from howlate.report.text import virtual_note
+from howlate.rooms import hooks
 
 
 def side_subjects(contents: Sequence[RunContent], joined: Joined) -> list[Subject]:
@@ -29,13 +30,16 @@ class Placed:
 
     place: Place
     side: int
+    name: str
+    """The side's."""
     subject: Subject
 
 
 def placed(contents: Sequence[RunContent], joined: Joined) -> list[Placed]:
     """The subjects with their places and sides."""
     bins = {id(cell.summary): cell.bins for content in contents for cell in content.cells}
-    found = []
+    rulings = [{row.point: row.verdict.outcome for row in stated(content)} for content in contents]
+    subjects = []
     for place in joined.places:
         for side, member in sorted(place.members.items()):
             own = member.group
@@ -43,14 +47,14 @@ def placed(contents: Sequence[RunContent], joined: Joined) -> list[Placed]:
             group = Group(own.point, labels, own.cells, own.planned)
             if not own.counted:
                 continue
-            held = [its for cell in own.counted if (its := bins.get(id(cell))) is not None]
+            held = [cell_bins for cell in own.counted if (cell_bins := bins.get(id(cell))) is not None]
             summary = together(own.counted) if held else own.counted[0]
             worst = own.worst(held[0].column) if held else None
             one = bins.get(id(worst)) if worst is not None else None
-            found.append(
-                Placed(place, side, Subject(joined.sides[side].name, summary, pool(held), group, one))
-            )
-    return found
+            ruling = rulings[member.run].get(own.point, "")
+            name = joined.sides[side].name
+            subjects.append(Placed(place, side, name, Subject(name, summary, pool(held), group, ruling, one)))
+    return subjects
 
 
 def side_charts(contents: Sequence[RunContent], axes: Axes = OWN_AXES) -> Iterator[Drawn]:
@@ -67,7 +71,7 @@ def _drawn(chart: Chart, subjects: Sequence[Subject], axes: Axes) -> Iterator[Dr
     if not chart.every:
         figure = chart.figure(subjects, axes)
         if figure is not None:
-            yield figure, "", ""
+            yield Drawn(figure)
         return
     parts = dict.fromkeys(_part(subject) for subject in subjects)
     for part in parts:
@@ -82,8 +86,17 @@ def _drawn(chart: Chart, subjects: Sequence[Subject], axes: Axes) -> Iterator[Dr
             some = [(s, s.bins.of(name)) for s in own if s.bins is not None]
             figure = chart.figure([replace(s, bins=bins) for s, bins in some if bins is not None], axes)
             if figure is not None:
-                yield figure, part, name if number else ""
+                yield Drawn(figure, part, name if number else "")
 
 
 def _part(subject: Subject) -> str:
     return subject.group.labels.get(PART, "") if subject.group is not None else ""
+
+
+def over_sides(contents: Sequence[RunContent], axes: Axes, published: bool) -> Iterator[Drawn]:
+    """The charts of the whole page: the study's figures first, where they are asked for."""
+    note = virtual_note(bool(contents) and contents[0].run.virtual)
+    if published:
+        for draw in hooks("published_figures"):
+            yield from (drawn._replace(caution=note) for drawn in draw(contents))
+    yield from (drawn._replace(caution=note) for drawn in side_charts(contents, axes))

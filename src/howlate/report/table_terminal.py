@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rich.cells import cell_len
@@ -16,6 +17,8 @@ LABEL_AT_LEAST = 12
 
 Column = tuple[str, list[str]]
 """Heading and texts."""
+BAR_LEAST, BAR_MOST = 6, 40
+"""So many signs the longest bar of a histogram has."""
 
 
 def print_table(
@@ -84,3 +87,38 @@ def _share_out(room: int, wanted: Sequence[int], gap: int) -> list[int]:
     while sum(given) > room and max(given) > LABEL_AT_LEAST + gap:
         given[given.index(max(given))] -= 1
     return given
+
+
+def print_bars(console: Console, edges: Column, counts: Sequence[tuple[str, list[int]]]) -> None:
+    """A histogram for each heading, side by side while there is room: a count and its bar, whose length is the
+    logarithm of the count."""
+    digits = max(len(str(count)) for _, values in counts for count in values)
+    label = _width(edges) + 2
+    beside = max(1, min(len(counts), (console.width - label + 2) // (digits + 1 + BAR_LEAST + 2)))
+    room = (console.width - label + 2) // beside - 2
+    longest = max(BAR_LEAST, min(BAR_MOST, room - digits - 1))
+    top = max(count for _, values in counts for count in values)
+    for first in range(0, len(counts), beside):
+        block = counts[first : first + beside]
+        if first:
+            console.print()
+        headings = [folded(heading, digits + 1 + longest) for heading, _ in block]
+        most = max(len(lines) for lines in headings)
+        columns = [
+            [*lines, *[""] * (most - len(lines))]
+            + [f"{count or '':>{digits}} {_bar(count, top, longest)}" for count in values]
+            for lines, (_, values) in zip(headings, block, strict=True)
+        ]
+        names = [edges[0], *[""] * (most - 1), *edges[1]]
+        for name, *cells in zip(names, *columns, strict=True):
+            padded = [cell + " " * (digits + 1 + longest - cell_len(cell)) for cell in cells]
+            line = " " * (label - 2 - cell_len(name)) + name + "  " + "  ".join(padded)
+            console.print(Text(line.rstrip()), soft_wrap=True)
+
+
+def _bar(count: int, top: int, longest: int) -> str:
+    """One sign for 1, all for the largest count."""
+    if not count:
+        return ""
+    share = math.log(count) / math.log(top) if top > 1 else 1.0
+    return "#" * (1 + round(share * (longest - 1)))

@@ -1,311 +1,387 @@
-"""The summary table of the report. Each number also stands exactly, as nanoseconds, in its <data> element."""
+"""The tables of a run, made once for terminal and page: a row a cell, or a row a point with the spread over its
+repetitions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from howlate.charts._scale import NARROW_SPACE
-from howlate.charts._words import grouped, seconds_text, title_of_column
-from howlate.language import N_, _, retold
+from howlate.analysis.groups import Group
+from howlate.analysis.labels import axes_that_vary, heading, policy_in_force, row_names
+from howlate.analysis.loaded import percents
+from howlate.analysis.statistics import STATISTICS
+from howlate.charts._words import things_of, title_of_column
 from howlate.model.columns import LATENCY, RESPONSE
-from howlate.model.run import VIRTUAL_TIME, Run
-from howlate.model.summary import MISSES, ColumnSummary
-from howlate.report.content import CellContent
-from howlate.report.labels import axes_that_vary, heading
-from howlate.report.terminal import each_cpu, in_common, load_text, outcome_columns
+from howlate.model.summary import MISSES, CellSummary, ColumnSummary
+from howlate.report.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels, numbers, texts, times
 from howlate.report.text import listed
 from howlate.report.units import Unit, unit_for
-from howlate.stats.groups import Group, repetitions
+from howlate.words.language import _
+from howlate.words.quantities import seconds_text
+from howlate.words.say import Text, say
+from howlate.words.statement import Statement, rule
 
-TIMES = (N_("largest"), N_("median"), "p99", "p99.9", N_("mean"), N_("min"), N_("std dev"))
-"""What matters most first: on a telephone the rest is behind the edge."""
-COUNTS = ((N_("period exceeded"), " first"), (N_("overruns"), ""), (N_("dropped"), ""))
-POINT_COUNTS = ((N_("missing"), " first"), (N_("dropped"), ""))
-"""Of data points, which no period brings: those that were wanted and not had."""
+OF_EVERY_ROW = ("kernel", "guest", "timer", "period", "policy", "cpu", "load")
+"""Labels without which no number is to be read."""
 
-
-def noted(note: str) -> str:
-    """What must be known at this table or chart."""
-    if not note:
-        return ""
-    said = retold(note)
-    return f'<p class="virtual">{escape(_("{sentence}.").format(sentence=said[:1].upper() + said[1:]))}</p>'
-
-
-def summary(
-    cells: Sequence[CellContent],
-    labels: Sequence[Mapping[str, str]],
-    note: str = "",
-    part: str = "",
-) -> str:
-    """One table for each column of the samples that says anything. `part`: whose cells they are."""
-    names = list(dict.fromkeys(name for cell in cells for name in cell.summary.columns))
-    shown = [n for n in names if n != RESPONSE or any(_says(c.summary.columns.get(n)) for c in cells)]
-    return "".join(_table(cells, labels, name, note, part) for name in shown)
-
-
-def spread(groups: Sequence[Group], run: Run, part: str = "") -> str:
-    """A row a point: the spread over its repetitions, a table for each column of the samples that says anything."""
-    cells = [cell for group in groups for cell in group.cells]
-    names = list(dict.fromkeys(name for cell in cells for name in cell.columns))
-    note = VIRTUAL_TIME if run.virtual else ""
-    return "".join(
-        _spread_table(groups, name, run, note, part)
-        for name in names
-        if name != RESPONSE or any(_says(c.columns.get(name)) for c in cells)
-    )
+UNDER = rule("table.under", "{what} under {policy}")
+IN_UNIT = rule("table.unit", "{what} in {unit}")
+LARGEST_IN = rule("table.largest-in", "{what} in {unit}; the maximum is the largest seen in {span}")
+LARGEST_IN_EACH = rule(
+    "table.largest-in-each", "{what} in {unit}; the maximum is the largest seen in {span} each"
+)
+OVER_SEEDS = rule(
+    "table.over-seeds",
+    "{what} in {unit}: spread over {count} seed",
+    "{what} in {unit}: spread over {count} seeds",
+    by="count",
+)
+OVER_REPETITIONS = rule(
+    "table.over-repetitions",
+    "{what} in {unit}: spread over {count} repetition",
+    "{what} in {unit}: spread over {count} repetitions",
+    by="count",
+)
+OVER_SOME_SEEDS = rule("table.over-some-seeds", "{what} in {unit}: spread over seeds")
+OVER_SOME_REPETITIONS = rule("table.over-some-repetitions", "{what} in {unit}: spread over repetitions")
+MEASURED_FOR = rule("table.measured-for", "{what}, each measured for {span}")
+SPAN = rule("table.span", "{low} to {high}")
+EVERY_ROW = rule("table.every-row", "every row: {what}")
+COUNT_EACH = rule("table.count-each", "{count} {things} each")
+EACH_CPU = rule("table.each-cpu", "{name}, largest of each CPU in {unit}: {values}")
+STARVED = rule("table.starved", "{share}, starved (expected)")
 
 
-def _spread_table(groups: Sequence[Group], name: str, run: Run, note: str, part: str) -> str:
-    unit = unit_for(c.columns[name] for group in groups for c in group.cells if name in c.columns)
-    shown = "µs" if unit.name == "us" else unit.name
-    labels = [group.labels for group in groups]
-    axes = axes_that_vary(labels) or ("point",)
-    loaded = any(group.load_shares for group in groups)
-    heads = [
-        *_heads(heading(axis) for axis in axes),
-        *_heads(
-            (
-                _(repetitions(run)),
-                _("median of medians"),
-                _("smallest maximum"),
-                _("median maximum"),
-                _("largest maximum"),
-                *([_("on CPU")] if any(group.max_cpu(name) for group in groups) else []),
-                _("period exceeded"),
-                _("overruns"),
-                _("dropped"),
-                *([_("deadline misses")] if _with_deadline(groups, name) else []),
-                *([_("load achieved")] if loaded else []),
-            ),
-            "n",
+@dataclass(frozen=True)
+class Rows:
+    """The rows of the tables of a run."""
+
+    summaries: Sequence[CellSummary]
+    labels: Sequence[Mapping[str, str]]
+    """The labels of the cells, and those that distinguish several runs."""
+    seconds: Sequence[float | None]
+    """How long each cell measured."""
+    caution: Text = ""
+    """A caution that belongs to every table."""
+    part: str = ""
+    """The part of the study that the cells are of; "" for all."""
+    rulings: Mapping[str, str] = field(default_factory=dict)
+    """The verdict on the stated deadline, by cell and by point."""
+
+    def verdict(self, ids: Sequence[str]) -> list[Column]:
+        """Of the rows with these ids; nothing where no deadline was stated."""
+        if not self.rulings:
+            return []
+        return [texts("verdict", _("verdict"), [self.rulings.get(one, NOTHING) for one in ids], words=True)]
+
+    def columns(self) -> list[str]:
+        """The columns of the samples that have any values: response times are all zero where the task does no
+        work."""
+        names = dict.fromkeys(name for summary in self.summaries for name in summary.columns)
+        held = (s.columns.get(RESPONSE) for s in self.summaries)
+        works = any(column is not None and column.max for column in held)
+        return [name for name in names if name != RESPONSE or works]
+
+
+# --- A row a cell ---------------------------------------------------------------------------------------------
+
+
+def of_cells(rows: Rows) -> list[Sheet]:
+    """One table for each column of the samples."""
+    return [_of_cells(rows, name) for name in rows.columns()]
+
+
+def _of_cells(rows: Rows, name: str) -> Sheet:
+    columns = [summary.columns.get(name) for summary in rows.summaries]
+    known = [column for column in columns if column is not None]
+    unit = unit_for(known)
+    span, measured = _measured(rows.seconds)
+    title = _title(name, rows.labels, unit, span, len(rows.summaries) > 1)
+    same = in_common(rows.labels, _counts(known), name)
+    return Sheet(
+        _key("table", rows.part, name),
+        say(title),
+        (
+            *_label_columns(rows.labels, [s.id for s in rows.summaries]),
+            *figures(rows.summaries, columns, unit, name),
+            *measured,
+            *rows.verdict([summary.id for summary in rows.summaries]),
         ),
-    ]
-    rows = (
-        _spread_row(
-            group,
-            name,
-            unit,
-            [one.get(axis, group.point if axis == "point" else "–") for axis in axes],
-            _with_deadline(groups, name),
-            loaded,
-            any(its.max_cpu(name) for its in groups),
-        )
-        for group, one in zip(groups, labels, strict=True)
-    )
-    counts = [c.columns[name].count for group in groups for c in group.cells if name in c.columns]
-    same = in_common(labels, counts, name)
-    title = _("{name}, in {shown}: spread over {run}. ").format(
-        name=title_of_column(name), shown=shown, run=_(repetitions(run))
-    ) + (_("Every row: {same}.").format(same=same) if same else "")
-    ident = "-".join(word for word in ("spread", part, name) if word)
-    return _titled(ident, title.strip(), "summary spread", name, note, heads, rows)
-
-
-def _heads(texts: Iterable[str], kind: str = "") -> list[str]:
-    """Of columns. `kind`: their classes."""
-    css = f' class="{kind}"' if kind else ""
-    return [f'<th scope="col"{css}>{escape(text)}</th>' for text in texts]
-
-
-def _titled(
-    ident: str, title: str, kind: str, column: str, note: str, heads: Iterable[str], rows: Iterable[str]
-) -> str:
-    """A table below its title, in a frame that can be scrolled. `kind`: its classes."""
-    ident = escape(ident)
-    return (
-        f'<p class="table-title" id="{ident}">{escape(title)}</p>{noted(note)}'
-        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
-        f'<table class="{kind}" data-column="{escape(column)}" aria-labelledby="{ident}">'
-        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        tuple(_row(summary) for summary in rows.summaries),
+        (*_every_row(same), *_each_cpu(rows.labels, columns, unit)),
+        rows.caution,
+        about=name,
     )
 
 
-def _with_deadline(groups: Sequence[Group], name: str) -> bool:
-    """Whether the table of this column has the misses: the first one of each row has."""
-    cells = [cell for group in groups if group.deadline is not None for cell in group.cells]
-    return any(next(iter(cell.columns), "") == name for cell in cells)
+def _row(summary: CellSummary) -> Row:
+    marks = (
+        (_("invalid"), not summary.valid),
+        (_("not alone"), not summary.alone),
+        (_("incomplete"), summary.accounting.dropped > 0),
+    )
+    return Row(
+        summary.id,
+        "" if summary.valid else "invalid",
+        tuple(mark for mark, wanted in marks if wanted),
+        "" if summary.valid else listed(map(say, summary.warnings)) or _("a check failed"),
+    )
 
 
-def _spread_row(
-    group: Group,
+def _key(*words: str) -> str:
+    return "-".join(word for word in words if word)
+
+
+def _label_columns(labels_: Sequence[Mapping[str, str]], ids: Sequence[str]) -> list[Column]:
+    axes = axes_that_vary(labels_)
+    if not axes:
+        return [labels("cell", _("cell"), ids)]
+    return [labels(axis, heading(axis), [one.get(axis, NOTHING) for one in labels_]) for axis in axes]
+
+
+def figures(
+    summaries: Sequence[CellSummary],
+    columns: Sequence[ColumnSummary | None],
+    unit: Unit,
     name: str,
-    unit: Unit,
-    labels: Sequence[str],
-    with_deadline: bool,
-    loaded: bool,
-    with_cpu: bool,
-) -> str:
-    first, *rest = labels
-    found = group.spread(name)
-    maxima = None if found is None else found.maxima
-    mark = "" if found else ' <span class="bad">' + _("invalid") + "</span>"
-    if not group.alone:
-        mark += ' <span class="bad">' + _("not alone") + "</span>"
-    if group.dropped:
-        mark += ' <span class="bad">' + _("incomplete") + "</span>"
-    out = [f'<th scope="row">{escape(first)}{mark}</th>', *(f"<td>{escape(text)}</td>" for text in rest)]
-    out.append(f'<td class="n" data-of="repetitions">{group.of}</td>')
-    out += [
-        _time(None if found is None else found.medians, unit, "median"),
-        _time(None if maxima is None else maxima.smallest, unit, "smallest"),
-        _time(None if maxima is None else maxima.median, unit, "median_max"),
-        _time(None if maxima is None else maxima.largest, unit, "max"),
-        *([f'<td class="n" data-of="max_cpu">{escape(group.max_cpu(name)) or "–"}</td>'] if with_cpu else []),
-    ]
-    counts = (
-        ("period_exceeded", 0 if found is None else found.period_exceeded),
-        ("overruns", group.overruns),
-        ("dropped", group.dropped),
-    )
-    for what, count in counts:
-        quiet = "" if count else " zero"
-        out.append(
-            f'<td class="n{quiet}" data-of="{what}"><data value="{count}">{grouped(count)}</data></td>'
-        )
-    if with_deadline:
-        deadline = group.deadline
-        out.append(_number(MISSES, None if deadline is None else deadline.misses, ""))
-    if loaded:
-        out.append(_load(group.load_shares, group.starved))
-    return f'<tr class="{"" if found else "invalid"}" data-point="{escape(group.point)}">{"".join(out)}</tr>'
-
-
-def _says(column: ColumnSummary | None) -> bool:
-    return column is not None and bool(column.max)
-
-
-def _table(
-    cells: Sequence[CellContent], labels: Sequence[Mapping[str, str]], name: str, note: str, part: str
-) -> str:
-    columns = [c.summary.columns.get(name) for c in cells]
-    unit = unit_for(c for c in columns if c is not None)
-    shown = "µs" if unit.name == "us" else unit.name
-    axes = axes_that_vary(labels) or ("cell",)
+) -> list[Column]:
+    """The statistics of the samples, then what was counted, then what loads and test report."""
     points = name not in (LATENCY, RESPONSE)
-    loaded = any(c.summary.load_share is not None for c in cells)
-    outcomes = (
-        outcome_columns([c.summary for c in cells], unit)
-        if name == next(iter(cells[0].summary.columns), "")
-        else []
-    )
-    heads = _all_heads(axes, points, loaded, [text for text, _its in outcomes])
-    rows = (
-        _row(
-            cell,
-            column,
-            unit,
-            [one.get(axis, cell.summary.id if axis == "cell" else "–") for axis in axes],
-            points,
-            [its[i] for _, its in outcomes],
-            loaded,
-        )
-        for i, (cell, column, one) in enumerate(zip(cells, columns, labels, strict=True))
-    )
-    title = _("{name}, in {shown}. The largest is the largest seen, not a limit.").format(
-        name=title_of_column(name), shown=shown
-    )
-    same = in_common(labels, [c.count for c in columns if c is not None], name)
-    if same:
-        title += " " + _("Every row: {same}.").format(same=same)
-    by_cpu = each_cpu([c.summary for c in cells], columns, unit)
-    ident = "-".join(word for word in ("table", part, name) if word)
-    return _titled(ident, title, "summary", name, note, heads, rows) + "".join(
-        f'<p class="lead note">{escape(line)}</p>' for line in by_cpu
-    )
+    counts = [None if column is None else column.count for column in columns]
+    found = [numbers("count", _("data points"), counts)] if points else []
+    for entry in STATISTICS:
+        values = [entry.of(column) for column in columns]
+        if entry.heading:
+            found.append(times(entry.name, _(entry.heading), values, unit, entry.name == "max"))
+        if entry.name == "max":
+            found += _cpus([None if column is None else column.max_cpu for column in columns])
+    found += _counted(summaries, columns, points)
+    found += load_column([_shares(summary) for summary in summaries])
+    if any(next(iter(summary.columns), name) == name for summary in summaries):
+        found += outcome_columns(summaries, unit)
+    return found
 
 
-def _all_heads(axes: Sequence[str], points: bool, loaded: bool, outcomes: Sequence[str]) -> list[str]:
-    """Over the cells of `_row`. `points`: the samples are data points, not activations."""
-    return [
-        *_heads(heading(axis) for axis in axes),
-        *_heads([_("data points")] if points else [], "n"),
-        *_heads(map(_, TIMES), "n"),
-        *(
-            head
-            for text, group in (POINT_COUNTS if points else COUNTS)
-            for head in _heads([_(text)], f"n{group}")
+def _counted(
+    summaries: Sequence[CellSummary], columns: Sequence[ColumnSummary | None], points: bool
+) -> list[Column]:
+    """Counts of activations always, of data points those that are not zero."""
+    exceeded = [None if column is None else column.period_exceeded for column in columns]
+    overruns = [summary.overruns for summary in summaries]
+    dropped = [summary.accounting.dropped for summary in summaries]
+    found = []
+    if not points or any(count is not None for count in exceeded):
+        found.append(numbers("period_exceeded", _("period exceeded"), exceeded, apart=True))
+    if not points or any(overruns):
+        names = (_("missing"), "") if points else (_("overruns"), _("over-\nruns"))
+        found.append(numbers("overruns", names[0], overruns, short=names[1]))
+    if any(dropped):
+        found.append(numbers("dropped", _("dropped"), dropped))
+    policies = [summary.accounting.late_policy for summary in summaries]
+    if not points and len(set(policies)) > 1:
+        found.append(texts("late_policy", _("late policy"), policies, words=True))
+    return found
+
+
+def _cpus(cpus: Sequence[str | None]) -> list[Column]:
+    """The CPU of each maximum, if several CPUs measured."""
+    if not any(cpus):
+        return []
+    return [texts("max_cpu", _("on CPU"), [cpu or NOTHING for cpu in cpus])]
+
+
+def outcome_columns(summaries: Sequence[CellSummary], unit: Unit) -> list[Column]:
+    """Passes, failures and other counts of the test itself; times are in the table's unit."""
+    found = []
+    for name in dict.fromkeys(name for summary in summaries for name in summary.outcomes):
+        values = [summary.outcomes.get(name) for summary in summaries]
+        if name.endswith("_ns"):
+            title = f"{name[:-3].replace('_', ' ')} ({unit.sign})"
+            found.append(times(name, title, values, unit))
+        else:
+            title = _("deadline misses") if name == MISSES else name.replace("_", " ")
+            found.append(numbers(name, title, values, None if _whole(values) else _real_text))
+    return found
+
+
+def _whole(values: Sequence[int | float | None]) -> bool:
+    return all(value is None or isinstance(value, int) for value in values)
+
+
+def _real_text(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.4g}"
+
+
+# --- A row a point --------------------------------------------------------------------------------------------
+
+
+def of_points(groups: Sequence[Group], rows: Rows, virtual: bool) -> list[Sheet]:
+    """One table for each column of the samples. `rows`: the cells of these groups."""
+    return [_of_points(groups, rows, name, virtual) for name in rows.columns()]
+
+
+def _of_points(groups: Sequence[Group], rows: Rows, name: str, virtual: bool) -> Sheet:
+    columns = [cell.columns[name] for group in groups for cell in group.cells if name in cell.columns]
+    unit = unit_for(columns)
+    labels_ = [group.labels for group in groups]
+    same = in_common(labels_, _counts(columns), name)
+    return Sheet(
+        _key("spread", rows.part, name),
+        say(_title_of_points(groups, rows, name, unit, virtual)),
+        (
+            *_label_columns(labels_, [group.point for group in groups]),
+            *_spread_columns(groups, name, unit, virtual),
+            *rows.verdict([group.point for group in groups]),
         ),
-        *_heads([_("load achieved")] if loaded else [], "n"),
-        *_heads(outcomes, "n"),
-        *_heads([] if points else [_("late policy")]),
-        *_heads([_("measured")], "n"),
+        tuple(_row_of_point(group, name) for group in groups),
+        _every_row(same),
+        rows.caution,
+        "summary spread",
+        name,
+        "point",
+    )
+
+
+def _row_of_point(group: Group, name: str) -> Row:
+    valid = group.spread(name) is not None
+    marks = (
+        (_("invalid"), not valid),
+        (_("not alone"), not group.alone),
+        (_("incomplete"), group.dropped > 0),
+    )
+    return Row(group.point, "" if valid else "invalid", tuple(mark for mark, wanted in marks if wanted))
+
+
+def _spread_columns(groups: Sequence[Group], name: str, unit: Unit, virtual: bool) -> list[Column]:
+    spreads = [group.spread(name) for group in groups]
+    maxima = [None if spread is None else spread.maxima for spread in spreads]
+    exceeded = [None if spread is None else spread.period_exceeded for spread in spreads]
+    deadlines = [group.deadline for group in groups]
+    points = name not in (LATENCY, RESPONSE)
+    dropped = [group.dropped for group in groups]
+    found = [
+        texts("repetitions", _("seeds") if virtual else _("repetitions"), [group.of for group in groups]),
+        times("median", _("median of medians"), [None if s is None else s.medians for s in spreads], unit),
+        times("smallest", _("smallest max"), [None if m is None else m.smallest for m in maxima], unit),
+        times("median_max", _("median max"), [None if m is None else m.median for m in maxima], unit),
+        times("max", _("largest max"), [None if m is None else m.largest for m in maxima], unit, True),
+        *_cpus([group.max_cpu(name) for group in groups]),
     ]
+    if not points or any(exceeded):
+        found.append(numbers("period_exceeded", _("period exceeded"), exceeded, apart=True))
+    overruns = [group.overruns for group in groups]
+    found.append(numbers("overruns", _("overruns"), overruns, short=_("over-\nruns")))
+    if any(deadlines) and any(next(iter(c.columns), name) == name for g in groups for c in g.cells):
+        misses = [None if deadline is None else deadline.misses for deadline in deadlines]
+        found.append(numbers(MISSES, _("deadline misses"), misses))
+    if any(dropped):
+        found.append(numbers("dropped", _("dropped"), dropped))
+    return [*found, *load_column([(group.load_shares, group.starved) for group in groups])]
 
 
-def _row(
-    cell: CellContent,
-    column: ColumnSummary | None,
-    unit: Unit,
-    labels: Sequence[str],
-    points: bool,
-    outcomes: Sequence[str],
-    loaded: bool,
-) -> str:
-    summary = cell.summary
-    first, *rest = labels
-    mark = "" if summary.valid else ' <span class="bad">' + _("invalid") + "</span>"
-    if not summary.alone:
-        mark += ' <span class="bad">' + _("not alone") + "</span>"
-    if summary.accounting.dropped:
-        mark += ' <span class="bad">' + _("incomplete") + "</span>"
-    out = [f'<th scope="row">{escape(first)}{mark}</th>', *(f"<td>{escape(text)}</td>" for text in rest)]
-    if points:
-        out.append(_number("count", None if column is None else column.count, ""))
-    out += [_time(value, unit, name) for name, value in times(column)]
-    if points:
-        out.append(_number("overruns", summary.accounting.overruns, "first"))
+def _title_of_points(groups: Sequence[Group], rows: Rows, name: str, unit: Unit, virtual: bool) -> Statement:
+    """ "Wake-up latency in us: spread over 8 seeds, each measured for 2 s"."""
+    counts = {group.planned for group in groups}
+    values = {"what": _what(name, [group.labels for group in groups]), "unit": unit.sign}
+    if len(counts) == 1:
+        title = (OVER_SEEDS if virtual else OVER_REPETITIONS)(**values, count=max(counts))
     else:
-        out.append(_number("period_exceeded", None if column is None else column.period_exceeded, "first"))
-        out.append(_number("overruns", summary.accounting.overruns, ""))
-    out.append(_number("dropped", summary.accounting.dropped, ""))
-    if loaded:
-        share = summary.load_share
-        out.append(_load(() if share is None else (share,), summary.starved))
-    out += [f'<td class="n" data-of="outcome">{escape(text)}</td>' for text in outcomes]
-    if not points:
-        out.append(f"<td>{escape(summary.accounting.late_policy)}</td>")
-    seconds = cell.seconds
-    out.append(f'<td class="n">{"–" if seconds is None else seconds_text(seconds)}</td>')
-    state = "" if summary.valid else "invalid"
-    row = f'<tr class="{state}" data-cell="{escape(summary.id)}">{"".join(out)}</tr>'
-    if summary.valid:
-        return row
-    why = listed(summary.warnings) or _("a check failed")
-    return f'{row}<tr class="why"><td colspan="{len(out)}"><span>{escape(why)}</span></td></tr>'
+        title = (OVER_SOME_SEEDS if virtual else OVER_SOME_REPETITIONS)(**values)
+    span = _span(rows.seconds)
+    return title if span is None else MEASURED_FOR(what=title, span=span)
 
 
-def _load(shares: Sequence[float], starved: bool) -> str:
-    """What the loads achieved of what was expected of them."""
-    text = escape(load_text(shares, starved)) if shares else "–"
-    value = f'<data value="{min(shares)!r}">{text}</data>' if shares else text
-    return f'<td class="n" data-of="load">{value}</td>'
+# --- What both have -------------------------------------------------------------------------------------------
 
 
-def _number(name: str, count: int | None, group: str) -> str:
-    quiet = " zero" if count == 0 else ""
-    text = "–" if count is None else f'<data value="{count}">{grouped(count)}</data>'
-    return f'<td class="n {group}{quiet}" data-of="{name}">{text}</td>'
+def _what(name: str, labels_: Sequence[Mapping[str, str]]) -> Text:
+    """The measured quantity, with the policy in force."""
+    policy = policy_in_force(labels_)
+    title = title_of_column(name)
+    return UNDER(what=title, policy=policy) if policy else title
 
 
-def times(column: ColumnSummary | None) -> list[tuple[str, float | None]]:
-    """The times of a row, in the table's order."""
-    if column is None:
-        return [(name, None) for name in ("max", "0.5", "0.99", "0.999", "mean", "min", "stddev")]
-    return [
-        ("max", column.max),
-        ("0.5", column.quantiles.get("0.5")),
-        ("0.99", column.quantiles.get("0.99")),
-        ("0.999", column.quantiles.get("0.999")),
-        ("mean", column.mean),
-        ("min", column.min),
-        ("stddev", column.stddev),
+def _title(
+    name: str,
+    labels_: Sequence[Mapping[str, str]],
+    unit: Unit,
+    span: str | Statement | None,
+    several: bool,
+) -> Statement:
+    """ "Wake-up latency in us; the maximum is the largest seen in 12 s each"."""
+    values = {"what": _what(name, labels_), "unit": unit.sign}
+    if span is None:
+        return IN_UNIT(**values)
+    return (LARGEST_IN_EACH if several else LARGEST_IN)(**values, span=span)
+
+
+def _span(seconds: Sequence[float | None]) -> str | Statement | None:
+    """How long the cells measured; None if that is unknown for any of them."""
+    known = [value for value in seconds if value is not None]
+    if not known or len(known) < len(seconds):
+        return None
+    short, long = seconds_text(min(known)), seconds_text(max(known))
+    return short if short == long else SPAN(low=short, high=long)
+
+
+def _measured(seconds: Sequence[float | None]) -> tuple[str | Statement | None, list[Column]]:
+    """How long was measured, for the title, and as a column if the rows differ."""
+    written = [NOTHING if s is None else seconds_text(s) for s in seconds]
+    differ = len(set(written)) > 1
+    return _span(seconds), [texts("seconds", _("measured"), written)] if differ else []
+
+
+def load_column(shares: Sequence[tuple[Sequence[float], bool]]) -> list[Column]:
+    """What the loads achieved of what was expected of them, a row each, and whether the study expects that
+    they starve; no column where nothing was expected of any."""
+    if not any(values for values, _starved in shares):
+        return []
+    cells = [
+        SheetCell(load_text(values, starved), min(values)) if values else SheetCell(NOTHING)
+        for values, starved in shares
     ]
+    return [Column("load", _("load achieved"), tuple(cells))]
 
 
-def _time(value: float | None, unit: Unit, name: str) -> str:
-    head = f'<td class="n{" strong" if name == "max" else ""}" data-of="{name}">'
-    if value is None:
-        return f"{head}–</td>"
-    return f'{head}<data value="{value!r}">{unit.text(value, NARROW_SPACE)}</data></td>'
+def load_text(shares: Sequence[float], starved: bool = False) -> str:
+    """ "98 %", "96..98 %" over repetitions, "0.5 %, starved (expected)"."""
+    return say(STARVED(share=percents(shares))) if starved else percents(shares)
+
+
+def _shares(summary: CellSummary) -> tuple[Sequence[float], bool]:
+    return () if summary.load_share is None else (summary.load_share,), summary.starved
+
+
+def _every_row(same: Sequence[str]) -> tuple[str, ...]:
+    return (say(EVERY_ROW(what=", ".join(same))),) if same else ()
+
+
+def _counts(columns: Sequence[ColumnSummary]) -> list[int]:
+    """The sample counts that are known."""
+    return [column.count for column in columns if column.count is not None]
+
+
+def in_common(labels_: Sequence[Mapping[str, str]], counts: Sequence[int], column: str) -> list[str]:
+    """Which kernel it was, and how the task slept and ran, in every row: no number is to be read without it, and a
+    table that is sent to somebody is understood alone. `counts`: samples of each cell."""
+    values = {name: {one.get(name, "") for one in labels_} for name in OF_EVERY_ROW}
+    shown = axes_that_vary(labels_)
+    same = {name: next(iter(texts_)) for name, texts_ in values.items() if len(texts_) == 1}
+    words = [f"{heading(name)} {value}" for name, value in same.items() if value and name not in shown]
+    if counts and column in (LATENCY, RESPONSE):
+        low, high = f"{min(counts):,}", f"{max(counts):,}"
+        count = low if low == high else SPAN(low=low, high=high)
+        words.append(say(COUNT_EACH(count=count, things=things_of(column))))
+    return words
+
+
+def _each_cpu(
+    labels_: Sequence[Mapping[str, str]], columns: Sequence[ColumnSummary | None], unit: Unit
+) -> list[str]:
+    """The largest value of each CPU, one line for each row that several CPUs measured."""
+    found = []
+    for name, column in zip(row_names(labels_), columns, strict=True):
+        if column is not None and column.max_by_cpu:
+            largest = [f"CPU {cpu}: {unit.text(ns)}" for cpu, ns in column.max_by_cpu.items()]
+            found.append(say(EACH_CPU(name=name, unit=unit.sign, values=", ".join(largest))))
+    return found

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from rich.cells import cell_len
 
-from howlate.language import retold
+from howlate.analysis.groups import VIRTUAL_TIME
+from howlate.words.language import _, as_called, sentences
+from howlate.words.quantities import NARROW_SPACE, time_text
+from howlate.words.say import Text, text_of
+from howlate.words.statement import Statement
 
 NOT_FIRST = "、。，．・：；？！」』）〕］｝〉》】ーぁぃぅぇぉっゃゅょァィゥェォッャュョ,.;:!?)]}"
 """Characters that no line begins with."""
@@ -76,11 +80,46 @@ def _pieces(text: str) -> Iterator[str]:
         yield word
 
 
+def virtual_note(virtual: bool) -> Text:
+    """What must be known at every table and chart of virtual time; "" in real time."""
+    return VIRTUAL_TIME() if virtual else ""
+
+
 def listed(reasons: Iterable[str]) -> str:
     """Several reasons of one thing as one sentence, without its stop."""
-    return "; ".join(retold(reason.strip()).rstrip(".。") for reason in reasons)
+    return "; ".join(as_called(reason.strip()).rstrip(".。") for reason in reasons)
 
 
 def coded(text: str) -> str:
     """Escaped, with what stands between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def tied(text: str) -> str:
+    """No line ends between a number and its unit."""
+    return re.sub(r"(?<=\d) (?=(?:ns|µs|us|ms|s|min|h)\b)", NARROW_SPACE, text)
+
+
+def typeset(text: str) -> str:
+    """Escaped; narrow spaces that no line ends at stand between a number and its unit, and between thousands."""
+    return escape(re.sub(r"(?<=\d),(?=\d{3})", NARROW_SPACE, tied(text)))
+
+
+def emphasised(said: Text, names: Sequence[str]) -> str:
+    """As `typeset`, with these of the statements' values bold: times, where the name ends in _ns."""
+    if isinstance(said, tuple):
+        return sentences(*(emphasised(each, names) for each in said))
+    text = typeset(text_of(said))
+    for name in names:
+        if isinstance(said, Statement) and name in said.values:
+            value = said.values[name]
+            shown = typeset(time_text(value, space=" ") if name.endswith("_ns") else str(value))
+            before, found, behind = text.rpartition(shown)
+            text = f"{before}<b>{found}</b>{behind}" if found else text
+    return text
+
+
+def stopped(text: str) -> str:
+    """With a full stop."""
+    text = text.strip()
+    return text if text.endswith((".", "!", "?", "。", "？")) else _("{sentence}.").format(sentence=text)

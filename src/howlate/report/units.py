@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from howlate.model.summary import ColumnSummary
+from howlate.words.quantities import NARROW_SPACE
 
 
 @dataclass(frozen=True)
@@ -17,11 +18,13 @@ class Unit:
     size: int
     decimals: int
 
-    def text(self, ns: float | None, thousands: str = "") -> str:
-        """The number alone; "-" where there is none."""
-        if ns is None:
-            return "-"
-        return f"{ns / self.size:,.{self.decimals}f}".replace(",", thousands)
+    @property
+    def sign(self) -> str:
+        return "µs" if self.name == "us" else self.name
+
+    def text(self, ns: float) -> str:
+        """The number alone."""
+        return f"{ns / self.size:,.{self.decimals}f}".replace(",", NARROW_SPACE)
 
 
 def unit_for(columns: Iterable[ColumnSummary]) -> Unit:

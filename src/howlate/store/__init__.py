@@ -1,1 +1,1 @@
-"""Files: the probe's stream, run folders, Parquet, summaries, export. The only place that opens them."""
+"""Files: the probe's stream, run folders, Parquet, summaries, export. Only this room opens them."""

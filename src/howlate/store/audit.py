@@ -13,20 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from howlate.model.columns import FLAGS, INDICES, LATENCY, RELEASE
-from howlate.store.stream import Batch, Table, Totals, is_int
+from howlate.model.columns import FLAGS, INDICES, LATENCY, RELEASE, WARM_UP
+from howlate.store.stream import Batch, StreamTable, Totals, is_int
 
-WARM_UP = 1
-"""Bit 0 of `flags`."""
 COUNTS = ("releases", "recorded", "overruns", "dropped", "late_starts", "early", "warm_up")
 FAULTS = ("minor_faults", "major_faults", "involuntary_switches", "voluntary_switches", "migrations")
 
 
 @dataclass
 class TableAudit:
-    """Fed with a table's batches in order; then `account()` and `problems()`."""
+    """Takes a table's batches in order; then call `account()` and `problems()`."""
 
-    table: Table
+    table: StreamTable
     totals: Totals = field(default_factory=lambda: Totals(0, 0, 0, 0))
     last_release: int = -1
     warm_up: int = 0
@@ -34,7 +32,7 @@ class TableAudit:
     found: dict[str, str] = field(default_factory=dict)
 
     def add(self, batch: Batch) -> None:
-        """Takes the next batch of this table."""
+        """Add the next batch of this table."""
         before, self.totals = self.totals, batch.totals
         now = self.totals
         if now.releases != now.rows_total + now.overruns + now.dropped:
@@ -51,8 +49,7 @@ class TableAudit:
         self._latencies(batch)
 
     def account(self, claimed: Mapping[str, Any] | None) -> dict[str, int]:
-        """The table's account: the thread's own where there is a trailer, else that of the last whole
-        batch."""
+        """The table's account: the thread's own if there is a trailer, else that of the last whole batch."""
         if claimed is not None:
             return {name: _count(claimed, name) for name in (*COUNTS, *FAULTS)}
         now = self.totals
@@ -66,8 +63,8 @@ class TableAudit:
         return {name: known.get(name, 0) for name in (*COUNTS, *FAULTS)}
 
     def problems(self, claimed: Mapping[str, Any] | None) -> list[str]:
-        """Sentences; empty if the account is right. `claimed` is the table's entry in the trailer, None if
-        there is no trailer."""
+        """Sentences about faults; empty if the account is right. `claimed` is the table's entry in the
+        trailer, None if there is no trailer."""
         found = list(self.found.values())
         if claimed is not None:
             found += self._against(claimed)
@@ -80,7 +77,7 @@ class TableAudit:
         self.found.setdefault(kind, sentence)
 
     def _releases(self, batch: Batch) -> None:
-        """Activations by their release, data points by their index; only a release says what was left out."""
+        """Activations by their release, data points by their index; only a release shows what was left out."""
         name = next((name for name in INDICES if name in batch.columns), None)
         if name is None:
             return

@@ -1,4 +1,4 @@
-"""cell.json, decoded: what a summary needs of the stream's header and trailer."""
+"""cell.json, decoded: the parts of the stream's header and trailer that a summary needs."""
 
 from __future__ import annotations
 
@@ -7,19 +7,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from howlate.analysis.loaded import NOT_LOADED, LoadGoal
+from howlate.analysis.valid import CellRecord, LoadRecord, ThreadAccount
 from howlate.errors import DamagedError
 from howlate.model.columns import RELEASE
-from howlate.model.decode import Table
+from howlate.model.decode import Table, decoded
 from howlate.model.facts import parse_cpus
+from howlate.model.knowledge import Knowledge
 from howlate.model.others import Others, others_in
+from howlate.model.stated import Stated, stated_in
 from howlate.model.summary import WATCHED, Accounting, LoadSummary
 from howlate.model.units import parse_duration_ns
-from howlate.stats.loaded import LoadGoal
-from howlate.stats.valid import CellRecord, LoadRecord, ThreadAccount
 from howlate.store.audit import COUNTS
 from howlate.store.files import read_json
 from howlate.store.run_folder import CELL
 from howlate.store.stream import is_int
+from howlate.words.statement import VERBATIM, Statement, rule
+
+UNKNOWN_SCHEMA = rule(
+    "store.unknown-schema", "this howlate does not know its schema", remedy="use a newer howlate"
+)
+NOT_A_TIME = rule("store.not-a-time", "its {name} is not a time: {reason}")
 
 REALTIME = ("fifo", "rr", "deadline")
 
@@ -34,11 +42,11 @@ class CellFile:
 
     @classmethod
     def read(cls, folder: Path) -> CellFile:
-        """DamagedError where it is missing or not what ingest() writes."""
+        """Read the file; DamagedError if it is missing or not what ingest() writes."""
         path = folder / CELL
         table = Table(read_json(path), str(path), "", DamagedError)
         if table.integer("schema") != 1:
-            raise table.fail("its schema is not known to this howlate", "use a newer howlate")
+            raise table.fail(UNKNOWN_SCHEMA())
         trailer = table.values.get("trailer")
         empty = Table({}, str(path), "trailer", DamagedError)
         return cls(
@@ -55,7 +63,7 @@ class CellFile:
 
     @property
     def activations(self) -> bool:
-        """Whether its samples are activations of a schedule; else they are data points."""
+        """Whether its samples are activations of a schedule; otherwise they are data points."""
         names = [
             column.text("name")
             for table in self.header.tables("tables")
@@ -65,13 +73,17 @@ class CellFile:
         return RELEASE in names or not names
 
     def outcomes(self) -> dict[str, int | float]:
-        """What the test itself says of how it went: passes and failures, figures of its own."""
+        """The test's own outcomes: passes and failures, other figures."""
         found = self.trailer.mapping("outcomes")
         return {name: value for name, value in found.items() if is_int(value) or isinstance(value, float)}
 
     def period_ns(self) -> int | None:
         """The period in force; None for a test without one."""
         return self._duration_ns("period")
+
+    def swallowed_step_ns(self) -> int | None:
+        """The period of a late policy that leaves releases unserved; None where each of them becomes a sample."""
+        return self.period_ns() if self.parameters.get("late-policy") == "skip" else None
 
     def deadline_ns(self) -> int | None:
         """The deadline that the user stated; None without one."""
@@ -82,21 +94,21 @@ class CellFile:
         try:
             found = parse_duration_ns(text) if isinstance(text, str) and text else None
         except ValueError as error:
-            raise self.header.fail(f"its {name} is not one: {error}") from None
+            raise self.header.fail(NOT_A_TIME(name=name, reason=error)) from None
         return found or None
 
     def accounting(self) -> Accounting:
-        """Summed over the measuring threads."""
+        """The sum over the measuring threads."""
         entries = self.table.tables("accounting", required=True)
         sums = {name: sum(entry.integer(name) for entry in entries) for name in COUNTS}
         return Accounting(**sums, late_policy=str(self.parameters.get("late-policy", "")))
 
     def stop_reason(self) -> str:
-        """The trailer's; "killed" where the probe did not live to write one."""
+        """The trailer's stop reason; "killed" if the probe died before it wrote one."""
         return self.trailer.text("stop_reason", "killed")
 
     def clocksource(self) -> dict[str, str]:
-        """Before and after; "unknown" where the probe did not live to say."""
+        """The clock source before and after; "unknown" if the probe died before it could say."""
         source = self.trailer.table("clocksource")
         facts = self.header.table("facts").values.get("clocksource")
         before = str(facts) if isinstance(facts, str) and facts else "unknown"
@@ -106,11 +118,19 @@ class CellFile:
         return tuple(_load_summary(load) for load in self.trailer.tables("loads"))
 
     def others(self) -> Others | None:
-        """What others took of the CPUs; None of a probe that did not look, or did not live to."""
+        """The CPU time of others; None if the probe did not measure it, or died before it could say."""
         return others_in(self.trailer)
 
+    def known(self) -> Knowledge:
+        """What is known of the samples; everything unless the file says otherwise."""
+        return decoded(Knowledge, self.table.mapping("known"), self.table.file)
+
+    def stated(self) -> tuple[Stated, ...]:
+        """The figures of another tool; none where howlate measured."""
+        return stated_in(self.header.values, self.header.file)
+
     def load_cpus(self) -> list[tuple[str, int]]:
-        """Name of each load, in the order of the stream's index, and how many CPUs it was given."""
+        """The name of each load, in the order of the stream's index, and the number of CPUs given to it."""
         found = []
         for load in self.trailer.tables("loads"):
             cpus = parse_cpus(load.text("cpus", ""))
@@ -118,7 +138,7 @@ class CellFile:
         return found
 
     def measuring_cpus(self) -> frozenset[int]:
-        """Where the measuring threads ran: pinned, or kept to a cpuset; empty where one was free to go
+        """The CPUs of the measuring threads: pinned, or restricted by a cpuset; empty if one could run
         anywhere."""
         pinned = {entry.integer("cpu") for entry in self.table.tables("accounting", required=True)}
         free = {cpu for cpu in pinned if cpu < 0}
@@ -134,7 +154,7 @@ class CellFile:
         return frozenset(pinned - free).union(*(parse_cpus(text) or frozenset() for text in cpusets))
 
     def record(self, samples: int, sampled_cpus: int, starvation_expected: bool = False) -> CellRecord:
-        """What is looked at to say whether the cell is valid. `sampled_cpus`: those in the table `cpus`;
+        """The values that decide whether the cell is valid. `sampled_cpus`: those in the table `cpus`;
         `starvation_expected`: the study says so of its loads."""
         end = self.table.table("end", required=True)
         whole = end.text("kind") == "whole"
@@ -168,18 +188,23 @@ class CellFile:
             as_published=self.parameters.get("late-policy") == "as-published",
             loads=tuple(_load(load) for load in self.trailer.tables("loads")),
             starvation_expected=starvation_expected,
-            probe_warnings=tuple(str(text) for text in self.trailer.items("warnings")),
+            probe_warnings=self.probe_warnings(),
+            known=self.known(),
         )
 
+    def probe_warnings(self) -> tuple[Statement, ...]:
+        """The probe's own warnings."""
+        return _warnings(self.trailer)
+
     def _unwatched(self) -> str:
-        """Of a test that watches for something and never did: the options that decide how long it does."""
+        """For a test that watches for events and never did: the options that determine how long it watches."""
         if self.outcomes().get(WATCHED) != 0:
             return ""
         named = {name: self.parameters.get(name) for name in ("duration", "window", "width")}
         return ", ".join(f"{name} {text}" for name, text in named.items() if text) or "no time"
 
     def _policy(self) -> str:
-        """The measuring policy in force, in small letters; what was asked for where that is not told."""
+        """The measuring policy in force, in lower case; the requested policy if that is not recorded."""
         threads = self.header.table("in_force").tables("threads")
         policies = [thread.text("policy", "") for thread in threads] or [
             str(self.parameters.get("policy", ""))
@@ -192,12 +217,27 @@ class CellFile:
         return after - before if isinstance(before, int) and isinstance(after, int) else None
 
 
+def _warnings(table: Table) -> tuple[Statement, ...]:
+    """The probe's warnings, under the ids that it gave; older probes give none."""
+    texts = [str(text) for text in table.items("warnings")]
+    rules = [str(rule) for rule in table.items("warning_rules")]
+    if len(rules) != len(texts):
+        rules = [_id_of(text) for text in texts]
+    return tuple(
+        Statement.verbatim(f"{text.strip().rstrip('.')}.", rule)
+        for text, rule in zip(texts, rules, strict=True)
+    )
+
+
+def _id_of(text: str) -> str:
+    """The id of a text that came from an older probe without one."""
+    return NOT_LOADED.id if text.startswith("not loaded: ") else VERBATIM
+
+
 def _thread(entry: Table) -> ThreadAccount:
-    cpu = entry.integer("cpu")
     return ThreadAccount(
-        name=f"the measuring thread on CPU {cpu}"
-        if cpu >= 0
-        else f"measuring thread {entry.integer('thread')}",
+        number=entry.integer("thread", 0),
+        cpu=entry.integer("cpu"),
         dropped=entry.integer("dropped"),
         minor_faults=entry.integer("minor_faults"),
         major_faults=entry.integer("major_faults"),
@@ -211,13 +251,13 @@ def _load(load: Table) -> LoadRecord:
         load.text("spec", load.text("name")),
         _share(load, "target_cpu"),
         _share(load, "achieved_cpu"),
-        tuple(str(text) for text in load.items("warnings")),
+        _warnings(load),
         _goal(load),
     )
 
 
 def _goal(load: Table) -> LoadGoal | None:
-    """None of a run by a howlate that did not hold loads to one."""
+    """The goal; None for a run by a howlate that did not hold loads to one."""
     if "goal" not in load.values:
         return None
     goal = load.table("goal")
@@ -245,11 +285,11 @@ def _load_summary(load: Table) -> LoadSummary:
         achieved,
         results,
         spec,
-        goal.unit,
-        goal.target,
-        goal.reference,
-        goal.achieved,
-        goal.share,
+        unit=goal.unit,
+        target=goal.target,
+        reference=goal.reference,
+        achieved=goal.achieved,
+        share=goal.share,
     )
 
 

@@ -1,9 +1,10 @@
-"""What a cell's files were when the cell was finished: `checksums.json` beside them, and what differs since.
+"""The state of a cell's files when the cell was finished, `checksums.json` beside them, and the differences
+since.
 
-BLAKE2b of every file. The samples can be gigabytes, and `show` must stay quick: their size and the digest of their
-end (Parquet's footer, which says where each column's pages are, how long they are, and their extremes) are looked at
-each time, the whole digest where the samples are read, and by `howlate show --verify`. It notices accidents and
-edits, not a forger who writes checksums.json anew.
+The file has the BLAKE2b of every file. The samples can be gigabytes, and `show` must stay quick: it checks
+their size and the digest of their end (Parquet's footer, which says where each column's pages are, how long
+they are, and their extremes). The whole digest is checked when the samples are read, and by `howlate show
+--verify`. The checksums detect accidents and edits, not a forger who rewrites checksums.json.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from howlate.analysis.valid import FILE_CHANGED, FILE_MISSING, FILE_RESIZED
 from howlate.errors import DamagedError
 from howlate.model.decode import Table
 from howlate.store.files import looking, read_json, storing, write_json
+from howlate.words.statement import Statement
 
 CHECKSUMS = "checksums.json"
 END_BYTES = 64 * 1024
@@ -31,14 +34,14 @@ class Checksum:
     size: int
     digest: str
     end: str
-    """Of its last 64 KiB."""
+    """The digest of its last 64 KiB."""
 
     def to_json(self) -> dict[str, Any]:
         return {"bytes": self.size, "blake2b": self.digest, "end": self.end}
 
 
 def write_checksums(folder: Path) -> None:
-    """Of all files of a cell's folder, which is finished with it."""
+    """Write the checksums of all files of a finished cell's folder."""
     with storing(folder / CHECKSUMS):
         names = sorted(p.name for p in folder.iterdir() if p.is_file() and p.name != CHECKSUMS)
         files = {name: _of(folder / name).to_json() for name in names if not name.startswith(".")}
@@ -47,41 +50,51 @@ def write_checksums(folder: Path) -> None:
 
 
 def read_checksums(folder: Path) -> Mapping[str, Checksum]:
-    """By the files' names; empty for a cell that an older howlate finished."""
+    """Checksums by file name; empty for a cell that an older howlate finished."""
     path = folder / CHECKSUMS
     with looking(path):
         if not path.is_file():
             return {}
     table = Table(read_json(path), str(path), "", DamagedError).table("files", required=True)
     return {
-        name: Checksum(its.integer("bytes"), its.text("blake2b"), its.text("end"))
+        name: Checksum(checksum.integer("bytes"), checksum.text("blake2b"), checksum.text("end"))
         for name in table.values
-        for its in (table.table(name, required=True),)
+        for checksum in (table.table(name, required=True),)
     }
 
 
-def changed(folder: Path, name: str, known: Mapping[str, Checksum], whole: bool) -> str:
-    """What is not as it was about a file, as the end of a sentence; "" where all is, or nothing is known. `whole`:
-    every byte is read, else size and end."""
+def changed(
+    folder: Path,
+    name: str,
+    known: Mapping[str, Checksum],
+    whole: bool,
+    text: str | None = None,
+    called: object = "",
+) -> Statement | None:
+    """How a file differs; None if it does not, or if nothing is known. `whole`: compare every byte, else only
+    size and end. `text`: the file's content, if it was read already. `called`: what to call it, if not `name`."""
     if name not in known:
-        return ""
+        return None
+    file = called or name
     was, path = known[name], folder / name
+    content = None if text is None else text.encode()
     with looking(path):
-        if not path.is_file():
-            return "is missing"
-        size = path.stat().st_size
+        if content is None and not path.is_file():
+            return FILE_MISSING(file=file)
+        size = path.stat().st_size if content is None else len(content)
         if size != was.size:
-            return f"has {size:,} bytes, and had {was.size:,} when it was measured"
-        now = _of(path).digest if whole else _end_of(path)
-    return "" if now == (was.digest if whole else was.end) else "was changed after it was measured"
+            return FILE_RESIZED(file=file, size=size, before=was.size)
+        if content is not None:
+            now = hashlib.blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
+        else:
+            now = _of(path).digest if whole else _end_of(path)
+    return None if now == (was.digest if whole else was.end) else FILE_CHANGED(file=file)
 
 
-def differences(folder: Path) -> Iterator[str]:
-    """Every file that is not as it was, read whole: "samples.parquet is missing"."""
+def differences(folder: Path) -> Iterator[Statement]:
+    """How every file that differs does so, read whole."""
     known = read_checksums(folder)
-    for name in known:
-        if what := changed(folder, name, known, whole=True):
-            yield f"{name} {what}"
+    yield from filter(None, (changed(folder, name, known, whole=True) for name in known))
 
 
 def _of(path: Path) -> Checksum:

@@ -1,5 +1,5 @@
-"""DuckDB as this project uses it: in memory, bounded, without network, its errors told apart by who caused
-them."""
+"""DuckDB as this project uses it: in memory, bounded, without network, with its errors classified by their
+cause."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ import numpy.typing as npt
 
 from howlate.errors import DamagedError
 from howlate.store.files import OUT, measure_again, storage_error
+from howlate.words.statement import rule
+
+UNREADABLE_TABLE = rule("store.unreadable-table", "{path} cannot be read: {reason}", remedy="{hint}")
 
 MEMORY_LIMIT = "500MB"
 THREADS = max(1, min(4, len(os.sched_getaffinity(0))))
 PARQUET = "(FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd)"
-"""Version 2 so that whole numbers are delta-encoded (DELTA_BINARY_PACKED) where a dictionary does not do
-better."""
+"""Version 2, so that integers are delta-encoded (DELTA_BINARY_PACKED) if a dictionary is not better."""
 
 
 @contextmanager
 def connection(spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory; what does not fit goes to files in the folder `spill`, and away at the end."""
+    """A database in memory; what does not fit goes to files in the folder `spill`, which are removed at the
+    end."""
     config: dict[str, str | bool | int | float | list[str]] = {
         "threads": THREADS,
         "memory_limit": MEMORY_LIMIT,
@@ -36,14 +39,14 @@ def connection(spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     }
     database = duckdb.connect(":memory:", config=config)
     try:
-        database.execute("SET enable_progress_bar = false")  # else drawn on standard output, into --json
+        database.execute("SET enable_progress_bar = false")  # otherwise drawn on standard output, into --json
         yield database
     finally:
         database.close()
 
 
 def quoted(path: Path) -> str:
-    """A path as a SQL text."""
+    """A path as SQL text."""
     return "'" + str(path).replace("'", "''") + "'"
 
 
@@ -57,30 +60,30 @@ def scan(*paths: Path) -> str:
 
 
 def arrays(database: duckdb.DuckDBPyConnection, query: str) -> dict[str, npt.NDArray[Any]]:
-    """A query's columns as arrays."""
+    """The columns of a query as arrays."""
     return dict(database.execute(query).fetchnumpy())
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turns what DuckDB and the system say of an unreadable file into a DamagedError about `path`."""
+    """Turn DuckDB's and the system's errors about an unreadable file into a DamagedError about `path`."""
     try:
         yield
     except RuntimeError as error:
         raise _told_of_interrupt(error) from None
     except duckdb.Error as error:
         raise DamagedError(
-            f"{path} cannot be read: {_first_line(error)}", measure_again(path.parent)
+            UNREADABLE_TABLE(path=path, reason=_first_line(error), hint=measure_again(path.parent))
         ) from None
     except OSError as error:
         raise DamagedError(
-            f"{path} cannot be read: {error.strerror or error}", measure_again(path.parent)
+            UNREADABLE_TABLE(path=path, reason=error.strerror or error, hint=measure_again(path.parent))
         ) from None
 
 
 @contextmanager
 def writing(path: Path, option: str = OUT) -> Iterator[None]:
-    """Turns what DuckDB says of a file that cannot be written into a StorageError about `path`."""
+    """Turn DuckDB's error about a file that cannot be written into a StorageError about `path`."""
     try:
         yield
     except RuntimeError as error:
@@ -92,12 +95,12 @@ def writing(path: Path, option: str = OUT) -> Iterator[None]:
 
 
 def _told_of_interrupt(error: RuntimeError) -> BaseException:
-    """DuckDB looks for signals while it works, and tells of one by an error of its own."""
+    """DuckDB handles signals while it works, and reports an interrupt with an error of its own."""
     return KeyboardInterrupt() if str(error) == "Query interrupted" else error
 
 
 def _first_line(error: Exception) -> str:
-    """What DuckDB says, in one line; what an asynchronous write says stands inside its text as JSON."""
+    """DuckDB's message in one line; the message of an asynchronous write is JSON inside its text."""
     text = str(error).strip()
     inner = re.search(r'"exception_message":"((?:[^"\\]|\\.)*)"', text)
     if inner is not None:

@@ -1,4 +1,4 @@
-"""What a measurement that howlate did not make itself looks like on disk."""
+"""Recognises on disk measurements that were made elsewhere."""
 
 from __future__ import annotations
 
@@ -8,13 +8,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from howlate.errors import UsageError
+from howlate.model.decode import UNREADABLE
+from howlate.words.statement import rule
+
+TOO_MANY_FILES = rule(
+    "store.too-many-files",
+    "{folder} holds more than {most:count} files, so it is no folder of measurements",
+    remedy="name the files, or the folder that holds only these",
+)
+TOO_MANY_STREAMS = rule(
+    "store.too-many-streams",
+    "{folder} and its neighbours hold more than {most:count} streams",
+    remedy="import fewer at once",
+)
 
 JOB = "cells.job"
-"""The file by which a job's folder is known (store/job_folder.py)."""
+"""The file that identifies a job's folder (store/job_folder.py)."""
 MOST_ENTRIES = 10_000
-"""A folder with more files than these is not one of measurements."""
+"""A folder with more files than this is not a folder of measurements."""
 _OF_LINES = frozenset({"facts.json", "status", "stdout", "stderr", "kernel.log"})
-"""Files that stand beside streams."""
+"""Files that may be beside streams."""
 _NAMED = 3
 _ARCHIVES = (
     (0, b"\x1f\x8b"),
@@ -25,7 +38,7 @@ _ARCHIVES = (
     (0, b"7z\xbc\xaf\x27\x1c"),
     (257, b"ustar"),
 )
-"""Where in a file what stands that says it is an archive or compressed."""
+"""The positions and bytes that identify an archive or a compressed file."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +47,11 @@ class Streams:
 
     files: tuple[Path, ...]
     ignored: tuple[str, ...]
-    """What was left out of it, a sentence each."""
+    """What was ignored in it, a sentence each."""
 
 
 def is_stream(path: Path) -> bool:
-    """Whether a file begins as the probe's streams of any version do."""
+    """Whether a file begins like the probe's streams of any version."""
     from howlate.store.frames import MAGIC
 
     return _head(path, len(MAGIC))[:-1] == MAGIC[:-1]
@@ -51,11 +64,11 @@ def is_archive(path: Path) -> bool:
 
 
 def _head(path: Path, size: int) -> bytes:
-    """What a regular file begins with; a pipe is not opened, for nobody may write into it."""
+    """The first bytes of a regular file; a pipe is not opened, since it may have no writer."""
     try:
         if (
             not path.is_file() or not path.stat().st_size
-        ):  # files of /proc are of no bytes, and some wait for more
+        ):  # files of /proc have size 0, and reading some of them blocks
             return b""
         with path.open("rb") as file:
             return file.read(size)
@@ -64,24 +77,19 @@ def _head(path: Path, size: int) -> bytes:
 
 
 def listed(folder: Path) -> list[Path]:
-    """What stands in a folder, by name, numbers in their order. UsageError where it is too much to be one of
-    measurements, or cannot be read."""
+    """The content of a folder, by name, with numbers in numerical order. UsageError if it is too large for a
+    folder of measurements, or cannot be read."""
     try:
-        found = list(itertools.islice(folder.iterdir(), MOST_ENTRIES + 1))
+        entries = list(itertools.islice(folder.iterdir(), MOST_ENTRIES + 1))
     except OSError as problem:
-        raise UsageError(
-            f"{folder} cannot be read ({problem.strerror})", "name a folder that you may read"
-        ) from None
-    if len(found) > MOST_ENTRIES:
-        raise UsageError(
-            f"{folder} holds more than {MOST_ENTRIES:,} files, so it is no folder of measurements",
-            "name the files, or the folder that holds only these",
-        )
-    return sorted(found, key=lambda p: (int(p.name) if p.name.isdecimal() else -1, p.name))
+        raise UsageError(UNREADABLE(path=folder, reason=problem.strerror)) from None
+    if len(entries) > MOST_ENTRIES:
+        raise UsageError(TOO_MANY_FILES(folder=folder, most=MOST_ENTRIES))
+    return sorted(entries, key=lambda p: (int(p.name) if p.name.isdecimal() else -1, p.name))
 
 
 def job_folder(path: Path) -> Path | None:
-    """The folder with the plan, where `path` is that or the results in it."""
+    """The folder with the plan, if `path` is that folder or the results in it."""
     if not path.is_dir():
         return None
     above = [path.absolute().parent] if (path / "0" / "status").is_file() else []
@@ -89,8 +97,9 @@ def job_folder(path: Path) -> Path | None:
 
 
 def streams_in(path: Path) -> Streams:
-    """The streams in a folder, and those in it that a job left: in the folders of its lines, or of its results. Other
-    folders are not looked into, and symbolic links are not followed: they may lead out of the folder."""
+    """The streams in a folder, and those below it that a job left: in the folders of its lines, or of its
+    results. Other folders are ignored, and symbolic links are not followed, since they may lead out of the
+    folder."""
     files: list[Path] = []
     left: dict[str, list[Path]] = {}
     _look(path, files, left, lines=True, results=True)
@@ -105,12 +114,10 @@ def _look(
     lines: bool = False,
     results: bool = False,
 ) -> None:
-    """`lines`, `results`: whether the folders of a job's lines, or of its results, are looked into."""
+    """`lines`, `results`: whether to search the folders of a job's lines, or of its results."""
     for entry in listed(folder):
         if len(files) > MOST_ENTRIES:
-            raise UsageError(
-                f"{folder} and its neighbours hold more than {MOST_ENTRIES:,} streams", "import fewer at once"
-            )
+            raise UsageError(TOO_MANY_STREAMS(folder=folder, most=MOST_ENTRIES))
         if entry.is_symlink():
             left.setdefault(LINK, []).append(entry)
         elif entry.is_dir():
@@ -145,7 +152,8 @@ def _said(what: str, paths: Sequence[Path]) -> str:
 
 
 def _holds_lines(folder: Path) -> bool:
-    """Whether a folder is what `howlate-probe job` writes: a folder for each line. One that cannot be read is not."""
+    """Whether a folder has the layout of `howlate-probe job`: a folder for each line. False if it cannot be
+    read."""
     try:
         return any(_is_line(path) for path in folder.iterdir())
     except OSError:
@@ -153,7 +161,8 @@ def _holds_lines(folder: Path) -> bool:
 
 
 def _is_line(folder: Path) -> bool:
-    """Whether a folder is that of a job's line; its status is missing where the power went while it was measured."""
+    """Whether a folder is that of a job's line; its status is missing if the power failed during its
+    measurement."""
     try:
         return folder.name.isdecimal() and (folder / "stdout").is_file()
     except OSError:
@@ -166,7 +175,7 @@ def results_alone(path: Path) -> bool:
 
 
 def measured_elsewhere(path: Path) -> str:
-    """What it is that `howlate import` makes a run of, in words; "" for anything else."""
+    """What `howlate import` would turn into a run, in words; "" for anything else."""
     if path.is_file():
         return "a stream of the probe" if is_stream(path) else ""
     if (path / JOB).is_file():

@@ -1,5 +1,4 @@
-"""Writing files so that a crash leaves the old one or the new one, and saying in a sentence what went
-wrong."""
+"""Writes files so that a crash leaves the old one or the new one, and turns failures into sentences."""
 
 from __future__ import annotations
 
@@ -12,24 +11,45 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from howlate.errors import DamagedError, StorageError
+from howlate.errors import REMEDIED, DamagedError, StorageError
 from howlate.model.decode import parse_json, read_text
+from howlate.words.statement import Statement, rule
+
+GO_ON = rule("store.go-on", "go on with `howlate run` and the same --out: the cell is measured again")
+REMOVE_AND_GO_ON = rule(
+    "store.remove-and-go-on", "remove {cell} and go on with `howlate run` and the same --out"
+)
+UNREADABLE = rule(
+    "store.unreadable",
+    "{path} cannot be read: {reason}",
+    remedy="make it readable for yourself, or restore it from a copy",
+)
+NOT_WRITTEN = rule(
+    "store.not-written", "{path} could not be written: {reason}", remedy="{way_out} with {option}"
+)
+WAYS_OUT = {
+    errno.ENOSPC: "make room there, or choose another place",
+    errno.EDQUOT: "make room in your quota, or choose another place",
+    errno.EACCES: "choose a place that you may write to",
+    errno.EPERM: "choose a place that you may write to",
+    errno.EROFS: "choose a place that can be written to",
+}
+"""The remedies by the system's error."""
 
 OUT, OUTPUT = "--out", "-o"
 """The options that choose where a run, and where one file, is written."""
 
 
-def measure_again(cell: Path) -> str:
-    """The remedy for a cell's folder that is damaged: one that counts as whole would be skipped where it
-    stands."""
-    go_on = "go on with `howlate run` and the same --out"
-    return f"{go_on}: it is measured again" if cell.name.startswith(".") else f"remove {cell} and {go_on}"
+def measure_again(cell: Path) -> Statement:
+    """The remedy for a cell's folder that is damaged. A cell that counts as whole would be skipped as long as
+    it is there."""
+    return GO_ON() if cell.name.startswith(".") else REMOVE_AND_GO_ON(cell=cell)
 
 
 @contextmanager
 def written_beside(path: Path, option: str = OUT) -> Iterator[Path]:
-    """Gives a name beside `path` to write to; at the end it is synced and renamed to `path`, on an error
-    removed. `option`: see `storage_error`."""
+    """Give a name beside `path` to write to; at the end the file is synced and renamed to `path`, or removed
+    after an error. `option`: see `storage_error`."""
     beside = path.with_name(f".{path.name}.new")
     with storing(path, option):
         try:
@@ -45,7 +65,7 @@ def written_beside(path: Path, option: str = OUT) -> Iterator[Path]:
 
 @contextmanager
 def storing(path: Path, option: str = OUT) -> Iterator[None]:
-    """Turns an OSError inside into a StorageError about `path`."""
+    """Turn an OSError inside into a StorageError about `path`."""
     try:
         yield
     except OSError as error:
@@ -54,25 +74,18 @@ def storing(path: Path, option: str = OUT) -> Iterator[None]:
 
 @contextmanager
 def looking(path: Path) -> Iterator[None]:
-    """Turns an OSError inside into a DamagedError about `path`: whether something is there is not known where
-    the folder above it may not be searched."""
+    """Turn an OSError inside into a DamagedError about `path`: if the folder above may not be searched, it is
+    unknown whether the file exists."""
     try:
         yield
     except OSError as error:
-        text = f"{path} cannot be read: {error.strerror or error}"
-        raise DamagedError(text, "make it readable for yourself, or restore it from a copy") from None
+        raise DamagedError(UNREADABLE(path=path, reason=error.strerror or error)) from None
 
 
 def storage_error(path: Path, number: int | None, text: str, option: str = OUT) -> StorageError:
-    """What is told of a file that could not be written. `option`: the command's, to choose another place."""
-    remedy = {
-        errno.ENOSPC: f"make room there, or choose another place with {option}",
-        errno.EDQUOT: f"make room in your quota, or choose another place with {option}",
-        errno.EACCES: f"choose a place that you may write to with {option}",
-        errno.EPERM: f"choose a place that you may write to with {option}",
-        errno.EROFS: f"choose a place that can be written to with {option}",
-    }.get(number or 0, f"choose another place with {option}")
-    return StorageError(f"{path} could not be written: {text}", remedy)
+    """The error about a file that could not be written. `option`: the command's option for another place."""
+    way_out = WAYS_OUT.get(number or 0, "choose another place")
+    return StorageError(NOT_WRITTEN(path=path, reason=text, way_out=way_out, option=option))
 
 
 def sync(path: Path) -> None:
@@ -102,15 +115,17 @@ def write_json(path: Path, value: Mapping[str, Any], indent: int | None = 1) -> 
 
 
 @contextmanager
-def remedied(remedy: str) -> Iterator[None]:
-    """Gives a DamagedError inside that has no remedy this one."""
+def remedied(remedy: Statement | str) -> Iterator[None]:
+    """Give this remedy to a DamagedError inside that has none."""
     try:
         yield
     except DamagedError as error:
-        raise DamagedError(error.message, error.remedy or remedy) from None
+        raise (
+            error if error.remedy else DamagedError(REMEDIED(problem=error.statement, remedy=remedy))
+        ) from None
 
 
-def read_json(path: Path, remedy: str | None = None) -> dict[str, Any]:
-    """A JSON object of a cell's folder; DamagedError if it is not there or not that."""
+def read_json(path: Path, remedy: Statement | str | None = None) -> dict[str, Any]:
+    """A JSON object of a cell's folder; DamagedError if the file is missing or something else."""
     with remedied(measure_again(path.parent) if remedy is None else remedy):
         return dict(parse_json(read_text(path, DamagedError), str(path)).values)

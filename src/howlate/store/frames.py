@@ -1,5 +1,4 @@
-"""The stream's frames: bytes in, checked payloads out. What a payload means is `stream.py`'s
-(docs/stream.md)."""
+"""The stream's frames: bytes in, checked payloads out. `stream.py` interprets the payloads (docs/stream.md)."""
 
 from __future__ import annotations
 
@@ -11,9 +10,21 @@ from typing import BinaryIO
 
 import google_crc32c
 
+from howlate.words.say import english
+from howlate.words.statement import Statement, rule
+
+WHOLE = rule("stream.whole", "whole")
+NO_TRAILER = rule("stream.no-trailer", "the file ends here without a trailer")
+CUT_HEAD = rule("stream.cut-head", "the file ends {bytes} bytes into the head of a frame")
+CUT_FRAME = rule("stream.cut-frame", "the file ends after {bytes} of {length} bytes of a frame")
+FRAME_TOO_LONG = rule(
+    "stream.frame-too-long", "a frame claims {length} bytes, more than the {most} that are allowed"
+)
+WRONG_CHECKSUM = rule("stream.wrong-checksum", "a frame's checksum is wrong")
+RESERVED_BYTE = rule("stream.reserved-byte", "a frame's reserved byte is not zero")
+
 MAGIC = b"HOWLATE\x01"
 PAYLOAD_MAX = 16 * 1024 * 1024
-NO_TRAILER = "the file ends here without a trailer"
 _HEAD = struct.Struct("<IBBHI")
 _CHECKED = 8  # the bytes of the frame's head that the checksum covers
 
@@ -26,7 +37,7 @@ class Kind(Enum):
     CUT = "cut"
     """The file ends inside a frame or without a trailer: the probe did not end by itself."""
     DAMAGED = "damaged"
-    """A frame is not what it should be; what stands behind it is not read."""
+    """A frame is invalid; what follows it is not read."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +46,17 @@ class End:
 
     kind: Kind
     at: int
-    reason: str
+    statement: Statement
+
+    @property
+    def reason(self) -> str:
+        """Why, in English."""
+        return english(self.statement)
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One frame whose checksum is right; `at` is its own offset."""
+    """One frame with a correct checksum; `at` is its own offset."""
 
     kind: int
     table: int
@@ -52,12 +68,12 @@ HEADER, BATCH, TRAILER = 1, 2, 3
 
 
 def crc32c(data: bytes, seed: int = 0) -> int:
-    """CRC32C (Castagnoli) of `data`, going on from `seed`."""
+    """CRC32C (Castagnoli) of `data`, continued from `seed`."""
     return int(google_crc32c.extend(seed, data))
 
 
 def encode_frame(kind: int, table: int, payload: bytes) -> bytes:
-    """One frame as it stands in the file."""
+    """One frame as in the file."""
     if len(payload) > PAYLOAD_MAX:
         raise ValueError(f"a payload of {len(payload)} bytes is more than the {PAYLOAD_MAX} of a frame")
     head = _HEAD.pack(len(payload), kind, 0, table, 0)[:_CHECKED]
@@ -68,30 +84,30 @@ def read_frames(file: BinaryIO) -> Iterator[Frame | End]:
     """Every whole frame behind the magic, in order, then one End (never WHOLE: only the reader of trailers
     knows that).
 
-    Holds one frame at a time. OSErrors of the file are the caller's.
+    Holds one frame at a time. OSErrors of the file are left to the caller.
     """
     at = len(MAGIC)
     while True:
         head = file.read(_HEAD.size)
         if not head:
-            yield End(Kind.CUT, at, NO_TRAILER)
+            yield End(Kind.CUT, at, NO_TRAILER())
             return
         if len(head) < _HEAD.size:
-            yield End(Kind.CUT, at, f"the file ends {len(head)} bytes into the head of a frame")
+            yield End(Kind.CUT, at, CUT_HEAD(bytes=len(head)))
             return
         length, kind, zero, table, crc = _HEAD.unpack(head)
         if length > PAYLOAD_MAX:
-            yield End(Kind.DAMAGED, at, f"a frame claims {length} bytes, more than the {PAYLOAD_MAX} allowed")
+            yield End(Kind.DAMAGED, at, FRAME_TOO_LONG(length=length, most=PAYLOAD_MAX))
             return
         payload = file.read(length)
         if len(payload) < length:
-            yield End(Kind.CUT, at, f"the file ends after {len(payload)} of {length} bytes of a frame")
+            yield End(Kind.CUT, at, CUT_FRAME(bytes=len(payload), length=length))
             return
         if crc32c(payload, crc32c(head[:_CHECKED])) != crc:
-            yield End(Kind.DAMAGED, at, "a frame's checksum is wrong")
+            yield End(Kind.DAMAGED, at, WRONG_CHECKSUM())
             return
         if zero != 0:
-            yield End(Kind.DAMAGED, at, "a frame's reserved byte is not zero")
+            yield End(Kind.DAMAGED, at, RESERVED_BYTE())
             return
         yield Frame(kind, table, payload, at)
         at += _HEAD.size + length

@@ -1,15 +1,17 @@
-"""From the probe's stream to a cell's Parquet files and cell.json. Bounded memory, whatever the stream's
-length.
+"""Converts the probe's stream to a cell's Parquet files and cell.json, in bounded memory whatever the
+stream's length.
 
-Rows are gathered into pieces of 16 MiB, written as Parquet a table each, and joined at the end: threads one
-after the other, each in the order of its releases, so that delta encoding finds the regular differences.
+Rows are gathered into pieces of 16 MiB, written as one Parquet file for each table, and joined at the end:
+threads one after the other, each in the order of its releases, so that delta encoding finds the regular
+differences.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +26,17 @@ from howlate.store.files import storing, write_json, written_beside
 from howlate.store.frames import End
 from howlate.store.run_folder import CELL
 from howlate.store.shape import SQL_TYPE
-from howlate.store.stream import Batch, StreamReader, Table
+from howlate.store.stream import Batch, Recording, StreamReader, StreamTable
+from howlate.words.statement import rule
+
+BAD_NAME = rule(
+    "store.bad-name", '{stream} has a table or column of the name "{name}"', remedy="measure this cell again"
+)
 
 ACTIVATIONS = "samples"
+KNOWN, CONTRADICTIONS = "known", "contradictions"
+"""In the header of another tool's recording: what is known of its samples (model/knowledge.py), and how its file
+contradicts itself, a sentence each."""
 PIECE_BYTES = 16 * 1024 * 1024
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _OF_ACTIVATIONS = {
@@ -36,23 +46,23 @@ _OF_ACTIVATIONS = {
     "response_ns": "i64",
     "flags": "u8",
 }
-"""What samples of activations always have, and samples of a stream that has none at all."""
+"""Columns that samples of activations always have, and samples of a stream that has none at all."""
 
 
-def ingest(stream: Path, folder: Path) -> End:
-    """Decodes `stream` into samples.parquet, cpus.parquet, loads.parquet and cell.json of `folder` (a `.part`
-    folder).
+def ingest(stream: Path | Recording, folder: Path) -> End:
+    """Decode `stream`, the probe's or another tool's recording, into samples.parquet, cpus.parquet, loads.parquet
+    and cell.json of `folder` (a `.part` folder).
 
-    Returns how the stream ended: a cut or altered one gives its whole batches, and summarise() calls the cell
-    invalid. DamagedError where there is not even a header; StorageError where the folder cannot be written.
+    Return how the stream ended: a cut or altered stream gives its whole batches, and summarise() calls the
+    cell invalid. DamagedError if there is not even a header; StorageError if the folder cannot be written.
     """
     pieces = folder / ".pieces"
     with storing(folder):
         shutil.rmtree(pieces, ignore_errors=True)
         pieces.mkdir(parents=True)
     try:
-        with StreamReader.open(stream) as reader, connection(pieces) as database, writing(folder):
-            _check_names(reader.header.tables, stream)
+        with _opened(stream) as reader, connection(pieces) as database, writing(folder):
+            _check_names(reader.header.tables, str(stream))
             audits = {
                 table.id: TableAudit(table) for table in reader.header.tables if table.name == ACTIVATIONS
             }
@@ -67,19 +77,26 @@ def ingest(stream: Path, folder: Path) -> End:
         shutil.rmtree(pieces, ignore_errors=True)
 
 
-def _check_names(tables: tuple[Table, ...], stream: Path) -> None:
+@contextmanager
+def _opened(stream: Path | Recording) -> Iterator[Recording]:
+    if not isinstance(stream, Path):
+        yield stream
+        return
+    with StreamReader.open(stream) as reader:
+        yield reader
+
+
+def _check_names(tables: tuple[StreamTable, ...], stream: str) -> None:
     for table in tables:
         for name in (table.name, *(column.name for column in table.columns)):
             if not _NAME.fullmatch(name):
-                raise DamagedError(
-                    f'{stream} has a table or column of the name "{name:.40}"', "measure this cell again"
-                )
+                raise DamagedError(BAD_NAME(stream=stream, name=name[:40]))
 
 
 def _write_pieces(
-    reader: StreamReader, database: duckdb.DuckDBPyConnection, pieces: Path, audits: Mapping[int, TableAudit]
+    reader: Recording, database: duckdb.DuckDBPyConnection, pieces: Path, audits: Mapping[int, TableAudit]
 ) -> dict[int, list[Path]]:
-    """Writes every batch into pieces; returns the pieces of each table, in order."""
+    """Write every batch into pieces; return the pieces of each table, in order."""
     waiting: dict[int, list[Batch]] = {}
     size = 0
     written: dict[int, list[Path]] = {table.id: [] for table in reader.header.tables}
@@ -120,7 +137,7 @@ def _join(
     database: duckdb.DuckDBPyConnection,
     target: Path,
     name: str,
-    tables: list[Table],
+    tables: list[StreamTable],
     written: Mapping[int, list[Path]],
 ) -> None:
     """One Parquet file of all tables of this name, thread by thread."""
@@ -131,7 +148,8 @@ def _join(
     for table in sorted(tables, key=lambda table: (table.thread or 0, table.id)):
         if written[table.id]:
             has = {column.name for column in table.columns}
-            chosen = [_chosen(column, kind, column in has) for column, kind in columns.items()]
+            absent = "0" if activations else "NULL"
+            chosen = [_chosen(column, kind, column in has, absent) for column, kind in columns.items()]
             parts.append(f"SELECT {_owner(name, table)}{', '.join(chosen)} FROM {scan(*written[table.id])}")
     if not parts:
         chosen = [_chosen(column, kind, False) for column, kind in columns.items()]
@@ -140,12 +158,12 @@ def _join(
         database.execute(f"COPY ({' UNION ALL '.join(parts)}) TO {quoted(beside)} {PARQUET}")
 
 
-def _chosen(column: str, kind: str, there: bool) -> str:
-    return f'{f"{chr(34)}{column}{chr(34)}" if there else 0}::{SQL_TYPE[kind]} AS "{column}"'
+def _chosen(column: str, kind: str, there: bool, absent: str = "0") -> str:
+    return f'{f"{chr(34)}{column}{chr(34)}" if there else absent}::{SQL_TYPE[kind]} AS "{column}"'
 
 
-def _owner(name: str, table: Table | None) -> str:
-    """Whose rows they are, for tables of activations."""
+def _owner(name: str, table: StreamTable | None) -> str:
+    """The thread and CPU of the rows, for tables of activations."""
     if name != ACTIVATIONS:
         return ""
     thread = table.thread if table is not None and table.thread is not None else 0
@@ -153,8 +171,8 @@ def _owner(name: str, table: Table | None) -> str:
     return f"{thread}::INTEGER AS thread, {cpu}::INTEGER AS cpu, "
 
 
-def _cell(reader: StreamReader, audits: Mapping[int, TableAudit]) -> dict[str, Any]:
-    """cell.json: everything that the stream held besides rows, and what the check of its rows found."""
+def _cell(reader: Recording, audits: Mapping[int, TableAudit]) -> dict[str, Any]:
+    """cell.json: everything in the stream besides rows, and the result of the check of its rows."""
     assert reader.end is not None
     claims = _claims(reader.trailer)
     accounts, problems = [], []
@@ -178,7 +196,8 @@ def _cell(reader: StreamReader, audits: Mapping[int, TableAudit]) -> dict[str, A
         "trailer": None if reader.trailer is None else dict(reader.trailer),
         "end": {"kind": end.kind.value, "at": end.at, "reason": end.reason},
         "accounting": accounts,
-        "problems": problems,
+        "problems": [*reader.header.raw.get(CONTRADICTIONS, ()), *problems],
+        **{name: reader.header.raw[name] for name in (KNOWN,) if name in reader.header.raw},
     }
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from howlate.errors import DamagedError, UsageError
 from howlate.model.decode import parse_json, read_text
+from howlate.model.facts import unpacked
 from howlate.model.job import job_text
 from howlate.model.plan import Cell
 from howlate.model.run import Run
@@ -25,25 +26,31 @@ from howlate.model.seal import sealed
 from howlate.store.elsewhere import JOB, listed
 from howlate.store.files import looking, remedied, storing, write_text
 from howlate.store.run_folder import RUN, STREAM
+from howlate.words.statement import rule
+
+JOB_THERE = rule("store.job-there", "{path} exists already", remedy="choose another --emit-job")
+REMEDY = "copy it from the machine again, or write the job anew (howlate run --emit-job)"
+JOB_WITHOUT_CELL = rule(
+    "store.job-without-cell", "{file} has no cell {cell}, which its job measures", remedy=REMEDY
+)
 
 PROBE, README, RESULTS = "howlate-probe", "README.txt", "results"
 _FILES = ("status", "stdout", "stderr", STREAM)
 _MOST_BYTES = 16 << 20
-"""More of what a line printed is not read."""
-REMEDY = "copy it from the machine again, or write the job anew (howlate run --emit-job)"
+"""Output of a line beyond this size is not read."""
 
 
 @dataclass(frozen=True)
-class Line:
+class StoredLine:
     """What a line of a job left."""
 
     status: str
-    """The exit code, "signal 9", "not run"; "" where the job did not come so far."""
+    """The exit code, "signal 9", "not run"; "" if the job did not reach the line."""
     stream: Path
     output: bytes
     errors: bytes
     linked: Path | None = None
-    """What of it is a symbolic link, which may lead out of the folder: such a line is not believed."""
+    """A symbolic link in its folder, which may lead out of the folder: such a line is rejected."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +62,10 @@ class JobFolder:
     cells: tuple[str, ...]
     """What each line measures: a cell's id, or "" for the line that asks for the machine's facts."""
     defaults: Mapping[str, str]
-    """Of the first part's test: what the probe does where the plan says nothing."""
+    """The probe's defaults for the options of the first part's test that the plan does not set."""
     defaults_by_test: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """The same of every test of the plan; of a job that an older howlate wrote that of the first part's alone."""
+    """The same for every test of the plan; in a job that an older howlate wrote, only for the first part's.
+    """
 
     @classmethod
     def write(
@@ -70,10 +78,11 @@ class JobFolder:
         readme: str,
         defaults_by_test: Mapping[str, Mapping[str, str]],
     ) -> JobFolder:
-        """A new folder; UsageError where something stands there already. `lines`: each cell, and its command line."""
+        """Make a new folder; UsageError if something is already there. `lines`: each cell, and its command
+        line."""
         with storing(path, "--emit-job"):
             if path.exists() and (not path.is_dir() or any(path.iterdir())):
-                raise UsageError(f"{path} is there already", "choose another --emit-job")
+                raise UsageError(JOB_THERE(path=path))
             path.mkdir(parents=True, exist_ok=True)
         cells = ("", *(cell.id for cell, _ in lines))
         if probe is not None:
@@ -92,81 +101,79 @@ class JobFolder:
 
     @classmethod
     def open(cls, path: Path) -> JobFolder:
-        """The folder that `write` made; DamagedError where it is not that any more."""
+        """Open the folder that `write` made; DamagedError if it no longer is one."""
         file = path / RUN
         table = parse_json(_text(file), str(file))
-        its = table.table("job", required=True)
-        cells = tuple(str(cell) for cell in its.items("cells", required=True))
+        job = table.table("job", required=True)
+        cells = tuple(str(cell) for cell in job.items("cells", required=True))
         with remedied(REMEDY):
             run = Run.from_table(table)
         if unknown := set(cells) - {"", *(cell.id for cell in run.plan.cells)}:
-            raise DamagedError(f"{file} has no cell {sorted(unknown)[0]:.80}, which its job measures", REMEDY)
-        defaults = _texts(its.mapping("defaults"))
+            raise DamagedError(JOB_WITHOUT_CELL(file=file, cell=sorted(unknown)[0][:80]))
+        defaults = _texts(job.mapping("defaults"))
         by_test = {
-            test: _texts(its.table("defaults_by_test").mapping(test))
-            for test in its.mapping("defaults_by_test")
+            test: _texts(job.table("defaults_by_test").mapping(test))
+            for test in job.mapping("defaults_by_test")
         }
         return cls(path, run, cells, defaults, by_test or {run.study.pieces()[0].test: defaults})
 
     @staticmethod
     def is_planned(path: Path) -> bool:
-        """Whether a folder holds the plan of a job, whatever else of it is there."""
+        """Whether a folder contains the plan of a job, whatever else is in it."""
         try:
             return "job" in parse_json(_text(path / RUN), str(path)).values
         except DamagedError:
             return False
 
     def attempts(self) -> tuple[Path, ...]:
-        """The folders of results, the newest last: a job that was ended is begun again with another --out."""
+        """The folders of results, the newest last: a job that ended early is run again with another --out."""
         found = [p for p in self._folders() if not p.is_symlink() and (p / "0" / "status").is_file()]
         with looking(self.path):
             return tuple(sorted(found, key=lambda p: ((p / "0" / "status").stat().st_mtime_ns, p.name)))
 
     def ignored(self) -> tuple[str, ...]:
-        """What stands in the folder as results do and is not looked into, a sentence each."""
-        attempts, found = self.attempts(), []
+        """Folders that look like results and are ignored, a sentence each."""
+        attempts, notes = self.attempts(), []
         for path in self._folders():
             if path.is_symlink():
-                found.append(f"{path} is a symbolic link, which is not followed")
+                notes.append(f"{path} is a symbolic link, which is not followed")
             elif path not in attempts:
-                found.append(f"{path} holds no results of the job")
+                notes.append(f"{path} holds no results of the job")
         for attempt in attempts:
             with looking(attempt):
                 lines = [int(path.name) for path in attempt.iterdir() if path.name.isdecimal()]
             if beyond := sorted(number for number in lines if number >= len(self.cells)):
-                found.append(
+                notes.append(
                     f"{attempt / str(beyond[0])} is of no line of this job, which has {len(self.cells)}"
                 )
-        return tuple(found)
+        return tuple(notes)
 
     def _folders(self) -> list[Path]:
         with looking(self.path):
             return [path for path in listed(self.path) if path.is_dir()]
 
-    def line(self, attempt: Path, number: int) -> Line:
+    def line(self, attempt: Path, number: int) -> StoredLine:
         """What a line left in one folder of results."""
         folder = attempt / str(number)
         with looking(folder):
             left = {name: _bytes(folder / name) for name in ("status", "stdout", "stderr")}
             linked = next((p for p in (folder, *(folder / name for name in _FILES)) if p.is_symlink()), None)
         status = left["status"].decode("utf-8", "replace").strip()
-        return Line(status, folder / STREAM, left["stdout"], left["stderr"], linked)
+        return StoredLine(status, folder / STREAM, left["stdout"], left["stderr"], linked)
 
     def facts(self, attempt: Path) -> dict[str, Any]:
-        """The machine's, from the first line; empty where it has none."""
+        """The machine's facts, from the first line; empty if it has none."""
         try:
             text = self.line(attempt, 0).output.decode("utf-8", "replace")
             found = dict(parse_json(text, str(attempt), DamagedError).values)
         except DamagedError:
             return {}
-        return found if found.get("facts") == 1 else {}
+        return unpacked(found) if found.get("facts") == 1 else {}
 
 
 def _text(file: Path) -> str:
-    try:
+    with remedied(REMEDY):
         return read_text(file, DamagedError)
-    except DamagedError as problem:
-        raise DamagedError(problem.message, REMEDY) from None
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:

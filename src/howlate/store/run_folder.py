@@ -1,7 +1,7 @@
-"""Run folders (docs/run-folder.md): create, open, cells that are whole, cells in the making.
+"""Run folders (docs/run-folder.md): create, open, whole cells, cells in the making.
 
 A crash at any moment leaves whole cells whole: a cell is made in `cells/.<id>.part/` and renamed when its
-summary stands.
+summary is written.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from howlate.analysis.own import contradiction
+from howlate.analysis.valid import FILE_MISSING, UNCHECKED
 from howlate.errors import DamagedError, UsageError
 from howlate.model.bins import CellBins
-from howlate.model.decode import parse_json, read_text
+from howlate.model.decode import Table, parse_json, read_text
 from howlate.model.run import Run
 from howlate.model.seal import CHECKSUM
 from howlate.model.summary import SCHEMA, CellSummary
-from howlate.stats.own import contradiction
-from howlate.store.checksums import changed, differences, read_checksums, write_checksums
+from howlate.store.checksums import Checksum, changed, differences, read_checksums, write_checksums
 from howlate.store.elsewhere import JOB, measured_elsewhere
 from howlate.store.files import (
     looking,
@@ -33,21 +34,48 @@ from howlate.store.files import (
     write_json,
     write_text,
 )
+from howlate.words.say import english
+from howlate.words.statement import Statement, rule
+
+NOT_A_RUN_THERE = rule(
+    "store.not-a-run-there", "{path} exists already, and is no run folder", remedy="choose another --out"
+)
+RUN_THERE = rule(
+    "store.run-there", "{path} exists already", remedy="choose another --out, or go on with that run"
+)
+NO_RUN = rule("store.no-run", "{path} does not exist", remedy="name a run folder; `howlate check` makes one")
+MEASURED_ELSEWHERE = rule(
+    "store.measured-elsewhere",
+    "{path} is {content}, not a run folder",
+    remedy="make a run of it: howlate import {path}",
+)
+NOT_A_RUN = rule(
+    "store.not-a-run", "{path} is not a run folder", remedy="name the folder that holds run.json"
+)
+NO_SUMMARY = rule("store.no-summary", "{cell} stands there without its summary.json", remedy="{hint}")
+NO_SUMMARY_YET = rule("store.no-summary-yet", "cell {cell} has no summary.json yet", remedy="{hint}")
+CONTRADICTS = rule("store.contradicts", "{path} contradicts itself: {contradiction}")
+NO_CELL_ID = rule(
+    "store.no-cell-id", '"{cell}" is not the id of a cell', remedy="`howlate show RUN` lists the cells"
+)
+NO_RUN_JSON = rule(
+    "store.no-run-json", "{path} has no run.json", remedy="name the folder that holds run.json"
+)
 
 RUN, SUMMARY, BINS, CELL, ERROR = "run.json", "summary.json", "bins.json", "cell.json", "error.json"
 SAMPLES, CPUS, LOADS = "samples.parquet", "cpus.parquet", "loads.parquet"
 STREAM = "stream"
 CONSOLE = "console"
-"""What the guest of a cell that failed wrote on its console."""
+"""What the guest of a failed cell wrote to its console."""
 FINISHED = "finished.txt"
-"""Ids of the cells that were finished, a line each, so that one whose folder is gone is known."""
+"""Ids of the finished cells, one a line, so that a missing folder is noticed."""
 KERNELS = "kernels"
-"""The folder of the kernels' configurations, where a run is of the lab's."""
+"""The folder of the kernels' configurations, for runs in the lab."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:,=@%+-]{0,199}")
 
 
 def file_name(label: str) -> str:
-    """A kernel's label as the name of a file."""
+    """A kernel's label as a file name."""
     return re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.") or "kernel"
 
 
@@ -59,43 +87,47 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: Path, run: Run) -> RunFolder:
-        """A new run folder (the folder itself may be there, empty); UsageError if something stands there
-        already."""
+        """A new run folder (the folder itself may exist if it is empty); UsageError if something is already
+        there."""
         folder = cls(path)
         with storing(path):
             if path.exists() and (not path.is_dir() or any(path.iterdir())):
                 if not (path / RUN).is_file():
-                    raise UsageError(f"{path} is there already, and is no run folder", "choose another --out")
-                raise UsageError(f"{path} is there already", "choose another --out, or go on with that run")
+                    raise UsageError(NOT_A_RUN_THERE(path=path))
+                raise UsageError(RUN_THERE(path=path))
             folder.cells_path.mkdir(parents=True, exist_ok=True)
         folder.write_run(run)
         return folder
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """An existing run folder; UsageError if nothing or something else stands there, DamagedError if it is not
-        readable as one."""
+        """An existing run folder whose run.json can be read; otherwise DamagedError."""
+        folder = cls.at(path)
+        folder.read_run()
+        return folder
+
+    @classmethod
+    def at(cls, path: Path) -> RunFolder:
+        """An existing run folder, run.json unread. UsageError if nothing or something else is there,
+        DamagedError if files cannot be found in it."""
         with looking(path):
             if not path.exists():
-                raise UsageError(f"{path} is not there", "name a run folder; `howlate check` makes one")
+                raise UsageError(NO_RUN(path=path))
             of_job = (path / JOB).is_file()
             if (of_job or not (path / RUN).is_file()) and (what := measured_elsewhere(path)):
-                raise UsageError(
-                    f"{path} is {what}, not a run folder", f"make one of it: howlate import {path}"
-                )
+                raise UsageError(MEASURED_ELSEWHERE(path=path, content=what))
             if not path.is_dir():
-                raise UsageError(f"{path} is not a run folder", "name the folder that holds run.json")
+                raise UsageError(NOT_A_RUN(path=path))
             if not (path / RUN).is_file():
                 error = DamagedError if (path / "cells").is_dir() else UsageError
-                raise error(f"{path} has no {RUN}", "name the folder that holds run.json")
+                raise error(NO_RUN_JSON(path=path))
         folder = cls(path)
-        folder.read_run()
         folder._with(SUMMARY)
         return folder
 
     def _with(self, file: str) -> list[str]:
-        """The folders below `cells` that hold this file. A glob would leave out what cannot be read, and a run
-        would look empty."""
+        """The folders below `cells` that contain this file. A glob would silently skip unreadable folders,
+        and a run would look empty."""
         with looking(self.cells_path):
             return sorted(p.name for p in self.cells_path.iterdir() if (p / file).is_file())
 
@@ -104,11 +136,11 @@ class RunFolder:
         return self.path / "cells"
 
     def cell_path(self, cell_id: str) -> Path:
-        """Where a whole cell stands; UsageError for an id that is no name of a folder."""
+        """The path of a whole cell; UsageError for an id that is no name of a folder."""
         return self.cells_path / _checked(cell_id)
 
     def part_path(self, cell_id: str) -> Path:
-        """Where a cell is made."""
+        """The path where a cell is made."""
         return self.cells_path / f".{_checked(cell_id)}.part"
 
     def read_run(self) -> Run:
@@ -123,44 +155,44 @@ class RunFolder:
         return CHECKSUM in parse_json(read_text(file, DamagedError), str(file)).values
 
     def write_run(self, run: Run) -> None:
-        """Replaces run.json, with its checksum."""
+        """Replace run.json, with its checksum."""
         write_text(self.path / RUN, run.to_text())
 
     def write_config(self, file: str, text: str) -> None:
-        """A kernel's whole configuration, at the place that run.json names."""
+        """Write a kernel's whole configuration to the file that run.json names."""
         with storing(self.path):
             (self.path / KERNELS).mkdir(exist_ok=True)
         write_text(self.path / file, text)
 
     def write_console(self, file: str, text: str) -> None:
-        """What a guest wrote on its console."""
+        """Write what a guest wrote to its console."""
         with storing(self.path):
             (self.path / file).parent.mkdir(parents=True, exist_ok=True)
         write_text(self.path / file, text)
 
     def config(self, file: str) -> str:
-        """The text that `write_config` wrote; DamagedError where it is not there."""
+        """The text that `write_config` wrote; DamagedError if it is missing."""
         path = self.path / KERNELS / Path(file).name
         with remedied("restore it from a copy; `howlate lab fetch` gets the kernel again"):
             return read_text(path, DamagedError)
 
     def start_cell(self, cell_id: str) -> Path:
-        """An empty `.part` folder for this cell; what an earlier attempt left there is removed."""
+        """An empty `.part` folder for this cell; the remains of an earlier attempt are removed."""
         part, whole = self.part_path(cell_id), self.cell_path(cell_id)
         with storing(part):
-            if whole.exists():  # nobody's measurement is removed without a word
-                raise DamagedError(f"{whole} stands there without its {SUMMARY}", measure_again(whole))
+            if whole.exists():  # a measurement is never removed silently
+                raise DamagedError(NO_SUMMARY(cell=whole, hint=measure_again(whole)))
             if part.exists():
                 shutil.rmtree(part)
             part.mkdir(parents=True)
         return part
 
     def finish_cell(self, cell_id: str) -> Path:
-        """Renames a `.part` folder that has its summary: from now on the cell is whole."""
+        """Rename a `.part` folder that has its summary: from now on the cell is whole."""
         part, whole = self.part_path(cell_id), self.cell_path(cell_id)
         with storing(whole):
             if not (part / SUMMARY).is_file():
-                raise DamagedError(f"cell {cell_id} has no {SUMMARY} yet", measure_again(part))
+                raise DamagedError(NO_SUMMARY_YET(cell=cell_id, hint=measure_again(part)))
             write_checksums(part)
             sync(part)
             part.rename(whole)
@@ -173,7 +205,7 @@ class RunFolder:
             file.write(f"{cell_id}\n")
 
     def finished_cells(self) -> frozenset[str]:
-        """Ids of all cells that were ever whole: also those whose folder or summary is gone since."""
+        """Ids of all cells that were ever whole, including those whose folder or summary is missing now."""
         path = self.path / FINISHED
         with looking(path):
             noted = path.read_text(encoding="utf-8").split() if path.is_file() else []
@@ -181,8 +213,8 @@ class RunFolder:
         return frozenset([*noted, *left])
 
     def fail_cell(self, cell_id: str, error: Mapping[str, Any]) -> None:
-        """Leaves error.json beside what a failed cell has (its stream above all); it is repeated by the next
-        run."""
+        """Write error.json beside the remains of a failed cell (above all its stream); the next run repeats
+        the cell."""
         part = self.part_path(cell_id)
         with storing(part):
             part.mkdir(parents=True, exist_ok=True)
@@ -196,10 +228,10 @@ class RunFolder:
                 with suppress(DamagedError):
                     return read_json(part / ERROR).get("measured") is True
                 return False
-            return (part / CELL).is_file()  # written last: killed amid the statistics
+            return (part / CELL).is_file()  # written last: the process was killed during the statistics
 
     def forget_failure(self, cell_id: str) -> None:
-        """Leaves of a `.part` folder what belongs to a whole cell."""
+        """Keep in a `.part` folder only what belongs to a whole cell."""
         part = self.part_path(cell_id)
         with storing(part):
             for name in (ERROR, STREAM):
@@ -208,62 +240,48 @@ class RunFolder:
                 shutil.rmtree(folder)
 
     def is_whole(self, cell_id: str) -> bool:
-        """A cell is whole when its summary stands in the folder of its final name."""
+        """A cell is whole if its summary is in the folder of its final name."""
         with looking(self.cell_path(cell_id)):
             return (self.cell_path(cell_id) / SUMMARY).is_file()
 
-    def whole_cells(self) -> list[str]:
-        """Ids of whole cells, in the order of the plan; cells that the plan does not have come last,
-        sorted."""
+    def whole_cells(self, run: Run | None = None) -> list[str]:
+        """Ids of whole cells, in the order of the plan; cells that the plan does not have come last, sorted.
+        `run`: run.json, if it was read already."""
         found = {name for name in self._with(SUMMARY) if _ID.fullmatch(name)}
-        planned = [cell.id for cell in self.read_run().plan.cells if cell.id in found]
+        plan = (self.read_run() if run is None else run).plan
+        planned = [cell.id for cell in plan.cells if cell.id in found]
         return planned + sorted(found - set(planned))
 
     def failed_cells(self) -> dict[str, dict[str, Any]]:
-        """What error.json says of each cell that failed and is not whole since."""
+        """The error.json of each failed cell that has not become whole since."""
         whole = set(self._with(SUMMARY))
         names = [n for n in self._with(ERROR) if n.startswith(".") and n.endswith(".part")]
         ids = {n: n[1 : -len(".part")] for n in names}
         return {ids[n]: read_json(self.cells_path / n / ERROR) for n in names if ids[n] not in whole}
 
-    def summary(self, cell_id: str) -> CellSummary:
-        """The summary of a whole cell. DamagedError where it, or the record that it was made of, was changed since; a
-        cell whose samples were is not valid."""
+    def files(self, cell_id: str) -> CellFiles:
+        """The files of a whole cell."""
         folder = self.cell_path(cell_id)
-        file = folder / SUMMARY
-        with remedied(measure_again(folder)):
-            known = read_checksums(folder)
-            for name in (SUMMARY, CELL):
-                if what := changed(folder, name, known, whole=True):
-                    raise DamagedError(f"{folder / name} {what}")
-            summary = CellSummary.from_json(read_json(file), str(file))
-            if what := contradiction(summary):
-                raise DamagedError(f"{file} contradicts itself: {what}")
-        return self._beside_samples(summary, changed(folder, SAMPLES, known, whole=False))
+        return CellFiles(folder, read_checksums(folder))
 
-    def _beside_samples(self, summary: CellSummary, what: str) -> CellSummary:
-        """The summary with what became of the samples that it is of."""
-        if what in ("", "is missing") and (self.cell_path(summary.id) / SAMPLES).is_file():
-            return summary
-        said = f"{SAMPLES} {what or 'is missing'}: these figures can no longer be checked against it."
-        return replace(
-            summary, valid=summary.valid and what in ("", "is missing"), warnings=(said, *summary.warnings)
-        )
+    def summary(self, cell_id: str) -> CellSummary:
+        """The summary of a whole cell. DamagedError if it, or the record behind it, was changed since; a cell
+        with changed samples is not valid."""
+        files = self.files(cell_id)
+        files.must_be_unchanged(CELL)
+        return files.summary()
 
     def check_samples(self, cell_id: str) -> None:
-        """DamagedError where samples, or the tables of CPUs and loads, read whole, are not as they were measured."""
-        folder = self.cell_path(cell_id)
-        known = read_checksums(folder)
-        for name in (SAMPLES, CPUS, LOADS):
-            if what := changed(folder, name, known, whole=True):
-                raise DamagedError(f"{folder / name} {what}", measure_again(folder))
+        """DamagedError if samples, or the tables of CPUs and loads, read whole, differ from what was
+        measured."""
+        self.files(cell_id).must_be_unchanged(SAMPLES, CPUS, LOADS)
 
     def differences(self, cell_id: str) -> list[str]:
-        """What is not as it was in a whole cell's folder, every byte looked at."""
+        """The differences in a whole cell's folder; every byte is compared."""
         folder = self.cell_path(cell_id)
-        found = list(differences(folder))
-        if found:
-            return found
+        changes = [english(change) for change in differences(folder)]
+        if changes:
+            return changes
         with remedied(measure_again(folder)):
             what = contradiction(CellSummary.from_json(read_json(folder / SUMMARY), str(folder / SUMMARY)))
         return [f"{SUMMARY} contradicts itself: {what}"] if what else []
@@ -273,28 +291,84 @@ class RunFolder:
         return bool(read_checksums(self.cell_path(cell_id)))
 
     def summaries(self) -> list[CellSummary]:
-        """All whole cells' summaries, in the order of the plan."""
+        """The summaries of all whole cells, in the order of the plan."""
         return [self.summary(cell_id) for cell_id in self.whole_cells()]
-
-    def bins(self, cell_id: str) -> CellBins:
-        """The bins of a whole cell as they are stored; `summarise.bins_of` makes missing ones again."""
-        file = self.cell_path(cell_id) / BINS
-        with remedied(measure_again(file.parent)):
-            if what := changed(file.parent, BINS, read_checksums(file.parent), whole=True):
-                raise DamagedError(f"{file} {what}")
-            return CellBins.from_json(read_json(file), str(file))
 
     def cell(self, cell_id: str) -> dict[str, Any]:
         """cell.json: the stream's header and trailer, and how the stream ended."""
         return read_json(self.cell_path(cell_id) / CELL)
 
 
+@dataclass(frozen=True)
+class CellFiles:
+    """The files of a whole cell, compared with their checksums as they are read."""
+
+    folder: Path
+    known: Mapping[str, Checksum]
+    """checksums.json; empty if an older howlate finished the cell."""
+
+    def _read(self, name: str) -> Table:
+        """A JSON file as it was when the cell was finished."""
+        with remedied(measure_again(self.folder)):
+            text = read_text(self.folder / name, DamagedError)
+            self._must_be_unchanged(name, text)
+            return parse_json(text, str(self.folder / name))
+
+    def must_be_unchanged(self, *names: str) -> None:
+        """DamagedError if one of these files, read whole, has changed."""
+        with remedied(measure_again(self.folder)):
+            for name in names:
+                self._must_be_unchanged(name)
+
+    def _must_be_unchanged(self, name: str, text: str | None = None) -> None:
+        path = self.folder / name
+        if change := changed(self.folder, name, self.known, whole=True, text=text, called=path):
+            raise DamagedError(change)
+
+    def record(self) -> dict[str, Any]:
+        """cell.json: the stream's header and trailer, and how the stream ended."""
+        return dict(self._read(CELL).values)
+
+    def summary(self) -> CellSummary:
+        """summary.json; not valid if the samples were changed since."""
+        summary = self.stored_summary()
+        with remedied(measure_again(self.folder)):
+            if what := contradiction(summary):
+                raise DamagedError(CONTRADICTS(path=self.folder / SUMMARY, contradiction=what))
+        return self._beside_samples(summary, changed(self.folder, SAMPLES, self.known, whole=False))
+
+    def stored_summary(self) -> CellSummary:
+        """summary.json as it was when the cell was finished, without consistency checks and without a look at
+        the samples."""
+        table = self._read(SUMMARY)
+        with remedied(measure_again(self.folder)):
+            return CellSummary.from_json(table.values, str(self.folder / SUMMARY))
+
+    def _beside_samples(self, summary: CellSummary, change: Statement | None) -> CellSummary:
+        """The summary, with the state of the samples behind it. Samples that are missing contradict nothing."""
+        if change is None and (self.folder / SAMPLES).is_file():
+            return summary
+        missing = FILE_MISSING(file=SAMPLES)
+        unchecked = UNCHECKED(change=change or missing)
+        return replace(
+            summary,
+            valid=summary.valid and change in (None, missing),
+            warnings=(unchecked, *summary.warnings),
+        )
+
+    def bins(self) -> CellBins:
+        """bins.json as stored; `summarise.bins_of` makes a missing one again."""
+        table = self._read(BINS)
+        with remedied(measure_again(self.folder)):
+            return CellBins.from_json(table.values, str(self.folder / BINS))
+
+
 def write_summary(folder: Path, summary: CellSummary) -> None:
-    """summary.json of a cell's folder, in the form of `show --json`'s entries."""
+    """Write summary.json of a cell's folder, in the form of the entries of `show --json`."""
     write_json(folder / SUMMARY, {"schema": SCHEMA, **summary.to_json()})
 
 
 def _checked(cell_id: str) -> str:
     if not _ID.fullmatch(cell_id):
-        raise UsageError(f'"{cell_id:.80}" is no id of a cell', "`howlate show RUN` lists the cells")
+        raise UsageError(NO_CELL_ID(cell=cell_id[:80]))
     return cell_id

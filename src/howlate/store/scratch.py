@@ -1,4 +1,5 @@
-"""Folders for what is large and short-lived: in memory where it fits, and gone afterwards, whatever ends howlate."""
+"""Folders for large, short-lived data: in memory if there is room, and removed afterwards, however howlate
+ends."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ from pathlib import Path
 
 MEMORY = Path("/dev/shm")
 _YOUNG_S = 10.0
-"""A folder is made before it is locked; one this young is left alone."""
+"""A folder is made before it is locked; a younger one than this is left alone."""
 
 
 def free_bytes(place: Path) -> int:
-    """What this caller may still write there; 0 if nothing."""
+    """How much this caller may still write there; 0 if nothing."""
     try:
         status = os.statvfs(place)
     except OSError:
@@ -27,21 +28,21 @@ def free_bytes(place: Path) -> int:
 
 @contextlib.contextmanager
 def held_folder(prefix: str, place: Path) -> Iterator[Path]:
-    """A folder of its own. Its lock tells other howlates that it is in use; one that was killed leaves it to the
-    next."""
+    """A private folder. Its lock tells other howlates that it is in use; the next howlate removes what a
+    killed one left."""
     with tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True) as name:
         handle = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)  # waits for one that looks whether it is in use
+            fcntl.flock(handle, fcntl.LOCK_EX)  # waits for a howlate that checks whether the folder is in use
             yield Path(name)
         finally:
             os.close(handle)
 
 
 def remove_stale(place: Path, prefix: str) -> None:
-    """Removes what a killed howlate left: nobody holds its lock."""
+    """Remove what a killed howlate left: folders whose lock nobody holds."""
     for folder in place.glob(f"{prefix}*"):
-        with contextlib.suppress(OSError):  # some are other users', some are going
+        with contextlib.suppress(OSError):  # some belong to other users, some are just being removed
             if _is_old(folder):
                 _remove_unheld(folder)
 
@@ -50,7 +51,7 @@ def _remove_unheld(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is_old(folder):  # still: another may be in its place
+        if _is_old(folder):  # check again: another folder may have taken its place
             shutil.rmtree(folder)
     finally:
         os.close(handle)

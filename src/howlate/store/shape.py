@@ -1,12 +1,11 @@
-"""What stands in a cell's samples.parquet: which columns are measured, which say when and which row it is."""
+"""The columns of a cell's samples.parquet: which are measured, which give the time, and which number the row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from howlate.model.columns import FLAGS, INDICES, RESPONSE, TIMES, measured
-from howlate.store.audit import WARM_UP
+from howlate.model.columns import FLAGS, INDICES, RESPONSE, SAMPLES, TIMES, WARM_UP, measured
 
 SQL_TYPE = {"i64": "BIGINT", "i32": "INTEGER", "u8": "UTINYINT"}
 _TYPE = {sql: kind for kind, sql in SQL_TYPE.items()}
@@ -14,13 +13,15 @@ _TYPE = {sql: kind for kind, sql in SQL_TYPE.items()}
 
 @dataclass(frozen=True)
 class Shape:
-    """The columns by what they are for; None where there is none of that kind."""
+    """The columns by their purpose; None if there is none of that kind."""
 
     columns: tuple[str, ...]
     measured: tuple[str, ...]
     """In the stream's order."""
     time: str | None
     index: str | None
+    flagged: bool = True
+    """False where every flag of every row is known to be 0: nothing is of the warm-up."""
 
     @classmethod
     def of(cls, described: Iterable[tuple[str, str]]) -> Shape:
@@ -38,6 +39,11 @@ class Shape:
         return RESPONSE in self.measured
 
     @property
+    def number(self) -> str:
+        """How many samples rows stand for, as SQL: each for one, or, of a histogram, for as many as it says."""
+        return f"sum({SAMPLES})::BIGINT" if SAMPLES in self.columns else "count(*)"
+
+    @property
     def counted(self) -> str:
-        """The SQL condition that leaves warm-up out."""
-        return f"{FLAGS} & {WARM_UP} = 0" if FLAGS in self.columns else "true"
+        """The SQL condition that excludes warm-up."""
+        return f"{FLAGS} & {WARM_UP} = 0" if self.flagged and FLAGS in self.columns else "true"

@@ -2,7 +2,7 @@
 
 Strict: every frame's checksum, sizes and totals are checked. Tolerant: a stream that was cut or altered gives
 its whole frames up to that place, and `StreamReader.end` says where and why it stopped. Bounded: one frame is
-in memory at a time. Nothing but DamagedError is raised for what a file may hold.
+in memory at a time. Whatever a file contains, only DamagedError is raised.
 """
 
 from __future__ import annotations
@@ -13,35 +13,87 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from howlate.errors import DamagedError
+from howlate.model.decode import Table
+from howlate.store.files import remedied
 from howlate.store.frames import (
     BATCH,
     HEADER,
     MAGIC,
     NO_TRAILER,
     TRAILER,
+    WHOLE,
     End,
     Frame,
     Kind,
     encode_frame,
     read_frames,
 )
+from howlate.words.statement import Statement, rule
 
-__all__ = ["Batch", "Column", "End", "Header", "Kind", "StreamReader", "StreamWriter", "Table", "Totals"]
+UNREADABLE_STREAM = rule(
+    "store.unreadable-stream", "{path} cannot be read: {reason}", remedy="measure this cell again"
+)
+IN_STREAM = rule("stream.in-file", "{path}: {fault}")
+NO_STREAM = rule("stream.no-stream", "the file is no stream of howlate-probe")
+CUT_MAGIC = rule("stream.cut-magic", "the file is cut after {bytes} bytes")
+OTHER_FORMAT = rule(
+    "stream.other-format", "the file has format version {version}, this howlate reads version {known}"
+)
+NO_HEADER = rule("stream.no-header", "there is no whole header: {reason}")
+HEADER_NOT_FIRST = rule("stream.header-not-first", "the stream does not begin with a header")
+NOT_JSON = rule("stream.not-json", "the {frame} is not JSON")
+NO_OBJECT = rule("stream.no-object", "the {frame} is no JSON object")
+OTHER_VERSION = rule(
+    "stream.other-version", "the stream is of version {version}, this howlate reads version {known}"
+)
+NO_TEST = rule("stream.no-test", "the test has no name")
+OUT_OF_RANGE = rule("stream.out-of-range", "{key} is out of range")
+SAME_NUMBER = rule("stream.same-number", "two tables have one number")
+NO_TABLE_NAME = rule("stream.no-table-name", "a table has no name")
+NO_COLUMNS = rule("stream.no-columns", "the table {table} has no columns")
+UNKNOWN_TYPE = rule("stream.unknown-type", "the column {column} of the table {table} is of no known type")
+SAME_COLUMN = rule("stream.same-column", "two columns of the table {table} have one name")
+SECOND_HEADER = rule("stream.second-header", "a second header follows")
+UNKNOWN_KIND = rule("stream.unknown-kind", "a frame is of the unknown kind {kind}")
+UNKNOWN_TABLE = rule("stream.unknown-table", "a batch is of table {table}, which the header does not have")
+SHORT_BATCH = rule("stream.short-batch", "a batch is too short for its totals")
+RESERVED_WORD = rule("stream.reserved-word", "a batch's reserved word is not zero")
+BATCH_LENGTH = rule(
+    "stream.batch-length", "a batch of {rows} rows of the table {table} is {length} bytes long"
+)
+ROWS_MISSING = rule(
+    "stream.rows-missing", "rows are missing in table {table}: {before} + {rows} is not {total}"
+)
+BEHIND_TRAILER = rule("stream.behind-trailer", "something stands behind the trailer")
+NOT_READ_ON = rule("stream.not-read-on", "the file cannot be read on: {reason}")
+
+__all__ = [
+    "Batch",
+    "End",
+    "Header",
+    "Kind",
+    "StreamColumn",
+    "StreamReader",
+    "StreamTable",
+    "StreamWriter",
+    "Totals",
+]
 
 VERSION = 1
 TYPES: Mapping[str, np.dtype[Any]] = {"i64": np.dtype("<i8"), "i32": np.dtype("<i4"), "u8": np.dtype("u1")}
 _BATCH_HEAD = struct.Struct("<IIqqqq")
 _INT64 = range(-(2**63), 2**63)
+_MEASURE_AGAIN = "measure this cell again: nothing of it can be read"
 
 
 @dataclass(frozen=True)
-class Column:
+class StreamColumn:
     """One column of a table; its name carries its unit."""
 
     name: str
@@ -51,15 +103,15 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class StreamTable:
     """One table of the stream: `samples` of one measuring thread, `cpus`, `loads`."""
 
     id: int
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[StreamColumn, ...]
     cpu: int | None = None
-    """The CPU that the thread was pinned to; None (or -1 in the stream) where it is not pinned or the table
-    is no thread's."""
+    """The CPU to which the thread was pinned; None (or -1 in the stream) if it is not pinned or the table
+    belongs to no thread."""
     thread: int | None = None
 
     def row_bytes(self) -> int:
@@ -72,12 +124,12 @@ class Header:
     """The stream's first frame."""
 
     raw: Mapping[str, Any]
-    """As it stands there: parameters, in_force, facts and whatever later probes add."""
+    """As in the stream: parameters, in_force, facts and whatever later probes add."""
     test: str
     t0_ns: int
-    tables: tuple[Table, ...]
+    tables: tuple[StreamTable, ...]
 
-    def table(self, table_id: int) -> Table | None:
+    def table(self, table_id: int) -> StreamTable | None:
         """The table of that number, or None."""
         return next((table for table in self.tables if table.id == table_id), None)
 
@@ -94,12 +146,29 @@ class Totals:
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows of one table, a read-only array a column."""
+    """Rows of one table, as one read-only array for each column."""
 
-    table: Table
+    table: StreamTable
     rows: int
     totals: Totals
     columns: Mapping[str, npt.NDArray[Any]]
+
+
+class Recording(Protocol):
+    """What a cell is made of: the probe's stream, or the file of another tool, read once from its beginning."""
+
+    @property
+    def header(self) -> Header: ...
+
+    def batches(self) -> Iterator[Batch]:
+        """Afterwards `trailer` and `end` are known."""
+        ...
+
+    @property
+    def trailer(self) -> Mapping[str, Any] | None: ...
+
+    @property
+    def end(self) -> End | None: ...
 
 
 class StreamReader:
@@ -112,8 +181,7 @@ class StreamReader:
     """
 
     def __init__(self, file: BinaryIO, name: str = "the stream") -> None:
-        """Reads magic and header; DamagedError if there is no whole header (then there is nothing to be
-        had)."""
+        """Read magic and header; DamagedError if there is no whole header (then nothing can be read)."""
         self._file = file
         self._name = name
         self.trailer: Mapping[str, Any] | None = None
@@ -122,13 +190,11 @@ class StreamReader:
 
     @classmethod
     def open(cls, path: Path) -> StreamReader:
-        """The stream in a file; DamagedError if it cannot be opened."""
+        """Open the stream in a file; DamagedError if it cannot be opened."""
         try:
             file = path.open("rb")
         except OSError as error:
-            raise DamagedError(
-                f"{path} cannot be read: {error.strerror or error}", "measure this cell again"
-            ) from None
+            raise DamagedError(UNREADABLE_STREAM(path=path, reason=error.strerror or error)) from None
         try:
             return cls(file, str(path))
         except BaseException:
@@ -156,85 +222,82 @@ class StreamReader:
                     self._take_trailer(item)
                     return
                 batch = self._batch(item, rows.get(item.table, 0))
-                if isinstance(batch, str):
+                if isinstance(batch, Statement):
                     self.end = End(Kind.DAMAGED, item.at, batch)
                     return
                 rows[item.table] = batch.totals.rows_total
                 yield batch
         except OSError as error:
             at = self.end.at if self.end else len(MAGIC)
-            self.end = End(Kind.DAMAGED, at, f"the file cannot be read on: {error.strerror or error}")
+            self.end = End(Kind.DAMAGED, at, NOT_READ_ON(reason=error.strerror or error))
 
     def _read_header(self) -> Header:
+        with remedied(_MEASURE_AGAIN):
+            value = self._first_object()
+            if isinstance(value, Statement):
+                raise DamagedError(IN_STREAM(path=self._name, fault=value))
+            return _decode_header(Table(value, self._name, "header", DamagedError))
+
+    def _first_object(self) -> dict[str, Any] | Statement:
+        """The JSON object of the first frame, or why there is none."""
         try:
             magic = self._file.read(len(MAGIC))
             if magic != MAGIC:
-                raise self._damaged(_magic_fault(magic))
+                return _magic_fault(magic)
             self._frames = read_frames(self._file)
             first = next(self._frames)
         except OSError as error:
-            raise self._damaged(f"cannot be read: {error.strerror or error}") from None
+            raise DamagedError(UNREADABLE_STREAM(path=self._name, reason=error.strerror or error)) from None
         if isinstance(first, End):
-            raise self._damaged(f"has no whole header: {first.reason}")
-        if first.kind != HEADER:
-            raise self._damaged("does not begin with a header")
-        value = _json_object(first.payload)
-        if isinstance(value, str):
-            raise self._damaged(f"has a header that is {value}")
-        header = _decode_header(value)
-        if isinstance(header, str):
-            raise self._damaged(f"has a header that cannot be used: {header}")
-        return header
-
-    def _damaged(self, what: str) -> DamagedError:
-        return DamagedError(f"{self._name} {what}", "measure this cell again: nothing of it can be read")
+            return NO_HEADER(reason=first.statement)
+        return _json_object(first.payload, "header") if first.kind == HEADER else HEADER_NOT_FIRST()
 
     def _take_trailer(self, frame: Frame) -> None:
-        value = _json_object(frame.payload)
-        if isinstance(value, str):
-            self.end = End(Kind.DAMAGED, frame.at, f"the trailer is {value}")
+        value = _json_object(frame.payload, "trailer")
+        if isinstance(value, Statement):
+            self.end = End(Kind.DAMAGED, frame.at, value)
             return
         self.trailer = value
         behind = next(self._frames)
-        if isinstance(behind, End) and behind.reason == NO_TRAILER:
-            self.end = End(Kind.WHOLE, behind.at, "whole")
+        if isinstance(behind, End) and behind.statement == NO_TRAILER():
+            self.end = End(Kind.WHOLE, behind.at, WHOLE())
         else:
-            self.end = End(Kind.DAMAGED, behind.at, "something stands behind the trailer")
+            self.end = End(Kind.DAMAGED, behind.at, BEHIND_TRAILER())
 
-    def _batch(self, frame: Frame, rows_before: int) -> Batch | str:
-        """The batch, or the sentence that says why it is none."""
+    def _batch(self, frame: Frame, rows_before: int) -> Batch | Statement:
+        """The batch, or why it is invalid."""
         if frame.kind == HEADER:
-            return "a second header"
+            return SECOND_HEADER()
         if frame.kind != BATCH:
-            return f"a frame of the unknown kind {frame.kind}"
+            return UNKNOWN_KIND(kind=frame.kind)
         table = self.header.table(frame.table)
         if table is None:
-            return f"a batch of table {frame.table}, which the header does not have"
+            return UNKNOWN_TABLE(table=frame.table)
         if len(frame.payload) < _BATCH_HEAD.size:
-            return "a batch too short for its totals"
+            return SHORT_BATCH()
         rows, zero, *totals = _BATCH_HEAD.unpack_from(frame.payload)
         if zero != 0:
-            return "a batch whose reserved word is not zero"
+            return RESERVED_WORD()
         if len(frame.payload) != _batch_bytes(table, rows):
-            return f"a batch of {rows} rows of {table.name} that is {len(frame.payload)} bytes long"
+            return BATCH_LENGTH(rows=rows, table=table.name, length=len(frame.payload))
         account = Totals(*totals)
         if account.rows_total != rows_before + rows:
-            return f"rows are missing in table {table.id}: {rows_before} + {rows} is not {account.rows_total}"
+            return ROWS_MISSING(table=table.id, before=rows_before, rows=rows, total=account.rows_total)
         return Batch(table, rows, account, _columns(table, rows, frame.payload))
 
 
 class StreamWriter:
-    """Encodes a stream, for tests, the fake target and benchmarks; the real ones are the probe's.
+    """Encodes a stream, for tests, the fake target and benchmarks; the probe writes the real ones.
 
-    `write` is given whole frames' bytes, in order.
+    `write` receives the bytes of whole frames, in order.
     """
 
     def __init__(self, file: BinaryIO, header: Mapping[str, Any]) -> None:
-        """Writes magic and header; ValueError if the header is not one."""
-        decoded = _decode_header(header)
-        if isinstance(decoded, str):
-            raise ValueError(decoded)
-        self.header = decoded
+        """Write magic and header; ValueError if the header is invalid."""
+        try:
+            self.header = _decode_header(Table(header, "the stream", "header", DamagedError))
+        except DamagedError as problem:
+            raise ValueError(problem.message) from None
         self._file = file
         self._rows: dict[int, int] = {}
         file.write(MAGIC + encode_frame(HEADER, 0, _json_bytes(header)))
@@ -248,7 +311,7 @@ class StreamWriter:
         overruns: int = 0,
         dropped: int = 0,
     ) -> None:
-        """One batch: every column of the table, equally long; the totals are those up to its last row."""
+        """Write one batch: every column of the table, equally long; the totals are those up to its last row."""
         table = self.header.table(table_id)
         if table is None:
             raise ValueError(f"the header has no table {table_id}")
@@ -265,7 +328,7 @@ class StreamWriter:
         self._file.write(encode_frame(BATCH, table_id, b"".join(parts)))
 
     def trailer(self, value: Mapping[str, Any]) -> None:
-        """The last frame."""
+        """Write the last frame."""
         self._file.write(encode_frame(TRAILER, 0, _json_bytes(value)))
 
 
@@ -273,95 +336,89 @@ def _json_bytes(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
 
 
-def _magic_fault(magic: bytes) -> str:
+def _magic_fault(magic: bytes) -> Statement:
     if len(magic) == len(MAGIC) and magic[:-1] == MAGIC[:-1]:
-        return f"has format version {magic[-1]}, this howlate reads version {MAGIC[-1]}"
-    if MAGIC.startswith(magic):
-        return f"is cut after {len(magic)} bytes"
-    return "is no stream of howlate-probe"
+        return OTHER_FORMAT(version=magic[-1], known=MAGIC[-1])
+    return CUT_MAGIC(bytes=len(magic)) if MAGIC.startswith(magic) else NO_STREAM()
 
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-def _json_object(payload: bytes) -> dict[str, Any] | str:
-    """The JSON object, or what it is instead."""
+def _json_object(payload: bytes, frame: str) -> dict[str, Any] | Statement:
+    """The JSON object of a frame, or why there is none."""
     try:
         value = json.loads(payload.decode("utf-8"), parse_constant=_refuse_constant)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # 1e999 and lone surrogates fail here
     except (ValueError, RecursionError):
-        return "no JSON"
-    return value if isinstance(value, dict) else "no JSON object"
+        return NOT_JSON(frame=frame)
+    return value if isinstance(value, dict) else NO_OBJECT(frame=frame)
 
 
 def is_int(value: Any) -> bool:
-    """A JSON integer that fits 64 bits (True is none)."""
+    """A JSON integer of 64 bits (True is not one)."""
     return isinstance(value, int) and not isinstance(value, bool) and value in _INT64
 
 
-def _decode_header(value: Mapping[str, Any]) -> Header | str:
-    """The header, or the sentence that says what is wrong with it."""
-    if value.get("stream") != VERSION or isinstance(value.get("stream"), bool):
-        return f"it is of stream version {value.get('stream')!r:.40}, this howlate reads {VERSION}"
-    test, t0_ns, tables = value.get("test"), value.get("t0_ns"), value.get("tables")
-    if not isinstance(test, str) or not test:
-        return "it names no test"
-    if not is_int(t0_ns):
-        return "its t0_ns is no integer"
-    if not isinstance(tables, list):
-        return "it lists no tables"
+def _decode_header(header: Table) -> Header:
+    """The header; DamagedError says what is wrong with it."""
+    version = header.values.get("stream")
+    if version != VERSION or isinstance(version, bool):
+        raise header.fail(OTHER_VERSION(version=f"{version!r:.40}", known=VERSION))
+    test, t0_ns = header.text("test"), header.integer("t0_ns")
+    if not test:
+        raise header.fail(NO_TEST())
+    if t0_ns not in _INT64:
+        raise header.fail(OUT_OF_RANGE(key="t0_ns"))
     for name in ("parameters", "in_force", "facts"):
-        if not isinstance(value.get(name, {}), dict):
-            return f"its {name} is no object"
-    decoded: list[Table] = []
-    for entry in tables:
-        table = _decode_table(entry)
-        if isinstance(table, str):
-            return table
-        decoded.append(table)
-    if len({table.id for table in decoded}) != len(decoded):
-        return "two tables have one number"
-    return Header(value, test, int(t0_ns), tuple(decoded))  # type: ignore[arg-type]  # is_int has looked
+        header.mapping(name)
+    tables = tuple(map(_decode_table, header.tables("tables", required=True)))
+    if len({table.id for table in tables}) != len(tables):
+        raise header.fail(SAME_NUMBER())
+    return Header(header.values, test, t0_ns, tables)
 
 
-def _decode_table(entry: Any) -> Table | str:
-    if not isinstance(entry, dict):
-        return "a table is no object"
-    number, name, columns = entry.get("id"), entry.get("name"), entry.get("columns")
-    if not is_int(number) or not 0 <= number < 2**16:  # type: ignore[operator]
-        return "a table has no number below 65536"
-    if not isinstance(name, str) or not name:
-        return "a table has no name"
-    if not isinstance(columns, list) or not columns:
-        return f"table {name:.40} has no columns"
-    decoded: list[Column] = []
-    for column in columns:
-        if not isinstance(column, dict) or not isinstance(column.get("name"), str):
-            return f"a column of table {name:.40} has no name"
-        if not isinstance(column.get("type"), str) or column["type"] not in TYPES:
-            return f"a column of table {name:.40} is of no known type"
-        decoded.append(Column(column["name"], column["type"], str(column.get("help", ""))))
-    if len({column.name for column in decoded}) != len(decoded):
-        return f"two columns of table {name:.40} have one name"
-    for key in ("cpu", "thread"):
-        if entry.get(key) is not None and not (is_int(entry[key]) and -1 <= entry[key] < 2**31):
-            return f"the {key} of table {name:.40} is no number"
-    return Table(number, name, tuple(decoded), _number(entry.get("cpu")), _number(entry.get("thread")))  # type: ignore[arg-type]
+def _decode_table(table: Table) -> StreamTable:
+    number, name = table.integer("id"), table.text("name")
+    if not 0 <= number < 2**16:
+        raise table.fail(OUT_OF_RANGE(key="id"))
+    if not name:
+        raise table.fail(NO_TABLE_NAME())
+    columns = tuple(_decode_column(column, name) for column in table.tables("columns"))
+    if not columns:
+        raise table.fail(NO_COLUMNS(table=name[:40]))
+    if len({column.name for column in columns}) != len(columns):
+        raise table.fail(SAME_COLUMN(table=name[:40]))
+    cpu, thread = (_number(table, key) for key in ("cpu", "thread"))
+    return StreamTable(number, name, columns, cpu, thread)
 
 
-def _number(value: int | None) -> int | None:
-    return None if value is None or value < 0 else value
+def _decode_column(column: Table, table: str) -> StreamColumn:
+    name, kind = column.text("name"), column.text("type")
+    if kind not in TYPES:
+        raise column.fail(UNKNOWN_TYPE(column=name[:40], table=table[:40]))
+    return StreamColumn(name, kind, str(column.values.get("help", "")))
 
 
-def _batch_bytes(table: Table, rows: int) -> int:
+def _number(table: Table, key: str) -> int | None:
+    """A CPU or a thread; None if the table belongs to none."""
+    if table.values.get(key) is None:
+        return None
+    number = table.integer(key)
+    if not -1 <= number < 2**31:
+        raise table.fail(OUT_OF_RANGE(key=key))
+    return None if number < 0 else number
+
+
+def _batch_bytes(table: StreamTable, rows: int) -> int:
     return _BATCH_HEAD.size + sum(
         rows * width + -(rows * width) % 8
         for width in (TYPES[column.type].itemsize for column in table.columns)
     )
 
 
-def _columns(table: Table, rows: int, payload: bytes) -> dict[str, npt.NDArray[Any]]:
+def _columns(table: StreamTable, rows: int, payload: bytes) -> dict[str, npt.NDArray[Any]]:
     columns: dict[str, npt.NDArray[Any]] = {}
     at = _BATCH_HEAD.size
     for column in table.columns:

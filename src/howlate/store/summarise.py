@@ -1,6 +1,6 @@
-"""From a cell's Parquet to summary.json and bins.json. The samples stay in the file: DuckDB counts the
-distinct values and the bins of each block of time, so that memory grows with the number of distinct values
-only."""
+"""Computes summary.json and bins.json from a cell's Parquet files. The samples stay in the file: DuckDB
+counts the distinct values and the bins of each block of time, so that memory grows only with the number of
+distinct values."""
 
 from __future__ import annotations
 
@@ -12,48 +12,82 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
+from howlate.analysis.describe import Int64s, ValueCounts, at_rank, exceedances
+from howlate.analysis.drawn import BlockBins, block_width_ns, tail, time_blocks
+from howlate.analysis.extrapolate import MOST, Peaks
+from howlate.analysis.histogram import MANTISSA_BITS, histogram
+from howlate.analysis.scatter import Filled, grid, scatter
+from howlate.analysis.stated import as_stated, late_at_least, samples_of, with_left_out
+from howlate.analysis.statistics import describe
+from howlate.analysis.tail import (
+    MANY_MISSES,
+    clusters_of_misses,
+    summary_of_tail,
+    threshold,
+    with_swallowed,
+)
+from howlate.analysis.valid import failures, starved, warnings
 from howlate.errors import DamagedError
 from howlate.model.bins import NO_BLOCKS, CellBins, ColumnBins, LoadCourse, Scatter, TimeBlocks
 from howlate.model.columns import FLAGS, RELEASE, RESPONSE
 from howlate.model.summary import MISSES, CellSummary, ColumnSummary, DeadlineSummary
-from howlate.stats.describe import Int64s, ValueCounts, describe, exceedances
-from howlate.stats.histogram import MANTISSA_BITS, histogram
-from howlate.stats.pictures import BlockBins, block_width_ns, tail, time_blocks
-from howlate.stats.scatter import Filled, grid, scatter
-from howlate.stats.valid import failures, starved, warnings
+from howlate.model.tail import TailSummary
 from howlate.store.cell_record import CellFile
 from howlate.store.duck import arrays, connection, reading, scan
 from howlate.store.files import measure_again, remedied, write_json
-from howlate.store.run_folder import BINS, CPUS, LOADS, SAMPLES, RunFolder, write_summary
+from howlate.store.run_folder import BINS, CPUS, LOADS, SAMPLES, CellFiles, write_summary
 from howlate.store.shape import Shape
+from howlate.words.statement import rule
+
+KEY_BITS = 15
+"""Of the key of a bin in a block: its shift (at most 56), and what that leaves of a value (-256 to 255)."""
+COMMON_OCTAVES = 4
+"""So many powers of two are told by comparisons, which take a third of the time of a logarithm."""
+
+NOTHING_MEASURED = rule(
+    "store.nothing-measured", "{path} has no column that is measured (i64, ending in _ns)"
+)
 
 
 def summarise(
-    folder: Path, cell_id: str, labels: Mapping[str, str], starvation_expected: bool = False
+    folder: Path,
+    cell_id: str,
+    labels: Mapping[str, str],
+    starvation_expected: bool = False,
+    repetition: int = 1,
 ) -> CellSummary:
-    """Reads samples.parquet, cpus.parquet, loads.parquet and cell.json of a cell's folder, writes bins.json,
-    then summary.json. `starvation_expected`: the study says so of the cell's loads. DamagedError where a file cannot
-    be read."""
+    """Read samples.parquet, cpus.parquet, loads.parquet and cell.json of a cell's folder, write bins.json,
+    then summary.json. `starvation_expected`: the study says so of the cell's loads. `repetition`: the cell's.
+    DamagedError if a file cannot be read."""
     with remedied(measure_again(folder)):
-        return _summarise(folder, cell_id, labels, starvation_expected)
+        return _summarise(folder, cell_id, labels, starvation_expected, repetition)
 
 
 def _summarise(
-    folder: Path, cell_id: str, labels: Mapping[str, str], starvation_expected: bool
+    folder: Path, cell_id: str, labels: Mapping[str, str], starvation_expected: bool, repetition: int
 ) -> CellSummary:
     cell = CellFile.read(folder)
     with _samples(folder) as samples:
         counts = {name: samples.counts(name) for name in samples.measured()}
-        columns = {name: samples.column(name, its, cell.period_ns()) for name, its in counts.items()}
+        columns = {name: samples.column(name, column, cell.period_ns()) for name, column in counts.items()}
         courses = samples.courses(cell)
-        bins = samples.bins(counts, courses)
-        before = samples.releases_in_warm_up()
+        bins = with_left_out(samples.bins(counts, courses), counts, cell.stated())
+        before = samples.releases_in_warm_up() if cell.deadline_ns() is not None else 0
+        answers = RESPONSE if RESPONSE in counts else bins.column
+        tail = samples.tail(cell, counts[answers], bins.of(answers))
+        deadline_ns = cell.deadline_ns()
+        late = samples.clusters_of_misses(cell, answers, counts[answers], deadline_ns)
+    columns = as_stated(columns, counts, cell.stated(), cell.period_ns())
     main = counts[bins.column]
     record = replace(
-        cell.record(main.n, sum(course.name.endswith(" busy") for course in courses), starvation_expected),
-        alone={name: its for name, its in columns.items() if its.alone is not None},
+        cell.record(
+            samples_of(main, columns[bins.column]),
+            sum(course.name.endswith(" busy") for course in courses),
+            starvation_expected,
+        ),
+        alone={name: column for name, column in columns.items() if column.alone is not None},
     )
-    deadline = _deadline(cell, counts.get(RESPONSE, main), before)
+    deadline = _deadline(cell, deadline_ns, counts[answers], before, late)
     outcomes = cell.outcomes() | ({MISSES: deadline.misses} if deadline is not None else {})
     failed = failures(record)
     summary = CellSummary(
@@ -71,16 +105,20 @@ def _summarise(
         deadline=deadline,
         starved=starved(record),
         others=cell.others(),
+        repetition=repetition,
+        known=cell.known(),
+        tail=tail,
     )
     write_json(folder / BINS, bins.to_json(), indent=None)
     write_summary(folder, summary)
     return summary
 
 
-def _deadline(cell: CellFile, answers: ValueCounts, warm_up_releases: int) -> DeadlineSummary | None:
-    """`answers`: latencies, or response times where the task works. `warm_up_releases`: those before the first
+def _deadline(
+    cell: CellFile, deadline_ns: int | None, answers: ValueCounts, warm_up_releases: int, clusters: int | None
+) -> DeadlineSummary | None:
+    """`answers`: latencies, or response times if the task works. `warm_up_releases`: those before the first
     activation that counts."""
-    deadline_ns = cell.deadline_ns()
     if deadline_ns is None:
         return None
     account = cell.accounting()
@@ -90,16 +128,46 @@ def _deadline(cell: CellFile, answers: ValueCounts, warm_up_releases: int) -> De
         account.releases - warm_up_releases,
         exceedances(answers, deadline_ns),
         max(0, account.overruns - overruns_in_warm_up),
+        clusters,
     )
 
 
-def bins_of(run: RunFolder, cell_id: str) -> CellBins:
-    """The bins of a whole cell; made again from its samples where bins.json is missing or not readable."""
+def recounted(files: CellFiles, summary: CellSummary, deadline_ns: int) -> CellSummary:
+    """The summary of a whole cell with its releases against another deadline, and with its tail where an older
+    howlate did not keep it. Reads its samples."""
+    files.must_be_unchanged(SAMPLES)
+    with remedied(measure_again(files.folder)):
+        cell = CellFile.read(files.folder)
+        with _samples(files.folder) as samples:
+            measured = samples.measured()
+            answers = RESPONSE if RESPONSE in measured else measured[0]
+            counts = samples.counts(answers)
+            late = samples.clusters_of_misses(cell, answers, counts, deadline_ns)
+            tail = summary.tail
+            if tail is None:
+                tail = samples.tail(cell, counts, bins_of(files).of(answers))
+            deadline = _deadline(cell, deadline_ns, counts, samples.releases_in_warm_up(), late)
+    stated = [entry for entry in cell.stated() if entry.column == answers]
+    if deadline is not None and stated:
+        deadline = replace(deadline, late=late_at_least(counts, stated, deadline_ns))
+    return replace(summary, deadline=deadline, tail=tail)
+
+
+def peaks_of(files: CellFiles, summary: CellSummary) -> Peaks:
+    """The largest answers of a whole cell, in the order in which they came."""
+    files.must_be_unchanged(SAMPLES)
+    with remedied(measure_again(files.folder)), _samples(files.folder) as samples:
+        measured = samples.measured()
+        return samples.peaks(RESPONSE if RESPONSE in measured else measured[0], summary.known.time_order)
+
+
+def bins_of(files: CellFiles) -> CellBins:
+    """The bins of a whole cell; made again from its samples if bins.json is missing or cannot be read."""
     try:
-        return run.bins(cell_id)
+        return files.bins()
     except DamagedError:
-        run.check_samples(cell_id)
-        return make_bins(run.cell_path(cell_id))
+        files.must_be_unchanged(SAMPLES, CPUS, LOADS)
+        return make_bins(files.folder)
 
 
 def make_bins(folder: Path) -> CellBins:
@@ -108,19 +176,21 @@ def make_bins(folder: Path) -> CellBins:
         cell = CellFile.read(folder)
         with _samples(folder) as samples:
             counts = {name: samples.counts(name) for name in samples.measured()}
-            return samples.bins(counts, samples.courses(cell))
+            return with_left_out(samples.bins(counts, samples.courses(cell)), counts, cell.stated())
 
 
 @contextmanager
 def _samples(folder: Path) -> Iterator[_Samples]:
     with connection(folder) as database, reading(folder / SAMPLES):
         described = database.execute(f"DESCRIBE SELECT * FROM {scan(folder / SAMPLES)}").fetchall()
-        yield _Samples(folder, database, Shape.of((str(row[0]), str(row[1])) for row in described))
+        samples = _Samples(folder, database, Shape.of((str(row[0]), str(row[1])) for row in described))
+        flagged = FLAGS in samples.shape.columns and samples.extremes(FLAGS) != (0, 0)
+        yield replace(samples, shape=replace(samples.shape, flagged=flagged))
 
 
 @dataclass(frozen=True)
 class _Samples:
-    """The queries. `counted` leaves warm-up out."""
+    """The queries. `counted` excludes warm-up."""
 
     folder: Path
     database: duckdb.DuckDBPyConnection
@@ -131,29 +201,34 @@ class _Samples:
         return f"{scan(self.folder / SAMPLES)} WHERE {self.shape.counted}"
 
     def measured(self) -> tuple[str, ...]:
-        """The columns that say anything: response times are 0 where the activations had no work."""
-        found = self.shape.measured
-        if self.shape.has_response and not self._has_response():
-            found = tuple(name for name in found if name != RESPONSE)
-        if not found:
-            raise DamagedError(f"{self.folder / SAMPLES} has no column that is measured (i64, ending in _ns)")
-        return found
+        """The columns with information: response times are 0 if the activations had no work."""
+        names = self.shape.measured
+        if self.shape.has_response and self.extremes(RESPONSE) in ((0, 0), (None, None)):
+            names = tuple(name for name in names if name != RESPONSE)
+        if not names:
+            raise DamagedError(NOTHING_MEASURED(path=self.folder / SAMPLES))
+        return names
 
     def counts(self, column: str) -> ValueCounts:
         """How often each value of a column occurs."""
-        found = arrays(
-            self.database, f"SELECT {column} AS v, count(*) AS n FROM {self.counted} GROUP BY v ORDER BY v"
+        frequencies = arrays(
+            self.database,
+            f"SELECT {column} AS v, {self.shape.number} AS n FROM {self.counted} AND {column} IS NOT NULL "
+            "GROUP BY v ORDER BY v",
         )
-        return ValueCounts(found["v"].astype(np.int64, copy=False), found["n"].astype(np.int64, copy=False))
+        return ValueCounts(
+            frequencies["v"].astype(np.int64, copy=False), frequencies["n"].astype(np.int64, copy=False)
+        )
 
     def column(self, column: str, counts: ValueCounts, period_ns: int | None) -> ColumnSummary:
-        """Everything that is said of one column."""
+        """The whole summary of one column."""
         time, index = self._of_largest(column, int(counts.values[-1])) if counts.n else (None, None)
         described = describe(counts, period_ns, time, index)
         return replace(described, max_by_cpu=self.max_by_cpu(column))
 
     def _of_largest(self, column: str, largest: int) -> tuple[int | None, int | None]:
-        """When the first sample of this value was due or taken, and its index; None where the samples do not say."""
+        """When the first sample of this value was due or taken, and its index; None if the samples do not
+        say."""
         names = (self.shape.time, self.shape.index)
         wanted = ", ".join("NULL" if name is None else f"min({name})" for name in names)
         query = f"SELECT {wanted} FROM {self.counted} AND {column} = {largest}"
@@ -161,88 +236,147 @@ class _Samples:
         return (None if time is None else int(time), None if index is None else int(index))
 
     def max_by_cpu(self, column: str) -> dict[str, int]:
-        """The largest value of each CPU; empty where one alone measured."""
-        if "cpu" not in self.shape.columns:
+        """The largest value of each CPU; empty if only one measured."""
+        if "cpu" not in self.shape.columns or len(set(self.extremes("cpu"))) == 1:
             return {}
-        query = f"SELECT cpu, max({column}) FROM {self.counted} GROUP BY cpu ORDER BY cpu"
-        found = self.database.execute(query).fetchall()
-        return {str(cpu): int(largest) for cpu, largest in found} if len(found) > 1 else {}
+        there = f"{self.counted} AND {column} IS NOT NULL"
+        query = f"SELECT cpu, max({column}) FROM {there} GROUP BY cpu ORDER BY cpu"
+        maxima = self.database.execute(query).fetchall()
+        return {str(cpu): int(largest) for cpu, largest in maxima} if len(maxima) > 1 else {}
 
-    def _has_response(self) -> bool:
-        query = f"SELECT min({RESPONSE}), max({RESPONSE}) FROM {scan(self.folder / SAMPLES)}"
-        return self.database.execute(query).fetchone() not in ((0, 0), (None, None), None)
+    def extremes(self, column: str) -> tuple[int | None, int | None]:
+        """The smallest and the largest value of all rows. Parquet's footer has them: no row is read."""
+        query = f"SELECT min({column}), max({column}) FROM {scan(self.folder / SAMPLES)}"
+        low, high = self.database.execute(query).fetchone() or (None, None)
+        return low, high
 
     def releases_in_warm_up(self) -> int:
         """Releases before the first activation that counts, over all threads."""
         if RELEASE not in self.shape.columns or FLAGS not in self.shape.columns:
             return 0
         thread = "thread" if "thread" in self.shape.columns else "0"
-        found = self.database.execute(
+        row = self.database.execute(
             f"""SELECT coalesce(sum(first), 0) FROM (
                     SELECT coalesce(min({RELEASE}) FILTER ({self.shape.counted}), max({RELEASE}) + 1) AS first
                     FROM {scan(self.folder / SAMPLES)} GROUP BY {thread})"""
         ).fetchone()
-        return int(found[0]) if found is not None else 0
+        return int(row[0]) if row is not None else 0
 
     def bins(self, counts: Mapping[str, ValueCounts], courses: tuple[LoadCourse, ...]) -> CellBins:
-        """Everything that the charts draw: of the first column all, of the others histogram, scatter and time."""
+        """Everything that the charts draw: all for the first column; histogram, scatter and time for the
+        others."""
         main, *others = counts
         return CellBins(
             main,
             histogram(counts[main]),
-            self.blocks(main),
+            self.blocks(main, counts[main]),
             tail(counts[main]),
             courses,
             self.scatter(main, counts[main]),
             tuple(
-                ColumnBins(name, histogram(counts[name]), self.scatter(name, counts[name]), self.blocks(name))
+                ColumnBins(
+                    name,
+                    histogram(counts[name]),
+                    self.scatter(name, counts[name]),
+                    self.blocks(name, counts[name]),
+                )
                 for name in others
             ),
         )
 
-    def blocks(self, column: str) -> TimeBlocks:
-        """The column against time; empty where the samples do not say when they were taken."""
+    def blocks(self, column: str, counts: ValueCounts) -> TimeBlocks:
+        """The column against time; empty if the samples have no time stamps."""
         time = self.shape.time
         if time is None:
             return NO_BLOCKS
-        last = self._largest(time)
+        last = self.extremes(time)[1]
         width = block_width_ns(1 if last is None else last + 1)
-        # bit length less 8, at least 0: it leaves 7 mantissa bits behind the leading one
-        shift = f"greatest(0, floor(log2(greatest(abs({column}::DOUBLE), 1)))::INTEGER - {MANTISSA_BITS})"
-        found = self._whole(
-            f"""SELECT b, max({column}) AS largest, count(*) AS n FROM (
-                    SELECT {time} // {width} AS b, {shift} AS s, {column} >> s AS k, {column}
-                    FROM {self.counted})
-                GROUP BY b, s, k ORDER BY b, largest""",
+        fits = counts.n and counts.values[0] >= -(2**31) and counts.values[-1] < 2**31
+        kind = "INTEGER" if fits else "BIGINT"
+        # a group by one narrow key takes three quarters of the time of one by block, shift and rest
+        groups = self._whole(
+            f"""SELECT k >> {KEY_BITS} AS b, max(v) AS largest, count(*) AS n FROM (
+                    SELECT b * {1 << KEY_BITS} + s * 512 + 256 + (v >> s) AS k, v FROM (
+                        SELECT b, ({shift_of("v", counts)})::{kind} AS s, v FROM (
+                            SELECT ({time} // {width})::{kind} AS b, {column}::{kind} AS v
+                            FROM {self.counted} AND {column} IS NOT NULL)))
+                GROUP BY k ORDER BY b, largest""",
         )
-        return time_blocks(BlockBins(found["b"], found["largest"], found["n"]), width)
+        return time_blocks(BlockBins(groups["b"], groups["largest"], groups["n"]), width)
 
     def scatter(self, column: str, counts: ValueCounts) -> Scatter | None:
-        """The column against its index; None where the samples have none."""
+        """The column against its index; None if the samples have none."""
         index = self.shape.index
-        last = None if index is None else self._largest(index)
+        last = None if index is None else self.extremes(index)[1]
         where = grid(counts, 0 if last is None else last + 1)
         if where is None:
             return None
-        found = self._whole(
+        groups = self._whole(
             f"""SELECT c, r, count(*) AS n, min(v) AS smallest, max(v) AS largest FROM (
                     SELECT {index} // {where.per_column} AS c, ({where.row(column)})::BIGINT AS r, {column} AS v
                     FROM {self.counted})
                 GROUP BY c, r ORDER BY c, r""",
         )
-        return scatter(where, Filled(found["c"], found["r"], found["n"], found["smallest"], found["largest"]))
+        return scatter(
+            where, Filled(groups["c"], groups["r"], groups["n"], groups["smallest"], groups["largest"])
+        )
 
-    def _largest(self, column: str) -> int | None:
-        query = f"SELECT max({column}) FROM {scan(self.folder / SAMPLES)}"
-        found = self.database.execute(query).fetchone()
-        return None if found is None or found[0] is None else int(found[0])
+    def tail(self, cell: CellFile, answers: ValueCounts, bins: CellBins | None) -> TailSummary | None:
+        """What diagnostics need of the answers; None where the samples have no order."""
+        if bins is None or self.shape.index is None or not cell.known().time_order:
+            return None
+        above = threshold(answers)
+        if above is None:
+            return summary_of_tail(
+                int(answers.values[-1]) if answers.n else 0, np.empty(0, np.int64), 0, bins.blocks
+            )
+        positions, values, threads = self._beyond(bins.column, above)
+        last = self.extremes(self.shape.index)[1] or 0
+        every = with_swallowed(positions, values, cell.swallowed_step_ns(), threads)
+        return summary_of_tail(above, every, (last + 1) * threads, bins.blocks)
+
+    def peaks(self, column: str, ordered: bool) -> Peaks:
+        """The largest MOST values and those equal to the smallest of them. `ordered`: their order is known."""
+        counts = self.counts(column)
+        limit = at_rank(counts, max(1, counts.n - MOST)) if counts.n else 0
+        if not ordered or self.shape.index is None:
+            beyond = counts.values >= limit
+            return Peaks(np.repeat(counts.values[beyond], counts.counts[beyond]), None, 0, counts.n)
+        positions, values, threads = self._beyond(column, limit - 1)
+        last = self.extremes(self.shape.index)[1] or 0
+        return Peaks(values, positions, (last + 1) * threads, counts.n)
+
+    def clusters_of_misses(
+        self, cell: CellFile, column: str, answers: ValueCounts, deadline_ns: int | None
+    ) -> int | None:
+        """Of a stated deadline; None without one, where none missed, or too many to look."""
+        if deadline_ns is None or self.shape.index is None:
+            return None
+        late = exceedances(answers, deadline_ns)
+        if not 0 < late <= max(MANY_MISSES, answers.n // 100):
+            return None
+        positions, values, threads = self._beyond(column, deadline_ns)
+        return clusters_of_misses(positions, values, cell.swallowed_step_ns(), threads)
+
+    def _beyond(self, column: str, limit: int) -> tuple[Int64s, Int64s, int]:
+        """The places and values of the samples above a limit, in the order in which they came; and how many threads
+        take turns in these places."""
+        thread = "thread" if "thread" in self.shape.columns else "0"
+        threads = (self.extremes("thread")[1] or 0) + 1 if thread == "thread" else 1
+        samples = self._whole(
+            f"""SELECT {self.shape.index} * {threads} + {thread} AS place, {column} AS value
+                FROM {self.counted} AND {column} > {limit} ORDER BY place"""
+        )
+        return samples["place"], samples["value"], threads
 
     def _whole(self, query: str) -> dict[str, Int64s]:
-        return {name: its.astype(np.int64, copy=False) for name, its in arrays(self.database, query).items()}
+        return {
+            name: values.astype(np.int64, copy=False) for name, values in arrays(self.database, query).items()
+        }
 
     def courses(self, cell: CellFile) -> tuple[LoadCourse, ...]:
         """Busy and stolen share of each CPU, and the share that each load achieved, second by second."""
-        found: list[LoadCourse] = []
+        every: list[LoadCourse] = []
         if (self.folder / CPUS).is_file():
             rows = arrays(self.database, f"SELECT * FROM {scan(self.folder / CPUS)} ORDER BY cpu, time_ns")
             for cpu in np.unique(rows.get("cpu", np.array([]))):
@@ -251,27 +385,40 @@ class _Samples:
                 for what in ("busy", "steal"):
                     share = np.clip(rows[f"{what}_permille"][own] / 1000, 0.0, 1.0)
                     if what == "busy" or share.any():
-                        found.append(LoadCourse(f"cpu {cpu} {what}", times, tuple(float(s) for s in share)))
+                        every.append(LoadCourse(f"cpu {cpu} {what}", times, tuple(float(s) for s in share)))
         if (self.folder / LOADS).is_file():
-            found += self._load_courses(cell)
-        return tuple(found)
+            every += self._load_courses(cell)
+        return tuple(every)
 
     def _load_courses(self, cell: CellFile) -> list[LoadCourse]:
         rows = arrays(self.database, f"SELECT * FROM {scan(self.folder / LOADS)} ORDER BY load, time_ns")
         names = cell.load_cpus()
-        found = []
+        every = []
         for load in np.unique(rows.get("load", np.array([]))):
             name, cpus = names[int(load)] if 0 <= int(load) < len(names) else (f"load {int(load)}", 1)
             own = rows["load"] == load
             times, used = rows["time_ns"][own], rows["cpu_ns"][own]
             passed = np.diff(times)
-            some = passed > 0
-            share = np.diff(used)[some] / passed[some] / cpus
-            found.append(
+            later = passed > 0
+            share = np.diff(used)[later] / passed[later] / cpus
+            every.append(
                 LoadCourse(
                     name,
-                    tuple(float(t) for t in times[1:][some] / 1e9),
+                    tuple(float(t) for t in times[1:][later] / 1e9),
                     tuple(float(s) for s in np.clip(share, 0.0, 1.0)),
                 )
             )
-        return found
+        return every
+
+
+def shift_of(column: str, counts: ValueCounts) -> str:
+    """By how many bits a value is shortened (its bit length minus 8, at least 0: that keeps 7 mantissa bits behind
+    the leading one), as SQL; the most frequent powers of two first."""
+    lengths = np.frexp(np.maximum(counts.values, 0).astype(np.float64))[1]
+    octaves = [(int(counts.counts[lengths == n].sum()), int(n)) for n in np.unique(lengths) if 8 < n < 50]
+    cases = " ".join(
+        f"WHEN {column} >= {1 << (n - 1)} AND {column} < {1 << n} THEN {n - MANTISSA_BITS - 1}"
+        for _, n in sorted(octaves, reverse=True)[:COMMON_OCTAVES]
+    )
+    rest = f"greatest(0, floor(log2(greatest(abs({column}::DOUBLE), 1)))::INTEGER - {MANTISSA_BITS})"
+    return f"CASE {cases} ELSE {rest} END" if cases else rest

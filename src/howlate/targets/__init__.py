@@ -1,6 +1,7 @@
-"""Machines that measure. ONE FILE in this folder = ONE BACKEND with `SUMMARY` and `open_target(argument, say)`.
+"""Machines that measure. ONE FILE in this folder = ONE BACKEND with `SUMMARY` and `open_target(argument,
+say)`.
 
-`--target NAME[:ARGUMENT]` opens the backend of that name; the folder is listed to find it.
+`--target NAME[:ARGUMENT]` opens the backend of that name, which is found by listing the folder.
 """
 
 from __future__ import annotations
@@ -13,17 +14,23 @@ from typing import TYPE_CHECKING
 
 from howlate.errors import UsageError
 from howlate.model.decode import suggestion
-from howlate.targets._target import Checked, Outcome, Progress, Target, arguments, outcome_of
+from howlate.targets._lab_options import LabOptions
+from howlate.targets._target import CpuProgress, Outcome, Progress, Target, outcome_of
+from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.lab.archive import Archive
 
+UNKNOWN_TARGET = rule("target.unknown-target", 'the target "{name}" is not known', remedy="{hint}")
+
+NO_OPTIONS = LabOptions()
+
 __all__ = [
-    "Checked",
+    "CpuProgress",
+    "LabOptions",
     "Outcome",
     "Progress",
     "Target",
-    "arguments",
     "names",
     "open_by_hand",
     "open_lab",
@@ -33,27 +40,31 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """All backends."""
+    """The names of all backends."""
     return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
 
 
 def open_target(
-    text: str, machines: Sequence[str] = (), say: Callable[[str], None] = lambda _: None
+    text: str,
+    machines: Sequence[str] = (),
+    say: Callable[[str], None] = lambda _: None,
+    lab: LabOptions = NO_OPTIONS,
 ) -> Target:
-    """The target that `--target` names; the nearest name in the error. `machines`: those that the study names,
-    for the lab, where the text names none. `say` is told what takes long."""
+    """The target that `--target` names; an error gives the nearest name. `machines` and `lab`: for the lab, the
+    machines that the study names, if the text names none, and its guests. `say` receives messages about slow
+    steps."""
     name, _, argument = text.partition(":")
     if name not in names():
-        raise UsageError(f'the target "{name}" is not known', suggestion(name, names()))
-    if name == "lab" and not argument:
-        argument = ",".join(machines)
+        raise UsageError(UNKNOWN_TARGET(name=name, hint=suggestion(name, names())))
+    if name == "lab":
+        return open_lab(argument or ",".join(machines), lab, say=say)
     backend = importlib.import_module(f"{__name__}.{name}")
     target: Target = backend.open_target(argument, say)
     return target
 
 
 def open_by_hand(probe: Path) -> Target:
-    """A machine that is measured by hand, planned for with this machine's probe."""
+    """A machine that is measured by hand; its plan is made with this machine's probe."""
     backend = importlib.import_module(f"{__name__}._by_hand")
     target: Target = backend.ByHandTarget(probe)
     return target
@@ -61,29 +72,12 @@ def open_by_hand(probe: Path) -> Target:
 
 def open_lab(
     kernels: str,
-    *,
-    own: Sequence[Path] = (),
-    modules: Sequence[Path] = (),
-    clock: str = "virtual",
-    jobs: int = 0,
-    cached: bool = True,
-    cpus: int = 1,
+    options: LabOptions = NO_OPTIONS,
     archive: Archive | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Target:
-    """The lab, with what `--target lab:KERNELS` cannot say: kernels and modules of the user's own, the guests' clock,
-    how many guests at once (0: the host's CPUs), whether results may come from the cache, how many CPUs a guest has,
-    the archive (None: this machine's apt), and who is told what takes long (a kernel that is fetched)."""
+    """The lab, with what `--target lab:KERNELS` cannot express: its options, the archive (None: this
+    machine's apt), and `say` for messages about slow steps (fetching a kernel)."""
     backend = importlib.import_module(f"{__name__}.lab")
-    target: Target = backend.open_lab(
-        kernels,
-        own=own,
-        modules=modules,
-        clock=clock,
-        jobs=jobs,
-        cached=cached,
-        cpus=cpus,
-        archive=archive,
-        say=say,
-    )
+    target: Target = backend.open_lab(kernels, options, archive, say)
     return target

@@ -8,12 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from howlate.errors import UsageError
+from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Cell
 from howlate.model.run import BY_HAND
-from howlate.model.study import spell
-from howlate.targets._target import Checked, OneMachine, Outcome, Progress
+from howlate.targets._target import OneMachine, Outcome, Progress
 from howlate.targets.local import LocalTarget
+from howlate.words.statement import rule
+
+MEASURES_NOTHING = rule(
+    "target.measures-nothing",
+    "a machine that is measured by hand cannot be measured from here",
+    remedy="write a job: --emit-job",
+)
 
 
 class ByHandTarget(OneMachine):
@@ -36,25 +43,15 @@ class ByHandTarget(OneMachine):
             can, timers=timers, knobs=tuple(replace(k, available=True, reason="") for k in can.knobs)
         )
 
-    def checked(self, cells: Sequence[Cell]) -> list[Checked]:
+    def answer(self, commands: Sequence[Command]) -> list[Answer]:
         """What the options themselves make wrong: whether a machine has a CPU, a timer or a right, it says itself."""
-        asked = [cell for cell in cells if not _names_what_a_machine_has(cell)]
-        known = dict(zip((c.id for c in asked), self._local.checked(asked), strict=True)) if asked else {}
-        checks = (known.get(cell.id, Checked()) for cell in cells)
-        return [check if isinstance(check.refusal, UsageError) else Checked() for check in checks]
+        return self._local.answer_elsewhere(commands)
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
-        raise UsageError(
-            "a machine that is measured by hand measures nothing from here", "write a job: --emit-job"
-        )
+        raise UsageError(MEASURES_NOTHING())
 
     def stop(self) -> None:
         self._local.stop()
 
     def close(self) -> None:
         self._local.close()
-
-
-def _names_what_a_machine_has(cell: Cell) -> bool:
-    names = {"cpus", "cpu", "knob", "device"} & cell.parameters.keys()
-    return bool(names) or "cpus=" in spell(cell.parameters.get("load", ()))

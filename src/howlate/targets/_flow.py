@@ -1,4 +1,4 @@
-"""What comes over a connection while it lasts: lines, and a file in pieces."""
+"""Data from a connection while it lasts: lines, and a file in pieces."""
 
 from __future__ import annotations
 
@@ -14,11 +14,19 @@ from howlate.store.frames import crc32c
 from howlate.targets._link import MARK
 from howlate.targets._target import Progress
 from howlate.targets.local import SILENT_S
+from howlate.words.statement import rule
+
+NOT_ENDED = rule("target.not-ended", "the command did not end within {limit_s:number} s")
+SILENT_THERE = rule(
+    "target.silent-there",
+    "the probe was silent for {silent_s:number} s, so it was stopped",
+    remedy="check whether a real-time task holds all CPUs there (`howlate doctor --target ...`)",
+)
 
 
 @dataclass
 class Got:
-    """What has arrived of a file, and what it is to be."""
+    """The part of a file that has arrived, and the expected whole."""
 
     file: IO[bytes]
     count: int = 0
@@ -37,7 +45,7 @@ class Got:
 
 
 class Forward:
-    """Progress that only grows: a new connection tells it from the beginning."""
+    """Progress that only grows: a new connection reports it from the beginning."""
 
     def __init__(self, on_progress: Callable[[Progress], None]) -> None:
         self._on_progress, self.elapsed_s = on_progress, 0.0
@@ -49,7 +57,7 @@ class Forward:
 
 
 def lines_after_mark(output: IO[bytes]) -> Iterator[bytes | None]:
-    """What comes after MARK, line by line; None once a second in which nothing came."""
+    """The output after MARK, line by line; None once a second if nothing came."""
     rest, marked = b"", False
     with selectors.DefaultSelector() as selector:
         selector.register(output, selectors.EVENT_READ)
@@ -74,9 +82,6 @@ def skip_to_mark(output: IO[bytes]) -> bool:
 def check_silence(heard: float, began: float, limit_s: float) -> None:
     now = time.monotonic()
     if limit_s and now - began > limit_s:
-        raise TargetError(f"it did not end within {limit_s:g} s")
+        raise TargetError(NOT_ENDED(limit_s=limit_s))
     if now - heard > SILENT_S:
-        raise TargetError(
-            f"the probe has said nothing for {SILENT_S:g} s, so it was stopped",
-            "see whether a real-time task holds all CPUs there (`howlate doctor --target ...`)",
-        )
+        raise TargetError(SILENT_THERE(silent_s=SILENT_S))

@@ -15,6 +15,72 @@ from pathlib import Path
 from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.interrupts import interrupts_held
 from howlate.targets._socket_folder import socket_folder
+from howlate.words.statement import Rule, Statement, rule
+
+NO_ADDRESS = rule(
+    "target.no-address",
+    '"{text}" is not a machine that ssh can reach',
+    remedy="write --target ssh:user@host or ssh:user@host:2222; names of ~/.ssh/config work",
+)
+NO_PORT = rule(
+    "target.no-port",
+    '"{port}" is not a port',
+    remedy="write --target ssh:user@host or ssh:user@host:2222; names of ~/.ssh/config work",
+)
+CONNECTION_BROKE = rule(
+    "ssh.connection-broke",
+    "the connection to {host} broke",
+    remedy="check by hand that a connection holds: `{by_hand}`",
+)
+NOT_IN_TIME = rule(
+    "ssh.not-in-time",
+    "{host} gave no answer within {limit_s:number} s",
+    remedy="see whether it still works by hand",
+)
+NO_SSH = rule("ssh.no-ssh", "{program} could not be started: {reason}", remedy="install openssh-client")
+NO_COMMANDS = rule(
+    "ssh.no-commands",
+    "{host} runs no commands for this user",
+    remedy="it needs a shell such as /bin/sh there",
+)
+NO_COMMANDS_SAYING = rule(
+    "ssh.no-commands-saying",
+    "{host} runs no commands for this user: {line}",
+    remedy="it needs a shell such as /bin/sh there",
+)
+KEY_CHANGED = rule(
+    "ssh.key-changed",
+    "the key of {host} is another than the one that is known",
+    remedy="if it was set up anew, remove the old key with `{forget}`; if not, somebody may stand in between",
+)
+KEY_UNKNOWN = rule(
+    "ssh.key-unknown",
+    "the key of {host} is not known yet",
+    remedy="connect once by hand and compare it: `{by_hand}`",
+)
+NOBODY_IN = rule(
+    "ssh.nobody-in",
+    "{host} lets nobody in with these keys ({last})",
+    remedy="see that `{by_hand}` works without a password; an agent, ~/.ssh/config and jump hosts are used as they "
+    "are",
+)
+TOO_MANY_KEYS = rule(
+    "ssh.too-many-keys", "{host} lets nobody in ({last})", remedy="name the key in ~/.ssh/config"
+)
+NO_SUCH_HOST = rule(
+    "ssh.no-such-host",
+    "there is no machine called {host}",
+    remedy="check the name for a typing error, or give the address",
+)
+REFUSED = rule(
+    "ssh.refused",
+    "{host} refuses the connection",
+    remedy="see that sshd runs there, and on which port: ssh:user@host:PORT",
+)
+NO_ANSWER = rule("ssh.no-answer", "{host} does not answer", remedy="see that it is on and can be reached")
+NO_ROUTE = rule("ssh.no-route", "{host} cannot be reached", remedy="see that it is on and connected")
+NO_NETWORK = rule("ssh.no-network", "{host} cannot be reached", remedy="see this machine's own network")
+NOT_REACHED = rule("ssh.not-reached", "{host} cannot be reached: {last}", remedy="see that `{by_hand}` works")
 
 CONNECT_S = 20.0
 """Of one try to connect, without what a user takes to type a password."""
@@ -35,8 +101,8 @@ _CONNECTION = 255
 class LinkError(NotPossibleError):
     """There is no connection. `lost`: there was one, or none could be made for a reason that may pass."""
 
-    def __init__(self, message: str, remedy: str = "", lost: bool = False) -> None:
-        super().__init__(message, remedy)
+    def __init__(self, problem: Statement, lost: bool = False) -> None:
+        super().__init__(problem)
         self.lost = lost
 
 
@@ -54,21 +120,20 @@ class Address:
     @staticmethod
     def parse(text: str) -> Address:
         """UsageError if it is none. An IPv6 address with a port stands in brackets."""
-        remedy = "write --target ssh:user@host or ssh:user@host:2222; names of ~/.ssh/config work"
         user, at, host = text.rpartition("@")
         port = ""
         if host.startswith("["):
             host, closed, port = host[1:].partition("]")
             if not closed or (port and not port.startswith(":")):
-                raise UsageError(f'"{text}" is no machine to reach by ssh', remedy)
+                raise UsageError(NO_ADDRESS(text=text))
         elif host.count(":") == 1:
             host, colon, port = host.partition(":")
             port = colon + port
         good = host and not (at and not user) and not (user or host).startswith("-")
         if not good or any(c.isspace() or c in "'\"\\$`;&|<>" for c in user + host):
-            raise UsageError(f'"{text}" is no machine to reach by ssh', remedy)
+            raise UsageError(NO_ADDRESS(text=text))
         if port and not (port[1:].isascii() and port[1:].isdigit() and 0 < int(port[1:]) < 65536):
-            raise UsageError(f'"{port[1:]}" is no port', remedy)
+            raise UsageError(NO_PORT(port=port[1:]))
         return Address(f"{user}{at}{host}", int(port[1:]) if port else 0)
 
 
@@ -151,6 +216,10 @@ class Link:
         self.drop()
         self._place.close()
 
+    def broke(self) -> LinkError:
+        """The error to raise where a command ended without its own exit code."""
+        return LinkError(CONNECTION_BROKE(host=self.host, by_hand=self.by_hand), lost=True)
+
     def _is_up(self) -> bool:
         if not self._control.exists():
             return False
@@ -202,22 +271,21 @@ class Link:
                     env=_environment(),
                 )
             except subprocess.TimeoutExpired:
-                text = f"{self.host} gave no answer within {limit_s:g} s"
-                raise LinkError(text, "see whether it still works by hand", lost=True) from None
+                raise LinkError(NOT_IN_TIME(host=self.host, limit_s=limit_s), lost=True) from None
             except OSError as problem:
-                text = f"{argv[0]} could not be started: {problem.strerror}"
-                raise LinkError(text, "install openssh-client") from None
+                raise LinkError(NO_SSH(program=argv[0], reason=problem.strerror)) from None
             errors.seek(0)
             return Done(done.returncode, done.stdout or b"", errors.read())
 
     def _after_mark(self, done: Done) -> Done:
         before, mark, output = done.output.partition(MARK)
         if done.code == _CONNECTION or done.code < 0:
-            raise LinkError(f"the connection to {self.host} broke", "go on when it is back", lost=True)
+            raise self.broke()
         if not mark:
-            said = (done.errors or before).decode("utf-8", "replace").strip().splitlines()
-            text = f"{self.host} runs no commands for this user{f': {said[-1]}' if said else ''}"
-            raise LinkError(text, "it needs a shell such as /bin/sh there")
+            lines = (done.errors or before).decode("utf-8", "replace").strip().splitlines()
+            raise LinkError(
+                NO_COMMANDS_SAYING(host=self.host, line=lines[-1]) if lines else NO_COMMANDS(host=self.host)
+            )
         return Done(done.code, output, done.errors)
 
 
@@ -232,47 +300,18 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C"}  # its words are read
 
 
-_REASONS: tuple[tuple[str, str, str, bool], ...] = (
-    (
-        "REMOTE HOST IDENTIFICATION HAS CHANGED",
-        "the key of {host} is another than the one that is known",
-        "if it was set up anew, remove the old key with `{forget}`; if not, somebody may stand in between",
-        False,
-    ),
-    (
-        "Host key verification failed",
-        "the key of {host} is not known yet",
-        "connect once by hand and compare it: `{by_hand}`",
-        False,
-    ),
-    (
-        "Permission denied",
-        "{host} lets nobody in with these keys ({last})",
-        "see that `{by_hand}` works without a password; an agent, ~/.ssh/config and jump hosts are used as they are",
-        False,
-    ),
-    (
-        "Too many authentication failures",
-        "{host} lets nobody in ({last})",
-        "name the key in ~/.ssh/config",
-        False,
-    ),
-    (
-        "Could not resolve hostname",
-        "there is no machine called {host}",
-        "see the name for a slip, or give its address",
-        False,
-    ),
-    (
-        "Connection refused",
-        "{host} refuses the connection",
-        "see that sshd runs there, and on which port: ssh:user@host:PORT",
-        True,
-    ),
-    ("timed out", "{host} does not answer", "see that it is on and can be reached", True),
-    ("No route to host", "{host} cannot be reached", "see that it is on and connected", True),
-    ("Network is unreachable", "{host} cannot be reached", "see this machine's own network", True),
+_REASONS: tuple[tuple[str, Rule, bool], ...] = (
+    ("REMOTE HOST IDENTIFICATION HAS CHANGED", KEY_CHANGED, False),
+    ("Host key verification failed", KEY_UNKNOWN, False),
+    ("Permission denied", NOBODY_IN, False),
+    ("Too many authentication failures", TOO_MANY_KEYS, False),
+    ("Could not resolve hostname", NO_SUCH_HOST, False),
+    ("Connection refused", REFUSED, True),
+    ("timed out", NO_ANSWER, True),
+    ("No route to host", NO_ROUTE, True),
+    ("Network is unreachable", NO_NETWORK, True),
 )
+"""What of ssh's own words tells the reason, and whether it may pass."""
 
 
 def explain(errors: bytes, address: Address) -> LinkError:
@@ -282,20 +321,16 @@ def explain(errors: bytes, address: Address) -> LinkError:
     last = lines[-1] if lines else "ssh said nothing"
     host = address.destination.rpartition("@")[2]
     known = f"[{host}]:{address.port}" if address.port not in (0, 22) else host
-    words = {
+    values = {
         "host": address.destination,
         "last": last.rstrip("."),
         "by_hand": address.by_hand,
         "forget": f"ssh-keygen -R {shlex.quote(known)}",
     }
-    for sign, message, remedy, lost in _REASONS:
-        if sign in text:
-            return LinkError(message.format(**words), remedy.format(**words), lost)
-    return LinkError(
-        f"{address.destination} cannot be reached: {words['last']}",
-        f"see that `{words['by_hand']}` works",
-        True,
+    reason, lost = next(
+        ((reason, lost) for sign, reason, lost in _REASONS if sign in text), (NOT_REACHED, True)
     )
+    return LinkError(reason(**{name: values[name] for name in reason.fields}), lost)
 
 
 def is_lost(problem: HowlateError) -> bool:

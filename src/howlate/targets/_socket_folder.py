@@ -12,6 +12,13 @@ from pathlib import Path
 
 from howlate.errors import NotPossibleError
 from howlate.store.scratch import MEMORY, held_folder, remove_stale
+from howlate.words.statement import rule
+
+NO_SOCKET_FOLDER = rule(
+    "target.no-socket-folder",
+    "no folder can hold ssh's control socket: {reasons:all}",
+    remedy="set TMPDIR to a folder of yours with a short path, on a file system that takes sockets",
+)
 
 LONGEST = 107
 """Of a socket's path (unix(7): sun_path with its final 0 has 108)."""
@@ -32,10 +39,7 @@ def socket_folder(prefix: str, name: str) -> Iterator[Path]:
                 yield folder
                 return
         reasons.append(f"{place} ({why})")
-    raise NotPossibleError(
-        f"ssh's control socket can be put nowhere: {', '.join(reasons)}",
-        "set TMPDIR to a folder of yours with a short path, on a file system that takes sockets",
-    )
+    raise NotPossibleError(NO_SOCKET_FOLDER(reasons=tuple(reasons)))
 
 
 def _tried(held: contextlib.ExitStack, place: Path, prefix: str, name: str) -> tuple[Path | None, str]:

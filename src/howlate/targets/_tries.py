@@ -1,4 +1,4 @@
-"""Tries over a connection that breaks, or is made and breaks at once: with pauses that grow, and with an end."""
+"""Retries over a connection that breaks, or is made and breaks at once: with growing pauses and a time limit."""
 
 from __future__ import annotations
 
@@ -10,26 +10,36 @@ from typing import Protocol, TypeVar
 
 from howlate.errors import TargetError
 from howlate.targets._link import LinkError, is_lost
+from howlate.words.statement import rule
+
+BREAKING = rule(
+    "target.breaking",
+    "connections to {host} can be made and break at once ({tries} tries, nothing new for {silent_s} s), and the "
+    "cell's samples are there",
+    remedy="check by hand what ends them: `{by_hand} sleep 60`, and sshd's log there",
+)
+LOST = rule("target.connection-lost", "{problem}, and the cell's samples are there")
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 15.0
-"""Between two tries: doubled from the one to the other. The first try after a connection that held comes at once."""
+"""The pause between two tries doubles from the first value to the second. The first try after a connection
+that held comes at once."""
 Given = TypeVar("Given")
 
 
 class Clock:
-    """What pauses and limits go by."""
+    """The clock for pauses and limits."""
 
     def now(self) -> float:
-        """Seconds from some instant on."""
+        """Seconds since some instant."""
         return time.monotonic()
 
     def pause(self, seconds: float, stopped: threading.Event) -> bool:
-        """Whether it was stopped meanwhile."""
+        """Wait; return whether it was stopped meanwhile."""
         return stopped.wait(seconds)
 
 
 class Connection(Protocol):
-    """What is made again."""
+    """A connection that can be made again."""
 
     @property
     def host(self) -> str: ...
@@ -43,7 +53,7 @@ class Connection(Protocol):
 
 
 class Tries:
-    """What has to be done over as many connections as it takes."""
+    """Work that is repeated over as many connections as necessary."""
 
     def __init__(
         self,
@@ -55,16 +65,16 @@ class Tries:
     ) -> None:
         self._link, self._say, self._stopped, self._keep_s, self._clock = link, say, stopped, keep_s, clock
         self._away = False
-        """The machine could not be reached for long: what comes next is tried once."""
+        """The machine could not be reached for a long time: the next work is tried once."""
         self._breaks: set[str] = set()
-        """What connections broke over for long: it is tried once, until it is done once."""
+        """Work over which connections broke for a long time: it is tried once, until it succeeds once."""
 
     def over(
         self, what: str, once: Callable[[], Given], planned_end: float, got: Callable[[], float]
     ) -> Given:
-        """What `once` gives when a connection holds for it. `got`: how much has come so far. TargetError if nothing
-        new has come for long: until `keep_s` after the last break that something came before, or after `planned_end`.
-        """
+        """The result of `once` when a connection holds for it. `got`: how much has come so far. TargetError
+        if nothing new has come for a long time: until `keep_s` after the last break that was preceded by
+        something new, or after `planned_end`."""
         spell = _Spell()
         while True:
             began, made = self._clock.now(), False
@@ -105,24 +115,26 @@ class Tries:
         return self._lost(why)
 
     def _lost(self, why: LinkError) -> TargetError:
-        remedy = why.remedy or f"see by hand that a connection holds: `{self._link.by_hand}`"
-        return TargetError(f"{why.message}, and the cell's samples are there", remedy)
+        return TargetError(LOST(problem=why.statement))
 
     def _unkept(self, spell: _Spell, now: float) -> TargetError:
         return TargetError(
-            f"connections to {self._link.host} can be made and break at once ({spell.tries} tries, nothing new for "
-            f"{now - spell.since:.0f} s), and the cell's samples are there",
-            f"see by hand what ends them: `{self._link.by_hand} sleep 60`, and what sshd there says of it",
+            BREAKING(
+                host=self._link.host,
+                tries=spell.tries,
+                silent_s=round(now - spell.since),
+                by_hand=self._link.by_hand,
+            )
         )
 
 
 @dataclass
 class _Spell:
-    """Breaks, one after the other."""
+    """A series of breaks."""
 
     tries: int = 0
     pause_s: float = 0.0
-    """Before the next try."""
+    """The pause before the next try."""
     had: float = -1.0
     since: float = 0.0
     """Nothing new has come since this break."""

@@ -1,4 +1,4 @@
-"""This machine: the probe as a child that ends with howlate, however that dies."""
+"""This machine: the probe is a child process that ends with howlate, however that dies."""
 
 from __future__ import annotations
 
@@ -14,37 +14,71 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from howlate.errors import HowlateError, TargetError, UsageError
+from howlate.errors import REMEDIED, HowlateError, TargetError, UsageError
 from howlate.interrupts import interrupts_held
+from howlate.model.answer import Answer, Command, answers_of
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
+from howlate.model.facts import unpacked
 from howlate.model.plan import Cell
-from howlate.places import probe_path
+from howlate.places import NOT_STARTED, probe_path
+from howlate.plan.options import arguments
 from howlate.targets._target import (
-    Checked,
+    CpuProgress,
     OneMachine,
     Outcome,
     Progress,
-    arguments,
-    checks_of,
-    commands,
+    commands_text,
     outcome_of,
     sentence_of,
 )
+from howlate.words.statement import Statement, rule
+
+LOCAL_TAKES_NONE = rule(
+    "target.local-takes-none",
+    'the target local takes no argument ("{argument}")',
+    remedy="write --target local",
+)
+NO_ANSWER = rule("target.no-answer", "`howlate-probe {command}` gave no answer within {limit_s:number} s")
+COMMAND_FAILED = rule("target.command-failed", "`howlate-probe {command}` failed: {reason}")
+PROBE_GOES_ON = rule(
+    "target.probe-goes-on",
+    "the probe did not end after its last line",
+    remedy="check whether this happens again",
+)
+SILENT = rule(
+    "target.silent",
+    "the probe was silent for {silent_s:number} s, so it was stopped",
+    remedy="check whether a real-time task holds all CPUs (`howlate doctor`)",
+)
+NOT_RESTORED = rule(
+    "target.not-restored",
+    "knobs were not restored: {reason}",
+    remedy="restore them as root with `howlate doctor --restore`",
+)
+ANOTHER_GIVEN = rule(
+    "target.another-program-given",
+    "{problem}",
+    remedy="unset HOWLATE_PROBE, which names {probe}, or have it name the probe of this howlate",
+)
+ANOTHER_BUILT = rule(
+    "target.another-program-built", "{problem}", remedy="remove {probe}; ./howlate builds it again"
+)
+BOTH = rule("target.knobs-left-too", "{problem}; {knobs}")
 
 SUMMARY = "this machine"
 ASK_S = 60.0
-"""`list` and `facts` answer within this, or something is broken."""
+"""`list` and `facts` answer within this time, or something is broken."""
 SILENT_S = 120.0
-"""The probe writes a line a second; one that writes none for so long hangs."""
+"""The probe writes a line a second; one that writes none for this long hangs."""
 STOP_S = 30.0
-"""A probe that was asked to stop restores knobs, ends loads and completes its stream within this."""
+"""Within this time a probe that was asked to stop restores knobs, ends loads and completes its stream."""
 
 
 def open_target(argument: str, _say: Callable[[str], None]) -> LocalTarget:
     """`local`; there is only one, so it takes no argument."""
     if argument:
-        raise UsageError(f'the target local takes no argument ("{argument}")', "write --target local")
+        raise UsageError(LOCAL_TAKES_NONE(argument=argument))
     return LocalTarget(probe_path())
 
 
@@ -64,14 +98,19 @@ class LocalTarget(OneMachine):
         return "local"
 
     def facts(self, machine: str = "") -> dict[str, Any]:
-        return self._ask("facts")
+        return unpacked(self._ask("facts"))
 
     def capabilities(self, machine: str = "") -> Capabilities:
         return Capabilities.from_json(self._ask("list"))
 
-    def checked(self, cells: Sequence[Cell]) -> list[Checked]:
-        given = "".join(f"{line}\n" for line in commands(cells)).encode()
-        return checks_of(self._said("plan", given=given), len(cells), "here")
+    def answer(self, commands: Sequence[Command]) -> list[Answer]:
+        return answers_of(self._said("plan", given=commands_text(commands)), len(commands), "here")
+
+    def answer_elsewhere(self, commands: Sequence[Command], cpus: str = "") -> list[Answer]:
+        """The answer for a machine with these CPUs ("": any), of which nothing else is known."""
+        stated = (f"--cpus={cpus}",) if cpus else ()
+        answers = self._said("plan", "--elsewhere", *stated, given=commands_text(commands))
+        return answers_of(answers, len(commands), "here")
 
     def stop(self) -> None:
         with self._hold:
@@ -88,10 +127,10 @@ class LocalTarget(OneMachine):
         try:
             return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
         except TargetError as problem:
-            raise TargetError(problem.message, _another_program(self._probe)) from None
+            raise TargetError(_another_program(self._probe, problem)) from None
 
     def _said(self, what: str, *more: str, given: bytes = b"") -> bytes:
-        """What a command of the probe prints that answers at once."""
+        """The output of a command of the probe that answers at once."""
         try:
             done = subprocess.run(
                 [str(self._probe), what, *more],
@@ -101,17 +140,17 @@ class LocalTarget(OneMachine):
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise TargetError(f"`howlate-probe {what}` gave no answer within {ASK_S:g} s") from None
+            raise TargetError(NO_ANSWER(command=what, limit_s=ASK_S)) from None
         except OSError as problem:
             raise _not_started(self._probe, problem) from None
         if done.returncode != 0:
-            raise TargetError(f"`howlate-probe {what}` failed: {sentence_of(done.stderr, done.returncode)}")
+            raise TargetError(COMMAND_FAILED(command=what, reason=sentence_of(done.stderr, done.returncode)))
         return done.stdout
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         if self._stopped.is_set():
             raise KeyboardInterrupt
-        argv = [str(self._probe), *arguments(cell), f"--stream={stream}"]
+        argv = [str(self._probe), *arguments(cell.test, cell.parameters), f"--stream={stream}"]
         argv += ["--progress", "--quiet", "--end-with-parent", f"--parent={os.getpid()}"]
         with tempfile.TemporaryFile() as errors:
             with self._running(argv, errors, knobs="knob" in cell.parameters) as probe:
@@ -125,12 +164,12 @@ class LocalTarget(OneMachine):
 
     @contextlib.contextmanager
     def _running(self, argv: list[str], errors: IO[bytes], knobs: bool) -> Iterator[subprocess.Popen[bytes]]:
-        """Whatever happens inside, the probe is asked to stop once, waited for, then killed, and its knobs are
-        restored in its place."""
+        """Whatever happens inside, the probe is asked to stop once, waited for, then killed, and its knobs
+        are restored on its behalf."""
         probe: subprocess.Popen[bytes] | None = None
         try:
-            with interrupts_held():  # until the process is in our hands: an unknown one could not be stopped
-                # A process group of its own: Ctrl-C reaches howlate alone, which passes it on once.
+            with interrupts_held():  # until the process is recorded: an unrecorded one could not be stopped
+                # A process group of its own: Ctrl-C reaches only howlate, which passes it on once.
                 probe = subprocess.Popen(
                     argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, process_group=0
                 )
@@ -168,27 +207,25 @@ class LocalTarget(OneMachine):
                     self._restore(why)
 
     def _restore(self, why: BaseException) -> None:
-        """What the killed probe could not; where it cannot be done, the error on its way tells it."""
+        """Restore what the killed probe could not; if that fails, the error that is being raised says so."""
         try:
             restore_knobs(self._probe)
         except HowlateError as problem:
             if isinstance(why, HowlateError):
-                why.message += f"; {problem.message}"
-                why.remedy = problem.remedy
+                both = BOTH(problem=why.statement, knobs=problem.statement)
+                why.statement = REMEDIED(problem=both, remedy=problem.remedy)
             else:
                 why.add_note(f"{problem.message}; {problem.remedy}")
 
     def _wait(self, probe: subprocess.Popen[bytes]) -> int:
-        """It closed its output, so it is about to end."""
+        """Wait for a probe that has closed its output and so is about to end."""
         try:
             return probe.wait(self._stop_s)
         except subprocess.TimeoutExpired:
-            raise TargetError(
-                "the probe did not end after its last line", "see whether this repeats"
-            ) from None
+            raise TargetError(PROBE_GOES_ON()) from None
 
     def _follow(self, output: IO[bytes], on_progress: Callable[[Progress], None]) -> None:
-        """Reads progress lines until the probe closes its output."""
+        """Read progress lines until the probe closes its output."""
         rest = b""
         with selectors.DefaultSelector() as selector:
             selector.register(output, selectors.EVENT_READ)
@@ -205,42 +242,36 @@ class LocalTarget(OneMachine):
                         if progress is not None:
                             on_progress(progress)
                 elif time.monotonic() - heard >= self._silent_s:
-                    raise TargetError(
-                        f"the probe has said nothing for {self._silent_s:g} s, so it was stopped",
-                        "see whether a real-time task holds all CPUs (`howlate doctor`)",
-                    )
+                    raise TargetError(SILENT(silent_s=self._silent_s))
 
 
 def parse_progress(line: bytes) -> Progress | None:
-    """`progress <activations> <elapsed_ns> <latency_ns_max>`, or None for any other line."""
+    """`progress <activations> <elapsed_ns> <latency_ns_max>`, then `<cpu>:<activations>:<latency_ns_max>` for each
+    CPU; None for any other line."""
     words = line.split()
-    if len(words) != 4 or words[0] != b"progress":
+    if len(words) < 4 or words[0] != b"progress":
         return None
     try:
-        activations, elapsed_ns, latency_ns_max = (int(w) for w in words[1:])
+        activations, elapsed_ns, latency_ns_max = (int(word) for word in words[1:4])
+        rows = [tuple(int(number) for number in word.split(b":")) for word in words[4:]]
+        cpus = tuple(CpuProgress(cpu, made, largest_ns) for cpu, made, largest_ns in rows)
     except ValueError:
         return None
-    return Progress(activations, elapsed_ns / 1e9, latency_ns_max)
+    return Progress(activations, elapsed_ns / 1e9, latency_ns_max, cpus=cpus)
 
 
-def _another_program(probe: Path) -> str:
-    """The remedy where what answers is no probe, or one of another version."""
-    if "HOWLATE_PROBE" in os.environ:
-        return f"unset HOWLATE_PROBE, which names {probe}, or have it name the probe of this howlate"
-    return f"remove {probe}; ./howlate builds it again"
+def _another_program(probe: Path, problem: HowlateError) -> Statement:
+    """The error about an answer that comes from another program, or from another version of the probe."""
+    another = ANOTHER_GIVEN if "HOWLATE_PROBE" in os.environ else ANOTHER_BUILT
+    return another(problem=problem.statement, probe=probe)
 
 
 def _not_started(probe: Path, problem: OSError) -> HowlateError:
-    return TargetError(
-        f"{probe} could not be started: {problem.strerror}", "let `howlate check` build it again"
-    )
-
-
-_RESTORE = "restore them as root with `howlate doctor --restore`"
+    return TargetError(NOT_STARTED(path=probe, reason=problem.strerror))
 
 
 def restore_knobs(probe: Path) -> str:
-    """`howlate-probe restore`: undoes what a killed probe left changed in this boot; its own words."""
+    """`howlate-probe restore`: undo what a killed probe left changed in this boot; return its output."""
     try:
         done = subprocess.run(
             [str(probe), "restore"],
@@ -248,14 +279,12 @@ def restore_knobs(probe: Path) -> str:
             capture_output=True,
             timeout=ASK_S,
             check=False,
-            process_group=0,  # Ctrl-C must not end it half way
+            process_group=0,  # Ctrl-C must not interrupt it half-way
         )
     except subprocess.TimeoutExpired:
-        raise TargetError(
-            f"knobs were not restored: `howlate-probe restore` gave no answer within {ASK_S:g} s", _RESTORE
-        ) from None
+        raise TargetError(NOT_RESTORED(reason=NO_ANSWER(command="restore", limit_s=ASK_S))) from None
     except OSError as problem:
         raise _not_started(probe, problem) from None
     if done.returncode != 0:
-        raise TargetError(f"knobs were not restored: {sentence_of(done.stderr, done.returncode)}", _RESTORE)
+        raise TargetError(NOT_RESTORED(reason=sentence_of(done.stderr, done.returncode)))
     return done.stdout.decode("utf-8", "replace").strip() or "nothing was left to restore"

@@ -6,8 +6,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import os
-import re
 import secrets
 import threading
 import time
@@ -17,31 +15,73 @@ from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from howlate.errors import DamagedError, ExitCode, NotPossibleError, TargetError, UsageError
+from howlate.errors import ExitCode, NotPossibleError, TargetError
+from howlate.model.answer import Answer, Command, answers_of
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_json
+from howlate.model.facts import unpacked
 from howlate.model.job import job_text
 from howlate.model.plan import Cell
 from howlate.places import machine_probe_path
-from howlate.plan import expected_stream_bytes
+from howlate.plan.options import arguments
 from howlate.store.files import storing
 from howlate.store.frames import crc32c
 from howlate.targets._flow import Forward, Got, check_silence, lines_after_mark, skip_to_mark
 from howlate.targets._link import Address, Done, Link, LinkError
 from howlate.targets._owner import Owner
+from howlate.targets._put import folder_asked_for, is_place, put_script, why_not
 from howlate.targets._target import (
-    Checked,
     OneMachine,
     Outcome,
     Progress,
-    arguments,
-    checks_of,
-    commands,
+    commands_text,
     outcome_of,
     sentence_of,
 )
 from howlate.targets._tries import Clock, Given, Tries
 from howlate.targets.local import parse_progress
+from howlate.words.statement import rule
+
+COMMAND_FAILED_THERE = rule(
+    "target.command-failed-there", "`howlate-probe {command}` failed on {host}: {reason}"
+)
+UNKNOWN_MACHINE = rule("target.unknown-machine", "{host} does not report its architecture: {answer}")
+PROBE_DAMAGED = rule("target.probe-damaged", "the probe arrived damaged on {host}", remedy="try again")
+IN_USE = rule(
+    "target.in-use",
+    "another howlate ({owner}) uses {host} now, and two would measure each other",
+    remedy="wait until it is done; one that is gone is forgotten {minutes:number} min after its last cell",
+)
+CELL_LOST = rule(
+    "target.cell-lost", "{host} has lost the cell: {reason}", remedy="check whether it was restarted"
+)
+NO_SPACE_THERE = rule(
+    "target.no-space-there",
+    "no space was left on {host} in {folder}, where the cell's samples go",
+    remedy="make room there",
+)
+CELL_NOT_STARTED = rule("target.cell-not-started", "the cell cannot be started on {host}: {reason}")
+SESSION_OVER = rule(
+    "target.session-over",
+    "the session on {host} is over",
+    remedy="see whether that machine was rebooted",
+)
+CELL_NOT_RUN = rule("target.cell-not-run", "the cell did not run on {host}: {reason}")
+LEASE_OVER = rule(
+    "target.lease-over",
+    "the cell was stopped on {host} when its lease ran out: {lease_s:number} s beyond its planned length without "
+    "word from this howlate",
+    remedy="the same command with --out measures it again",
+)
+SAMPLES_DAMAGED = rule("target.samples-damaged", "the samples of {host} arrive damaged", remedy="try again")
+SAMPLES_LOST = rule(
+    "target.samples-lost", "{host} has lost the samples", remedy="check whether it was restarted"
+)
+NO_FOLDER = rule(
+    "target.no-folder-there",
+    "the probe ({size_mb:significant} MB) fits into no folder on {host}: {reasons:all}",
+    remedy="make room in one of them, or name a folder that programs can be started from with $HOWLATE_SSH_FOLDER",
+)
 
 SUMMARY = "another machine, over SSH"
 LEASE_S = 60.0
@@ -55,10 +95,11 @@ _FULL_BYTES = 64 << 10
 """With less than this free a cell that failed failed for it: not even its sentence can be written there."""
 _NO_PROGRAM = (126, 127)
 """What the shell there says of a program that is gone, with the folder that it was in."""
-_LOST = (ExitCode.USAGE, ExitCode.NOT_POSSIBLE, ExitCode.BROKEN, *_NO_PROGRAM)
+_SESSION_OVER = 6
+"""Of `howlate-probe session`: its keeper is gone."""
+_LOST = (ExitCode.USAGE, ExitCode.NOT_POSSIBLE, ExitCode.BROKEN, _SESSION_OVER, *_NO_PROGRAM)
 """The machine answers, and has nothing more of the cell: trying again does not help."""
 _OUTPUT, _STREAM = "out/0/stdout", "out/0/stream"
-_PLACE = re.compile(r"/[A-Za-z0-9._@:+/-]*")
 
 
 def open_target(argument: str, say: Callable[[str], None] = lambda _: None) -> SshTarget:
@@ -93,14 +134,14 @@ class SshTarget(OneMachine):
         return f"ssh:{self._argument}"
 
     def facts(self, machine: str = "") -> dict[str, Any]:
-        return self._ask("facts")
+        return unpacked(self._ask("facts"))
 
     def capabilities(self, machine: str = "") -> Capabilities:
         return self._can
 
-    def checked(self, cells: Sequence[Cell]) -> list[Checked]:
-        given = "".join(f"{line}\n" for line in commands(cells)).encode()
-        return checks_of(self._said("plan", given), len(cells), f"on {self._link.host}")
+    def answer(self, commands: Sequence[Command]) -> list[Answer]:
+        answers = self._said("plan", commands_text(commands))
+        return answers_of(answers, len(commands), f"on {self._link.host}")
 
     def stop(self) -> None:
         self._stopped.set()
@@ -144,8 +185,10 @@ class SshTarget(OneMachine):
             self._folder = ""
             done = self._verb(words, self._session(), given)
         if done.code != 0:
-            said = sentence_of(done.errors, done.code)
-            raise TargetError(f"`howlate-probe {words.split()[0]}` failed on {self._link.host}: {said}")
+            reason = sentence_of(done.errors, done.code)
+            raise TargetError(
+                COMMAND_FAILED_THERE(command=words.split()[0], host=self._link.host, reason=reason)
+            )
         return done.output
 
     def _verb(self, words: str, folder: str, given: bytes | None = None) -> Done:
@@ -157,18 +200,11 @@ class SshTarget(OneMachine):
             asked = "uname -m; id -u; echo ${XDG_RUNTIME_DIR:--}; echo ${HOME:--}"
             words = self._link.run(asked).output.decode("utf-8", "replace").split("\n")
             if len(words) < 4:
-                raise TargetError(f"{self._link.host} does not say what it is: {' '.join(words)}")
+                raise TargetError(UNKNOWN_MACHINE(host=self._link.host, answer=" ".join(words)))
             machine, user, runtime, home = words[:4]
             probe = machine_probe_path(machine).read_bytes()
-            own = [
-                _folder_asked_for(),
-                *_MEMORY,
-                runtime,
-                f"/run/user/{user}",
-                *_DISK,
-                home,
-            ]
-            places = [place for place in dict.fromkeys(own) if _PLACE.fullmatch(place)]
+            own = [folder_asked_for(), *_MEMORY, runtime, f"/run/user/{user}", *_DISK, home]
+            places = [place for place in dict.fromkeys(own) if is_place(place)]
             self._folder = self._put(probe, places)
             self._sweep(places)
         return self._folder
@@ -179,34 +215,28 @@ class SshTarget(OneMachine):
         for place in places:
             folder = f"{place}/howlate.{secrets.token_hex(8)}"
             self._begun.add(folder)
-            done = self._link.run(_put_script(folder, len(probe), self._owner.text, self._keep_s), probe)
-            said = [line for line in done.output.decode("utf-8", "replace").splitlines() if line.strip()]
-            if done.code == 0 and said:
-                self._check_copy(said[-1], probe, folder)
+            done = self._link.run(put_script(folder, len(probe), self._owner.text, self._keep_s), probe)
+            lines = [line for line in done.output.decode("utf-8", "replace").splitlines() if line.strip()]
+            if done.code == 0 and lines:
+                self._check_copy(lines[-1], probe, folder)
                 return folder
             self._begun.discard(folder)
-            reasons.append(f"{place} ({_reason(said, done.code)})")
-        raise NotPossibleError(
-            f"the probe ({len(probe) / 1e6:.1f} MB) can be put nowhere on {self._link.host}: {', '.join(reasons)}",
-            "make room in one of them, or name a folder that programs can be started from with $HOWLATE_SSH_FOLDER",
-        )
+            reasons.append(f"{place} ({why_not(lines, done.code)})")
+        raise NotPossibleError(NO_FOLDER(size_mb=len(probe) / 1e6, host=self._link.host, reasons=reasons))
 
     def _check_copy(self, answer: str, probe: bytes, folder: str) -> None:
-        try:
-            its = parse_json(answer, "the session's answer", TargetError).values
-        except DamagedError as problem:
-            raise TargetError(problem.message) from None
-        if (its.get("bytes"), its.get("crc32c")) != (len(probe), crc32c(probe)):
+        copy = parse_json(answer, "the session's answer", TargetError).values
+        if (copy.get("bytes"), copy.get("crc32c")) != (len(probe), crc32c(probe)):
             self._tidy(folder)
-            raise TargetError(f"the probe did not arrive whole on {self._link.host}", "try again")
+            raise TargetError(PROBE_DAMAGED(host=self._link.host))
 
     def _others(self, places: list[str]) -> Iterator[tuple[str, Owner | None]]:
         done = self._verb(f"session list {' '.join(places)}", self._folder)
-        for line in done.output.decode("utf-8", "replace").splitlines():
+        for line in done.output.decode("utf-8", "replace").split("\n"):
             with contextlib.suppress(ValueError, KeyError):
-                its = json.loads(line)
-                if its["folder"] != self._folder:
-                    yield its["folder"], Owner.parse(its["state"]["owner"])
+                session = json.loads(line)
+                if session["folder"] != self._folder:
+                    yield session["folder"], Owner.parse(session["state"]["owner"])
 
     def _sweep(self, places: list[str]) -> None:
         """What a howlate left here that was killed is ended. Another that lives is measuring, or is about to: two
@@ -219,10 +249,7 @@ class SshTarget(OneMachine):
             who = f"{owner.who}, process {owner.pid}" if owner else "not known"
             self._tidy(self._folder)
             self._folder = ""
-            raise NotPossibleError(
-                f"another howlate ({who}) uses {self._link.host} now, and two would measure each other",
-                f"wait until it is done; one that is gone is forgotten {self._keep_s / 60:g} min after its last cell",
-            )
+            raise NotPossibleError(IN_USE(owner=who, host=self._link.host, minutes=self._keep_s / 60))
 
     # A cell.
 
@@ -235,7 +262,7 @@ class SshTarget(OneMachine):
             self._folder = ""
             return self._run_cell(cell, stream, on_progress)
         except LinkError as problem:  # a cell without a connection is not one that is impossible there
-            raise TargetError(problem.message, problem.remedy) from None
+            raise TargetError(problem.statement) from None
 
     def _run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         running = _Running(
@@ -272,22 +299,27 @@ class SshTarget(OneMachine):
             raise
 
     def _start(self, cell: Cell, running: _Running) -> None:
-        argv = ["howlate-probe", *arguments(cell), "--stream=stream", "--progress", "--quiet"]
+        argv = [
+            "howlate-probe",
+            *arguments(cell.test, cell.parameters),
+            "--stream=stream",
+            "--progress",
+            "--quiet",
+        ]
         job = job_text([argv])
         lease_s = cell.expected_s + self._lease_s
         words = f"session run {running.name_in_session} --bytes {len(job)} --lease {int(lease_s * 1000)}ms"
-        words += f" --room {expected_stream_bytes(cell, self._can)}B"
+        words += f" --room {cell.length.stream_bytes}B"
         words += "".join(f" --place {place}" for place in (*_DISK[::-1], *_MEMORY))
         done = self._again("start", running, lambda: self._verb(words, running.folder, job))
         if _is_over(done):
-            raise _SessionOverError
+            raise _SessionOverError(SESSION_OVER(host=self._link.host))
         running.lease_end = self._clock.now() + lease_s
         if done.code != 0:
             running.refused = True
-            said = sentence_of(done.errors, done.code)
-            raise (NotPossibleError if done.code == ExitCode.NOT_POSSIBLE else TargetError)(
-                f"the cell cannot be started on {self._link.host}: {said.rstrip('.')}"
-            )
+            reason = sentence_of(done.errors, done.code)
+            error = NotPossibleError if done.code == ExitCode.NOT_POSSIBLE else TargetError
+            raise error(CELL_NOT_STARTED(host=self._link.host, reason=reason.rstrip(".")))
 
     def _again(
         self,
@@ -330,11 +362,9 @@ class SshTarget(OneMachine):
                 self._renew(running)
             code = process.wait()
         if code in _LOST:
-            said = "its folder is gone" if code in _NO_PROGRAM else sentence_of(last, code)
-            raise TargetError(
-                f"{self._link.host} has lost the cell: {said}", "see whether it was started anew"
-            )
-        raise LinkError(f"the connection to {self._link.host} broke", lost=True)
+            reason = "its folder is gone" if code in _NO_PROGRAM else sentence_of(last, code)
+            raise TargetError(CELL_LOST(host=self._link.host, reason=reason))
+        raise self._link.broke()
 
     def _renew(self, running: _Running) -> None:
         """A cell that takes longer than planned goes on while howlate watches it."""
@@ -351,24 +381,18 @@ class SshTarget(OneMachine):
         if status not in (ExitCode.DONE, ExitCode.FAILED) and report["free_bytes"] < _FULL_BYTES:
             self._drop(running)
             raise TargetError(
-                f"no space was left on {self._link.host} in {PurePosixPath(running.folder).parent}, where the cell's "
-                "samples go",
-                "make room there",
+                NO_SPACE_THERE(host=self._link.host, folder=PurePosixPath(running.folder).parent)
             )
         if status is None:
             self._drop(running)
-            said = sentence_of(str(report["errors"]).encode(), int(report["code"]))
-            raise TargetError(f"the cell did not run on {self._link.host}: {said.rstrip('.')}")
+            reason = sentence_of(str(report["errors"]).encode(), int(report["code"]))
+            raise TargetError(CELL_NOT_RUN(host=self._link.host, reason=reason.rstrip(".")))
         outcome = outcome_of(status, str(report["lines"][0]["stderr"]).encode())
         if outcome.measured:
             self._fetch(running, stream)
         self._drop(running)
         if report["code"] == ExitCode.INCONCLUSIVE:
-            raise TargetError(
-                f"the cell was stopped on {self._link.host} when its lease ran out: {self._lease_s:g} s beyond its "
-                "planned length without word from this howlate",
-                "the same command with --out measures it again",
-            )
+            raise TargetError(LEASE_OVER(host=self._link.host, lease_s=self._lease_s))
         return outcome
 
     def _drop(self, running: _Running) -> None:
@@ -387,7 +411,7 @@ class SshTarget(OneMachine):
                     return
                 file.seek(0)
                 file.truncate()
-        raise TargetError(f"the samples of {self._link.host} do not arrive whole", "try again")
+        raise TargetError(SAMPLES_DAMAGED(host=self._link.host))
 
     def _fetch_once(self, running: _Running, got: Got) -> None:
         words = f"session send {running.name_in_session} {_STREAM} --from {got.count}"
@@ -403,9 +427,9 @@ class SshTarget(OneMachine):
                         got.take(data)
             code = process.wait()
         if code in _LOST:
-            raise TargetError(f"{self._link.host} has lost the samples", "see whether it was started anew")
+            raise TargetError(SAMPLES_LOST(host=self._link.host))
         if code != 0 or got.count < got.size:
-            raise LinkError(f"the connection to {self._link.host} broke", lost=True)
+            raise self._link.broke()
 
 
 @dataclass
@@ -425,13 +449,12 @@ class _Running:
 
 
 class _SessionOverError(TargetError):
-    def __init__(self) -> None:
-        super().__init__("the session there is over", "see whether that machine was started anew")
+    """Nothing of the session is there any more."""
 
 
 def _is_over(done: Done) -> bool:
     """The session's keeper, or its folder, is gone."""
-    return b"is over" in done.errors or done.code in _NO_PROGRAM
+    return done.code in (_SESSION_OVER, *_NO_PROGRAM)
 
 
 def _status_of(report: Mapping[str, Any]) -> int | None:
@@ -441,36 +464,3 @@ def _status_of(report: Mapping[str, Any]) -> int | None:
     if not text.isdigit():
         return None
     return -int(text) if word == "signal" else int(text)
-
-
-def _folder_asked_for() -> str:
-    """$HOWLATE_SSH_FOLDER; UsageError where no command there could name it."""
-    folder = os.environ.get("HOWLATE_SSH_FOLDER", "")
-    if folder and not _PLACE.fullmatch(folder):
-        raise UsageError(
-            f'$HOWLATE_SSH_FOLDER is "{folder}", which cannot be used',
-            "name a folder from / on, of letters, digits and . _ @ : + - alone",
-        )
-    return folder
-
-
-def _put_script(folder: str, size: int, owner: str, keep_s: float) -> str:
-    """The keeper's answer is its last line; where something fails the folder goes, and the last line says why."""
-    probe = f"{folder}/howlate-probe"
-    undo = f"{{ rm -rf {folder}; exit"
-    return (
-        f"exec 2>&1; umask 077; mkdir {folder} || exit 10; "
-        f"cat >{probe} || {undo} 11; }}; "
-        f"test $(wc -c <{probe}) -eq {size} || {undo} 12; }}; "
-        f"chmod 700 {probe}; "
-        f"{probe} session open {folder} --owner {owner} --keep {keep_s * 1000:.0f}ms || {undo} 13; }}"
-    )
-
-
-def _reason(said: list[str], code: int) -> str:
-    last = said[-1].rpartition(": ")[2] if said else ""
-    if code == 13 and "ermission denied" in last:
-        return "mounted noexec, or programs may not be started there"
-    if code == 12:
-        return "not all of it arrived"
-    return last or f"exit code {code}"

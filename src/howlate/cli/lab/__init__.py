@@ -9,4 +9,5 @@ from howlate.cli._folder import Folder
 
 @click.command(cls=Folder, package=__name__, epilog="Example: howlate lab kernels")
 def command() -> None:
-    """The kernels side by side in virtual machines: no reboot, the same to the last digit (docs/lab/)."""
+    """Measure kernels side by side in virtual machines: no reboot, reproducible to the last digit
+    (docs/lab/)."""

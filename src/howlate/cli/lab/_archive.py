@@ -1,57 +1,72 @@
-"""What the commands of the archive have in common: their options, and the archive that these mean."""
+"""What the commands of the archive share: their options, and the archive that the options name."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from howlate.language import retold
+from howlate.cli._options import together
+from howlate.words.language import as_called
 
 if TYPE_CHECKING:
     from howlate.lab.archive import Archive
 
 
-def archive_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """--mirror, --keyring, --refresh."""
-    for option in (
-        click.option("--refresh", is_flag=True, help="Fetch the lists anew, however young they are."),
-        click.option(
-            "--keyring",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="The keys that the archive is signed with (default: the package debian-archive-keyring's).",
-        ),
+@dataclass(frozen=True)
+class ArchiveOptions:
+    """Where the kernels come from."""
+
+    mirrors: tuple[str, ...]
+    keyring: Path | None
+    refresh: bool
+
+    def opened(self) -> Archive:
+        """The archive through this machine's apt, or through the mirrors; with fresh lists if requested."""
+        from howlate.errors import UsageError
+        from howlate.lab.apt import AptArchive
+        from howlate.lab.cache import cache_folder
+        from howlate.lab.mirror import NO_KEYRING, MirrorArchive
+
+        if self.keyring is not None and not self.keyring.is_file():
+            raise UsageError(NO_KEYRING(keyring=self.keyring))
+        archive: Archive
+        if self.mirrors:
+            archive = MirrorArchive(cache_folder() / "mirror", self.mirrors, self.keyring, say)
+        else:
+            archive = AptArchive(cache_folder() / "apt", keyring=self.keyring, say=say)
+        if self.refresh:
+            archive.packages(refresh=True)
+        return archive
+
+
+archive_options = together(
+    "archive",
+    ArchiveOptions,
+    [
         click.option(
             "--mirror",
             "mirrors",
             multiple=True,
             metavar="URL",
-            help="A mirror of the Debian archive, instead of this machine's apt; can be given several times.",
+            help="A mirror of the Debian archive, instead of this machine's apt; may be repeated.",
         ),
-    ):
-        command = option(command)
-    return command
-
-
-def open_archive(mirrors: tuple[str, ...], keyring: Path | None) -> Archive:
-    """The archive through this machine's apt, or the mirrors."""
-    from howlate.errors import UsageError
-    from howlate.lab.apt import AptArchive
-    from howlate.lab.cache import cache_folder
-    from howlate.lab.mirror import MirrorArchive
-
-    if keyring is not None and not keyring.is_file():
-        raise UsageError(f"the keyring {keyring} is not there", "name a file that gpgv can read")
-    if mirrors:
-        return MirrorArchive(cache_folder() / "mirror", mirrors, keyring, say)
-    return AptArchive(cache_folder() / "apt", keyring=keyring, say=say)
+        click.option(
+            "--keyring",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="The keys that sign the archive (default: those of the package debian-archive-keyring).",
+        ),
+        click.option("--refresh", is_flag=True, help="Fetch the lists again, however recent they are."),
+    ],
+)
+"""--mirror, --keyring, --refresh, passed as `archive`."""
 
 
 def say(text: str) -> None:
-    """Progress, on standard error."""
-    clear = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line of progress may stand there
-    click.echo(f"{clear}howlate: {retold(text)}", err=True)
+    """Print progress on standard error."""
+    clear = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line of progress may be there
+    click.echo(f"{clear}howlate: {as_called(text)}", err=True)

@@ -1,18 +1,16 @@
-"""List the kernels that the lab can have."""
+"""List the kernels that are available to the lab."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from howlate.cli.lab._archive import archive_options, open_archive, say
-from howlate.language import _
+from howlate.cli.lab._archive import ArchiveOptions, archive_options, say
 
 if TYPE_CHECKING:
     from howlate.lab.kernel import Kernel
-    from howlate.lab.kernels import Available
+    from howlate.lab.kernels import AvailableKernel
 
 
 @click.command(epilog="Example: howlate lab kernels --arch arm64 --all")
@@ -21,24 +19,23 @@ if TYPE_CHECKING:
     type=click.Choice(["amd64", "arm64", "all"]),
     default="all",
     show_default=True,
-    help="Of one architecture only.",
+    help="Only kernels of one architecture.",
 )
-@click.option("--all", "every", is_flag=True, help="Every version, not only the newest of each series.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON (docs/lab/kernels.md).")
+@click.option("--all", "every", is_flag=True, help="Show every version, not only the newest of each series.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/kernels.md).")
 @archive_options
-def command(
-    arch: str, every: bool, as_json: bool, mirrors: tuple[str, ...], keyring: Path | None, refresh: bool
-) -> int:
-    """List the kernels that can be had, from 5.10 to the newest: what `howlate lab fetch` fetches.
+def command(arch: str, every: bool, as_json: bool, archive: ArchiveOptions) -> int:
+    """List the available kernels, from 5.10 to the newest, for `howlate lab fetch`.
 
-    Modes of preemption are known once a kernel is fetched: its config says them."""
+    The modes of preemption are known once a kernel is fetched, from its config.
+    """
     import json
 
     from howlate.lab.cache import cache_folder
     from howlate.lab.gone import gone, is_gone, there
     from howlate.lab.kernels import available, cached, find, newest, versions
 
-    kernels = available(open_archive(mirrors, keyring).packages(refresh))
+    kernels = available(archive.opened().packages())
     removed = gone(cache_folder())
     have = {str(kernel.pinned): kernel for kernel in cached(say=say)}
     before = {kernel.name: find(kernel.label) for kernel in have.values()}
@@ -59,9 +56,11 @@ def command(
     return 0
 
 
-def _row(found: Available, kernel: Kernel | None, older: Kernel | None, is_gone: bool) -> dict[str, Any]:
-    """One that can be had. `kernel`: it, where it is fetched; `older`: what its label means without asking the
-    archive; `is_gone`: a fetch found that the archive does not have it."""
+def _row(
+    found: AvailableKernel, kernel: Kernel | None, older: Kernel | None, is_gone: bool
+) -> dict[str, Any]:
+    """The row of an available kernel. `kernel`: the fetched kernel, if any; `older`: what its label means
+    without asking the archive; `is_gone`: a fetch found that the archive does not have it."""
     modes = kernel.modes if kernel else None
     return {
         "label": str(found.label),
@@ -85,14 +84,10 @@ def _print(rows: list[dict[str, Any]]) -> None:
     lines = [("KERNEL", "VERSION", "SUITE", "MB", "FETCHED", "PREEMPTION")]
     for row in rows:
         preempt = row["preempt"]
-        modes = (
-            ""
-            if preempt is None
-            else ", ".join(preempt["choices"]) or _("{mode} only").format(mode=preempt["built"])
-        )
-        note = "" if row["is_complete"] else _("the kernel alone: no config, no modules")
+        modes = "" if preempt is None else ", ".join(preempt["choices"]) or f"{preempt['built']} only"
+        note = "" if row["is_complete"] else "the kernel alone: no config, no modules"
         if row["is_gone"] and not row["is_fetched"]:
-            note = _("listed, but not in the archive any more")
+            note = "listed, but not in the archive any more"
         lines.append(
             (
                 row["label"],

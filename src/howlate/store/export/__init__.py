@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from functools import cache
 
+from howlate.rooms import plugins
 from howlate.store.export._format import Format
 
 __all__ = ["Format", "find_format", "names"]
@@ -14,10 +14,10 @@ __all__ = ["Format", "find_format", "names"]
 @cache
 def names() -> tuple[str, ...]:
     """All formats; none of them is imported for it."""
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
+    return tuple(plugins(__name__))
 
 
 def find_format(name: str) -> Format:
     """The format of that name, which is its file's."""
-    found: Format = importlib.import_module(f"{__name__}.{name}").FORMAT
+    found: Format = importlib.import_module(plugins(__name__)[name]).FORMAT
     return found

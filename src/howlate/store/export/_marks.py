@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from howlate.analysis.loaded import LOADED_SHARE, NOT_LOADED
 from howlate.model.summary import CellSummary
-from howlate.stats.loaded import LOADED_SHARE, NOT_LOADED
 
 VALID, LOADED = "valid", "loaded"
 """Columns of each row, where a format has named columns."""
-STARVED = "starved, "
-"""How the warning of a valid cell begins whose load starved, as its study expects (stats/valid.py)."""
 
 
 def loaded(summary: CellSummary) -> bool | None:
@@ -16,7 +14,7 @@ def loaded(summary: CellSummary) -> bool | None:
     the probe did not live to say it."""
     if summary.stop_reason == "killed" and not summary.loads:
         return None
-    absent = summary.starved or any(text.startswith(NOT_LOADED) for text in summary.warnings)
+    absent = summary.starved or any(warning.rule == NOT_LOADED.id for warning in summary.warnings)
     return not absent and (summary.load_share is None or summary.load_share >= LOADED_SHARE)
 
 

@@ -14,12 +14,21 @@ import duckdb
 from howlate.errors import DamagedError, StorageError, UsageError
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
-from howlate.plan.check import OURS
+from howlate.plan.options import OURS
 from howlate.store.duck import connection, quoted, reading, scan, writing
 from howlate.store.export._marks import LOADED, VALID, loaded
 from howlate.store.files import OUTPUT, measure_again, storing, written_beside
 from howlate.store.run_folder import SAMPLES, RunFolder
 from howlate.store.shape import Shape
+from howlate.words.statement import rule
+
+NO_SUCH_CELL = rule(
+    "export.no-such-cell", '{run} has no whole cell "{cell}"', remedy="its whole cells: {whole}"
+)
+NO_WHOLE_CELL = rule(
+    "export.no-whole-cell", "{run} has no whole cell", remedy="go on with `howlate run` and the same --out"
+)
+NO_COLUMN = rule("export.no-column", "{path} has no column {missing:all}", remedy="{hint}")
 
 
 def shape_of(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -> Shape:
@@ -100,11 +109,9 @@ def chosen(run: RunFolder, cells: Sequence[str]) -> list[str]:
     whole = run.whole_cells()
     for cell in cells:
         if cell not in whole:
-            raise UsageError(
-                f'{run.path} has no whole cell "{cell:.80}"', "it has: " + (", ".join(whole) or "none")
-            )
+            raise UsageError(NO_SUCH_CELL(run=run.path, cell=cell[:80], whole=", ".join(whole) or "none"))
     if not whole:
-        raise UsageError(f"{run.path} has no whole cell", "go on with `howlate run` and the same --out")
+        raise UsageError(NO_WHOLE_CELL(run=run.path))
     wanted = list(dict.fromkeys(cells)) or whole
     for cell in wanted:
         run.check_samples(cell)
@@ -115,7 +122,7 @@ def columns_of(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -
     found = [str(row[0]) for row in fetch(database, run, cell, "DESCRIBE SELECT * FROM {}")]
     if missing := [name for name in ("thread",) if name not in found]:
         path = run.cell_path(cell) / SAMPLES
-        raise DamagedError(f"{path} has no column {', '.join(missing)}", measure_again(path.parent))
+        raise DamagedError(NO_COLUMN(path=path, missing=tuple(missing), hint=measure_again(path.parent)))
     return found
 
 
@@ -152,6 +159,7 @@ def target(out: Path) -> Iterator[Path]:
         yield out
         return
     with written_beside(out, OUTPUT) as beside:
+        beside.touch()  # if this fails the error names `out` and the system's reason; DuckDB's would name `beside`
         yield beside
 
 

@@ -24,5 +24,5 @@ def write_with_parameters(run: RunFolder, out: Path, cells: Sequence[str] = ()) 
 
 _CSV = "(FORMAT csv, HEADER true, NULLSTR 'nan')"
 FORMAT = Format(
-    "csv", ".csv", "every column of every sample", write, write_with_parameters=write_with_parameters
+    "csv", ".csv", "every column of every sample, as text", write, write_with_parameters=write_with_parameters
 )

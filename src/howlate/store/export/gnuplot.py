@@ -1,7 +1,6 @@
 """A script that gnuplot draws without change, and its data beside it: each measured column of each cell, value
-against index, as in `tut-2017`. A column's picture has a panel for each cell and thread that has the column; absolute
-and relative timers of the test `timer` share one, as in that study's figures. Warm-up is left out. Titles say which
-cells are not valid or not loaded.
+against index. A column's picture has a panel for each cell and thread that has the column; absolute and relative
+timers of the test `timer` share one. Warm-up is left out. Titles say which cells are not valid or not loaded.
 
 `NAME.gp` reads `NAME.dat` and writes `NAME-<column>.png`, wherever the folder is taken and gnuplot is called from."""
 
@@ -32,6 +31,13 @@ from howlate.store.export._rows import (
 from howlate.store.files import OUTPUT, storing, write_text
 from howlate.store.run_folder import SAMPLES, RunFolder
 from howlate.store.shape import Shape
+from howlate.words.statement import rule
+
+SCRIPT_IS_DATA = rule(
+    "export.script-is-data",
+    "{out} cannot be the script: its data stand beside it, in a file .dat",
+    remedy="name it NAME.gp",
+)
 
 OVERLAID: Mapping[str, tuple[str, ...]] = {"timer": ("timer", "part")}
 """Of a test the labels whose values are drawn in one panel, each in a colour of its own."""
@@ -44,7 +50,7 @@ HIGH, WIDE = 260, 1000
 
 
 @dataclass(frozen=True)
-class Block:
+class DataBlock:
     """What gnuplot calls an index of the data: a cell's thread."""
 
     cell: str
@@ -62,30 +68,28 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Series:
+class DataSeries:
     """A block in a panel."""
 
     index: int
-    block: Block
+    block: DataBlock
     name: str
     """What tells it from the others of the panel; "" of one alone."""
 
 
 @dataclass(frozen=True)
-class Panel:
+class Plot:
     """One plot of a picture."""
 
     title: str
-    series: tuple[Series, ...]
+    series: tuple[DataSeries, ...]
 
 
 def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     """`out` is the script; the data stand beside it. Returns the rows written."""
     data = out.with_suffix(".dat")
     if data == out or (out.exists() and not out.is_file()):
-        raise UsageError(
-            f"{out} cannot be the script: its data stand beside it, in a file .dat", "name it NAME.gp"
-        )
+        raise UsageError(SCRIPT_IS_DATA(out=out))
     with connection(run.path) as database:
         wanted = chosen(run, cells)
         shapes = {cell: shape_of(database, run, cell) for cell in wanted}
@@ -113,13 +117,13 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     return rows
 
 
-def _head(block: Block) -> str:
+def _head(block: DataBlock) -> str:
     return f"# {block.cell} thread {block.thread}{block.mark}"
 
 
 def _described(
     database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, thread: int, shape: Shape
-) -> Block:
+) -> DataBlock:
     """A block with the ranges of what is drawn of it."""
     summary, names = run.summary(cell), [_index(shape), *(sql_name(name) for name in shape.measured)]
     ranges = ", ".join(f"min(v{i}), max(v{i})" for i in range(len(names)))
@@ -129,7 +133,7 @@ def _described(
     found = [0 if value is None else int(str(value)) for value in fetch(database, run, cell, query)[0]]
     rows, pairs = found[0], list(zip(found[1::2], found[2::2], strict=True))
     spans = dict(zip(shape.measured, pairs[1:], strict=True))
-    return Block(cell, thread, summary.test, summary.labels, spans, rows, *pairs[0], mark(summary))
+    return DataBlock(cell, thread, summary.test, summary.labels, spans, rows, *pairs[0], mark(summary))
 
 
 def _index(shape: Shape) -> str:
@@ -139,7 +143,7 @@ def _index(shape: Shape) -> str:
 def _write_block(
     database: duckdb.DuckDBPyConnection,
     run: RunFolder,
-    block: Block,
+    block: DataBlock,
     shape: Shape,
     columns: Sequence[str],
     out: Path,
@@ -155,10 +159,10 @@ def _write_block(
     )
 
 
-def panels_of(blocks: Sequence[Block], column: str) -> list[Panel]:
+def panels_of(blocks: Sequence[DataBlock], column: str) -> list[Plot]:
     """The panels of a column's picture: of the blocks that have it, in order."""
     having = [(number, block) for number, block in enumerate(blocks) if column in block.spans]
-    grouped: dict[tuple[object, ...], list[tuple[int, Block]]] = {}
+    grouped: dict[tuple[object, ...], list[tuple[int, DataBlock]]] = {}
     for number, block in having:
         grouped.setdefault(_panel_key(block), []).append((number, block))
     shown = [block for _, block in having]
@@ -168,17 +172,17 @@ def panels_of(blocks: Sequence[Block], column: str) -> list[Panel]:
         for some in together:
             apart = OVERLAID.get(some[0][1].test, ()) if len(some) > 1 else ()
             title = _name(some[0][1], shown, without=apart) + ("" if apart else some[0][1].mark)
-            series = [Series(n, block, _name_apart(block, apart)) for n, block in some]
-            panels.append(Panel(title, tuple(series)))
+            series = [DataSeries(n, block, _name_apart(block, apart)) for n, block in some]
+            panels.append(Plot(title, tuple(series)))
     return panels
 
 
-def _name_apart(block: Block, apart: Sequence[str]) -> str:
+def _name_apart(block: DataBlock, apart: Sequence[str]) -> str:
     """What tells a series from the others of its panel; "" of one alone."""
     return block.labels.get(apart[0], "") + block.mark if apart else ""
 
 
-def _panel_key(block: Block) -> tuple[object, ...]:
+def _panel_key(block: DataBlock) -> tuple[object, ...]:
     """Blocks with the same are drawn in one panel; of most tests each block is alone."""
     apart = OVERLAID.get(block.test)
     if apart is None:
@@ -188,7 +192,7 @@ def _panel_key(block: Block) -> tuple[object, ...]:
     return (True, block.test, rest, number, block.thread)
 
 
-def _name(block: Block, blocks: Sequence[Block], without: Sequence[str] = ()) -> str:
+def _name(block: DataBlock, blocks: Sequence[DataBlock], without: Sequence[str] = ()) -> str:
     """A block by the labels in which those of the picture differ, and its thread where a cell has several."""
     names = dict.fromkeys(name for other in blocks for name in other.labels if name not in without)
     vary = [name for name in names if len({other.labels.get(name) for other in blocks}) > 1]
@@ -197,7 +201,7 @@ def _name(block: Block, blocks: Sequence[Block], without: Sequence[str] = ()) ->
     return text if threads == 1 else f"{text}, thread {block.thread}"
 
 
-def script(stem: str, columns: Sequence[str], blocks: Sequence[Block]) -> str:
+def script(stem: str, columns: Sequence[str], blocks: Sequence[DataBlock]) -> str:
     """gnuplot's commands: a picture a column."""
     lines = [
         "# Written by howlate; draw it with: gnuplot " + stem + ".gp",
@@ -217,7 +221,7 @@ def script(stem: str, columns: Sequence[str], blocks: Sequence[Block]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _picture(stem: str, column: str, number: int, panels: Sequence[Panel]) -> list[str]:
+def _picture(stem: str, column: str, number: int, panels: Sequence[Plot]) -> list[str]:
     across = -(-len(panels) // MOST_BELOW)
     below = -(-len(panels) // across)
     lines = [
@@ -238,7 +242,7 @@ def _picture(stem: str, column: str, number: int, panels: Sequence[Panel]) -> li
     return [*lines, "unset multiplot", "unset output"]
 
 
-def _ranges(panel: Panel, column: str) -> list[str]:
+def _ranges(panel: Plot, column: str) -> list[str]:
     """gnuplot finds them itself but where all values are one, of which it would complain."""
     first = min(one.block.first for one in panel.series)
     last = max(one.block.last for one in panel.series)

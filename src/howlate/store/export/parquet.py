@@ -24,7 +24,7 @@ def write_with_parameters(run: RunFolder, out: Path, cells: Sequence[str] = ()) 
 FORMAT = Format(
     "parquet",
     ".parquet",
-    "the same as Parquet",
+    "every column of every sample, as Parquet",
     write,
     one_text=False,
     write_with_parameters=write_with_parameters,

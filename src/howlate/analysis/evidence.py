@@ -1,0 +1,134 @@
+"""What a verdict rests on: the facts of a row (a point of the plan with its repetitions), put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from howlate.analysis.deadline import together
+from howlate.analysis.groups import Group
+from howlate.analysis.valid import STEAL
+from howlate.model.columns import RESPONSE
+from howlate.model.knowledge import EVERYTHING, Knowledge
+from howlate.model.summary import WATCHED, CellSummary, ColumnSummary, DeadlineSummary
+from howlate.model.tail import TailSummary
+from howlate.words.statement import Statement
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One row against one deadline."""
+
+    deadline: DeadlineSummary
+    """Of its valid repetitions together."""
+    seconds: float
+    """How long they measured."""
+    max_ns: int | None
+    """The largest answer; None where there was none."""
+    name: str = ""
+    """The row's; "" where the run has but one."""
+    failed_checks: tuple[Statement, ...] = ()
+    """Why repetitions are not valid."""
+    repetitions: int = 1
+    boots: int = 1
+    """In how many boots of the machine it was measured."""
+    virtual: bool = False
+    """In virtual time, where a repetition is a seed and comes out the same each time."""
+    trials: bool = True
+    """Its samples are answers to releases, or data points. False of a test that waits for events: what it counts are
+    the events, so a rate of misses has no meaning."""
+    tails: tuple[TailSummary | None, ...] = ()
+    """Of each valid repetition; None where nobody looked."""
+    samples: tuple[int, ...] = ()
+    """How many answers each has."""
+    p999_ns: tuple[int, ...] = ()
+    """Each one's p99.9, where it is stated."""
+    known: Knowledge = EVERYTHING
+    """What is known of all of them."""
+    steal: float = 0.0
+    """The largest share of the measuring CPUs' time that a hypervisor took."""
+    disturbed: bool = False
+    """Others used the CPUs meanwhile."""
+    until_decided: bool = False
+    """It was looked at again and again while it was measured, and ended when it was decided."""
+
+    @property
+    def most_ns(self) -> int | None:
+        """As large as the largest answer may have been: a coarse value stands for more than itself."""
+        return None if self.max_ns is None else self.max_ns + self.known.resolution_ns - 1
+
+
+def answers_of(summary: CellSummary) -> ColumnSummary | None:
+    """The column that a deadline is held against: response times where the task works, else the first."""
+    return summary.columns.get(RESPONSE) or next(iter(summary.columns.values()), None)
+
+
+def misses_without_samples(summary: CellSummary, deadline_ns: int) -> DeadlineSummary | None:
+    """The releases against a deadline, where the summary alone says it: it was stated when the cell was measured, or
+    nothing was as late. None where the samples must be counted."""
+    stated = summary.deadline
+    if stated is not None and stated.deadline_ns == deadline_ns:
+        return stated
+    answers, account = answers_of(summary), summary.accounting
+    if answers is None or account.overruns:
+        return None
+    if answers.max is not None and answers.max > deadline_ns:
+        return None
+    return DeadlineSummary(deadline_ns, max(account.releases - account.warm_up, answers.count or 0))
+
+
+def evidence_of(
+    group: Group,
+    deadlines: Mapping[str, DeadlineSummary],
+    seconds: Mapping[str, float],
+    name: str = "",
+    virtual: bool = False,
+    boots: bool = False,
+) -> Evidence | None:
+    """Of a row. By the id of a cell: its releases against the deadline, and how long it measured. `boots`: each
+    repetition had a boot of its own. None where no cell of it says anything."""
+    cells = group.counted
+    failed = tuple(warning for cell in group.cells if not cell.valid for warning in cell.warnings[:1])
+    counted = together(deadlines[cell.id] for cell in cells if cell.id in deadlines)
+    if counted is None:
+        return Evidence(DeadlineSummary(), 0.0, None, name, failed) if failed else None
+    columns = [answers_of(cell) for cell in cells]
+    answers = [column for column in columns if column is not None]
+    maxima = [column.max for column in answers if column.max is not None]
+    return Evidence(
+        counted,
+        seconds=sum(seconds.get(cell.id, 0.0) for cell in cells),
+        max_ns=max(maxima, default=None),
+        name=name,
+        failed_checks=failed,
+        repetitions=len(cells),
+        boots=len(cells) if boots or virtual else 1,
+        virtual=virtual,
+        trials=not any(WATCHED in cell.outcomes for cell in cells),
+        tails=tuple(cell.tail for cell in cells),
+        samples=tuple((column.count or 0) if column is not None else 0 for column in columns),
+        p999_ns=tuple(int(p999) for column in answers if (p999 := column.figure("0.999")) is not None),
+        known=known_of_all([cell.known for cell in cells]),
+        steal=max(map(_steal, cells), default=0.0),
+        disturbed=not all(cell.alone for cell in cells),
+    )
+
+
+def known_of_all(known: Sequence[Knowledge]) -> Knowledge:
+    """What is known of every one of them."""
+    overflows = [each.overflow for each in known if each.overflow is not None]
+    ends = [each.overflow_from_ns for each in known if each.overflow_from_ns is not None]
+    return Knowledge(
+        all(each.time_order for each in known),
+        all(each.missed_releases for each in known),
+        sum(overflows) if len(overflows) == len(known) else None,
+        min(ends, default=None),
+        all(each.exact_max for each in known),
+        max((each.resolution_ns for each in known), default=1),
+    )
+
+
+def _steal(cell: CellSummary) -> float:
+    """The share that its warning names."""
+    shares = [warning.values.get("share", 0.0) for warning in cell.warnings if warning.rule == STEAL.id]
+    return float(max(shares, default=0.0))

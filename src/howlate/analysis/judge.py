@@ -1,0 +1,130 @@
+"""The verdicts of a run: a row each. What a row rests on is put together here, from summaries alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from howlate.analysis.evidence import Evidence, evidence_of
+from howlate.analysis.groups import Group, groups_of
+from howlate.analysis.labels import row_names
+from howlate.analysis.verdict import Question, Verdict, verdict
+from howlate.model.loaded import RunContent
+from howlate.model.plan import Cell
+from howlate.model.run import Run
+from howlate.model.summary import CellSummary
+from howlate.words.statement import Statement, rule
+
+UNTIL_DECIDED = rule(
+    "run.until-decided",
+    "Measured until the verdict was decided, for {at_most_s:seconds} at most: a tolerated rate of "
+    "{miss_rate:number}, a horizon of {horizon_s:seconds}, {confidence:level} confidence. It was looked at after "
+    "each round; the bounds of its rate are those that hold at all looks together.",
+)
+UNTIL_DECIDED_RATE = rule(
+    "run.until-decided-rate",
+    "Measured until the verdict was decided, for {at_most_s:seconds} at most: a tolerated rate of "
+    "{miss_rate:number} alone, {confidence:level} confidence. It was looked at after each round; the bounds of its "
+    "rate are those that hold at all looks together.",
+)
+"""No horizon was asked for (`--horizon 0`)."""
+LAB = "lab"
+"""The target that boots its machine for each repetition."""
+NOT_ALL = rule(
+    "verdict.not-all",
+    "{missing:count} of its {planned:count} repetition was not measured.",
+    "{missing:count} of its {planned:count} repetitions were not measured.",
+    by="planned",
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One row: the cells of a point, and the verdict on them."""
+
+    point: str
+    cells: tuple[str, ...]
+    verdict: Verdict
+
+
+def stated(content: RunContent) -> list[Judged]:
+    """The verdicts on the deadlines that were stated when the run was measured; rows without one are left out."""
+    return on_own_deadlines(content, content.summaries, question_of(content))
+
+
+def question_of(content: RunContent) -> Question:
+    """What was to be decided while the run was measured; else that no release misses. Without its deadline."""
+    notes = looked_at(content.run)
+    if not notes:
+        return Question(0)
+    asked = notes[-1].values
+    horizon_s = 0.0 if notes[-1].rule == UNTIL_DECIDED_RATE.id else asked["horizon_s"] or None
+    return Question(0, asked["miss_rate"], horizon_s, asked["confidence"])
+
+
+def until_decided(asked: Question, at_most_s: float) -> Statement:
+    """What a run notes that is measured until this is decided."""
+    values = {"at_most_s": at_most_s, "miss_rate": asked.miss_rate, "confidence": asked.confidence}
+    if asked.horizon_s == 0:
+        return UNTIL_DECIDED_RATE(**values)
+    return UNTIL_DECIDED(**values, horizon_s=asked.horizon_s or 0.0)
+
+
+def looked_at(run: Run) -> list[Statement]:
+    """What it notes of having been measured until a verdict was decided."""
+    return [note for note in run.warnings if note.rule in (UNTIL_DECIDED.id, UNTIL_DECIDED_RATE.id)]
+
+
+def on_own_deadlines(
+    content: RunContent, summaries: Sequence[CellSummary], question: Question
+) -> list[Judged]:
+    """A verdict for each row on the deadline that its cells were held against. `summaries`: the run's cells, each
+    with its releases against that."""
+
+    def of_row(group: Group) -> Question | None:
+        own = {cell.deadline.deadline_ns for cell in group.cells if cell.deadline is not None} - {0}
+        return replace(question, deadline_ns=own.pop()) if len(own) == 1 else None
+
+    return judged(content, summaries, of_row)
+
+
+def judged(
+    content: RunContent, summaries: Sequence[CellSummary], question: Callable[[Group], Question | None]
+) -> list[Judged]:
+    """A verdict for each row that is asked about. `summaries`: the run's cells, each with its releases against the
+    deadline in question."""
+    run = content.run
+    groups = groups_of(summaries, run)
+    names = row_names([group.labels for group in groups])
+    seconds = {cell.summary.id: cell.seconds or 0.0 for cell in content.cells}
+    planned = _planned(run.plan.cells)
+    looked = bool(looked_at(run))
+    rows = []
+    for group, name in zip(groups, names if len(groups) > 1 else [""] * len(groups), strict=True):
+        asked = question(group)
+        if asked is None:
+            continue
+        deadlines = {cell.id: cell.deadline for cell in group.counted if cell.deadline is not None}
+        evidence = evidence_of(group, deadlines, seconds, name, run.virtual, run.target == LAB)
+        if evidence is not None:
+            evidence = replace(evidence, until_decided=looked)
+            evidence = _with_missing(evidence, len(group.cells), planned.get(group.point, 0))
+            ids = tuple(cell.id for cell in group.cells)
+            rows.append(Judged(group.point, ids, verdict(evidence, asked)))
+    return rows
+
+
+def _planned(cells: Sequence[Cell]) -> dict[str, int]:
+    """How many repetitions each point has that can be measured."""
+    planned: dict[str, int] = {}
+    for cell in cells:
+        planned[cell.point] = planned.get(cell.point, 0) + (not cell.impossible)
+    return planned
+
+
+def _with_missing(evidence: Evidence, measured: int, planned: int) -> Evidence:
+    """A repetition that was not measured may be the one that failed."""
+    if measured >= planned:
+        return evidence
+    missing: Statement = NOT_ALL(missing=planned - measured, planned=planned)
+    return replace(evidence, failed_checks=(*evidence.failed_checks, missing))

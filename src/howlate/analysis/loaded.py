@@ -1,0 +1,91 @@
+"""Whether a load was there: its goal, what it achieved, and the statement if that is too little
+(docs/loads/README.md, "When a load counts as there")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from howlate.words.quantities import percent
+from howlate.words.statement import Statement, rule
+
+LOADED_SHARE = 0.5
+"""A load below this share of what it is held against was not there. The probe applies the same limit when it
+is used by hand (probe/src/loads/base/goal.hpp)."""
+CPU = "CPU"
+"""The unit of a share of the CPUs given to a load, from 0 to 1."""
+BYTES = "B/s"
+
+NOT_LOADED = rule("load.not-loaded", "not loaded: {reason}.")
+SHARE_ASKED = rule(
+    "load.share-asked",
+    "the load {load} achieved {achieved:percent} of its CPUs, {expected:percent} were asked for",
+)
+SHARE_BESIDE = rule(
+    "load.share-beside",
+    "the load {load} achieved {achieved:percent} of its CPUs, {expected:percent} with nothing measured beside it",
+)
+RATE_ASKED = rule("load.rate-asked", "the load {load} achieved {achieved}, {expected} were asked for")
+RATE_BESIDE = rule(
+    "load.rate-beside", "the load {load} achieved {achieved}, {expected} with nothing measured beside it"
+)
+NOTHING_DONE = rule(
+    "load.nothing-done", "the load {load} made no {deed} in the {duration_ns:asked} of the cell"
+)
+BYTE_RATE = rule("load.byte-rate", "{value:bytes}/s")
+UNIT_RATE = rule("load.unit-rate", "{value:rate} {unit}")
+
+
+@dataclass(frozen=True)
+class LoadGoal:
+    """One load's goal, and what it achieved while the cell was measured."""
+
+    unit: str
+    """CPU, or the load's own unit a second: "B/s"."""
+    target: float | None
+    """None if the load asks for as much as the machine gives."""
+    reference: float | None
+    """What it achieved with nothing measured beside it, together with the cell's other loads; None if that
+    was not measured."""
+    achieved: float
+    deed: str = ""
+    """What `deeds` counts: "fsyncs"."""
+    deeds: int = 1
+    duration_ns: int = 0
+
+    @property
+    def expected(self) -> float | None:
+        """What it is held against: the smaller of target and reference."""
+        known = [value for value in (self.target, self.reference) if value is not None]
+        return min(known, default=None)
+
+    @property
+    def share(self) -> float | None:
+        """Achieved divided by expected; None if nothing is expected of it."""
+        return self.achieved / self.expected if self.expected else None
+
+
+def not_loaded(load: str, goal: LoadGoal) -> Statement | None:
+    """Why the cell was not under this load; None if it was."""
+    if not goal.unit or (goal.target is not None and goal.target <= 0):
+        return None
+    expected, share = goal.expected, goal.share
+    if expected is None or share is None or share >= LOADED_SHARE:
+        return None if goal.deeds else NOTHING_DONE(load=load, deed=goal.deed, duration_ns=goal.duration_ns)
+    asked = goal.target is not None and expected >= goal.target
+    if goal.unit == CPU:
+        return (SHARE_ASKED if asked else SHARE_BESIDE)(load=load, achieved=goal.achieved, expected=expected)
+    return (RATE_ASKED if asked else RATE_BESIDE)(
+        load=load, achieved=_rate(goal.achieved, goal.unit), expected=_rate(expected, goal.unit)
+    )
+
+
+def percents(shares: Iterable[float]) -> str:
+    """The shares of several cells: "96..98 %"."""
+    each = sorted(shares)
+    low, high = percent(each[0]), percent(each[-1])
+    return low if low == high else f"{low.removesuffix(' %')}..{high}"
+
+
+def _rate(value: float, unit: str) -> Statement:
+    return BYTE_RATE(value=value) if unit == BYTES else UNIT_RATE(value=value, unit=unit)

@@ -1,0 +1,78 @@
+"""Two settings compared by interleaved pairs of runs: the Hodges-Lehmann ratio and its exact interval.
+
+The logarithms of the pairs' ratios are taken to be symmetric about the true one. The estimate is the median
+of their Walsh averages; the interval inverts Wilcoxon's signed-rank test with its exact distribution
+(Hollander & Wolfe, Nonparametric Statistical Methods, section 3.2). Interleaved pairs keep 94.5-97 % where
+tests on samples find a difference always (docs/statistics.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True)
+class RatioInterval:
+    """first / second, with an interval that covers the true ratio with probability `confidence`."""
+
+    ratio: float
+    low: float
+    high: float
+    confidence: float
+    """The exact confidence: at least what was requested."""
+    pairs: int
+
+    def turned(self) -> RatioInterval:
+        """The ratio second / first."""
+        return RatioInterval(1 / self.ratio, 1 / self.high, 1 / self.low, self.confidence, self.pairs)
+
+    @property
+    def half_width(self) -> float:
+        """Half the interval's length."""
+        return (self.high - self.low) / 2
+
+
+def signed_rank_counts(n: int) -> list[int]:
+    """How many of the 2^n sign patterns give each value 0 .. n(n+1)/2 of the signed-rank statistic."""
+    counts = [1]
+    for rank in range(1, n + 1):
+        wider = counts + [0] * rank
+        for value, count in enumerate(counts):
+            wider[value + rank] += count
+        counts = wider
+    return counts
+
+
+def ratio_interval(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> RatioInterval | None:
+    """The Hodges-Lehmann ratio of two series of positive numbers that were measured in pairs.
+
+    None if the pairs are too few for an interval of that confidence (five have none of 95 %).
+    """
+    firsts, seconds = np.asarray(first, float), np.asarray(second, float)
+    if firsts.shape != seconds.shape or firsts.ndim != 1:
+        raise ValueError("pairs need two series of the same length")
+    if not (np.all(firsts > 0) and np.all(seconds > 0)):
+        raise ValueError("a ratio needs positive numbers")
+    n = len(firsts)
+    counts = signed_rank_counts(n)
+    total = 2**n
+    # The largest k whose lower tail P(W < k) stays within half of what may be missed.
+    k, tail = 0, 0
+    while k < len(counts) and (tail + counts[k]) * 2 <= (1 - confidence) * total:
+        tail += counts[k]
+        k += 1
+    if k == 0:
+        return None
+    logs = np.log(firsts / seconds)
+    i, j = np.triu_indices(n)
+    walsh = np.sort((logs[i] + logs[j]) / 2)
+    return RatioInterval(
+        ratio=float(np.exp(np.median(walsh))),
+        low=float(np.exp(walsh[k - 1])),
+        high=float(np.exp(walsh[len(walsh) - k])),
+        confidence=1 - 2 * tail / total,
+        pairs=n,
+    )

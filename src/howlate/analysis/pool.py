@@ -1,0 +1,56 @@
+"""The bins of several repetitions pooled: histograms add up, and so do tails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from howlate.model.bins import NO_BLOCKS, CellBins, ColumnBins, Histogram, Tail
+
+
+def pool(bins: Sequence[CellBins]) -> CellBins | None:
+    """All samples of all repetitions; courses in time cannot be pooled and are left out. None without
+    repetitions."""
+    if not bins:
+        return None
+    others = tuple(
+        ColumnBins(
+            name, pool_histograms([its.histogram for b in bins if (its := b.of(name)) is not None]), None
+        )
+        for name in dict.fromkeys(other.column for b in bins for other in b.others)
+    )
+    histogram = pool_histograms([b.histogram for b in bins])
+    return CellBins(bins[0].column, histogram, NO_BLOCKS, pool_tails(bins), (), None, others)
+
+
+def pool_histograms(histograms: Sequence[Histogram]) -> Histogram:
+    """The union of the bins; those with equal edges are added."""
+    counts: dict[tuple[int, int], int] = {}
+    for histogram in histograms:
+        edges = zip(histogram.lower_ns, histogram.upper_ns, strict=True)
+        for edge, count in zip(edges, histogram.counts, strict=True):
+            counts[edge] = counts.get(edge, 0) + count
+    ordered = sorted(counts)
+    return Histogram(
+        tuple(low for low, _ in ordered),
+        tuple(high for _, high in ordered),
+        tuple(counts[e] for e in ordered),
+    )
+
+
+def pool_tails(bins: Sequence[CellBins]) -> Tail:
+    """The share of all samples beyond each value that any of them has. Between the points of a thinned tail
+    its last point applies, so that no share is made smaller than it was."""
+    held = [b for b in bins if b.tail.latency_ns]
+    totals = [sum(b.histogram.counts) for b in held]
+    if not held or not sum(totals):
+        return Tail((), ())
+    values = np.unique(np.concatenate([np.asarray(b.tail.latency_ns, dtype=np.int64) for b in held]))
+    beyond = np.zeros(len(values))
+    for one, total in zip(held, totals, strict=True):
+        place = np.searchsorted(np.asarray(one.tail.latency_ns, dtype=np.int64), values, side="right") - 1
+        shares = np.asarray(one.tail.share_beyond)
+        beyond += total * np.where(place >= 0, shares[np.maximum(place, 0)], 1.0)
+    share = beyond / sum(totals)
+    return Tail(tuple(int(v) for v in values), tuple(float(s) for s in share))

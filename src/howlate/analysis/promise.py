@@ -1,0 +1,494 @@
+"""What a verdict says: the sentence for a report, the facts under it, what is assumed, what forbids what, and how
+much longer to measure. Every number that is called a bound has its confidence, horizon and assumptions with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from howlate.analysis.bounds import rate_upper
+from howlate.analysis.evidence import Evidence
+from howlate.analysis.extrapolate import as_statements
+from howlate.analysis.sequential import rate_upper_always
+from howlate.analysis.verdict import SEEN, Ruling, Verdict, forbids_limits, too_few, worst
+from howlate.words.statement import Statement, rule
+
+THIS = rule("verdict.this", "the measurement")
+ROW = rule("verdict.row", "the row {row}")
+
+PASS_STRETCH = rule(
+    "verdict.pass-stretch",
+    "PASS: {subject} keeps the deadline of {deadline_ns:asked}. None of {releases:count} releases missed it in "
+    "{seconds:seconds}, and with {confidence:level} confidence none will in the next {horizon_s:seconds}.",
+)
+PASS_BOTH = rule(
+    "verdict.pass-both",
+    "PASS: {subject} keeps the deadline of {deadline_ns:asked}. None of {releases:count} releases missed it in "
+    "{seconds:seconds}; with {confidence:level} confidence at most a share of {upper:at-most} does "
+    "({tolerated:number} is tolerated), and none in the next {horizon_s:seconds}.",
+)
+PASS_RATE = rule(
+    "verdict.pass-rate",
+    "PASS: of {subject} at most a share of {upper:at-most} misses the deadline of {deadline_ns:asked}, with "
+    "{confidence:level} confidence; {tolerated:number} is tolerated. {misses:count} of {releases:count} "
+    "releases missed it.",
+)
+PASS_EXACT = rule(
+    "verdict.pass-exact",
+    "PASS: none of {releases:count} releases missed the deadline of {deadline_ns:asked} in {seeds} seeds of virtual "
+    "time. That is exact for these seeds of {subject}: they come out the same each time.",
+)
+PASS_EXACT_RATE = rule(
+    "verdict.pass-exact-rate",
+    "PASS: exactly {misses:count} of {releases:count} releases missed the deadline of {deadline_ns:asked} in {seeds} "
+    "seeds of virtual time, a share of {share:probability}; {tolerated:number} is tolerated. That holds for "
+    "these seeds of {subject}: they come out the same each time.",
+)
+FAIL_MISS = rule(
+    "verdict.fail-miss",
+    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} of {releases:count} releases "
+    "missed it, and none may.",
+)
+FAIL_RATE = rule(
+    "verdict.fail-rate",
+    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. {misses:count} of {releases:count} releases "
+    "missed it; with {confidence:level} confidence at least a share of {lower:at-least} does, and "
+    "{tolerated:number} is tolerated.",
+)
+FAIL_EXACT = rule(
+    "verdict.fail-exact",
+    "FAIL: {subject} does not keep the deadline of {deadline_ns:asked}. Exactly {misses:count} of {releases:count} "
+    "releases miss it in {seeds} seeds of virtual time, each time that these are run.",
+)
+INCONCLUSIVE = rule(
+    "verdict.inconclusive",
+    "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. {misses:count} of "
+    "{releases:count} releases missed it in {seconds:seconds}.",
+)
+INCONCLUSIVE_ALONE = rule(
+    "verdict.inconclusive-alone",
+    "INCONCLUSIVE: whether {subject} keeps the deadline of {deadline_ns:asked} cannot be said. {misses:count} of "
+    "{releases:count} releases missed it.",
+)
+INVALID = rule(
+    "verdict.invalid",
+    "INCONCLUSIVE: {subject} is not valid, so there is no verdict on the deadline of {deadline_ns:asked}.",
+)
+RUN = {
+    Ruling.PASS: rule(
+        "verdict.run-pass", "PASS: each of {rows} rows keeps the deadline of {deadline_ns:asked}."
+    ),
+    Ruling.FAIL: rule(
+        "verdict.run-fail",
+        "FAIL: {count} of {rows} rows does not keep the deadline of {deadline_ns:asked}: {names:items}.",
+        "FAIL: {count} of {rows} rows do not keep the deadline of {deadline_ns:asked}: {names:items}.",
+        by="count",
+    ),
+    Ruling.INCONCLUSIVE: rule(
+        "verdict.run-inconclusive",
+        "INCONCLUSIVE: {count} of {rows} rows is open at the deadline of {deadline_ns:asked}: {names:items}.",
+        "INCONCLUSIVE: {count} of {rows} rows are open at the deadline of {deadline_ns:asked}: {names:items}.",
+        by="count",
+    ),
+}
+RUN_OWN = {
+    Ruling.PASS: rule("verdict.run-own-pass", "PASS: each of {rows} rows keeps its deadline."),
+    Ruling.FAIL: rule(
+        "verdict.run-own-fail",
+        "FAIL: {count} of {rows} rows does not keep its deadline: {names:items}.",
+        "FAIL: {count} of {rows} rows do not keep their deadlines: {names:items}.",
+        by="count",
+    ),
+    Ruling.INCONCLUSIVE: rule(
+        "verdict.run-own-inconclusive",
+        "INCONCLUSIVE: {count} of {rows} rows is open at its deadline: {names:items}.",
+        "INCONCLUSIVE: {count} of {rows} rows are open at their deadlines: {names:items}.",
+        by="count",
+    ),
+}
+"""Where the rows do not share a deadline."""
+RUN_EACH = rule(
+    "verdict.run-each",
+    "The bounds of each row hold with {confidence:level} confidence; those of all {rows} rows together hold with at "
+    "least {all:level}.",
+)
+
+RATE_STATED = rule(
+    "verdict.rate-stated",
+    "Rate of misses: at most {upper:at-most} with {confidence:level} confidence. That no release ever misses can "
+    "never be shown.",
+)
+RATE_JUDGED = {
+    Ruling.PASS: rule(
+        "verdict.rate-pass",
+        "Rate of misses: PASS. At most {upper:at-most} with {confidence:level} confidence; "
+        "{tolerated:number} is tolerated.",
+    ),
+    Ruling.INCONCLUSIVE: rule(
+        "verdict.rate-inconclusive",
+        "Rate of misses: INCONCLUSIVE. At most {upper:at-most} with {confidence:level} confidence; "
+        "{tolerated:number} is tolerated.",
+    ),
+    Ruling.FAIL: rule(
+        "verdict.rate-fail",
+        "Rate of misses: FAIL. At least {lower:at-least} with {confidence:level} confidence; "
+        "{tolerated:number} is tolerated.",
+    ),
+}
+RATE_MISSED = rule(
+    "verdict.rate-missed", "Rate of misses: FAIL. No miss is tolerated, and {misses:count} came."
+)
+RATE_NOT_STATED = rule("verdict.rate-not-stated", "Rate of misses: not stated, for {reasons:items}.")
+RATE_EXACT = rule(
+    "verdict.rate-exact",
+    "Rate of misses: {outcome}. Exactly {share:probability} of the releases of these seeds.",
+)
+STRETCH = rule(
+    "verdict.stretch",
+    "Next stretch: {outcome}. With {confidence:level} confidence nothing is later than {max_ns:time} in the next "
+    "{horizon_s:seconds} ({blocks}).",
+)
+STRETCH_SHORT = rule(
+    "verdict.stretch-short",
+    "Next stretch: INCONCLUSIVE. That nothing is later than {max_ns:time} in the next {horizon_s:seconds} has a "
+    "confidence of {confidence:level} only; {asked:level} is asked for ({blocks}).",
+)
+STRETCH_NOT_STATED = rule("verdict.stretch-not-stated", "Next stretch: not stated, for {reasons:items}.")
+STRETCH_LABELLED = rule(
+    "verdict.stretch-labelled",
+    "Next stretch: {outcome}. Nothing would be later than {max_ns:time} in the next {horizon_s:seconds} with "
+    "{confidence:level} confidence ({blocks}), were it not that {reasons:items}.",
+)
+STRETCH_UNJUDGED = rule(
+    "verdict.stretch-unjudged",
+    "Next seed: with {confidence:level} confidence nothing is later than {max_ns:time} in another "
+    "{horizon_s:seconds} of virtual time under a seed that was not run ({blocks}).",
+)
+STRETCH_NOT_ASKED = rule("verdict.stretch-not-asked", "Next stretch: it was not asked for.")
+BLOCKS = {
+    "time": rule("verdict.blocks-time", "same boot: what comes is like what was measured"),
+    "runs": rule("verdict.blocks-runs", "same boot: the next run is like one of {number}"),
+    "boots": rule("verdict.blocks-boots", "the next boot is like one of {number}"),
+    "seeds": rule("verdict.blocks-seeds", "the next seed is like one of {number}"),
+}
+
+FACT_COUNT = rule(
+    "verdict.fact-count",
+    "{misses:count} of {releases:count} releases missed {deadline_ns:asked}: {late:count} late, {unserved:count} "
+    "never served.",
+)
+FACT_MAX = rule("verdict.fact-max", "The largest value was {max_ns:time}, in {seconds:seconds} of measuring.")
+FACT_AT_LEAST = rule(
+    "verdict.fact-at-least",
+    "The largest value was at least {max_ns:time}, in {seconds:seconds} of measuring.",
+)
+FACT_MAX_ALONE = rule("verdict.fact-max-alone", "The largest value was {max_ns:time}.")
+FACT_AT_LEAST_ALONE = rule("verdict.fact-at-least-alone", "The largest value was at least {max_ns:time}.")
+FACT_THETA = rule(
+    "verdict.fact-theta",
+    "Late samples come in clusters of {size:significant} on average (extremal index {theta:significant}), so "
+    "{releases:count} releases tell as much as {effective:count} independent ones.",
+)
+FACT_QUANTILE = rule(
+    "verdict.fact-quantile",
+    "With {confidence:level} confidence all but a share of {left:at-most} of the releases are answered within that.",
+)
+FACT_SPREAD = rule(
+    "verdict.fact-spread",
+    "The p99.9 was between {low_ns:time} and {high_ns:time} over {repetitions} repetitions.",
+)
+FACT_STEAL = rule(
+    "verdict.fact-steal",
+    "A hypervisor took {share:percent} of the measuring CPUs' time: the verdict is on this machine with it.",
+)
+FACT_OTHERS = rule(
+    "verdict.fact-others", "Other tasks used the CPUs meanwhile: the verdict is on this machine with them."
+)
+
+ASSUMES_LIKE = rule(
+    "verdict.assumes-like",
+    "It assumes that what comes is like what was measured: the same kernel, settings, load and temperature.",
+)
+ASSUMES_UNSEEN = rule(
+    "verdict.assumes-unseen",
+    "It says nothing about a cause that did not occur in {seconds:seconds}: one that comes up to {rate_per_h:rate} "
+    "times an hour may have been missed, and may make several releases in a row late.",
+)
+ASSUMES_INPUTS = rule(
+    "verdict.assumes-inputs",
+    "It holds for equal inputs (kernel, probe, seeds, arguments) and counts instructions: no caches, no real "
+    "devices. It is not a proof about other seeds.",
+)
+AGAIN = rule("verdict.again", "Measure again once this no longer happens.")
+LIMITS = rule(
+    "verdict.limits",
+    "The longest deadline that fails is {fails_ns:asked}, the shortest that passes {passes_ns:asked}: with "
+    "{confidence:level} confidence nothing is later in the next {horizon_s:seconds}.",
+)
+LIMITS_EXACT = rule(
+    "verdict.limits-exact",
+    "The longest deadline that fails is {fails_ns:asked}, the shortest that passes {passes_ns:asked}, exactly for "
+    "these seeds.",
+)
+LIMIT_NONE = rule(
+    "verdict.limit-none",
+    "No deadline passes: {count:count} release was never served, which misses every one.",
+    "No deadline passes: {count:count} releases were never served, which miss every one.",
+    by="count",
+)
+LIMIT_FAILS = rule(
+    "verdict.limit-fails",
+    "The longest deadline that fails is {fails_ns:asked}; none can be said to pass, for {reasons:items}.",
+)
+NEEDED = rule("verdict.needed", "Measure {seconds:seconds} longer to decide it, if nothing else misses.")
+MORE_MAY_HELP = rule(
+    "verdict.more-may-help",
+    "Measuring longer may decide it: how much longer cannot be said before there are enough samples.",
+)
+NO_TIME_HELPS = rule("verdict.no-time-helps", "Measuring longer under these conditions will not decide it.")
+
+
+def sentence(verdict: Verdict) -> Statement:
+    """For a report: the first thing to read."""
+    if verdict.outcome is Ruling.FAIL:
+        return _fail(verdict)
+    if verdict.outcome is Ruling.PASS:
+        return _pass(verdict)
+    if no_verdict(verdict):
+        return INVALID(subject=_subject(verdict), deadline_ns=verdict.asked.deadline_ns)
+    counts, seconds = verdict.evidence.deadline, verdict.evidence.seconds
+    values: dict[str, Any] = {
+        "subject": _subject(verdict),
+        "deadline_ns": verdict.asked.deadline_ns,
+        "misses": counts.misses,
+        "releases": counts.releases,
+    }
+    return INCONCLUSIVE(**values, seconds=seconds) if seconds > 0 else INCONCLUSIVE_ALONE(**values)
+
+
+def _subject(verdict: Verdict) -> Statement:
+    return ROW(row=verdict.evidence.name) if verdict.evidence.name else THIS()
+
+
+def no_verdict(verdict: Verdict) -> bool:
+    """A validity check failed: neither question was looked at."""
+    return not verdict.valid
+
+
+def _fail(verdict: Verdict) -> Statement:
+    evidence, asked, counts = verdict.evidence, verdict.asked, verdict.evidence.deadline
+    common = {
+        "subject": _subject(verdict),
+        "deadline_ns": asked.deadline_ns,
+        "misses": counts.misses,
+        "releases": counts.releases,
+    }
+    if evidence.virtual:
+        return FAIL_EXACT(**common, seeds=evidence.repetitions)
+    if not asked.miss_rate:
+        return FAIL_MISS(**common)
+    lower = verdict.rate.lower
+    return FAIL_RATE(**common, confidence=asked.confidence, lower=lower, tolerated=asked.miss_rate)
+
+
+def _pass(verdict: Verdict) -> Statement:
+    evidence, asked, counts = verdict.evidence, verdict.asked, verdict.evidence.deadline
+    common = {"subject": _subject(verdict), "deadline_ns": asked.deadline_ns, "releases": counts.releases}
+    if evidence.virtual:
+        common["seeds"] = evidence.repetitions
+        if not counts.misses:
+            return PASS_EXACT(**common)
+        share = verdict.rate.upper
+        return PASS_EXACT_RATE(**common, misses=counts.misses, share=share, tolerated=asked.miss_rate)
+    common["confidence"] = asked.confidence
+    if verdict.stretch.outcome is None:
+        upper = verdict.rate.upper
+        return PASS_RATE(**common, misses=counts.misses, upper=upper, tolerated=asked.miss_rate)
+    common |= {"seconds": evidence.seconds, "horizon_s": verdict.stretch.horizon_s}
+    if not asked.miss_rate:
+        return PASS_STRETCH(**common)
+    return PASS_BOTH(**common, upper=verdict.rate.upper, tolerated=asked.miss_rate)
+
+
+def rate_line(verdict: Verdict) -> Statement:
+    """The verdict on the rate of misses."""
+    rate, asked = verdict.rate, verdict.asked
+    if verdict.evidence.virtual and not rate.forbids:
+        return RATE_EXACT(outcome=rate.outcome, share=rate.upper)
+    if rate.outcome is Ruling.FAIL and not asked.miss_rate:
+        return RATE_MISSED(misses=verdict.evidence.deadline.misses)
+    values: dict[str, Any] = {"confidence": asked.confidence, "tolerated": asked.miss_rate}
+    if rate.outcome is Ruling.FAIL:
+        return RATE_JUDGED[Ruling.FAIL](**values, lower=rate.lower)
+    if rate.upper is None:
+        return RATE_NOT_STATED(reasons=rate.forbids)
+    if rate.outcome is None:
+        return RATE_STATED(confidence=asked.confidence, upper=rate.upper)
+    return RATE_JUDGED[rate.outcome](**values, upper=rate.upper)
+
+
+def stretch_line(verdict: Verdict) -> Statement:
+    """The verdict on the next stretch of time."""
+    stretch, max_ns = verdict.stretch, verdict.evidence.most_ns or 0
+    if verdict.asked.horizon_s == 0:
+        return STRETCH_NOT_ASKED()
+    values: dict[str, Any] = {
+        "confidence": stretch.confidence,
+        "max_ns": max_ns,
+        "horizon_s": stretch.horizon_s,
+        "blocks": _blocks(verdict),
+    }
+    if not stretch.bound:
+        reasons = tuple(told for told in stretch.forbids if told.rule != SEEN.id)
+        if verdict.evidence.seconds <= 0:
+            return STRETCH_NOT_STATED(reasons=reasons)
+        return STRETCH_LABELLED(**values, outcome=stretch.outcome, reasons=reasons)
+    if stretch.outcome is None:
+        return STRETCH_UNJUDGED(**values)
+    if stretch.confidence < verdict.asked.confidence - 1e-9:
+        return STRETCH_SHORT(**values, asked=verdict.asked.confidence)
+    return STRETCH(**values, outcome=stretch.outcome)
+
+
+def _blocks(verdict: Verdict) -> Statement:
+    blocks = verdict.stretch.blocks
+    return BLOCKS[blocks]() if blocks == "time" else BLOCKS[blocks](number=verdict.evidence.repetitions)
+
+
+def facts(verdict: Verdict) -> list[Statement]:
+    """What was measured, exactly."""
+    evidence, counts = verdict.evidence, verdict.evidence.deadline
+    told = [
+        FACT_COUNT(
+            misses=counts.misses,
+            releases=counts.releases,
+            deadline_ns=verdict.asked.deadline_ns,
+            late=counts.late,
+            unserved=counts.unserved,
+        )
+    ]
+    if evidence.max_ns is not None:
+        told.append(_largest(evidence))
+        told += _quantile(verdict)
+    theta = verdict.rate.theta
+    if theta is not None and theta < 0.995:
+        effective = int(theta * counts.releases)
+        told.append(FACT_THETA(size=1 / theta, theta=theta, releases=counts.releases, effective=effective))
+    if len(evidence.p999_ns) > 1:
+        low, high = min(evidence.p999_ns), max(evidence.p999_ns)
+        told.append(FACT_SPREAD(low_ns=low, high_ns=high, repetitions=len(evidence.p999_ns)))
+    if evidence.steal:
+        told.append(FACT_STEAL(share=evidence.steal))
+    if evidence.disturbed:
+        told.append(FACT_OTHERS())
+    return told
+
+
+def _largest(evidence: Evidence) -> Statement:
+    """The largest value, and in which time, where that is known."""
+    states = FACT_MAX if evidence.known.exact_max else FACT_AT_LEAST
+    if evidence.seconds <= 0:
+        return (FACT_MAX_ALONE if evidence.known.exact_max else FACT_AT_LEAST_ALONE)(max_ns=evidence.max_ns)
+    return states(max_ns=evidence.max_ns, seconds=evidence.seconds)
+
+
+def _quantile(verdict: Verdict) -> list[Statement]:
+    """Of which quantile the largest value is a bound (Wilks): 1 - (1 - c)^(1 / n)."""
+    rate, counts = verdict.rate, verdict.evidence.deadline
+    if rate.theta is None or rate.forbids or counts.unserved or verdict.evidence.virtual:
+        return []
+    above = rate_upper_always if verdict.evidence.until_decided else rate_upper
+    left = above(0, rate.theta * counts.releases, verdict.asked.confidence)
+    return [FACT_QUANTILE(confidence=verdict.asked.confidence, left=left)]
+
+
+def assumptions(verdict: Verdict) -> list[Statement]:
+    """What must be true for the bounds to hold; none where none is stated."""
+    if verdict.evidence.virtual:
+        return [ASSUMES_INPUTS()]
+    seconds = verdict.evidence.seconds
+    unseen = [ASSUMES_UNSEEN(seconds=seconds, rate_per_h=3 * 3600 / seconds)] if seconds > 0 else []
+    return [ASSUMES_LIKE(), *unseen]
+
+
+def remaining(verdict: Verdict) -> list[Statement]:
+    """What to do about an open one."""
+    if verdict.outcome is not Ruling.INCONCLUSIVE:
+        return []
+    if no_verdict(verdict):
+        return [AGAIN()]
+    if needed_s := verdict.needed_s:
+        return [NEEDED(seconds=needed_s)]
+    return [MORE_MAY_HELP()] if too_few(verdict) else [NO_TIME_HELPS()]
+
+
+def statements(verdict: Verdict) -> list[Statement]:
+    """All of one row: the sentence, the two answers, facts, assumptions, what is left to do."""
+    if no_verdict(verdict):
+        return [
+            sentence(verdict),
+            *verdict.rate.forbids,
+            *remaining(verdict),
+            *as_statements(verdict.extrapolation),
+        ]
+    return [
+        sentence(verdict),
+        rate_line(verdict),
+        stretch_line(verdict),
+        *facts(verdict),
+        *assumptions(verdict),
+        *remaining(verdict),
+        *as_statements(verdict.extrapolation),
+    ]
+
+
+def standing_in_the_way(verdict: Verdict) -> list[Statement]:
+    """Of one that is open: why, and what to do."""
+    if verdict.outcome is not Ruling.INCONCLUSIVE:
+        return []
+    why = verdict.rate.forbids if no_verdict(verdict) else (rate_line(verdict), stretch_line(verdict))
+    return [*why, *remaining(verdict)]
+
+
+def run_sentence(verdicts: Sequence[Verdict]) -> list[Statement]:
+    """Of a run: of its only row, else of all rows, and what several confidences come to."""
+    if len(verdicts) == 1:
+        return [sentence(verdicts[0])]
+    outcome = worst([verdict.outcome for verdict in verdicts])
+    deadlines = {verdict.asked.deadline_ns for verdict in verdicts}
+    values: dict[str, Any] = {"rows": len(verdicts)}
+    if len(deadlines) == 1:
+        values["deadline_ns"] = deadlines.pop()
+    states = (RUN if "deadline_ns" in values else RUN_OWN)[outcome]
+    if outcome is not Ruling.PASS:
+        names = [verdict.evidence.name for verdict in verdicts if verdict.outcome is outcome]
+        return [states(**values, count=len(names), names=names)]
+    confidence = verdicts[0].asked.confidence
+    if verdicts[0].evidence.virtual:
+        return [states(**values)]
+    together = max(0.0, 1 - len(verdicts) * (1 - confidence))
+    return [states(**values), RUN_EACH(confidence=confidence, rows=len(verdicts), all=together)]
+
+
+def limits(verdicts: Sequence[Verdict]) -> list[Statement]:
+    """The longest deadline that the rows fail, and the shortest that they pass, where no miss is tolerated. To three
+    digits: what fails is rounded down, what passes up."""
+    maxima = [verdict.evidence.max_ns for verdict in verdicts if verdict.evidence.max_ns is not None]
+    beyond = [verdict.evidence.most_ns or 0 for verdict in verdicts]
+    if not maxima or any(no_verdict(verdict) or verdict.asked.miss_rate for verdict in verdicts):
+        return []
+    if unserved := sum(verdict.evidence.deadline.unserved for verdict in verdicts):
+        return [LIMIT_NONE(count=unserved)]
+    values = {"fails_ns": _rounded(max(maxima) - 1, up=False), "passes_ns": _rounded(max(beyond), up=True)}
+    if open_ := [why for verdict in verdicts for why in forbids_limits(verdict)]:
+        return [LIMIT_FAILS(fails_ns=values["fails_ns"], reasons=tuple(dict.fromkeys(open_)))]
+    if verdicts[0].evidence.virtual:
+        return [LIMITS_EXACT(**values)]
+    horizon_s = min(verdict.evidence.seconds for verdict in verdicts) * (1 / verdicts[0].asked.confidence - 1)
+    return [LIMITS(**values, confidence=verdicts[0].asked.confidence, horizon_s=horizon_s)]
+
+
+def _rounded(ns: int, up: bool) -> int:
+    """To three significant digits."""
+    step: int = 10 ** max(0, len(str(max(ns, 1))) - 3)
+    return -(-ns // step) * step if up else ns // step * step

@@ -1,0 +1,24 @@
+"""The spread of one figure over repetitions: of seeds in virtual time, of repeated cells in real time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One figure over the repetitions. The median of an even number is the mean of the middle two."""
+
+    smallest: float
+    median: float
+    largest: float
+
+    def to_json(self) -> dict[str, float]:
+        return dict(vars(self))
+
+
+def spread_of(values: Sequence[float]) -> Spread | None:
+    """None where there is no value."""
+    return Spread(min(values), float(median(values)), max(values)) if values else None

@@ -1,0 +1,76 @@
+"""A verdict for programs: the rows of `howlate verdict --json` and `show --json` (docs/commands.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from howlate.analysis.extrapolate import Extrapolation
+from howlate.analysis.promise import sentence, statements
+from howlate.analysis.verdict import RateVerdict, StretchVerdict, Verdict
+from howlate.words.say import english, to_json
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """One row for programs."""
+    evidence, rate, stretch = verdict.evidence, verdict.rate, verdict.stretch
+    return {
+        "row": evidence.name,
+        "outcome": verdict.outcome,
+        "sentence": english(sentence(verdict)),
+        "deadline_ns": verdict.asked.deadline_ns,
+        "miss_rate": verdict.asked.miss_rate,
+        "confidence": verdict.asked.confidence,
+        "clock": "virtual" if evidence.virtual else "real",
+        "releases": evidence.deadline.releases,
+        "late": evidence.deadline.late,
+        "unserved": evidence.deadline.unserved,
+        "misses": evidence.deadline.misses,
+        "max_ns": evidence.max_ns,
+        "measured_s": evidence.seconds,
+        "repetitions": evidence.repetitions,
+        "rate": _rate_json(rate, evidence.virtual),
+        "stretch": _stretch_json(stretch, evidence.most_ns),
+        "extrapolation": None
+        if verdict.extrapolation is None
+        else _extrapolation_json(verdict.extrapolation),
+        "needed_s": verdict.needed_s,
+        "statements": [to_json(told) for told in statements(verdict)],
+    }
+
+
+def _rate_json(rate: RateVerdict, exact: bool) -> dict[str, Any]:
+    return {
+        "outcome": rate.outcome,
+        "exact": exact,
+        "upper": rate.upper,
+        "lower": rate.lower,
+        "theta": rate.theta,
+        "forbidden_by": [to_json(statement) for statement in rate.forbids],
+    }
+
+
+def _stretch_json(stretch: StretchVerdict, max_ns: int | None) -> dict[str, Any]:
+    return {
+        "outcome": stretch.outcome,
+        "bound_ns": max_ns if stretch.bound else None,
+        "confidence": stretch.confidence,
+        "horizon_s": stretch.horizon_s,
+        "blocks": stretch.blocks,
+        "forbidden_by": [to_json(statement) for statement in stretch.forbids],
+    }
+
+
+def _extrapolation_json(extrapolation: Extrapolation) -> dict[str, Any]:
+    """What a model says, or what refused it."""
+    if extrapolation.refused:
+        return {"refused_by": [to_json(statement) for statement in extrapolation.refused]}
+    return {
+        "refused_by": [],
+        "share": extrapolation.share,
+        "level_ns": extrapolation.level_ns,
+        "upper_ns": extrapolation.upper_ns,
+        "confidence": extrapolation.confidence,
+        "threshold_ns": extrapolation.threshold_ns,
+        "peaks": extrapolation.peaks,
+        "shape": extrapolation.shape,
+    }

@@ -1,0 +1,44 @@
+"""Measures the cells of a session while it tells how far it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from howlate.execute import Tally
+    from howlate.model.run import Run
+    from howlate.prepare import Prepared
+    from howlate.session import Session
+
+
+def axes_of(run: Run) -> tuple[str, ...]:
+    """The labels that tell cells apart: the part, the kernel, and the axes of all parts."""
+    from howlate.plan import KERNEL
+
+    names = run.study.names_of_axes
+    return (*names[:1], KERNEL, *names[1:]) if run.study.parts and run.machines else names
+
+
+def execute_cells(prepared: Prepared, session: Session) -> Tally:
+    """HowlateError names the folder that keeps what is complete."""
+    from howlate.cli._progress import ProgressLine
+    from howlate.errors import REMEDIED, HowlateError
+    from howlate.execute import execute
+
+    line = ProgressLine(axes_of(prepared.run))
+    try:
+        return execute(
+            session.folder,
+            session.run.plan,
+            session.cells,
+            prepared.target,
+            line,
+            prepared.broken,
+        )
+    except HowlateError as problem:
+        kept = f"complete cells are kept in {session.folder.path}; the same command with --out continues"
+        remedy = "; ".join(filter(None, (problem.remedy, kept)))
+        problem.statement = REMEDIED(problem=problem.statement, remedy=remedy)
+        raise
+    finally:
+        line.close()

@@ -1,0 +1,111 @@
+"""Options that several commands take, handed to a command as one frozen value."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from howlate.prepare import Asked
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def together(name: str, kind: type, options: Sequence[Decorator]) -> Decorator:
+    """Add options whose parameters are the fields of `kind`, and pass their values to the command as `name`."""
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def called(**values: Any) -> Any:
+            own = {field.name: values.pop(field.name) for field in fields(kind)}
+            return command(**values, **{name: kind(**own)})
+
+        with_options: Callable[..., Any] = called
+        for option in reversed(options):
+            with_options = option(with_options)
+        return with_options
+
+    return decorated
+
+
+histogram_option = click.option(
+    "--histogram", is_flag=True, help="Show how often which latency was measured, with bars."
+)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options that `run` and `lab run` share: how to change a study, where to keep its run, what to show."""
+
+    changes: tuple[str, ...] = ()
+    seeds: int | None = None
+    scale: float = 1.0
+    out: Path | None = None
+    resume: bool = False
+    dry_run: bool = False
+    most_cells: int = 10_000
+    histogram: bool = False
+    as_json: bool = False
+
+    def asked(self, study: str, command: str, own: tuple[str, ...] = ()) -> Asked:
+        """The study with these changes. `own`: the command's own options, for the sentence that says how to
+        continue."""
+        from howlate.prepare import Asked, settings_in_force
+        from howlate.studies import find_study
+
+        return Asked(
+            find_study(study),
+            self.changes,
+            self.scale,
+            self.most_cells,
+            given=study,
+            seeds=self.seeds or 0,
+            command=command,
+            options=((f"--seeds={self.seeds}",) if self.seeds else ()) + own,
+            settings=settings_in_force(),
+        )
+
+
+run_options = together(
+    "options",
+    RunOptions,
+    [
+        click.option(
+            "--set",
+            "changes",
+            multiple=True,
+            metavar="K=V[,V...]",
+            help="Replace a setting or an axis of the study.",
+        ),
+        click.option(
+            "--seeds",
+            type=click.IntRange(1, 10_000),
+            metavar="N",
+            help="Seeds of each point in virtual time (default: 8).",
+        ),
+        click.option(
+            "--scale", type=float, default=1.0, metavar="F", help="Multiply activations and durations."
+        ),
+        click.option(
+            "--out",
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="The run folder: a new one, or one to continue.",
+        ),
+        click.option(
+            "--resume", is_flag=True, help="Continue the newest unfinished run of this study below runs/."
+        ),
+        click.option("--dry-run", is_flag=True, help="Show the plan and its time; measure nothing."),
+        click.option(
+            "--most-cells", type=int, default=10_000, show_default=True, help="Refuse a larger matrix."
+        ),
+        histogram_option,
+        click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON."),
+    ],
+)
+"""--set, --seeds, --scale, --out, --resume, --dry-run, --most-cells, --histogram, --json, passed as `options`."""

@@ -1,0 +1,31 @@
+"""Commands that are of many runs: which ones, and what they could not read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.places import RUNS
+
+if TYPE_CHECKING:
+    from howlate.store.catalogue import Catalogue
+
+runs_argument = click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN...]")
+"""Run folders, or folders that hold some."""
+no_index_option = click.option(
+    "--index/--no-index", default=True, help="--no-index: read every run anew, and keep no index beside them."
+)
+
+
+def read_runs(places: Sequence[Path], index: bool) -> Catalogue:
+    """Those that are named, else all below runs/. What could not be read is named on standard error."""
+    from howlate.store.catalogue import read_catalogue
+    from howlate.words.say import english
+
+    catalogue = read_catalogue(places or (RUNS,), index)
+    for left_out in catalogue.left_out:
+        click.echo(f"! {left_out.place} is left out: {english(left_out.reason)}", err=True)
+    return catalogue

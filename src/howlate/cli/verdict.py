@@ -1,0 +1,231 @@
+"""Decide whether a run keeps a deadline: PASS, FAIL or INCONCLUSIVE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.analysis.judge import Judged
+    from howlate.analysis.verdict import Question, Verdict
+    from howlate.model.loaded import RunContent
+    from howlate.model.summary import CellSummary
+
+NOT_A_DURATION = rule("cli.not-a-duration", "{option}: {reason}")
+NOT_POSITIVE = rule(
+    "cli.not-positive", "{option} must be above 0", remedy="write it like 200us, 1ms or 30min"
+)
+RATE_RANGE = rule(
+    "cli.rate-range",
+    "--miss-rate must be at least 0 and below 1, not {rate}",
+    remedy="write it like 1e-6; 0 tolerates no miss",
+)
+CONFIDENCE_RANGE = rule(
+    "cli.confidence-range",
+    "--confidence must be between 0.5 and 1, not {confidence}",
+    remedy="write it like 0.95",
+)
+NOTHING_ASKED = rule(
+    "cli.nothing-asked",
+    "--horizon 0 asks for the rate alone, and without --miss-rate no rate is tolerated",
+    remedy="give --miss-rate, or leave out --horizon",
+)
+NO_DEADLINE = rule(
+    "cli.no-deadline",
+    "{run} was measured without a deadline",
+    remedy="give one: --deadline 200us",
+)
+NO_CELL = rule(
+    "cli.no-whole-cell",
+    "no cell of {run} is whole, so there is nothing to judge",
+    remedy="measure it again, or continue it with the same command and --out",
+)
+
+
+@click.command(epilog="Example: howlate verdict runs/20260102T030405-check --deadline 200us")
+@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.option("--deadline", metavar="TIME", help="Default: the one that the run was measured with.")
+@click.option(
+    "--miss-rate",
+    type=float,
+    default=0.0,
+    metavar="RATE",
+    help="Which share of the releases may miss it, such as 1e-6 (default: none).",
+)
+@click.option(
+    "--horizon",
+    metavar="TIME",
+    help="How long the next stretch is (default: what the run can bound, at 0.95 a nineteenth of its length). 0: "
+    "judge the rate alone.",
+)
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE", help="Of each bound."
+)
+@click.option(
+    "--extrapolate",
+    is_flag=True,
+    help="Say as well what a model of the tail expects beyond the data, unless a guard refuses it; decides nothing.",
+)
+@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write a JUnit file too.")
+@click.option(
+    "--summary", type=click.Path(path_type=Path), metavar="FILE", help="Write a summary in Markdown too."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/verdict.md).")
+def command(
+    run: Path,
+    deadline: str | None,
+    miss_rate: float,
+    horizon: str | None,
+    confidence: float,
+    extrapolate: bool,
+    junit: Path | None,
+    summary: Path | None,
+    as_json: bool,
+) -> int:
+    """Decide whether the machine that RUN was measured on keeps a deadline. Exit code 0: PASS, 1: FAIL,
+    5: INCONCLUSIVE."""
+    from howlate.report.verdicts import junit as as_junit
+    from howlate.report.verdicts import markdown, outcome_of
+    from howlate.store.files import write_text
+    from howlate.store.loaded import load_run
+
+    question = asked(deadline, miss_rate, horizon, confidence)
+    content = load_run(run, bins=False, kernels=False)
+    verdicts = verdicts_of(run, content, question, extrapolate)
+    name = content.run.id
+    if junit is not None:
+        write_text(junit, as_junit(name, verdicts), "--junit")
+    if summary is not None:
+        write_text(summary, markdown(name, verdicts), "--summary")
+    if as_json:
+        _print_json(run, verdicts)
+    else:
+        _print(verdicts)
+    return EXIT_CODES[outcome_of(verdicts)]
+
+
+EXIT_CODES = {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 5}
+
+
+def asked(deadline: str | None, miss_rate: float, horizon: str | None, confidence: float) -> Question:
+    """The question, decoded; its deadline is 0 where none was given. UsageError says what is wrong with it."""
+    from howlate.analysis.verdict import Question
+    from howlate.errors import UsageError
+
+    if not 0 <= miss_rate < 1:
+        raise UsageError(RATE_RANGE(rate=miss_rate))
+    if not 0.5 <= confidence < 1:
+        raise UsageError(CONFIDENCE_RANGE(confidence=confidence))
+    horizon_ns = None if horizon is None else duration_ns("--horizon", horizon)
+    if horizon_ns == 0 and not miss_rate:
+        raise UsageError(NOTHING_ASKED())
+    deadline_ns = 0 if deadline is None else duration_ns("--deadline", deadline)
+    if deadline is not None and not deadline_ns:
+        raise UsageError(NOT_POSITIVE(option="--deadline"))
+    return Question(deadline_ns, miss_rate, None if horizon_ns is None else horizon_ns / 1e9, confidence)
+
+
+def deadline_text(text: str) -> str:
+    """A deadline, checked, as a study's setting."""
+    from howlate.model.units import format_duration
+
+    return format_duration(asked(text, 0.0, None, 0.95).deadline_ns)
+
+
+def duration_ns(option: str, text: str) -> int:
+    """A time with its unit."""
+    from howlate.errors import UsageError
+    from howlate.model.units import parse_duration_ns
+
+    try:
+        return parse_duration_ns(text)
+    except ValueError as reason:
+        raise UsageError(NOT_A_DURATION(option=option, reason=str(reason))) from None
+
+
+def verdicts_of(
+    run: Path, content: RunContent, question: Question, extrapolate: bool = False
+) -> list[Verdict]:
+    """A verdict for each row of the run; a question without a deadline takes each row's own."""
+    from howlate.analysis.judge import on_own_deadlines
+    from howlate.errors import UsageError
+
+    if not content.summaries:
+        raise UsageError(NO_CELL(run=run))
+    summaries = _against(run, content, question.deadline_ns)
+
+    rows = on_own_deadlines(content, summaries, question)
+    if not rows:
+        raise UsageError(NO_DEADLINE(run=run))
+    return [_beyond(run, content, row) if extrapolate else row.verdict for row in rows]
+
+
+def _beyond(run: Path, content: RunContent, row: Judged) -> Verdict:
+    """The verdict with what a model says beyond the samples, which are read for it where they may be of use."""
+    from howlate.analysis.extrapolate import pooled
+    from howlate.analysis.verdict import with_extrapolation
+    from howlate.store.run_folder import RunFolder
+    from howlate.store.summarise import peaks_of
+
+    evidence, folder = row.verdict.evidence, RunFolder(run)
+    of_use = not evidence.virtual and not evidence.failed_checks
+    cells = [summary for summary in content.summaries if of_use and summary.id in row.cells]
+    return with_extrapolation(
+        row.verdict, pooled([peaks_of(folder.files(summary.id), summary) for summary in cells])
+    )
+
+
+def _against(run: Path, content: RunContent, deadline_ns: int) -> list[CellSummary]:
+    """The cells with their releases against this deadline (0: the one that was stated). Samples are read only where
+    the summary does not say it."""
+    from howlate.analysis.evidence import misses_without_samples
+    from howlate.store.run_folder import RunFolder
+
+    folder = RunFolder(run)
+    summaries = []
+    for summary in content.summaries:
+        wanted_ns = deadline_ns or (summary.deadline.deadline_ns if summary.deadline is not None else 0)
+        if wanted_ns:
+            counted = misses_without_samples(summary, wanted_ns)
+            if counted is not None and (summary.tail is not None or not summary.known.time_order):
+                summary = replace(summary, deadline=counted)
+            else:
+                from howlate.store.summarise import recounted
+
+                summary = recounted(folder.files(summary.id), summary, wanted_ns)
+        summaries.append(summary)
+    return summaries
+
+
+def _print_json(run: Path, verdicts: Sequence[Verdict]) -> None:
+    import json
+
+    from howlate.analysis.verdict_json import verdict_json
+    from howlate.report.verdicts import opening, outcome_of
+    from howlate.words.say import english, to_json
+
+    first = opening(verdicts)
+    value = {
+        "schema": 1,
+        "run": str(run),
+        "outcome": outcome_of(verdicts),
+        "sentence": english(first[0]),
+        "statements": [to_json(told) for told in first],
+        "rows": [verdict_json(verdict) for verdict in verdicts],
+    }
+    click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def _print(verdicts: Sequence[Verdict]) -> None:
+    from rich.console import Console
+
+    from howlate.report.document_terminal import print_items
+    from howlate.report.verdicts import items
+
+    print_items(Console(highlight=False), items(verdicts))

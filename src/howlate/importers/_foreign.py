@@ -1,0 +1,195 @@
+"""What a file of another tool holds, as a value, and the recording that it becomes: the same tables, header and
+trailer that the probe's stream has, so that a cell of it goes the same way."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from howlate.model.columns import SAMPLES
+from howlate.model.knowledge import EVERYTHING, Knowledge
+from howlate.model.stated import STATED, Stated
+from howlate.store.frames import WHOLE, End, Kind
+from howlate.store.ingest import ACTIVATIONS, CONTRADICTIONS, KNOWN
+from howlate.store.stream import Batch, Header, StreamColumn, StreamTable, Totals
+
+Rows = Mapping[str, npt.NDArray[Any]]
+NOT_STATED = "not stated"
+"""Why a measurement ended of which its file does not say it."""
+
+
+@dataclass(frozen=True)
+class ForeignSeries:
+    """A column of one measuring thread: its histogram, and what the tool states of it."""
+
+    stated: Stated
+    bins: Mapping[int, int] = field(default_factory=dict)
+    """Samples by value in nanoseconds; bins without a sample may be there."""
+    line: int = 0
+    """Where the tool's figures stand in the file."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Samples one by one, read anew each time."""
+
+    tables: Sequence[StreamTable]
+    """One a thread."""
+    rows: Callable[[], Iterator[tuple[int, Rows]]]
+    """The number of the table, and rows of it."""
+    samples: Mapping[int, int]
+    """By the number of the table."""
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """One measurement of another tool."""
+
+    path: Path
+    test: str
+    """The tool; cells of one tool are compared, whichever of its formats they are from."""
+    series: Sequence[ForeignSeries] = ()
+    raw: Raw | None = None
+    known: Knowledge = EVERYTHING
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """Those that howlate's own tests have too, spelt as there."""
+    policy: str = ""
+    seconds: float = 0.0
+    facts: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
+    contradictions: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    outcomes: Mapping[str, int | float] = field(default_factory=dict)
+    started: float | None = None
+    stop_reason: str = NOT_STATED
+
+    def recording(self) -> ForeignRecording:
+        return ForeignRecording(self)
+
+
+class ForeignRecording:
+    """A foreign measurement as ingest() reads it."""
+
+    def __init__(self, foreign: Foreign) -> None:
+        self._foreign = foreign
+        self.end: End | None = None
+        self.trailer: Mapping[str, Any] | None = None
+        tables = _tables(foreign)
+        self.header = Header(_header(foreign, tables), foreign.test, 0, tables)
+
+    def __str__(self) -> str:
+        return str(self._foreign.path)
+
+    def batches(self) -> Iterator[Batch]:
+        """Each histogram at once, raw samples piece by piece."""
+        recorded: dict[int, int] = {table.id: 0 for table in self.header.tables}
+        rows = self._foreign.raw.rows if self._foreign.raw is not None else self._bins
+        for number, columns in rows():
+            table = self.header.tables[number]
+            size = len(next(iter(columns.values())))
+            recorded[number] += self._stands_for(number, columns)
+            total = recorded[number]
+            yield Batch(table, size, Totals(total, total, 0, 0), columns)
+        self.trailer = self._trailer(recorded)
+        self.end = End(Kind.WHOLE, 0, WHOLE())
+
+    def _bins(self) -> Iterator[tuple[int, Rows]]:
+        for number, series in enumerate(self._foreign.series):
+            filled = {value: count for value, count in sorted(series.bins.items()) if count}
+            values = np.fromiter(filled.keys(), np.int64, len(filled))
+            counts = np.fromiter(filled.values(), np.int64, len(filled))
+            yield number, {series.stated.column: values, SAMPLES: counts}
+
+    def _stands_for(self, number: int, columns: Rows) -> int:
+        """The samples of these rows, those outside of the histogram included."""
+        if SAMPLES not in columns:
+            return len(next(iter(columns.values())))
+        outside = self._foreign.series[number].stated.beyond if self._foreign.series else 0
+        return int(columns[SAMPLES].sum()) + (outside or 0)
+
+    def _trailer(self, recorded: Mapping[int, int]) -> dict[str, Any]:
+        accounting = [
+            {"table": number, "releases": total, "recorded": total} for number, total in recorded.items()
+        ]
+        return {
+            "stop_reason": self._foreign.stop_reason,
+            "accounting": accounting,
+            "outcomes": dict(self._foreign.outcomes),
+            **({"duration_ns": round(self._foreign.seconds * 1e9)} if self._foreign.seconds else {}),
+        }
+
+
+def _tables(foreign: Foreign) -> tuple[StreamTable, ...]:
+    if foreign.raw is not None:
+        return tuple(foreign.raw.tables)
+    return tuple(
+        StreamTable(
+            number,
+            ACTIVATIONS,
+            (StreamColumn(series.stated.column, "i64"), StreamColumn(SAMPLES, "i64")),
+            None if series.stated.cpu < 0 else series.stated.cpu,
+            series.stated.thread,
+        )
+        for number, series in enumerate(foreign.series)
+    )
+
+
+def _header(foreign: Foreign, tables: Sequence[StreamTable]) -> dict[str, Any]:
+    cpus = list(dict.fromkeys(-1 if table.cpu is None else table.cpu for table in tables))
+    threads = [
+        {**({"cpu": cpu} if cpu >= 0 else {}), **({"policy": foreign.policy} if foreign.policy else {})}
+        for cpu in cpus
+    ]
+    return {
+        "test": foreign.test,
+        "boot_id": f"file:{digest(foreign.path)}",
+        "t0_ns": 0,
+        "parameters": dict(foreign.parameters),
+        "in_force": {"threads": threads},
+        "imported": {"file": foreign.path.name, "version": foreign.version},
+        "tables": [
+            {"id": t.id, "name": t.name, "columns": [{"name": c.name, "type": c.type} for c in t.columns]}
+            for t in tables
+        ],
+        STATED: [series.stated.to_json() for series in foreign.series],
+        KNOWN: foreign.known.to_json(),
+        CONTRADICTIONS: list(foreign.contradictions),
+    }
+
+
+def digest(path: Path) -> str:
+    """Of a file's content: what two measurements never have in common."""
+    found = hashlib.blake2b(digest_size=16)
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            found.update(piece)
+    return found.hexdigest()
+
+
+def histogram_known(
+    series: Sequence[ForeignSeries], resolution_ns: int, missed_releases: bool = False
+) -> Knowledge:
+    """What histograms leave unknown: the order always, and what lies beyond their range."""
+    beyond = [entry.stated.beyond for entry in series]
+    counted = [count for count in beyond if count is not None]
+    overflow = sum(counted) if len(counted) == len(beyond) else None
+    ends = [
+        e.stated.beyond_from_ns
+        for e in series
+        if e.stated.beyond != 0 and e.stated.beyond_from_ns is not None
+    ]
+    stated = all(e.stated.max is not None and e.stated.sound for e in series)
+    return Knowledge(
+        time_order=False,
+        missed_releases=missed_releases,
+        overflow=overflow,
+        overflow_from_ns=min(ends, default=None),
+        exact_max=overflow == 0 or stated,
+        resolution_ns=resolution_ns,
+    )

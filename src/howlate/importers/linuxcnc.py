@@ -1,0 +1,70 @@
+"""What LinuxCNC's `latency-histogram --nox` prints of each thread, a line each time: minimum, maximum and deviation.
+
+It measures the jitter of the period, early as well as late, not the latency to a release. Of a thread's lines the
+last counts. How many samples there were it does not say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from howlate.importers._checks import checked
+from howlate.importers._foreign import Foreign, ForeignSeries, histogram_known
+from howlate.importers._imports import importer
+from howlate.importers._text import Line, cut, head, lines
+from howlate.model.stated import Stated
+
+_NUMBER = r" *(-?[0-9]{1,12}(?:\.[0-9]{1,6})?) uS"
+_LINE = re.compile(rf" *([0-9]{{1,9}}) secs +(base|servo) min:{_NUMBER} max:{_NUMBER} sdev:{_NUMBER} *")
+_BEGINS = re.compile(r"^ *[0-9]{1,9} secs +(?:base|servo) min:", re.MULTILINE)
+
+
+def recognises(path: Path) -> bool:
+    return bool(_BEGINS.search(head(path)))
+
+
+def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
+    threads: dict[str, tuple[Line, re.Match[str]]] = {}
+    last = None
+    for last in lines(path):
+        if _BEGINS.match(last.text):
+            found = _LINE.fullmatch(last.text)
+            if found is None:
+                raise last.wrong(f'"{last.text[:60].strip()}" is not the line of a thread')
+            threads[found[2]] = last, found
+    if last is None or not threads:
+        raise cut(path, last.number if last else 1, "no line of a thread stands there")
+    if not last.ended:
+        raise cut(path, last.number, "its last line is not whole")
+    series, contradictions = checked(_series(threads), path)
+    return Foreign(
+        path,
+        "linuxcnc",
+        series,
+        known=histogram_known(series, 1),
+        seconds=float(max(int(found[1]) for _, found in threads.values())),
+        contradictions=contradictions,
+    )
+
+
+def _series(threads: Mapping[str, tuple[Line, re.Match[str]]]) -> Sequence[ForeignSeries]:
+    return [
+        ForeignSeries(
+            Stated(
+                f"{name}_jitter_ns",
+                number,
+                min=found[3],
+                max=found[4],
+                stddev=found[5],
+                beyond=None,
+            ),
+            {},
+            line.number,
+        )
+        for number, (name, (line, found)) in enumerate(threads.items())
+    ]
+
+
+IMPORTER = importer("linuxcnc", "LinuxCNC's latency-histogram (--nox)", recognises, read_file)

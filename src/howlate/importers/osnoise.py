@@ -1,0 +1,24 @@
+"""The histogram of `rtla osnoise hist`: per CPU how long each noise took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from howlate.importers._foreign import Foreign
+from howlate.importers._imports import importer
+from howlate.importers._rtla import read_histogram
+from howlate.importers._text import head
+
+COLUMNS = {"CPU": "noise_ns"}
+
+
+def recognises(path: Path) -> bool:
+    return "# RTLA osnoise histogram" in head(path)
+
+
+def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
+    return read_histogram(path, "osnoise", COLUMNS)
+
+
+IMPORTER = importer("osnoise", "a histogram of rtla osnoise (hist)", recognises, read_file)

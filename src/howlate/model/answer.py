@@ -1,0 +1,105 @@
+"""A probe's answer about a command line before it is run: a line of `howlate-probe plan` (docs/probe.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from howlate.errors import REMEDIED, ExitCode, HowlateError, NotPossibleError, TargetError, UsageError
+from howlate.model.decode import Table, parse_json
+from howlate.model.plan import Length
+from howlate.model.study import Value
+from howlate.words.statement import rule
+
+ANSWERS_MISSING = rule(
+    "probe.answers-missing", "`howlate-probe plan` answered {answers} of {count} commands {where}"
+)
+
+Command = tuple[str, ...]
+"""A command line of the probe: a test's name and its options."""
+
+
+@dataclass(frozen=True)
+class FewDeeds:
+    """A load that does too little within a cell for the cell to count as loaded."""
+
+    load: str
+    name: str
+    """What the load does: fsyncs, cycles."""
+    many: int
+    """How many of these fit into the cell."""
+    wanted: int
+    supposed_s: float = 0.0
+    """The assumed time of one, if neither the load nor its target fixes the rate."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to one command line."""
+
+    options: Mapping[str, Value] = field(default_factory=dict)
+    """The options that were given, in the one spelling that equal values share."""
+    readable: bool = True
+    """Each option by itself is valid."""
+    length: Length = field(default_factory=Length)
+    refusal: HowlateError | None = None
+    """UsageError or NotPossibleError, in the probe's own words; None if the measurement would begin."""
+    warnings: tuple[str, ...] = ()
+    few_deeds: tuple[FewDeeds, ...] = ()
+
+
+def answers_of(output: bytes, count: int, where: str) -> list[Answer]:
+    """The answers of `howlate-probe plan` to this many command lines. TargetError if the text is something
+    else."""
+    *lines, rest = output.decode("utf-8", "replace").split(
+        "\n"
+    )  # splitlines() would also break at Unicode's line separators
+    lines += [rest] if rest else []
+    if len(lines) != count:
+        raise TargetError(ANSWERS_MISSING(answers=len(lines), count=count, where=where))
+    return [_answer(parse_json(line, "an answer of `howlate-probe plan`", TargetError)) for line in lines]
+
+
+def _answer(table: Table) -> Answer:
+    alone = table.table("alone")
+    return Answer(
+        {name: _value(value) for name, value in table.mapping("options").items()},
+        "options" in table.values,
+        Length(
+            table.real("seconds", 0.0),
+            alone.real("least_s", 0.0),
+            alone.real("most_s", 0.0),
+            table.integer("rows", 0),
+            int(table.real("bytes", 0.0)),
+        ),
+        _refusal(table),
+        tuple(str(text) for text in table.items("warnings")),
+        tuple(_few_deeds(few) for few in table.tables("few_deeds")),
+    )
+
+
+def _refusal(table: Table) -> HowlateError | None:
+    kinds: dict[int, type[HowlateError]] = {
+        ExitCode.USAGE: UsageError,
+        ExitCode.NOT_POSSIBLE: NotPossibleError,
+    }
+    kind = kinds.get(table.integer("exit_code", ExitCode.DONE))
+    if kind is None:  # the measurement itself reports what is broken
+        return None
+    return kind(REMEDIED(problem=table.text("message"), remedy=table.text("remedy", "")))
+
+
+def _few_deeds(table: Table) -> FewDeeds:
+    return FewDeeds(
+        table.text("load"),
+        table.text("name"),
+        table.integer("many"),
+        table.integer("wanted"),
+        table.real("supposed_s", 0.0),
+    )
+
+
+def _value(value: object) -> Value:
+    if isinstance(value, list):
+        return tuple(str(text) for text in value)
+    return value if isinstance(value, bool) else str(value)

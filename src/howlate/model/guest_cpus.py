@@ -1,0 +1,74 @@
+"""The CPUs of a guest in virtual time: how many, how fast, and in which turns they execute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from howlate.model.units import format_duration, parse_duration_ns
+
+GUEST = "guest"
+"""The label of cells whose guest is not the usual one."""
+MOST_MIPS = 1000
+_TEXT = re.compile(r"(?P<cpus>\d+) CPUs? of (?P<cpu_mips>\d+) MIPS(?: in turns of (?P<turn>\S+))?")
+
+
+@dataclass(frozen=True)
+class GuestCpus:
+    """What is the same for all cells of a guest. `str()` of it is the label, and `parse` reads that back."""
+
+    cpus: int = 1
+    mips: int = MOST_MIPS
+    """Millions of instructions in a second of virtual time, of all CPUs together."""
+    turn_ns: int = 0
+    """The longest stretch that one CPU executes before another's turn; 0 with one CPU."""
+
+    @property
+    def cpu_mips(self) -> int:
+        """The speed of each CPU: while a cell is measured, no CPU is ever idle."""
+        return round(self.mips / self.cpus)
+
+    @property
+    def slower(self) -> float:
+        """How many times longer than in the usual guest the same instructions take."""
+        return MOST_MIPS / self.cpu_mips
+
+    @classmethod
+    def of_facts(cls, values: Mapping[str, Any]) -> GuestCpus:
+        """From a guest's facts; an older howlate had the usual guest alone."""
+        return cls(
+            int(values.get("lab.cpus", 1)),
+            int(values.get("lab.mips", MOST_MIPS)),
+            int(values.get("lab.turn_ns", 0)),
+        )
+
+    @classmethod
+    def parse(cls, text: str) -> GuestCpus:
+        """From the label; the usual guest from anything else."""
+        match = _TEXT.fullmatch(text)
+        if match is None:
+            return USUAL
+        cpus, mips = int(match["cpus"]), int(match["cpu_mips"]) * int(match["cpus"])
+        return cls(cpus, mips, parse_duration_ns(match["turn"]) if match["turn"] else 0)
+
+    def facts(self) -> dict[str, int]:
+        """The facts that a guest cannot know about itself."""
+        return {
+            "lab.cpus": self.cpus,
+            "lab.mips": self.mips,
+            "lab.cpu_mips": self.cpu_mips,
+            **({"lab.turn_ns": self.turn_ns} if self.turn_ns else {}),
+        }
+
+    def labels(self) -> dict[str, str]:
+        """The label of this guest's cells; none for the usual guest."""
+        return {} if self == USUAL else {GUEST: str(self)}
+
+    def __str__(self) -> str:
+        turns = f" in turns of {format_duration(self.turn_ns)}" if self.turn_ns else ""
+        return f"{self.cpus} CPU{'' if self.cpus == 1 else 's'} of {self.cpu_mips} MIPS{turns}"
+
+
+USUAL = GuestCpus()

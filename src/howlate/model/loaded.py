@@ -1,0 +1,84 @@
+"""A run, loaded once and passed to analysis, report and commands. store/loaded.py reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from howlate.model.bins import CellBins
+from howlate.model.finding import Finding
+from howlate.model.run import Run
+from howlate.model.summary import CellSummary, ColumnSummary
+
+
+@dataclass(frozen=True)
+class MeasuredKernel:
+    """One kernel as it was measured."""
+
+    label: str
+    release: str
+    version: str
+    command_line: str
+    config: Mapping[str, str]
+    """Its options; those in the facts if the whole configuration is not available."""
+    whole: bool
+    """Whether `config` is the whole configuration."""
+
+
+@dataclass(frozen=True)
+class CellContent:
+    """One whole cell."""
+
+    summary: CellSummary
+    bins: CellBins | None
+    header: Mapping[str, Any] = field(default_factory=dict)
+    """The stream's header: parameters, what was in force."""
+    trailer: Mapping[str, Any] = field(default_factory=dict)
+    """The stream's trailer; empty if the probe did not end by itself."""
+    frequency_khz: tuple[int, int] | None = None
+    """The smallest and the largest frequency seen on the measuring CPUs; None if unknown."""
+
+    @property
+    def column_name(self) -> str:
+        """The column that the report is about."""
+        if self.bins is not None and self.bins.column in self.summary.columns:
+            return self.bins.column
+        return next(iter(self.summary.columns), "latency_ns")
+
+    @property
+    def column(self) -> ColumnSummary | None:
+        return self.summary.columns.get(self.column_name)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the cell measured: from the trailer, else from blocks, else from releases and period."""
+        ns = self.trailer.get("duration_ns")
+        if isinstance(ns, int | float) and ns > 0:
+            return float(ns) / 1e9
+        if self.bins is not None and self.bins.blocks.start_s:
+            return self.bins.blocks.start_s[-1] + self.bins.blocks.width_s
+        return self.summary.scheduled_s
+
+
+@dataclass(frozen=True)
+class RunContent:
+    """One run: the request, the target, and the measurements."""
+
+    run: Run
+    cells: Sequence[CellContent]
+    """The whole cells, in the order of the plan."""
+    failed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """error.json of each cell that could not be measured."""
+    kernels: tuple[MeasuredKernel, ...] = ()
+    """For a run in the lab: version, command line and configuration of each kernel."""
+    name: str = ""
+    """The user's name for the run beside others; "" if there is none."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(Finding.from_json(dict(f)) for f in self.run.findings)
+
+    @property
+    def summaries(self) -> tuple[CellSummary, ...]:
+        return tuple(cell.summary for cell in self.cells)

@@ -1,0 +1,74 @@
+"""The preemption model of a kernel, determined by its properties and not by its name: none, voluntary, full,
+lazy or rt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from howlate.model.facts import Facts
+
+MODELS = ("none", "voluntary", "full", "lazy", "rt")
+
+
+def preemption_of(captured: Mapping[str, Any], config: Mapping[str, str] | None = None) -> str:
+    """The model; "" if nothing tells. `config`: the kernel's options if the facts have none (a guest's)."""
+    if captured.get("facts") != 1:
+        return ""
+    facts = Facts.from_json(dict(captured))
+    if config and facts.mapping("kernel.config") is None:
+        facts = replace(facts, values={**facts.values, "kernel.config": dict(config)})
+    if is_rt_kernel(facts):
+        return "rt"
+    mode = preempt_mode(facts)
+    return mode[0] if mode is not None and mode[0] in MODELS else ""
+
+
+def spelt(model: str) -> str:
+    """The spelling of the kernel's command line, so that "none" is not taken for a load; "rt" is unchanged."""
+    return model if model == "rt" else f"preempt={model}"
+
+
+def is_rt_kernel(facts: Facts) -> bool | None:
+    """PREEMPT_RT, from whatever tells."""
+    version = facts.text("kernel.version")
+    if facts.integer("kernel.realtime") == 1 or "y" in (
+        facts.config("PREEMPT_RT"),
+        facts.config("PREEMPT_RT_FULL"),
+    ):
+        return True
+    if version is not None:
+        return "PREEMPT_RT" in version or "PREEMPT RT" in version
+    return False if facts.config("PREEMPT_RT") == "n" else None
+
+
+def kernel_version(facts: Facts) -> tuple[int, int] | None:
+    """Major and minor number of the release."""
+    release = re.match(r"(\d+)\.(\d+)", facts.text("kernel.release") or "")
+    return (int(release[1]), int(release[2])) if release else None
+
+
+def preempt_mode(facts: Facts) -> tuple[str, str] | None:
+    """none, voluntary, full or lazy, and the source of that answer."""
+    marked = re.search(r"\((\w+)\)", facts.text("kernel.preempt_mode") or "")
+    if marked:
+        return marked[1], "debugfs"
+    asked = facts.parameter("preempt")
+    if asked in ("none", "voluntary", "full", "lazy") and facts.config("PREEMPT_DYNAMIC") != "n":
+        return asked, "the kernel's command line"
+    for option, mode in (("NONE", "none"), ("VOLUNTARY", "voluntary"), ("LAZY", "lazy")):
+        if facts.config(f"PREEMPT_{option}") == "y":
+            return mode, "the kernel's configuration"
+    if facts.config("PREEMPT") == "y":
+        return "full", "the kernel's configuration"
+    return None
+
+
+def is_dynamic(facts: Facts) -> bool | None:
+    """PREEMPT_DYNAMIC: the mode is chosen when the kernel starts, or while it runs."""
+    if facts.config("PREEMPT_DYNAMIC") is not None:
+        return facts.config("PREEMPT_DYNAMIC") == "y"
+    version = facts.text("kernel.version")
+    return None if version is None else "PREEMPT_DYNAMIC" in version

@@ -1,0 +1,26 @@
+"""What diagnostics need of a cell's samples: made once, kept in summary.json, so that a verdict reads no sample
+again. All that is decided from them is decided later (analysis/diagnose.py)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class TailSummary:
+    """The largest samples of a column, in the order in which they came."""
+
+    threshold_ns: int
+    """About the p99.9; lower where that would leave fewer than 50 samples."""
+    exceedances: int = 0
+    """Samples above it, and the releases that were swallowed while one of them was served."""
+    theta: float | None = None
+    """The extremal index of these: 1 / the mean size of their clusters. None where there are too few."""
+    clusters: tuple[int, ...] = ()
+    """How many clusters of them each block of time has."""
+    block_max_ns: tuple[int, ...] = ()
+    """The largest sample of each block of time."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "clusters": list(self.clusters), "block_max_ns": list(self.block_max_ns)}

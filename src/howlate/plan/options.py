@@ -1,0 +1,98 @@
+"""The probe's options as a study names them. The probe decides which values are valid (`howlate-probe plan`)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping
+
+from howlate.errors import UsageError
+from howlate.model.capabilities import Capabilities, Parameter, TestKind
+from howlate.model.decode import suggestion
+from howlate.model.study import Value, spell
+from howlate.model.units import parse_count, parse_duration_ns
+from howlate.words.statement import rule
+
+UNKNOWN_TEST = rule("plan.unknown-test", 'the test "{name}" is not known', remedy="{hint}")
+OWN_OPTION = rule("plan.own-option", '"{name}" is set by howlate itself', remedy="leave it out")
+UNKNOWN_OPTION = rule("plan.unknown-option", '"{name}" is not a parameter of {test}', remedy="{hint}")
+ONE_VALUE = rule(
+    "plan.one-value",
+    '"{name}" takes one value, not several',
+    remedy="to measure each of them, make it an axis",
+)
+NO_LOAD = rule(
+    "plan.no-load", "a load cannot be true or false", remedy='write "none", "cpu:50" or "cpu:50+disk:10MiB/s"'
+)
+
+OURS = frozenset({"stream", "json", "quiet", "progress", "end-with-parent", "parent"})
+"""Options that howlate itself passes to the probe."""
+OURS_OF_LOADS = frozenset({"duration", "json", "quiet", "report-fd", "slots-fd", "end-with-parent", "parent"})
+"""Options of a load that runs alone; beside a test the probe sets them itself."""
+
+
+def find_test(name: str, capabilities: Capabilities) -> TestKind:
+    """The test of that name; otherwise an error with the nearest name."""
+    for test in capabilities.tests:
+        if test.name == name:
+            return test
+    raise UsageError(UNKNOWN_TEST(name=name, hint=suggestion(name, (t.name for t in capabilities.tests))))
+
+
+def parameters_of(test: TestKind, capabilities: Capabilities) -> dict[str, Parameter]:
+    """The parameters that a study may set, by name."""
+    return {p.name: p for p in (*capabilities.common, *test.params) if p.name not in OURS}
+
+
+def default_values(test: str, capabilities: Capabilities) -> dict[str, str]:
+    """The probe's default by option, for what a study leaves open; "" if there is none, or if the probe
+    chooses."""
+    known = parameters_of(find_test(test, capabilities), capabilities)
+    return {name: parameter.default for name, parameter in known.items()}
+
+
+def check_options(options: Mapping[str, Value], test: TestKind, capabilities: Capabilities) -> None:
+    """Refuse options that a study may not set, with the nearest name."""
+    known = parameters_of(test, capabilities)
+    for name, value in options.items():
+        if name in OURS:
+            raise UsageError(OWN_OPTION(name=name))
+        if name not in known:
+            raise UsageError(UNKNOWN_OPTION(name=name, test=test.name, hint=suggestion(name, known)))
+        if isinstance(value, tuple) and not known[name].repeated:
+            raise UsageError(ONE_VALUE(name=name))
+
+
+def load_specs(value: Value) -> tuple[str, ...]:
+    """The loads of one axis value: "none" means none, a plus joins several."""
+    texts: Iterable[str] = (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
+    if isinstance(value, bool):
+        raise UsageError(NO_LOAD())
+    return tuple(spec for text in texts for spec in text.split("+") if spec != "none")
+
+
+def plain(name: str, value: Value) -> object:
+    """A text that is equal for equal values of any option: 1ms and 1000us, on and true, 10 and 010."""
+    if name == "load":
+        with contextlib.suppress(UsageError):
+            return load_specs(value)
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            return str(parse_count(value))
+        with contextlib.suppress(ValueError):
+            return parse_duration_ns(value)
+    return {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}.get(
+        spell(value).lower(), value
+    )
+
+
+def arguments(test: str, options: Mapping[str, Value]) -> tuple[str, ...]:
+    """The probe's command line for a test with these options."""
+    words = [test]
+    for name, value in options.items():
+        if value is True:
+            words.append(f"--{name}")
+        elif isinstance(value, tuple):
+            words.extend(f"--{name}={text}" for text in value)
+        else:
+            words.append(f"--{name}={'false' if value is False else value}")
+    return tuple(words)

@@ -1,0 +1,352 @@
+"""Decodes published figures from their file: strictly, so that typing errors are found (docs/reference.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from howlate.model.decode import Table, kind_of, suggestion
+from howlate.published.reference import (
+    AXES,
+    KINDS,
+    MARKS,
+    PREEMPTION,
+    PREEMPTIONS,
+    ROW_COLUMN,
+    STATISTICS,
+    Differs,
+    PublishedAxis,
+    PublishedColumn,
+    PublishedFigure,
+    PublishedRow,
+    PublishedTable,
+    Reference,
+    Reprint,
+)
+from howlate.words.statement import rule
+
+UNKNOWN_SCHEMA = rule(
+    "reference.unknown-schema",
+    "schema {schema} is not known to this howlate",
+    remedy="use schema = 1, or a newer howlate",
+)
+UNKNOWN_NAME = rule("reference.unknown-name", '"{name}" is not {what}', remedy="{hint}")
+UNKNOWN_IN = rule("reference.unknown-in", '{key}: "{name}" is not {what}', remedy="{hint}")
+SAME_AS_ANOTHER = rule(
+    "reference.same-as-another",
+    "same_as names a row that is the same as another",
+    remedy="name the row that was measured",
+)
+NEGATIVE_SAMPLES = rule(
+    "reference.negative-samples",
+    "the number of samples is negative ({samples})",
+    remedy="leave the key out where the document does not say",
+)
+TWO_SETS_OF_COLUMNS = rule(
+    "reference.two-sets-of-columns",
+    "the table has columns of its own and shared ones",
+    remedy="leave out either columns or [[table.column]]",
+)
+NO_COLUMNS = rule("reference.no-columns", 'there are no columns "{name}"', remedy="{hint}")
+NO_FIELD = rule(
+    "reference.no-field",
+    'the field "{field}" is nothing that a cell has',
+    remedy="begin it with columns, accounting, outcomes or loads",
+)
+MATCH_AND_WHY = rule(
+    "reference.match-and-why",
+    "a row that cannot be measured matches nothing",
+    remedy="leave out either why or match",
+)
+NO_MATCH = rule(
+    "reference.no-match",
+    'the rows differ in "{names}", and this one does not say in what',
+    remedy="give it a match, or say in why that it cannot be measured",
+)
+UNEQUAL_CANDIDATES = rule(
+    "reference.unequal-candidates",
+    "the ambiguous figures of a row have as many candidates each",
+    remedy="give them in pairs",
+)
+NO_COLUMN_NAMED = rule(
+    "reference.no-column-named",
+    "the columns' fields hold {mark}, and the row names none",
+    remedy="add column",
+)
+NO_VALUE = rule("reference.no-value", 'the key "value" is missing', remedy="add value, a number or words")
+BAD_CANDIDATES = rule(
+    "reference.bad-candidates",
+    "candidates are the readings of an ambiguous value, its own first, two at least",
+    remedy="or leave them out",
+)
+NO_OTHER_READING = rule(
+    "reference.no-other-reading",
+    "an ambiguous value says what else it may be",
+    remedy="add candidates, or a note",
+)
+NOT_A_NUMBER = rule("reference.not-a-number", '"{key}" must be a number, not {given}')
+NOT_FINITE = rule("reference.not-finite", '"{key}" is no number')
+NOT_TEXTS = rule(
+    "reference.not-texts",
+    '"{key}" must be text, or a list of texts',
+    remedy="spell it as the study does",
+)
+EACH_TEXT = rule("reference.each-text", 'each of "{key}" must be text, not {given}')
+BAD_NAME = rule(
+    "reference.bad-name",
+    'the {what} "{name}" is no name',
+    remedy="use small letters, digits, dots and dashes",
+)
+NAMED_TWICE = rule(
+    "reference.named-twice",
+    'the {what} "{name}" stands there twice',
+    remedy="give each {what} a name of its own",
+)
+
+_OF_A_DOCUMENT = (
+    "schema",
+    "study",
+    "title",
+    "document",
+    "language",
+    "machine",
+    "notes",
+    "settings",
+    "columns",
+    "table",
+)
+
+
+def decode_reference(read: Table) -> Reference:
+    """Decode a reference, and refuse unknown keys with the nearest name."""
+    read.only(*_OF_A_DOCUMENT)
+    schema = read.integer("schema")
+    if schema != 1:
+        raise read.fail(UNKNOWN_SCHEMA(schema=schema))
+    sets = read.table("columns")
+    shared = {name: _named_once(sets.tables(name), sets) for name in sets.values}
+    settings = _labels(read.table("settings"))
+    tables = tuple(replace(_table(t, shared), settings=settings) for t in read.tables("table", required=True))
+    found = Reference(
+        study=_slug(read, "study"),
+        title=read.text("title"),
+        document=read.text("document"),
+        language=read.text("language"),
+        tables=tables,
+        machine=read.text("machine", ""),
+        notes=_texts(read, "notes"),
+        settings=settings,
+    )
+    _once(read, "table", [t.id for t in tables])
+    for one, place in zip(tables, read.tables("table"), strict=True):
+        if one.below:
+            _known(place, one.below, [t.id for t in tables], "a table", key="below")
+        for row, where in zip(one.rows, place.tables("row"), strict=True):
+            if row.same_as:
+                _check_same(row, where, found)
+    return found
+
+
+def _check_same(row: PublishedRow, read: Table, reference: Reference) -> None:
+    table, _, label = row.same_as.partition("/")
+    _known(read, table, [t.id for t in reference.tables], "a table", key="same_as")
+    rows = {r.label: r for t in reference.tables if t.id == table for r in t.rows}
+    _known(read, label, rows, f'a row of "{table}"', key="same_as")
+    if rows[label].same_as or rows[label] is row:
+        raise read.fail(SAME_AS_ANOTHER())
+
+
+_OF_A_TABLE = (
+    *("id", "title", "place", "kind", "part", "where", "rows", "samples", "why", "lost", "note"),
+    *("axis", "across", "layout", "below", "columns", "column", "row", "reprint"),
+)
+
+
+def _table(read: Table, shared: Mapping[str, tuple[PublishedColumn, ...]]) -> PublishedTable:
+    read.only(*_OF_A_TABLE)
+    columns = _columns(read, shared)
+    rows_by = read.text("rows", "")
+    places = read.tables("row")
+    rows = tuple(_row(r, columns, rows_by, read.text("why", "")) for r in places)
+    _once(read, "row", [r.label for r in rows])
+    samples = read.integer("samples", 0)
+    if samples < 0:
+        raise read.fail(NEGATIVE_SAMPLES(samples=samples))
+    return PublishedTable(
+        id=_slug(read, "id"),
+        title=read.text("title"),
+        place=read.text("place"),
+        kind=_one_of(read, "kind", KINDS, "a kind of table"),
+        part=read.text("part", ""),
+        where=_labels(read.table("where")),
+        rows_by=rows_by,
+        columns=columns,
+        rows=rows,
+        samples=samples,
+        why=read.text("why", ""),
+        lost=read.text("lost", ""),
+        axes=tuple(_axis(a, [r.label for r in rows]) for a in read.tables("axis")),
+        across=read.integer("across", 0),
+        layout=read.boolean("layout", False),
+        below=read.text("below", ""),
+        reprints=tuple(_reprint(r, columns, rows) for r in read.tables("reprint")),
+        note=read.text("note", ""),
+    )
+
+
+def _columns(read: Table, shared: Mapping[str, tuple[PublishedColumn, ...]]) -> tuple[PublishedColumn, ...]:
+    """The table's own columns, or those of that name which several tables share."""
+    own = _named_once(read.tables("column"), read)
+    name = read.text("columns", "")
+    if name and own:
+        raise read.fail(TWO_SETS_OF_COLUMNS())
+    if name and name not in shared:
+        raise read.fail(NO_COLUMNS(name=name, hint=suggestion(name, shared)))
+    return shared[name] if name else own
+
+
+def _named_once(reads: list[Table], read: Table) -> tuple[PublishedColumn, ...]:
+    columns = tuple(_column(c) for c in reads)
+    _once(read, "column", [c.name for c in columns])
+    return columns
+
+
+def _column(read: Table) -> PublishedColumn:
+    read.only("name", "heading", "unit", "field", "statistic", "means")
+    name, path = read.text("name"), read.text("field", "")
+    if path and path.split(".")[0] not in ("columns", "accounting", "outcomes", "loads"):
+        raise read.fail(NO_FIELD(field=path))
+    last = path.rsplit(".", 1)[-1]
+    statistic = read.text("statistic", last if last in STATISTICS else "")
+    if statistic:
+        _known(read, statistic, STATISTICS, "a statistic")
+    return PublishedColumn(
+        name, read.text("heading", name), read.text("unit", ""), path, statistic, read.text("means", "")
+    )
+
+
+def _row(read: Table, columns: tuple[PublishedColumn, ...], rows_by: str, table_why: str) -> PublishedRow:
+    read.only("label", "match", "values", "column", "why", "same_as", "note")
+    match, why = _labels(read.table("match")), read.text("why", "")
+    if why and match:
+        raise read.fail(MATCH_AND_WHY())
+    if rows_by and not match and not why and not table_why:
+        raise read.fail(NO_MATCH(names=rows_by))
+    wanted = rows_by.split("+") if rows_by else []
+    for name in match:
+        _known(read, name, wanted, "what the rows differ in")
+    values = read.table("values")
+    values.only(*(c.name for c in columns))
+    figures = {name: _figure(values, name) for name in values.values}
+    lengths = {len(f.candidates) for f in figures.values() if f.candidates}
+    if len(lengths) > 1:
+        raise values.fail(UNEQUAL_CANDIDATES())
+    column = read.text("column", "")
+    if not column and any(ROW_COLUMN in c.field for c in columns) and not why and not table_why:
+        raise read.fail(NO_COLUMN_NAMED(mark=ROW_COLUMN))
+    return PublishedRow(
+        read.text("label"), match, figures, column, why, read.text("same_as", ""), read.text("note", "")
+    )
+
+
+def _figure(values: Table, name: str) -> PublishedFigure:
+    read = values.table(name, required=True)
+    read.only("value", "mark", "note", "candidates", "about")
+    mark = _one_of(read, "mark", MARKS, "a mark")
+    if "value" not in read.values:
+        raise read.fail(NO_VALUE())
+    value = read.values["value"]
+    number = None if isinstance(value, str) else _number(value, read, "value")
+    candidates = tuple(_number(c, read, "candidates") for c in read.items("candidates"))
+    if candidates and (mark != "ambiguous" or len(set(candidates)) < 2 or candidates[0] != number):
+        raise read.fail(BAD_CANDIDATES())
+    if mark == "ambiguous" and not candidates and "note" not in read.values:
+        raise read.fail(NO_OTHER_READING())
+    return PublishedFigure(
+        mark, str(value), number, candidates, read.boolean("about", False), read.text("note", "")
+    )
+
+
+def _number(value: object, read: Table, name: str) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise read.fail(NOT_A_NUMBER(key=name, given=kind_of(value)))
+    number = value if isinstance(value, Decimal) else Decimal(str(value))
+    if not number.is_finite():
+        raise read.fail(NOT_FINITE(key=name))
+    return number
+
+
+def _reprint(read: Table, columns: tuple[PublishedColumn, ...], rows: tuple[PublishedRow, ...]) -> Reprint:
+    read.only("place", "differs", "rows", "note")
+    labels, differs = [r.label for r in rows], []
+    for one in read.tables("differs"):
+        one.only("row", "column", "printed")
+        found = Differs(one.text("row"), one.text("column"), one.text("printed"))
+        _known(one, found.row, labels, "a row of the table")
+        _known(one, found.column, [c.name for c in columns], "a column of the table")
+        differs.append(found)
+    some = _texts(read, "rows")
+    for label in some:
+        _known(read, label, labels, "a row of the table")
+    return Reprint(read.text("place"), tuple(differs), some, read.text("note", ""))
+
+
+def _axis(read: Table, labels: Sequence[str]) -> PublishedAxis:
+    read.only("name", "unit", "start", "end", "of", "rows")
+    ends = [float(_number(read.values[n], read, n)) if n in read.values else None for n in ("start", "end")]
+    of, rows = read.text("of", ""), _texts(read, "rows")
+    if of:
+        _known(read, of, AXES, "an axis of howlate's charts")
+    for label in rows:
+        _known(read, label, labels, "a row of the table")
+    return PublishedAxis(read.text("name"), read.text("unit", ""), ends[0], ends[1], of, rows)
+
+
+def _labels(read: Table) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for name, value in read.values.items():
+        values = value if isinstance(value, list) else [value]
+        if not values or not all(isinstance(v, str) and v for v in values):
+            raise read.fail(NOT_TEXTS(key=name))
+        found[name] = tuple(values)
+    for given in found.get(PREEMPTION, ()):
+        _known(read, given, PREEMPTIONS, "a preemption model")
+    return found
+
+
+def _texts(read: Table, name: str) -> tuple[str, ...]:
+    found = read.items(name)
+    for value in found:
+        if not isinstance(value, str):
+            raise read.fail(EACH_TEXT(key=name, given=kind_of(value)))
+    return tuple(found)
+
+
+def _one_of(read: Table, name: str, known: tuple[str, ...], what: str) -> str:
+    value = read.text(name)
+    _known(read, value, known, what)
+    return value
+
+
+def _known(read: Table, name: str, known: Collection[str], what: str, key: str = "") -> None:
+    """Refuse an unknown name, with the nearest known one. `key`: where it was written."""
+    if name not in known:
+        hint = suggestion(name, known)
+        if key:
+            raise read.fail(UNKNOWN_IN(key=key, name=name, what=what, hint=hint))
+        raise read.fail(UNKNOWN_NAME(name=name, what=what, hint=hint))
+
+
+def _slug(read: Table, name: str) -> str:
+    value = read.text(name)
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", value):
+        raise read.fail(BAD_NAME(what=name, name=value))
+    return value
+
+
+def _once(read: Table, what: str, names: list[str]) -> None:
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise read.fail(NAMED_TWICE(what=what, name=name))

@@ -1,0 +1,22 @@
+"""The document of a published study, as the comparison needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from howlate.analysis.beside import PrintedLine
+from howlate.published.beside import lines_beside
+from howlate.published.reference import Reference
+
+
+@dataclass(frozen=True)
+class StudyDocument:
+    """A reference, with the figures that it prints for our cells."""
+
+    reference: Reference
+
+    def lines(
+        self, labels: Mapping[str, str], column: str, parameters: Mapping[str, str]
+    ) -> tuple[PrintedLine, ...]:
+        return lines_beside(self.reference, labels, column, parameters)

@@ -1,0 +1,1 @@
+"""Formats that the published studies print."""

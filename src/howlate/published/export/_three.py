@@ -1,0 +1,93 @@
+"""Three columns as text, as `sh7780-2008` prints them: time in s, wake-up latency in us, latency of the interrupt's
+handler in us, six digits each: `0.010000 13.679999 1.760000`. Warm-up is left out, and time begins at 0.000000 with
+the first line of the cell that is written, as in the study's file.
+
+Several cells or threads become blocks with a line `# <cell> thread <n>` before and two empty lines between, which
+gnuplot calls an index. The line says which cells are not valid or not loaded; one of these has it also alone."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from howlate.errors import UsageError
+from howlate.model.columns import LATENCY
+from howlate.model.study import PART
+from howlate.store.duck import connection, scan
+from howlate.store.export._marks import mark
+from howlate.store.export._rows import chosen, columns_of, copy, scratch, shape_of, target, threads_of
+from howlate.store.files import OUTPUT, storing
+from howlate.store.run_folder import SAMPLES, RunFolder
+from howlate.words.statement import rule
+
+COLUMN_MISSING = rule(
+    "export.column-missing",
+    "cell {cell} has no {column}, so these three columns cannot be written",
+    remedy="use --format csv, which writes every column of any test",
+)
+
+HANDLER = "irq_latency_ns"
+"""The latency of an interrupt's handler, if a test has it."""
+WAKE_UPS = (LATENCY, "wake_latency_ns")
+"""The wake-up latency: of a periodic task, of the process that an interrupt wakes."""
+
+
+def write_three(run: RunFolder, out: Path, cells: Sequence[str], handler: bool) -> int:
+    """`handler`: refuse a cell without the handler's latency; otherwise its place is `nan`. If a run has
+    several parts and no cell is named, the cells that have the columns are written. Returns the number of
+    rows."""
+    with connection(run.path) as database:
+        wanted = chosen(run, cells)
+        missing = {cell: _missing(database, run, cell, handler) for cell in wanted}
+        if not cells and len(_parts(run, wanted)) > 1:  # of a study's parts those that have these columns
+            wanted = [cell for cell in wanted if not missing[cell]] or wanted
+        for cell in wanted:
+            if missing[cell]:
+                raise UsageError(COLUMN_MISSING(cell=cell, column=missing[cell]))
+        blocks = [(cell, thread) for cell in wanted for thread in threads_of(database, run, cell)]
+        rows = 0
+        with (
+            target(out) as place,
+            scratch(out, place) as block,
+            storing(out, OUTPUT),
+            place.open("wb") as file,
+        ):
+            for number, (cell, thread) in enumerate(blocks):
+                said = mark(run.summary(cell))
+                if len(blocks) > 1 or said:
+                    between = "\n\n" if number else ""
+                    file.write(f"{between}# {cell} thread {thread}{said}\n".encode())
+                rows += _block(database, run, cell, thread, block)
+                with block.open("rb") as made:
+                    shutil.copyfileobj(made, file, 1 << 20)
+    return rows
+
+
+def _parts(run: RunFolder, cells: Sequence[str]) -> set[str]:
+    return {run.summary(cell).labels.get(PART, "") for cell in cells}
+
+
+def _missing(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, handler: bool) -> str:
+    """The columns of the three that a cell lacks; "" if it has them all."""
+    there = columns_of(database, run, cell)
+    missing = [HANDLER] if handler and HANDLER not in there else []
+    missing += [] if any(name in there for name in WAKE_UPS) else [LATENCY]
+    if missing or shape_of(database, run, cell).time is None:
+        return ", ".join(missing) or "time"
+    return ""
+
+
+def _block(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str, thread: int, out: Path) -> int:
+    source, shape = run.cell_path(cell) / SAMPLES, shape_of(database, run, cell)
+    handler = f"printf('%.6f', {HANDLER} / 1000.0)" if HANDLER in shape.columns else "'nan'"
+    wake_up = next(name for name in WAKE_UPS if name in shape.columns)
+    # over all threads, which share a clock
+    first = f"(SELECT min({shape.time}) FROM {scan(source)} WHERE {shape.counted})"
+    columns = f"printf('%.6f %.6f ', ({shape.time} - {first}) / 1e9, {wake_up} / 1000.0) || {handler}"
+    query = f"SELECT {columns} FROM {scan(source)} WHERE thread = {thread} AND {shape.counted}"
+    return copy(
+        database, query, [source], out, "(FORMAT csv, HEADER false, DELIMITER '\\t', QUOTE '', ESCAPE '')"
+    )

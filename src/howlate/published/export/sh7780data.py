@@ -1,0 +1,134 @@
+"""The data files of figures 2 to 5 of the study `sh7780-2008`, as its gnuplot lines read them: for each kernel
+`data-time-KERNEL` (argument of hackbench, its time in s with nothing measured, and while measured) and
+`data-latency-KERNEL` (argument, largest latency in us of the measuring process, and of the interrupt's handler).
+
+Of a point with several valid repetitions stands the median over them, as in the report's charts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from howlate.errors import UsageError
+from howlate.model.study import numbered
+from howlate.model.summary import CellSummary
+from howlate.store.export._format import Format
+from howlate.store.export._marks import loaded
+from howlate.store.export._rows import chosen
+from howlate.store.files import OUTPUT, storing, write_text
+from howlate.store.run_folder import RunFolder
+from howlate.words.statement import rule
+
+SEVERAL_FILES = rule(
+    "export.several-files",
+    "{out} is no folder, and these are several files",
+    remedy="name a folder: -o FOLDER",
+)
+NO_PAIR = rule(
+    "export.no-pair",
+    "{run} has no valid cell of {unmeasured} or {measured} under {load}",
+    remedy="use --format csv, which writes every column of any test",
+)
+
+LOAD = "hackbench"
+RUN_TIME = "run_ns_mean"
+UNMEASURED, MEASURED = "unmeasured", "irq"
+PERIOD = "1ms"
+"""The period of the study's figures 2 to 5; its other measurement, at 10 ms, is not a point of them."""
+PROCESS, HANDLER = "wake_latency_ns", "irq_latency_ns"
+HEADS = {
+    "time": "hackbench's argument, its time in s with nothing measured, while measured",
+    "latency": "hackbench's argument, largest latency in us of the measuring process, of the interrupt's handler",
+}
+
+
+@dataclass
+class Lines:
+    """The lines of one file."""
+
+    values: dict[float, tuple[list[float], list[float]]] = field(default_factory=dict)
+    """By argument, the values of the repetitions in both columns."""
+    not_loaded: set[float] = field(default_factory=set)
+    """Arguments with a valid cell in which hackbench starved, as the study expects."""
+
+
+def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
+    """`out` is a folder, which is made. Returns the number of lines."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(SEVERAL_FILES(out=out))
+    files: dict[tuple[str, str], Lines] = {}
+    for cell in chosen(run, cells):
+        summary = run.summary(cell)
+        if summary.valid:
+            _add(files, summary)
+    if not files:
+        raise UsageError(NO_PAIR(run=run.path, unmeasured=UNMEASURED, measured=MEASURED, load=LOAD))
+    with storing(out, OUTPUT):
+        out.mkdir(parents=True, exist_ok=True)
+    for (what, kernel), lines in files.items():
+        write_text(out / f"data-{what}-{_plain(kernel)}", _text(what, lines), OUTPUT)
+    return sum(len(lines.values) for lines in files.values())
+
+
+def _add(files: dict[tuple[str, str], Lines], summary: CellSummary) -> None:
+    """Add a cell's values to the lines of its kernel."""
+    argument = numbered(summary.labels.get("load", ""))
+    if (
+        argument is None
+        or argument[0].partition(",")[0] != LOAD
+        or summary.test not in (UNMEASURED, MEASURED)
+    ):
+        return
+    if summary.labels.get("period", PERIOD) != PERIOD:
+        return
+    kernel, number = summary.labels.get("kernel", "here"), argument[1]
+    for what, values in (("time", _times(summary)), ("latency", _latencies(summary))):
+        for place, value in values.items():
+            lines = files.setdefault((what, kernel), Lines())
+            lines.values.setdefault(number, ([], []))[place].append(value)
+            if loaded(summary) is False:
+                lines.not_loaded.add(number)
+
+
+def _times(summary: CellSummary) -> Mapping[int, float]:
+    """Times in seconds, by column."""
+    found = (load.results.get(RUN_TIME) for load in summary.loads if load.name == LOAD)
+    time = next((its for its in found if isinstance(its, int | float)), None)
+    return {} if time is None else {0 if summary.test == UNMEASURED else 1: time / 1e9}
+
+
+def _latencies(summary: CellSummary) -> Mapping[int, float]:
+    """Latencies in microseconds, by column."""
+    found = {}
+    for place, name in enumerate((PROCESS, HANDLER)):
+        column = summary.columns.get(name)
+        if column is not None and column.max is not None:
+            found[place] = column.max / 1e3
+    return found
+
+
+def _text(what: str, lines: Lines) -> str:
+    rows = [f"# {HEADS[what]}"]
+    if lines.not_loaded:
+        rows.append("# not loaded: " + " ".join(f"{number:g}" for number in sorted(lines.not_loaded)))
+    for number, both in sorted(lines.values.items()):
+        values = " ".join(f"{median(values):.6f}" if values else "nan" for values in both)
+        rows.append(f"{number:g} {values}")
+    return "\n".join(rows) + "\n"
+
+
+def _plain(kernel: str) -> str:
+    """A kernel's label as a part of a file name."""
+    return re.sub(r"[^A-Za-z0-9._=@+-]+", "-", kernel).strip("-")
+
+
+FORMAT = Format(
+    "sh7780data",
+    "-data",
+    "a folder with the data files of figures 2 to 5 of sh7780-2008",
+    write,
+    one_text=False,
+)

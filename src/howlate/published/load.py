@@ -1,0 +1,46 @@
+"""The reference files: `documents/<study>.toml`."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+from howlate.errors import UsageError
+from howlate.model.decode import parse_toml, read_text, suggestion
+from howlate.published.decode import decode_reference
+from howlate.published.reference import Reference
+from howlate.words.statement import rule
+
+OTHER_STUDY = rule(
+    "reference.other-study", 'it is of the study "{study}"', remedy="name the file {study}.toml"
+)
+NO_REFERENCE = rule("reference.none", 'there are no published figures of "{study}"', remedy="{hint}")
+
+REFERENCE = Path(__file__).parent / "documents"
+
+
+def references(folder: Path = REFERENCE) -> dict[str, Path]:
+    """The files that come with howlate, by study."""
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+def read_reference(path: Path) -> Reference:
+    """Decode a file; errors name file and place. Numbers keep the digits as written."""
+    read = parse_toml(read_text(path, UsageError), str(path), parse_float=Decimal)
+    found = decode_reference(read)
+    if found.study != path.stem:
+        raise read.fail(OTHER_STUDY(study=found.study))
+    return found
+
+
+def reference_path(study: str, folder: Path = REFERENCE) -> Path:
+    """The path of the published figures of a study; otherwise an error with the nearest name."""
+    known = references(folder)
+    if study not in known:
+        raise UsageError(NO_REFERENCE(study=study, hint=suggestion(study, known)))
+    return known[study]
+
+
+def find_reference(study: str, folder: Path = REFERENCE) -> Reference:
+    """The published figures of a study; otherwise an error with the nearest name."""
+    return read_reference(reference_path(study, folder))

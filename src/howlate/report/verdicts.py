@@ -1,0 +1,152 @@
+"""Verdicts as sentences and a sheet, and for a CI job as JUnit and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree
+
+from howlate.analysis.promise import (
+    limits,
+    rate_line,
+    remaining,
+    run_sentence,
+    sentence,
+    standing_in_the_way,
+    statements,
+    stretch_line,
+)
+from howlate.analysis.verdict import Ruling, Verdict, worst
+from howlate.report.document import Item, Texts
+from howlate.report.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels, numbers, texts, times
+from howlate.report.units import Unit
+from howlate.words.language import _
+from howlate.words.quantities import seconds_text, share_text
+from howlate.words.say import say
+from howlate.words.statement import Statement, rule
+
+TITLE = rule("verdict.title", "Verdict in {unit}, with {confidence:level} confidence")
+TITLE_EXACT = rule("verdict.title-exact", "Verdict in {unit} of virtual time, exact for these seeds")
+US = Unit("us", 1000, 1)
+
+
+def opening(verdicts: Sequence[Verdict]) -> tuple[Statement, ...]:
+    """The run's sentence and what belongs to it: first on page and terminal."""
+    return (*run_sentence(verdicts), *limits(verdicts)) if verdicts else ()
+
+
+def items(verdicts: Sequence[Verdict]) -> Iterator[Item]:
+    """All that is said of them: of one row its sentences, of several a table and what is open."""
+    yield Texts("verdict", opening(verdicts))
+    if len(verdicts) == 1:
+        yield Texts("more", tuple(statements(verdicts[0])[1:]))
+        return
+    yield sheet(verdicts)
+    for verdict in verdicts:
+        if verdict.outcome is not Ruling.PASS:
+            yield Texts("said", (sentence(verdict),))
+            yield Texts("more", tuple(statements(verdict)[1:]))
+    common = [set(statements(verdict)) for verdict in verdicts]
+    yield Texts(
+        "more", tuple(told for told in statements(verdicts[0])[1:] if all(told in row for row in common))
+    )
+
+
+def briefly(verdicts: Sequence[Verdict]) -> Iterator[Item]:
+    """The run's sentence, and of rows that do not pass what stands in their way."""
+    yield Texts("verdict", opening(verdicts))
+    if len(verdicts) == 1:
+        yield Texts("more", (rate_line(verdicts[0]), stretch_line(verdicts[0]), *remaining(verdicts[0])))
+        return
+    for verdict in verdicts:
+        if verdict.outcome is not Ruling.PASS:
+            yield Texts("said", (sentence(verdict),))
+            yield Texts("more", tuple(standing_in_the_way(verdict)))
+
+
+def sheet(verdicts: Sequence[Verdict]) -> Sheet:
+    """A row each."""
+    maxima = [verdict.evidence.max_ns for verdict in verdicts]
+    confidence = verdicts[0].asked.confidence
+    exact = verdicts[0].evidence.virtual
+    return Sheet(
+        "verdict",
+        say(TITLE_EXACT(unit=US.sign) if exact else TITLE(unit=US.sign, confidence=confidence)),
+        (
+            labels("row", _("row"), [verdict.evidence.name for verdict in verdicts]),
+            _rulings(verdicts),
+            times("deadline", _("deadline"), [v.asked.deadline_ns for v in verdicts], US),
+            times("max", _("max"), maxima, US, strong=True),
+            numbers("misses", _("misses"), [v.evidence.deadline.misses for v in verdicts]),
+            numbers("releases", _("releases"), [v.evidence.deadline.releases for v in verdicts]),
+            numbers(
+                "rate",
+                _("share") if exact else _("share at most"),
+                [v.rate.upper for v in verdicts],
+                share_text,
+            ),
+            _horizons(verdicts),
+        ),
+        tuple(Row(kind="" if v.evidence.max_ns is not None else "invalid") for v in verdicts),
+        kind="verdict",
+    )
+
+
+def _rulings(verdicts: Sequence[Verdict]) -> Column:
+    cells = (SheetCell(verdict.outcome, state=verdict.outcome.lower()) for verdict in verdicts)
+    return Column("verdict", _("verdict"), tuple(cells), words=True)
+
+
+def _horizons(verdicts: Sequence[Verdict]) -> Column:
+    """For how long the largest value is a bound."""
+    shown = [
+        seconds_text(v.stretch.horizon_s) if v.stretch.bound and v.stretch.horizon_s else NOTHING
+        for v in verdicts
+    ]
+    return texts("horizon", _("bound for"), shown)
+
+
+def markdown(name: str, verdicts: Sequence[Verdict]) -> str:
+    """A summary for the page of a CI job."""
+    lines = [f"## {say(told)}" if i == 0 else f"{say(told)}" for i, told in enumerate(opening(verdicts))]
+    shown = sheet(verdicts)
+    heads = [column.heading for column in shown.columns]
+    rows = zip(*([cell.text for cell in column.cells] for column in shown.columns), strict=True)
+    table = [_line(heads), _line(["---"] * len(heads)), *map(_line, rows)]
+    details = [
+        "\n".join(
+            [f"**{say(sentence(verdict))}**", "", *(f"- {say(told)}" for told in statements(verdict)[1:])]
+        )
+        for verdict in verdicts
+    ]
+    return "\n\n".join([*lines, shown.title, "\n".join(table), *details, f"`{name}`"]) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def junit(name: str, verdicts: Sequence[Verdict]) -> str:
+    """A test suite with a case each: FAIL is a failure, INCONCLUSIVE an error."""
+    count = [verdict.outcome for verdict in verdicts].count
+    totals = {"tests": len(verdicts), "failures": count(Ruling.FAIL), "errors": count(Ruling.INCONCLUSIVE)}
+    suite = ElementTree.Element("testsuite", {"name": name, **{key: str(n) for key, n in totals.items()}})
+    for verdict in verdicts:
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            classname=name,
+            name=verdict.evidence.name or name,
+            time=f"{verdict.evidence.seconds:.3f}",
+        )
+        told = [say(statement) for statement in statements(verdict)]
+        kind = {Ruling.FAIL: "failure", Ruling.INCONCLUSIVE: "error"}.get(verdict.outcome)
+        if kind is None:
+            ElementTree.SubElement(case, "system-out").text = "\n".join(told)
+        else:
+            ElementTree.SubElement(case, kind, message=told[0], type=verdict.outcome).text = "\n".join(told)
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def outcome_of(verdicts: Sequence[Verdict]) -> Ruling:
+    return worst([verdict.outcome for verdict in verdicts])

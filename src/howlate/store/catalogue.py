@@ -1,0 +1,216 @@
+"""Many runs at once: which there are below a folder, and what is known of each (docs/query.md, "How it stays quick").
+
+Of a run only the small files are read: run.json, and of each cell summary.json and checksums.json. What was read is
+kept in an index beside the runs, `.howlate-index`. An entry counts only while each of these files, and
+samples.parquet, has the size, times and inode that it had before it was read. The index can be removed at any time; a
+folder that cannot be written to has none."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from howlate import __version__
+from howlate.analysis.valid import UNCHECKED
+from howlate.errors import HowlateError, UsageError
+from howlate.model.catalogue import KnownCell, KnownRun
+from howlate.store.checksums import CHECKSUMS
+from howlate.store.files import looking
+from howlate.store.run_folder import RUN, SAMPLES, SUMMARY, RunFolder
+from howlate.words.statement import Statement, rule
+
+NO_RUNS = rule(
+    "store.no-runs",
+    "there is no run in {places:all}",
+    remedy="name run folders, or a folder that holds some; `howlate check` makes a run",
+)
+INDEX = ".howlate-index"
+SETTLED_NS = 2_000_000_000
+"""A file that was changed so recently could be changed again without another time: it is not kept in the index."""
+_FORM = f"1 howlate {__version__}"
+"""The index of another howlate is made anew."""
+_DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A run, or one of its cells, that could not be read."""
+
+    place: Path
+    reason: Statement
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All runs that could be read, the oldest first, and what was left out."""
+
+    runs: tuple[KnownRun, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+
+class _IndexedRun(msgspec.Struct, frozen=True):
+    """A run of the index."""
+
+    stamp: bytes
+    run: KnownRun
+
+
+class _RunIndex(msgspec.Struct, frozen=True):
+    """The file. Entries are called by the names of their folders, so that the index moves with them."""
+
+    form: str
+    entries: dict[str, _IndexedRun]
+
+
+@dataclass(frozen=True)
+class _RunFiles:
+    """A run's files as they stood before any of them was read."""
+
+    stamp: bytes
+    cells: tuple[str, ...]
+    newest_ns: int
+
+    @property
+    def settled(self) -> bool:
+        return time.time_ns() - self.newest_ns > SETTLED_NS
+
+
+@dataclass
+class _RunsRead:
+    """What was read so far."""
+
+    runs: list[KnownRun] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def read(self, folders: Sequence[Path], known: Mapping[str, _IndexedRun]) -> dict[str, _IndexedRun]:
+        """Each run, from the index where its files are as they were; returns what the next index holds."""
+        kept = {}
+        for folder in folders:
+            try:
+                look = _look(folder)
+                entry = known.get(folder.name)
+                if entry is None or entry.stamp != look.stamp:
+                    entry = _IndexedRun(look.stamp, self._read_run(folder, look.cells))
+            except HowlateError as problem:
+                self.left_out.append(LeftOut(folder, problem.statement))
+                continue
+            if look.settled and len(entry.run.cells) == len(look.cells):
+                kept[folder.name] = entry
+            self.runs.append(replace(entry.run, folder=str(folder)))
+        return kept
+
+    def _read_run(self, path: Path, names: Sequence[str]) -> KnownRun:
+        """A run and those of its cells that can be read, in the order of its plan."""
+        folder = RunFolder(path)
+        run = folder.read_run()
+        order = {cell.id: place for place, cell in enumerate(run.plan.cells)}
+        cells = []
+        for name in sorted(names, key=lambda name: (order.get(name, len(order)), name)):
+            try:
+                cells.append(_cell(folder, name))
+            except HowlateError as problem:
+                self.left_out.append(LeftOut(folder.cells_path / name, problem.statement))
+        return KnownRun.of(path.name, run, tuple(cells))
+
+
+def read_catalogue(places: Sequence[Path], index: bool = True) -> Catalogue:
+    """The runs that these folders are or hold; UsageError where there is none. `index`: what an earlier call read
+    may be taken from the index."""
+    reading = _RunsRead()
+    for place in places:
+        folders = folders_of(place)
+        known = _read_index(place / INDEX) if index else {}
+        kept = reading.read(folders, known)
+        if index and folders != [place] and kept != known:
+            _write_index(place / INDEX, kept)
+    if not reading.runs and not reading.left_out:
+        raise UsageError(NO_RUNS(places=tuple(map(str, places))))
+    once = {os.path.realpath(run.folder): run for run in reading.runs}
+    runs = sorted(once.values(), key=lambda run: (run.started, run.id))
+    return Catalogue(tuple(runs), tuple(reading.left_out))
+
+
+def folders_of(place: Path) -> list[Path]:
+    """The run folder that this is, or all that stand directly in it."""
+    with looking(place):
+        if (place / RUN).is_file():
+            return [place]
+        found = sorted(entry.path for entry in os.scandir(place)) if place.is_dir() else []
+        return [Path(path) for path in found if os.path.isfile(f"{path}/{RUN}")]  # noqa: PTH113 - of a thousand
+
+
+def _cell(folder: RunFolder, name: str) -> KnownCell:
+    """A cell whose checksums stand beside it is not held against itself once more, and its samples are known by
+    their size: nothing of them is read."""
+    files = folder.files(name)
+    if SAMPLES not in files.known or SUMMARY not in files.known:
+        summary = files.summary()
+        return KnownCell.of(summary, not any(warning.rule == UNCHECKED.id for warning in summary.warnings))
+    summary = files.stored_summary()
+    size = _status(f"{files.folder}/{SAMPLES}")[0]
+    samples = size == files.known[SAMPLES].size
+    changed = size >= 0 and not samples
+    return KnownCell.of(replace(summary, valid=summary.valid and not changed), samples)
+
+
+def _look(folder: Path) -> _RunFiles:
+    """What the entry of a run is made of, without opening it. howlate replaces files by renaming, so that a new one
+    has another inode."""
+    cells = {}
+    with looking(folder):
+        files = [_status(f"{folder}/{RUN}")]
+        for name in sorted(entry.name for entry in os.scandir(folder / "cells")):
+            statuses = [_status(f"{folder}/cells/{name}/{file}") for file in (SUMMARY, CHECKSUMS, SAMPLES)]
+            if not name.startswith(".") and statuses[0] != NOT_THERE:
+                cells[name] = statuses
+                files += statuses
+    return _RunFiles(
+        _digest(repr((files, list(cells))).encode()), tuple(cells), max(max(times) for _, _, *times in files)
+    )
+
+
+Status = tuple[int, int, int, int]
+NOT_THERE: Status = (-1, 0, 0, 0)
+
+
+def _status(path: str) -> Status:
+    """Size, inode, and the times of its content and of its entry."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - of a thousand
+    except (FileNotFoundError, NotADirectoryError):
+        return NOT_THERE
+    return (found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
+
+
+def _read_index(path: Path) -> dict[str, _IndexedRun]:
+    """Nothing where there is none that this howlate wrote."""
+    try:
+        stored = path.read_bytes()
+        index = msgspec.msgpack.decode(stored[_DIGEST_BYTES:], type=_RunIndex)
+    except (OSError, msgspec.DecodeError):
+        return {}
+    whole = index.form == _FORM and stored[:_DIGEST_BYTES] == _digest(stored[_DIGEST_BYTES:])
+    return index.entries if whole else {}
+
+
+def _write_index(path: Path, entries: Mapping[str, _IndexedRun]) -> None:
+    """Not synced: what a crash leaves is read as nothing, and made anew."""
+    beside = path.with_name(f"{INDEX}.{os.getpid()}.new")
+    with suppress(OSError):
+        try:
+            content = msgspec.msgpack.encode(_RunIndex(_FORM, dict(entries)))
+            beside.write_bytes(_digest(content) + content)
+            beside.rename(path)
+        finally:
+            beside.unlink(missing_ok=True)

@@ -1,0 +1,225 @@
+"""SQL over many runs: tables in memory of what the catalogue knows, and the samples as they stand in their Parquet
+files (docs/query.md has the columns). A query reads; it cannot write."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from howlate.analysis.statistics import STATISTICS
+from howlate.errors import DamagedError, UsageError
+from howlate.model.catalogue import KnownCell, KnownRun
+from howlate.store.duck import connection, scan
+from howlate.store.run_folder import SAMPLES
+from howlate.words.statement import rule
+
+WRONG_SQL = rule(
+    "query.wrong-sql", "the query is wrong: {problem}", remedy="see docs/query.md for the tables"
+)
+NOT_A_QUERY = rule(
+    "query.not-a-query",
+    "{statement} is not a query",
+    remedy="write one SELECT; `howlate query` changes nothing",
+)
+SEVERAL_QUERIES = rule("query.several", "there are {count} statements", remedy="write one SELECT")
+NO_QUERY = rule("query.none", "the query is empty", remedy='write one, such as "SELECT * FROM runs"')
+UNREADABLE_SAMPLES = rule(
+    "query.unreadable-samples",
+    "the samples cannot be read: {problem}",
+    remedy="`howlate show --verify RUN` names the files that are damaged",
+)
+NO_SAMPLES = rule(
+    "query.no-samples", "none of these runs has samples", remedy="name runs that have some behind the query"
+)
+
+Columns = Mapping[str, str]
+"""The SQL type of each column."""
+
+
+def column_of(statistic: str) -> str:
+    """A statistic's column: "max_ns", "p99_9_ns" of the quantile "0.999"."""
+    if not statistic[0].isdigit():
+        return f"{statistic}_ns"
+    percent = f"{float(statistic) * 100:.6f}".rstrip("0").rstrip(".")
+    return f"p{percent.replace('.', '_')}_ns"
+
+
+_STATISTICS = {column_of(entry.name): entry.name for entry in STATISTICS}
+_RATIONAL = ("mean_ns", "stddev_ns")
+TABLES: Mapping[str, Columns] = {
+    "runs": {
+        **dict.fromkeys(("run", "folder", "id"), "VARCHAR"),
+        "started": "TIMESTAMP",
+        **dict.fromkeys(("study", "target", "clock", "howlate", "probe"), "VARCHAR"),
+        "scale": "DOUBLE",
+        "cells": "BIGINT",
+    },
+    "cells": {
+        **dict.fromkeys(
+            ("run", "cell", "test", "kernel", "load", "period", "policy", "timer", "cpu"), "VARCHAR"
+        ),
+        "labels": "MAP(VARCHAR, VARCHAR)",
+        "repetition": "BIGINT",
+        "valid": "BOOLEAN",
+        "stop_reason": "VARCHAR",
+        **dict.fromkeys(("releases", "recorded", "overruns", "dropped", "deadline_ns", "misses"), "BIGINT"),
+    },
+    "statistics": {
+        **dict.fromkeys(("run", "cell", "measured"), "VARCHAR"),
+        "count": "BIGINT",
+        **{name: "DOUBLE" if name in _RATIONAL else "BIGINT" for name in _STATISTICS},
+    },
+    "facts": dict.fromkeys(("run", "machine", "fact", "value"), "VARCHAR"),
+}
+SAMPLES_TABLE = "samples"
+"""The view over the Parquet files. It has the columns `run` and `cell`, and those of the tests."""
+_LABELS = ("kernel", "load", "period", "policy", "timer", "cpu")
+
+
+@dataclass(frozen=True)
+class SqlAnswer:
+    """What a query gave."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+
+
+def ask(sql: str, runs: Sequence[KnownRun]) -> SqlAnswer:
+    """The answer to one SELECT over these runs; UsageError where it is anything else, or wrong."""
+    with tempfile.TemporaryDirectory(prefix="howlate-query-") as spill, connection(Path(spill)) as database:
+        _must_be_a_query(database, sql)
+        names = names_of(runs)
+        for table, columns in TABLES.items():
+            rows = list(_ROWS[table](runs, names)) if _names(sql, table) else []
+            _fill(database, table, columns, rows)
+        if _names(sql, SAMPLES_TABLE):
+            _view_samples(database, runs, names)
+        try:
+            answered = database.execute(sql)
+            headings = tuple(str(column[0]) for column in answered.description or ())
+            return SqlAnswer(headings, answered.fetchall())
+        except duckdb.IOException as problem:
+            raise DamagedError(UNREADABLE_SAMPLES(problem=_first_lines(problem))) from None
+        except duckdb.Error as problem:
+            raise UsageError(WRONG_SQL(problem=_first_lines(problem))) from None
+        except RuntimeError as problem:
+            raise KeyboardInterrupt from problem
+
+
+def _names(sql: str, table: str) -> bool:
+    """Whether a query may be about a table: what it does not name need not be filled."""
+    return re.search(rf"\b{table}\b", sql, re.IGNORECASE) is not None
+
+
+def names_of(runs: Sequence[KnownRun]) -> dict[str, str]:
+    """What the column `run` calls each folder: by its name, by its path where two have the same."""
+    short = [Path(run.folder).name for run in runs]
+    return {
+        run.folder: name if short.count(name) == 1 else run.folder
+        for run, name in zip(runs, short, strict=True)
+    }
+
+
+def _must_be_a_query(database: duckdb.DuckDBPyConnection, sql: str) -> None:
+    try:
+        statements = database.extract_statements(sql)
+    except duckdb.Error as problem:
+        raise UsageError(WRONG_SQL(problem=_first_lines(problem))) from None
+    if not statements:
+        raise UsageError(NO_QUERY())
+    if len(statements) > 1:
+        raise UsageError(SEVERAL_QUERIES(count=len(statements)))
+    if statements[0].type != duckdb.StatementType.SELECT:
+        raise UsageError(NOT_A_QUERY(statement=str(statements[0].type).rpartition(".")[2]))
+
+
+def _first_lines(problem: duckdb.Error) -> str:
+    """What is wrong, with the names that may have been meant, without the query again."""
+    kind, _, text = str(problem).partition("\n\nLINE ")[0].partition(": ")
+    lines = [line.strip() for line in (text or kind).splitlines() if line.strip()]
+    return " ".join(lines[:2]).rstrip(".!")
+
+
+def _fill(
+    database: duckdb.DuckDBPyConnection, table: str, columns: Columns, rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """A table with these rows; each column is handed over as one list."""
+    declared = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
+    database.execute(f"CREATE TABLE {table} ({declared})")
+    if rows:
+        lists = [list(column) for column in zip(*rows, strict=True)]
+        each = ", ".join(f"unnest(${i}::{kind}[])" for i, kind in enumerate(columns.values(), 1))
+        database.execute(f"INSERT INTO {table} SELECT {each}", lists)
+
+
+Names = Mapping[str, str]
+Rows = Iterator[tuple[Any, ...]]
+
+
+def _runs(runs: Sequence[KnownRun], names: Names) -> Rows:
+    for run in runs:
+        versions = [run.versions.get(name) for name in ("howlate", "probe")]
+        stated = (run.id, _time(run.started), run.study, run.target, run.clock)
+        yield (names[run.folder], run.folder, *stated, *versions, run.scale, len(run.cells))
+
+
+def _cells(runs: Sequence[KnownRun], names: Names) -> Rows:
+    for run in runs:
+        for cell in run.cells:
+            labels = (cell.labels.get(name) for name in _LABELS)
+            counts = (cell.releases, cell.recorded, cell.overruns, cell.dropped)
+            state = (cell.repetition, cell.valid, cell.stop_reason)
+            deadline = (cell.deadline_ns, cell.misses)
+            yield (names[run.folder], cell.id, cell.test, *labels, cell.labels, *state, *counts, *deadline)
+
+
+def _statistics(runs: Sequence[KnownRun], names: Names) -> Rows:
+    for run in runs:
+        for cell in run.cells:
+            for name, column in cell.columns.items():
+                figures = (column.figures.get(statistic) for statistic in _STATISTICS.values())
+                yield (names[run.folder], cell.id, name, column.count, *figures)
+
+
+def _facts(runs: Sequence[KnownRun], names: Names) -> Rows:
+    for run in runs:
+        for machine, facts in run.machines.items():
+            for fact, value in facts.items():
+                text = str(value).lower() if isinstance(value, bool) else str(value)
+                yield (names[run.folder], machine, fact, text)
+
+
+_ROWS = {"runs": _runs, "cells": _cells, "statistics": _statistics, "facts": _facts}
+
+
+def _time(started: str) -> str | None:
+    """None for what is no time: an imported run's may be unknown."""
+    return started.removesuffix("Z") if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d", started) else None
+
+
+def _view_samples(database: duckdb.DuckDBPyConnection, runs: Sequence[KnownRun], names: Names) -> None:
+    """Nothing is read but what the query needs: DuckDB skips columns, and the row groups that cannot match."""
+    cells = [(run, cell) for run in runs for cell in run.cells if cell.samples]
+    if not cells:
+        raise UsageError(NO_SAMPLES())
+    paths = [_samples_of(run, cell) for run, cell in cells]
+    rows = [(str(path), names[run.folder], cell.id) for path, (run, cell) in zip(paths, cells, strict=True)]
+    _fill(database, "sample_files", {"path": "VARCHAR", "run": "VARCHAR", "cell": "VARCHAR"}, rows)
+    files = scan(*paths).removesuffix(")")
+    try:
+        database.execute(
+            f"CREATE VIEW {SAMPLES_TABLE} AS SELECT run, cell, * EXCLUDE (path, run, cell, filename) "
+            f"FROM {files}, union_by_name = true, filename = true) JOIN sample_files ON path = filename"
+        )
+    except duckdb.Error as problem:
+        raise DamagedError(UNREADABLE_SAMPLES(problem=_first_lines(problem))) from None
+
+
+def _samples_of(run: KnownRun, cell: KnownCell) -> Path:
+    return Path(run.folder) / "cells" / cell.id / SAMPLES

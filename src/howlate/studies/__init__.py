@@ -1,0 +1,44 @@
+"""The studies that come with howlate, and those that the user names by their files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from howlate.errors import UsageError
+from howlate.model.decode import nearest, read_text
+from howlate.model.study import Study, read_study
+from howlate.rooms import folders
+from howlate.words.statement import rule
+
+MISSPELT = rule(
+    "study.misspelt",
+    'the study "{name}" is not known',
+    remedy='did you mean "{near}"? Or name a file that ends in .toml',
+)
+UNKNOWN = rule(
+    "study.unknown",
+    'the study "{name}" is not known',
+    remedy="choose one of {known:all}, or name a file that ends in .toml",
+)
+
+
+def studies() -> dict[str, Path]:
+    """The studies that come with howlate, by id."""
+    paths = [path for folder in folders(__name__).values() for path in folder.glob("*.toml")]
+    return {path.stem: path for path in sorted(paths, key=lambda path: path.stem)}
+
+
+def find_study(text: str) -> Study:
+    """A study by its id or its file."""
+    if text.endswith(".toml") or "/" in text:
+        return read_study(Path(text))
+    known = studies()
+    if text not in known:
+        near = nearest(text, known)
+        raise UsageError(MISSPELT(name=text, near=near) if near else UNKNOWN(name=text, known=sorted(known)))
+    return read_study(known[text])
+
+
+def study_text(text: str) -> str:
+    """The TOML of a study that `find_study` finds."""
+    return read_text(studies().get(text) or Path(text), UsageError)

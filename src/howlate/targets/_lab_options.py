@@ -1,0 +1,29 @@
+"""What the lab can be told beside its kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from howlate.model.guest_cpus import MOST_MIPS
+
+
+@dataclass(frozen=True)
+class LabOptions:
+    """How the lab's guests are made and run."""
+
+    own: tuple[Path, ...] = ()
+    """Kernels of the user's own, as `PATH` or `NAME=PATH`, each also with `[parameters]`."""
+    modules: tuple[Path, ...] = ()
+    """Folders of modules that are built for each kernel and loaded before each cell."""
+    clock: str = "virtual"
+    jobs: int = 0
+    """Guests at once; 0: one for each CPU of the host."""
+    cached: bool = True
+    """Whether results may come from the cache."""
+    cpus: int | None = None
+    """CPUs of a guest; None: the study's number, else one."""
+    mips: int = MOST_MIPS
+    """Millions of instructions in a second of a guest's virtual time."""
+    turn_ns: int = 0
+    """The longest stretch that one of several CPUs executes before another's turn; 0: the usual one."""

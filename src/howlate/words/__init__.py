@@ -1,0 +1,1 @@
+"""The words for results: statements, quantities, languages. The only room that knows a language."""

@@ -1,0 +1,128 @@
+"""The formats of times, counts and shares for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from howlate.words.caption import Caption
+
+NARROW_SPACE = "\u202f"
+"""Between a number and its unit, and between groups of thousands."""
+
+
+def sentence_case(text: str) -> str:
+    """With a capital first letter; the others unchanged."""
+    return text[:1].upper() + text[1:]
+
+
+def time_text(ns: float, micro: str = "µs", space: str = NARROW_SPACE) -> str:
+    """A time in the unit that reads best, with three significant digits, never fewer than its whole
+    digits."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), (micro, 1e3)):
+        if abs(ns) >= size * 0.9995:
+            return f"{significant(ns / size)}{space}{unit}"
+    return f"{significant(ns)}{space}ns" if ns != int(ns) else f"{int(ns)}{space}ns"
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Three significant digits: 1.20, 12.0, 120, 1200."""
+    if value == 0:
+        return "0"
+    whole = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}")))) + 1
+    return f"{value:.{max(0, digits - whole)}f}"
+
+
+def grouped(value: int, space: str = NARROW_SPACE) -> str:
+    """An integer with its thousands separated."""
+    return f"{value:,}".replace(",", space)
+
+
+def one_in(times: float) -> Caption:
+    """A share as odds: "1 in 1 000", "1 in 10⁶"."""
+    power = round(math.log10(times)) if times > 0 else 0
+    if power >= 5 and math.isclose(times, 10.0**power, rel_tol=1e-9):
+        many = f"10{str(power).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    else:
+        many = grouped(round(times)) if times >= 10 else significant(times, 2).removesuffix(".0")
+    return Caption("1 in {many}", many=many)
+
+
+def seconds_text(seconds: float, space: str = NARROW_SPACE) -> str:
+    """A duration: "12 s", "4 min", "1 h 30 min"."""
+    if seconds < 10:
+        return f"{significant(seconds, 2).removesuffix('.0')}{space}s"
+    if seconds < 120:
+        return f"{seconds:.0f}{space}s"
+    if seconds < 2 * 3600:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{minutes}{space}min" + (f" {rest}{space}s" if rest and minutes < 10 else "")
+    hours, rest = divmod(round(seconds / 60), 60)
+    return f"{hours}{space}h" + (f" {rest}{space}min" if rest else "")
+
+
+def percent(share: float) -> str:
+    """ "33 %", "0.005 %"."""
+    value = 100 * share
+    if value == 0 or value >= 9.95:
+        return f"{value:.0f} %"
+    return f"{value:.1f} %" if value >= 0.95 else f"{value:.1g} %"
+
+
+def level_text(share: float) -> str:
+    """A quantile's share: "99.99 %"."""
+    return f"{significant(share * 100, 4).rstrip('0').rstrip('.')} %"
+
+
+def share_text(share: float, digits: int = 2, up: bool = True) -> str:
+    """A share that is a bound, rounded so that it stays one: "3.1e-06", and 0.0031 up to 0.0032."""
+    if not 1e-300 < share < 1:  # a step below has no exact power of ten
+        return f"{share:g}"
+    step = 10.0 ** (math.floor(math.log10(share)) - digits + 1)
+    steps = share / step
+    whole = math.ceil(steps - 1e-9) if up else math.floor(steps + 1e-9)
+    return f"{whole * step:.{digits}g}"
+
+
+def bytes_text(size: float) -> str:
+    """A number of bytes in the unit that reads best: "4.9 MB"."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= factor:
+            return f"{size / factor:.3g} {unit}"
+    return f"{size:.3g} B"
+
+
+def rate_text(value: float) -> str:
+    """A rate per second: "7.5", "34200"."""
+    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
+
+
+def asked_text(ns: int) -> str:
+    """A time as a user stated it, without trailing zeros: "200 µs"."""
+    number, unit = time_text(ns, space=" ").split(" ")
+    return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {unit}"
+
+
+QUANTITIES: Mapping[str, Callable[[Any], str]] = {
+    "time": lambda ns: time_text(ns, space=" "),
+    "percent": percent,
+    "count": lambda count: f"{count:,}",
+    "significant": significant,
+    "level": level_text,
+    "bytes": bytes_text,
+    "rate": rate_text,
+    "asked": asked_text,
+    "number": lambda value: f"{value:g}",
+    "probability": lambda p: f"{p:.2g}",
+    "at-most": share_text,
+    "at-least": lambda share: share_text(share, up=False),
+    "seconds": lambda seconds: seconds_text(seconds, space=" "),
+}
+"""The formats that a field of a rule's template may name: `{steal_ns:time}`."""
+
+SEPARATORS = {"list": ", ", "all": ", ", "items": "; ", "words": " "}
+"""What separates the texts of a list: `{places:items}`."""
+MOST_LISTED = 6
+"""Of longer lists, the first ones up to this number are written, and how many more there are; `all` writes
+every one."""

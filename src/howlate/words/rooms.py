@@ -1,0 +1,34 @@
+"""The rooms that state results: only their texts are translated."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from types import ModuleType
+
+from howlate.rooms import hooks
+from howlate.words.statement import RULES, Rule
+
+ROOMS = ("analysis", "charts", "report", "words")
+
+
+@functools.cache
+def modules_of_results() -> tuple[ModuleType, ...]:
+    """Every module of these rooms, and those that rooms which add to howlate name (howlate/rooms.py).
+    Importing them registers their rules, which statements read from a file need."""
+    rooms = [importlib.import_module(f"howlate.{room}") for room in ROOMS]
+    inside = [
+        importlib.import_module(module.name)
+        for room in rooms
+        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")
+    ]
+    added = [importlib.import_module(name) for names in hooks("modules_of_results") for name in names()]
+    return (*rooms, *inside, *added)
+
+
+def rules_of_results() -> Iterator[Rule]:
+    """The rules of these modules, which are translated. One with a remedy is an error: English, as its remedy is."""
+    names = {module.__name__ for module in modules_of_results()}
+    return (rule for rule in RULES.values() if rule.module in names and not rule.remedy)

@@ -1,0 +1,175 @@
+"""Converts statements to text, and to JSON and back: the border at which a sentence is made."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Union
+
+from howlate.words import language
+from howlate.words.caption import Capitalised, Caption, Listed
+from howlate.words.language import SOURCE, as_called, sentences, spoken, spoken_rule
+from howlate.words.quantities import MOST_LISTED, QUANTITIES, SEPARATORS, sentence_case
+from howlate.words.rooms import modules_of_results
+from howlate.words.statement import RULES, Rule, Statement, rule
+
+AND_MORE = rule("list.and-more", "{shown} and {count} more")
+
+
+def say(statement: Statement) -> str:
+    """A statement in the reader's language, with commands as the reader types them."""
+    return as_called(_text(statement, spoken_rule))
+
+
+Text = Union[Statement, Caption, Listed, Capitalised, str, "tuple[Text, ...]"]
+"""What can be said: a statement, a caption, a finished text, or several of these one after the other."""
+
+
+def text_of(text: Text) -> str:
+    """A `Text` in the reader's language."""
+    if isinstance(text, tuple):
+        return sentences(*map(text_of, text))
+    if isinstance(text, Caption):
+        return language._(text.template).format(
+            **{
+                name: value if isinstance(value, (int, float)) else text_of(value)
+                for name, value in text.values.items()
+            }
+        )
+    if isinstance(text, Listed):
+        return text.separator.join(filter(None, map(text_of, text.texts)))
+    if isinstance(text, Capitalised):
+        return sentence_case(text_of(text.text))
+    return say(text) if isinstance(text, Statement) else as_called(text)
+
+
+def text_to_json(text: Text) -> list[dict[str, Any]]:
+    """The statements of a text as JSON; for a finished text only the text."""
+    if isinstance(text, tuple):
+        return [each for inner in text for each in text_to_json(inner)]
+    return [to_json(text if isinstance(text, Statement) else Statement.verbatim(text_of(text)))]
+
+
+def english(statement: Statement) -> str:
+    """A statement in English, for files and programs."""
+    return _text(statement, _source)
+
+
+def remedy(statement: Statement) -> str:
+    """What to do about it, in English: the rule's own remedy, else that of a statement inside it; "" if there
+    is nothing to do."""
+    made_by = RULES.get(statement.rule)
+    if made_by and made_by.remedy and _is_known(statement):
+        return _Filler(_source).format(made_by.remedy, **statement.values)
+    inner = (value for value in statement.values.values() if isinstance(value, Statement))
+    return next(filter(None, map(remedy, inner)), "")
+
+
+def advice(message: str, remedy: str) -> str:
+    """A message and its remedy as sentences, with commands as the reader types them."""
+    ends = ".?!。？"
+    sentences = (
+        text if text[-1] in ends else f"{text}." for text in (message, sentence_case(remedy)) if text
+    )
+    return as_called(" ".join(sentences))
+
+
+def to_json(statement: Statement) -> dict[str, Any]:
+    """Rule, values and English text."""
+    return {
+        "rule": statement.rule,
+        "values": {name: _stored(value) for name, value in statement.values.items()},
+        "text": english(statement),
+    }
+
+
+def from_json(value: object) -> Statement:
+    """The inverse; a bare text, as in older runs, becomes a verbatim statement."""
+    if not isinstance(value, Mapping):
+        return Statement.verbatim(str(value))
+    stored = value.get("values")
+    values = {name: _read(each) for name, each in stored.items()} if isinstance(stored, Mapping) else {}
+    statement, text = Statement(str(value.get("rule", "")), values), str(value.get("text", ""))
+    if not _is_known(statement):
+        return replace(statement, text=text)
+    try:
+        english(statement)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # values of another kind
+        return Statement.verbatim(text, statement.rule)
+    return statement
+
+
+def _is_known(statement: Statement) -> bool:
+    """Whether this howlate has the rule, with the same fields. In another language the stored text is not
+    enough, so the rooms with such rules are imported."""
+    if statement.rule and statement.rule not in RULES and spoken() != SOURCE:
+        modules_of_results()
+    made_by = RULES.get(statement.rule)
+    return made_by is not None and statement.values.keys() == made_by.fields
+
+
+CAPTIONS = (Caption, Listed, Capitalised)
+
+Templates = Callable[[Rule, int], str]
+"""The template of a rule for a count; "" if there is none."""
+
+
+def _source(rule: Rule, count: int) -> str:
+    return rule.many if rule.many and count != 1 else rule.text
+
+
+def _text(statement: Statement, templates: Templates) -> str:
+    if not _is_known(statement):
+        return statement.text
+    made_by = RULES[statement.rule]
+    count = statement.values[made_by.by] if made_by.by else 1
+    template = templates(made_by, count)
+    if not template:  # an untranslated statement is English, including everything inside it
+        templates, template = _source, _source(made_by, count)
+    return _Filler(templates).format(template, **statement.values)
+
+
+class _Filler(string.Formatter):
+    """Writes each value in the format that its field names, and phrases in the same language."""
+
+    def __init__(self, templates: Templates) -> None:
+        self._templates = templates
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, Statement):
+            return _text(value, self._templates)
+        if isinstance(value, CAPTIONS):
+            return _caption_text(value, self._templates)
+        if isinstance(value, tuple):
+            return self._listed([self.format_field(each, "") for each in value], format_spec or "list")
+        return QUANTITIES[format_spec](value) if format_spec else str(value)
+
+    def _listed(self, texts: list[str], separator: str) -> str:
+        most = len(texts) if separator == "all" else MOST_LISTED
+        shown = SEPARATORS[separator].join(texts[:most])
+        if len(texts) <= most:
+            return shown
+        return _text(AND_MORE(shown=shown, count=len(texts) - most), self._templates)
+
+
+def _caption_text(caption: Caption | Listed | Capitalised, templates: Templates) -> str:
+    """A caption inside a statement, in the statement's language."""
+    if templates is not _source:
+        return text_of(caption)
+    with language.english():
+        return text_of(caption)
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, Statement):
+        return to_json(value)
+    if isinstance(value, CAPTIONS):
+        return _caption_text(value, _source)
+    return [_stored(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return from_json(value)
+    return tuple(_read(each) for each in value) if isinstance(value, list) else value

@@ -1,0 +1,92 @@
+"""Statements: what a rule says, as values. A rule has an id, and an English template that stands in the file that
+applies the rule; a statement is a rule's id with the values that fill the template. Text is made at the border
+(words/say.py).
+
+    STEAL = rule("cell.steal", "the hypervisor took {steal_ns:time} ({share:percent} of the measuring CPUs' time).")
+    warnings.append(STEAL(steal_ns=12_000_000, share=0.004))
+"""
+
+from __future__ import annotations
+
+import string
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from howlate.words.caption import Capitalised, Caption, Listed
+
+Value = "str | int | float | Statement | Caption | Listed | Capitalised | tuple[Value, ...]"
+"""The values of a statement. A statement or caption inside another one is a phrase of it, a tuple is a list."""
+
+RULES: dict[str, Rule] = {}
+"""Every rule of the imported modules, by its id."""
+
+VERBATIM = ""
+"""The id of a text that comes from no rule of howlate: the probe's, another program's, an older howlate's."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A sentence with fields: `{name}`, or `{name:quantity}` for a number with its unit
+    (words/quantities.py)."""
+
+    id: str
+    text: str
+    many: str = ""
+    """The template for a value of `by` other than one; "" if there is only one form."""
+    by: str = ""
+    remedy: str = ""
+    """What to do about it, a template over the same values; "" if there is nothing to do."""
+    module: str = ""
+    """The module that declares it, which decides whether it is translated (words/rooms.py)."""
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """The names of all values."""
+        templates = (self.text, self.many, self.remedy)
+        names = {name for text in templates for _, name, _, _ in string.Formatter().parse(text) if name}
+        return frozenset(names | ({self.by} if self.by else set()))
+
+    def __call__(self, **values: Any) -> Statement:
+        """The statement with these values, which are exactly the rule's fields."""
+        if values.keys() != self.fields:
+            raise TypeError(f"the rule {self.id} has the fields {sorted(self.fields)}, not {sorted(values)}")
+        return Statement(self.id, {name: _plain(value) for name, value in values.items()})
+
+
+def _plain(value: Any) -> Any:
+    """A value in the form that a statement stores: paths, errors of the system and the like as text."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_plain, value))
+    return (
+        value if isinstance(value, (Statement, Caption, Listed, Capitalised, str, int, float)) else str(value)
+    )
+
+
+def rule(rule_id: str, text: str, many: str = "", *, by: str = "", remedy: str = "") -> Rule:
+    """Declare a rule, once; the id is "room.what-it-says"."""
+    if rule_id in RULES:
+        raise ValueError(f"the rule {rule_id} is declared twice")
+    RULES[rule_id] = Rule(rule_id, text, many, by, remedy, sys._getframe(1).f_globals["__name__"])
+    return RULES[rule_id]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A rule's id, and the values for its template."""
+
+    rule: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+    """The English text as it was stored or received, for a rule that this howlate does not have; ""
+    otherwise."""
+
+    @staticmethod
+    def verbatim(text: str, rule_id: str = VERBATIM) -> Statement:
+        """A text that comes from no rule of howlate, under the id that its author gave it."""
+        return Statement(rule_id, {}, text)
+
+    def __hash__(self) -> int:
+        return hash((self.rule, self.text, frozenset(self.values)))
