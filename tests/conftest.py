@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from spent import Spent
+
 # The tests read English, whoever starts them; those of the languages say which one they want.
 os.environ["LC_ALL"] = "C.UTF-8"
 os.environ.pop("LANGUAGE", None)
@@ -29,10 +31,21 @@ for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
 
-ALONE = {"e2e", "probe", "ssh", "targets"}
-"""The folders of what works on this machine in real time: measures it, loads it, changes and restores it, looks at
-who runs on it. It runs with nothing beside it; all else, the lab's virtual time among it, on several CPUs at once. A
-test of these folders that does nothing of the kind is marked `beside`, one elsewhere that does is marked `alone`."""
+ALONE = {"probe"}
+"""The folders of what works on this machine in real time: asserts how fast it answers, loads it, changes and restores
+it. These tests run with nothing beside them; all others, the lab's virtual time among them, on several CPUs at once.
+A test of these folders that holds however busy the machine is, and changes nothing of it, is marked `beside`; one
+elsewhere that does not is marked `alone` (tests/README.md)."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--spent", metavar="FILE", type=Path, help="write what each test cost to this file, as JSON"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Spent(config.getoption("spent")))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

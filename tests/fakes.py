@@ -6,15 +6,20 @@ import _thread
 import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from howlate.errors import ExitCode, HowlateError, NotPossibleError, TargetError
+from howlate.errors import REMEDIED, ExitCode, HowlateError, NotPossibleError, TargetError
+from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities
-from howlate.model.plan import Cell
+from howlate.model.plan import Cell, Plan
 from howlate.model.study import Study
 from howlate.places import probe_path
-from howlate.targets import Checked, Outcome, Progress
+from howlate.plan import MOST_CELLS, Machines, Planned, draft_plan, on_machines, seeded
+from howlate.plan import make_plan as plan_of
+from howlate.plan.options import arguments
+from howlate.targets import Outcome, Progress
 from howlate.targets.local import LocalTarget
 from store.streams import stream as made_stream
 
@@ -71,6 +76,7 @@ LIST: dict[str, Any] = {
                 param("seed", "count", "1"),
                 param("cpus", "cpus", "0"),
                 param("work", "duration"),
+                param("deadline", "duration"),
             ],
             "columns": [],
         }
@@ -154,10 +160,55 @@ def study(
     )
 
 
+_ANSWERS: dict[Command, Answer] = {}
+
+
+def answer(commands: Sequence[Command]) -> list[Answer]:
+    """The real probe's answers, of a machine of which nothing is known; each command is asked about once."""
+    new = [command for command in dict.fromkeys(commands) if command not in _ANSWERS]
+    if new:
+        _ANSWERS.update(zip(new, LocalTarget(probe_path()).answer_elsewhere(new), strict=True))
+    return [_ANSWERS[command] for command in commands]
+
+
+def planned(
+    study: Study,
+    can: Capabilities,
+    labels: Mapping[str, str] | None = None,
+    most: int = MOST_CELLS,
+    machines: Machines | None = None,
+) -> Planned:
+    """The plan of a study on these machines, with the real probe's answers."""
+    if machines is not None:
+        study = on_machines(study, tuple(machines.can))
+        study = seeded(study, machines.seeds) if machines.seeds else study
+    draft = draft_plan(study, can, most, machines)
+    answers = dict(zip(draft.commands, answer(draft.commands), strict=True))
+    return plan_of(draft, answers, labels)
+
+
+def make_plan(
+    study: Study,
+    can: Capabilities,
+    labels: Mapping[str, str] | None = None,
+    most: int = MOST_CELLS,
+    machines: Machines | None = None,
+) -> Plan:
+    return planned(study, can, labels, most, machines).plan
+
+
+def command_of(cell: Cell) -> Command:
+    return arguments(cell.test, cell.parameters)
+
+
 class FakeTarget:
     """Measures nothing, writes a whole stream. `behaviours`, by load: what happens instead, in turn."""
 
-    def __init__(self, behaviours: Mapping[str, list[str]] | None = None) -> None:
+    def __init__(
+        self, behaviours: Mapping[str, list[str]] | None = None, not_permitted: Sequence[str] = ()
+    ) -> None:
+        """`not_permitted`: policies."""
+        self.not_permitted = not_permitted
         self.behaviours = {load: list(which) for load, which in (behaviours or {}).items()}
         self.measured: list[str] = []
 
@@ -193,8 +244,17 @@ class FakeTarget:
     def config(self, machine: str = "") -> str:
         return ""
 
-    def checked(self, cells: Sequence[Cell]) -> list[Checked]:
-        return [Checked() for _ in cells]
+    def answer(self, commands: Sequence[Command]) -> list[Answer]:
+        refused = {f"--policy={policy}": policy for policy in self.not_permitted}
+        whys = [next((refused[word] for word in command if word in refused), "") for command in commands]
+        return [
+            replace(
+                said, refusal=NotPossibleError(REMEDIED(problem=f"{why} is not permitted here", remedy=""))
+            )
+            if why
+            else said
+            for said, why in zip(answer(commands), whys, strict=True)
+        ]
 
     def stop(self) -> None:
         pass
@@ -250,7 +310,7 @@ class FakeLab:
         answers: Mapping[str, HowlateError] | None = None,
         parallel: int = 2,
         clock: str = "virtual",
-        facts: Mapping[str, str] | None = None,
+        facts: Mapping[str, str | int] | None = None,
     ) -> None:
         self.machines = kernels
         self.stream_bytes_most = 0
@@ -301,8 +361,8 @@ class FakeLab:
         rt = "-rt" in machine
         return f"CONFIG_HZ=250\n{'CONFIG_PREEMPT_RT=y' if rt else 'CONFIG_PREEMPT_DYNAMIC=y'}\n"
 
-    def checked(self, cells: Sequence[Cell]) -> list[Checked]:
-        return [Checked() for _ in cells]
+    def answer(self, commands: Sequence[Command]) -> list[Answer]:
+        return answer(commands)
 
     def stop(self) -> None:
         self.stopped.set()
@@ -336,9 +396,9 @@ class FakeLab:
                 ExitCode.BROKEN, "the guest panicked\nKernel panic - not syncing: made\n---[ end ]---"
             )
         if what == "refused":
-            raise NotPossibleError("this guest cannot")
+            raise NotPossibleError(REMEDIED(problem="this guest cannot", remedy=""))
         if what == "broken":
-            raise TargetError("the guest is gone")
+            raise TargetError(REMEDIED(problem="the guest is gone", remedy=""))
         if what in ("hang", "interrupt"):
             if what == "interrupt":
                 for _ in range(self.parallel - 1):
@@ -380,8 +440,8 @@ class ProbeLab(FakeLab):
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         return self.local.run_cell(cell, stream, on_progress)
 
-    def checked(self, cells: Sequence[Cell]) -> list[Checked]:
-        return self.local.checked(cells)
+    def answer(self, commands: Sequence[Command]) -> list[Answer]:
+        return self.local.answer(commands)
 
     def stop(self) -> None:
         self.local.stop()

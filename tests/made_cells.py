@@ -10,10 +10,12 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from howlate.analysis.describe import ValueCounts
+from howlate.analysis.scatter import Filled, grid, scatter
+from howlate.analysis.statistics import QUANTILES
 from howlate.model.bins import CellBins, Histogram, LoadCourse, Scatter, Tail, TimeBlocks
-from howlate.model.summary import QUANTILES, Accounting, CellSummary, ColumnSummary, LoadSummary
-from howlate.stats.describe import ValueCounts
-from howlate.stats.scatter import Filled, grid, scatter
+from howlate.model.summary import Accounting, CellSummary, ColumnSummary, LoadSummary
+from howlate.words.statement import Statement
 
 Int64s = npt.NDArray[np.int64]
 
@@ -185,4 +187,4 @@ def made_cell(
 
 def invalid(summary: CellSummary, *why: str) -> CellSummary:
     """The same cell with failed checks."""
-    return replace(summary, valid=False, warnings=why)
+    return replace(summary, valid=False, warnings=tuple(map(Statement.verbatim, why)))

@@ -8,12 +8,11 @@ from typing import Any
 
 from howlate.charts import Subject
 from howlate.model.bins import CellBins
+from howlate.model.loaded import CellContent, MeasuredKernel, RunContent
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
 from howlate.model.study import Study
 from howlate.model.summary import CellSummary
-from howlate.report.content import CellContent, RunContent
-from howlate.report.kernels import Kernel
 from howlate.report.points import Points
 from made_cells import made_cell
 from made_runs import FACTS, HEADER
@@ -36,7 +35,7 @@ def made_points(
         for load in loads:
             for seed in range(1, seeds + 1):
                 summary, bins, _ = made_cell(load, 100 * k + seed, n, 100, {"kernel": kernel})
-                found.append((replace(summary, id=cell_id(k, load, seed)), bins))
+                found.append((replace(summary, id=cell_id(k, load, seed), repetition=seed), bins))
     return found
 
 
@@ -56,7 +55,7 @@ def virtual_run(cells: Cells, kernels: Sequence[str] = KERNELS, **changes: Any) 
         machines=dict.fromkeys(kernels, FACTS), clock="virtual",
     )  # fmt: skip
     described = tuple(
-        Kernel(
+        MeasuredKernel(
             k,
             "6.1.0",
             "#1 SMP",

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from howlate.model.bins import CellBins
+from howlate.model.loaded import CellContent, RunContent
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
 from howlate.model.study import Study
 from howlate.model.summary import CellSummary
-from howlate.report.content import CellContent, RunContent
 from made_cells import LOADS, made_cell
 
 FACTS: dict[str, Any] = {

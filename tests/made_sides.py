@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from howlate.analysis.statistics import QUANTILES
+from howlate.model.loaded import CellContent, RunContent
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
 from howlate.model.study import Order, Study, Value
-from howlate.model.summary import QUANTILES, Accounting, CellSummary, ColumnSummary, LargestAlone, LoadSummary
-from howlate.report.content import CellContent, RunContent
+from howlate.model.summary import Accounting, CellSummary, ColumnSummary, LargestAlone, LoadSummary
+from howlate.words.statement import Statement
 
 US = 1000
 
@@ -81,7 +83,8 @@ def summary_of(cell: Cell, made: Made, kernel: str, clock: str = "tsc") -> CellS
         cell.id, cell.test, {**cell.labels, "kernel": kernel, "cpu": "0"},
         Accounting(1000 + made.overruns, 1000, made.overruns, 0, 0, 0, 0, "skip"),
         "activations", {"before": clock, "after": clock}, made.valid, {made.column: column},
-        loads=loads, warnings=() if made.valid else ("it was made invalid",),
+        loads=loads, repetition=cell.repetition,
+        warnings=() if made.valid else (Statement.verbatim("it was made invalid"),),
     )  # fmt: skip
 
 

@@ -12,21 +12,27 @@ SCRIPT = """#!/bin/sh
 {before}
 case $1 in
   list | facts) exec cat "$0.$1.json" ;;
-  plan) exec sed 's/.*/{{"ok": true, "warnings": []}}/' ;;
+  plan) "{probe}" plan --elsewhere | if [ "$STAND_IN" = no-fifo ]; then sed "{no_fifo}"; else cat; fi; exit ;;
   restore) exit 0 ;;
 esac
 exec "{python}" "{measures}" "$@"
 """
+NO_FIFO = (
+    r"s/^{\"ok\": true,\(.*\"policy\": \"fifo\)/{\"ok\": false, \"exit_code\": 3,"
+    r" \"message\": \"SCHED_FIFO:80 is not permitted\", \"remedy\": \"Grant CAP_SYS_NICE\",\1/"
+)
 
 
 def put(path: Path, before: str = "") -> None:
     """Makes the program, which does `before` first. The shell answers whatever needs no stream: Python would take
     longer to start than most tests take."""
     import fakes
+    from howlate.places import probe_path
 
     for what, answer in (("list", fakes.LIST), ("facts", fakes.FACTS)):
         Path(f"{path}.{what}.json").write_text(json.dumps(answer))
-    path.write_text(SCRIPT.format(before=before, python=sys.executable, measures=HERE / "stand_in.py"))
+    programs = {"python": sys.executable, "probe": probe_path(), "measures": HERE / "stand_in.py"}
+    path.write_text(SCRIPT.format(before=before, no_fifo=NO_FIFO, **programs))
     path.chmod(0o755)
 
 
@@ -40,10 +46,12 @@ def main() -> int:
     if mode == "broken" and options.get("load"):
         return 4
     sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
-    from store.streams import stream
+    from store.streams import header, stream
 
+    own = {name: options[name] for name in ("deadline",) if name in options}
+    latencies = [1000 + n for n in range(int(options.get("activations", "100")))]
     Path(options["stream"]).write_bytes(
-        stream([1000 + n for n in range(int(options.get("activations", "100")))])
+        stream(latencies, header_changes={"parameters": header()["parameters"] | own})
     )
     print("progress 100 100000000 1099", flush=True)
     return 0

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from fakes import FakeTarget, study
+from heard import Heard
 from howlate.cli._progress import described
-from howlate.errors import DamagedError, ExitCode, StorageError, TargetError, UsageError
+from howlate.errors import REMEDIED, DamagedError, ExitCode, StorageError, TargetError, UsageError
 from howlate.execute import (
     PREFIX,
     Failure,
@@ -25,41 +26,18 @@ from howlate.execute import (
 from howlate.model.finding import Aim
 from howlate.model.plan import Cell, Plan
 from howlate.model.study import Order, Value
-from howlate.model.summary import CellSummary
 from howlate.plan.aim import aim_of
 from howlate.prepare import Asked, prepare
-from howlate.report.content import read_content
 from howlate.session import Session, begin, newest_unfinished, reopen
 from howlate.store import ingest as ingesting
 from howlate.store import summarise as summarising
+from howlate.store.loaded import load_run
 from howlate.store.run_folder import RunFolder
 from howlate.store.scratch import remove_stale
 from howlate.targets import Outcome, Progress
+from howlate.words.say import english
+from howlate.words.statement import Statement
 from rights import without_rights
-
-
-class Heard:
-    """A listener that remembers."""
-
-    def __init__(self) -> None:
-        self.started: list[str] = []
-        self.made: list[str] = []
-        self.failures: list[Failure] = []
-        self.left: list[float] = []
-
-    def starts(self, cell: Cell, number: int, of: int, left_s: float) -> None:
-        self.started.append(cell.id)
-        self.left.append(left_s)
-
-    def progress(self, cell: Cell, progress: Progress, left_s: float) -> None:
-        self.left.append(left_s)
-
-    def whole(self, cell: Cell, summary: CellSummary) -> None:
-        self.made.append(cell.id)
-
-    def failed(self, failure: Failure) -> None:
-        self.failures.append(failure)
-
 
 ASKED = Asked(study(axes={"load": ("none", "cpu:50", "cpu:100")}, order=Order("interleaved", 0, 2)))
 
@@ -67,7 +45,7 @@ ASKED = Asked(study(axes={"load": ("none", "cpu:50", "cpu:100")}, order=Order("i
 def run(target: FakeTarget, out: Path, asked: Asked = ASKED) -> tuple[Session, Tally, Heard]:
     prepared, heard = prepare(asked, target), Heard()
     session = begin(prepared, out)
-    tally = execute(session.folder, session.run.plan, session.cells, target, prepared.can, heard)
+    tally = execute(session.folder, session.run.plan, session.cells, target, heard)
     return session, tally, heard
 
 
@@ -106,7 +84,7 @@ def test_what_fails_is_kept_apart_and_repeated_alone(tmp_path: Path) -> None:
     for cell, time in before.items():
         assert (folder.cell_path(cell) / "summary.json").stat().st_mtime_ns == time
     assert folder.failed_cells() == {}
-    assert any("gone on at" in w for w in session.run.warnings)
+    assert any("continued at" in english(w) for w in session.run.warnings)
 
 
 def test_nothing_possible_and_nothing_left(tmp_path: Path) -> None:
@@ -135,7 +113,7 @@ def test_an_interrupted_cell_is_not_whole(tmp_path: Path) -> None:
     folder = RunFolder.open(out)
     assert len(folder.whole_cells()) == 1
     (failed,) = folder.failed_cells().values()
-    assert failed == {"exit_code": 5, "message": "interrupted"}
+    assert failed == {"exit_code": 5, "message": "interrupted", "rule": "run.interrupted", "values": {}}
     _, tally, _ = run(FakeTarget(), out)
     assert tally == Tally(6, ())
 
@@ -143,16 +121,15 @@ def test_an_interrupted_cell_is_not_whole(tmp_path: Path) -> None:
 def test_a_remedy_is_kept_told_and_shown(tmp_path: Path) -> None:
     class Silent(FakeTarget):
         def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
-            raise TargetError("the probe has said nothing", "see `howlate doctor`")
+            raise TargetError(REMEDIED(problem="the probe has said nothing", remedy="see `howlate doctor`"))
 
     session, tally, _ = run(Silent(), tmp_path / "r", Asked(study(axes={"load": ("none",)})))
     _, seen = reopen(session.folder)
     assert tally.failures == seen.failures
     assert [f.remedy for f in tally.failures] == ["see `howlate doctor`"]
     assert "has said nothing. See `howlate doctor`" in described(tally.failures[0], ("load",))
-    assert list(read_content(session.folder.path).failed.values()) == [
-        "the probe has said nothing. See `howlate doctor`."
-    ]
+    (error,) = load_run(session.folder.path).failed.values()
+    assert (error["message"], error["remedy"]) == ("the probe has said nothing", "see `howlate doctor`")
 
 
 def test_an_exceeded_threshold_is_a_whole_cell_and_code_one_also_when_nothing_is_left_to_measure(
@@ -170,7 +147,11 @@ def test_a_full_disk_ends_the_run_and_keeps_what_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(stream: Path, folder: Path) -> None:
-        raise StorageError(f"{folder} could not be written: No space left on device", "make room there")
+        raise StorageError(
+            REMEDIED(
+                problem=f"{folder} could not be written: No space left on device", remedy="make room there"
+            )
+        )
 
     out, real, calls = tmp_path / "r", ingesting.ingest, iter(range(100))
     monkeypatch.setattr(ingesting, "ingest", lambda s, f: real(s, f) if next(calls) < 2 else full(s, f))
@@ -180,7 +161,9 @@ def test_a_full_disk_ends_the_run_and_keeps_what_is_whole(
 
 
 @pytest.mark.parametrize("step", ["ingest", "summarise"])
-@pytest.mark.parametrize("end", [KeyboardInterrupt(), StorageError("the disk is full")])
+@pytest.mark.parametrize(
+    "end", [KeyboardInterrupt(), StorageError(REMEDIED(problem="the disk is full", remedy=""))]
+)
 @pytest.mark.parametrize("place", ["memory", "disk"])
 def test_what_was_measured_is_not_measured_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, end: BaseException, place: str
@@ -240,7 +223,7 @@ def test_other_plans_targets_and_kernels_do_not_go_on_there(
             begin(prepare(asked, FakeTarget()), out)
     facts = {"facts": 1, "values": {"kernel.release": "6.2"}, "missing": {}}
     monkeypatch.setattr(FakeTarget, "facts", lambda self, machine="": facts)
-    with pytest.raises(UsageError, match=r"under the kernel 6\.1\.0-test"):
+    with pytest.raises(UsageError, match=r"on another kernel: 6\.1\.0-test then"):
         begin(prepare(ASKED, FakeTarget()), out)
 
 
@@ -265,12 +248,12 @@ def test_a_run_goes_on_on_the_same_machine_alone(tmp_path: Path, monkeypatch: py
     run(FakeTarget({"cpu:50": ["broken"]}), tmp_path / "r")
     for change in ({"cpu_model": "B"}, {"cpu_online": "0-1"}, {"kernel_cmdline": "quiet isolcpus=3"}):
         on_machine(monkeypatch, **change)
-        with pytest.raises(UsageError, match=rf"was measured .*, this is {next(iter(change.values()))}"):
+        with pytest.raises(UsageError, match=rf"was measured .* then, {next(iter(change.values()))} now"):
             begin(prepare(ASKED, FakeTarget()), tmp_path / "r")
     on_machine(monkeypatch, kernel_boot_id="c")
     session, tally, _ = run(FakeTarget(), tmp_path / "r")
     assert tally == Tally(6, ())
-    assert [w for w in session.run.warnings if "started anew" in w]
+    assert [w for w in session.run.warnings if "rebooted" in english(w)]
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -323,14 +306,14 @@ def test_resume_finds_the_newest_unfinished_run_of_the_study(tmp_path: Path) -> 
 
 def test_where_rights_are_missing_the_policy_falls_back_and_says_so() -> None:
     asked = Asked(study({"policy": "fifo:80", "activations": "100"}), without_rights=True)
-    run_ = prepare(asked, FakeTarget({"none": ["impossible"]})).run
+    run_ = prepare(asked, FakeTarget(not_permitted=["fifo:80"])).run
     assert {c.labels["policy"] for c in run_.plan.cells} == {"other"}
-    assert "SCHED_FIFO is not permitted here" in run_.warnings[0]
+    assert "fifo:80 is not permitted here" in english(run_.warnings[0])
     assert run_.changes == {"policy": "other"}
     run_ = prepare(asked, FakeTarget()).run
     assert {c.labels["policy"] for c in run_.plan.cells} == {"fifo:80"}
     assert run_.warnings == ()
-    run_ = prepare(asked, FakeTarget({"none": ["impossible", "impossible"]})).run
+    run_ = prepare(asked, FakeTarget(not_permitted=["fifo:80", "other"])).run
     assert {c.labels["policy"] for c in run_.plan.cells} == {"fifo:80"}
 
 
@@ -368,20 +351,23 @@ def test_labels_say_what_was_in_force() -> None:
         assert labels_in_force({"load": "none"}, header) == {"load": "none"}
 
 
+NOTHING = Statement.verbatim("")
+
+
 def test_exit_codes_of_a_run() -> None:
     cell = prepare(ASKED, FakeTarget()).run.plan.cells[0]
 
     def code(whole: int, *failures: ExitCode) -> ExitCode:
-        return Tally(whole, tuple(Failure(cell, f, "") for f in failures)).exit_code
+        return Tally(whole, tuple(Failure(cell, f, NOTHING) for f in failures)).exit_code
 
     no, wrong, broken = ExitCode.NOT_POSSIBLE, ExitCode.USAGE, ExitCode.BROKEN
     assert code(3) is code(1, no) is ExitCode.DONE
     assert code(0, no, no) is no
     assert code(0, wrong, no) is wrong
     assert Tally(2, (), 0, 1).exit_code is ExitCode.INCONCLUSIVE
-    assert Tally(2, (Failure(cell, no, ""),), 0, 1).exit_code is ExitCode.INCONCLUSIVE
+    assert Tally(2, (Failure(cell, no, NOTHING),), 0, 1).exit_code is ExitCode.INCONCLUSIVE
     assert Tally(2, (), 1, 1).exit_code is ExitCode.FAILED
-    assert Tally(2, (Failure(cell, broken, ""),), 0, 1).exit_code is broken
+    assert Tally(2, (Failure(cell, broken, NOTHING),), 0, 1).exit_code is broken
     assert code(1, wrong) is code(0, wrong, broken) is code(2, broken) is broken
 
 
@@ -409,9 +395,9 @@ def test_a_run_without_a_valid_cell_is_inconclusive(tmp_path: Path) -> None:
     folder = a_folder(
         tmp_path / "run", {"a": stream(list(range(100, 300))), "b": stream(list(range(100, 300)))}
     )
-    assert Tally.of(folder, ()).exit_code is ExitCode.DONE
+    assert Tally.of(folder.summaries(), ()).exit_code is ExitCode.DONE
     valid, other = folder.summaries()
     for found, code in (((valid, replace(other, valid=False)), 0), ((replace(other, valid=False),), 5)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(folder), "summaries", lambda _self, found=found: list(found))
-            assert Tally.of(folder, ()).exit_code == code
+            assert Tally.of(folder.summaries(), ()).exit_code == code

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from fakes import FACTS, FakeLab, study
+from heard import Heard
 from howlate import doctor
-from howlate.cli._measure import _print_failures
+from howlate.cli._measure import failure_lines
 from howlate.doctor import Aim, Facts
-from howlate.errors import ExitCode, NotPossibleError, StorageError, TargetError, UsageError
+from howlate.errors import REMEDIED, ExitCode, NotPossibleError, StorageError, TargetError, UsageError
 from howlate.execute import Tally, execute
 from howlate.lab.parameters import NOT_CHECKED
 from howlate.lab.scratch import scratch
@@ -29,7 +30,7 @@ from howlate.prepare import Asked, prepare
 from howlate.session import begin, reopen
 from howlate.store.run_folder import RunFolder
 from howlate.targets import Outcome, Progress
-from test_execute import Heard
+from howlate.words.say import english
 
 ASKED = Asked(study({"activations": "100", "dither": True}, {"load": ("none",)}), seeds=2)
 CONSOLE = "".join(f"line {n}\n" for n in range(100))
@@ -81,20 +82,18 @@ class CrashingLab(FakeLab):
     """Every cell's kernel crashes, and its console tells how."""
 
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
-        raise TargetError("the guest's kernel oopsed", console=CONSOLE)
+        raise TargetError(REMEDIED(problem="the guest's kernel oopsed", remedy=""), console=CONSOLE)
 
 
 def measured(lab: FakeLab, out: Path) -> tuple[Path, Tally]:
     prepared = prepare(ASKED, lab)
     session = begin(prepared, out)
-    cells, can = session.cells, prepared.can
-    tally = execute(session.folder, session.run.plan, cells, lab, can, Heard(), prepared.broken)
+    cells = session.cells
+    tally = execute(session.folder, session.run.plan, cells, lab, Heard(), prepared.broken)
     return session.folder.path, tally
 
 
-def test_the_console_of_a_cell_that_failed_is_kept_whole_and_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_console_of_a_cell_that_failed_is_kept_whole_and_named(tmp_path: Path) -> None:
     path, tally = measured(CrashingLab(("6.1",)), tmp_path / "r")
     assert len(tally.failures) == 2
     for failure in tally.failures:
@@ -102,19 +101,21 @@ def test_the_console_of_a_cell_that_failed_is_kept_whole_and_named(
         assert failure.cell.id in failure.console
     session, again = reopen(RunFolder.open(path))
     assert {f.console for f in again.failures} == {f.console for f in tally.failures}
-    _print_failures(again.failures, ("load",), session.folder.path)
-    assert f"the whole console: {path / again.failures[0].console}" in capsys.readouterr().out
+    lines = failure_lines(again.failures, ("load",), session.folder.path)
+    assert f"  the whole console: {path / again.failures[0].console}" in list(lines)
 
 
 def test_the_console_of_a_kernel_that_did_not_boot_is_kept_once(tmp_path: Path) -> None:
-    answers = {"6.1": TargetError("the guest did not boot", console=CONSOLE)}
+    answers = {"6.1": TargetError(REMEDIED(problem="the guest did not boot", remedy=""), console=CONSOLE)}
     path, tally = measured(FakeLab(answers=answers), tmp_path / "r")
     assert tally.whole == 2
     assert {f.console for f in tally.failures} == {"kernels/6.1.console"}
     assert (path / "kernels" / "6.1.console").read_text() == CONSOLE
 
 
-UNKNOWN = UsageError("the kernel of 6.1 does not know the parameter nosuch", "leave it out")
+UNKNOWN = UsageError(
+    REMEDIED(problem="the kernel of 6.1 does not know the parameter nosuch", remedy="leave it out")
+)
 
 
 def test_an_unknown_boot_parameter_costs_its_own_kernel_alone(tmp_path: Path) -> None:
@@ -131,19 +132,22 @@ def test_an_unknown_boot_parameter_costs_its_own_kernel_alone(tmp_path: Path) ->
 def test_where_no_kernel_knows_its_parameters_the_run_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "r"
     with pytest.raises(UsageError, match="does not know the parameter nosuch"):
-        measured(FakeLab(answers={"6.1": UNKNOWN, "6.1-rt": UsageError("another")}), out)
+        measured(
+            FakeLab(answers={"6.1": UNKNOWN, "6.1-rt": UsageError(REMEDIED(problem="another", remedy=""))}),
+            out,
+        )
     assert not out.exists()
 
 
 def test_a_trace_is_refused_before_a_kernel_is_asked() -> None:
     asked = Asked(study({"activations": "100", "threshold": "1ms", "break-trace": True}), seeds=2)
     with pytest.raises(NotPossibleError, match="break-trace is not possible in the lab"):
-        prepare(asked, FakeLab(answers={"6.1": TargetError("it was asked")}))
+        prepare(asked, FakeLab(answers={"6.1": TargetError(REMEDIED(problem="it was asked", remedy=""))}))
 
 
 def test_what_is_not_known_of_a_parameter_is_a_warning_of_the_run() -> None:
     warnings = prepare(ASKED, FakeLab(facts={NOT_CHECKED: "no.thing=1"})).run.warnings
-    assert any("6.1: whether no.thing=1 is in force is not known" in text for text in warnings)
+    assert any("6.1: whether no.thing=1 is in force is not known" in english(warning) for warning in warnings)
 
 
 def test_the_doctor_says_of_guests_what_is_true_of_them() -> None:
@@ -175,12 +179,16 @@ def test_a_full_disk_is_told_where_a_guest_is_saved(tmp_path: Path, monkeypatch:
         pytest.raises(StorageError, match=os.strerror(errno.ENOSPC)) as caught,
         _disk_full_told(tmp_path / "i"),
     ):
-        raise TargetError("QEMU could not save the guest's state: Input/output error")
+        raise TargetError(
+            REMEDIED(problem="QEMU could not save the guest's state: Input/output error", remedy="")
+        )
     assert str(tmp_path / "i") in caught.value.message
     assert "make room there" in caught.value.remedy
     monkeypatch.setattr("howlate.lab.snapshot.free_bytes", lambda _: 1 << 30)
     with pytest.raises(TargetError, match="Input/output"), _disk_full_told(tmp_path / "i"):
-        raise TargetError("QEMU could not save the guest's state: Input/output error")
+        raise TargetError(
+            REMEDIED(problem="QEMU could not save the guest's state: Input/output error", remedy="")
+        )
 
 
 def test_a_spinning_timer_is_not_possible_where_there_is_one_cpu() -> None:

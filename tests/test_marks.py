@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from howlate.places import ROOT
+from made_suite import suite
 
 SWEPT = """import pytest
 @pytest.mark.parametrize("n", [{}pytest.param(2, marks=pytest.mark.sweep)])
@@ -18,19 +17,16 @@ def test_it(n): pass
 IN_ALONE = "import pytest\n@pytest.mark.beside\ndef test_pure(): pass\ndef test_real(): pass\n"
 
 
-def collected(folder: Path, *words: str) -> tuple[int, str]:
-    """What pytest would run of a folder's tests, with the suite's conftest.py and marks."""
-    shutil.copy(ROOT / "tests" / "conftest.py", folder)
-    shutil.copy(ROOT / "pyproject.toml", folder)
-    argv = [sys.executable, "-m", "pytest", "--collect-only", "-q", "--rootdir", str(folder), *words]
+def collected(folder: Path, marks: str) -> tuple[int, str]:
+    """What pytest would run of a suite."""
+    argv = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", marks, "tests"]
     done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("quick", ["1, ", ""])
 def test_a_sweep_without_a_quick_variant_is_refused(tmp_path: Path, quick: str) -> None:
-    (tmp_path / "test_swept.py").write_text(SWEPT.format(quick))
-    code, said = collected(tmp_path, "-m", "not sweep", ".")
+    code, said = collected(suite(tmp_path, {"test_swept.py": SWEPT.format(quick)}), "not sweep")
     if quick:
         assert (code, "test_it[1]" in said, "test_it[2]" in said) == (0, True, False), said
     else:
@@ -38,8 +34,7 @@ def test_a_sweep_without_a_quick_variant_is_refused(tmp_path: Path, quick: str) 
 
 
 def test_what_neither_measures_nor_changes_the_machine_runs_beside_others(tmp_path: Path) -> None:
-    (tmp_path / "probe").mkdir()
-    (tmp_path / "probe" / "test_some.py").write_text(IN_ALONE)
+    suite(tmp_path, {"probe/test_some.py": IN_ALONE})
     for marks, expected in (("alone", (False, True)), ("not alone", (True, False))):
-        code, said = collected(tmp_path, "-m", marks, ".")
+        code, said = collected(tmp_path, marks)
         assert (code, ("test_pure" in said, "test_real" in said)) == (0, expected), said

@@ -19,6 +19,7 @@ from howlate.quiet import (
     parse_task,
     wait_until_quiet,
 )
+from howlate.words.say import english
 
 HOG = (4711, "sh")
 
@@ -50,7 +51,8 @@ def waited(machine: MadeMachine, prepare_s: float = 0.4, limit_s: float = LIMIT_
     said: list[Busy] = []
     first = machine.look(tasks=False)
     machine.pass_time(prepare_s)
-    return wait_until_quiet(machine, first, lambda busy, _left: said.append(busy), limit_s), said
+    warning = wait_until_quiet(machine, first, lambda busy, _left: said.append(busy), limit_s)
+    return english(warning) if warning else "", said
 
 
 def test_a_quiet_machine_costs_no_time() -> None:
@@ -87,7 +89,8 @@ def test_it_waits_no_longer_than_the_limit_and_says_so() -> None:
     assert machine.slept_s == LIMIT_S
     assert len(said) == LIMIT_S - 1
     assert warning == (
-        "the machine was not quiet when it was begun: after 30 s of waiting others used 99 % of a CPU (sh[4711] 99 %)"
+        "the machine was not quiet when the run began: after 30 s of waiting others used 99 % of a CPU "
+        "(sh[4711] 99 %)"
     )
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from fakes import FakeLab, FakeTarget, ProbeLab, study
-from howlate.errors import ExitCode, NotPossibleError, TargetError, UsageError
+from heard import Heard
+from howlate.errors import REMEDIED, ExitCode, NotPossibleError, TargetError, UsageError
 from howlate.execute import Tally, execute
 from howlate.model.run import Run
 from howlate.model.study import Order
@@ -18,7 +19,6 @@ from howlate.session import Session, begin
 from howlate.store.run_folder import RunFolder
 from howlate.targets import Target
 from processes import until, with_word
-from test_execute import Heard
 
 STUDY = study({"activations": "50", "dither": True}, {"load": ("none", "cpu:50")})
 ASKED = Asked(STUDY, seeds=3)
@@ -27,9 +27,7 @@ ASKED = Asked(STUDY, seeds=3)
 def run(target: Target, out: Path, asked: Asked = ASKED) -> tuple[Session, Tally, Heard]:
     prepared, heard = prepare(asked, target), Heard()
     session = begin(prepared, out)
-    tally = execute(
-        session.folder, session.run.plan, session.cells, target, prepared.can, heard, prepared.broken
-    )
+    tally = execute(session.folder, session.run.plan, session.cells, target, heard, prepared.broken)
     return session, tally, heard
 
 
@@ -88,7 +86,9 @@ def test_an_interrupt_stops_all_in_order_and_keeps_what_is_whole(tmp_path: Path)
     failed = folder.failed_cells()
     assert {cell.id for cell in lab.measured[-2:]} <= set(failed)
     measured = {cell for cell, error in failed.items() if error.pop("measured", False)}
-    assert list(failed.values()) == [{"exit_code": 5, "message": "interrupted"}] * len(failed)
+    assert list(failed.values()) == [
+        {"exit_code": 5, "message": "interrupted", "rule": "run.interrupted", "values": {}}
+    ] * len(failed)
     for cell in failed:  # the interrupt may have come amid the statistics of one
         kept = {p.name for p in folder.part_path(cell).iterdir()}
         assert kept & ({"stream", "cell.json"} if cell in measured else {"stream"})
@@ -102,8 +102,8 @@ def test_an_interrupt_stops_all_in_order_and_keeps_what_is_whole(tmp_path: Path)
 def test_a_kernel_that_does_not_boot_costs_its_own_cells(tmp_path: Path) -> None:
     out = tmp_path / "r"
     answers = {
-        "6.1": TargetError("6.1 did not boot\nKernel panic"),
-        "5.10": NotPossibleError("no such QEMU here"),
+        "6.1": TargetError(REMEDIED(problem="6.1 did not boot\nKernel panic", remedy="")),
+        "5.10": NotPossibleError(REMEDIED(problem="no such QEMU here", remedy="")),
     }
     kernels = ("6.1", "5.10", "6.1-rt")
     session, tally, _ = run(FakeLab(kernels, answers=answers), out)
@@ -143,7 +143,9 @@ def test_other_kernels_builds_and_seeds_do_not_go_on_there(tmp_path: Path) -> No
     facts = newer.facts("6.1")
     facts["values"]["kernel.version"] = "#1 SMP PREEMPT_DYNAMIC Debian 6.1.2-1"
     newer.facts = lambda machine="": facts if machine == "6.1" else FakeLab().facts(machine)  # type: ignore[method-assign]
-    with pytest.raises(UsageError, match=r"under the kernel 6\.1 as .*6\.1\.1-1, this is .*6\.1\.2-1"):
+    with pytest.raises(
+        UsageError, match=r"on another version of the kernel 6\.1: .*6\.1\.1-1.* then, .*6\.1\.2-1.* now"
+    ):
         begin(prepare(ASKED, newer), out)
 
 
@@ -198,7 +200,6 @@ def probes() -> ProbeLab:
 REAL = study({"activations": "200", "period": "1ms", "policy": "other", "dither": True}, {"load": ("none",)})
 
 
-@pytest.mark.alone
 def test_the_real_probe_measures_on_several_machines_at_once(tmp_path: Path) -> None:
     session, tally, _ = run(probes(), tmp_path / "r", Asked(REAL, seeds=2))
     assert tally == Tally(4, ())
@@ -212,7 +213,6 @@ def test_the_real_probe_measures_on_several_machines_at_once(tmp_path: Path) -> 
     assert parameters[0]["first"] != parameters[1]["first"]
 
 
-@pytest.mark.alone
 def test_real_probes_are_stopped_together(tmp_path: Path) -> None:
     lab, out = probes(), tmp_path / "stopped"
 
@@ -224,6 +224,6 @@ def test_real_probes_are_stopped_together(tmp_path: Path) -> None:
     prepared = prepare(Asked(long, seeds=1), lab)
     session = begin(prepared, out)
     with pytest.raises(KeyboardInterrupt):
-        execute(session.folder, session.run.plan, session.cells, lab, prepared.can, Interrupts())
+        execute(session.folder, session.run.plan, session.cells, lab, Interrupts())
     assert until(lambda: not with_word("--activations=10000000"))
     assert [e["message"] for e in session.folder.failed_cells().values()] == ["interrupted", "interrupted"]

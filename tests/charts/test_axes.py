@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.charts import Figure, Subject, all_charts
-from howlate.charts._bars import MARK, Within, width_on
+from howlate.charts._bars import MARK, ClippedHistogram, width_on
 from howlate.charts._data import unpack
-from howlate.charts._scale import AXES, Axis, Scale, asked
+from howlate.charts._scale import AXES, AxisRange, Scale, asked
 from howlate.charts.histogram import binned_on
 from howlate.charts.scatter import cells_on, own_scale
 from howlate.model.bins import Tail, TimeBlocks
 from howlate.report.axes import parse_axes
+from howlate.words.say import text_of
 from made_cells import blocks_of, histogram_of, made_cell, scatter_of
 
 US, MS = 1_000, 1_000_000
@@ -68,22 +69,22 @@ def test_a_histogram_stands_on_the_axes_of_the_studies() -> None:
     assert [height for _, height in few] == [MARK] and few[0][0] == pytest.approx(900, abs=4)
     counts = unpack(panel.data["series"][0]["values"])
     assert counts == [500_000, 250_000, 1], "the pointer tells the counts themselves"
-    assert "too low to be seen" in figure.reading and "beyond" not in panel.aside
+    assert "too low to be seen" in text_of(figure.reading) and "beyond" not in text_of(panel.aside)
 
 
 def test_samples_outside_of_an_axis_are_counted_and_said() -> None:
     values = [10 * US] * 50 + [28 * MS, 29 * MS]
     panel = drawn("histogram", [subject(values)], "latency=0:1000us").panels[0]
-    assert panel.aside == "52 wake-ups; 2 beyond 1.00\u202fms, up to 29.0\u202fms"
-    assert "beyond the axis" in panel.picture.notes[1].text
+    assert text_of(panel.aside) == "52 wake-ups; 2 beyond 1.00\u202fms, up to 29.0\u202fms"
+    assert "beyond the axis" in text_of(panel.picture.notes[1].text)
     assert sum(unpack(panel.data["series"][0]["values"])) == 50
     below = drawn("histogram", [subject(values)], "latency=20us:").panels[0]
-    assert "50 below 20.0\u202fµs" in below.aside
+    assert "50 below 20.0\u202fµs" in text_of(below.aside)
 
 
 def test_bars_that_go_on_above_the_axis_are_said() -> None:
     panel = drawn("histogram", [subject([10 * US] * 50 + [20 * US] * 7)], "counts=0:10").panels[0]
-    assert panel.aside.endswith("bars that go on above 10: 1, up to 50")
+    assert text_of(panel.aside).endswith("bars that go on above 10: 1, up to 50")
     assert max(height for _, height in bars_of(panel.picture.marks, "bars")) == panel.height
 
 
@@ -96,7 +97,7 @@ def test_bars_that_go_on_above_the_axis_are_said() -> None:
 def test_no_sample_is_lost_to_an_axis(values: list[int], low: int, size: int, log: bool) -> None:
     histogram = histogram_of(np.sort(np.array(values, np.int64)))
     x = Scale(float(max(low, 1)) if log else float(low), float(low + size + 1), log, "ns")
-    within = Within.of(histogram, x)
+    within = ClippedHistogram.of(histogram, x)
     assert sum(within.inside.counts) + within.below + within.beyond == len(values)
     assert sum(binned_on(histogram, x).counts) == sum(within.inside.counts)
     assert width_on(Scale(0.0, float(MS), False, "ns")) == 4 * US
@@ -108,21 +109,23 @@ def test_a_scatter_without_a_bend_has_sizes_where_they_belong() -> None:
     values[500], values[700] = 500 * US, MS
     scatter = scatter_of(np.array(values, np.int64))
     assert scatter is not None and scatter.rows > scatter.linear
-    y = own_scale([scatter], Axis(0.0, 1_000_000.0, False))
+    y = own_scale([scatter], AxisRange(0.0, 1_000_000.0, False))
     cells, outside = cells_on(scatter, y, 100)
     assert outside == 0 and sum(cells.values()) == 1000
     assert {row for (column, row) in cells if column == 500 // scatter.per_column} == {1, 50}
     assert {row for (column, row) in cells if column == 700 // scatter.per_column} == {1, 99}
     figure = drawn("scatter", [subject(values)], "latency=0:600us")
-    assert "1 outside of 0\u202fns to 600" in figure.panels[0].aside.replace("of 0 to", "of 0\u202fns to")
-    assert "dashed" not in figure.reading and "knee" not in figure.panels[0].picture.marks
+    assert "1 outside of 0\u202fns to 600" in text_of(figure.panels[0].aside).replace(
+        "of 0 to", "of 0\u202fns to"
+    )
+    assert "dashed" not in text_of(figure.reading) and "knee" not in figure.panels[0].picture.marks
 
 
 def test_a_course_on_a_linear_axis_is_in_proportion() -> None:
     values = [100 * US] * 500 + [200 * US] * 499 + [2 * MS]
     panel = drawn("course", [subject(values)], "latency=0:400us,linear").panels[0]
     assert [place for place, _ in panel.picture.y_ticks][-1] == 1.0
-    assert "values beyond 400\u202fµs: 1" in panel.aside
+    assert "values beyond 400\u202fµs: 1" in text_of(panel.aside)
     assert panel.picture.notes[0].y == 1.0
     later = drawn("course", [subject(values)], "time=0:0.5s".replace("0.5s", "500ms")).panels[0]
     assert later.picture.x.high == 0.5
@@ -132,7 +135,7 @@ def test_what_is_not_asked_for_is_as_the_chart_has_it() -> None:
     some = [subject([3 * US, 4 * US, 90 * US])]
     for chart in CHARTS.values():
         assert set(chart.axes) <= set(AXES)
-    own, other = (CHARTS["histogram"].figure(some, axes) for axes in ({}, {"time": Axis(0, 1)}))
+    own, other = (CHARTS["histogram"].figure(some, axes) for axes in ({}, {"time": AxisRange(0, 1)}))
     assert own == other == CHARTS["histogram"].draw(some)
 
 
@@ -140,21 +143,21 @@ def test_what_is_not_asked_for_is_as_the_chart_has_it() -> None:
     ("axis", "low", "high", "log"),
     [
         (None, 10, 1000, True),
-        (Axis(log=False), 0, 1000, False),
-        (Axis(0, 500), 0, 500, False),  # the logarithm has no 0
-        (Axis(5, None), 5, 1000, True),
-        (Axis(5, 50, False), 5, 50, False),
+        (AxisRange(log=False), 0, 1000, False),
+        (AxisRange(0, 500), 0, 500, False),  # the logarithm has no 0
+        (AxisRange(5, None), 5, 1000, True),
+        (AxisRange(5, 50, False), 5, 50, False),
     ],
 )
 def test_an_axis_is_what_was_asked_for_and_else_the_data_s(
-    axis: Axis | None, low: float, high: float, log: bool
+    axis: AxisRange | None, low: float, high: float, log: bool
 ) -> None:
     found = asked(Scale(10.0, 1000.0, True, "ns"), axis)
     assert (found.low, found.high, found.log) == (low, high, log)
 
 
 def test_a_logarithmic_axis_begins_above_zero() -> None:
-    found = asked(Scale(0.0, 1000.0, False, "count"), Axis(log=True))
+    found = asked(Scale(0.0, 1000.0, False, "count"), AxisRange(log=True))
     assert 0 < found.low < 1 and found.log
 
 
@@ -172,12 +175,12 @@ def test_one_picture_has_handler_and_process() -> None:
         bins=replace(one.bins, column="irq_latency_ns", others=(wake,)),
     )
     figure = drawn("together", [both])
-    assert [key.text for key in figure.keys] == ["Interrupt latency", "Wake-up latency"]
+    assert [text_of(key.text) for key in figure.keys] == ["Interrupt latency", "Wake-up latency"]
     picture = figure.panels[0].picture
     assert picture.marks.count("<path") == 2 and picture.y_ticks[0][1] == "0"
     assert [unpack(s["values"])[-1] for s in figure.panels[0].data["series"]] == [40 * US, 300 * US]
     zoomed = drawn("together", [both], "latency=0:200us").panels[0]
-    assert zoomed.aside == "Wake-up latency: values beyond 200\u202fµs: 1"
+    assert text_of(zoomed.aside) == "Wake-up latency: values beyond 200\u202fµs: 1"
     assert CHARTS["together"].figure([one]) is None, "a single column has nothing to be drawn with"
     empty = replace(wake, blocks=TimeBlocks((), 0.0, (), (), (), ()))
     alone = replace(both, bins=replace(both.bins, others=(empty,))) if both.bins else both

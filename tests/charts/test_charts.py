@@ -16,9 +16,10 @@ from howlate.charts._data import pack, unpack
 from howlate.charts._frame import frame
 from howlate.charts.achieved import LINES, POINTS, draw, gather, thin
 from howlate.charts.course import block_numbers, largest_of
-from howlate.charts.histogram import NATIVE, merge
+from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
 from howlate.charts.tail import thin as thin_tail
 from howlate.model.bins import CellBins, LoadCourse
+from howlate.words.say import text_of
 from made_cells import LOADS, Int64s, blocks_of, courses, histogram_of, made_cell, scatter_of, tail_of
 
 BIG = st.integers(-(2**53) + 1, 2**53 - 1)
@@ -84,6 +85,14 @@ def test_the_largest_sample_lies_inside_every_axis(values: Int64s) -> None:
 
 
 @settings(max_examples=30)
+@given(st.integers(1, 1 << 40), st.integers(1, 1 << 20), st.sampled_from([3, 4, 5]))
+def test_finest_bins_nest_in_coarser_ones_as_the_page_joins_them(low: int, size: int, bits: int) -> None:
+    finest, coarser = place_of(low, low + size, FINEST), FINEST - bits
+    place = place_of(low, low + size, bits)
+    assert finest >> coarser == place
+    assert edge(place, bits) == edge(place << coarser, FINEST)
+
+
 @given(SAMPLES, st.sampled_from([3, 4, 5, NATIVE]))
 def test_merged_bins_keep_every_sample_and_do_not_overlap(values: Int64s, bits: int) -> None:
     merged = merge(histogram_of(values), bits)
@@ -183,8 +192,8 @@ def test_a_course_of_one_moment_is_drawn() -> None:
 
 
 def test_many_cpus_become_their_mean_and_their_largest() -> None:
-    found = gather(courses(np.random.default_rng(1), 5, "cpu:50", cpus=64))
-    assert [c.name for c in found] == [
+    lines = gather(courses(np.random.default_rng(1), 5, "cpu:50", cpus=64))
+    assert [text_of(line.name) for line in lines] == [
         "steal, largest of 64 CPUs",
         "busy, largest of 64 CPUs",
         "busy, mean of 64 CPUs",
@@ -197,4 +206,4 @@ def test_cells_without_bins_or_samples_are_not_drawn() -> None:
     summary, _, _ = made_cell("none", n=10)
     for chart in all_charts():
         drawn = chart.draw([Subject("none", summary, None)])
-        assert not isinstance(drawn, Figure) or chart.name == "overview"
+        assert not isinstance(drawn, Figure) or chart.shows == "cells"

@@ -11,6 +11,7 @@ from howlate.charts import Figure, Subject, all_charts
 from howlate.charts._data import unpack
 from howlate.charts._frame import frame
 from howlate.charts._points import version_of
+from howlate.words.say import text_of
 from made_cells import invalid
 from made_points import SWEEP, made_points, point_subjects
 
@@ -37,14 +38,14 @@ def test_every_chart_of_points_is_well_formed_and_says_what_it_shows(name: str, 
 def test_the_interval_reaches_from_the_smallest_to_the_largest_maximum() -> None:
     cells = made_points(seeds=4)
     figure = drawn("kernels", point_subjects(cells))
-    assert [p.label for p in figure.panels] == ["load none", "load hackbench:10"]
+    assert [text_of(p.label) for p in figure.panels] == ["load none", "load hackbench:10"]
     for panel, load in zip(figure.panels, ("none", "hackbench:10"), strict=True):
         for series in panel.data["series"]:
             own = [
                 s.columns["latency_ns"].max for s, _ in cells
                 if s.labels["kernel"] == series["name"] and s.labels["load"] == load
             ]  # fmt: skip
-            values = dict(zip(series["names"], unpack(series["x"]), strict=True))
+            values = dict(zip(map(text_of, series["names"]), unpack(series["x"]), strict=True))
             assert values["smallest maximum"] == min(v for v in own if v is not None)
             assert values["largest maximum"] == max(v for v in own if v is not None)
             assert 0 <= panel.picture.x.at(values["largest maximum"]) <= 1
@@ -52,13 +53,13 @@ def test_the_interval_reaches_from_the_smallest_to_the_largest_maximum() -> None
 
 def test_a_point_of_one_kernel_alone_is_in_one_panel() -> None:
     figure = drawn("kernels", point_subjects(made_points(("6.1",))))
-    assert [p.label for p in figure.panels] == ["All points"]
+    assert [text_of(p.label) for p in figure.panels] == ["All points"]
     assert [s["name"] for s in figure.panels[0].data["series"]] == ["none", "hackbench:10"]
 
 
 def test_versions_stand_in_order_with_two_marks_and_by_architecture() -> None:
     figure = drawn("versions", point_subjects(made_points(SWEEP)))
-    assert [p.label for p in figure.panels] == ["amd64, load none", "amd64, load hackbench:10"]
+    assert [text_of(p.label) for p in figure.panels] == ["amd64, load none", "amd64, load hackbench:10"]
     panel = figure.panels[0]
     assert panel.picture.x.names == ("5.10", "6.1", "6.12", "7.2")
     standard, rt = panel.data["series"]
@@ -83,7 +84,7 @@ def test_an_invalid_repetition_is_left_out_and_counted() -> None:
     assert max(values) == max(
         c.columns["latency_ns"].max or 0 for i, (c, _) in enumerate(cells[:3]) if i != worst
     )
-    assert any("2 of 3" in note.text for note in figure.panels[0].picture.notes)
+    assert any("2 of 3" in text_of(note.text) for note in figure.panels[0].picture.notes)
     dead = [(replace(s, valid=False), b) for s, b in made_points(("6.1",), ("none",), 2)]
     assert next(c for c in CHARTS if c.name == "kernels").draw(point_subjects(dead)) is None
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.charts._scale import Scale, linear_ticks, log_ticks, spread, text_of, time_tick
-from howlate.charts._words import grouped, one_in, seconds_text, significant, time_text
+from howlate.charts._scale import Scale, linear_ticks, log_ticks, spread, tick_text, time_tick
+from howlate.words.quantities import grouped, one_in, seconds_text, significant, time_text
+from howlate.words.say import text_of
 
 POSITIVE = st.floats(1.0, 1e12)
 
@@ -66,7 +67,7 @@ def test_a_tick_is_written_in_the_unit_that_reads_best(ns: float, text: str) -> 
     [(0, 60, "0"), (30, 60, "30 s"), (600, 3600, "10 min"), (7200, 36000, "2 h")],
 )
 def test_a_long_run_is_told_in_minutes_and_hours(seconds: float, largest: float, text: str) -> None:
-    assert text_of(seconds, "s", largest).replace("\u202f", " ") == text
+    assert tick_text(seconds, "s", largest).replace("\u202f", " ") == text
 
 
 @pytest.mark.parametrize(
@@ -86,8 +87,8 @@ def test_times_for_people_have_three_digits(ns: float, text: str) -> None:
 
 def test_words() -> None:
     assert grouped(1234567, " ") == "1 234 567"
-    assert one_in(1000).replace("\u202f", " ") == "1 in 1 000"
-    assert one_in(1e6) == "1 in 10⁶"
+    assert text_of(one_in(1000)).replace("\u202f", " ") == "1 in 1 000"
+    assert text_of(one_in(1e6)) == "1 in 10⁶"
     assert seconds_text(12, " ") == "12 s"
     assert seconds_text(240, " ") == "4 min"
     assert seconds_text(5400, " ") == "90 min"

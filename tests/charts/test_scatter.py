@@ -12,6 +12,7 @@ import numpy as np
 from howlate.charts import Subject
 from howlate.charts.scatter import BODY, draw, ticks, up
 from howlate.model.bins import CellBins, Tail, TimeBlocks
+from howlate.words.say import text_of
 from made_cells import Int64s, histogram_of, made_cell, scatter_of
 
 
@@ -55,7 +56,7 @@ def test_the_largest_is_named_where_it_came() -> None:
     figure = draw([subject(values)])
     assert figure is not None
     note = figure.panels[0].picture.notes[0]
-    assert "5.00" in note.text and abs(note.x - 0.7) < 0.01
+    assert "5.00" in text_of(note.text) and abs(note.x - 0.7) < 0.01
     scatter = scatter_of(values)
     assert scatter is not None
     assert BODY < up(scatter, scatter.high_ns) < 1

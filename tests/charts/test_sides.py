@@ -12,15 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from howlate.analysis.join import join
 from howlate.charts import Figure, Subject, all_charts
 from howlate.charts._bars import equal_bins
 from howlate.charts._data import unpack
 from howlate.charts._frame import frame
 from howlate.model.bins import CellBins, ColumnBins, Histogram
+from howlate.model.loaded import RunContent
 from howlate.report.axes import parse_axes
-from howlate.report.content import RunContent
-from howlate.report.join import join
 from howlate.report.side_charts import side_charts, side_subjects
+from howlate.words.say import text_of
 from made_cells import histogram_of, made_cell
 from made_sides import RT, Made, Points, at, lab_run, real_run
 
@@ -82,7 +83,7 @@ def test_no_chart_over_sides_hides_the_largest() -> None:
         assert any(low <= largest < high for low, high in ends)
     ends_of_lines = [max(unpack(s["x"])) for p in draw("tails", contents).panels for s in p.data["series"]]
     assert max(ends_of_lines) == largest
-    assert any("The largest" in p.summary for p in draw("matrix", contents).panels)
+    assert any("The largest" in text_of(p.summary) for p in draw("matrix", contents).panels)
 
 
 def test_a_further_column_s_largest_is_exact() -> None:
@@ -119,18 +120,18 @@ def test_a_further_column_s_largest_is_exact() -> None:
     for name in ("multiples", "multiples-own"):
         figure = SIDES[name].draw(further)
         assert isinstance(figure, Figure) and figure.panels
-        assert all("to 66.4" in panel.summary for panel in figure.panels)
+        assert all("to 66.4" in text_of(panel.summary) for panel in figure.panels)
 
 
 def test_the_maximum_rises_on_one_line_and_not_on_the_other() -> None:
     figure = draw("rising", two(False))
-    assert [key.text for key in figure.keys] == ["6.1.0 (preempt=none)", "6.1.0-rt (rt)"]
+    assert [text_of(key.text) for key in figure.keys] == ["6.1.0 (preempt=none)", "6.1.0-rt (rt)"]
     up, flat = figure.panels[0].data["series"]
     assert [n / 1000 for n in unpack(up["x"])] == list(GROUPS)
     rises = unpack(up["y"])
     assert rises == sorted(rises) and rises[-1] > rises[0]
     assert max(unpack(flat["y"])) < min(rises)
-    assert up["says"][-1].replace("\u202f", " ") == "1.01 ms (1.01 ms to 1.01 ms)"
+    assert text_of(up["says"][-1]).replace("\u202f", " ") == "1.01 ms (1.01 ms to 1.01 ms)"
 
 
 def test_handler_and_process_are_lines_of_their_own() -> None:
@@ -152,7 +153,7 @@ def test_handler_and_process_are_lines_of_their_own() -> None:
         )
 
     figure = draw("rising", [irq(run) for run in two(False)])
-    assert [key.text for key in figure.keys] == [
+    assert [text_of(key.text) for key in figure.keys] == [
         "6.1.0 (preempt=none), Interrupt latency",
         "6.1.0 (preempt=none), Wake-up latency",
         "6.1.0-rt (rt), Interrupt latency",
@@ -169,7 +170,7 @@ def test_runs_with_and_without_measuring_are_lines_of_one_picture() -> None:
     beside = real_run(latency)
     figure = draw("runtime", [alone, beside])
     assert len(figure.panels) == 1
-    lines = {s["name"]: unpack(s["y"]) for s in figure.panels[0].data["series"]}
+    lines = {text_of(s["name"]): unpack(s["y"]) for s in figure.panels[0].data["series"]}
     assert set(lines) == {"6.1.0 (preempt=none), nothing measured", "6.1.0 (preempt=none), while measured"}
     pairs = zip(
         lines["6.1.0 (preempt=none), nothing measured"],
@@ -185,10 +186,30 @@ def test_the_matrix_has_every_point_once_with_its_number() -> None:
     (panel,) = figure.panels
     assert panel.picture.x.names == ("6.1.0 (preempt=none)", "6.1.0-rt (rt)")
     assert panel.picture.marks.count("<rect") == 2 * len(GROUPS)
-    numbers = [note.text.replace("\u202f", " ") for note in panel.picture.notes if note.classes == "mid"]
+    numbers = [
+        text_of(note.text).replace("\u202f", " ") for note in panel.picture.notes if note.classes == "mid"
+    ]
     assert len(numbers) == 2 * len(GROUPS) and "1.01 ms" in numbers
     opacity = [float(v) for v in re.findall(r'fill-opacity="([0-9.]+)"', panel.picture.marks)]
     assert max(opacity) > 0.7 and min(opacity) < 0.1
+
+
+def test_the_matrix_says_which_points_keep_the_deadline() -> None:
+    """A mark and a word for each verdict, none of which needs colour."""
+    drawn = subjects(two(False))
+    judged = [replace(one, ruling=("PASS", "FAIL", "INCONCLUSIVE")[i % 3]) for i, one in enumerate(drawn)]
+    figure = SIDES["matrix"].draw(judged)
+    assert isinstance(figure, Figure)
+    (panel,) = figure.panels
+    marks = [note.marker for note in panel.picture.notes if note.classes == "verdict"]
+    assert sorted(marks) == sorted(["circle", "cross", "diamond", "circle"] * 2 + ["cross", "diamond"])
+    assert [(key.mark, text_of(key.text).partition(":")[0]) for key in figure.keys] == [
+        ("circle", "PASS"), ("cross", "FAIL"), ("diamond", "INCONCLUSIVE"),
+    ]  # fmt: skip
+    assert "Verdicts on the deadline: 4 PASS, 3 FAIL, 3 INCONCLUSIVE." in text_of(panel.summary)
+    says = [text_of(text) for series in panel.data["series"] for text in series["says"]]
+    assert sum(text.endswith(", FAIL") for text in says) == 3
+    assert draw("matrix", two(False)).keys == (), "where no deadline was stated nothing is said of one"
 
 
 def test_sides_stand_beside_each_other_in_the_grid_of_histograms() -> None:
@@ -220,14 +241,14 @@ def test_nothing_is_drawn_of_nothing(name: str) -> None:
 def test_parts_have_pictures_of_their_own() -> None:
     points = {at(load=load, part=part): [Made()] for part in ("low", "high") for load in ("none", "disk")}
     runs = [with_bins(real_run(points)), with_bins(real_run(points, RT, "run-b"), 9)]
-    drawn = [(figure.name, part) for figure, part, _ in side_charts(runs) if isinstance(figure, Figure)]
+    drawn = [(figure.name, part) for figure, part, *_ in side_charts(runs) if isinstance(figure, Figure)]
     assert ("multiples", "low") in drawn and ("multiples", "high") in drawn and ("matrix", "") in drawn
 
 
 def test_bins_of_no_column_are_no_picture() -> None:
     run = with_bins(real_run({at(load="none"): [Made()]}))
     assert isinstance(run.cells[0].bins, CellBins)
-    names = [figure.name for figure, _, _ in side_charts([run]) if isinstance(figure, Figure)]
+    names = [figure.name for figure, *_ in side_charts([run]) if isinstance(figure, Figure)]
     assert names == [], "one point on one side is in the other charts"
 
 
@@ -274,12 +295,15 @@ def test_absolute_and_relative_timers_are_two_colours_of_one_picture() -> None:
     content = with_bins(real_run(points, test="timer"))
     figure = SIDES["timers"].draw(subjects([content]))
     assert isinstance(figure, Figure)
-    assert [key.text for key in figure.keys] == ["clock_nanosleep", "clock_nanosleep-relative"]
-    assert len(figure.panels) == 2 and all("load" in panel.label for panel in figure.panels)
+    assert [text_of(key.text) for key in figure.keys] == ["clock_nanosleep", "clock_nanosleep-relative"]
+    assert len(figure.panels) == 2 and all("load" in text_of(panel.label) for panel in figure.panels)
     for panel in figure.panels:
         assert panel.picture.marks.count("<image") == 2
-        told = [series["name"] for series in panel.data["series"] if "largest" in series["name"]]
-        assert told == ["clock_nanosleep, largest", "clock_nanosleep-relative, largest"]
+        names = [text_of(series["name"]) for series in panel.data["series"]]
+        assert [name for name in names if "largest" in name] == [
+            "clock_nanosleep, largest",
+            "clock_nanosleep-relative, largest",
+        ]
         assert panel.picture.y_ticks and not panel.picture.marks.count("knee")
     other = {at(load="none", timer="clock_nanosleep"): [Made()]}
     assert SIDES["timers"].draw(subjects([with_bins(real_run(other, test="timer"))])) is None

@@ -74,7 +74,7 @@ def test_a_machine_that_stays_busy_is_measured_and_the_run_says_so(
     assert "sh[4711] 100 %" in err
     warnings = json.loads(Path("r/run.json").read_text())["warnings"]
     assert (
-        "the machine was not quiet when it was begun: after 3 s of waiting others used 200 % of a CPU"
+        "the machine was not quiet when the run began: after 3 s of waiting others used 200 % of a CPU"
         in warnings[-1]
     )
     assert "the machine was not quiet" in out
@@ -96,7 +96,7 @@ def test_a_run_that_stands_already_says_that_nothing_was_measured(howlate: Howla
     assert howlate("run", "mine.toml", "--out", "r")[0] == 0
     code, out, err = howlate("run", "mine.toml", "--out", "r")
     assert code == 0
-    assert "nothing was measured: all 2 cells of r stood there already" in err
+    assert "nothing was measured: all 2 cells of r are complete" in err
     assert "none" in out
 
 

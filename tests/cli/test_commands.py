@@ -2,84 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-import stand_in
-from fakes import FACTS, capabilities, study
+from cli.commands import Run, environment, is_a_sentence
+from fakes import FACTS
 from howlate import __main__ as entry
-from howlate import cli, places
-from howlate.cli._progress import ProgressLine, clock, latency
-from howlate.model.plan import Cell
-from howlate.plan import make_plan
-from howlate.targets import Progress
+from howlate import cli
+from howlate.studies import studies
 from rights import without_rights
 from sentences import meant
-
-STUDY = """
-schema = 1
-id = "mine"
-title = "Mine"
-question = "?"
-test = "cyclic"
-[settings]
-activations = 100
-[axes]
-load = ["none", "cpu:50"]
-"""
-
-
-@dataclass(frozen=True)
-class Said:
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Said]
-
-
-@pytest.fixture
-def howlate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command in this process, in an empty working folder, with the stand-in as its probe."""
-    probe = tmp_path / "probe"
-    stand_in.put(probe)
-    work = tmp_path / "work"
-    work.mkdir()
-    (work / "mine.toml").write_text(STUDY)
-    monkeypatch.chdir(work)
-    monkeypatch.setenv("HOWLATE_PROBE", str(probe))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-    def run(*argv: str | Path, stand_in: str = "") -> Said:
-        monkeypatch.setenv("STAND_IN", stand_in)
-        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-        code = entry.main([str(word) for word in argv])
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        out, err = capfd.readouterr()
-        assert "Traceback" not in out + err
-        return Said(code, out, err)
-
-    return run
-
-
-def is_a_sentence(text: str) -> bool:
-    return re.fullmatch(r"howlate: [^\n]+[.?]\n", text) is not None
-
 
 COMMANDS = cli.howlate.list_commands(None)  # type: ignore[arg-type]
 
@@ -96,9 +35,10 @@ def test_every_help_ends_with_an_example_that_is_right(howlate: Run, command: st
 
 def test_help_lists_every_file_with_its_first_line(howlate: Run) -> None:
     said = howlate("--help")
-    folder = Path(cli.__file__).parent
-    files = [p.stem for p in folder.glob("*.py") if not p.stem.startswith("_")]
-    files += [p.parent.name for p in folder.glob("*/__init__.py")]
+    package = Path(cli.__file__).parent.parent
+    folders = [package / "cli", package / "published" / "cli"]
+    files = [p.stem for folder in folders for p in folder.glob("*.py") if not p.stem.startswith("_")]
+    files += [p.parent.name for p in folders[0].glob("*/__init__.py")]
     assert sorted(f.rstrip("_") for f in files) == COMMANDS
     for name in COMMANDS:
         assert re.search(rf"^  {name} +\S", said.out, re.MULTILINE)
@@ -130,10 +70,6 @@ def test_a_run_measures_before_it_imports_what_only_statistics_need(howlate: Run
     assert done.returncode == 0, done.stderr
 
 
-def environment(**more: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), **more}
-
-
 @pytest.mark.parametrize(
     ("argv", "code", "part"),
     [
@@ -141,41 +77,44 @@ def environment(**more: str) -> dict[str, str]:
         (["run"], 2, "`howlate run --help` shows how"),
         (["run", "mine.toml", "--scael", "2"], 2, "--scale"),
         (["run", "mine.toml", "--scale", "lots"], 2, "is not a valid float"),
-        (["run", "mine.toml", "--scale", "0"], 2, "--scale 0 cannot be"),
+        (["run", "mine.toml", "--scale", "0"], 2, "--scale must be above 0"),
         (["run", "timer"], 2, 'Did you mean "timers"?'),
-        (["run", "absent.toml"], 2, "absent.toml is not there"),
+        (["run", "absent.toml"], 2, "absent.toml does not exist"),
         (["run", "mine.toml", "--target", "snail:board"], 2, 'the target "snail" is not known'),
         (["run", "mine.toml", "--set", "perid=1ms"], 2, 'Did you mean "period"?'),
-        (["run", "mine.toml", "--set", "period=250"], 2, "write 250us"),
+        (["run", "mine.toml", "--set", "period=250"], 2, "Write it like 250us"),
         (
             ["run", "mine.toml", "--set", "dither=on", "--set", "timer=setitimer"],
             2,
-            "setitimer cannot dither",
+            "its releases cannot be dithered",
         ),
         (["run", "mine.toml", "--set", "order.repetitions=9999"], 2, "Allow it with --most-cells 19998"),
         (["run", "mine.toml", "--resume"], 2, "no unfinished run of mine"),
-        (["check", "--seconds", "0"], 2, "--seconds must be between 1s and 168h, a week; 0 is not"),
-        (["check", "--seconds", "8d"], 2, '--seconds: "d" is not a unit of time. Write it like'),
-        (["check", "--seconds", "abc"], 2, '"abc" is not a time. Write it like 30, 30s, 5min or 12h.'),
+        (["check", "--seconds", "0"], 2, "--seconds must be between 1s and 168h (a week), not 0"),
+        (["check", "--seconds", "8y"], 2, '--seconds: "y" is not a unit of time. Write it like'),
+        (["check", "-D", "8d"], 2, "--seconds must be between 1s and 168h (a week), not 8d"),
+        (["check", "--seconds", "abc"], 2, '"abc" is not a time. Write it like 30, 30s, 5m or 12h.'),
         (["check", "--seconds"], 2, "`howlate check --help` shows how"),
         (["lab", "fetch", "--mirror"], 2, "`howlate lab fetch --help` shows how"),
-        (["check", "--seconds", "5us"], 2, "--seconds must be between 1s and 168h, a week; 5us is not"),
-        (["run", "mine.toml", "--set", f"seed={'9' * 23}"], 2, "is too large"),
+        (["check", "--seconds", "5us"], 2, "--seconds must be between 1s and 168h (a week), not 5us"),
+        (["run", "mine.toml", "--set", "dither=on", "--set", f"seed={'9' * 23}"], 2, "is too large"),
+        (["check", "--cpus", "x"], 2, '"x" is not the number of a CPU. Write a list like 0-3,5 or all.'),
+        (["check", "--cpus", '"]'], 2, "is not the number of a CPU"),
         (["check", "--seconds", "9", "--long"], 2, "exclude each other"),
-        (["show", "absent"], 2, "absent is not there"),
+        (["show", "absent"], 2, "absent does not exist"),
         (["show", "absent", "--all"], 2, "Add --kernels"),
         (["show", "."], 2, "has no run.json"),
         (["report"], 2, "missing argument"),
-        (["report", "absent"], 2, "absent is not there"),
+        (["report", "absent"], 2, "absent does not exist"),
         (["report", "mine="], 2, '"mine=" names no run folder'),
         (["compare", "a=.", "a=.."], 2, 'two runs are called "a"'),
-        (["export", "absent", "--format", "csv"], 2, "absent is not there"),
+        (["export", "absent", "--format", "csv"], 2, "absent does not exist"),
         (["report", ".", "--axis", "latency=5us:2us"], 2, "is empty"),
         (["report", ".", "--axis", "latncy=log"], 2, 'no chart has an axis "latncy"'),
         (["export", ".", "--format", "xls"], 2, "'csv', 'gnuplot', 'parquet'"),
         (["studies", "show", "chek"], 2, 'Did you mean "check"?'),
-        (["doctor", "--run", "absent"], 2, "absent is not there"),
-        (["doctor", "--run", "absent", "--target", "local"], 2, "--run and --target cannot be together"),
+        (["doctor", "--run", "absent"], 2, "absent does not exist"),
+        (["doctor", "--run", "absent", "--target", "local"], 2, "--run and --target exclude each other"),
         (["doctor", "--restore", "--json"], 2, "takes no other option"),
         (["doctor", "--restore", "--target", "local"], 2, "takes no other option"),
         (["lab", "kernel"], 2, 'Did you mean "kernels"?'),
@@ -183,7 +122,7 @@ def environment(**more: str) -> dict[str, str]:
         (["lab", "run", "mine.toml", "--seeds", "0"], 2, "0 is not in the range 1-10000."),
         (["lab", "fetch", "6.1-RT"], 2, 'Did you mean "6.1-rt"?'),
         (["lab", "fetch", "6.1", "--mirror", "here"], 2, "is not the address of a mirror"),
-        (["lab", "kernels", "--keyring", "absent"], 2, "absent is not there"),
+        (["lab", "kernels", "--keyring", "absent"], 2, "absent does not exist"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_a_remedy(howlate: Run, argv: list[str], code: int, part: str) -> None:
@@ -234,6 +173,21 @@ def test_json_is_json_alone(howlate: Run) -> None:
     shown = json.loads(howlate("show", "r", "--json").out)
     assert shown["cells"] == value["cells"]
     assert "cpu:50" in howlate("show", "r").out
+
+
+def test_a_histogram_is_shown_where_it_is_asked_for(howlate: Run) -> None:
+    measured = howlate("run", "mine.toml", "--out", "r", "--histogram").out
+    again = howlate("show", "r", "--histogram").out
+    plain = howlate("show", "r").out
+    assert "wake-ups per bin" in measured and "wake-ups per bin" in again
+    assert "wake-ups per bin" not in plain
+    sheets = [
+        item["sheet"]["kind"]
+        for section in json.loads(howlate("show", "r", "--histogram", "--json").out)["document"]
+        for item in section["items"]
+        if "sheet" in item
+    ]
+    assert sheets.count("histogram") == 1
 
 
 def test_a_dry_run_shows_the_plan_and_writes_nothing(howlate: Run) -> None:
@@ -362,7 +316,7 @@ def test_a_report_is_drawn_on_the_axes_that_are_asked_for(howlate: Run) -> None:
     assert "100 beyond 1\u202fns" in Path("r.html").read_text()
     refused = howlate("report", "r", "--axes", "published", "-o", "p.html")
     assert refused.code == 2 and not Path("p.html").exists()
-    assert "no published figures belong to this study" in refused.err and is_a_sentence(refused.err)
+    assert "this study has no published figures" in refused.err and is_a_sentence(refused.err)
 
 
 def test_a_fault_of_our_own_is_a_sentence_and_a_file(
@@ -381,45 +335,9 @@ def test_a_fault_of_our_own_is_a_sentence_and_a_file(
     assert "Traceback" in file.read_text()
 
 
-def test_a_reader_that_went_away_is_no_error() -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = subprocess.run(
-        [sys.executable, "-m", "howlate", "studies", "show", "check"],
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        env=environment(),
-        check=False,
-    )
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
-def run_in_a_shell(redirection: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["/bin/sh", "-c", f'"{sys.executable}" -m howlate studies {redirection}'],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        check=False,
-    )
-
-
-def test_output_that_a_full_disk_swallows_is_a_sentence() -> None:
-    done = run_in_a_shell("> /dev/full")
-    assert done.returncode == 4
-    assert is_a_sentence(done.stderr) and "standard output could not be written" in done.stderr
-
-
-@pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- 2>&-"])
-def test_closed_outputs_are_no_fault(redirection: str) -> None:
-    done = run_in_a_shell(redirection)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_studies_are_listed_and_shown_as_they_stand(howlate: Run) -> None:
     assert {line.split()[0] for line in howlate("studies").out.splitlines()} >= {"check", "timers"}
-    assert howlate("studies", "show", "timers").out == (places.STUDIES / "timers.toml").read_text()
+    assert howlate("studies", "show", "timers").out == studies()["timers"].read_text()
     assert json.loads(howlate("studies", "show", "check", "--json").out)["id"] == "check"
     assert {s["id"] for s in json.loads(howlate("studies", "--json").out)["studies"]} >= {"check", "timers"}
 
@@ -446,105 +364,12 @@ def test_the_probe_is_handed_its_arguments() -> None:
     assert (done.returncode, done.stdout) in [(0, "--json x --help\n"), (0, "--json x --help \n")]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_an_interrupt_keeps_what_is_whole_and_says_how_to_go_on(tmp_path: Path, number: int) -> None:
-    probe = tmp_path / "probe"
-    wait = f'case "$*" in *--load=*) echo "$$" > {tmp_path}/waits; exec sleep 600;; esac'
-    stand_in.put(probe, wait)
-    (tmp_path / "my study.toml").write_text(STUDY)
-    os.mkfifo(tmp_path / "waits")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "howlate", "run", "my study.toml", "--out", "a b", "--most-cells", "7"],
-        cwd=tmp_path,
-        env=environment(HOWLATE_PROBE=str(probe)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    waiting = int((tmp_path / "waits").read_text())
-    process.send_signal(number)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 5, err
-    assert "Traceback" not in err
-    assert "interrupted with 1 of 2 cells whole; whole cells are kept" in err
-    assert "To go on: howlate run 'my study.toml' --out 'a b' --most-cells=7\n" in err
-    assert out.strip().splitlines()[-1] == "a b"
-    assert not Path(f"/proc/{waiting}").exists()
-
-
-def test_an_interrupt_inside_of_an_import_does_not_replace_the_code() -> None:
-    """The interpreter remembers one that passed through an exec(), and would end with SIGINT for it."""
-    lines = [
-        "from howlate import __main__ as entry",
-        "try: exec('raise KeyboardInterrupt')",
-        "except KeyboardInterrupt: pass",
-        "entry._end(5)",
-    ]
-    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], env=environment(), check=False)
-    assert done.returncode == 5
-
-
-def test_times_for_people() -> None:
-    assert [clock(s) for s in (0, 34.4, 61, 3723)] == ["0:00", "0:34", "1:01", "1:02:03"]
-    assert [latency(ns) for ns in (1500, 12_000_000)] == ["1.5 us", "12.0 ms"]
-
-
-def test_a_terminal_without_escapes_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "dumb")
-
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    terminal = Terminal()
-    line = ProgressLine(("load",), terminal)
-    line.starts(Cell("c", "cyclic", {}, {"load": "none"}, 1, 1.0), 1, 5, 60.0)
-    line.close()
-    assert terminal.getvalue() == "1 of 5  none  time left 1:00\n"
-
-
 def test_every_help_says_the_same_number_of_loads(capsys: pytest.CaptureFixture[str]) -> None:
     said = []
     for words in (["--help"], ["check", "--help"]):
         entry.main(words)
         said.append(" ".join(capsys.readouterr().out.split()))
     assert all("four loads" in text and "five loads" not in text for text in said)
-
-
-def test_progress_lines_survive_a_terminal_that_went_away() -> None:
-    class Gone:
-        def isatty(self) -> bool:
-            return True
-
-        def write(self, text: str) -> int:
-            raise OSError(5, "Input/output error")
-
-        def flush(self) -> None:
-            pass
-
-    line = ProgressLine(("load",), Gone())  # type: ignore[arg-type]
-    line.close()
-
-
-@pytest.mark.parametrize("width", [20, 40, 60, 80, 100])
-def test_a_live_line_never_cuts_a_number_off(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setenv("LINES", "24")
-    terminal = Terminal()
-    line = ProgressLine(("load",), terminal)
-    cell = make_plan(study(axes={"load": ("cpu:50+disk:10MiB/s",)}), capabilities()).cells[0]
-    line.progress(cell, Progress(12_345, 12.3, 1_234_567), 71.0)
-    drawn = terminal.getvalue().removeprefix("\r").removesuffix("\x1b[K")
-    assert len(drawn) < width
-    whole = ["time left 1:11", "largest seen 1234.6 us", "12,345 activations"]
-    _, *parts = drawn.split("  ")
-    assert parts[0] == whole[0]
-    assert set(parts) <= set(whole)
-    assert width < 100 or set(parts) == set(whole)
 
 
 def test_the_command_that_compare_gives_for_a_page_makes_the_page_of_that_comparison(

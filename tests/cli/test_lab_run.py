@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import howlate.targets.lab as backend
-from cli.test_commands import Run, howlate  # noqa: F401
+from cli.commands import Run
 from fakes import FakeLab
+from howlate.analysis.groups import VIRTUAL_TIME as VIRTUAL_TIME_RULE
 from howlate.cli.lab._archive import say
-from howlate.errors import TargetError, UsageError
+from howlate.errors import REMEDIED, TargetError, UsageError
 from howlate.lab.apt import AptArchive
+from howlate.lab.archive import Archive
 from howlate.lab.mirror import MirrorArchive
-from howlate.model.run import VIRTUAL_TIME
+from howlate.model.guest_cpus import GUEST, USUAL, GuestCpus
 from howlate.store.run_folder import RunFolder
+from howlate.targets import LabOptions
+from howlate.words.say import english
 
+VIRTUAL_TIME = english(VIRTUAL_TIME_RULE())
 RUN = ("lab", "run", "mine.toml", "--kernels", "6.1,6.1-rt", "--seeds", "2", "--set", "activations=50")
 STUDY = """schema = 1
 id = "mine"
@@ -33,12 +39,17 @@ load = ["none", "cpu:50"]
 
 
 @pytest.fixture
-def opened(howlate: Run, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:  # noqa: F811
+def opened(howlate: Run, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the lab was opened with last, and the lab, which `lab` may replace."""
     seen: dict[str, Any] = {"lab": None}
 
-    def open_lab(names: str, **more: Any) -> FakeLab:
-        seen.update(more, names=names)
+    def open_lab(
+        names: str,
+        options: LabOptions = LabOptions(),  # noqa: B008 - frozen
+        archive: Archive | None = None,
+        say: Callable[[str], None] = print,
+    ) -> FakeLab:
+        seen.update(vars(options), names=names, archive=archive, say=say)
         return seen["lab"] or FakeLab(tuple(names.split(",")))
 
     monkeypatch.setattr(backend, "open_lab", open_lab)
@@ -47,7 +58,7 @@ def opened(howlate: Run, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:  # 
 
 
 def test_a_lab_run_ends_with_its_folder_and_goes_on(
-    howlate: Run,  # noqa: F811
+    howlate: Run,
     opened: dict[str, Any],
 ) -> None:
     said = howlate(*RUN, "--out", "r")
@@ -65,7 +76,40 @@ def test_a_lab_run_ends_with_its_folder_and_goes_on(
     assert (opened["jobs"], opened["cached"]) == (1, False)
 
 
-def test_a_lab_run_goes_on_only_in_the_same_guests(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+def test_a_guests_speed_is_in_the_tables_and_the_run(howlate: Run, opened: dict[str, Any]) -> None:
+    slow = GuestCpus(mips=250)
+    opened["lab"] = FakeLab(facts=slow.facts())
+    said = howlate(*RUN, "--mips", "250", "--out", "r")
+    assert said.code == 0, said.err
+    assert (opened["mips"], opened["cpus"], opened["turn_ns"]) == (250, None, 0)
+    assert f"guest {slow}" in " ".join(said.out.split())
+    cells = json.loads(Path("r/run.json").read_text())["plan"]["cells"]
+    assert {cell["labels"][GUEST] for cell in cells} == {str(slow)}
+    opened["lab"] = FakeLab()
+    assert howlate(*RUN, "--out", "usual").code == 0
+    assert "MIPS" not in Path("usual/run.json").read_text()
+    said = howlate("compare", "r", "usual")
+    for guest in (slow, USUAL):  # a table of its own, with the kernels as its sides
+        assert f"guest {guest}, load none" in " ".join(said.out.split())
+    assert howlate("compare", "r", "usual", "--by", GUEST).code == 0
+
+
+def test_a_study_says_how_many_cpus_its_guests_have_and_the_user_overrides_it(
+    howlate: Run, opened: dict[str, Any]
+) -> None:
+    Path("mine.toml").write_text(STUDY + "[lab]\ncpus = 2\n")
+    for words, cpus in (
+        (("lab", "run", "mine.toml", "--kernels", "6.1"), 2),
+        (("lab", "run", "mine.toml", "--kernels", "6.1", "--cpus", "1"), 1),
+        (("lab", "run", "mine.toml", "--kernels", "6.1", "--cpus", "4"), 4),
+        (("run", "mine.toml", "--target", "lab:6.1"), 2),
+        (("run", "mine.toml", "--target", "lab:6.1", "--set", "load=none"), 2),
+    ):
+        assert howlate(*words, "--seeds", "1", "--dry-run").code == 0
+        assert opened["cpus"] == cpus, words
+
+
+def test_a_lab_run_goes_on_only_in_the_same_guests(howlate: Run, opened: dict[str, Any]) -> None:
     opened["lab"] = FakeLab(behaviours={"6.1": ["broken"]})
     assert howlate(*RUN, "--out", "r").code == 4
     for changed, why in (
@@ -82,14 +126,14 @@ def test_a_lab_run_goes_on_only_in_the_same_guests(howlate: Run, opened: dict[st
     assert len(opened["lab"].measured) == 1
 
 
-def test_run_says_what_it_fetches_too(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+def test_run_says_what_it_fetches_too(howlate: Run, opened: dict[str, Any]) -> None:
     howlate("run", "mine.toml", "--target", "lab:6.1", "--seeds", "1", "--dry-run")
     assert opened["names"] == "6.1"
     assert opened["say"] is say
 
 
 def test_no_seed_is_refused_and_a_changed_one_is_not_lost_without_a_word(
-    howlate: Run,  # noqa: F811
+    howlate: Run,
     opened: dict[str, Any],
 ) -> None:
     for command in (("lab", "run", "mine.toml", "--kernels=6.1"), ("run", "mine.toml", "--target=lab:6.1")):
@@ -102,14 +146,14 @@ def test_no_seed_is_refused_and_a_changed_one_is_not_lost_without_a_word(
     assert "changed seed" not in howlate(*RUN, "--out", "other").out
 
 
-def test_json_of_a_lab_run_has_cells_and_groups(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+def test_json_of_a_lab_run_has_cells_and_groups(howlate: Run, opened: dict[str, Any]) -> None:
     value = json.loads(howlate(*RUN, "--out", "r", "--json").out)
     assert (len(value["cells"]), len(value["groups"])) == (8, 4)
     assert value["clock"] == "virtual"
     assert json.loads(howlate("show", "r", "--json").out)["groups"] == value["groups"]
 
 
-def test_a_dry_run_shows_kernels_and_seeds(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+def test_a_dry_run_shows_kernels_and_seeds(howlate: Run, opened: dict[str, Any]) -> None:
     said = howlate(*RUN, "--dry-run")
     assert said.code == 0
     assert "8 of 8 cells" in said.out and "with 2 at once" in said.out
@@ -122,10 +166,12 @@ def test_a_dry_run_shows_kernels_and_seeds(howlate: Run, opened: dict[str, Any])
 
 
 def test_a_kernel_that_does_not_know_its_parameter_is_told_and_the_others_go_on(
-    howlate: Run,  # noqa: F811
+    howlate: Run,
     opened: dict[str, Any],
 ) -> None:
-    unknown = UsageError("the kernel of 6.1 does not know the parameter nosuch", "leave it out")
+    unknown = UsageError(
+        REMEDIED(problem="the kernel of 6.1 does not know the parameter nosuch", remedy="leave it out")
+    )
     opened["lab"] = FakeLab(answers={"6.1": unknown})
     said = howlate(*RUN, "--out", "r")
     assert said.code == 4
@@ -136,7 +182,7 @@ def test_a_kernel_that_does_not_know_its_parameter_is_told_and_the_others_go_on(
 
 
 def test_what_fails_is_told_with_the_last_lines_of_the_console(
-    howlate: Run,  # noqa: F811
+    howlate: Run,
     opened: dict[str, Any],
 ) -> None:
     opened["lab"] = FakeLab(behaviours={"6.1": ["panic"]})
@@ -146,15 +192,15 @@ def test_what_fails_is_told_with_the_last_lines_of_the_console(
     assert "spread over 2 seeds" in said.out
 
 
-def test_a_kernel_that_does_not_boot_is_told_once(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
-    opened["lab"] = FakeLab(answers={"6.1": TargetError("6.1 did not boot")})
+def test_a_kernel_that_does_not_boot_is_told_once(howlate: Run, opened: dict[str, Any]) -> None:
+    opened["lab"] = FakeLab(answers={"6.1": TargetError(REMEDIED(problem="6.1 did not boot", remedy=""))})
     said = howlate(*RUN, "--out", "r")
     assert said.code == 4
     assert said.out.count("6.1 did not boot") == 1
     assert "the same in 3 more cells of this kernel" in said.out
 
 
-def test_kernels_and_seeds_have_to_be_named_rightly(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+def test_kernels_and_seeds_have_to_be_named_rightly(howlate: Run, opened: dict[str, Any]) -> None:
     said = howlate("lab", "run", "mine.toml")
     assert said.code == 2
     assert "--kernels 6.1,6.1-rt" in said.err
@@ -170,7 +216,7 @@ def test_kernels_and_seeds_have_to_be_named_rightly(howlate: Run, opened: dict[s
     assert (opened["names"], [str(p) for p in opened["own"]]) == ("", ["bzImage-mine"])
 
 
-def test_a_study_of_kernels_is_refused_on_this_machine(howlate: Run) -> None:  # noqa: F811
+def test_a_study_of_kernels_is_refused_on_this_machine(howlate: Run) -> None:
     Path("mine.toml").write_text("\n".join((*STUDY.splitlines(), 'kernel = ["6.1", "6.1-rt"]')))
     said = howlate("run", "mine.toml")
     assert said.code == 2
@@ -178,18 +224,18 @@ def test_a_study_of_kernels_is_refused_on_this_machine(howlate: Run) -> None:  #
 
 
 def test_an_interrupt_says_how_to_go_on_with_kernels_and_seeds(
-    howlate: Run,  # noqa: F811
+    howlate: Run,
     opened: dict[str, Any],
 ) -> None:
     opened["lab"] = FakeLab(behaviours={"6.1": ["hang", "interrupt"]})
     said = howlate(*RUN, "--out", "r")
     assert said.code == 5
     assert "howlate lab run mine.toml --out r" in said.err
-    assert "--kernels=6.1,6.1-rt --seeds=2" in said.err
+    assert "--seeds=2 --kernels=6.1,6.1-rt" in said.err
     assert "--target" not in said.err
 
 
-def test_kernels_come_from_a_mirror_where_there_is_no_apt(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+def test_kernels_come_from_a_mirror_where_there_is_no_apt(howlate: Run, opened: dict[str, Any]) -> None:
     howlate(*RUN, "--out", "r", "--dry-run", "--mirror", "file:///made", "--keyring", "mine.toml")
     assert isinstance(opened["archive"], MirrorArchive)
     assert opened["archive"].addresses == ("file:///made",)
@@ -197,7 +243,7 @@ def test_kernels_come_from_a_mirror_where_there_is_no_apt(howlate: Run, opened: 
     assert isinstance(opened["archive"], AptArchive)
 
 
-def test_show_tells_of_cells_and_kernels(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+def test_show_tells_of_cells_and_kernels(howlate: Run, opened: dict[str, Any]) -> None:
     howlate(*RUN, "--out", "r")
     assert sum(line.startswith("6.1-rt") for line in howlate("show", "r", "--cells").out.splitlines()) == 4
     said = howlate("show", "r", "--kernels")
@@ -208,7 +254,7 @@ def test_show_tells_of_cells_and_kernels(howlate: Run, opened: dict[str, Any]) -
 
 
 def test_the_study_s_own_kernels_are_the_lab_s_where_none_are_named(
-    howlate: Run,  # noqa: F811
+    howlate: Run,
     opened: dict[str, Any],
 ) -> None:
     """Not an axis: on this machine the study has the kernel that is here."""
@@ -225,7 +271,7 @@ def test_the_study_s_own_kernels_are_the_lab_s_where_none_are_named(
     assert said.code == 0 and "2 of 2 cells" in said.out and not opened
 
 
-def test_parts_of_a_lab_run_have_tables_of_their_own(howlate: Run, opened: dict[str, Any]) -> None:  # noqa: F811
+def test_parts_of_a_lab_run_have_tables_of_their_own(howlate: Run, opened: dict[str, Any]) -> None:
     part = STUDY.partition('test = "cyclic"')[2]
     text = STUDY.partition("test =")[0]
     for name in ("one", "two"):

@@ -29,7 +29,8 @@ def facts(changes: dict[str, Any]) -> Facts:
         values[key] = None if value is GONE else value
         if value is GONE:
             missing[key] = "/sys/somewhere: No such file or directory"
-    return Facts(values, missing)
+    gone = Facts.from_json(TUNED).absent - set(changes)
+    return Facts(values, missing, gone | {key for key, value in changes.items() if value is GONE})
 
 
 def finding(name: str, changes: dict[str, Any], aim: Aim) -> Finding:

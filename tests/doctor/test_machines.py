@@ -138,3 +138,19 @@ def test_a_check_that_is_none_is_an_error(tmp_path: Path, monkeypatch: pytest.Mo
             checks()
     finally:
         checks.cache_clear()
+
+
+@pytest.mark.parametrize("name", sorted(LATE))
+def test_a_finding_is_the_same_after_json_and_holds_its_rule_and_values(name: str) -> None:
+    for finding in examine(machine(name)):
+        stored = json.loads(json.dumps(finding.to_json()))
+        assert stored["rule"].startswith("doctor.")
+        assert isinstance(stored["values"], dict)
+        assert Finding.from_json(stored) == finding
+
+
+def test_a_finding_of_an_older_howlate_keeps_its_text() -> None:
+    stored = examine(machine("old-5.10-rt-hpet"))[0].to_json()
+    del stored["rule"], stored["values"]
+    finding = Finding.from_json(stored)
+    assert (finding.found, finding.change) == (stored["found"], stored["change"])

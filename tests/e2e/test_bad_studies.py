@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.test_published import howlate
-from e2e.test_run import PROBE
+from e2e.commands import PROBE, howlate
 from howlate import __main__ as entry
 
 HEAD = 'schema = 1\nid = "bad"\ntitle = "bad"\nquestion = "?"\n'
@@ -22,11 +21,11 @@ SLACK = ", ".join(f'"{n}ns"' for n in range(1, 101))
 BAD = {
     "a timer that cannot dither": (
         CYCLIC + '[axes]\ntimer = ["clock_nanosleep", "setitimer"]\ndither = [true]',
-        "setitimer cannot dither",
+        'the kernel repeats "setitimer" by itself, so its releases cannot be dithered',
     ),
     "a late policy that the timer lacks": (
         CYCLIC + '[axes]\ntimer = ["setitimer", "timerfd"]\nlate-policy = ["as-published"]',
-        'timerfd has no late policy "as-published"',
+        'the published loop is not one of "timerfd"',
     ),
     "an axis that is a setting": (CYCLIC + "[axes]\nactivations = [1, 2]", "is a setting as well"),
     "a value twice": (CYCLIC + '[axes]\nperiod = ["1ms", "1000us"]', "stands twice in the matrix"),
@@ -57,7 +56,7 @@ BAD = {
     ),
     "no end": (
         HEAD + 'test = "cyclic"\nsettings = { activations = 0, duration = "0s" }',
-        "a cell would never end",
+        "bad: --activations must be more than 0",
     ),
     "a period that the probe refuses": (
         CYCLIC + '[axes]\nperiod = ["1us", "1ms"]',
@@ -76,15 +75,18 @@ BAD = {
         CYCLIC.replace('policy = "other"', 'priorities = "200"'),
         "one priority from 1 to 99 for each",
     ),
-    "two parts of one name": (HEAD + PART.format("a") * 2, 'the part "a" stands twice'),
+    "two parts of one name": (HEAD + PART.format("a") * 2, 'the part "a" is given twice'),
     "a part without a test": (HEAD + PART.format("a") + '[[part]]\nid = "b"', 'the key "test" is missing'),
-    "a matrix beside parts": (CYCLIC + PART.format("a"), "stands beside [[part]]"),
+    "a matrix beside parts": (CYCLIC + PART.format("a"), "is given beside [[part]]"),
     "a shared setting of no part": (
         HEAD + "[settings]\npoints = 3\n" + PART.format("a"),
         'no test of its parts has the setting "points"',
     ),
-    "kernels on one machine": (CYCLIC + '[axes]\nkernel = ["6.1", "6.1-rt"]', "a machine that runs has one"),
-    "kernels of a part": (HEAD + PART.format("a") + '[part.axes]\nkernel = ["6.1"]', "is not of a part"),
+    "kernels on one machine": (CYCLIC + '[axes]\nkernel = ["6.1", "6.1-rt"]', "a running machine has one"),
+    "kernels of a part": (
+        HEAD + PART.format("a") + '[part.axes]\nkernel = ["6.1"]',
+        "does not belong to a part",
+    ),
     "published figures that there are not": (
         CYCLIC + '[published]\nreference = "toshiba-2011"',
         'did you mean "toshiba-2010"',
@@ -95,7 +97,6 @@ BAD = {
 }
 
 
-@pytest.mark.beside
 @pytest.mark.parametrize("what", sorted(BAD))
 def test_a_bad_study_is_refused_before_anything_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], what: str
@@ -116,6 +117,7 @@ def test_a_bad_study_is_refused_before_anything_runs(
         assert [path.name for path in tmp_path.iterdir()] == ["bad.toml"]
 
 
+@pytest.mark.alone
 def test_a_cell_that_this_machine_cannot_run_is_named_in_the_plan_and_the_rest_goes_on(
     tmp_path: Path,
 ) -> None:
@@ -141,7 +143,7 @@ def test_a_cpu_that_is_not_there_is_told_with_the_plan_and_the_rest_goes_on(tmp_
     code, out, err = howlate(tmp_path, "run", "some.toml", "--dry-run", "--json")
     assert code == 0, err
     told = [cell["impossible"] for cell in json.loads(out)["cells"]]
-    assert told[0] == "" and told[1].startswith("CPU 8191 is not there: this machine has ")
+    assert told[0] == "" and told[1].startswith("CPU 8191 is not there: the machine has ")
     assert told[2].startswith("the CPUs 8190-8191 are not there")
     code, out, err = howlate(tmp_path, "run", "some.toml", "--out", "r", "--json")
     assert code == 0, err

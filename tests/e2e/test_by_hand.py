@@ -19,11 +19,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from e2e.test_run import PROBE, howlate
+from e2e.commands import PROBE, howlate
 from howlate.errors import DamagedError, UsageError
 from howlate.imported import as_run
 from howlate.importers import RunImporter, find_importer
 from howlate.importers._by_hand import with_kernel
+from howlate.model.plan import Length
 from howlate.plan.machines import kernels_of
 from howlate.prepare import Asked, prepare
 from howlate.store.frames import MAGIC
@@ -62,7 +63,7 @@ def cells_of(folder: Path, run: str = "r") -> list[dict[str, Any]]:
 
 def test_a_stream_becomes_a_run(tmp_path: Path) -> None:
     """With tables, report, checksums and export, and the samples of the stream to the last digit."""
-    file = measured(tmp_path / "board.stream", "--load=cpu:20")
+    file = measured(tmp_path / "board.stream", "--load=cpu:5")
     before = file.read_bytes()
     code, out, err = howlate(tmp_path, "import", "board.stream", "--out", "r", "--label", "kernel=vendor")
     assert code == 0, err
@@ -71,7 +72,7 @@ def test_a_stream_becomes_a_run(tmp_path: Path) -> None:
     (cell,) = cells_of(tmp_path)
     assert {n: cell["labels"][n] for n in ("kernel", "load", "period", "timer", "policy")} == {
         "kernel": "vendor",
-        "load": "cpu:20",
+        "load": "cpu:5",
         "period": "1ms",
         "timer": "clock_nanosleep",
         "policy": "other",
@@ -131,7 +132,7 @@ def test_what_cannot_be_one_run_is_refused(tmp_path: Path) -> None:
         (("a.stream",), ("--label", "period=2ms"), 'say what "period" was'),
         (("a.stream",), ("--label", "board"), "is not a label"),
         (("a.stream",), ("-o", "x.toml"), "-o is not for a run"),
-        (("nothing.stream",), (), "is not there"),
+        (("nothing.stream",), (), "does not exist"),
         (("tiny.toml",), (), "looks like none of the formats"),
     ):
         code, _, err = howlate(tmp_path, "import", *files, *more, "--out", "r")
@@ -240,7 +241,7 @@ def test_an_emitted_job_gives_the_run_that_run_makes(tmp_path: Path) -> None:
         assert got == code and ("4 cells were measured in another boot" in " ".join(out.split())) == (
             code == 0
         )
-    assert "under the kernel" in err and "facts are of 0.1" in err
+    assert "with the kernel" in err and "facts are of 0.1" in err
     facts.write_text("{}")
     code, out, err = howlate(tmp_path, "import", "j", "--out", "without")
     assert code == 0 and "nothing is known of the machine" in " ".join(out.split()), err
@@ -248,7 +249,6 @@ def test_an_emitted_job_gives_the_run_that_run_makes(tmp_path: Path) -> None:
     assert code == 2 and "howlate import j" in err
 
 
-@pytest.mark.beside
 @pytest.mark.parametrize("study", sorted(studies()))
 def test_a_study_is_planned_as_it_is_where_it_is_measured(study: str) -> None:
     """Every built-in one: the same cells with the same names and labels, once the machine has said its kernel."""
@@ -259,8 +259,9 @@ def test_a_study_is_planned_as_it_is_where_it_is_measured(study: str) -> None:
         return
     ours, theirs = prepare(asked, open_by_hand(Path(PROBE))), prepare(asked, LocalTarget(Path(PROBE)))
     kernel = str(theirs.run.facts["values"]["kernel.release"])
-    assert [with_kernel(cell, kernel) for cell in ours.run.plan.cells] == [
-        replace(cell, impossible="") for cell in theirs.run.plan.cells
+    # How many CPUs "all" is, and so how much their streams hold, only the machine knows.
+    assert [replace(with_kernel(cell, kernel), length=Length()) for cell in ours.run.plan.cells] == [
+        replace(cell, impossible="", length=Length()) for cell in theirs.run.plan.cells
     ]
 
 
@@ -397,9 +398,9 @@ def test_emit_job_is_refused_where_it_makes_no_sense(tmp_path: Path) -> None:
     for words, said in (
         (("--emit-job", "j", "--target", "local"), "measures nothing"),
         (("--emit-job", "j", "--target-arch", "arm64"), '"aarch64"'),
-        (("--target-arch", "aarch64"), "is for --emit-job alone"),
+        (("--target-arch", "aarch64"), "is for --emit-job only"),
         (("--emit-job", "j", "--set", "period=1us"), "period"),
-        (("--emit-job", "."), "is there already"),
+        (("--emit-job", "."), "exists already"),
     ):
         code, _, err = howlate(tmp_path, "run", "tiny.toml", *words)
         assert code == 2 and said in err, err

@@ -4,19 +4,20 @@ possible here, and tables, report and exports of several tests in one run come o
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.test_run import environment
+from e2e.commands import howlate
 from howlate.model.study import read_study
-from howlate.places import STUDIES
+from howlate.studies import studies
 
 TINY: dict[str, tuple[str, ...]] = {
-    "rts7751-2007": ("--scale", "0.01", "--set", "tasks.tasks=1,16"),
+    "rts7751-2007": (
+        *("--scale", "0.01", "--set", "tasks.tasks=1,16", "--set", "slice.tasks=1,16"),
+        *("--set", "shares.nice=0,19"),
+    ),
     "sh7780-2008": (
         "--scale",
         "0.005",
@@ -25,31 +26,34 @@ TINY: dict[str, tuple[str, ...]] = {
         "--set",
         "latency.load=hackbench:1,hackbench:2",
     ),
-    "toshiba-2010": ("--scale", "0.00002"),
-    "toshiba-mem-2010": ("--scale", "0.0002", "--set", "period=300us"),
+    "toshiba-2010": ("--scale", "0.00002", "--set", "period=300us", "--set", "load=none,cpu:100+disk:max"),
+    "toshiba-mem-2010": (
+        *("--scale", "0.0002", "--set", "period=300us"),
+        *("--set", "load=none,cpu:100,memory-alloc:50,memory-fault:100,memory-access:50"),
+    ),
     "tut-2017": ("--scale", "0.00002"),
 }
 """What keeps each to seconds; axes are shortened where each value starts hundreds of tasks, or many are alike."""
+WHOLE = {
+    "rts7751-2007": ("--scale", "0.01", "--set", "tasks.tasks=1,16"),
+    "toshiba-2010": ("--scale", "0.00002"),
+    "toshiba-mem-2010": ("--scale", "0.0002", "--set", "period=300us"),
+}
+"""With the axes that are shortened there, for the sweep."""
 
 
-def howlate(folder: Path, *argv: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "howlate", *argv],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert "Traceback" not in done.stdout + done.stderr
-    return done.returncode, done.stdout, done.stderr
-
-
+@pytest.mark.alone
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(TINY))
-def test_a_published_study_runs_to_its_end_here(tmp_path: Path, name: str) -> None:
-    study = read_study(STUDIES / f"{name}.toml")
-    code, out, err = howlate(tmp_path, "run", name, *TINY[name], "--out", "r", "--json")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        *sorted(TINY.items()),
+        *(pytest.param(*case, marks=pytest.mark.sweep, id=f"{case[0]}-whole") for case in WHOLE.items()),
+    ],
+)
+def test_a_published_study_runs_to_its_end_here(tmp_path: Path, name: str, words: tuple[str, ...]) -> None:
+    study = read_study(studies()[name])
+    code, out, err = howlate(tmp_path, "run", name, *words, "--out", "r", "--json")
     assert code == 0, err
     said: dict[str, Any] = json.loads(out)
     planned = json.loads((tmp_path / "r" / "run.json").read_text())["plan"]["cells"]
@@ -78,7 +82,6 @@ def test_a_published_study_runs_to_its_end_here(tmp_path: Path, name: str) -> No
     assert len(rows) >= sum(cell["accounting"]["recorded"] for cell in said["cells"])
 
 
-@pytest.mark.beside
 def test_a_plan_of_parts_says_the_time_of_each_and_of_all(tmp_path: Path) -> None:
     code, out, err = howlate(tmp_path, "run", "tut-2017", "--dry-run", "--json")
     assert code == 0, err

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from e2e.test_run import environment
+from e2e.commands import environment
 from made_starved import check, starving
 
 LOAD = "cpu:100,nice=19,cpus=same"
 
 
+@pytest.mark.alone
 def test_a_load_that_got_nothing_makes_its_cell_invalid(tmp_path: Path) -> None:
     (tmp_path / "starving.toml").write_text(starving(LOAD))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from fakes import command_of
 from howlate.errors import DamagedError, ExitCode, UsageError
 from howlate.execute import Tally
 from howlate.imported import as_run
@@ -23,7 +24,7 @@ from howlate.session import Session
 from howlate.store import elsewhere
 from howlate.store.elsewhere import JOB
 from howlate.store.job_folder import JobFolder
-from howlate.targets import arguments
+from howlate.words.say import english
 from store.streams import stream
 
 DEFAULTS = {
@@ -45,6 +46,8 @@ FACTS = {
 }
 BRIEF = {"kernel_release": "6.1", "kernel_version": "#1", "machine": "riscv64", "cpus_online": "0-3"}
 PERIODS = ("1ms", "2ms")
+OLDER_PROBE = {"given": None}
+"""Its stream does not say which options were given."""
 
 
 def cell(period: str, repetition: int) -> Cell:
@@ -73,10 +76,17 @@ def measured(one: Cell, t0_ns: int, head: Mapping[str, Any] | None = None, **cha
         **asked,
         **{name.replace("_", "-"): its for name, its in changed.items()},
     }
-    told = {n: its for n, its in parameters.items() if its != ""}
+    told = {name: value for name, value in parameters.items() if value != ""}
+    given = [*asked, "stream", "quiet", *(name.replace("_", "-") for name in changed)]
     return stream(
         [1, 2, 3],
-        header_changes={"parameters": told, "t0_ns": t0_ns, "facts": BRIEF, **(head or {})},
+        header_changes={
+            "parameters": told,
+            "given": given,
+            "t0_ns": t0_ns,
+            "facts": BRIEF,
+            **(head or {}),
+        },
     )
 
 
@@ -114,7 +124,7 @@ class Job:
 def job(tmp_path: Path) -> Job:
     study = Study("tiny", "Tiny", "How late?", "cyclic", axes={"period": PERIODS})
     run = Run("id", "2026-01-02T03:04:05Z", study, Plan(CELLS), "by hand", versions={"probe": "0.1.0"})
-    lines = [(one, ["howlate-probe", *arguments(one)]) for one in CELLS]
+    lines = [(one, ["howlate-probe", *command_of(one)]) for one in CELLS]
     JobFolder.write(tmp_path / "job", run, lines, DEFAULTS, None, "read me", {"cyclic": DEFAULTS})
     made = Job(tmp_path / "job")
     made.facts()
@@ -147,11 +157,12 @@ def test_what_the_job_asked_for_is_believed(job: Job) -> None:
         ({"warm_up": "9"}, "warm-up 9 instead of 0"),
     ],
 )
+@pytest.mark.parametrize("head", [{}, OLDER_PROBE], ids=["told", "untold"])
 def test_a_stream_that_was_measured_otherwise_is_not_believed(
-    job: Job, changed: dict[str, Any], why: str
+    job: Job, changed: dict[str, Any], why: str, head: dict[str, Any]
 ) -> None:
     """The cell is missing, with a sentence and a remedy; the others are there."""
-    path = job.put(1, measured(CELLS[0], 77, **changed))
+    path = job.put(1, measured(CELLS[0], 77, head, **changed))
     session, tally = job.taken()
     assert session.folder.whole_cells() == NAMES[1:]
     assert tally.exit_code is ExitCode.BROKEN
@@ -171,9 +182,17 @@ def test_a_stream_that_was_measured_otherwise_is_not_believed(
         {"new_option": "of a later probe"},
     ],
 )
-def test_what_the_probe_chooses_or_spells_otherwise_is_believed(job: Job, spelt: dict[str, str]) -> None:
-    job.put(1, measured(CELLS[0], 77, None, **spelt))
+@pytest.mark.parametrize("head", [{"given": ["period", "activations"]}, OLDER_PROBE], ids=["told", "untold"])
+def test_what_the_probe_chooses_or_spells_otherwise_is_believed(
+    job: Job, spelt: dict[str, str], head: dict[str, Any]
+) -> None:
+    job.put(1, measured(CELLS[0], 77, head, **spelt))
     assert job.taken()[0].folder.whole_cells() == NAMES
+
+
+def test_a_choice_of_the_probes_is_not_believed_where_somebody_else_made_it(job: Job) -> None:
+    job.put(1, measured(CELLS[0], 77, policy="other"))
+    assert "policy other instead of fifo:80" in said(job.taken()[1])[NAMES[0]]
 
 
 def test_a_stream_of_another_test_is_not_believed(job: Job) -> None:
@@ -233,8 +252,8 @@ def test_a_cut_and_an_altered_stream_are_told(job: Job) -> None:
 
 def test_streams_of_another_machine_are_refused(job: Job) -> None:
     for name, value, words in (
-        ("machine", "aarch64", "on the architecture aarch64, and the job's facts are of riscv64"),
-        ("kernel_version", "#2", "under the build of the kernel #2"),
+        ("machine", "aarch64", "with the architecture aarch64, but the job's facts are of riscv64"),
+        ("kernel_version", "#2", "with the build of the kernel #2"),
     ):
         job.put(1, measured(CELLS[0], 77, {"facts": {**BRIEF, name: value}}))
         with pytest.raises(UsageError, match=words):
@@ -244,15 +263,14 @@ def test_streams_of_another_machine_are_refused(job: Job) -> None:
 def test_a_cpu_that_was_parked_in_between_costs_no_cell(job: Job) -> None:
     job.put(1, measured(CELLS[0], 77, {"facts": {**BRIEF, "cpus_online": "0-1"}}))
     found = job.read()
-    assert "was measured with the CPUs 0-1 online, the facts have 0-3" in found.run.warnings[0]
+    assert "was measured with the CPUs 0-1 online, the facts have 0-3" in english(found.run.warnings[0])
     assert CELLS[0].id in found.streams
 
 
 def test_another_version_of_the_probe_is_mentioned(job: Job) -> None:
     job.put(1, measured(CELLS[0], 77, {"probe": "0.0.9"}))
-    assert job.read().run.warnings == (
-        "measured by the probe 0.0.9, and the job was written for the probe 0.1.0",
-    )
+    (warning,) = job.read().run.warnings
+    assert english(warning) == "measured by the probe 0.0.9, and the job was written for the probe 0.1.0"
 
 
 def test_a_job_of_an_older_howlate_has_the_defaults_of_one_test(job: Job) -> None:
@@ -338,7 +356,10 @@ def test_only_folders_of_a_job_are_looked_into(tmp_path: Path) -> None:
     importer = find_importer(top)
     assert isinstance(importer, RunImporter) and importer.name == "stream"
     found = importer.read([top], {})
-    assert sorted(path.name for path in found.streams.values()) == ["idle.stream", "stream"]
+    assert sorted(path.name for path in found.streams.values() if isinstance(path, Path)) == [
+        "idle.stream",
+        "stream",
+    ]
     assert sorted(found.notes) == sorted(
         [
             f"3 folders are not looked into, for they hold no results of a job: {top / 'deep'}, "
@@ -370,7 +391,7 @@ def test_what_is_no_measurement_is_a_sentence(tmp_path: Path) -> None:
         ("outer", r"nor one with streams of the probe; .*inner is not looked into"),
         ("nothing.stream", "is empty"),
         ("words", "looks like none of the formats"),
-        ("pipe", "looks like none of the formats"),
+        ("pipe", "is neither a file nor a folder"),
         (archive, "is an archive or compressed"),
         (plain, "is an archive or compressed"),
         (zipped, "is an archive or compressed"),
@@ -378,6 +399,8 @@ def test_what_is_no_measurement_is_a_sentence(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=words) as caught:
             find_importer(tmp_path / name)
         assert caught.value.remedy
+    with pytest.raises(UsageError, match="is neither a file nor a folder"):  # and nobody waits for a writer
+        find_importer(tmp_path / "pipe", "cyclictest")
 
 
 def test_the_facts_are_looked_for_once_however_many_lines_there_are(

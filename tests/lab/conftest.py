@@ -1,14 +1,47 @@
-"""A boot takes ten seconds of a core: tests that are not about booting share the guests that one made."""
+"""A boot takes 7 seconds of a core: tests that are not about booting share the guests that one made."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from lab.guests import booted_guests
+from howlate.lab.bench import Bench
+from howlate.lab.label import Label
+from lab.equipped import DEVICES, PROGRAMS, Guest, compiled, modules_for
+from lab.guests import bench, booted_guests
 
 
 @pytest.fixture(scope="session")
 def booted() -> Path:
     return booted_guests()
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, bytes]:
+    folder = tmp_path_factory.mktemp("programs")
+    return {f"bin/{name}": compiled(folder, name) for name in PROGRAMS}
+
+
+@pytest.fixture
+def equipped(tmp_path: Path, booted: Path, programs: Mapping[str, bytes]) -> Guest:
+    """A kernel with the programs of this folder, and with all modules where they can be built."""
+
+    def made(name: str) -> Bench:
+        extra = {**modules_for(name).files, **programs}
+        return bench(tmp_path / str(Label.parse(name)), name, extra, snapshots=booted, devices=DEVICES)
+
+    return made
+
+
+@pytest.fixture
+def guest(equipped: Guest) -> Guest:
+    """The same, for what needs the modules."""
+
+    def made(name: str) -> Bench:
+        if modules_for(name).absent:
+            pytest.skip(modules_for(name).absent[0])
+        return equipped(name)
+
+    return made

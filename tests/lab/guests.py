@@ -13,28 +13,36 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 
+import pytest
+
+from howlate.errors import NotPossibleError
 from howlate.lab.apt import AptArchive
+from howlate.lab.archive import silent
 from howlate.lab.bench import PROBE, Bench
+from howlate.lab.emulator import with_emulator
 from howlate.lab.kernels import get
 from howlate.lab.label import Label
-from howlate.lab.machine import Machine
+from howlate.lab.machine import TURN_NS, Machine
+from howlate.lab.modules import of_loads
 from howlate.lab.results import Results
 from howlate.lab.snapshot import Snapshots
+from howlate.lab.watch import Limits
 from howlate.places import ROOT, guest_probe_path
 from howlate.store.stream import StreamReader
+from howlate.targets import open_target
 
 KERNELS = Path(os.environ.get("HOWLATE_TEST_KERNELS") or ROOT / "build" / "test-kernels")
 """A cache of its own: what the tests need stays between their runs, and nothing of the user's cache is touched."""
 SNAPSHOT_BYTES = 3 << 30
 """So much of booted guests is kept between runs; those of an older build of the probe go first."""
-LIMIT_S = 600.0
+LIMITS = Limits(600.0)
 STANDARD, RT = "6.1[preempt=none]", "6.1-rt"
 
 
 def with_kernels(cache: Path) -> Path:
     """An empty cache that has the tests' kernels."""
     cache.mkdir(parents=True, exist_ok=True)
-    for name in ("kernels", "apt"):
+    for name in ("kernels", "apt", "unpacked"):
         (KERNELS / name).mkdir(parents=True, exist_ok=True)
         (cache / name).symlink_to(KERNELS / name)
     return cache
@@ -61,6 +69,7 @@ def bench(
     fresh: bool = False,
     snapshots: Path | None = None,
     devices: tuple[str, ...] = (),
+    machine: Machine | None = None,
 ) -> Bench:
     """A kernel on a bench whose cache has nothing but kernels to begin with, and guests that are booted already if
     `snapshots` is given."""
@@ -68,17 +77,30 @@ def bench(
     _fetched(label.base)
     if not (cache / "kernels").exists():
         with_kernels(cache)
+    loads = {load.name: load for load in open_target("local").capabilities().loads}
     return Bench(
         label,
-        get(label, AptArchive(KERNELS / "apt"), cache),
-        replace(Machine.of(label.arch), devices=devices),
+        get(label, AptArchive(KERNELS / "apt"), cache, of_loads(loads.values())),
+        replace(machine or Machine.of(label.arch), devices=devices),
         guest_probe_path(label.arch).read_bytes(),
         cache,
         Snapshots(snapshots or cache / "snapshots", SNAPSHOT_BYTES),
         Results(cache / "results", fresh),
         stop or threading.Event(),
         extra or {},
+        loads=loads,
     )
+
+
+@cache
+def with_cpus(cpus: int) -> Machine:
+    """A machine with several CPUs, in turns that are four times the usual ones, because each takes the host's time. A
+    QEMU that can run it is fetched once a checkout where none is installed."""
+    machine = Machine.of("amd64", cpus=cpus, turn_ns=4 * TURN_NS)
+    try:
+        return with_emulator(machine, AptArchive(KERNELS / "apt"), KERNELS, silent)
+    except NotPossibleError as problem:
+        pytest.skip(problem.message)
 
 
 def cell(activations: int = 200, *more: str) -> list[str]:
@@ -96,7 +118,7 @@ def stream_of(
     tick: Callable[[float], None] = lambda _: None,
 ) -> bytes:
     """The stream that a cell left, all lines having ended well."""
-    lines = on.run([*before, line], LIMIT_S, tick)
+    lines = on.run([*before, line], LIMITS, tick)
     for done in lines:
         assert done.status == "0", done.stderr.decode()
     return lines[-1].files["stream"]
@@ -135,17 +157,17 @@ def with_libraries(name: str) -> dict[str, bytes]:
     return files | {w.lstrip("/"): Path(w).read_bytes() for w in said.split() if w.startswith("/")}
 
 
+def peers() -> dict[str, bytes]:
+    """Other programs that measure what the probe measures, for one guest."""
+    return with_libraries("perf") | with_libraries("chrt") | with_libraries("cyclictest")
+
+
 def preload(folder: Path, source: str) -> Path:
     """A library of the tests, for LD_PRELOAD."""
     library = folder / f"{source}.so"
     file = Path(__file__).parent / source
-    subprocess.run(["g++", "-O1", "-shared", "-fPIC", "-o", str(library), str(file)], check=True)
+    subprocess.run(
+        ["g++", "-O2", "-ftls-model=initial-exec", "-shared", "-fPIC", "-o", str(library), str(file)],
+        check=True,
+    )
     return library
-
-
-def program(folder: Path, name: str, source: str) -> bytes:
-    """A static program for a guest."""
-    file = folder / f"{name}.cpp"
-    file.write_text(source)
-    subprocess.run(["g++", "-O1", "-static", "-o", str(folder / name), str(file)], check=True)
-    return (folder / name).read_bytes()

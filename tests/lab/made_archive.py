@@ -69,7 +69,7 @@ def deb(files: Files, links: Mapping[str, str] | None = None, compression: str =
     with tarfile.open(fileobj=plain, mode="w") as tar:
         for name, data in files.items():
             member = tarfile.TarInfo(f"./{name}")
-            member.size, member.mode = len(data), 0o644
+            member.size, member.mode = len(data), 0o755 if name.startswith("usr/bin/") else 0o644
             tar.addfile(member, io.BytesIO(data))
         for name, target in (links or {}).items():
             member = tarfile.TarInfo(f"./{name}")

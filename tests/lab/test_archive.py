@@ -3,10 +3,8 @@ and whole is taken, anything else is refused, and a call costs no more than it m
 
 from __future__ import annotations
 
-import itertools
 import lzma
 import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,13 +12,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from howlate.errors import DamagedError, HowlateError, NotPossibleError, TargetError, UsageError
 from howlate.lab import gone, kernels
 from howlate.lab.apt import HELPER, AptArchive, Source, failures, sources_of
-from howlate.lab.archive import Archive, Version, fields
+from howlate.lab.archive import Archive
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label
 from howlate.lab.mirror import MirrorArchive
@@ -303,7 +299,7 @@ def test_the_kernels_that_there_are_come_in_their_order(place: Place) -> None:
     place.made.publish("trixie")
     with pytest.raises(UsageError) as caught:
         place.fetch("99.99")
-    assert "known are: 5.10, 6.1, 6.12, 7.2-rt@arm64, 10.0" in caught.value.remedy
+    assert "choose one of 5.10, 6.1, 6.12, 7.2-rt@arm64, 10.0" in caught.value.remedy
 
 
 def test_a_kernel_whose_modules_are_gone_comes_alone_and_says_so(place: Place) -> None:
@@ -330,7 +326,7 @@ def test_a_kernel_whose_modules_are_gone_comes_alone_and_says_so(place: Place) -
     [
         ("6.2", UsageError, "no kernel 6.2"),
         ("6.1-rt", UsageError, "no kernel 6.1-rt"),
-        ("6.1=6.1.1-1", NotPossibleError, "any more"),
+        ("6.1=6.1.1-1", NotPossibleError, "no longer has"),
         ("6.1[preempt=lazy]", NotPossibleError, "none, voluntary, full"),
         ("7.2-rt@arm64[preempt=full]", NotPossibleError, "CONFIG_PREEMPT_RT"),
     ],
@@ -442,7 +438,7 @@ def test_an_address_that_cannot_be_a_mirror_is_wrong_usage(tmp_path: Path, addre
 
 
 def test_a_keyring_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is not there"):
+    with pytest.raises(UsageError, match="does not exist"):
         MirrorArchive(tmp_path, ["file:///"], tmp_path / "absent.gpg")
 
 
@@ -487,46 +483,3 @@ def test_a_suite_that_failed_is_told_from_one_that_does_not_exist() -> None:
         "forky": "404  Not Found",
         "bookworm": "Hash Sum mismatch",
     }
-
-
-def test_a_paragraph_is_read_with_its_folded_lines() -> None:
-    assert fields("A: 1\nSHA256:\n x 1 a\n y 2 b\nB: c: d\n") == {
-        "A": "1",
-        "SHA256": "x 1 a\ny 2 b",
-        "B": "c: d",
-    }
-
-
-ORDERED = [
-    "1~~", "1~~a", "1~", "1", "1-1~bpo", "1-1", "1+deb13", "1.0", "1.2", "1.10", "1.a", "2.0-1", "2.0-1+b1", "1:0",
-]  # fmt: skip
-
-
-def test_versions_are_in_debians_order() -> None:
-    assert sorted(ORDERED[1::2] + ORDERED[::2], key=Version) == ORDERED
-    assert Version("1.0") == Version("1.00")
-
-
-@pytest.mark.skipif(shutil.which("dpkg") is None, reason="there is no dpkg to compare with")
-def test_versions_are_in_dpkgs_order() -> None:
-    real = [
-        "6.1.192-2",
-        "6.1.177-1~deb11u1",
-        "6.12.9-1",
-        "6.12.90+deb13.1-2",
-        "7.2.9-1~bpo13+1",
-        "6.12~rc1-1~exp1",
-    ]
-    for one, other in itertools.combinations([*ORDERED, *real], 2):
-        less = subprocess.run(["dpkg", "--compare-versions", one, "lt", other], check=False).returncode == 0
-        assert (Version(one) < Version(other)) == less, (one, other)
-
-
-VERSIONS = st.from_regex(r"[0-9][0-9a-b.+~]{0,6}(-[0-9a-b.+~]{1,4})?", fullmatch=True)
-
-
-@given(VERSIONS, VERSIONS, VERSIONS)
-def test_the_order_of_versions_is_an_order(a: str, b: str, c: str) -> None:
-    one, two, three = Version(a), Version(b), Version(c)
-    assert (one < two) + (two < one) + (one == two) == 1
-    assert not (one < two and two < three) or one < three

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from howlate.store.run_folder import RunFolder
-from lab.guests import LIMIT_S, RT, bench
+from lab.guests import LIMITS, RT, bench
 
 STUDY = """
 schema = 1
@@ -38,7 +38,7 @@ def test_a_job_of_a_guest_becomes_the_guests_run(tmp_path: Path, booted: Path) -
     job = tmp_path / "j"
     words = [json.loads(line) for line in (job / "cells.job").read_text().splitlines()]
     for number, line in enumerate(
-        bench(tmp_path / "cache", RT, snapshots=booted).run(words, LIMIT_S, lambda _: None)
+        bench(tmp_path / "cache", RT, snapshots=booted).run(words, LIMITS, lambda _: None)
     ):
         place = job / "results" / str(number)
         place.mkdir(parents=True)

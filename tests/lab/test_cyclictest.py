@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from howlate.store.stream import StreamReader
-from lab.guests import LIMIT_S, bench, cell, stream_of, with_libraries
+from lab.guests import LIMITS, bench, cell, peers, stream_of
 
 ACTIVATIONS = 1000
 PHASES_US = (0, 1357)
@@ -30,11 +30,11 @@ def their_median(output: bytes) -> float:
 
 
 def test_cyclictest_finds_the_same_median_and_ours_is_not_above_it(tmp_path: Path, booted: Path) -> None:
-    on = bench(tmp_path, extra=with_libraries("cyclictest"), snapshots=booted)
+    on = bench(tmp_path, extra=peers(), snapshots=booted)
     for phase in PHASES_US:
         ours = our_median(stream_of(on, cell(ACTIVATIONS, f"--first={1000 + phase}us")), tmp_path / "stream")
         argv = ["/bin/cyclictest", "-t1", "-p80", "-i1000", f"-l{ACTIVATIONS}", "-m", "-v", "-N"]
-        (done,) = on.run([[*argv, f"--secaligned={phase}"]], LIMIT_S)
+        (done,) = on.run([[*argv, f"--secaligned={phase}"]], LIMITS)
         assert done.status == "0", done.stderr.decode()
         theirs = their_median(done.stdout)
         assert theirs * 0.95 <= ours <= theirs

@@ -15,7 +15,7 @@ from howlate.lab.deb import data_tar, unpack
 from lab.made_archive import ar, deb
 
 FILES = {"boot/vmlinuz": b"kernel" * 1000, "usr/lib/a": b"", "usr/lib/b": bytes(range(256))}
-HAS_ZSTD = pytest.mark.skipif(shutil.which("zstd") is None, reason="there is no zstd")
+HAS_ZSTD = pytest.mark.skipif(shutil.which("zstd") is None, reason="zstd is not installed")
 
 
 @pytest.mark.parametrize("compression", ["", "gz", "xz", pytest.param("zst", marks=HAS_ZSTD)])

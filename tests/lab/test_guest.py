@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,19 +17,16 @@ import pytest
 from howlate.errors import NotPossibleError, TargetError
 from howlate.lab import snapshot, watch
 from howlate.lab.bench import PROBE
-from howlate.lab.console import last_lines, telling, trouble_on
+from howlate.lab.console import HIT_A_BUG, PANICKED, last_lines, telling, trouble_on
 from howlate.lab.machine import Machine
 from howlate.lab.real import check_device
+from howlate.lab.watch import Limits
 from howlate.store.stream import StreamReader
 from lab import guests
-from lab.guests import LIMIT_S, bench, cell, program, stream_of
+from lab.equipped import Guest
+from lab.guests import LIMITS, bench, cell, preload, stream_of
 from processes import until, with_word
 
-CRASH = """
-#include <fcntl.h>
-#include <unistd.h>
-int main() { int f = open("/proc/sysrq-trigger", O_WRONLY); return write(f, "c", 1) == 1 ? 0 : 1; }
-"""
 SPINS = [
     PROBE,
     "cyclic",
@@ -53,10 +49,10 @@ def qemu_of(place: Path) -> list[int]:
     ]
 
 
-def test_a_crash_is_told_with_the_last_lines_and_the_next_cell_is_sound(tmp_path: Path, booted: Path) -> None:
-    on = bench(tmp_path, extra={"crash": program(tmp_path, "crash", CRASH)}, snapshots=booted)
+def test_a_crash_is_told_with_the_last_lines_and_the_next_cell_is_sound(equipped: Guest) -> None:
+    on = equipped(guests.RT)
     with pytest.raises(TargetError) as caught:
-        on.run([("/crash",)], LIMIT_S)
+        on.run([("/bin/crash",)], LIMITS)
     what, heading, *lines = caught.value.message.splitlines()
     assert "sysrq" in what or "NULL pointer" in what
     assert heading == "what the console says of it:"
@@ -70,7 +66,7 @@ def test_a_crash_is_told_with_the_last_lines_and_the_next_cell_is_sound(tmp_path
 
 def test_a_kernel_that_cannot_boot_is_told(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match=r"panicked: .*(mount root|No working init)") as caught:
-        bench(tmp_path, f"{guests.RT}[rdinit=/nothing]").run([cell(20)], LIMIT_S)
+        bench(tmp_path, f"{guests.RT}[rdinit=/nothing]").run([cell(20)], LIMITS)
     assert "what the console says of it" in caught.value.message
     assert not with_word(str(tmp_path))
 
@@ -80,7 +76,7 @@ def test_a_guest_that_never_ends_is_ended_and_told(tmp_path: Path, booted: Path)
     stream_of(on, cell(20))  # booted, so that the limit is the cell's alone
     began = time.monotonic()
     with pytest.raises(TargetError, match=r"did not end \(it has used 2 s of CPU time\), so it was ended"):
-        on.run([SPINS], 2.0)
+        on.run([SPINS], Limits(2.0))
     assert time.monotonic() - began >= 2.0
     assert not with_word(str(tmp_path))
 
@@ -97,7 +93,7 @@ def test_a_guest_is_ended_by_its_own_clock(
     said = rf"did not end \(its clock has gone on by more than {virtual_s:.0f} s\), so it was ended"
     used: list[float] = []
     with pytest.raises(TargetError, match=said):
-        on.run([line], LIMIT_S, used.append, virtual_s)
+        on.run([line], replace(LIMITS, virtual_s=virtual_s), used.append)
     assert not used or used[-1] < 30  # of the 600 s of CPU time that it might have used
     assert not with_word(str(tmp_path))
 
@@ -111,14 +107,24 @@ def test_a_qemu_that_is_killed_is_told(tmp_path: Path, booted: Path) -> None:
             os.kill(pid, signal.SIGKILL)
 
     with pytest.raises(TargetError, match="ended by SIGKILL"):
-        on.run([FOREVER], LIMIT_S, kill)
+        on.run([FOREVER], LIMITS, kill)
+
+
+def test_a_qemu_that_sleeps_where_it_should_end_takes_no_result_along(
+    tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guest = bench(tmp_path, snapshots=booted)
+    ended = stream_of(guest, cell(20))
+    monkeypatch.setattr(watch, "STILL_S", 2.0)
+    monkeypatch.setenv("LD_PRELOAD", str(preload(tmp_path, "asleep.c")))
+    assert stream_of(bench(tmp_path / "asleep", snapshots=booted), cell(20)) == ended
 
 
 def test_a_qemu_that_cannot_start_is_told_with_its_words(tmp_path: Path, booted: Path) -> None:
     on = bench(tmp_path, snapshots=booted)
     broken = replace(on.machine.architecture, machine="no-such-machine")
     with pytest.raises(TargetError, match=r"ended with exit code 1 and said: .*machine type"):
-        replace(on, machine=replace(on.machine, architecture=broken)).run([cell(20)], LIMIT_S)
+        replace(on, machine=replace(on.machine, architecture=broken)).run([cell(20)], LIMITS)
 
 
 def test_an_interrupt_ends_every_guest(tmp_path: Path, booted: Path) -> None:
@@ -126,19 +132,20 @@ def test_an_interrupt_ends_every_guest(tmp_path: Path, booted: Path) -> None:
     on = bench(tmp_path, stop=stop, snapshots=booted)
     stream_of(on, cell(20))
     with pytest.raises(KeyboardInterrupt):
-        on.run([FOREVER], LIMIT_S, lambda _: stop.set())
+        on.run([FOREVER], LIMITS, lambda _: stop.set())
     assert not with_word(str(tmp_path))
     with pytest.raises(KeyboardInterrupt):
-        on.run([cell(21)], LIMIT_S)
+        on.run([cell(21)], LIMITS)
 
 
 def test_guests_end_with_howlate_however_it_dies(tmp_path: Path, booted: Path) -> None:
     stream_of(bench(tmp_path, snapshots=booted), cell(20))
     script = f"""
 from pathlib import Path
-from lab.guests import bench
+from lab.equipped import Guest
+from lab.guests import LIMITS, bench
 on = bench(Path({str(tmp_path)!r}), snapshots=Path({str(booted)!r}))
-on.run([{FOREVER!r}], 600.0, lambda _: print("runs", flush=True))
+on.run([{FOREVER!r}], LIMITS, lambda _: print("runs", flush=True))
 """
     paths = os.environ | {"PYTHONPATH": ":".join(sys.path)}
     child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=paths)
@@ -149,18 +156,6 @@ on.run([{FOREVER!r}], 600.0, lambda _: print("runs", flush=True))
     child.wait()
     child.stdout.close()
     assert until(lambda: not with_word(str(tmp_path)))
-
-
-def test_a_damaged_snapshot_is_noticed_and_made_again(tmp_path: Path, booted: Path) -> None:
-    on = bench(tmp_path, fresh=True, snapshots=booted)
-    first = stream_of(on, cell(30))
-    shutil.copytree(booted / on.key, tmp_path / "snapshots" / on.key)
-    (state,) = tmp_path.glob("snapshots/*/state")
-    data = bytearray(state.read_bytes())
-    data[len(data) // 2] ^= 1
-    state.write_bytes(data)
-    assert stream_of(bench(tmp_path, fresh=True), cell(30)) == first
-    assert state.read_bytes() != data
 
 
 def test_a_cell_that_is_in_the_cache_starts_no_guest(
@@ -189,7 +184,7 @@ def test_a_load_has_what_it_needs(tmp_path: Path, booted: Path, load: str, first
 
 
 def test_real_time_says_why_it_is_not_possible(tmp_path: Path) -> None:
-    with pytest.raises(NotPossibleError, match="there is no"):
+    with pytest.raises(NotPossibleError, match="does not exist on this machine"):
         check_device(tmp_path / "kvm")
     if os.geteuid() != 0:
         (tmp_path / "kvm").touch(0o000)
@@ -205,16 +200,16 @@ def test_real_time_is_tried_before_it_is_promised(tmp_path: Path) -> None:
         assert "/dev/kvm" in problem.message + problem.remedy
         assert "`" in problem.remedy
     else:
-        assert on.run([(PROBE, "--version")], LIMIT_S)[0].stdout
+        assert on.run([(PROBE, "--version")], LIMITS)[0].stdout
 
 
 def test_the_first_trouble_on_a_console_is_what_is_told() -> None:
     console = "fine\r\n\x1b[2J[    1.5] BUG: kernel NULL pointer\n[    1.6] Oops: 0\n"
     console += "[    1.7] Kernel panic - not syncing: x\n"
-    assert trouble_on(console) == "the guest's kernel hit a BUG: BUG: kernel NULL pointer"
-    assert trouble_on("all is well\n") == ""
+    assert trouble_on(console) == HIT_A_BUG(line="BUG: kernel NULL pointer")
+    assert trouble_on("all is well\n") is None
     begun = "Booting from ROM..\x1bc[    1.54] Kernel panic - not syncing: x\n"
-    assert trouble_on(begun) == "the guest's kernel panicked: Kernel panic - not syncing: x"
+    assert trouble_on(begun) == PANICKED(line="Kernel panic - not syncing: x")
     assert last_lines(console, 2) == ["Oops: 0", "Kernel panic - not syncing: x"]
 
 
@@ -259,13 +254,13 @@ def test_a_kernel_that_hangs_in_boot_is_ended_by_its_cpu_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It hangs in its first second, so a shorter limit shows the same."""
-    monkeypatch.setattr(snapshot, "BOOT_CPU_S", 12.0)
+    monkeypatch.setattr(snapshot, "BOOT_CPU_S", 5.0)
     said: list[str] = []
     on = replace(bench(tmp_path, f"{guests.STANDARD.split('[')[0]}[mem=8M]"), say=said.append)
     with pytest.raises(
-        TargetError, match=r"did not boot \(it has used 12 s of CPU time\), so it was ended"
+        TargetError, match=r"did not boot \(it has used 5 s of CPU time\), so it was ended"
     ) as caught:
-        on.run([cell(20)], LIMIT_S)
+        on.run([cell(20)], LIMITS)
     assert "Booting from ROM" in caught.value.console
     assert said == [f"booting {on.label}"]
     assert not with_word(str(tmp_path))

@@ -175,9 +175,9 @@ def test_suites_that_fail_for_one_reason_are_one_sentence(tmp_path: Path, www: P
         return True
 
     said: list[str] = []
-    with served(www, portal) as at, pytest.raises(TargetError, match="is not good"):
+    with served(www, portal) as at, pytest.raises(TargetError, match="does not verify the signature"):
         opened(at.address, tmp_path, key, said).packages()
-    (sentence,) = [text for text in said if "is not good" in text]
+    (sentence,) = [text for text in said if "does not verify the signature" in text]
     assert all(suite in sentence for suite in SUITES)
 
 

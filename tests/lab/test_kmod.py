@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,82 +14,21 @@ import pytest
 
 from howlate.errors import NotPossibleError
 from howlate.lab.apt import AptArchive
-from howlate.lab.bench import PROBE, Bench
+from howlate.lab.bench import PROBE
 from howlate.lab.build_module import LOG, build_module
 from howlate.lab.kernels import get
 from howlate.lab.label import Label
-from howlate.lab.needed import KMOD, Needed, built, needed
+from howlate.lab.needed import KMOD
+from howlate.lab.watch import Limits
 from howlate.store.export import find_format
-from lab.guests import KERNELS, LIMIT_S, RT, STANDARD, bench
+from lab.equipped import Guest
+from lab.guests import KERNELS, LIMITS, RT, STANDARD
 from probe.drive import read_stream
 from store.runs import a_folder
 
-HERE = Path(__file__).parent
 TIMES = int(os.environ.get("HOWLATE_TIMES", "40"))
 """The whole promise, in minutes: HOWLATE_TIMES=1000 ./dev sweep tests/lab/test_kmod.py -k many_times"""
 KILLED_STORMS = 20
-
-Guest = Callable[[str], Bench]
-
-
-def compiled(folder: Path, name: str) -> bytes:
-    """A static C program for a guest."""
-    to = folder / name
-    argv = [
-        "gcc",
-        "-O1",
-        "-Wall",
-        "-Werror",
-        "-static",
-        "-I",
-        str(KMOD),
-        "-o",
-        str(to),
-        str(HERE / f"{name}.c"),
-    ]
-    subprocess.run(argv, check=True)
-    return to.read_bytes()
-
-
-IRQS_OFF = HERE / "irqs_off"
-"""Turns interrupts off for a known time."""
-MODULES = ("uio", "howlate_irq", "howlate_hpet", "howlate_uio", "msr")
-
-
-@cache
-def modules_for(name: str) -> Needed:
-    label = Label.parse(name)
-    archive = AptArchive(KERNELS / "apt")
-    kernel = get(label, archive, KERNELS)
-    ours = needed(MODULES, label, kernel, archive, KERNELS, lambda _: None)
-    if ours.absent:
-        return ours
-    holding = built([IRQS_OFF], label, kernel, archive, KERNELS, lambda _: None)
-    return Needed({**ours.files, **holding.files}, ours.lines)
-
-
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, bytes]:
-    folder = tmp_path_factory.mktemp("programs")
-    return {
-        f"bin/{one}": compiled(folder, one)
-        for one in ("irq_reader", "uio_reader", "smi", "long_smi", "both", "killed")
-    }
-
-
-@pytest.fixture
-def guest(tmp_path: Path, booted: Path, programs: Mapping[str, bytes]) -> Guest:
-    """A kernel with all modules, none of them loaded, the device that one of them drives, and the programs of this
-    folder: the same machine for every test here, so it boots once."""
-
-    def made(name: str) -> Bench:
-        found = modules_for(name)
-        if found.absent:
-            pytest.skip(found.absent[0])
-        folder = tmp_path / str(Label.parse(name))
-        return bench(folder, name, {**found.files, **programs}, snapshots=booted, devices=("edu",))
-
-    return made
 
 
 def load(*modules: str) -> list[tuple[str, ...]]:
@@ -150,7 +87,7 @@ def test_they_are_loaded_and_unloaded_many_times_while_readers_are_killed(
         for module in ALL:
             reader = READERS[module][turn % len(READERS[module])]
             lines += [["module", module], [*reader, use], ["unload", module]]
-    files = on.files(lines, LIMIT_S + 10 * times)
+    files = on.files(lines, Limits(LIMITS.cpu_s + 10 * times))
     bad = [
         (number, lines[number], files[f"{number}/stderr"].decode())
         for number in range(len(lines))
@@ -166,7 +103,7 @@ def test_they_are_loaded_and_unloaded_many_times_while_readers_are_killed(
 def test_the_line_of_an_edu_works_as_well_as_its_message(guest: Guest) -> None:
     line = [*load("uio"), ("module", "howlate_uio", "intx=1")]
     counts = [("/bin/uio_reader", "howlate_edu", "counts"), ("unload", "howlate_uio")]
-    files = guest(RT).files([*line, *counts], LIMIT_S)
+    files = guest(RT).files([*line, *counts], LIMITS)
     assert [files[f"{number}/status"] for number in range(4)] == [b"0\n"] * 4, files["2/stderr"]
 
 
@@ -176,7 +113,7 @@ def test_the_module_agrees_with_the_kernels_own_tracer(tmp_path: Path, guest: Gu
     on = guest(RT)
     module = ("howlate-probe", "irq", "--period=1300us", "--points=1500", "--stream=module", "--quiet")
     tracer = ("howlate-probe", "irq", "--source=timerlat", "--points=2000", "--stream=timerlat", "--quiet")
-    *_, both = on.run([*load("howlate_irq"), ("/bin/both", *module, "--", *tracer)], LIMIT_S)
+    *_, both = on.run([*load("howlate_irq"), ("/bin/both", *module, "--", *tracer)], LIMITS)
     assert both.status == "0", both.stderr
     median = {}
     for name, points in (("module", 1500), ("timerlat", 2000)):
@@ -205,7 +142,7 @@ def test_a_cpu_that_is_held_delays_who_is_woken_and_not_the_handler(tmp_path: Pa
         "--width=5ms",
     )
     more = ("--threshold=1us", "--duration=500ms", "--stream=gaps", "--quiet")
-    *_, both = on.run([*load("howlate_irq"), ("/bin/both", *woken, "--", *above, *more)], LIMIT_S)
+    *_, both = on.run([*load("howlate_irq"), ("/bin/both", *woken, "--", *above, *more)], LIMITS)
     assert both.status == "0", both.stderr
     rows = {}
     for name in ("irq", "gaps"):
@@ -231,7 +168,7 @@ def test_without_a_module_it_says_so_and_names_the_nearest_test(guest: Guest) ->
     ]
     lines += [(PROBE, "uio", "--points=10")]
     for name, nearest in ((STANDARD, "cyclic"), (RT, "--source timerlat")):
-        module, hpet, timerlat, uio = guest(name).run(lines, LIMIT_S)
+        module, hpet, timerlat, uio = guest(name).run(lines, LIMITS)
         for line, absent, instead in (
             (module, "howlate_irq", nearest),
             (hpet, "howlate_hpet", nearest),
@@ -251,7 +188,7 @@ def test_three_smis_are_counted_as_three(guest: Guest) -> None:
     quiet = (PROBE, *gaps[1:])
     for source in ("hwlat", "spin"):
         lines = [*load("msr"), ("/bin/smi", *gaps, f"--source={source}"), (*quiet, f"--source={source}")]
-        *_, provoked, left = on.run(lines, LIMIT_S)
+        *_, provoked, left = on.run(lines, LIMITS)
         assert (provoked.status, left.status) == ("0", "0"), provoked.stderr + left.stderr
         assert outcomes_of(provoked.stdout)["smi"] == 3
         assert outcomes_of(left.stdout)["smi"] == 0
@@ -268,7 +205,7 @@ def test_what_the_firmware_takes_is_found_in_its_length(tmp_path: Path, guest: G
     lines = [
         ("/bin/long_smi", *gaps, "--occupy-all", "--stream=gaps", f"--source={source}") for source in sources
     ]
-    done = guest(RT).run([*load("msr"), *lines], LIMIT_S)[-len(lines) :]
+    done = guest(RT).run([*load("msr"), *lines], LIMITS)[-len(lines) :]
     if done[0].status == "3":
         pytest.skip(done[0].stderr.decode())
     for line, (source, more) in zip(done, sources.items(), strict=True):
@@ -296,7 +233,7 @@ def test_the_hpets_clock_and_the_kernels_agree(tmp_path: Path, guest: Guest) -> 
     )
     held = ("/bin/both", *woken, "--", *above, "--width=5ms", "--threshold=1us", "--duration=350ms")
     arms = (PROBE, "irq", "--source=hpet", "--period=20s", "--points=10")
-    *_, idle, only, busy, wrong = on.run([*load("howlate_hpet"), quiet, maxima, held, arms], LIMIT_S)
+    *_, idle, only, busy, wrong = on.run([*load("howlate_hpet"), quiet, maxima, held, arms], LIMITS)
     assert (idle.status, only.status, busy.status) == ("0", "0", "0"), idle.stderr + only.stderr + busy.stderr
     rows = []
     for number, line in enumerate((idle, busy)):
@@ -323,7 +260,7 @@ def test_the_studys_three_columns_are_exported_from_every_source(tmp_path: Path,
     lines = [
         (PROBE, "irq", f"--source={source}", "--points=50", "--stream=irq", "--quiet") for source in sources
     ]
-    done = guest(RT).run([*load("howlate_irq", "howlate_hpet"), *lines], LIMIT_S)[-len(lines) :]
+    done = guest(RT).run([*load("howlate_irq", "howlate_hpet"), *lines], LIMITS)[-len(lines) :]
     assert [line.status for line in done] == ["0"] * 3, [line.stderr for line in done]
     run = a_folder(tmp_path / "run", {s: line.files["irq"] for s, line in zip(sources, done, strict=True)})
     for source, line in zip(sources, done, strict=True):
@@ -362,7 +299,7 @@ def test_what_a_killed_probe_left_of_a_tracer_is_refused_to_others_and_restored(
 ) -> None:
     own = "instances/howlate/current_tracer"
     (done,) = guest(RT).run(
-        [("/bin/killed", tracer, "howlate-probe", *line, "--", "howlate-probe", *line[:-1], other)], LIMIT_S
+        [("/bin/killed", tracer, "howlate-probe", *line, "--", "howlate-probe", *line[:-1], other)], LIMITS
     )
     assert done.status == "0", done.stderr
     said: dict[str, dict[str, str]] = {}
@@ -380,7 +317,7 @@ def test_two_cannot_have_the_one_comparator_that_is_spare(guest: Guest) -> None:
     on = guest(STANDARD)
     irq = ("irq", "--source=hpet", "--points=100", "--quiet")
     *_, both = on.run(
-        [*load("howlate_hpet"), ("/bin/both", "howlate-probe", *irq, "--", "howlate-probe", *irq)], LIMIT_S
+        [*load("howlate_hpet"), ("/bin/both", "howlate-probe", *irq, "--", "howlate-probe", *irq)], LIMITS
     )
     assert both.stderr.decode().count("no comparator that is spare") == 1
     assert b"--source module" in both.stderr
@@ -411,7 +348,7 @@ def test_from_handler_to_handler_by_both_ways_to_wait_and_from_both_sources(
         )
         for s, w, p in cells
     ]
-    done = on.run([*load("uio", "howlate_uio"), *lines], LIMIT_S)[-len(lines) :]
+    done = on.run([*load("uio", "howlate_uio"), *lines], LIMITS)[-len(lines) :]
     medians = {}
     for cell, line in zip(cells, done, strict=True):
         assert line.status == "0", line.stderr
@@ -445,7 +382,7 @@ def test_a_cpu_that_is_held_delays_the_user_and_is_found_in_full(tmp_path: Path,
             "--quiet",
         )
         held = ("/bin/both", *uio, "--", *above, "--width=5ms", "--threshold=1us", "--duration=350ms")
-        *_, both = on.run([*load("uio", "howlate_uio"), held], LIMIT_S)
+        *_, both = on.run([*load("uio", "howlate_uio"), held], LIMITS)
         assert both.status == "0", both.stderr
         (tmp_path / delayed).write_bytes(both.files["uio"])
         rows = read_stream(tmp_path / delayed).columns[0]
@@ -481,7 +418,7 @@ def test_interrupts_that_are_off_are_found_in_full_before_the_handler(
         ("unload", "irqs_off"),
         uio,
     ]
-    *_, held, _, free = guest(name).run(lines, LIMIT_S)
+    *_, held, _, free = guest(name).run(lines, LIMITS)
     rows = {}
     for key, line in (("held", held), ("free", free)):
         assert line.status == "0", line.stderr

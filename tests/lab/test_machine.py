@@ -7,7 +7,7 @@ import pytest
 
 from howlate.errors import NotPossibleError, UsageError
 from howlate.lab.guest import Boot
-from howlate.lab.machine import NAMED, Machine, Places, escaped
+from howlate.lab.machine import ARCHITECTURES, NAMED, Machine, Places, escaped
 from howlate.lab.snapshot import key_of
 from howlate.model.run import REAL
 
@@ -16,9 +16,7 @@ BOOT = Boot(MACHINE, Path("/a/vmlinuz"), Path("/a/initramfs"), MACHINE.command_l
 
 
 @pytest.mark.parametrize("arch", ["amd64", "arm64"])
-def test_several_cpus_in_virtual_time_are_refused_with_the_reason(arch: str) -> None:
-    with pytest.raises(NotPossibleError, match="slices of up to 100 ms"):
-        Machine.of(arch, cpus=2)
+def test_several_cpus_in_real_time_are_qemus_own(arch: str) -> None:
     assert "-smp 4" in " ".join(Machine.of(arch, REAL, 4).arguments(NAMED, ""))
 
 
@@ -73,9 +71,27 @@ def test_whatever_a_guest_depends_on_changes_its_key() -> None:
         key_of(BOOT, "1", "3"),
         key_of(BOOT, "3", "2"),
         key_of(replace(BOOT, command_line="other"), "1", "2"),
+        key_of(replace(BOOT, kernel=Path("/a/vmlinux")), "1", "2"),
         key_of(replace(BOOT, machine=Machine.of("amd64", REAL)), "1", "2"),
     ]
     assert len(set(keys)) == len(keys)
+
+
+def test_a_guest_boots_at_another_speed_than_it_measures_and_that_is_part_of_its_key() -> None:
+    """An instruction of a boot takes 8 ns, and one of a cell 1 ns."""
+    assert "shift=3,sleep=off" in " ".join(MACHINE.arguments(NAMED, "", 3))
+    assert "shift=0,sleep=off" in " ".join(MACHINE.arguments(NAMED, ""))
+    assert [architecture.boot_shift for architecture in ARCHITECTURES.values()] == [3, 0]
+    unpacked = replace(BOOT, kernel=Path("/a/vmlinux"))
+    assert (BOOT.shift, unpacked.shift) == (0, 3)
+    otherwise = replace(MACHINE, architecture=replace(MACHINE.architecture, boot_shift=0))
+    assert key_of(unpacked, "1", "2") != key_of(replace(unpacked, machine=otherwise), "1", "2")
+
+
+def test_only_in_virtual_time_does_the_lab_know_the_clocks_rate() -> None:
+    assert "tsc_early_khz=1000000" in MACHINE.command_line(()).split()
+    assert "tsc" not in Machine.of("amd64", REAL).command_line(())
+    assert "tsc" not in Machine.of("arm64").command_line(())
 
 
 def test_a_device_that_a_cell_needs_is_there_and_part_of_the_key() -> None:
@@ -85,6 +101,16 @@ def test_a_device_that_a_cell_needs_is_there_and_part_of_the_key() -> None:
     assert arguments[arguments.index("edu") - 1] == "-device"
     keys = {key_of(Boot(one, Path(), Path(), ""), "a", "b") for one in (plain, with_edu)}
     assert len(keys) == 2
+
+
+def test_a_network_card_comes_as_a_pair_on_a_hub_of_its_own() -> None:
+    """With addresses by which the load knows them, and without a file of the host's."""
+    arguments = replace(Machine.of("amd64"), devices=("rtl8139", "edu")).arguments(NAMED, "")
+    ports = [word for word in arguments if word.startswith("hubport")]
+    assert [port.rpartition("hubid=")[2] for port in ports] == ["1", "1"]
+    cards = [word for word in arguments if word.startswith("rtl8139,")]
+    assert len({card.partition("mac=")[2] for card in cards}) == len(cards) == 2
+    assert all(",mac=02:68:6c:" in card and card.endswith(",romfile=") for card in cards)
 
 
 def test_qemu_is_known_by_its_bytes() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import NotPossibleError, UsageError
-from howlate.lab.image import read_image
+from howlate.lab.image import pvh_kernel, read_image
 from howlate.lab.kernels import cached
 from howlate.lab.own import own_kernel
 from lab.made_archive import arm64_image, bzimage
@@ -32,7 +32,9 @@ PACKERS = [
     bz2.compress,
     lzma.compress,
     lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
-    pytest.param(zstd, marks=pytest.mark.skipif(shutil.which("zstd") is None, reason="there is no zstd")),
+    pytest.param(
+        zstd, marks=pytest.mark.skipif(shutil.which("zstd") is None, reason="zstd is not installed")
+    ),
 ]
 
 
@@ -46,6 +48,36 @@ def test_a_bzimage_whose_payload_cannot_be_read_is_booted_all_the_same() -> None
     data = bzimage("6.9.1", b"\x04\x22\x4d\x18 lz4")
     assert read_image(data, "bzImage").data == data
     assert read_image(data, "bzImage").config is None
+
+
+PVH_NOTE = struct.pack("<III4sI", 4, 4, 18, b"Xen\0", 0x1000000)
+"""XEN_ELFNOTE_PHYS32_ENTRY, as CONFIG_PVH puts it into a kernel."""
+VMLINUX = b"\x7fELF" + bytes(600) + b"tsc_early_khz\0" + PVH_NOTE
+"""As much of an unpacked kernel as shows that QEMU can enter it, and that it can be told its clock's rate."""
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_a_kernel_that_qemu_can_enter_is_unpacked(pack: Callable[[bytes], bytes]) -> None:
+    plain = VMLINUX + bytes(600)
+    assert pvh_kernel(bzimage("6.9.1", pack(plain))) == plain
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        bzimage("6.9.1", gzip.compress(VMLINUX[: -len(PVH_NOTE)])),
+        bzimage("6.9.1", gzip.compress(VMLINUX[4:])),
+        bzimage("6.9.1", gzip.compress(VMLINUX.replace(b"Xen", b"GNU"))),
+        bzimage("5.7.9", gzip.compress(VMLINUX.replace(b"tsc_early", b"tsc_later"))),
+        bzimage("6.9.1", gzip.compress(VMLINUX)[:-9]),
+        bzimage("6.9.1", b"\x04\x22\x4d\x18 lz4"),
+        bzimage("6.9.1"),
+        arm64_image("6.9.1", PVH_NOTE),
+    ],
+    ids=["no note", "no ELF", "other note", "measures", "cut", "lz4", "nothing", "arm64"],
+)
+def test_a_kernel_that_qemu_cannot_enter_unpacks_itself(data: bytes) -> None:
+    assert pvh_kernel(data) is None
 
 
 def zboot(plain: bytes, kind: bytes, packed: bytes) -> bytes:
@@ -63,13 +95,13 @@ def test_an_arm64_kernel_is_unpacked_to_the_image_that_qemu_boots() -> None:
 @pytest.mark.parametrize(
     ("data", "part"),
     [
-        (b"", "no kernel that can be booted"),
+        (b"", "is not a bootable kernel"),
         (b"\x7fELF" + bytes(600) + b"Linux version 6.9 (x)", "is a vmlinux"),
-        (b"\x7fELF" + bytes(600), "no kernel that can be booted"),
+        (b"\x7fELF" + bytes(600), "is not a bootable kernel"),
         (bzimage("6.9")[:0x236] + bytes(2) + bzimage("6.9")[0x238:], "for 32 bits"),
         (zboot(b"", b"lz4", b"\x04\x22\x4d\x18"), "compressed with lz4"),
-        (gzip.compress(b"something else", mtime=0), "no kernel that can be booted"),
-        (bzimage("6.9", bytes(5000))[:-1], "is cut off: by its head it has at least 9096 bytes"),
+        (gzip.compress(b"something else", mtime=0), "is not a bootable kernel"),
+        (bzimage("6.9", bytes(5000))[:-1], "is cut off: by its header it has at least 9096 bytes"),
         (gzip.compress(arm64_image("6.9"))[:-9], "is gzipped and cut off"),
     ],
     ids=[

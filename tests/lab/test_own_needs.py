@@ -12,11 +12,12 @@ import pytest
 
 from howlate.errors import NotPossibleError
 from howlate.lab.own import own_kernel
-from howlate.lab.own_needs import BY_USE, EVERY, PAGE, check_load, check_own, missing
+from howlate.lab.own_needs import EVERY, OF_ARCHITECTURE, PAGE, check_load, check_own, missing
 from howlate.places import ROOT, probe_path
+from howlate.targets.local import LocalTarget
 from lab.made_archive import arm64_image, bzimage
 
-WHOLE = [f"CONFIG_{option}=y" for need in EVERY for option in need.options]
+WHOLE = [f"CONFIG_{option}=y" for options in (EVERY, *OF_ARCHITECTURE.values()) for option in options]
 
 
 def in_the_image(lines: list[str]) -> bytes:
@@ -68,9 +69,10 @@ def test_what_one_architecture_needs_is_asked_of_it_alone(tmp_path: Path) -> Non
 
 def test_a_load_is_refused_by_what_it_needs_beyond(tmp_path: Path) -> None:
     _, kernel = own_kernel(kernel_file(tmp_path, [*WHOLE, "CONFIG_BLOCK=y"]), tmp_path / "cache")
-    with pytest.raises(NotPossibleError, match="no CONFIG_BLK_DEV_RAM, CONFIG_EXT4_FS, which the load disk"):
-        check_load(kernel, "disk")
-    check_load(kernel, "memory-alloc")
+    loads = {load.name: load for load in LocalTarget(probe_path()).capabilities().loads}
+    with pytest.raises(NotPossibleError, match="no CONFIG_EXT4_FS, CONFIG_BLK_DEV_RAM, which the load disk"):
+        check_load(kernel, loads["disk"], "disk:max")
+    check_load(kernel, loads["memory-alloc"], "memory-alloc:100")
 
 
 def test_the_page_and_the_tables_are_in_step() -> None:
@@ -79,38 +81,38 @@ def test_the_page_and_the_tables_are_in_step() -> None:
         for line in (ROOT / PAGE).read_text(encoding="utf-8").splitlines()
         if line.startswith("|")
     ]
-    every = [(*("CONFIG_" + o for o in n.options), n.why, n.arch) for n in EVERY]
-    assert every == [
-        (
-            *re.findall(r"CONFIG_\w+", row[0]),
-            row[1].removesuffix(" (arm64 only)"),
-            "arm64" * ("arm64" in row[1]),
-        )
-        for row in rows
-        if row[0].startswith("`CONFIG_")
-    ]
-    by_use = {use: (*("CONFIG_" + o for o in n.options), n.why) for use, n in BY_USE.items()}
-    assert by_use == {
-        row[0]: (*re.findall(r"CONFIG_\w+", row[1]), row[2])
+    always = [(re.findall(r"CONFIG_(\w+)", row[0]), row[1]) for row in rows if row[0].startswith("`CONFIG_")]
+    assert [option for options, why in always if "only)" not in why for option in options] == list(EVERY)
+    for arch, options in OF_ARCHITECTURE.items():
+        assert [option for found, why in always if f"({arch} only)" in why for option in found] == [*options]
+    by_use = {
+        row[0]: [option.removeprefix("CONFIG_") for option in re.findall(r"CONFIG_\w+", row[1])]
         for row in rows
         if row[0].startswith(("load `", "timer `", "test `"))
     }
+    assert by_use == declared()
 
 
-def test_every_load_timer_and_test_of_the_table_is_the_probes() -> None:
-    found = json.loads(
-        subprocess.run([probe_path(), "list", "--json"], capture_output=True, check=True).stdout
-    )
-    names = {kind: {one["name"] for one in found[f"{kind}s"]} for kind in ("load", "timer", "test")}
-    for use in BY_USE:
-        kind, name = re.match(r"(\w+) `([^`]+)`", use).groups()  # type: ignore[union-attr]
-        assert name in names[kind]
+def declared() -> dict[str, list[str]]:
+    """What the probe says that its loads, timers and ways to switch need, by the words of the page."""
+    output = subprocess.run([probe_path(), "list", "--json"], capture_output=True, check=True).stdout
+    options: dict[str, list[str]] = {}
+    for table, words in (
+        ("loads", "load `{}`"),
+        ("timers", "timer `{}`"),
+        ("switches", "test `switch`, `--by {}`"),
+    ):
+        for user in json.loads(output)[table]:
+            for need in user["config"]:
+                condition = f", `{need['option']}={need['value']}`" if need["option"] else ""
+                options.setdefault(words.format(user["name"]) + condition, []).append(need["name"])
+    return options
 
 
 def test_the_archives_kernels_have_what_is_asked_for() -> None:
     """In an excerpt of Debian's 6.1: what a kernel that boots lacks cannot be a need."""
     config = {f"CONFIG_{name}": "y" for name in DEBIAN_6_1.split()}
-    assert missing(EVERY, config, "amd64") == []
+    assert missing(EVERY, config) == []
 
 
 DEBIAN_6_1 = """64BIT BLK_DEV_INITRD BINFMT_ELF FUTEX POSIX_TIMERS SIGNALFD EVENTFD PROC_FS SYSFS DEVTMPFS SHMEM TMPFS

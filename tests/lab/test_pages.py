@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 from howlate.places import ROOT
+from howlate.published.load import references
 from lab.guests import KERNELS, bench, with_kernels
 
 TOLERANCE = 0.1
@@ -34,7 +35,7 @@ IDS = [page.path.stem for page in PAGES]
 
 
 def test_a_page_of_runs_is_about_a_published_study() -> None:
-    assert set(IDS) == {path.stem for path in (ROOT / "reference").glob("*.toml")}
+    assert set(IDS) == set(references())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)

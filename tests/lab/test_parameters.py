@@ -9,7 +9,9 @@ import pytest
 from howlate.errors import UsageError
 from howlate.lab.image import plain_kernel
 from howlate.lab.label import Label
-from howlate.lab.parameters import HANDED, OF_MODULES, Known, check_in_force, not_checked
+from howlate.lab.parameters import HANDED, OF_MODULES, ImageNames, check_in_force, not_checked
+from howlate.lab.watch import Limits
+from howlate.words.say import english
 from lab.guests import bench
 
 IMAGE = b"\0preempt=\0isolcpus=\0nospectre_v2\0full\0nokaslr\0"
@@ -49,15 +51,41 @@ def test_what_the_kernel_took_is_in_force(tmp_path: Path) -> None:
     assert check("6.1", "nokaslr", tmp_path) == ()  # the lab's own
 
 
+@pytest.mark.parametrize(
+    ("word", "isolated", "quiet", "problem"),
+    [
+        ("isolcpus=1", "1", "(null)", ""),
+        ("isolcpus=managed_irq,domain,1-2", "1-2", "(null)", ""),
+        ("isolcpus=managed_irq,1", "", "(null)", ""),
+        ("isolcpus=1-N", "", "(null)", ""),
+        ("isolcpus=1", "", "(null)", "isolcpus=1 is in force on no CPU in a guest of 6.1"),
+        ("isolcpus=domain,1,3", "1", "", "isolcpus=domain,1,3 is in force only on CPU 1 in a guest of 6.1"),
+        ("nohz_full=1", "", "1", ""),
+        ("nohz_full=1", "1", "(null)", "nohz_full=1 is in force on no CPU"),
+        ("nohz_full=0-1", "", "1", "nohz_full=0-1 is in force only on CPU 1"),
+    ],
+)
+def test_cpus_that_were_not_set_aside_are_refused(word: str, isolated: str, quiet: str, problem: str) -> None:
+    facts = {"cpu.isolated": isolated, "cpu.nohz_full": quiet}
+    label = Label.parse(f"6.1[{word} quiet]")
+    if not problem:
+        assert check_in_force(label, facts, Path()) == ()
+        return
+    with pytest.raises(UsageError) as refused:
+        check_in_force(label, facts, Path())
+    assert problem in refused.value.message and "--cpus" in refused.value.remedy
+    assert check_in_force(label, {}, Path()) == ()  # a kernel without these files
+
+
 def test_what_cannot_be_known_is_not_claimed(tmp_path: Path) -> None:
     assert check("6.1[spectre_v2=off]", "spectre_v2=off", tmp_path) == ("spectre_v2=off",)
     words = "6.1[rcutree.kthread_prio=2 no.thing=1]"
     assert check(words, "", tmp_path, "rcutree.kthread_prio=2") == ("no.thing=1",)
-    assert "6.1: whether a.b, c.d is in force is not known" in not_checked("6.1", "a.b c.d")
+    assert "6.1: whether a.b, c.d is in force is not known" in english(not_checked("6.1", "a.b c.d"))
 
 
 def test_spellings_come_from_the_image() -> None:
-    known = Known.of(IMAGE)
+    known = ImageNames.of(IMAGE)
     assert known.parameters == {"preempt", "isolcpus"}
     assert known.holds("spectre_v2")
     assert not known.holds("premept")
@@ -71,7 +99,7 @@ def test_a_kernel_hands_over_what_it_does_not_know(tmp_path: Path, booted: Path)
 
     words = "frobnicate=yes bogus rcutree.kthread_prio=3 no_such.thing=1 nohz=off threadirqs"
     on = bench(tmp_path, f"6.1-rt[{words}]", snapshots=booted)
-    (line,) = on.run([("howlate-probe", "facts", "--json")], 60.0)
+    (line,) = on.run([("howlate-probe", "facts", "--json")], Limits(60.0))
     values = json.loads(line.stdout)["values"]
     handed = values[HANDED].split()
     assert set(handed) >= {
@@ -85,5 +113,5 @@ def test_a_kernel_hands_over_what_it_does_not_know(tmp_path: Path, booted: Path)
         check_in_force(on.label, values, on.kernel.vmlinuz)
     with pytest.raises(UsageError, match="does not know the parameter threadirqs"):
         check_in_force(Label.parse("6.1-rt[threadirqs]"), values, on.kernel.vmlinuz)
-    known = Known.of(plain_kernel(on.kernel.vmlinuz.read_bytes()))
+    known = ImageNames.of(plain_kernel(on.kernel.vmlinuz.read_bytes()))
     assert {"isolcpus", "nohz", "nohz_full"} <= known.parameters

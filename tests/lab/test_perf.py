@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from howlate.lab.bench import PROBE
-from lab.guests import LIMIT_S, RT, STANDARD, bench, with_libraries
+from lab.guests import LIMITS, RT, STANDARD, bench, peers
 
 ROUNDS = 20_000
 """Of perf: it counts also the making of the second task, which is 2 % of 5,000 rounds."""
@@ -32,11 +32,11 @@ def our_switch_ns(output: bytes) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(STANDARD, marks=pytest.mark.sweep), RT])
 def test_a_switch_by_a_pipe_costs_what_perf_says(tmp_path: Path, booted: Path, name: str) -> None:
-    on = bench(tmp_path, name, with_libraries("perf") | with_libraries("chrt"), snapshots=booted)
+    on = bench(tmp_path, name, peers(), snapshots=booted)
     ours = (PROBE, "switch", "--by=pipe", "--policy=fifo:80", "--points=20", "--json")
     theirs = (*FIFO, "/bin/perf", "bench", "sched", "pipe", "-l", str(ROUNDS))
     lines = [(*ours, "--between=processes"), theirs, (*ours, "--between=threads"), (*theirs, "-T")]
-    done = on.run(lines, LIMIT_S)
+    done = on.run(lines, LIMITS)
     assert [line.status for line in done] == ["0"] * 4, [line.stderr for line in done]
     for our, their in (done[:2], done[2:]):
         found = our_switch_ns(our.stdout), their_switch_ns(their.stdout)

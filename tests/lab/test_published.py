@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from howlate.model.study import read_study
-from howlate.places import ROOT, STUDIES
+from howlate.places import ROOT
+from howlate.studies import studies
 from lab.guests import KERNELS, RT, STANDARD, bench, with_kernels
 
 TINY: dict[str, tuple[str, ...]] = {
@@ -32,7 +33,7 @@ TINY: dict[str, tuple[str, ...]] = {
     ),
     "toshiba-2010": ("--scale=0.00005", "--set=period=300us"),
     "toshiba-mem-2010": ("--scale=0.0005", "--set=period=300us", "--set=load=none,memory-fault:100"),
-    "tut-2017": ("--scale=0.00005",),
+    "tut-2017": ("--scale=0.00005", "--cpus=2", "--turn=20us"),
 }
 """What keeps each to a few cells of some milliseconds; which modules the guests can have is not said. A
 second of spinning is a minute of TCG: throttling is waited for on the machine itself (tests/e2e), given up here."""
@@ -71,7 +72,8 @@ def test_a_published_study_runs_to_its_end_in_the_lab(
         "headers",
         "modules",
         "roots",
-    ):  # what modules are built with stays between runs of the suite
+        "emulators",
+    ):  # what modules are built with, and a fetched QEMU, stay between runs of the suite
         (KERNELS / made).mkdir(exist_ok=True)
         (cache / made).symlink_to(KERNELS / made)
     words = [
@@ -100,7 +102,7 @@ def test_a_published_study_runs_to_its_end_in_the_lab(
     assert {cell["test"] for cell in plan if cell["id"] in impossible} <= {"irq", "uio"} and all(
         impossible.values()
     )
-    parts = [part.id for part in read_study(STUDIES / f"{name}.toml").parts] or [""]
+    parts = [part.id for part in read_study(studies()[name]).parts] or [""]
     found = {(cell["labels"].get("part", ""), cell["labels"]["kernel"]) for cell in plan}
     assert found == {(part, kernel) for part in parts for kernel in kernels}
     assert (tmp_path / "r" / "report.html").is_file()

@@ -4,56 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from howlate.lab.bench import PROBE, Bench
-from lab.guests import LIMIT_S, STANDARD, bench, program
+from lab.equipped import Guest
+from lab.guests import LIMITS, STANDARD
 
 MS = 1_000_000
 TICK = 4 * MS
 ASKED = ("scheduler", "--json")
-SHORTER = """
-#include <fcntl.h>
-#include <unistd.h>
-
-static bool put(const char *file, const char *value, ssize_t bytes) {
-  const int to = open(file, O_WRONLY);
-  return write(to, value, bytes) == bytes;
-}
-
-int main(int, char **argv) {
-  if (!put("/proc/sys/kernel/sched_rt_runtime_us", "80000", 5) ||
-      !put("/proc/sys/kernel/sched_rt_period_us", "100000", 6))
-    return 1;
-  execv("/proc/1/exe", argv + 1);
-  return 127;
-}
-"""
-"""80 ms of each 100, in place of 950 of 1,000: a twelfth of the spinning."""
-QUANTUM = """
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
-int main(int, char **argv) {
-  const int to = open("/proc/sys/kernel/sched_rr_timeslice_ms", O_WRONLY);
-  const ssize_t bytes = strlen(argv[1]);
-  if (write(to, argv[1], bytes) != bytes) return 1;
-  execv("/proc/1/exe", argv + 2);
-  return 127;
-}
-"""
-"""Sets the quantum of round robin to its first word, in ms, then runs the rest."""
-PROGRAMS = {"shorter": SHORTER, "quantum": QUANTUM}
 
 
 @pytest.fixture
-def standard(tmp_path: Path, booted: Path) -> Bench:
-    extra = {f"bin/{name}": program(tmp_path, name, text) for name, text in PROGRAMS.items()}
-    return bench(tmp_path, STANDARD, extra, snapshots=booted)
+def standard(equipped: Guest) -> Bench:
+    return equipped(STANDARD)
 
 
 @pytest.mark.slow
@@ -62,7 +28,7 @@ def test_throttling_comes_a_budget_after_its_period_began(standard: Bench) -> No
     on, and its end gives the budget anew amid the spinning."""
     throttled = (*ASKED, "--question=throttling", "--points=1", "--spin=1s", "--occupy-all")
     lines = [("/bin/shorter", PROBE, *throttled, rest) for rest in ("--rest=350ms", "--rest=150ms")]
-    done = standard.run(lines, LIMIT_S)
+    done = standard.run(lines, LIMITS)
     assert [line.status for line in done] == ["0"] * 2, [line.stderr for line in done]
     columns = [json.loads(line.stdout)["cells"][0]["columns"] for line in done]
     rested, within = ({name: one[name]["max"] for name in ("ran_ns", "gap_ns")} for one in columns)
@@ -75,14 +41,14 @@ def test_throttling_comes_a_budget_after_its_period_began(standard: Bench) -> No
 @pytest.mark.slow
 def test_a_guest_has_room_for_as_many_tasks_as_may_be_asked_for(standard: Bench) -> None:
     line = (PROBE, *ASKED, "--question=tasks", "--tasks=4096", "--tasks-state=sleeping", "--points=10")
-    (done,) = standard.run([line], LIMIT_S)
+    (done,) = standard.run([line], LIMITS)
     assert done.status == "0", done.stderr
     (cell,) = json.loads(done.stdout)["cells"]
     assert (cell["outcomes"]["tasks"], cell["outcomes"]["passes"]) == (4096, 10)
 
 
 def _cells(on: Bench, lines: Sequence[tuple[str, ...]]) -> list[dict[str, Any]]:
-    done = on.run(lines, LIMIT_S)
+    done = on.run(lines, LIMITS)
     assert [line.status for line in done] == ["0"] * len(lines), [line.stderr for line in done]
     return [json.loads(line.stdout)["cells"][0] for line in done]
 

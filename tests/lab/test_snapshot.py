@@ -53,6 +53,46 @@ def test_a_clock_that_the_host_moved_on_is_set_to_what_the_guest_read(tmp_path: 
     assert data.startswith(b"before") and data.endswith(b"after")
 
 
+@pytest.mark.parametrize("shift", [1, 3])
+def test_a_guest_that_booted_with_longer_instructions_goes_on_with_short_ones(
+    tmp_path: Path, shift: int
+) -> None:
+    """What has passed is in the bias alone, so the length of an instruction matters only for those to come."""
+    slow, fast = saved(tmp_path / "slow", 1_000_014), saved(tmp_path / "fast", 1_000_014)
+    read_ns = 1_000_000 + (INSTRUCTIONS << shift)
+    assert set_clock(slow, read_ns, shift) == 14
+    assert clock_of(slow.read_bytes()) == read_ns + AFTER_NS
+    before = fast.read_bytes()
+    with pytest.raises(TargetError, match="clock"):
+        set_clock(fast, read_ns)  # as if they had been short from the start
+    assert fast.read_bytes() == before
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_record_of_either_version_begins_anew_and_another_is_not_guessed(
+    tmp_path: Path, version: int
+) -> None:
+    """QEMU 10 has a member more before the kind of the next entry, and one byte in place of four after it."""
+    path = saved(tmp_path / "state", 1_000_014)
+    head = path.read_bytes().split(RECORD)[0]
+    begun = struct.pack(">qqQiIIQQQ", 1, 2, INSTRUCTIONS, 4, 5, 6, 7, 8, 9)
+    if version == 3:
+        begun = struct.pack(">qqQiIIBQQQ", 1, 2, INSTRUCTIONS, 4, 5, 6, 1, 7, 8, 9)
+    mark = RECORD[:-1] + bytes([version])
+    path.write_bytes(head + mark + begun + b"after")
+    set_clock(path, READ_NS)
+    after = path.read_bytes().split(mark)[1]
+    words = struct.unpack_from(">qqQi", after)
+    assert words == (0, 0, 0, 0)
+    assert after.count(b"\xff" * 4) == 1
+    assert after.endswith(b"after") and not any(after[32 + 4 * (version - 2) : -5])
+    path.write_bytes(head + RECORD[:-1] + bytes([4]) + begun + b"after")
+    before = path.read_bytes()
+    with pytest.raises(TargetError, match="clock"):
+        set_clock(path, READ_NS)
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("mark", "bias"),
     [(b"nothing", 1_000_014), (b"", 0), (MARK, 999_999), (MARK, 1_000_001 + AFTER_NS), (MARK, 1 << 62)],

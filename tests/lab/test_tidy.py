@@ -61,9 +61,19 @@ def test_what_a_killed_howlate_left_goes_after_a_day(tmp_path: Path) -> None:
     assert [p.exists() for p in (old, young, orphan, of_one, held)] == [False, True, False, True, True]
 
 
-def test_a_lock_that_was_removed_while_one_waited_is_no_lock(tmp_path: Path) -> None:
-    place, inside = tmp_path / "place", threading.Event()
+def test_a_lock_that_was_removed_while_one_waited_is_no_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, inside, opened = tmp_path / "place", threading.Event(), threading.Event()
     lock = tmp_path / ".place.lock"
+    flock = fcntl.flock
+
+    def flock_of_an_open_file(handle: int, operation: int) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            opened.set()
+        flock(handle, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock_of_an_open_file)
 
     def wait() -> None:
         with locked(place):
@@ -72,6 +82,7 @@ def test_a_lock_that_was_removed_while_one_waited_is_no_lock(tmp_path: Path) -> 
     with locked(place):
         waiting = threading.Thread(target=wait)
         waiting.start()
+        opened.wait()  # it waits for the lock of the file that goes now
         lock.unlink()
         with locked(place):  # another, with a lock file of its own
             assert not inside.wait(0.1)
@@ -111,6 +122,19 @@ def test_copies_of_own_kernels_have_a_bound_and_those_in_use_stay(
     assert [path.exists() for path in copies] == [True, False, False, False], "a run of today may boot it"
 
 
+def test_unpacked_kernels_have_a_bound_and_go_when_the_cache_is_cleaned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tidy, "MOST_OWN_BYTES", 3 << 19)  # one and a half
+    kernels = [aged(tmp_path / "unpacked" / str(days) / "vmlinux", 0, 1 << 20).parent for days in (0, 2, 3)]
+    for folder, days in zip(kernels, (0, 2, 3), strict=True):
+        os.utime(folder, (time.time() - days * DAY,) * 2)
+    tidy.tidy(tmp_path)
+    assert [path.exists() for path in kernels] == [True, False, False]
+    assert tidy.clean(tmp_path) >= 1 << 20
+    assert not kernels[0].exists()
+
+
 def test_an_own_kernel_that_is_opened_again_is_in_use(tmp_path: Path) -> None:
     file = tmp_path / "bzImage"
     file.write_bytes(bzimage("6.9.1"))
@@ -119,3 +143,13 @@ def test_an_own_kernel_that_is_opened_again_is_in_use(tmp_path: Path) -> None:
     os.utime(kernel.vmlinuz.parent, (1, 1))
     own_kernel(str(file), cache)
     assert time.time() - kernel.vmlinuz.parent.stat().st_mtime < DAY
+
+
+def test_a_place_has_one_lock_by_whatever_name_it_is_reached(tmp_path: Path) -> None:
+    place, link = tmp_path / "own" / "apt", tmp_path / "other" / "apt"
+    place.mkdir(parents=True)
+    link.parent.mkdir()
+    link.symlink_to(place)
+    with locked(link):
+        assert (place.parent / ".apt.lock").is_file()
+        assert not (link.parent / ".apt.lock").exists()

@@ -3,21 +3,16 @@ tracer's own hook is what they differ by where they do not (docs/tests/irq.md)."
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from howlate.lab.apt import AptArchive
 from howlate.lab.bench import PROBE
-from howlate.lab.kernels import get
-from howlate.lab.label import Label
-from howlate.lab.needed import needed
-from lab.guests import KERNELS, LIMIT_S, RT, bench
+from lab.equipped import Guest
+from lab.guests import LIMITS, RT
 from probe.drive import read_stream
 
-HERE = Path(__file__).parent
 MODULE = ("irq", "--period=1ms", "--points=500", "--stream=module", "--quiet")
 TRACER = ("irq", "--source=timerlat", "--points=500", "--stream=timerlat", "--quiet")
 # The tracer hooks in when it starts and keeps its books from its first period on: that is the module's warm-up.
@@ -34,20 +29,11 @@ def median(folder: Path, stream: bytes) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("load", ["none", pytest.param("cpu:100", marks=pytest.mark.sweep)])
 def test_the_module_agrees_with_timerlat_where_both_pass_the_tracers_hook(
-    tmp_path: Path, booted: Path, load: str
+    tmp_path: Path, guest: Guest, load: str
 ) -> None:
-    archive = AptArchive(KERNELS / "apt")
-    found = needed(
-        ("howlate_irq",), Label.parse(RT), get(Label.parse(RT), archive, KERNELS), archive, KERNELS, print
-    )
-    if found.absent:
-        pytest.skip(found.absent[0])
-    both = tmp_path / "both"
-    subprocess.run(["gcc", "-O1", "-static", "-o", str(both), str(HERE / "both.c")], check=True)
-    on = bench(tmp_path, RT, {**found.files, "bin/both": both.read_bytes()}, snapshots=booted)
     beside = f"--load={load}"
     lines = [(PROBE, *MODULE, beside), (PROBE, *TRACER, beside), ("/bin/both", *HOOKED, beside, "--", *HOOK)]
-    done = on.run([*found.lines, *lines], LIMIT_S)[len(found.lines) :]
+    done = guest(RT).run([("module", "howlate_irq"), *lines], LIMITS)[1:]
     assert [line.status for line in done] == ["0"] * 3, [line.stderr for line in done]
     alone, hooked = (median(tmp_path, done[at].files["module"]) for at in (0, 2))
     tracer = median(tmp_path, done[1].files["timerlat"])

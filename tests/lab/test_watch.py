@@ -7,6 +7,7 @@ from pathlib import Path
 
 from howlate.lab.snapshot import boot_limit_s
 from howlate.lab.watch import STILL_S, Limits, Used, Watch, used_by
+from howlate.words.say import english
 
 
 class Process:
@@ -23,9 +24,11 @@ class Process:
         return self.clock
 
     def after(self, seconds: float, cpu_s: float, asleep: bool = False) -> str:
+        """Why it should be ended; "" if it gets on."""
         self.now += seconds
         self.used = Used(self.used.cpu_s + cpu_s, asleep)
-        return self.watch.trouble()
+        trouble = self.watch.trouble()
+        return english(trouble) if trouble else ""
 
 
 def test_a_guest_is_ended_when_it_has_used_its_cpu_time() -> None:

@@ -61,7 +61,7 @@ def test_a_job_that_would_reach_into_the_result_is_refused(path: Path) -> None:
 
 def test_a_result_is_read_with_its_checksum(path: Path) -> None:
     leave(path, State.RESULT, b"the result")
-    assert window.read_answer(path) == window.Answer(State.RESULT, b"the result")
+    assert window.read_answer(path) == window.GuestAnswer(State.RESULT, b"the result")
     leave(path, State.RESULT, b"the result", crc=1)
     with pytest.raises(DamagedError, match="checksum"):
         window.read_answer(path)

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from fakes import FACTS, capabilities, study
+from fakes import FACTS, capabilities, make_plan, study
 from howlate.errors import DamagedError
 from howlate.model.run import Run
 from howlate.model.seal import CHECKSUM, sealed
-from howlate.plan import make_plan
+from howlate.words.statement import Statement
 
 
 def made() -> Run:
@@ -28,7 +28,7 @@ def made() -> Run:
         changes={"activations": "100"},
         scale=0.5,
         stream_place="memory",
-        warnings=("a sentence",),
+        warnings=(Statement.verbatim("a sentence"),),
     )
 
 

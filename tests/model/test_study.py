@@ -48,9 +48,19 @@ def test_what_holds_where_it_is_cut_short_survives_run_json_too() -> None:
     assert Study.from_json(json.loads(json.dumps(study.to_json())), "run.json") == study
 
 
+@pytest.mark.parametrize("lab", ["kernels = ['6.1']\ncpus = 2\n", "cpus = 2\n", "kernels = ['6.1']\n", ""])
+def test_what_a_study_asks_of_the_lab_survives_run_json(lab: str) -> None:
+    study = decode(f"[lab]\n{lab}")
+    assert (study.kernels, study.cpus) == (("6.1",) if "6.1" in lab else (), 2 if "cpus" in lab else 0)
+    assert Study.from_json(json.loads(json.dumps(study.to_json())), "run.json") == study
+
+
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
+        ("[lab]\ncpus = 0\n", ["a.toml, lab", "cpus must be between 1 and ", "not 0"]),
+        ('[lab]\ncpus = "2"\n', ['"cpus" must be a whole number']),
+        ("[lab]\ncpu = 2\n", ['did you mean "cpus"']),
         ("[scaled]\nwarmup = 5\n", ["a.toml, scaled", 'did you mean "warm-up"']),
         ('[scaled]\nwarm-up = "some"\n', ['"warm-up": ', "a.toml, scaled"]),
         ("[setings]\na = 1\n", ['unknown key "setings"', 'did you mean "settings"', "a.toml"]),
@@ -58,7 +68,7 @@ def test_what_holds_where_it_is_cut_short_survives_run_json_too() -> None:
         ('[order]\nkind = "rnd"\n', ["a.toml, order", "blocked, interleaved or random"]),
         ('[order]\nseed = "7"\n', ['"seed" must be a whole number, not text']),
         ("[order]\nseed = true\n", ['"seed" must be a whole number, not true or false']),
-        ("[order]\nrepetitions = 0\n", ["0 repetitions cannot be"]),
+        ("[order]\nrepetitions = 0\n", ["between 1 and 10000, not 0"]),
         ('[axes]\nload = "none"\n', ['"load" must be a list', "write load = [...]"]),
         ("[axes]\nload = []\n", ['"load" has no values']),
         ('[axes]\nload = ["none", "none"]\n', ['"load" names none twice']),
@@ -83,7 +93,7 @@ def test_refusals_name_file_place_and_remedy(text: str, parts: list[str]) -> Non
 
 def test_missing_and_foreign_heads() -> None:
     for text, part in [
-        ('schema = 2\nid="a"\n', "schema 2 is not known"),
+        ('schema = 2\nid="a"\n', "does not know schema 2"),
         ('id = "a"\n', 'the key "schema" is missing'),
         (HEAD.replace('"a"', '"../a"'), "cannot name a folder"),
     ]:
@@ -102,9 +112,9 @@ def test_unreadable_files_are_sentences(tmp_path: Path) -> None:
         (tmp_path / "deep.toml", "too long"),
         (tmp_path / "digits.toml", "too long"),
         (tmp_path / "pipe.toml", "not a regular file"),
-        (tmp_path / "large.toml", "more than any file"),
+        (tmp_path / "large.toml", "more than any of"),
         (Path("/dev/zero"), "not a regular file"),
-        (tmp_path / "no.toml", "is not there"),
+        (tmp_path / "no.toml", "does not exist"),
         (tmp_path / "latin.toml", "not UTF-8"),
         (tmp_path, "cannot be read"),
     ]:

@@ -9,9 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from howlate.analysis.valid import STEAL
 from howlate.errors import DamagedError
 from howlate.model.bins import CellBins, Histogram, LoadCourse, Tail, TimeBlocks
-from howlate.model.summary import Accounting, CellSummary, ColumnSummary, DeadlineSummary, LoadSummary
+from howlate.model.knowledge import Knowledge
+from howlate.model.others import Others, OtherTask
+from howlate.model.summary import (
+    Accounting,
+    CellSummary,
+    ColumnSummary,
+    DeadlineSummary,
+    LargestAlone,
+    LoadSummary,
+)
+from howlate.words.say import english
+from howlate.words.statement import Statement
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 ints = st.integers(-(2**63), 2**63 - 1)
@@ -42,8 +54,12 @@ summaries = st.builds(
     columns=st.dictionaries(texts, columns, max_size=2),
     outcomes=st.dictionaries(texts, ints, max_size=2),
     loads=st.lists(loads, max_size=2).map(tuple),
-    warnings=st.lists(texts, max_size=2).map(tuple),
+    warnings=st.lists(st.builds(Statement.verbatim, texts), max_size=2).map(tuple),
+    repetition=st.integers(1, 99),
     deadline=st.none() | st.builds(DeadlineSummary, *[ints] * 4),
+    known=st.builds(
+        Knowledge, st.booleans(), st.booleans(), st.none() | ints, st.none() | ints, st.booleans(), ints
+    ),
 )
 
 
@@ -91,7 +107,13 @@ EXAMPLE = CellSummary(
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Every place inside a value."""
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inside = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list | tuple)
+        else ()
+    )
     return [path] * bool(path) + [place for key, part in inside for place in places(part, (*path, key))]
 
 
@@ -114,6 +136,102 @@ def test_keys_of_newer_versions_are_left_alone() -> None:
     assert CellSummary.from_json(EXAMPLE.to_json() | {"new": 1, "schema": 1}) == EXAMPLE
     with pytest.raises(DamagedError, match="schema 2"):
         CellSummary.from_json(EXAMPLE.to_json() | {"schema": 2})
+
+
+FIRST = {
+    "": "id test labels accounting stop_reason clocksource valid columns outcomes loads warnings",
+    "accounting": "releases recorded overruns dropped late_starts early warm_up late_policy",
+    "columns": "count",
+    "loads": "name target_cpu achieved_cpu results",
+}
+"""The members that the first summaries had and that a summary is nothing without. What is missing here was added
+later, or is a figure that may not be stated: no older run has it, so no reader may need it."""
+
+WHOLE = CellSummary(
+    "load-0123456789-3",
+    "cyclic",
+    {"load": "cpu:50"},
+    Accounting(20, 20, 0, 0, 0, 0, 0, "skip"),
+    "activations",
+    {"before": "tsc", "after": "tsc"},
+    True,
+    {
+        "latency_ns": ColumnSummary(
+            20, 5, 5.0, 50, 1.0, 0, {"0.5": 5}, 0.0, LargestAlone(3, 6, 0.1), {"0": 50, "1": 7}
+        )
+    },
+    loads=(LoadSummary("cpu", 0.5, 0.2, {}, "cpu:50", "CPU", 0.5, 0.4, 0.2, 0.5),),
+    warnings=(STEAL(steal_ns=5, share=0.1),),
+    deadline=DeadlineSummary(100, 20, 1, 0),
+    starved=True,
+    repetition=3,
+    others=Others(10, 9, 9, 0, 0, alone=False, expected=False, tasks=(OtherTask("sh", 7, 9),)),
+    known=Knowledge(time_order=False),
+)
+
+
+def added(path: tuple[Any, ...]) -> bool:
+    """Whether a member was added after the first summaries; what is below a name of the user's is not one."""
+    names = [part for part in path if isinstance(part, str)]
+    if not isinstance(path[-1], str) or names[0] in ("labels", "clocksource", "outcomes"):
+        return False
+    table = "" if len(names) == 1 else names[0]
+    if table == "columns":  # the figures of `alone` came together: none is without the others
+        return len(names) > 2 and names[2] != FIRST["columns"] and names[2:-1] != ["alone"]
+    return table not in FIRST or names[-1] not in FIRST[table].split()
+
+
+def without(value: Any, path: tuple[Any, ...]) -> Any:
+    copied = json.loads(json.dumps(value))
+    part = copied
+    for key in path[:-1]:
+        part = part[key]
+    del part[path[-1]]
+    return copied
+
+
+ADDED = [path for path in places(WHOLE.to_json()) if added(path)]
+
+
+@given(st.sampled_from(ADDED))
+def test_a_member_that_was_added_later_may_be_missing(path: tuple[Any, ...]) -> None:
+    """A new member of a summary never makes an older run unreadable."""
+    read = CellSummary.from_json(without(WHOLE.to_json(), path))
+    assert (read.id, read.repetition, len(read.warnings)) == (WHOLE.id, 3, 1)
+
+
+def test_what_was_added_is_known_by_name() -> None:
+    """Were one of these required, that test would not look at it."""
+    names = {path[-1] for path in ADDED}
+    later = {
+        "statements",
+        "repetition",
+        "deadline",
+        "starved",
+        "others",
+        "alone",
+        "max_by_cpu",
+        "spec",
+        "share",
+    }
+    assert later <= names
+    assert "max" in names and "window_ns" in names and not {"id", "accounting", "count"} & names
+
+
+def test_an_older_summary_has_its_texts_verbatim() -> None:
+    older = {**WHOLE.to_json(), "warnings": ["it slept.", "not loaded: the load cpu:50 achieved 0 %."]}
+    del older["statements"]
+    assert CellSummary.from_json(older).warnings == (
+        Statement.verbatim("it slept."),
+        Statement.verbatim("not loaded: the load cpu:50 achieved 0 %.", "load.not-loaded"),
+    )
+
+
+def test_a_rule_of_a_newer_howlate_keeps_its_text() -> None:
+    value = WHOLE.to_json()
+    value["statements"] = [{"rule": "cell.of-tomorrow", "values": {"x": 1}, "text": "it flew."}]
+    (warning,) = CellSummary.from_json(value).warnings
+    assert (warning.rule, english(warning)) == ("cell.of-tomorrow", "it flew.")
 
 
 BINS = CellBins(

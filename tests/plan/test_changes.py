@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from fakes import capabilities, study
+from fakes import capabilities, make_plan, study
 from howlate.errors import UsageError
 from howlate.model.study import Order
-from howlate.plan import apply_changes, make_plan, parse_change, scale_study, scaled_words
+from howlate.plan import apply_changes, parse_change, scale_study, scaled_words, with_every_timer
 
 COUNTS = capabilities().tests[0].counts
 
@@ -137,3 +138,16 @@ def test_a_scaled_study_has_cells_of_its_own() -> None:
     assert not {c.id for c in make_plan(one, capabilities()).cells} & {
         c.id for c in make_plan(other, capabilities()).cells
     }
+
+
+@pytest.mark.parametrize("changes", [{"settings": {"timer": "all"}}, {"axes": {"timer": ("all",)}}])
+def test_all_stands_for_every_way_to_sleep_of_the_probe(changes: dict[str, Any]) -> None:
+    can = capabilities()
+    whole = with_every_timer(replace(study(), **changes), can)
+    assert whole.axes["timer"] == tuple(sorted(timer.name for timer in can.timers))
+    assert "timer" not in whole.settings
+
+
+def test_ways_to_sleep_that_a_study_names_stay() -> None:
+    own = replace(study(), axes={"timer": ("spin",)})
+    assert with_every_timer(own, capabilities()) == own

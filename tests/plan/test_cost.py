@@ -11,12 +11,15 @@ from howlate.model.plan import Cell, Length
 from howlate.pace import Pace
 from howlate.plan.cost import CELL_S, cell_cost_s, limit_s, makespan, virtual_limit_s
 
-TEN = Length(10.0)
 
-
-def cell(load: str = "none", period: str = "1ms", test: str = "cyclic") -> Cell:
+def cell(
+    load: str = "none",
+    period: str = "1ms",
+    test: str = "cyclic",
+    length: Length = Length(10.0),  # noqa: B008
+) -> Cell:
     loads = () if load == "none" else (load,)
-    return Cell(f"{load}-1", test, {"load": loads}, {"load": load, "period": period}, 1, 1.0)
+    return Cell(f"{load}-1", test, {"load": loads}, {"load": load, "period": period}, 1, 1.0, length=length)
 
 
 @pytest.mark.parametrize(
@@ -25,31 +28,41 @@ def cell(load: str = "none", period: str = "1ms", test: str = "cyclic") -> Cell:
 )
 def test_a_virtual_second_costs_what_was_measured(load: str, measured_s: float) -> None:
     """docs/lab/guests.md, How long a cell takes."""
-    cost = cell_cost_s(cell(load), Length(100.0)) - CELL_S
+    cost = cell_cost_s(cell(load, length=Length(100.0))) - CELL_S
     assert 1 / 1.5 <= cost / 100 / measured_s <= 1.5
 
 
 def test_half_a_load_costs_half() -> None:
-    whole, half, none = (cell_cost_s(cell(load), TEN) for load in ("cpu:100", "cpu:50", "none"))
+    whole, half, none = (cell_cost_s(cell(load)) for load in ("cpu:100", "cpu:50", "none"))
     assert math.isclose(whole - none, 2 * (half - none))
 
 
 def test_a_test_that_never_sleeps_costs_what_a_program_does() -> None:
     spinning = replace(cell(), labels={"load": "none"}, test="hardware-gap")
-    assert cell_cost_s(spinning, TEN) == cell_cost_s(cell("cpu:100"), TEN) - 10 * 0.08
+    assert cell_cost_s(spinning) == cell_cost_s(cell("cpu:100")) - 10 * 0.08
 
 
 def test_a_limit_leaves_room_for_what_is_slow() -> None:
-    assert limit_s(Length(0.3)) < 60
-    assert limit_s(Length(100.0)) >= 25 * 100
+    assert limit_s(cell(length=Length(0.3))) < 60
+    assert limit_s(cell(length=Length(100.0))) >= 25 * 100
+
+
+def test_packets_through_emulated_cards_cost_and_may_cost_more() -> None:
+    """QEMU emulates each access to a card."""
+    through = cell("network:flood,card=rtl8139")
+    cards_s = cell_cost_s(through) - cell_cost_s(cell("network:flood"))
+    assert cards_s > 20 * 10 and limit_s(through) > 3 * cards_s
+    assert cell_cost_s(cell("network:100,card=rtl8139")) < cell_cost_s(through) / 20
+    assert cell_cost_s(cell("network:flood,card=none")) == cell_cost_s(cell("network:flood"))
 
 
 def test_a_limit_of_the_guests_clock_leaves_room_for_late_activations() -> None:
-    real_time = replace(cell(), parameters={"policy": "fifo:80"})
-    of_300 = virtual_limit_s(real_time, Length(0.3), 300)
+    short = Length(0.3, rows=300)
+    real_time = replace(cell(length=short), parameters={"policy": "fifo:80"})
+    of_300 = virtual_limit_s(real_time)
     assert 300 * 0.010 + 10 < of_300 < 30  # each served by a tick of 100 Hz
-    assert virtual_limit_s(cell("hackbench:10"), Length(0.3), 300) > 300  # a fair task waits for some hundred
-    assert virtual_limit_s(real_time, Length(100.0), math.inf) < 400
+    assert virtual_limit_s(cell("hackbench:10", length=short)) > 300  # a fair task waits for some hundred
+    assert virtual_limit_s(replace(real_time, length=Length(100.0))) < 400
 
 
 def test_one_cell_is_not_shared_between_cores() -> None:

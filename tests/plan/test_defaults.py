@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from fakes import LIST
+from fakes import LIST, answer, make_plan
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import parse_toml
 from howlate.model.settings import Settings, decode_settings
 from howlate.model.study import Study
-from howlate.places import ROOT, probe_path
-from howlate.plan import make_plan
-from howlate.plan.defaults import defaults_text, with_settings
+from howlate.places import probe_path
+from howlate.plan.defaults import (
+    PROBE,
+    defaults_text,
+    probe_settings,
+    questions_of,
+    refuse_settings,
+    with_settings,
+)
 from howlate.targets.local import LocalTarget
 
 CAN = Capabilities.from_json(LIST)
@@ -55,26 +61,27 @@ def test_a_load_takes_what_the_study_does_not_say() -> None:
     [
         ("[cyclik]\nperiod = 1", 'mine.toml, [cyclik]: "cyclik" is not known', 'did you mean "cyclic"?'),
         ("[cyclic]\nperoid = 1", 'mine.toml, [cyclic]: "peroid"', 'did you mean "period"?'),
-        ('[cyclic]\nperiod = "1"', "mine.toml, [cyclic]: period", ""),
+        ('[cyclic]\nperiod = "1"', "mine.toml, [cyclic]: --period", ""),
         ("[cyclic]\nstream = 1", "set by howlate itself", ""),
         ("[loads.cpuu]\nnice = 1", '[loads.cpuu]: "cpuu" is not known', 'did you mean "cpu"?'),
         ("[loads.cpu]\nnise = 1", '[loads.cpu]: "nise" is not known', 'did you mean "nice"?'),
         ('[loads.cpu]\ntarget = "much"', "mine.toml, [loads.cpu]", ""),
     ],
 )
-def test_a_name_that_the_probe_does_not_know_is_refused(text: str, sentence: str, remedy: str) -> None:
+def test_a_name_or_a_value_that_the_probe_does_not_know_is_refused(
+    text: str, sentence: str, remedy: str
+) -> None:
     with pytest.raises(UsageError) as caught:
-        with_settings(STUDY, settings(text), CAN, {})
+        questions = questions_of(settings(text), CAN)
+        refuse_settings(questions, dict(zip(questions, answer(list(questions)), strict=True)))
     assert sentence in caught.value.message
     assert remedy in caught.value.remedy
 
 
-def test_the_program_s_file_holds_every_default_of_the_probe() -> None:
+def test_every_default_of_the_probe_can_stand_in_a_file_and_changes_nothing() -> None:
     can = LocalTarget(probe_path()).capabilities()
-    assert (ROOT / "settings.toml").read_text(encoding="utf-8") == defaults_text(can), (
-        "tests, loads or defaults have changed: howlate settings --defaults > settings.toml"
-    )
-    decoded = settings(defaults_text(can))
+    decoded = settings(defaults_text(can), PROBE)
+    assert decoded == probe_settings(can)
     study = Study("s", "S", "?", "cyclic", {"activations": "1"}, {"load": ("none", "cpu:50")})
     assert with_settings(study, decoded, can, {}).study == study
     assert set(decoded.tests) == {test.name for test in can.tests}

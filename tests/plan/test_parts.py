@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fakes import LIST, param
+from fakes import LIST, make_plan, param
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import Table, parse_toml
@@ -15,7 +15,6 @@ from howlate.model.study import Study, decode_study
 from howlate.plan import (
     Machines,
     apply_changes,
-    make_plan,
     on_machines,
     parse_change,
     scale_study,
@@ -84,15 +83,15 @@ def test_a_study_of_parts_survives_its_own_json() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (('id = "switch"', 'id = "wake"'), '"wake" stands twice'),
+        (('id = "switch"', 'id = "wake"'), '"wake" is given twice'),
         (('id = "switch"\ntest = "switch"', 'id = "switch"'), 'the part switch: the key "test" is missing'),
         (('id = "switch"', 'id = "order"'), "cannot be the id of a part"),
         (('id = "switch"', 'id = "a b"'), "cannot be the id of a part"),
         (("[published]", 'test = "cyclic"\n[published]'), "unknown"),  # lands in [settings]: no test takes it
-        (('question = "?"', 'question = "?"\ntest = "cyclic"'), "stands beside"),
-        (('question = "?"', 'question = "?"\naxes = {}'), "stands beside"),
-        (("points = 500", 'points = 500\nkernel = "6.1"'), "not of a part"),
-        (('period = "2ms"', 'period = "2ms"\nkernel = "6.1"'), "no setting of parts"),
+        (('question = "?"', 'question = "?"\ntest = "cyclic"'), "is given beside"),
+        (('question = "?"', 'question = "?"\naxes = {}'), "is given beside"),
+        (("points = 500", 'points = 500\nkernel = "6.1"'), "does not belong to a part"),
+        (('period = "2ms"', 'period = "2ms"\nkernel = "6.1"'), "not a setting of parts"),
         (("activations = 1000", 'activations = 1000, load = "none"'), "is a setting as well"),
         (('load = "cpu:50"\n', 'laod = "cpu:50"\n'), 'unknown key "laod"'),
         (('reference = "two-2010"', 'reference = "../x"'), "not the name of a reference"),
@@ -111,13 +110,13 @@ def test_bad_parts_are_refused_with_their_place(change: tuple[str, str], said: s
 
 
 def test_an_empty_list_of_parts_is_no_study() -> None:
-    with pytest.raises(UsageError, match="no part in it"):
+    with pytest.raises(UsageError, match="empty list of parts"):
         decoded('schema = 1\nid = "x"\ntitle = "x"\nquestion = "?"\npart = []')
 
 
 def test_kernels_stand_once() -> None:
     text = 'schema = 1\nid = "x"\ntitle = "x"\nquestion = "?"\ntest = "cyclic"\n'
-    with pytest.raises(UsageError, match="the kernels stand twice"):
+    with pytest.raises(UsageError, match="the kernels are given twice"):
         decoded(text + '[axes]\nkernel = ["6.1"]\n[lab]\nkernels = ["6.1"]')
     assert decoded(text + '[lab]\nkernels = ["6.1"]').kernels == ("6.1",)
 
@@ -164,8 +163,8 @@ def test_a_name_alone_changes_all_parts_that_have_it_and_with_a_part_that_part()
     [
         ("wakes.period=1ms", 'did you mean "wake"'),
         ("perod=1ms", 'has the parameter "perod"'),
-        ("kernel=6.1", "no parameter of its parts"),
-        ("wake.kernel=6.1", "no parameter of its parts"),
+        ("kernel=6.1", "not a parameter of its parts"),
+        ("wake.kernel=6.1", "not a parameter of its parts"),
         ("switch.period=1ms", '"period" is not a parameter of switch'),
     ],
 )

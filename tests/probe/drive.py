@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,11 +34,20 @@ def probe_list() -> Any:
 
 
 def run(
-    *words: str | Path, before: tuple[str, ...] = (), given: str = ""
+    *words: str | Path,
+    before: tuple[str, ...] = (),
+    given: str = "",
+    prepared: Callable[[], None] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """The probe with these words, to its end; `given` on its standard input."""
+    """The probe with these words, to its end; `given` on its standard input. `prepared` is called in its process
+    before it starts."""
     return subprocess.run(
-        [*before, probe_path(), *words], input=given, capture_output=True, text=True, timeout=120
+        [*before, probe_path(), *words],
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=prepared,
     )
 
 
@@ -65,7 +74,7 @@ class Running:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             if line.startswith("progress "):
-                activations, elapsed_ns, latency_ns_max = map(int, line.split()[1:])
+                activations, elapsed_ns, latency_ns_max = map(int, line.split()[1:4])
                 return activations, elapsed_ns, latency_ns_max
         raise AssertionError(f"no progress line: {self.process.stderr.read() if self.process.stderr else ''}")
 

@@ -12,6 +12,7 @@ import contextlib
 import ctypes
 import os
 import platform
+import re
 import signal
 import statistics
 import subprocess
@@ -30,21 +31,13 @@ RAX, RIP = 10 * 8, 16 * 8
 WORD = (1 << 64) - 1
 SYSCALL = 0x050F  # the instruction's two bytes, read as a number
 
-CALLS = {
-    0: "read",
-    98: "getrusage",
-    128: "rt_sigtimedwait",
-    202: "futex",
-    219: "restart_syscall",
-    223: "timer_settime",
-    230: "clock_nanosleep",
-    271: "ppoll",
-    281: "epoll_pwait",
-    286: "timerfd_settime",
-    426: "io_uring_enter",
-    441: "epoll_pwait2",
-}
-"""System calls of x86-64 that the ways to sleep make. Any other is named by its number."""
+HEADER = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
+CALLS: dict[int, str] = (
+    {int(number): name for name, number in re.findall(r"#define __NR_(\w+) (\d+)", HEADER.read_text())}
+    if HEADER.is_file()
+    else {}
+)
+"""The system calls of x86-64, by number."""
 
 SETTLING = 2
 """Activations that are not counted after the tracer has come: it may have come before the first."""

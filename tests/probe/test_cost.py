@@ -12,6 +12,8 @@ from probe.activations import BUDGETS, RATIO, Task, step_cyclictest, step_task, 
 from probe.drive import probe_list, probe_path
 from probe.stepping import possible
 
+pytestmark = pytest.mark.beside
+
 
 @cache
 def _refusal() -> str:

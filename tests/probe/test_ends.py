@@ -15,6 +15,8 @@ import pytest
 from probe.drive import cell, probe_path, read_stream, run, running
 from processes import is_running, until, with_word
 
+pytestmark = pytest.mark.beside
+
 
 def test_an_interrupted_test_ends_as_it_would_at_its_end(probe: Path, tmp_path: Path) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):

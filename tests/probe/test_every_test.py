@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from probe.drive import probe_list, probe_path, run
+from howlate.model.columns import FLAGS, SWITCHED_OUT, WARM_UP
+from probe.drive import probe_list, probe_path, read_stream, run
 
 QUICK = {"points": "2", "activations": "20", "duration": "1s"}
 """By the name of an option that ends a test; a test has some of them."""
@@ -56,10 +57,56 @@ def test_it_runs_or_says_why_not(probe: Path, name: str, choice: tuple[str, ...]
     assert sentence.count(". ") >= 1
 
 
-def test_every_test_that_ends_after_points_says_how_long_one_takes(probe: Path) -> None:
+def test_every_test_says_how_long_one_of_its_turns_takes(probe: Path) -> None:
+    """Ten times as many take ten times as long, of each test that ends after a count."""
     for test in probe_list()["tests"]:
-        params = {param["name"] for param in test["params"]}
-        assert bool(test["point_ns"]) == ("points" in params), test["name"]
-        for term in test["point_ns"]:
-            assert term["factor"] > 0
-            assert {*term["options"], *([term["where"]] if term["where"] else [])} <= params
+        count = {"points", "activations"} & {param["name"] for param in test["params"]}
+        if count:
+            commands = [
+                [test["name"], f"--{count.copy().pop()}={many}", "--duration=10h"] for many in (10, 100)
+            ]
+            done = run("plan", "--elsewhere", given="".join(f"{json.dumps(words)}\n" for words in commands))
+            few, many = (json.loads(line)["seconds"] for line in done.stdout.splitlines())
+            assert 0 < 10 * few == pytest.approx(many), test["name"]
+
+
+def test_probe_and_host_mean_the_same_by_the_bits_of_a_row(probe: Path) -> None:
+    assert probe_list()["row_flags"] == {"warm_up": WARM_UP, "switched_out": SWITCHED_OUT}
+    for test in probe_list()["tests"]:
+        column = test["columns"][-1]
+        assert column["name"] == FLAGS and column["type"] == "u8"
+
+
+@pytest.mark.parametrize("name", ["cyclic", "clock", "hardware-gap"])
+def test_a_stream_tells_what_was_given_from_what_the_probe_chose(
+    probe: Path, tmp_path: Path, name: str
+) -> None:
+    """With and without a value of its own for an option, in each kind of recording."""
+    stream = tmp_path / "stream"
+    done = run(name, "--duration=50ms", "--load=none", "--policy", "other", "--quiet", f"--stream={stream}")
+    assert done.returncode == 0, done.stderr
+    header = read_stream(stream).header.raw
+    assert header["given"] == ["duration", "load", "policy", "quiet", "stream"]
+    assert {"cpus", "record", *header["given"]} <= set(header["parameters"])
+
+
+def test_each_warning_of_a_stream_has_its_rule(probe: Path, tmp_path: Path) -> None:
+    stream = tmp_path / "stream"
+    words = (
+        "--source",
+        "spin",
+        "--window",
+        "1s",
+        "--width",
+        "10ms",
+        "--duration",
+        "50ms",
+        "--others",
+        "expected",
+    )
+    done = run("hardware-gap", *words, "--quiet", "--stream", stream)
+    assert done.returncode == 0, done.stderr
+    trailer = read_stream(stream).trailer
+    assert trailer is not None
+    rules = dict(zip(trailer["warning_rules"], trailer["warnings"], strict=True))
+    assert rules["probe.watched-too-short"].startswith("--duration 50ms is shorter than --window 1s")

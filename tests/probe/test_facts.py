@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import socket
@@ -78,3 +79,20 @@ def test_a_full_disk_is_an_error_and_no_silence() -> None:
         )
     assert done.returncode == 4
     assert "standard output" in done.stderr
+
+
+def test_what_is_absent_is_among_the_missing() -> None:
+    facts = captured()
+    assert facts.absent <= set(facts.missing)
+    assert json.loads(run("--json").stdout)["absent"] == sorted(facts.absent)
+
+
+def test_a_configuration_that_is_compressed_is_handed_over_and_read_by_the_host(tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    text = b'CONFIG_HZ=1000\nCONFIG_PREEMPT_RT=y\nCONFIG_LOCALVERSION="-of-somebody"\n'
+    for padding in range(3):  # of base64
+        (tmp_path / "proc/config.gz").write_bytes(gzip.compress(text + b"#" * padding))
+        facts = captured("--root", str(tmp_path))
+        assert facts.mapping("kernel.config") == {"HZ": "1000", "PREEMPT_RT": "y"}
+        assert facts.text("kernel.config_source") == "/proc/config.gz"
+    assert "zcat" in run("--root", str(tmp_path)).stdout

@@ -8,12 +8,14 @@ import pytest
 
 from probe.drive import probe_list, run
 
+pytestmark = pytest.mark.beside
+
 
 def test_the_host_learns_which_module_it_can_use(probe: Path) -> None:
     (irq,) = (test for test in probe_list()["tests"] if test["name"] == "irq")
     assert irq["modules"] == [
-        {"name": "howlate_irq", "option": "source", "value": "module"},
-        {"name": "howlate_hpet", "option": "source", "value": "hpet"},
+        {"name": "howlate_hpet", "option": "source", "value": "hpet", "parameters": ""},
+        {"name": "howlate_irq", "option": "source", "value": "module", "parameters": ""},
     ]
     assert [column["name"] for column in irq["columns"]] == [
         *("index", "time_ns", "irq_latency_ns", "wake_latency_ns", "flags")

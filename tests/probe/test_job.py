@@ -15,6 +15,8 @@ import pytest
 from probe.drive import probe_path, read_stream, run
 from processes import children_of, until, with_word
 
+pytestmark = pytest.mark.beside
+
 
 def written(folder: Path, lines: Sequence[Sequence[str]]) -> Path:
     path = folder / "cells.job"

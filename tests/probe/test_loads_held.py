@@ -17,12 +17,13 @@ from typing import Any
 
 import pytest
 
+from probe.drive import probe_list
 from probe.loads_drive import Load, Report, running
 from processes import children_of, until
 
 CPUS = sorted(os.sched_getaffinity(0))
 TICKS = os.sysconf("SC_CLK_TCK")
-HELD = ["cpu", "memory-alloc", "memory-fault", "memory-access"]
+HELD = [load["name"] for load in probe_list()["loads"] if load["held"]]
 
 
 def cpu_seconds(pids: list[int]) -> float:

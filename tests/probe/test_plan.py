@@ -11,6 +11,8 @@ import pytest
 
 from .drive import run
 
+pytestmark = pytest.mark.beside
+
 REFUSED = (
     ("cyclic", "--period=1us"),
     ("cyclic", "--policy=fifo:100"),
@@ -51,7 +53,69 @@ def test_what_would_begin_is_started_by_nobody(probe: Path, tmp_path: Path) -> N
     commands = [("cyclic", f"--stream={stream}", "--load=cpu:100"), ("switch", f"--stream={stream}")]
     assert [answer["ok"] for answer in planned(commands)] == [True, True]
     assert not stream.exists()
-    assert run("plan", json.dumps(["clock"])).stdout == '{"ok": true, "warnings": []}\n'
+
+
+def test_it_says_what_a_command_means_and_how_long_it_takes(probe: Path) -> None:
+    """40 B a row are assumed at least, and 1 MB around them."""
+    (cyclic,) = planned(
+        [("cyclic", "--period=1000us", "--activations=0100", "--timer=spin", "--cpus=0", "--dither=on")]
+    )
+    assert cyclic["options"] == {
+        "activations": "100",
+        "cpus": "0",
+        "dither": True,
+        "period": "1ms",
+        "timer": "spin",
+    }
+    assert cyclic["seconds"] == 0.2 and cyclic["rows"] == 100  # it spins for half of each second
+    assert cyclic["bytes"] == 1_000_000 + 100 * 40
+    assert cyclic["alone"] == {"least_s": 0, "most_s": 0} and cyclic["few_deeds"] == []
+
+
+def test_what_ends_first_is_how_long_it_takes(probe: Path) -> None:
+    asked = [
+        ("cyclic",),
+        ("cyclic", "--duration=12s"),
+        ("cyclic", "--duration=12s", "--activations=2000"),
+        ("timer", "--points=100", "--sleep=1ms"),
+        ("timer", "--points=100", "--sleep=1ms", "--duration=50ms"),
+        ("scheduler", "--question=shares", "--points=8", "--window=250ms"),
+        ("unmeasured", "--duration=3s", "--load=cpu:50"),
+    ]
+    answers = planned(asked)
+    assert [answer["seconds"] for answer in answers] == pytest.approx([10, 12, 2, 0.105, 0.05, 2, 3])
+    assert [answer["rows"] for answer in answers] == [0, 0, 2000, 100, 100, 8, 0]
+
+
+def test_loads_run_alone_first_where_nothing_else_tells_what_they_would_do(probe: Path) -> None:
+    loads = [("cpu:50",), ("disk:max",), ("cpu:50", "disk"), ("hackbench:10",)]
+    answers = planned([("cyclic", *(f"--load={spec}" for spec in some)) for some in loads])
+    assert [answer["alone"]["least_s"] for answer in answers] == [0, 0.25, 0.25, 1]
+    assert planned([("unmeasured", "--load=hackbench:10")])[0]["alone"]["least_s"] == 0
+
+
+def test_a_load_with_no_time_for_its_deeds_is_named(probe: Path) -> None:
+    short, usual = planned([("cyclic", "--load=disk:max", f"--duration={time}") for time in ("10ms", "1s")])
+    few = {"load": "disk:max", "name": "fsyncs", "many": 5, "wanted": 10, "supposed_s": 0.002}
+    assert (short["few_deeds"], usual["few_deeds"]) == ([few], [])
+
+
+def test_of_another_machine_its_cpus_alone_are_known(probe: Path) -> None:
+    """A policy, a timer or memory that this machine lacks refuses nothing; what is wrong anywhere does."""
+    commands = [
+        ("cyclic", "--cpus=7", "--policy=rr:99"),
+        ("cyclic", "--cpus=8"),
+        ("cyclic", "--load=cpu:50,cpus=9"),
+        ("irq", "--cpus=7", "--source=hpet", "--load=cpuu"),
+        ("cyclic", "--timer=spin", "--cpus=0-7"),
+    ]
+    lines = "".join(json.dumps(command) + "\n" for command in commands)
+    done = run("plan", "--elsewhere", "--cpus=0-7", given=lines)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer.get("exit_code", 0) for answer in answers] == [0, 3, 3, 2, 2]
+    assert answers[1]["message"] == "CPU 8 is not there: the machine has 0-7"
+    assert run("plan", "--cpus=0", given="").returncode == 2
+    assert json.loads(run("plan", "--elsewhere", json.dumps(["cyclic", "--cpus=4095"])).stdout)["ok"]
 
 
 def test_many_commands_are_one_process_and_bad_lines_have_answers(probe: Path) -> None:

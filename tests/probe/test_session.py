@@ -16,6 +16,8 @@ import pytest
 from probe.drive import probe_path, read_stream
 from processes import until, with_word
 
+pytestmark = pytest.mark.beside
+
 NAME, YOUNG = "howlate.0123456789abcdef", "howlate.fedcba9876543210"
 CELL = ["howlate-probe", "cyclic", "--policy=other", "--progress", "--quiet", "--stream=stream"]
 
@@ -143,7 +145,7 @@ def test_a_lease_ends_it_in_order_unless_it_is_renewed(session: Session) -> None
 def test_a_session_that_nobody_asks_for_goes_by_itself(place: Path) -> None:
     one = Session(place, "300ms")
     assert until(lambda: not one.folder.exists())
-    assert one.ask("stop", "one").returncode == 3
+    assert one.ask("stop", "one").returncode == 6
 
 
 def test_a_keeper_that_is_killed_takes_its_jobs_with_it(place: Path) -> None:

@@ -8,13 +8,15 @@ from dataclasses import replace
 
 from rich.console import Console
 
+from howlate.analysis.compare import compare
+from howlate.model.loaded import RunContent
 from howlate.model.others import Others, OtherTask
 from howlate.model.summary import CellSummary
 from howlate.report import html
-from howlate.report.compare import compare
-from howlate.report.content import RunContent
-from howlate.report.terminal import print_cells, show_json
+from howlate.words.say import english
+from howlate.words.statement import Statement
 from made_runs import five_cells, made_run
+from printed import print_cells, show_json
 
 SECOND = 1_000_000_000
 HOG = OtherTask("sh", 4711, 9_900_000_000, 1, pinned=True, kernel=False, children=False)
@@ -26,7 +28,7 @@ def disturbed(others: Others = OTHERS, run_id: str = "20261121T104000-check") ->
     """Five cells; beside the first a task ran on the measuring CPU."""
     cells = five_cells(1_000)
     summary, bins = cells[0]
-    warnings = (SAID,) if others.disturbs else ()
+    warnings = (Statement.verbatim(SAID),) if others.disturbs else ()
     cells[0] = (replace(summary, others=others, warnings=warnings), bins)
     return made_run(cells, run_id)
 
@@ -69,6 +71,6 @@ def test_a_summary_is_read_back_and_one_of_an_older_howlate_is_not_marked() -> N
 
 def test_compare_says_which_side_was_not_alone() -> None:
     found = compare([disturbed(), disturbed(replace(OTHERS, alone=True), "20261121T114000-check")])
-    told = [text for text in found.joined.warnings if "was not alone" in text]
+    told = [text for text in map(english, found.joined.warnings) if "was not alone" in text]
     assert len(told) == 1
     assert "load none" in told[0]

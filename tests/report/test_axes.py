@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from howlate.charts._scale import Axis
+from howlate.charts._scale import AxisRange
 from howlate.errors import UsageError
 from howlate.report.axes import parse_axes
 
@@ -12,14 +12,14 @@ from howlate.report.axes import parse_axes
 def test_ranges_are_in_the_units_of_the_axis() -> None:
     asked = parse_axes(["latency=0:1000us,linear", "counts=0:1000000", "time=500ms:2s", "number=:20"])
     assert asked == {
-        "latency": Axis(0, 1_000_000, False),
-        "counts": Axis(0, 1_000_000, None),
-        "time": Axis(0.5, 2.0, None),
-        "number": Axis(None, 20, None),
+        "latency": AxisRange(0, 1_000_000, False),
+        "counts": AxisRange(0, 1_000_000, None),
+        "time": AxisRange(0.5, 2.0, None),
+        "number": AxisRange(None, 20, None),
     }
     assert parse_axes(["latency=log", "runtime=linear,10ms:"]) == {
-        "latency": Axis(log=True),
-        "runtime": Axis(10_000_000, None, False),
+        "latency": AxisRange(log=True),
+        "runtime": AxisRange(10_000_000, None, False),
     }
 
 

@@ -12,16 +12,16 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+from howlate.analysis.compare import compare, to_json
 from howlate.errors import UsageError
+from howlate.model.loaded import RunContent
 from howlate.model.plan import Plan
-from howlate.report.compare import compare, to_json
-from howlate.report.compare_html import section
-from howlate.report.compare_terminal import print_comparison
-from howlate.report.content import RunContent
-from howlate.report.layout import sheet
 from howlate.store.files import write_json
 from howlate.store.run_folder import BINS, CELL, RunFolder, write_summary
 from made_sides import NONE, RT, Machine, Made, at, lab_run, real_run
+from printed import compared_html as section
+from printed import print_comparison
+from report.sheets import row, sheet, who
 
 TWO = {
     at(load="none", period="1ms"): [Made(maximum=50, deviation=2)],
@@ -39,17 +39,19 @@ def printed(found: object, width: int = 100) -> str:
 def test_a_table_for_each_combination_with_the_sides_as_rows() -> None:
     found = compare([real_run(TWO), real_run(TWO, RT, "run-b")])
     sheets = [sheet(found, block) for block in found.blocks]
-    assert [its.title for its in sheets] == ["load none", "load disk"]
-    assert [line.side for line in sheets[1].lines] == ["6.1.0 (preempt=none)", "6.1.0-rt (rt)"]
-    assert sheets[1].figures == ("minimum", "mean", "p99", "maximum", "deviation", "overruns", "exceeded")
-    assert sheets[1].lines[0].values == pytest.approx((3000, 4400, 8000, 900_000, 30_000, 3, 1))
+    assert [its.title.partition(":")[0] for its in sheets] == ["load none", "load disk"]
+    assert who(sheets[1]) == [("6.1.0 (preempt=none)", ""), ("6.1.0-rt (rt)", "")]
+    values = {name: cell.value for name, cell in row(sheets[1], 0).items() if name != "side"}
+    assert list(values) == ["minimum", "mean", "p99", "maximum", "deviation", "overruns", "exceeded"]
+    assert list(values.values()) == pytest.approx((3000, 4400, 8000, 900_000, 30_000, 3, 1))
 
 
 def test_repetitions_are_told_as_a_spread_and_never_one_of_them() -> None:
     seeds = [Made(maximum=10 + i, overruns=i) for i in range(8)]
     found = compare([lab_run({"6.1": {at(load="none"): seeds}, "6.1-rt": {at(load="none"): seeds[:7]}})])
-    lines = sheet(found, found.blocks[0]).lines
-    assert [(line.side, line.what, line.values[3], line.values[5]) for line in lines] == [
+    table = sheet(found, found.blocks[0])
+    figures = [[cell.value for cell in c.cells] for c in table.columns if c.key in ("maximum", "overruns")]
+    assert [(*names, *values) for names, *values in zip(who(table), *figures, strict=True)] == [
         ("6.1 (8)", "smallest", 10_000, 0),
         ("", "median", 13_500, 3.5),
         ("", "largest", 17_000, 7),
@@ -62,8 +64,9 @@ def test_repetitions_are_told_as_a_spread_and_never_one_of_them() -> None:
 def test_a_side_without_a_valid_repetition_has_no_figures() -> None:
     bad = {at(load="none"): [Made(valid=False)] * 2}
     found = compare([lab_run({"6.1": bad, "6.1-rt": {at(load="none"): [Made(), Made()]}})])
-    line = sheet(found, found.blocks[0]).lines[0]
-    assert (line.what, set(line.values)) == ("no valid repetition", {None})
+    table = sheet(found, found.blocks[0])
+    assert who(table)[0][1] == "no valid repetition"
+    assert {cell.value for cell in row(table, 0).values()} == {None}
 
 
 def test_one_side_is_nothing_to_compare_and_the_axes_are_named() -> None:
@@ -119,7 +122,7 @@ def test_terminal_page_and_json_tell_the_same(tmp_path: Path) -> None:
     assert '<data value="100700.0">' in page
     ratio = next(d for d in table["differences"] if d["figure"] == "max")
     assert ratio["direction"] == "larger" and ratio["pairs"] == 8
-    assert re.search(r"max x 9\.\d+ \[9", text) and "larger" in text
+    assert re.search(r"max 9\.\d+ \[9", text) and "larger" in text
     assert "virtual time: instructions" in text and "Virtual time: instructions" in page
 
 
@@ -173,23 +176,23 @@ SLIDE_16 = {at(load="cpu:100+disk", period="1ms"): [Made(maximum=50, deviation=2
 def test_published_rows_stand_below_ours_with_marks_and_counts() -> None:
     found = compare([of_the_study(real_run(SLIDE_16)), of_the_study(real_run(SLIDE_16, RT, "run-b"))])
     its = sheet(found, found.blocks[0])
-    assert [(line.side, line.what) for line in its.lines] == [
+    assert who(its) == [
         ("6.1.0 (preempt=none)", ""),
         ("", "published: 2.6.26lenny"),
         ("6.1.0-rt (rt)", ""),
         ("", "published: 2.6.26.8RT"),
         ("", "published: 2.6.26preemptive"),
-        ("", "published: 2.6.27Xenomai (not to be measured here)"),
+        ("", "published: 2.6.27Xenomai (cannot be measured here)"),
     ]
-    lenny = dict(zip(its.figures, zip(its.lines[1].values, its.lines[1].notes, strict=True), strict=True))
+    lenny = {name: (cell.value, cell.sign) for name, cell in row(its, 1).items()}
     assert (
         lenny["maximum"] == (28_101_026, "")
         and lenny["deviation"] == (7374, "*")
         and lenny["overruns"] == (82, "*")
     )
     assert lenny["minimum"] == (None, "")
-    assert "slide 16" in its.notes[0] and "1,000,000 samples each; ours are of 1,000" in its.notes[0]
-    assert its.notes[1].startswith("* ran together")
+    assert "slide 16" in its.notes[0] and "1,000,000 samples each, ours of 1,000" in its.notes[1]
+    assert its.notes[2].startswith("* ran together")
     text, page = " ".join(printed(found, 200).split()), section(found, 100)
     assert "published: 2.6.26lenny" in text and "28101.026 7.374*" in text, "with the digits that are printed"
     assert 'class="published"' in page and "<sup>*</sup>" in page
@@ -202,7 +205,7 @@ def test_a_published_row_stands_below_the_side_that_was_measured_as_it_was() -> 
     timers = ("clock_nanosleep", "setitimer")
     run = of_the_study(real_run({at(**slide, timer=its): [Made(maximum=50)] for its in timers}))
     its = sheet(found := compare([run], by="timer"), found.blocks[0])
-    assert [(line.side, line.what) for line in its.lines][:3] == [
+    assert who(its)[:3] == [
         ("clock_nanosleep", ""),
         ("setitimer", ""),
         ("", "published: 2.6.26lenny"),
@@ -214,7 +217,7 @@ def test_a_published_row_stands_below_the_side_that_was_measured_as_it_was() -> 
 def test_one_side_is_enough_where_a_document_stands_beside_it() -> None:
     found = compare([of_the_study(real_run(SLIDE_16, RT))])
     assert "<h2>As published</h2>" in section(found, 100)
-    assert sheet(found, found.blocks[0]).lines[1].what == "published: 2.6.26.8RT"
+    assert who(sheet(found, found.blocks[0]))[1][1] == "published: 2.6.26.8RT"
 
 
 def test_what_measures_nothing_itself_is_compared_by_its_loads_runs() -> None:
@@ -233,7 +236,8 @@ def test_what_measures_nothing_itself_is_compared_by_its_loads_runs() -> None:
     found = compare([one], "part")
     assert found.sides == ("alone", "beside")
     its = sheet(found, next(block for block in found.blocks if not block.column))
-    assert [line.values[-1] for line in its.lines if line.what == "median"] == [100e6, 150e6]
+    medians = [i for i, (_side, what) in enumerate(who(its)) if what == "median"]
+    assert [its.columns[-1].cells[i].value for i in medians] == [100e6, 150e6]
     text = " ".join(printed(found, 200).split())
     assert (
         "A run of hackbench takes 0.667 times as long on alone as on beside: longer at 0, shorter at 1"

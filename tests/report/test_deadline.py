@@ -8,17 +8,17 @@ from dataclasses import replace
 
 from rich.console import Console
 
+from howlate.analysis.compare import compare, to_json
+from howlate.analysis.misses import MISSED, NONE, UNSTATED_MISSED, WORST_ROW, deadline_statements
 from howlate.model.bins import CellBins
+from howlate.model.loaded import RunContent
 from howlate.model.summary import CellSummary, DeadlineSummary
 from howlate.report import html
-from howlate.report.compare import compare, to_json
-from howlate.report.compare_terminal import print_comparison
-from howlate.report.content import RunContent
-from howlate.report.deadline import deadline_sentences
-from howlate.report.terminal import print_cells, show_json
+from howlate.words.say import english
 from made_cells import made_cell
 from made_points import made_points
 from made_runs import made_run
+from printed import print_cells, print_comparison, show_json
 
 Cells = list[tuple[CellSummary, CellBins]]
 US = 1_000
@@ -60,28 +60,32 @@ def chart(page: str, name: str) -> str:
 
 
 def test_the_sentence_is_made_of_facts() -> None:
-    (said,) = deadline_sentences([summary for summary, _ in one()])
-    assert said == "Of 12,126 releases 1,672 missed the deadline of 200 us (872 late, 800 never served)."
-    (said,) = deadline_sentences([summary for summary, _ in one(late=0, unserved=0)])
-    assert said == "None of 12,126 releases missed the deadline of 200 us."
+    ((missed,),) = deadline_statements([summary for summary, _ in one()])
+    assert missed == MISSED(releases=12_126, misses=1_672, late=872, unserved=800, deadline_ns=200 * US)
+    assert english(missed) == (
+        "Of 12,126 releases 1,672 missed the deadline of 200 µs (872 late, 800 never served)."
+    )
+    assert deadline_statements([summary for summary, _ in one(late=0, unserved=0)]) == [
+        [NONE(releases=12_126, deadline_ns=200 * US)]
+    ]
 
 
 def test_of_several_rows_the_one_with_the_largest_share_is_named() -> None:
     cells = [*one(late=1, unserved=0), *one("cpu:50", late=7, unserved=2)]
-    (said,) = deadline_sentences([summary for summary, _ in cells])
-    assert said == (
-        "Of 24,252 releases 10 missed the deadline of 200 us (8 late, 2 never served). "
-        "The largest share missed it in the row cpu:50: 9 of 12,126."
-    )
+    assert deadline_statements([summary for summary, _ in cells]) == [
+        [
+            MISSED(releases=24_252, misses=10, late=8, unserved=2, deadline_ns=200 * US),
+            WORST_ROW(row="cpu:50", misses=9, releases=12_126),
+        ]
+    ]
 
 
 def test_an_invalid_cell_is_not_counted_and_each_deadline_has_its_sentence() -> None:
     cells = [summary for summary, _ in [*one(), *one("cpu:50"), *one("disk", deadline_ns=500 * US)]]
     cells[1] = replace(cells[1], valid=False)
-    first, second = deadline_sentences(cells)
-    assert "12,126 releases 1,672 missed the deadline of 200 us" in first
-    assert "12,126 releases 1,672 missed the deadline of 500 us" in second
-    assert deadline_sentences([made_cell("none", 1)[0]]) == []
+    deadlines = [statements[0].values["deadline_ns"] for statements in deadline_statements(cells)]
+    assert deadlines == [200 * US, 500 * US]
+    assert deadline_statements([made_cell("none", 1)[0]]) == []
 
 
 def test_an_old_summary_that_counted_late_ones_alone_gets_its_overruns() -> None:
@@ -92,7 +96,8 @@ def test_an_old_summary_that_counted_late_ones_alone_gets_its_overruns() -> None
     read = CellSummary.from_json(old)
     assert read.deadline is not None
     assert (read.deadline.late, read.deadline.unserved, read.outcomes["deadline_misses"]) == (7, 5, 12)
-    assert "missed the deadline (7 late, 5 never served)." in deadline_sentences([read])[0]
+    ((missed,),) = deadline_statements([read])
+    assert (missed.rule, missed.values["late"], missed.values["unserved"]) == (UNSTATED_MISSED.id, 7, 5)
     assert CellSummary.from_json(summary.to_json()) == summary
 
 
@@ -100,8 +105,8 @@ def test_repetitions_keep_their_misses_in_table_and_json() -> None:
     content = made_run(repeated())
     text = in_terminal(content)
     assert "deadline" in text and "misses" in text
-    assert "Of 36,378 releases 360 missed the deadline of 200 us (300 late, 60 never served)." in text
-    (row,) = [line for line in text.splitlines() if line.split()[-1:] == ["360"]]
+    assert "Of 36,378 releases 360 missed the deadline of 200 µs (300 late, 60 never served)." in text
+    (row,) = [line for line in text.splitlines() if line.split()[-2:] == ["360", "FAIL"]]
     assert row
     value = json.loads(show_json([cell.summary for cell in content.cells], content.run))
     expected = {"deadline_ns": 200_000, "releases": 36_378, "late": 300, "unserved": 60, "misses": 360}
@@ -112,7 +117,7 @@ def test_repetitions_keep_their_misses_in_table_and_json() -> None:
 def test_the_page_answers_in_its_head_its_table_and_its_charts() -> None:
     page = html.render([made_run(repeated())])
     head = page[page.index("<header>") : page.index("</header>")]
-    assert "360 missed the deadline of 200\u202fµs (300 late, 60 never served)" in head
+    assert "360 missed the deadline of 200 µs (300 late, 60 never served)" in head
     table = page[page.index('class="summary spread"') :]
     assert "deadline misses" in table[: table.index("</thead>")]
     assert '<data value="360">360</data>' in table[: table.index("</table>")]

@@ -10,7 +10,8 @@ from typing import Any
 import duckdb
 
 from howlate.report import html
-from howlate.report.disturbances import Disturbances, disturbances, frequencies_khz, told_khz
+from howlate.report.disturbances import Disturbances, disturbances
+from howlate.store.loaded import frequencies_khz, frequency_of
 from made_runs import five_cells, made_run
 
 ACCOUNT = {"minor_faults": 1, "major_faults": 0, "involuntary_switches": 2, "migrations": 0}
@@ -35,7 +36,7 @@ def test_what_nobody_says_is_a_gap_and_not_a_zero() -> None:
 
 
 def cells_of(page: str, cell_id: str) -> dict[str, str]:
-    row = re.search(rf'<tr data-disturbed="{cell_id}">(.*?)</tr>', page)
+    row = re.search(rf'<tr class="" data-disturbed="{cell_id}">(.*?)</tr>', page)
     assert row is not None
     found = re.findall(r'data-of="([^"]*)">(.*?)</td>', row[1])
     return {name: re.sub("<[^>]*>", "", text).replace("\u202f", " ") for name, text in found}
@@ -73,9 +74,9 @@ def test_frequencies_are_told_before_and_after() -> None:
         {"cpu": 2, "before": 0, "after": 900_000},
         "odd",
     ]
-    assert told_khz({"frequency_khz": told}) == (800_000, 3_400_000)
-    assert told_khz({"frequency_khz": [{"cpu": 1, "before": 0, "after": None}]}) is None
-    assert told_khz({}) is None and told_khz({"frequency_khz": 7}) is None
+    assert frequency_of({"frequency_khz": told}) == (800_000, 3_400_000)
+    assert frequency_of({"frequency_khz": [{"cpu": 1, "before": 0, "after": None}]}) is None
+    assert frequency_of({}) is None and frequency_of({"frequency_khz": 7}) is None
 
 
 def test_frequencies_are_those_of_the_measuring_cpus(tmp_path: Path) -> None:
@@ -88,7 +89,8 @@ def test_frequencies_are_those_of_the_measuring_cpus(tmp_path: Path) -> None:
         folder = tmp_path / "cells" / name
         folder.mkdir(parents=True)
         table = f"(SELECT * FROM (VALUES {rows}) AS t(cpu, frequency_khz))"
-        duckdb.sql(f"COPY {table} TO '{folder / 'cpus.parquet'}' (FORMAT parquet)")
+        with duckdb.connect() as connection:  # the one that all tests share may have a result open
+            connection.execute(f"COPY {table} TO '{folder / 'cpus.parquet'}' (FORMAT parquet)")
     (tmp_path / "cells/odd").mkdir()
     (tmp_path / "cells/odd/cpus.parquet").write_text("no Parquet")
     found = frequencies_khz(

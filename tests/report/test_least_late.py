@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from howlate.analysis.least_late import AT, TOO_FEW, WAY, least_late
 from howlate.model.summary import CellSummary
 from howlate.report import html
-from howlate.report.least_late import least_late
+from howlate.words.say import english
 from made_cells import made_cell
 from made_runs import made_run
 
@@ -25,7 +26,7 @@ def way(
 
 
 def test_the_smallest_median_and_maximum_are_named_for_each_load() -> None:
-    said = least_late(
+    first, second, caution = least_late(
         [
             way("futex", 5, 40),
             way("ppoll", 4, 90),
@@ -33,24 +34,31 @@ def test_the_smallest_median_and_maximum_are_named_for_each_load() -> None:
             way("ppoll", 10, 300, "cpu:100"),
         ]
     )
-    assert said[0] == (
-        "Without load: smallest median ppoll 4.00 us, futex 5.00 us; smallest maximum futex 40.0 us, ppoll 90.0 us."
+    assert first == AT(
+        place=("load none",),
+        medians=(WAY(timer="ppoll", time_ns=4_000), WAY(timer="futex", time_ns=5_000)),
+        maxima=(WAY(timer="futex", time_ns=40_000), WAY(timer="ppoll", time_ns=90_000)),
     )
-    assert said[1].startswith("Under cpu:100: smallest median futex 9.00 us")
-    assert "no ranking of the ways: 1 of the 6 repetitions" in said[2]
+    assert english(first) == (
+        "load none: smallest median ppoll 4.00 µs, futex 5.00 µs; smallest maximum futex 40.0 µs, ppoll 90.0 µs."
+    )
+    assert second.values["place"] == ("load cpu:100",)
+    assert second.values["medians"][0] == WAY(timer="futex", time_ns=9_000)
+    assert caution == TOO_FEW(count=1, needed=6)
 
 
 def test_policies_are_not_ranked_among_each_other() -> None:
     policies = ("fifo:80", "other")
-    said = least_late(
+    *ranked, _caution = least_late(
         [
             way(timer, 4 + 50 * n, 9 + 50 * n, policy=p)
             for timer in ("futex", "ppoll")
             for n, p in enumerate(policies)
         ]
     )
-    assert said[0].startswith("Policy fifo:80: smallest median futex 4.00 us, ppoll 4.00 us;")
-    assert said[1].startswith("Policy other: smallest median futex 54.0 us, ppoll 54.0 us;")
+    medians = {statement.values["place"]: statement.values["medians"] for statement in ranked}
+    assert [way.values["time_ns"] for way in medians["policy fifo:80",]] == [4_000, 4_000]
+    assert [way.values["time_ns"] for way in medians["policy other",]] == [54_000, 54_000]
 
 
 def test_nothing_is_said_of_one_way_or_of_an_invalid_one() -> None:

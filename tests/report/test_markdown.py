@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from howlate.report.compare import compare
-from howlate.report.markdown import Wanted, number_text, summary, table
+from howlate.analysis.compare import compare
+from howlate.report.markdown import Wanted, number_text, sheet_markdown, summary, table
 from made_sides import Made, at, lab_run
 
 SEEDS = [
@@ -32,18 +32,19 @@ def test_numbers_have_three_digits_and_counts_are_whole() -> None:
 
 
 def test_a_mean_is_the_median_over_the_seeds_and_an_extreme_has_both_ends() -> None:
-    lines = table(compare([RUN]), WANTED)
+    lines = sheet_markdown(table(compare([RUN]), WANTED))
     assert lines[0] == "| load | kernel | mean, us | max, us | overruns |"
     assert "| none | 6.1 | 8.91 | 21.6 to 1,187 | 0 to 3 |" in lines
     assert "| none | 6.1-rt | 4.40 | 10.0 | 0 |" in lines
 
 
 def test_what_is_not_valid_has_no_figure() -> None:
-    assert "| cpu:100 | 6.1 | invalid | invalid | invalid |" in table(compare([RUN]), WANTED)
+    assert "| cpu:100 | 6.1 | invalid | invalid | invalid |" in sheet_markdown(table(compare([RUN]), WANTED))
 
 
 def test_only_places_with_the_labels_that_are_asked_for_are_shown() -> None:
-    lines = table(compare([RUN]), Wanted("latency_ns", ("load",), ("mean",), only={"load": "none"}))
+    wanted = Wanted("latency_ns", ("load",), ("mean",), only={"load": "none"})
+    lines = sheet_markdown(table(compare([RUN]), wanted))
     assert len(lines) == 4
     with pytest.raises(ValueError, match="no place has the column"):
         table(compare([RUN]), Wanted("point_ns", (), ("mean",)))

@@ -10,8 +10,9 @@ import pytest
 
 from howlate.charts import Figure
 from howlate.errors import NotPossibleError, StorageError, UsageError
-from howlate.report.content import RunContent
+from howlate.model.loaded import RunContent
 from howlate.report.pictures import figures_of, rasteriser, svg_of, write_pictures
+from howlate.words.say import text_of
 from made_points import made_points, virtual_run
 from made_runs import five_cells, made_run
 
@@ -36,9 +37,9 @@ def test_every_chart_is_a_picture_that_needs_nothing_else(lab: RunContent) -> No
         outside = re.findall(r'(?:href|url\()="?(?!data:|#)[^")]+', text)
         assert outside == []
         words = " ".join(t.text or "" for t in root.iter(f"{SVG}text"))
-        assert figure.title in words and "Virtual time: no hardware's." in words
-        assert all(key.text in words for key in figure.keys)
-        reading = " ".join(figure.reading.split())
+        assert text_of(figure.title) in words and "Virtual time: no hardware's." in words
+        assert all(text_of(key.text) in words for key in figure.keys)
+        reading = " ".join(text_of(figure.reading).split())
         assert reading[:40] in words
 
 

@@ -10,17 +10,18 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from howlate.analysis.labels import axes_that_vary, row_names
 from howlate.model.facts import Facts
 from howlate.model.finding import Finding
 from howlate.model.summary import CellSummary
-from howlate.report.findings_terminal import print_findings
-from howlate.report.kernels import _command_line
-from howlate.report.labels import axes_that_vary, row_names
-from howlate.report.terminal import print_cells, show_json
+from howlate.report.document import Document, Section
+from howlate.report.findings import sheet, weightiest
 from howlate.report.text import folded
 from howlate.report.units import unit_for
+from howlate.store.loaded import command_line
 from made_cells import LOADS, invalid, made_cell
-from made_runs import FINDINGS
+from made_runs import FINDINGS, made_run
+from printed import lines_of, print_cells, show_json
 
 
 def cells(**labels: str) -> list[CellSummary]:
@@ -98,7 +99,7 @@ def test_an_invalid_row_is_marked_with_the_reason() -> None:
     summaries = cells()
     summaries[1] = invalid(summaries[1], "the clock source changed from tsc to hpet")
     text = printed(summaries)
-    assert "cpu:50 !" in text
+    assert "cpu:50 (invalid)" in text
     assert "! cpu:50 (invalid): the clock source changed from tsc to hpet" in " ".join(text.split())
 
 
@@ -116,7 +117,7 @@ def test_hostile_labels_are_no_markup() -> None:
 
 def test_a_quantile_that_is_not_stated_is_a_dash() -> None:
     line = next(row for row in printed([made_cell("none", n=50)[0]]).splitlines() if row.startswith("none"))
-    assert line.split()[4:6] == ["-", "-"]
+    assert line.split()[3:5] == ["-", "-"]
 
 
 def test_json_is_the_summaries() -> None:
@@ -131,20 +132,15 @@ def test_no_cells_is_a_sentence() -> None:
 
 
 def test_findings_are_printed_with_what_why_and_how_and_the_rest_is_counted() -> None:
-    findings = [Finding.from_json(FINDINGS[0])] * 3
-    out = io.StringIO()
-    assert print_findings(Console(file=out, width=60), findings, most=2) == 2
-    text = out.getvalue()
-    assert all(len(line) <= 60 for line in text.splitlines())
+    late = [{**FINDINGS[0], "weight": weight} for weight in range(4)]
+    content = made_run([made_cell("none", 1)[:2]])
+    run = replace(content.run, findings=(*late, *FINDINGS[1:]))
+    text = lines_of(Document(tuple(weightiest([replace(content, run=run)]))), 60)
+    assert all(len(line) <= 60 for line in text.splitlines()[3:])
     words = " ".join(text.split())
-    assert words.count(FINDINGS[0]["why"]) == 2
+    assert words.count(FINDINGS[0]["why"]) == 3 and FINDINGS[1]["title"] not in words
     assert "To change it: sysctl kernel.sched_rt_runtime_us=-1" in words
     assert "(1 more: `howlate doctor`)" in words
-
-
-def test_only_asked_levels_are_printed() -> None:
-    out = io.StringIO()
-    assert print_findings(Console(file=out, width=80), [Finding.from_json(f) for f in FINDINGS]) == 1
 
 
 def test_axes_that_vary_come_first_by_kernel_and_load() -> None:
@@ -202,19 +198,17 @@ def test_the_command_line_of_a_guest_is_shown_as_it_was_given() -> None:
         "lab.arguments": '["-append", "console=ttyS0 nosuch=1"]',
     }
     own = Facts.from_json({"facts": 1, "values": values, "missing": {}})
-    assert _command_line(own) == "console=ttyS0 nosuch=1"
+    assert command_line(own) == "console=ttyS0 nosuch=1"
     for arguments in ("", "[]", "{", '["-append"]'):
         cut = {**values, "lab.arguments": arguments}
-        shown = _command_line(Facts.from_json({"facts": 1, "values": cut, "missing": {}}))
+        shown = command_line(Facts.from_json({"facts": 1, "values": cut, "missing": {}}))
         assert shown == values["kernel.cmdline"]
 
 
 def test_findings_of_several_levels_say_theirs_and_the_brief_ones_are_one_line() -> None:
-    out = io.StringIO()
-    findings = [Finding.from_json(one) for one in FINDINGS]
-    console = Console(file=out, width=100)
-    assert print_findings(console, findings, levels=("late", "note"), brief=("note",)) == 2
-    late, *why, note = out.getvalue().splitlines()
+    findings = [Finding.from_json(one) for one in FINDINGS[:2]]
+    shown = Section("findings", (sheet(findings, levels=True, brief=("note",)),))
+    late, *why, note = lines_of(Document((shown,)), 100).splitlines()
     assert late.startswith("- makes it late: Real-time tasks are throttled")
     assert any("To change it" in line for line in why)
     assert note.startswith("- worth knowing: Ordinary tasks have a timer slack")
@@ -269,7 +263,7 @@ def test_of_several_cpus_the_one_with_the_maximum_is_told() -> None:
     assert " CPU " in text
     largest = summaries[0].columns["latency_ns"].max or 0
     line = next(row for row in text.splitlines() if row.startswith("none"))
-    assert line.split()[6:8] == [f"{largest / 1000:.1f}", "3"]
+    assert line.split()[1:3] == [f"{largest / 1000:.1f}", "3"]
     assert f"none, largest of each CPU in us: CPU 0: 7.0, CPU 3: {largest / 1000:.1f}" in words_of(text)
     assert CellSummary.from_json(summaries[0].to_json()) == summaries[0]
     assert "max_by_cpu" not in cells()[0].to_json()["columns"]["latency_ns"]

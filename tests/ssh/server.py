@@ -15,6 +15,7 @@ import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,10 +45,17 @@ def _has_user(name: str) -> bool:
         return False
 
 
-def _has_namespaces() -> bool:
+@cache
+def has_namespaces() -> bool:
+    """Whether a machine to reach can have temporary folders of its own, in which no other test leaves anything."""
     if os.geteuid() != 0:
         return False
     return subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode == 0
+
+
+def alone_where_shared() -> list[pytest.MarkDecorator]:
+    """The mark of tests that look for what a session left, where it might be another's."""
+    return [] if has_namespaces() else [pytest.mark.alone]
 
 
 class Server:
@@ -231,7 +239,7 @@ def serving(
     """A machine to reach by ssh. `mounts`: what `mount` is told, for other file systems than 256 MiB of memory in its
     temporary folders (only where they can be had); `environment`: of what is started there; `cable`: what it is
     reached over, if not the loopback; then a machine that is silent for five seconds is noticed."""
-    sshd, separate = program("sshd"), _has_namespaces()
+    sshd, separate = program("sshd"), has_namespaces()
     if mounts and not separate:
         pytest.skip("NOT TESTED: file systems of its own need root")
     if os.geteuid() == 0 and not separate and not _has_user("sshd"):

@@ -11,7 +11,7 @@ from howlate.targets import Progress
 from howlate.targets._tries import Clock
 from howlate.targets.ssh import KEEP_S, LEASE_S, SshTarget
 from ssh.server import Server
-from targets.test_backends import rows_of
+from targets.cells import rows_of
 
 
 @contextmanager

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from fakes import study
-from howlate.errors import ExitCode, NotPossibleError, TargetError
+from heard import Heard
+from howlate.errors import REMEDIED, ExitCode, NotPossibleError, TargetError
 from howlate.execute import Tally, execute
 from howlate.prepare import Asked, prepare
 from howlate.session import Session, begin
@@ -24,10 +25,11 @@ from howlate.targets._tries import LONGEST_PAUSE_S, Clock, Tries
 from howlate.targets.ssh import SshTarget
 from processes import until
 from ssh.cable import cable
-from ssh.server import Server, serving
+from ssh.server import Server, alone_where_shared, serving
 from ssh.sessions import Once, is_whole, opened
-from targets.test_backends import cell_of, nothing
-from test_execute import Heard
+from targets.cells import cell_of, nothing
+
+pytestmark = alone_where_shared()
 
 
 class FakeClock(Clock):
@@ -65,7 +67,7 @@ class Wire:
         self.dropped += 1
 
 
-BROKE = LinkError("the connection to board broke", "go on", lost=True)
+BROKE = LinkError(REMEDIED(problem="the connection to board broke", remedy="go on"), lost=True)
 
 
 def always_breaks() -> None:
@@ -126,7 +128,10 @@ def test_what_connections_broke_over_for_long_is_tried_once_until_it_is_done() -
 
 
 def test_after_a_machine_was_away_for_long_everything_is_tried_once_until_something_is_done() -> None:
-    scene, refusal = Scene(), LinkError("board refuses the connection", "see that sshd runs", lost=True)
+    scene, refusal = (
+        Scene(),
+        LinkError(REMEDIED(problem="board refuses the connection", remedy="see that sshd runs"), lost=True),
+    )
 
     def refused() -> None:
         raise refusal
@@ -176,7 +181,7 @@ def test_after_a_connection_that_held_the_next_is_made_at_once() -> None:
 
 def test_a_key_that_changed_meanwhile_is_not_tried_again() -> None:
     scene = Scene()
-    scene.wire.refuses = lambda: LinkError("the key of board is another")
+    scene.wire.refuses = lambda: LinkError(REMEDIED(problem="the key of board is another", remedy=""))
     with pytest.raises(TargetError, match="the key of board is another"):
         scene.over(always_breaks)
     assert scene.clock.pauses == []
@@ -225,9 +230,7 @@ def test_connections_that_break_at_once_fail_their_cells_and_not_the_plan(
     def run(target: SshTarget) -> tuple[Session, Tally]:
         prepared = prepare(asked, target)
         session = begin(prepared, tmp_path / "run")
-        return session, execute(
-            session.folder, session.run.plan, session.cells, target, prepared.can, Heard()
-        )
+        return session, execute(session.folder, session.run.plan, session.cells, target, Heard())
 
     with (
         breaking(tmp_path, monkeypatch, "session send", 20000) as count,
@@ -324,7 +327,7 @@ def test_where_no_folder_takes_a_socket_that_is_said(tmp_path: Path, monkeypatch
     file.write_text("")
     monkeypatch.setattr(_socket_folder, "_places", lambda: [long, tmp_path / "gone", file, tmp_path / "a b"])
     with (
-        pytest.raises(NotPossibleError, match="can be put nowhere") as caught,
+        pytest.raises(NotPossibleError, match="no folder can hold ssh's control socket") as caught,
         _socket_folder.socket_folder("x-", "c"),
     ):
         pass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import shutil
@@ -23,9 +22,11 @@ from howlate.targets._link import Address
 from howlate.targets.ssh import SshTarget
 from processes import until, with_word
 from ssh import server as servers
-from ssh.server import Server, serving
+from ssh.server import Server, alone_where_shared, serving
 from ssh.sessions import Once, is_whole, opened
-from targets.test_backends import cell_of, nothing
+from targets.cells import cell_of, nothing
+
+pytestmark = alone_where_shared()
 
 
 @pytest.mark.parametrize(
@@ -258,7 +259,7 @@ MEASURE = """
 import sys
 from pathlib import Path
 from howlate.targets.ssh import SshTarget
-from targets.test_backends import cell_of
+from targets.cells import cell_of
 
 name, stream, keep_s = sys.argv[1:]
 target = SshTarget(name, print, keep_s=float(keep_s))
@@ -312,6 +313,7 @@ def another(setting: str) -> str:
     return f"thp={'madvise' if setting != 'madvise' else 'always'}" if setting else ""
 
 
+@pytest.mark.alone
 def test_what_a_killed_howlate_left_ends_and_is_restored_by_itself(server: Server, tmp_path: Path) -> None:
     """The knob is looked at while howlate lives and its lease cannot run out; afterwards the lease is made short."""
     before = huge_pages()
@@ -322,7 +324,7 @@ def test_what_a_killed_howlate_left_ends_and_is_restored_by_itself(server: Serve
         left.extend(server.folders())
         in_force.append(huge_pages())
 
-    killed(server, tmp_path, 20.0, another(before), look)
+    killed(server, tmp_path, 5.0, another(before), look)
     assert another(before) in ("", f"thp={in_force[0]}")
     (folder,) = left
     there = "/dev/shm/" + folder.name
@@ -332,6 +334,7 @@ def test_what_a_killed_howlate_left_ends_and_is_restored_by_itself(server: Serve
     assert huge_pages() == before
 
 
+@pytest.mark.alone
 def test_the_next_run_ends_what_a_killed_one_left(server: Server, tmp_path: Path) -> None:
     before = huge_pages()
     killed(server, tmp_path, 900.0, another(before))
@@ -388,38 +391,6 @@ def test_a_machine_that_was_started_anew_while_it_measured_has_lost_the_cell(
         assert target.run_cell(cell_of(target), tmp_path / "stream", nothing).measured
 
 
-def howlate(*words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    return subprocess.run(
-        [sys.executable, "-m", "howlate", *words],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_a_study_runs_there_and_the_doctor_looks_there(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "study.toml").write_text(
-        'schema = 1\nid = "short"\ntitle = "Short"\nquestion = "Does it?"\ntest = "cyclic"\n'
-        '[settings]\npolicy = "other"\nactivations = "200"\nperiod = "1ms"\n[axes]\nload = ["none", "cpu:20"]\n'
-    )
-    run = tmp_path / "run"
-    done = howlate("run", str(tmp_path / "study.toml"), "--target", server.target, "--out", str(run))
-    assert done.returncode == 0, done.stderr
-    assert json.loads((run / "run.json").read_text())["target"] == server.target
-    assert len(list((run / "cells").glob("*/summary.json"))) == 2
-    assert not server.folders()
-    done = howlate("doctor", "--target", server.target, "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["findings"]
-    assert not server.folders()
-    done = howlate("doctor", "--target", f"ssh:127.0.0.1:{servers.free_port()}")
-    assert done.returncode == ExitCode.NOT_POSSIBLE
-    assert "refuses the connection" in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
 def test_on_a_terminal_ssh_may_ask(server: Server, tmp_path: Path) -> None:
     """For the words that open the user's key."""
     subprocess.run(
@@ -446,27 +417,6 @@ def test_on_a_terminal_ssh_may_ask(server: Server, tmp_path: Path) -> None:
     assert os.waitstatus_to_exitcode(how) == 0, shown
     assert b'"findings"' in shown
     assert "lets nobody in" in refused(server).message  # here is no terminal
-
-
-def test_an_interrupted_run_leaves_nothing_there_and_goes_on(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "study.toml").write_text(
-        'schema = 1\nid = "short"\ntitle = "Short"\nquestion = "Does it?"\ntest = "cyclic"\n'
-        '[settings]\npolicy = "other"\nactivations = "2500"\nperiod = "1ms"\n[axes]\nload = ["none"]\n'
-    )
-    words = ["run", str(tmp_path / "study.toml"), "--target", server.target, "--out", str(tmp_path / "run")]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    argv = [sys.executable, "-m", "howlate", *words]
-    with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert until(lambda: any((folder / "cell-1/out/0/stream").exists() for folder in server.folders()))
-        process.send_signal(signal.SIGINT)
-        errors = process.communicate()[1]
-    assert process.returncode == ExitCode.INCONCLUSIVE, errors
-    assert b"To go on: howlate run" in errors
-    assert f"--target={server.target}".encode() in errors
-    assert not server.folders()
-    done = howlate(*words)
-    assert done.returncode == 0, done.stderr
-    assert len(list((tmp_path / "run" / "cells").glob("*/summary.json"))) == 1
 
 
 def test_a_machine_that_stays_away_fails_its_cells_and_not_the_plan(server: Server, tmp_path: Path) -> None:

@@ -12,16 +12,18 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from howlate.analysis.own import contradiction
 from howlate.cli import howlate
 from howlate.errors import DamagedError
 from howlate.model.seal import CHECKSUM
-from howlate.report.content import read_content
 from howlate.session import reopen
-from howlate.stats.own import contradiction
 from howlate.store.checksums import CHECKSUMS
 from howlate.store.export import find_format
+from howlate.store.loaded import load_run
 from howlate.store.run_folder import BINS, CELL, FINISHED, RUN, SAMPLES, SUMMARY, RunFolder
 from howlate.store.summarise import bins_of
+from howlate.words.say import english
+from howlate.words.statement import Statement
 
 from .runs import a_folder
 from .streams import stream
@@ -83,7 +85,7 @@ def test_samples_of_another_measurement_make_the_cell_invalid(folder: RunFolder)
     shutil.copy(folder.cell_path("b") / SAMPLES, folder.cell_path("a") / SAMPLES)
     summary = folder.summary("a")
     assert not summary.valid
-    assert "samples.parquet has" in summary.warnings[0]
+    assert "samples.parquet has" in english(summary.warnings[0])
     with pytest.raises(DamagedError, match="samples"):
         find_format("csv").write(folder, folder.path / "out.csv", ("a",))
     assert find_format("csv").write(folder, folder.path / "out.csv", ("b",)) == 3
@@ -93,7 +95,7 @@ def test_truncated_samples_make_the_cell_invalid(folder: RunFolder) -> None:
     path = folder.cell_path("a") / SAMPLES
     path.write_bytes(path.read_bytes()[:-10])
     assert not folder.summary("a").valid
-    assert not read_content(folder.path).cells[0].summary.valid
+    assert not load_run(folder.path).cells[0].summary.valid
 
 
 def test_a_byte_in_the_middle_is_found_where_samples_are_read(tmp_path: Path) -> None:
@@ -110,20 +112,20 @@ def test_a_byte_in_the_middle_is_found_where_samples_are_read(tmp_path: Path) ->
         find_format("parquet").write(folder, tmp_path / "out.parquet", ())
     (folder.cell_path("a") / BINS).unlink()
     with pytest.raises(DamagedError, match="was changed after it was measured"):
-        bins_of(folder, "a")
+        bins_of(folder.files("a"))
 
 
 def test_missing_samples_are_mentioned(folder: RunFolder) -> None:
     (folder.cell_path("a") / SAMPLES).unlink()
     summary = folder.summary("a")
     assert summary.valid
-    assert summary.warnings[0].startswith("samples.parquet is missing")
+    assert english(summary.warnings[0]).startswith("samples.parquet is missing")
 
 
 def test_altered_bins_are_made_again_from_the_samples(folder: RunFolder) -> None:
-    before = folder.bins("a")
+    before = folder.files("a").bins()
     edit(folder.cell_path("a") / BINS, lambda value: value.update(extra=1))
-    assert bins_of(folder, "a") == before
+    assert bins_of(folder.files("a")) == before
 
 
 def test_a_cell_that_is_gone_is_not_called_unmeasured(folder: RunFolder) -> None:
@@ -132,7 +134,8 @@ def test_a_cell_that_is_gone_is_not_called_unmeasured(folder: RunFolder) -> None
     _session, tally = reopen(folder)
     said = {failure.cell.id: failure.message for failure in tally.failures}
     assert "it was measured, but" in said["a"]
-    assert "summary.json is gone" in said["a"]
+    assert "summary.json is gone; restore it from a copy, or remove " in said["a"]
+    assert "Statement(" not in said["a"]
     assert "it was measured, but" in said["b"]
 
 
@@ -185,8 +188,8 @@ def test_an_altered_run_is_noticed(
 
 
 def test_what_howlate_writes_into_a_run_later_is_as_it_was(folder: RunFolder) -> None:
-    folder.write_run(replace(folder.read_run(), warnings=("gone on",)))
-    assert RunFolder.open(folder.path).read_run().warnings == ("gone on",)
+    folder.write_run(replace(folder.read_run(), warnings=(Statement.verbatim("gone on"),)))
+    assert RunFolder.open(folder.path).read_run().warnings == (Statement.verbatim("gone on"),)
 
 
 def test_a_run_of_an_older_howlate_stays_readable(folder: RunFolder) -> None:
@@ -195,7 +198,7 @@ def test_a_run_of_an_older_howlate_stays_readable(folder: RunFolder) -> None:
     (folder.path / FINISHED).unlink()
     edit(folder.path / RUN, lambda value: value.__delitem__(CHECKSUM))
     assert [summary.valid for summary in folder.summaries()] == [True, True]
-    assert len(read_content(folder.path).cells) == 2
+    assert len(load_run(folder.path).cells) == 2
     said = CliRunner().invoke(howlate, ["show", "--verify", str(folder.path)], standalone_mode=False)
     assert "2 of 2 cells have no checksums" in said.output
     assert "run.json has no checksum: an older howlate wrote it." in said.output

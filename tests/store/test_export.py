@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import csv
-import os
-import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
-import numpy as np
 import pytest
 
 from howlate.errors import DamagedError, ExitCode, StorageError, UsageError
 from howlate.execute import Tally
 from howlate.store.checksums import CHECKSUMS
 from howlate.store.export import find_format, names
-from howlate.store.export.gnuplot import HIGH
 from howlate.store.ingest import ingest
 from howlate.store.run_folder import STREAM, RunFolder
 from howlate.store.summarise import summarise
-from made_pictures import Pixels, of_colour, pixels_of
 
+from .exports import ABSENT, doubtful, exporter, hackbench
 from .runs import a_folder, a_run
 from .streams import points_stream, stream
-
-
-def exporter(name: str) -> Callable[..., int]:
-    return find_format(name).write
-
 
 export_csv, export_parquet, export_text = exporter("csv"), exporter("parquet"), exporter("text3")
 
@@ -90,7 +79,9 @@ def test_a_cell_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     run = a_folder(tmp_path / "run", {"a": stream([1])})
     for export in (export_csv, export_parquet, export_text):
-        with pytest.raises(StorageError, match="could not be written"):
+        with pytest.raises(
+            StorageError, match=r"missing/out could not be written: No such file or directory$"
+        ):
             export(run, tmp_path / "missing" / "out", ())
 
 
@@ -154,17 +145,6 @@ def test_the_study_sh7780_gets_its_three_columns(tmp_path: Path) -> None:
     run = a_folder(tmp_path / "run", {"a": data})
     assert exporter("sh7780")(run, tmp_path / "out.txt", ()) == 2
     assert (tmp_path / "out.txt").read_text() == "0.000000 23.600000 2.400000\n0.010000 13.680000 1.760000\n"
-
-
-def hackbench(argument: int, kernel: str, part: str) -> tuple[dict[str, str], dict[str, object]]:
-    """A cell's labels and the part of its trailer that says how long hackbench took."""
-    taken = {"name": "hackbench", "results": {"run_ns_mean": argument * (1e9 if part == "time" else 1.5e9)}}
-    labels = {
-        "load": f"hackbench:{argument}{',loops=5' if argument == 10 else ''}",
-        "kernel": kernel,
-        "part": part,
-    }
-    return labels, {"loads": [taken]}
 
 
 def test_the_study_sh7780_gets_the_data_files_of_its_figures_2_to_5(tmp_path: Path) -> None:
@@ -274,8 +254,8 @@ def test_a_listing_of_what_watched_nothing_claims_no_interrupts(tmp_path: Path) 
     )
     run = a_folder(tmp_path / "run", {"gap": nothing})
     summary = run.summary("gap")
-    assert not summary.valid and summary.warnings[0].startswith("inconclusive: nothing was watched")
-    assert Tally.of(run, ()).exit_code is ExitCode.INCONCLUSIVE
+    assert not summary.valid and summary.warnings[0].rule == "cell.unwatched"
+    assert Tally.of(run.summaries(), ()).exit_code is ExitCode.INCONCLUSIVE
     assert exporter("tut2017")(run, tmp_path / "out.txt", ()) == 0
     text = (tmp_path / "out.txt").read_text()
     assert "Nothing was watched: inconclusive." in text and "finished after" not in text
@@ -299,33 +279,6 @@ def test_csv_has_the_columns_of_any_test(tmp_path: Path) -> None:
         "a,a,0,1,0,5,7,0,true,true",
         "a,a,0,1,1,6,8,0,true,true",
     ]
-
-
-ABSENT = {
-    "name": "cpu",
-    "spec": "cpu:100",
-    "target_cpu": 1.0,
-    "achieved_cpu": 0.01,
-    "goal": {"unit": "CPU", "target": 1.0, "reference": None, "achieved": 0.01, "deed": "turns", "deeds": 5},
-}
-"""A load that got a hundredth of what it asked for."""
-
-
-def doubtful(path: Path) -> RunFolder:
-    """Cells that are as they should be, not valid, not loaded, and starved as the study expects."""
-    absent = stream([5, 6], trailer_changes={"loads": [ABSENT]})
-    cells = {"good": stream([1, 2]), "cut": stream([3, 4])[:-8], "absent": absent, "starved": absent}
-    run = RunFolder.create(path, a_run(*cells))
-    for cell, data in cells.items():
-        part = run.start_cell(cell)
-        (part / STREAM).write_bytes(data)
-        ingest(part / STREAM, part)
-        (part / STREAM).unlink()
-        summarise(part, cell, {"load": cell}, starvation_expected=cell == "starved")
-        run.finish_cell(cell)
-    found = [(its.valid, its.starved) for its in run.summaries()]
-    assert found == [(True, False), (False, False), (False, False), (True, True)]
-    return run
 
 
 @pytest.mark.parametrize("with_parameters", [False, True])
@@ -373,36 +326,6 @@ def test_three_columns_say_in_a_comment_which_cells_are_not_valid_or_not_loaded(
     assert (tmp_path / "one.txt").read_text().splitlines()[0] == "# absent thread 0 (not loaded)"
     export_text(run, tmp_path / "good.txt", ("good",))
     assert "#" not in (tmp_path / "good.txt").read_text()
-
-
-def test_gnuplot_titles_say_which_cells_are_not_valid_or_not_loaded(tmp_path: Path) -> None:
-    run = doubtful(tmp_path / "run")
-    drawn(tmp_path / "out", run)
-    script = (tmp_path / "out" / "x.gp").read_text()
-    titles = [line for line in script.splitlines() if line.startswith("set title 'load")]
-    assert titles[:4] == [
-        "set title 'load good' noenhanced",
-        "set title 'load cut (not valid)' noenhanced",
-        "set title 'load absent (not loaded)' noenhanced",
-        "set title 'load starved (not loaded)' noenhanced",
-    ]
-    assert "# absent thread 0 (not loaded)\n" in (tmp_path / "out" / "x.dat").read_text()
-
-
-def test_overlaid_series_say_it_of_the_one_that_it_is_of(tmp_path: Path) -> None:
-    """Absolute and relative timers share a panel, and only one of them was under its load."""
-    cells = {
-        "a-1": points_stream({"delay_ns": [5, 6]}, test="timer"),
-        "r-1": points_stream({"delay_ns": [7, 8]}, test="timer", trailer_changes={"loads": [ABSENT]}),
-    }
-    labels = {
-        "a-1": {"timer": "absolute", "load": "cpu:100"},
-        "r-1": {"timer": "relative", "load": "cpu:100"},
-    }
-    drawn(tmp_path / "out", a_folder(tmp_path / "run", cells, labels))
-    script = (tmp_path / "out" / "x.gp").read_text()
-    assert "title 'absolute'" in script and "title 'relative (not loaded)'" in script
-    assert "set title 'a-1' noenhanced" in script
 
 
 def test_the_studys_own_files_say_it_too(tmp_path: Path) -> None:
@@ -455,125 +378,3 @@ def test_the_search_for_gaps_has_the_head_that_the_thesis_prints(tmp_path: Path)
         "Analysing interrupt durations (times in µs):",
         "1801 datapoints",
     ]
-
-
-def test_gnuplot_draws_the_script_without_change(tmp_path: Path) -> None:
-    """From another folder than the script's, whose name has all that a shell and gnuplot would stumble over."""
-    assert shutil.which("gnuplot"), "install gnuplot-nox; ./dev test does"
-    folder = tmp_path / "it's a %d folder"
-    folder.mkdir()
-    cells = {
-        "a": points_stream({"cs1_ns": [5, 6, 900], "wait_ns": [7, 8, 9]}, flags=[1, 0, 0]),
-        "b": points_stream({"cs1_ns": [50, 60], "wait_ns": [70, 80]}, index=[0, 7]),
-    }
-    run = a_folder(tmp_path / "run", cells, {"a": {"load": "it's {a}_load"}, "b": {"load": "none"}})
-    assert exporter("gnuplot")(run, folder / "x.gp", ()) == 4
-    assert (folder / "x.dat").read_text().split("\n\n\n") == [
-        "# index cs1_ns wait_ns\n# a thread 0\n1 6 8\n2 900 9",
-        "# b thread 0\n0 50 70\n7 60 80\n",
-    ]
-    for where, script in ((tmp_path, folder / "x.gp"), (folder, Path("x.gp"))):
-        done = subprocess.run(
-            ["gnuplot", str(script)], cwd=where, capture_output=True, text=True, check=False
-        )
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-        assert sorted(path.name for path in folder.iterdir()) == ["x-cs1.png", "x-wait.png", "x.dat", "x.gp"]
-        for name in ("x-cs1.png", "x-wait.png"):
-            picture = folder / name
-            assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 1_000
-            picture.unlink()
-
-
-def drawn(folder: Path, run: RunFolder) -> dict[str, Pixels]:
-    """The pictures that gnuplot makes of a run; it must say nothing."""
-    folder.mkdir()
-    exporter("gnuplot")(run, folder / "x.gp", ())
-    done = subprocess.run(
-        ["gnuplot", str(folder / "x.gp")], capture_output=True, text=True, check=False, timeout=120
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    return {path.stem.removeprefix("x-"): pixels_of(path) for path in folder.glob("*.png")}
-
-
-FIRST, SECOND = (148, 0, 211), (0, 158, 115)
-"""gnuplot's colours of the first and the second series of a panel."""
-
-
-def points_seen(pixels: Pixels, panels: int, colour: tuple[int, int, int] = FIRST) -> list[int]:
-    """How many pixels of a series' colour each panel has, from the top."""
-    found = of_colour(pixels, colour)
-    title = pixels.shape[0] - HIGH * panels
-    return [int(part.sum()) for part in np.array_split(found[title:], panels)]
-
-
-def tut_2017(part: str, kernel: str, load: str) -> tuple[dict[str, list[int]], str, dict[str, str]]:
-    """Columns, test and labels of a cell of the study."""
-    columns, test, timer = {
-        "preemption": (("cs1_ns", "wait_ns", "cs2_ns"), "preemption", ""),
-        "clock": (("dt_ns",), "clock", ""),
-        "switch": (("switch_ns",), "switch", ""),
-        "timer-absolute": (("delay_ns",), "timer", "clock_nanosleep"),
-        "timer-relative": (("delay_ns",), "timer", "clock_nanosleep-relative"),
-        "smi": (("gap_ns",), "hardware-gap", ""),
-    }[part]
-    size = 900 if part == "timer-relative" else 100
-    values = {name: [size + 7 * (i % 5) for i in range(40)] for name in columns}
-    labels = {"part": part, "kernel": kernel, "load": load, **({"timer": timer} if timer else {})}
-    return values, test, labels
-
-
-def test_gnuplot_draws_every_panel_of_tut_2017(tmp_path: Path) -> None:
-    """Six parts with columns of their own: a picture a column, with a panel for each cell that has it; absolute and
-    relative timers are two colours of one."""
-    streams, labels = {}, {}
-    for kernel in ("6.1", "6.1-rt"):
-        for load in ("none", "cpu:100,nice=10"):
-            for part in ("preemption", "clock", "switch", "timer-absolute", "timer-relative", "smi"):
-                if part == "smi" and (kernel, load) != ("6.1-rt", "none"):
-                    continue
-                values, test, own = tut_2017(part, kernel, load)
-                cell = f"{part}-{kernel}-{load[:3]}-1"
-                streams[cell], labels[cell] = points_stream(values, test=test), own
-    pictures = drawn(tmp_path / "out", a_folder(tmp_path / "run", streams, labels))
-    assert set(pictures) == {"cs1", "wait", "cs2", "dt", "switch", "delay", "gap"}
-    for name, pixels in pictures.items():
-        panels = 1 if name == "gap" else 4
-        assert pixels.shape == (max(300, HIGH * panels + 30), 1000, 3)
-        assert min(points_seen(pixels, panels)) >= 40, f"a panel of {name} is empty"
-        assert (min(points_seen(pixels, panels, SECOND)) >= 40) is (name == "delay")
-
-
-def test_gnuplot_draws_every_panel_of_sh7780_2008(tmp_path: Path) -> None:
-    """A part that measures nothing but the load's time has none of the columns, and has no panel."""
-    streams, labels = {}, {}
-    for argument in (1, 10, 40):
-        for part in ("time", "latency"):
-            cell = f"{part}-{argument}"
-            labels[cell], trailer = hackbench(argument, "6.1-rt", part)
-            values = {"irq_latency_ns": [1_000 + i for i in range(60)], "wake_latency_ns": [5_000] * 60}
-            streams[cell] = (
-                points_stream(
-                    values, test="irq", time_ns=[i * 10**6 for i in range(60)], trailer_changes=trailer
-                )
-                if part == "latency"
-                else points_stream({"run_ns": [1, 2, 3]}, test="unmeasured", trailer_changes=trailer)
-            )
-    pictures = drawn(tmp_path / "out", a_folder(tmp_path / "run", streams, labels))
-    assert set(pictures) == {"irq_latency", "wake_latency", "run"}
-    for pixels in pictures.values():
-        assert min(points_seen(pixels, 3)) >= 15
-
-
-def test_a_cell_without_rows_has_no_panel(tmp_path: Path) -> None:
-    """All of it was warm-up: gnuplot would say that the x range is invalid."""
-    cells = {"a": points_stream({"dt_ns": [5, 6]}, flags=[1, 1]), "b": points_stream({"dt_ns": [5, 6]})}
-    run = a_folder(tmp_path / "run", cells)
-    assert points_seen(drawn(tmp_path / "out", run)["dt"], 1)[0] > 0
-
-
-def test_a_script_has_no_place_in_a_pipe(tmp_path: Path) -> None:
-    run = a_folder(tmp_path / "run", {"a": stream([1])})
-    os.mkfifo(tmp_path / "pipe.gp")
-    for out in (tmp_path / "pipe.gp", tmp_path / "x.dat"):
-        with pytest.raises(UsageError, match="cannot be the script"):
-            exporter("gnuplot")(run, out, ())

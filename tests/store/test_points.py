@@ -17,6 +17,7 @@ from howlate.store.files import read_json
 from howlate.store.ingest import ingest
 from howlate.store.stream import StreamWriter
 from howlate.store.summarise import summarise
+from howlate.words.say import english
 from made_cells import scatter_of
 
 from .streams import account, header, points_stream, trailer
@@ -65,7 +66,7 @@ def test_points_that_were_wanted_and_not_had_are_overruns(tmp_path: Path) -> Non
 def test_an_index_that_goes_back_is_no_account(tmp_path: Path) -> None:
     summary = a_cell(tmp_path, points_stream({"dt_ns": [5, 6, 7]}, index=[0, 4, 2], wanted=5))
     assert not summary.valid
-    assert "indices are not strictly increasing" in summary.warnings[0]
+    assert "indices are not strictly increasing" in english(summary.warnings[0])
 
 
 def test_a_wait_that_saw_nothing_until_its_end_is_a_result(tmp_path: Path) -> None:

@@ -61,21 +61,21 @@ def test_a_new_attempt_removes_what_the_failed_one_left(tmp_path: Path) -> None:
 def test_an_id_that_is_no_folder_name_is_refused(tmp_path: Path, name: str) -> None:
     folder = RunFolder(tmp_path)
     for use in (folder.cell_path, folder.part_path, folder.is_whole):
-        with pytest.raises(UsageError, match="no id of a cell"):
+        with pytest.raises(UsageError, match="is not the id of a cell"):
             use(name)
 
 
 def test_folders_that_are_no_runs_are_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is not there"):
+    with pytest.raises(UsageError, match="does not exist"):
         RunFolder.open(tmp_path / "missing")
     with pytest.raises(UsageError, match=r"has no run\.json"):
         RunFolder.open(tmp_path)
     (tmp_path / "file").touch()
     for taken in (tmp_path, tmp_path / "file"):
-        with pytest.raises(UsageError, match="is there already, and is no run folder"):
+        with pytest.raises(UsageError, match="exists already, and is no run folder"):
             RunFolder.create(taken, a_run())
     RunFolder.create(tmp_path / "run", a_run())
-    with pytest.raises(UsageError, match="is there already") as caught:
+    with pytest.raises(UsageError, match="exists already") as caught:
         RunFolder.create(tmp_path / "run", a_run())
     assert "go on with that run" in caught.value.remedy
 
@@ -105,14 +105,14 @@ def test_a_damaged_summary_is_a_sentence(tmp_path: Path) -> None:
 
 def test_missing_bins_are_made_again(tmp_path: Path) -> None:
     folder = a_folder(tmp_path / "run", {"c": stream(list(range(1000)))})
-    bins = bins_of(folder, "c")
-    assert bins == folder.bins("c")
+    bins = bins_of(folder.files("c"))
+    assert bins == folder.files("c").bins()
     file = folder.cell_path("c") / "bins.json"
     for damage in ("{}", "not JSON"):
         file.write_text(damage)
-        assert bins_of(folder, "c") == bins
+        assert bins_of(folder.files("c")) == bins
     file.unlink()
-    assert bins_of(folder, "c") == bins
+    assert bins_of(folder.files("c")) == bins
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_kill_at_any_step_leaves_no_half_cell(tmp_path: Path) -> None:
     for path in kept:
         path.rename(folder.cell_path("c"))
         assert folder.summary("c").columns["latency_ns"].count == 2000
-        assert sum(folder.bins("c").histogram.counts) == 2000
+        assert sum(folder.files("c").bins().histogram.counts) == 2000
         assert duckdb.execute(
             f"SELECT count(*) FROM '{folder.cell_path('c') / 'samples.parquet'}'"
         ).fetchall() == [(2000,)]

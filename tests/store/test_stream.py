@@ -120,12 +120,12 @@ def test_bytes_behind_the_trailer_are_named() -> None:
         (b"PAR1PAR1", "is no stream"),
         (MAGIC, "no whole header"),
         (MAGIC + encode_frame(BATCH, 0, b""), "does not begin with a header"),
-        (MAGIC + encode_frame(HEADER, 0, b"\xff"), "no JSON"),
-        (MAGIC + encode_frame(HEADER, 0, b"[" * 100_000), "no JSON"),
+        (MAGIC + encode_frame(HEADER, 0, b"\xff"), "header is not JSON"),
+        (MAGIC + encode_frame(HEADER, 0, b"[" * 100_000), "header is not JSON"),
         (MAGIC + encode_frame(HEADER, 0, b"[]"), "no JSON object"),
-        (MAGIC + encode_frame(HEADER, 0, b'{"a": NaN}'), "no JSON"),
-        (MAGIC + encode_frame(HEADER, 0, b'{"a": 1e999}'), "no JSON"),
-        (MAGIC + encode_frame(HEADER, 0, b'{"a": "\\ud800"}'), "no JSON"),
+        (MAGIC + encode_frame(HEADER, 0, b'{"a": NaN}'), "header is not JSON"),
+        (MAGIC + encode_frame(HEADER, 0, b'{"a": 1e999}'), "header is not JSON"),
+        (MAGIC + encode_frame(HEADER, 0, b'{"a": "\\ud800"}'), "header is not JSON"),
     ],
 )
 def test_a_stream_without_header_is_a_sentence(data: bytes, sentence: str) -> None:
@@ -139,16 +139,17 @@ def test_a_stream_without_header_is_a_sentence(data: bytes, sentence: str) -> No
     [
         ({"stream": 2}, "version 2"),
         ({"stream": True}, "version True"),
-        ({"test": ""}, "names no test"),
+        ({"test": ""}, "the test has no name"),
+        ({"test": 1}, '"test" must be text'),
         ({"t0_ns": "0"}, "t0_ns"),
         ({"t0_ns": 2**63}, "t0_ns"),
         ({"parameters": []}, "parameters"),
-        ({"tables": {}}, "lists no tables"),
-        ({"tables": [1]}, "table is no object"),
-        ({"tables": [{"id": -1, "name": "a", "columns": []}]}, "no number"),
+        ({"tables": {}}, '"tables" must be a list'),
+        ({"tables": [1]}, 'each of "tables" must be a table'),
+        ({"tables": [{"id": -1, "name": "a", "columns": []}]}, "id is out of range"),
         ({"tables": [{"id": 1, "name": "a", "columns": []}]}, "no columns"),
         ({"tables": [{"id": 1, "name": "a", "columns": [{"name": "b", "type": "f64"}]}]}, "no known type"),
-        ({"tables": [{"id": 1, "name": "a", "columns": [{"name": "b", "type": []}]}]}, "no known type"),
+        ({"tables": [{"id": 1, "name": "a", "columns": [{"name": "b", "type": []}]}]}, '"type" must be text'),
         ({"tables": [{"id": 1, "name": "a", "columns": [{"name": "b", "type": "u8"}] * 2}]}, "one name"),
         ({"tables": header()["tables"] * 2}, "one number"),
     ],
@@ -195,7 +196,7 @@ def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_the_writer_refuses_what_the_reader_would() -> None:
-    with pytest.raises(ValueError, match="names no test"):
+    with pytest.raises(ValueError, match="the test has no name"):
         StreamWriter(io.BytesIO(), header(test=""))
     writer = StreamWriter(io.BytesIO(), header())
     with pytest.raises(ValueError, match="no table"):

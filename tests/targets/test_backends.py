@@ -11,21 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from fakes import FakeTarget, study
+from fakes import FakeTarget
 from howlate import places
-from howlate.errors import ExitCode, TargetError, UsageError
+from howlate.errors import ExitCode, NotPossibleError, TargetError, UsageError
 from howlate.model.facts import Facts
-from howlate.model.plan import Cell
 from howlate.model.run import VIRTUAL
-from howlate.plan import make_plan
 from howlate.store.frames import Kind
-from howlate.store.stream import StreamReader
 from howlate.targets import Progress, Target, names, open_target
 from howlate.targets.lab import open_lab
 from lab import guests
 from processes import until, with_word
 from rights import without_rights
-from ssh.server import Server, serving
+from ssh.server import Server, alone_where_shared, serving
+from targets.cells import cell_of, nothing, rows_of
 
 
 def local() -> Target:
@@ -71,15 +69,11 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], S
         yield started
 
 
-NOT_OF_THIS_MACHINE = {"fake", "lab"}
+MARKS = {"ssh": alone_where_shared()}
+"""By backend, where it may not run beside others."""
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(name, marks=[pytest.mark.beside] if name in NOT_OF_THIS_MACHINE else [])
-        for name in sorted(BACKENDS)
-    ]
-)
+@pytest.fixture(params=[pytest.param(name, marks=MARKS.get(name, [])) for name in sorted(BACKENDS)])
 def target(
     request: pytest.FixtureRequest, lab_cache: None, machine: Callable[[], Server]
 ) -> Iterator[Target]:
@@ -91,22 +85,6 @@ def target(
     opened.close()
     if request.param == "ssh":
         assert machine().folders() == []
-
-
-def cell_of(target: Target, activations: int = 200, **settings: str) -> Cell:
-    """A cell that needs no rights; short, unless activations says otherwise."""
-    wanted = {"policy": "other", "period": "1ms", "activations": str(activations), **settings}
-    return make_plan(study(wanted, {"load": ("none",)}), target.capabilities()).cells[0]
-
-
-def nothing(progress: Progress) -> None:
-    pass
-
-
-def rows_of(stream: Path) -> tuple[int, StreamReader]:
-    with StreamReader.open(stream) as reader:
-        rows = sum(b.rows for b in reader.batches() if b.table.name == "samples")
-    return rows, reader
 
 
 def test_every_backend_is_tested() -> None:
@@ -126,12 +104,20 @@ def test_it_says_what_it_is(target: Target) -> None:
 
 
 def test_it_says_what_it_would_refuse_and_measures_nothing_for_it(target: Target) -> None:
-    if isinstance(target, FakeTarget):
-        pytest.skip("it refuses nothing")
-    good, wrong = cell_of(target), cell_of(target, period="1us")
-    found = target.checked([good, wrong, good])
+    good, wrong = ("cyclic", "--period=1000us", "--duration=2s"), ("cyclic", "--period=1us")
+    found = target.answer([good, wrong, good])
     assert [type(its.refusal) for its in found] == [type(None), UsageError, type(None)]
     assert found[1].refusal is not None and "a period of 1us" in found[1].refusal.message
+    assert found[0].options == {"period": "1ms", "duration": "2s"} and found[0].length.measuring_s == 2
+
+
+def test_a_cpu_that_is_not_there_is_not_possible_and_says_what_is(target: Target) -> None:
+    if isinstance(target, FakeTarget):
+        pytest.skip("any CPU is there")
+    for command in (("cyclic", "--cpus=4095"), ("cyclic", "--load=cpu:50,cpus=4095")):
+        (found,) = target.answer([command])
+        assert isinstance(found.refusal, NotPossibleError)
+        assert "CPU 4095 is not there: the machine has 0" in found.refusal.message
 
 
 def test_a_cell_leaves_a_whole_stream(target: Target, tmp_path: Path) -> None:
@@ -203,7 +189,7 @@ def test_local_takes_no_argument() -> None:
 
 def test_a_probe_that_is_not_built_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOWLATE_PROBE", str(tmp_path / "none"))
-    with pytest.raises(TargetError, match="names as the probe, is not there"):
+    with pytest.raises(TargetError, match="names as the probe, does not exist"):
         places.probe_path()
     monkeypatch.setenv("HOWLATE_PROBE_RISCV64", str(tmp_path / "none"))
     with pytest.raises(TargetError, match="names as the probe") as caught:

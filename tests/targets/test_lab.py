@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,15 +11,19 @@ from typing import Any
 
 import pytest
 
-from fakes import FACTS, LIST, capabilities, study
+from fakes import FACTS, LIST, capabilities, make_plan, study
 from howlate.errors import NotPossibleError, StorageError, UsageError
-from howlate.lab.archive import Package
-from howlate.lab.bench import Bench, Line
-from howlate.model.capabilities import Capabilities, LoadKind
-from howlate.model.plan import Cell, Length
-from howlate.plan import Machines, make_plan, planned_length
+from howlate.lab.archive import Package, Say, silent
+from howlate.lab.bench import Bench, LineResult
+from howlate.lab.watch import Limits
+from howlate.model.capabilities import Capabilities
+from howlate.model.plan import Cell
+from howlate.places import probe_path
+from howlate.plan import Machines
 from howlate.plan.cost import CELL_S, LIMIT_S, cell_cost_s, limit_s
+from howlate.targets import LabOptions
 from howlate.targets.lab import LabTarget, available_bytes, guests_at_once, open_lab
+from howlate.targets.local import LocalTarget
 from lab.made_archive import bzimage, elf_module
 
 
@@ -37,17 +40,12 @@ class NoArchive:
         raise AssertionError("the archive was asked")
 
 
-@pytest.fixture(autouse=True)
-def no_probe(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some file: nothing is run."""
-    monkeypatch.setenv("HOWLATE_PROBE", sys.executable)
-
-
-def own_lab(folder: Path, **more: Any) -> LabTarget:
+def own_lab(folder: Path, say: Say = silent, **more: Any) -> LabTarget:
     """The lab with a kernel that nobody boots."""
     file = folder / "bzImage-made"
     file.write_bytes(bzimage("6.9.1"))
-    return open_lab("", own=[file], archive=NoArchive(), cache=folder / "cache", **more)
+    options = LabOptions(own=(file,), **more)
+    return open_lab("", options, NoArchive(), say, folder / "cache")
 
 
 def test_two_files_of_one_name_get_names(tmp_path: Path) -> None:
@@ -57,7 +55,8 @@ def test_two_files_of_one_name_get_names(tmp_path: Path) -> None:
         file.write_bytes(bzimage(f"6.9.{number}"))
 
     def lab(*own: str) -> LabTarget:
-        return open_lab("", own=[Path(word) for word in own], archive=NoArchive(), cache=tmp_path / "cache")
+        options = LabOptions(own=tuple(map(Path, own)))
+        return open_lab("", options, NoArchive(), cache=tmp_path / "cache")
 
     with pytest.raises(UsageError, match="two kernels are called bzImage") as caught:
         lab(*map(str, files))
@@ -92,7 +91,7 @@ def test_nothing_is_fetched_once_it_is_stopped(tmp_path: Path) -> None:
 def test_a_stream_that_cannot_be_written_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = [Line("0", b"", b"", {"stream": b"x"})]
+    left = [LineResult("0", b"", b"", {"stream": b"x"})]
     monkeypatch.setattr(Bench, "run", lambda *_: left)
     monkeypatch.setattr(LabTarget, "_ask", lambda *_: LIST)
     target = own_lab(tmp_path)
@@ -118,28 +117,18 @@ def test_a_guest_may_use_what_the_slowest_load_takes_and_little_more() -> None:
     virtual = Machines({"6.1": can}, {}, 1, cell_cost_s)
     asked = study({"duration": "1000s"}, {"kernel": ("6.1",)})
     (cell,) = make_plan(asked, can, machines=virtual).cells
-    assert planned_length(cell, can) == Length(1000.0)
-    assert 25 * 1000 <= limit_s(planned_length(cell, can)) <= 50 * 1000
+    assert (cell.length.measuring_s, cell.length.most_s) == (1000.0, 1000.0)
+    assert 25 * 1000 <= limit_s(cell) <= 50 * 1000
     assert cell.expected_s < 200  # nothing but an idle guest's activations
 
 
 def short_cell(load: str, can: Capabilities, test: str = "cyclic", kernel: str = "6.1") -> Cell:
     """Of 30 ms, as the lab plans it."""
-    asked = study({"activations": "30", "period": "1ms"}, {"load": (load,), "kernel": (kernel,)})
+    length = {"duration": "30ms"} if test == "unmeasured" else {"activations": "30", "period": "1ms"}
+    asked = study(length, {"load": (load,), "kernel": (kernel,)})
     machines = Machines({kernel: can}, {}, 1, cell_cost_s)
     (cell,) = make_plan(replace(asked, test=test), can, machines=machines).cells
     return cell
-
-
-def with_hackbench(can: Capabilities) -> Capabilities:
-    """The probe's load, which is always held against itself alone; and a test that has it for its reference."""
-    cpu = next(load for load in can.loads if load.name == "cpu")
-    target = replace(cpu.target, type="count")
-    kind = replace(cpu, name="hackbench", target=target, held=False, alone=("*",), alone_ns=1_000_000_000)
-    assert isinstance(kind, LoadKind)
-    return replace(
-        can, loads=(*can.loads, kind), tests=(*can.tests, replace(can.tests[0], name="unmeasured"))
-    )
 
 
 @pytest.mark.parametrize(
@@ -151,7 +140,7 @@ def with_hackbench(can: Capabilities) -> Capabilities:
         ("disk:max", "cyclic", 1.2 + 0.28 * 3.3),
         ("cpu:100+disk", "cyclic", 1.2 + 0.28 * 2.6),
         ("disk", "cyclic", 1.2 + 0.03 * 1.0),
-        ("hackbench:10", "unmeasured", 0.03 * 3.7),
+        ("hackbench:10", "unmeasured", 0.03 * (3.7 - 0.08)),
         ("cpu:100", "cyclic", 0.03 * 1.6),
     ],
 )
@@ -160,35 +149,32 @@ def test_the_stretch_in_which_the_loads_run_alone_is_in_what_a_cell_costs(
 ) -> None:
     """A quarter of a second, with hackbench a whole one, where the probe needs a reference, and what comes with it:
     of a short cell it is nearly all."""
-    cell = short_cell(load, with_hackbench(capabilities()), test)
+    cell = short_cell(load, LocalTarget(probe_path()).capabilities(), test)
     assert math.isclose(cell.expected_s - CELL_S, truth_s + 30 * 80e-6, rel_tol=0.01)
 
 
 def test_what_a_short_cell_took_is_learned_and_its_limit_leaves_room_for_the_stretch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limits: list[tuple[float, float]] = []
+    given: list[Limits] = []
 
-    def run(
-        _self: Bench, _lines: object, limit_s: float, tick: Callable[[float], None], virtual_s: float
-    ) -> list[Line]:
-        limits.append((limit_s, virtual_s))
+    def run(_self: Bench, _lines: object, limits: Limits, tick: Callable[[float], None]) -> list[LineResult]:
+        given.append(limits)
         tick(CELL_S + 2 * (cell.expected_s - CELL_S))
-        return [Line("0", b"", b"", {"stream": b"x"})]
+        return [LineResult("0", b"", b"", {"stream": b"x"})]
 
-    can = with_hackbench(capabilities())
+    can = LocalTarget(probe_path()).capabilities()
     monkeypatch.setattr(Bench, "run", run)
     monkeypatch.setattr(LabTarget, "_ask", lambda *_: LIST)
     target = own_lab(tmp_path)
     cell = short_cell("hackbench:10", can, kernel=target.machines[0])
     target.capabilities(cell.machine)
-    monkeypatch.setattr(target, "_can", {cell.machine: can})
     assert target.run_cell(cell, tmp_path / "stream", lambda _: None).measured
     again_s = target.cost_s(cell)
     assert math.isclose(again_s - CELL_S, 2 * (cell.expected_s - CELL_S), rel_tol=0.01)
-    ((limit_s_given, virtual_s),) = limits  # the probe gives the loads 5 s; up to 25 s for one were seen
-    assert limit_s_given > LIMIT_S + 5 * 25
-    assert 2 * 5 < virtual_s < 100
+    (limits,) = given  # the probe gives the loads 5 s; up to 25 s for one were seen
+    assert limits.cpu_s > LIMIT_S + 5 * 25
+    assert 2 * 5 < limits.virtual_s < 100
 
 
 def test_a_machine_is_asked_once_also_without_a_cache(
@@ -196,9 +182,9 @@ def test_a_machine_is_asked_once_also_without_a_cache(
 ) -> None:
     asked = []
 
-    def answer(*arguments: Any) -> list[Line]:
+    def answer(*arguments: Any) -> list[LineResult]:
         asked.append(arguments)
-        return [Line("0", json.dumps(value).encode(), b"", {}) for value in (FACTS, LIST)]
+        return [LineResult("0", json.dumps(value).encode(), b"", {}) for value in (FACTS, LIST)]
 
     monkeypatch.setattr(Bench, "run", answer)
     target = own_lab(tmp_path, cached=False)
@@ -219,9 +205,9 @@ def test_modules_of_ones_own_are_in_the_guest_and_loaded_first(
     monkeypatch.setattr("howlate.lab.needed.build_module", lambda *_: tuple(order))
     jobs: list[Any] = []
 
-    def run(bench: Bench, lines: Any, *_: Any) -> list[Line]:
+    def run(bench: Bench, lines: Any, *_: Any) -> list[LineResult]:
         jobs.append((bench, lines))
-        return [Line("0", json.dumps(LIST).encode(), b"", {"stream": b"x"}) for _ in lines]
+        return [LineResult("0", json.dumps(LIST).encode(), b"", {"stream": b"x"}) for _ in lines]
 
     monkeypatch.setattr(Bench, "run", run)
     cell = make_plan(study(axes={"load": ("none",)}), capabilities()).cells[0]

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from fakes import capabilities, study
+from fakes import capabilities, make_plan, study
 from howlate.errors import ExitCode, TargetError
-from howlate.plan import make_plan
-from howlate.targets import Progress
+from howlate.targets import CpuProgress, Progress
 from howlate.targets.local import LocalTarget, parse_progress, restore_knobs
 from processes import until, with_word
 
@@ -71,15 +70,30 @@ for piece in pieces:
     assert seen == [Progress(1, 1.0, 5), Progress(2, 2.0, 7)]
 
 
+def test_progress_tells_each_cpu() -> None:
+    told = parse_progress(b"progress 30 2000000000 9 0:10:9 12:20:7")
+    assert told == Progress(30, 2.0, 9, cpus=(CpuProgress(0, 10, 9), CpuProgress(12, 20, 7)))
+
+
 @pytest.mark.parametrize(
-    "line", [b"", b"progress", b"progress 1 2", b"progress 1 2 3 4", b"progress 1 2 x", b"\xff 1 2 3"]
+    "line",
+    [
+        b"",
+        b"progress",
+        b"progress 1 2",
+        b"progress 1 2 3 4",
+        b"progress 1 2 3 0:1",
+        b"progress 1 2 3 0:1:x",
+        b"progress 1 2 x",
+        b"\xff 1 2 3",
+    ],
 )
 def test_other_lines_are_no_progress(line: bytes) -> None:
     assert parse_progress(line) is None
 
 
 def test_a_silent_probe_is_stopped_and_named(tmp_path: Path) -> None:
-    with pytest.raises(TargetError, match="said nothing for"):
+    with pytest.raises(TargetError, match="was silent for"):
         run(tmp_path, "signal.pause()", silent_s=0.2)
     assert not with_word(str(tmp_path))
 
@@ -134,7 +148,7 @@ while True: time.sleep(9)
     assert until(lambda: not with_word(str(tmp_path)))
 
     silent = body.replace("print('progress 1 1 1', flush=True)", "")
-    with pytest.raises(TargetError, match="said nothing") as told:
+    with pytest.raises(TargetError, match="was silent") as told:
         LocalTarget(probe(tmp_path, silent), silent_s=0.2, stop_s=0.2).run_cell(
             cell, tmp_path / "stream", interrupt
         )

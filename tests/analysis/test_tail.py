@@ -1,0 +1,89 @@
+"""The tail of a series: where it begins, which releases it swallowed, how its clusters lie over time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from howlate.analysis.describe import ValueCounts
+from howlate.analysis.diagnose import declustered, dispersion, same_distribution
+from howlate.analysis.tail import BLOCKS, clusters_of_misses, summary_of_tail, threshold, with_swallowed
+from howlate.model.bins import TimeBlocks
+
+
+def int64s(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array(values, np.int64)
+
+
+@pytest.mark.parametrize(("n", "beyond"), [(100_000, 100), (10_000, 50), (1_000, 50), (99, None)])
+def test_the_tail_begins_at_p999_and_has_fifty_samples(n: int, beyond: int | None) -> None:
+    above = threshold(ValueCounts.of(np.arange(n)))
+    assert above == (None if beyond is None else n - 1 - beyond)
+
+
+def test_ties_do_not_hide_a_tail() -> None:
+    """Of 100,000 samples 300 have the largest value: the next smaller one leaves these 300 beyond."""
+    assert threshold(ValueCounts(int64s(5, 7), int64s(99_700, 300))) == 5
+    assert threshold(ValueCounts(int64s(5, 7), int64s(50_000, 50_000))) is None
+    assert threshold(ValueCounts(int64s(5, 7, 9), int64s(50_000, 49_970, 30))) == 7
+
+
+def test_a_stall_has_the_releases_that_it_swallowed() -> None:
+    """3.5 ms at a period of 1 ms: three releases passed while the first was served. Two threads take turns."""
+    late = int64s(3_500_000, 900_000)
+    assert list(with_swallowed(int64s(10, 50), late, 1_000_000)) == [10, 11, 12, 13, 50]
+    assert list(with_swallowed(int64s(10, 50), late, 1_000_000, threads=2)) == [10, 12, 14, 16, 50]
+    assert list(with_swallowed(int64s(10, 50), late, None)) == [10, 50]
+
+
+def test_clusters_of_misses_by_hand() -> None:
+    """Ten kept releases end a cluster; a stall reaches as far as it swallowed."""
+    short = int64s(0, 0, 0, 0)
+    assert clusters_of_misses(int64s(3, 13, 24, 99), short, None) == 3
+    assert clusters_of_misses(int64s(3, 13, 24, 99), int64s(0, 1_000_000, 0, 0), 1_000_000) == 2
+    assert clusters_of_misses(int64s(), int64s(), None) == 0
+
+
+def test_declustering_by_hand() -> None:
+    """Six exceedances and theta = 0.5: the two largest gaps separate three clusters."""
+    assert list(declustered(int64s(1, 2, 50, 52, 200, 201), 0.5)) == [1, 50, 200]
+    assert list(declustered(int64s(7), 1.0)) == [7]
+
+
+def test_dispersion_by_hand() -> None:
+    """1, 3, 2, 6: mean 3, squares 4 + 0 + 1 + 9 = 14, 14 / 3 on three degrees of freedom."""
+    found = dispersion([1, 3, 2, 6])
+    assert found is not None
+    assert found.index == pytest.approx(14 / 9)
+    assert found.p == pytest.approx(scipy.stats.chi2.sf(14 / 3, 3))
+    assert dispersion([0, 0]) is None
+
+
+def test_kruskal_wallis_is_scipys() -> None:
+    random = np.random.default_rng(5)
+    groups = [random.integers(0, 30, size) for size in (50, 40, 50)]
+    assert same_distribution(groups) == pytest.approx(scipy.stats.kruskal(*groups).pvalue)
+    assert same_distribution([[1, 1], [1, 1]]) is None
+
+
+def test_a_summary_of_independent_exceedances() -> None:
+    random = np.random.default_rng(1)
+    positions = np.sort(random.choice(1_000_000, 1_000, replace=False))
+    blocks = TimeBlocks(
+        tuple(i / 10 for i in range(1_000)),
+        0.1,
+        (1,) * 1_000,
+        (0,) * 1_000,
+        (0,) * 1_000,
+        tuple(range(1_000)),
+    )
+    tail = summary_of_tail(5, positions, 1_000_000, blocks)
+    assert tail.theta is not None and tail.theta > 0.9
+    assert len(tail.clusters) == BLOCKS and 900 < sum(tail.clusters) <= 1_000
+    assert tail.block_max_ns == tuple(range(19, 1_000, 20))
+
+
+def test_too_few_exceedances_have_no_clusters() -> None:
+    tail = summary_of_tail(5, int64s(1, 2, 3), 1_000, TimeBlocks((), 1.0, (), (), (), ()))
+    assert (tail.exceedances, tail.theta, tail.clusters, tail.block_max_ns) == (3, None, (), ())

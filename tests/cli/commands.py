@@ -1,0 +1,40 @@
+"""What the tests of the command line have in common."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from howlate import places
+
+STUDY = """
+schema = 1
+id = "mine"
+title = "Mine"
+question = "?"
+test = "cyclic"
+[settings]
+activations = 100
+[axes]
+load = ["none", "cpu:50"]
+"""
+
+
+@dataclass(frozen=True)
+class Said:
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Said]
+
+
+def is_a_sentence(text: str) -> bool:
+    return re.fullmatch(r"howlate: [^\n]+[.?]\n", text) is not None
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(places.ROOT / "src"), **more}

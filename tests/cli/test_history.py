@@ -1,0 +1,84 @@
+"""`howlate history`: in the terminal, as JSON and as a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from store.runs import a_folder
+from store.streams import stream
+
+from .commands import Run, is_a_sentence
+
+RUNS = 8
+
+
+@pytest.fixture
+def runs(howlate: Run) -> Path:
+    """Four runs, and four that are later than these by far."""
+    for number in range(RUNS):
+        latency = 50 + number + (1000 if number >= RUNS // 2 else 0)
+        folder = a_folder(Path("runs") / f"r{number}", {"none": stream([latency, 1])})
+        run = folder.read_run()
+        changed = {"id": f"r{number}", "started": f"2026-01-0{number + 1}T00:00:00Z"}
+        folder.write_run(type(run)(**{**vars(run), **changed}))
+    return Path("runs")
+
+
+def test_the_terminal_says_since_when_it_is_worse(howlate: Run, runs: Path) -> None:
+    answered = howlate("history", "--statistic", "max")
+    assert answered.code == 0
+    text = " ".join(answered.out.split())
+    assert "max is worse since run r4: 1.06 µs in the 4 runs from there on, 51.5 ns in the 4 before" in text
+    assert "The bound on the next stretch" in text and "Kendall's" in text
+
+
+def test_json_has_every_value(howlate: Run, runs: Path) -> None:
+    value = json.loads(howlate("history", "--statistic", "max", "--json").out)
+    (series,) = value["series"]
+    assert [run["figures"]["max"] for run in series["runs"]] == [50, 51, 52, 53, 1054, 1055, 1056, 1057]
+    (course,) = series["courses"]
+    assert [change["run"] for change in course["changes"]] == ["r4"]
+    assert series["bound"]["one_run"] == {"applied": 7, "held": 0, "nominal": 0.5}
+    assert value["statements"][0]["rule"] == "history.worse-since"
+
+
+def test_the_page_holds_the_chart_and_loads_nothing(howlate: Run, runs: Path) -> None:
+    answered = howlate("history", "--out", "history.html")
+    assert (answered.code, answered.out) == (0, "history.html\n")
+    page = Path("history.html").read_text()
+    assert 'data-chart="history"' in page and "is worse since run r4" in page
+    assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org", "")
+
+
+def test_a_name_from_a_run_is_escaped(howlate: Run) -> None:
+    a_folder(Path("runs") / "a", {"none": stream([1])}, {"none": {"load": "<b>&"}})
+    howlate("history", "--out", "history.html")
+    page = Path("history.html").read_text()
+    assert "<b>&" not in page and "&lt;b&gt;&amp;" in page
+
+
+@pytest.mark.parametrize(
+    ("argv", "part"),
+    [
+        (["--statistic", "maximum"], "is not a statistic"),
+        (["--label", "load"], "is not a label"),
+        (["--label", "load=gone"], "no valid cell"),
+        (["--machine", "gone"], "no valid cell"),
+        (["--json", "--out", "x.html"], "--out is for a page"),
+        (["nowhere"], "there is no run"),
+    ],
+)
+def test_what_is_wrong_is_a_sentence(howlate: Run, runs: Path, argv: list[str], part: str) -> None:
+    answered = howlate("history", *argv)
+    assert answered.code == 2
+    assert is_a_sentence(answered.err) and part in answered.err
+
+
+def test_a_damaged_run_is_named_and_the_others_count(howlate: Run, runs: Path) -> None:
+    (runs / "r0" / "run.json").write_text("{}")
+    answered = howlate("history", "--json")
+    assert answered.code == 0 and "! runs/r0 is left out: " in answered.err
+    assert len(json.loads(answered.out)["series"][0]["runs"]) == RUNS - 1

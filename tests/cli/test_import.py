@@ -1,0 +1,51 @@
+"""`howlate import` of other tools' files: its exit codes and sentences."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from cli.commands import Run, is_a_sentence
+from importers.foreign import FIXTURES
+
+
+def test_a_file_becomes_a_run_whose_path_comes_last(howlate: Run, tmp_path: Path) -> None:
+    said = howlate(
+        "import", str(FIXTURES / "cyclictest-2.4.txt"), "--out", str(tmp_path / "out"), "--label", "kernel=a"
+    )
+    assert said.code == 0
+    assert said.out.rstrip().splitlines()[-1] == str(tmp_path / "out")
+    assert howlate("show", str(tmp_path / "out")).code == 0
+
+
+def test_a_cut_file_is_a_sentence_and_leaves_nothing(howlate: Run, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.txt"
+    cut.write_text((FIXTURES / "cyclictest-2.4.txt").read_text()[:1000])
+    said = howlate("import", str(cut), "--out", str(tmp_path / "out"))
+    assert said.code == 4 and is_a_sentence(said.err) and "line" in said.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_contradiction_is_imported_and_said(howlate: Run, tmp_path: Path) -> None:
+    path = tmp_path / "odd.txt"
+    path.write_text(
+        (FIXTURES / "cyclictest-2.4.txt").read_text().replace("# Total: 000000996", "# Total: 000000995")
+    )
+    said = howlate("import", str(path), "--out", str(tmp_path / "out"))
+    assert said.code == 4 and "line 107" in said.err
+    assert "not valid" in said.out or "invalid" in said.out
+
+
+def test_what_makes_no_sense_is_misuse(howlate: Run, tmp_path: Path) -> None:
+    csv = shutil.copy(FIXTURES / "samples.csv", tmp_path)
+    (tmp_path / "prose.txt").write_text("Dear reader,\n\nno numbers here\n")
+    for arguments, part in (
+        ((str(tmp_path / "prose.txt"),), "looks like none of the formats"),
+        ((csv,), "--map latency_us=COLUMN"),
+        ((csv, "--map", "latency_us"), "does not say what something in the file is"),
+        ((csv, "--map", "latency_us=nothing"), "no such column"),
+        ((str(FIXTURES / "rteval.xml"), "--map", "unit=ns"), "--map is not for the format rteval"),
+        ((str(FIXTURES / "cyclictest-2.4.txt"), "--map", "unit=m"), "that is no unit"),
+    ):
+        said = howlate("import", *arguments)
+        assert said.code == 2 and part in said.err, said.err

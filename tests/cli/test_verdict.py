@@ -1,0 +1,130 @@
+"""`howlate verdict`: the sentence, the exit code, and the files for a CI job."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from made_evidence import quiet
+from store.runs import a_folder
+from store.streams import header, stream
+
+from .commands import Run, is_a_sentence
+
+SAMPLES = [int(value) for value in quiet(20_000)]
+"""20 s at 1 ms, the largest value about 15 us."""
+
+
+def measured(place: Path, deadline: str = "", **cells: list[int]) -> Path:
+    """A run whose cells have these samples."""
+    parameters = header()["parameters"] | ({"deadline": deadline} if deadline else {})
+    changes = {"parameters": parameters}
+    a_folder(place, {name: stream(values, header_changes=changes) for name, values in cells.items()})
+    return place
+
+
+@pytest.fixture
+def run(howlate: Run) -> Path:
+    return measured(Path("runs") / "a", none=SAMPLES)
+
+
+def test_the_exit_code_is_the_verdict(howlate: Run, run: Path) -> None:
+    passed = howlate("verdict", run, "--deadline", "200us")
+    assert passed.code == 0
+    assert passed.out.startswith("PASS: the measurement keeps the deadline of 200 µs.")
+    failed = howlate("verdict", run, "--deadline", "5us")
+    assert failed.code == 1 and failed.out.startswith("FAIL: ")
+    open_ = howlate("verdict", run, "--deadline", "200us", "--horizon", "30min")
+    assert open_.code == 5 and open_.out.startswith("INCONCLUSIVE: ")
+    assert "Measure 9 h 30 min longer" in " ".join(open_.out.split())
+
+
+def test_misses_are_counted_on_samples(howlate: Run, run: Path) -> None:
+    for limit_ns in (3_999, 4_000, max(SAMPLES)):
+        value = json.loads(howlate("verdict", run, "--deadline", f"{limit_ns}ns", "--json").out)
+        (row,) = value["rows"]
+        assert row["misses"] == sum(sample > limit_ns for sample in SAMPLES)
+        assert row["releases"] == 20_000 and row["max_ns"] == max(SAMPLES)
+
+
+def test_the_files_of_a_ci_job(howlate: Run) -> None:
+    """A case for each row: the one that fails is a failure. The summary begins with the sentence."""
+    late = [*SAMPLES[:-1], 300_000]
+    place = measured(Path("runs") / "b", none=SAMPLES, late=late)
+    done = howlate("verdict", place, "--deadline", "200us", "--junit", "j.xml", "--summary", "s.md")
+    assert done.code == 1
+    suite = ElementTree.parse("j.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
+    (failure,) = suite.findall("testcase/failure")
+    assert "does not keep the deadline" in str(failure.get("message"))
+    lines = Path("s.md").read_text().splitlines()
+    assert lines[0].startswith("## FAIL: 1 of 2 rows does not keep the deadline of 200 µs")
+    assert any(line.startswith("| row | verdict |") for line in lines)
+
+
+def test_a_stated_deadline_is_judged_wherever_the_run_is_shown(howlate: Run) -> None:
+    place = measured(Path("runs") / "c", "200us", none=SAMPLES)
+    assert howlate("verdict", place).code == 0
+    shown = howlate("show", place).out
+    assert shown.startswith("PASS: the measurement keeps the deadline of 200 µs.")
+    assert "verdict" in shown.partition("Wake-up latency")[2]
+    assert howlate("report", place, "-o", "page.html").code == 0
+    page = Path("page.html").read_text()
+    assert '<p class="verdict">PASS: ' in page
+
+
+def test_extrapolation_stands_apart_and_leaves_the_exit_code(howlate: Run) -> None:
+    """One in 300,000 is later than 3 us + 2 us ln(300,000) = 28.2 us."""
+    tail = np.random.default_rng(1).exponential(2_000, 30_000)
+    place = measured(Path("runs") / "e", none=[3_000 + int(value) for value in tail])
+    done = howlate("verdict", place, "--deadline", "200us", "--extrapolate")
+    text = " ".join(done.out.split())
+    assert done.code == 0 and "Extrapolation by a model, which decides nothing" in text
+    assert "1 in 300,000 releases is later than" in text
+    (row,) = json.loads(howlate("verdict", place, "--deadline", "200us", "--extrapolate", "--json").out)[
+        "rows"
+    ]
+    assert row["outcome"] == "PASS" and 24_000 < row["extrapolation"]["level_ns"] < 33_000
+    assert "Extrapolation" not in howlate("verdict", place, "--deadline", "200us").out
+
+
+def test_a_refused_extrapolation_names_its_guard(howlate: Run) -> None:
+    few = measured(Path("runs") / "f", none=SAMPLES[:5_000])
+    refused = howlate("verdict", few, "--deadline", "200us", "--extrapolate")
+    assert refused.code == 0
+    assert "Extrapolation: refused, for the tail has too few independent peaks" in " ".join(
+        refused.out.split()
+    )
+
+
+def test_a_run_of_an_older_howlate_is_looked_at_again(howlate: Run) -> None:
+    """Its summaries lack the tail: `show` says so, `verdict` makes it from the samples."""
+    place = measured(Path("runs") / "d", "200us", none=SAMPLES)
+    (cell,) = (place / "cells").iterdir()
+    value = json.loads((cell / "summary.json").read_text())
+    del value["tail"]
+    (cell / "summary.json").write_text(json.dumps(value))
+    (cell / "checksums.json").unlink()
+    assert "an older howlate measured it" in " ".join(howlate("show", place).out.split())
+    assert howlate("verdict", place).code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "measured without a deadline"),
+        (["--deadline", "200"], "has no unit"),
+        (["--deadline", "0"], "must be above 0"),
+        (["--deadline", "1ms", "--miss-rate", "1"], "below 1"),
+        (["--deadline", "1ms", "--confidence", "0.3"], "between 0.5 and 1"),
+        (["--deadline", "1ms", "--horizon", "0"], "the rate alone"),
+    ],
+)
+def test_a_wrong_question_is_a_sentence(howlate: Run, run: Path, options: list[str], words: str) -> None:
+    done = howlate("verdict", run, *options)
+    assert done.code == 2 and words in done.err
+    assert is_a_sentence(done.err)

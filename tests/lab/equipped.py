@@ -1,0 +1,59 @@
+"""One guest a kernel for all tests that need programs or modules of their own: a boot takes 7 seconds of a core."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from howlate.lab.apt import AptArchive
+from howlate.lab.bench import Bench
+from howlate.lab.kernels import get
+from howlate.lab.label import Label
+from howlate.lab.needed import KMOD, GuestModules, built, needed
+from lab.guests import KERNELS
+
+HERE = Path(__file__).parent
+PROGRAMS = (
+    "both",
+    "clocks",
+    "crash",
+    "irq_reader",
+    "killed",
+    "long_smi",
+    "peek",
+    "quantum",
+    "shorter",
+    "smi",
+    "uio_reader",
+)
+"""Files of this folder, in C."""
+MODULES = ("uio", "howlate_irq", "howlate_hpet", "howlate_uio", "msr")
+IRQS_OFF = HERE / "irqs_off"
+"""Turns interrupts off for a known time."""
+DEVICES = ("edu",)
+"""What one of the modules drives."""
+
+Guest = Callable[[str], Bench]
+"""Gives an equipped guest of the kernel with this name."""
+
+
+def compiled(folder: Path, name: str) -> bytes:
+    """A static C program for a guest."""
+    argv = ["gcc", "-O1", "-Wall", "-Werror", "-static", "-I", str(KMOD)]
+    subprocess.run([*argv, "-o", str(folder / name), str(HERE / f"{name}.c")], check=True)
+    return (folder / name).read_bytes()
+
+
+@cache
+def modules_for(name: str) -> GuestModules:
+    """All modules, none of them loaded; what is absent says why none can be built."""
+    label = Label.parse(name)
+    archive = AptArchive(KERNELS / "apt")
+    kernel = get(label, archive, KERNELS)
+    ours = needed(MODULES, label, kernel, archive, KERNELS, lambda _: None)
+    if ours.absent:
+        return ours
+    holding = built([IRQS_OFF], label, kernel, archive, KERNELS, lambda _: None)
+    return GuestModules({**ours.files, **holding.files}, ours.lines)

@@ -1,0 +1,97 @@
+"""Loads beside a test on a guest of several CPUs: a starved one makes its cell invalid, and the tasks that keep each
+CPU busy compete with nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from howlate.places import ROOT
+from lab.guests import STANDARD, bench, with_cpus, with_kernels
+
+STUDY = """schema = 1
+id = "placed"
+title = "Loads in their places"
+question = "Which of them are there?"
+[lab]
+cpus = 2
+[[part]]
+id = "wake"
+test = "cyclic"
+[part.settings]
+policy = "fifo:80"
+period = "1ms"
+activations = "100"
+[part.axes]
+load = @LOADS@
+[[part]]
+id = "spin"
+test = "preemption"
+[part.settings]
+points = "20"
+[part.axes]
+load = ["cpu:100,cpus=other", "cpu:100,cpus=same"]
+"""
+STARVED = ("spin", "cpu:100,cpus=same")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "loads",
+    [
+        ("cpu:100,nice=10,cpus=other",),
+        pytest.param(("none", "cpu:100,cpus=other", "hackbench:1,cpus=other"), marks=pytest.mark.sweep),
+    ],
+)
+def test_of_loads_on_several_cpus_only_the_starved_one_makes_its_cell_invalid(
+    tmp_path: Path, booted: Path, loads: tuple[str, ...]
+) -> None:
+    cache = with_kernels(tmp_path / "cache")
+    machine = with_cpus(2)
+    bench(cache, STANDARD, machine=machine)
+    (cache / "snapshots").symlink_to(booted)
+    if machine.fetched is not None:
+        (cache / "emulators").symlink_to(machine.fetched.parent)
+    (tmp_path / "placed.toml").write_text(STUDY.replace("@LOADS@", json.dumps(loads)))
+    words = [
+        "lab",
+        "run",
+        "placed.toml",
+        f"--kernels={STANDARD}",
+        "--turn=20us",
+        "--seeds=1",
+        "--out=r",
+        "--json",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "howlate", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(cache)},
+        capture_output=True,
+        text=True,
+        timeout=1200,
+    )
+    assert done.returncode == 0, done.stderr
+    cells = {
+        (cell["labels"]["part"], cell["labels"]["load"]): cell for cell in json.loads(done.stdout)["cells"]
+    }
+    assert len(cells) == 2 + len(loads)
+    assert {key for key, cell in cells.items() if not cell["valid"]} == {STARVED}
+    assert cells[STARVED]["warnings"][0].startswith("not loaded: the load cpu:100,cpus=same achieved ")
+    for key, cell in cells.items():
+        for load in cell["loads"]:
+            least = 0.0 if key == STARVED else 0.7 if "hackbench" in key[1] else 0.95
+            assert least <= load["share"] < 1.3, key
+    trailers = [
+        json.loads((cell / "cell.json").read_text())["trailer"]
+        for cell in (tmp_path / "r" / "cells").iterdir()
+    ]
+    others: list[dict[str, Any]] = [trailer["others"] for trailer in trailers]
+    assert all(other["alone"] for other in others)
+    assert {word for trailer in trailers for word in trailer["clocksource"].values()} == {"tsc"}

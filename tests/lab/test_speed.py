@@ -1,0 +1,57 @@
+"""Guests of other speeds and with several CPUs: the same instructions, in another time."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from howlate.lab.bench import PROBE
+from howlate.lab.machine import Machine
+from howlate.store.stream import StreamReader
+from lab.guests import LIMITS, RT, bench, cell, difference, stream_of, with_cpus
+
+
+def latencies(stream: bytes) -> list[int]:
+    return [
+        int(value)
+        for batch in StreamReader(BytesIO(stream)).batches()
+        for value in batch.columns.get("latency_ns", ())
+    ]
+
+
+@pytest.mark.parametrize("mips", [250, pytest.param(125, marks=pytest.mark.sweep)])
+def test_a_slower_guest_takes_as_much_longer_and_two_are_equal(
+    tmp_path: Path, booted: Path, mips: int
+) -> None:
+    """The same instructions of the idle machine; the guest boots at the same speed."""
+    usual = bench(tmp_path / "usual", RT, fresh=True, snapshots=booted)
+    slow = bench(tmp_path / "slow", RT, fresh=True, snapshots=booted, machine=Machine.of("amd64", mips=mips))
+    assert usual.key != slow.key
+    line = cell(200, "--dither", "--seed=3")
+    first = stream_of(slow, line)
+    assert difference(first, stream_of(slow, line)) == ""
+    longer = median(latencies(first)) / median(latencies(stream_of(usual, line)))
+    assert 0.9 * 1000 / mips < longer < 1.1 * 1000 / mips
+
+
+def test_beside_another_cpu_each_has_its_share_whether_the_other_has_work_or_not(
+    tmp_path: Path, booted: Path
+) -> None:
+    """Without the spinning tasks a CPU would execute twice as much in the same time beside an idle one."""
+    on = bench(tmp_path, RT, fresh=True, snapshots=booted, machine=with_cpus(2))
+    idle, beside = (
+        median(latencies(stream_of(on, cell(200, "--dither", *load))))
+        for load in ([], ["--load=cpu:100,cpus=0"])
+    )
+    assert 0.9 < beside / idle < 1.1
+
+
+def test_several_cpus_have_the_clock_source_of_one(tmp_path: Path, booted: Path) -> None:
+    kinds = (Machine.of("amd64"), with_cpus(2))
+    guests = [bench(tmp_path / str(kind.cpus), RT, snapshots=booted, machine=kind) for kind in kinds]
+    sources = [guest.run([[PROBE, "facts", "--json"]], LIMITS)[0].stdout for guest in guests]
+    assert [json.loads(facts)["values"]["clock.source"] for facts in sources] == ["tsc", "tsc"]

@@ -1,0 +1,66 @@
+"""Evidence for verdicts, made of numbers: the quiet cell, and what may be wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from howlate.analysis.describe import Int64s, ValueCounts
+from howlate.analysis.drawn import BlockBins, block_width_ns, time_blocks
+from howlate.analysis.evidence import Evidence
+from howlate.analysis.extrapolate import MOST, Peaks, pooled
+from howlate.analysis.tail import MANY_MISSES, clusters_of_misses, summary_of_tail, threshold
+from howlate.model.summary import DeadlineSummary
+from howlate.model.tail import TailSummary
+
+PERIOD_NS = 1_000_000
+
+
+def tail_of(values: Int64s) -> TailSummary:
+    """As store/summarise.py makes it of a cell whose samples these are, one a period."""
+    above = threshold(ValueCounts.of(values))
+    width = block_width_ns(len(values))
+    block = np.arange(len(values), dtype=np.int64) // width
+    order = np.lexsort((values, block))
+    blocks = time_blocks(BlockBins(block[order], values[order], np.ones(len(values), np.int64)), width)
+    if above is None:
+        return summary_of_tail(int(values.max()), np.empty(0, np.int64), 0, blocks)
+    return summary_of_tail(above, np.flatnonzero(values > above), len(values), blocks)
+
+
+def made_evidence(deadline_ns: int, *runs: Int64s, **changes: Any) -> Evidence:
+    """Of one row whose repetitions have these samples."""
+    late = [np.flatnonzero(values > deadline_ns) for values in runs]
+    samples = [len(values) for values in runs]
+    misses = sum(map(len, late))
+    looked = all(len(places) <= MANY_MISSES for places in late)
+    clusters = [clusters_of_misses(places, places, None) for places in late if looked]
+    given: dict[str, Any] = {
+        "deadline": DeadlineSummary(
+            deadline_ns, sum(samples), misses, 0, sum(clusters) if misses and looked else None
+        ),
+        "seconds": sum(samples) * PERIOD_NS / 1e9,
+        "max_ns": max(int(values.max()) for values in runs),
+        "repetitions": len(runs),
+        "tails": tuple(map(tail_of, runs)),
+        "samples": tuple(samples),
+        "p999_ns": tuple(int(np.quantile(values, 0.999)) for values in runs if len(values)),
+    }
+    return Evidence(**{**given, **changes})
+
+
+def quiet(n: int = 100_000, seed: int = 1, typical: float = 4_000, width: float = 0.3) -> Int64s:
+    """Independent log-normal samples."""
+    samples: Int64s = (typical * np.random.default_rng(seed).lognormal(0, width, n)).astype(np.int64)
+    return samples
+
+
+def made_peaks(*runs: Int64s, ordered: bool = True) -> Peaks:
+    """As store/summarise.py takes them from cells whose samples these are."""
+    parts = []
+    for values in runs:
+        limit = int(np.sort(values)[-min(MOST, len(values))])
+        positions = np.flatnonzero(values >= limit)
+        parts.append(Peaks(values[positions], positions if ordered else None, len(values), len(values)))
+    return pooled(parts)

@@ -1,0 +1,66 @@
+"""Runs as the terminal and `show --json` have them, for tests."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rich.console import Console
+
+from howlate.analysis.compare import Comparison
+from howlate.model.loaded import CellContent, RunContent
+from howlate.model.run import Run
+from howlate.model.summary import CellSummary
+from howlate.report import comparison, summary_json
+from howlate.report.document import Document
+from howlate.report.document_html import sections_html
+from howlate.report.document_terminal import print_document
+from howlate.report.of_runs import Material, document
+from howlate.report.sheet import TERMINAL
+from howlate.words.statement import Statement
+from made_runs import made_run
+
+
+def material_of(
+    summaries: Sequence[CellSummary],
+    run: Run | None = None,
+    seconds: Mapping[str, float] | None = None,
+    every: bool = False,
+) -> Material:
+    """Of these cells, and nothing that the doctor found."""
+    cells = [
+        CellContent(summary, None, trailer={"duration_ns": 1e9 * (seconds or {}).get(summary.id, 0)})
+        for summary in summaries
+    ]
+    run = replace(run or made_run([]).run, findings=())
+    return Material([RunContent(run, cells)], TERMINAL, every=every)
+
+
+def print_cells(
+    console: Console,
+    summaries: Sequence[CellSummary],
+    seconds: Mapping[str, float] | None = None,
+    run: Run | None = None,
+    every: bool = False,
+) -> None:
+    print_document(console, document(material_of(summaries, run, seconds, every)))
+
+
+def show_json(summaries: Sequence[CellSummary], run: Run | None = None) -> str:
+    return summary_json.show_json(material_of(summaries, run))
+
+
+def print_comparison(console: Console, found: Comparison, equal: Sequence[Statement] = ()) -> None:
+    print_document(console, comparison.document(found, equal))
+
+
+def compared_html(found: Comparison, most: int) -> str:
+    return "".join(sections_html(Document((comparison.section(found, most),))))
+
+
+def lines_of(shown: Document, width: int = 80) -> str:
+    """The terminal's text."""
+    out = io.StringIO()
+    print_document(Console(file=out, width=width), shown)
+    return out.getvalue()

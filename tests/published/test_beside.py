@@ -1,0 +1,197 @@
+"""What of ours stands beside a published figure."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from howlate.model.decode import parse_toml
+from howlate.published.beside import lines_beside, look_up, published, value_in
+from howlate.published.decode import decode_reference
+from howlate.published.load import find_reference
+
+CELL: dict[str, Any] = {
+    "test": "cyclic",
+    "labels": {"load": "hackbench:30"},
+    "accounting": {"overruns": 7},
+    "columns": {
+        "latency_ns": {"max": 28_101_026, "period_exceeded": 3, "quantiles": {"0.5": 3000, "0.99": None}},
+        "cs1_ns": {"min": 684},
+    },
+    "outcomes": {"passes": 99, "spin_ns": 100_000},
+    "loads": [
+        {"name": "hackbench", "achieved_cpu": None, "results": {"time_s": 1.25, "run_ns_mean": 2_500_000_000}}
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "unit", "value"),
+    [
+        ("columns.latency_ns.max", "us", 28101.026),
+        ("columns.latency_ns.max", "ms", 28.101026),
+        ("columns.cs1_ns.min", "ns", 684),
+        ("columns.latency_ns.period_exceeded", "", 3),
+        ("columns.latency_ns.quantiles.0.5", "us", 3),
+        ("columns.latency_ns.quantiles.0.99", "us", None),
+        ("columns.latency_ns.quantiles", "us", None),
+        ("columns.none_ns.max", "us", None),
+        ("accounting.overruns", "", 7),
+        ("accounting.overruns.more", "", None),
+        ("outcomes.passes", "", 99),
+        ("outcomes.spin_ns", "us", 100),
+        ("loads.hackbench.results.time_s", "s", 1.25),
+        ("loads.hackbench.results.run_ns_mean", "s", 2.5),
+        ("loads.hackbench.achieved_cpu", "", None),
+        ("loads.cpu.results.time_s", "s", None),
+    ],
+)
+def test_fields_are_found_and_converted(field: str, unit: str, value: float | None) -> None:
+    assert value_in(CELL, field, unit) == (pytest.approx(value, rel=1e-12) if value is not None else None)
+    if unit in ("", "ns"):
+        assert look_up(CELL, field) == value
+
+
+TEXT = """
+schema = 1
+study = "s"
+title = "t"
+document = "d"
+language = "de"
+[[table]]
+id = "one"
+title = "t"
+place = "p"
+kind = "listing"
+[[table.column]]
+name = "Min"
+unit = "ns"
+field = "columns.{column}.min"
+[[table.column]]
+name = "Max"
+unit = "us"
+field = "columns.{column}.max"
+[[table.row]]
+label = "cs1"
+column = "cs1_ns"
+values = { Min = { value = 684.00, mark = "text" } }
+[[table.row]]
+label = "latency"
+column = "latency_ns"
+values = { Max = { value = 28101.0, mark = "text" } }
+[[table]]
+id = "again"
+title = "t"
+place = "q"
+kind = "text"
+[[table.column]]
+name = "Min"
+unit = "ns"
+field = "columns.cs1_ns.min"
+[[table.row]]
+label = "cs1"
+values = { Min = { value = 700, mark = "text", about = true } }
+"""
+
+
+def test_each_figure_once_by_our_field() -> None:
+    found = published(decode_reference(parse_toml(TEXT, "s.toml", Decimal)), CELL)
+    assert {field: (one.table.id, one.figure.printed, one.ours(CELL)) for field, one in found.items()} == {
+        "columns.cs1_ns.min": ("one", "684.00", 684.0),
+        "columns.latency_ns.max": ("one", "28101.0", 28101.026),
+    }
+
+
+def test_the_rows_of_a_published_table_stand_beside_a_table_of_ours() -> None:
+    lines = lines_beside(find_reference("toshiba-2010"), {"load": "none", "period": "1000us"}, "latency_ns")
+    assert [(line.label, line.preemption) for line in lines] == [
+        ("2.6.26lenny", ("none", "voluntary")),
+        ("2.6.26preemptive", ("full",)),
+        ("2.6.26.8RT", ("rt",)),
+        ("2.6.27Xenomai", ()),
+    ]
+    assert {line.table for line in lines} == {"low-1000us"}
+    assert lines[2].values == pytest.approx(
+        {"mean": 6817.0, "maximum": 30381.0, "deviation": 313.0, "overruns": 0.0}
+    )
+    assert lines[3].why and lines[3].figures["maximum"].text == "3.420"
+    assert lines[0].to_json()["marks"] == {
+        "mean": "text",
+        "maximum": "text",
+        "deviation": "text",
+        "overruns": "text",
+    }
+
+
+def test_rows_of_other_loads_do_not_stand_beside_it() -> None:
+    reference = find_reference("toshiba-mem-2010")
+    part = {"part": table.part} if (table := reference.table("memory-alloc-500us")) and table.part else {}
+    lines = lines_beside(reference, {**part, "load": "memory-alloc:50", "period": "500us"}, "latency_ns")
+    assert [(line.label, line.values["exceeded"]) for line in lines] == [
+        ("2.6.31.12 · 50%", 19),
+        ("2.6.31.12-RT · 50%", 1),
+    ]
+    assert lines_beside(reference, {**part, "load": "memory-alloc:60", "period": "500us"}, "latency_ns") == ()
+    assert (
+        lines_beside(reference, {**part, "load": "memory-alloc:50", "period": "500us"}, "response_ns") == ()
+    )
+
+
+def test_a_listing_gives_a_row_of_each_kernel_for_a_column() -> None:
+    reference = find_reference("tut-2017")
+    table = reference.table("listing-2-preemption")
+    assert table is not None
+    lines = lines_beside(reference, {"part": table.part, "load": "none"}, "cs1_ns")
+    assert [(line.table, line.preemption, line.values["maximum"]) for line in lines] == [
+        ("listing-2-preemption", ("none", "voluntary"), 100553.0),
+        ("listing-3-preemption", ("full",), 23748.0),
+        ("listing-4-preemption", ("rt",), 23914.0),
+    ]
+    assert [
+        line.values["minimum"]
+        for line in lines_beside(reference, {"part": table.part, "load": "none"}, "cs2_ns")
+    ] == [573, 561, 645]
+
+
+def test_what_only_the_words_say_stands_beside_what_no_table_has() -> None:
+    lines = lines_beside(
+        find_reference("toshiba-2010"), {"load": "cpu:100+disk", "period": "200us"}, "latency_ns"
+    )
+    assert [(line.table, line.label, line.values) for line in lines] == [
+        ("high-words", "2.6.26lenny", {"maximum": 30_000_000}),
+        ("high-words", "2.6.26.8RT", {"maximum": 30_000_000}),
+    ]
+    assert all(line.figures["maximum"].about for line in lines)
+
+
+@pytest.mark.parametrize("study", ["toshiba-2010", "toshiba-mem-2010"])
+@pytest.mark.parametrize(
+    ("labels", "parameters", "stands"),
+    [
+        ({"timer": "setitimer"}, {}, True),
+        ({"timer": "setitimer", "late-policy": "skip"}, {}, True),
+        ({"timer": "setitimer"}, {"late-policy": "skip"}, True),
+        ({"timer": "clock_nanosleep"}, {}, False),
+        ({"timer": "setitimer", "late-policy": "as-published"}, {}, False),
+        ({"timer": "setitimer"}, {"late-policy": "backlog"}, False),
+    ],
+)
+def test_no_row_stands_beside_what_was_measured_otherwise(
+    study: str, labels: dict[str, str], parameters: dict[str, str], stands: bool
+) -> None:
+    """A label decides, be it an axis or not, else what the plan asked for; also for rows without a kernel of ours."""
+    cell = {"load": "none", "period": "300us", **labels}
+    assert bool(lines_beside(find_reference(study), cell, "latency_ns", parameters)) is stands
+
+
+def test_a_row_that_is_printed_again_stands_there_once() -> None:
+    """The row without load of toshiba-mem-2010 is one measurement, printed under each of the four loads."""
+    lines = lines_beside(
+        find_reference("toshiba-mem-2010"), {"load": "none", "period": "500us"}, "latency_ns"
+    )
+    assert [(line.table, line.label) for line in lines] == [
+        ("cpu-500us", "2.6.31.12 · 0%"),
+        ("cpu-500us", "2.6.31.12-RT · 0%"),
+    ]

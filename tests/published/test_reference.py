@@ -1,0 +1,197 @@
+"""The decoder of reference files: exact on what it knows, a sentence with file and place on everything else; and
+which cells a row stands beside."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from howlate.errors import UsageError
+from howlate.model.decode import parse_toml
+from howlate.published.decode import decode_reference
+from howlate.published.reference import Reference
+
+HEAD = """
+schema = 1
+study = "toshiba-2010"
+title = "t"
+document = "d"
+language = "ja"
+"""
+TABLE = """
+[[table]]
+id = "high-1000us"
+title = "1000 us, high load"
+place = "slide 15"
+kind = "table"
+where = { load = "cpu:100+disk", period = "1ms" }
+rows = "preemption"
+samples = 1000000
+[[table.column]]
+name = "mean"
+heading = "平均レイテンシ"
+unit = "us"
+field = "columns.latency_ns.mean"
+[[table.column]]
+name = "over"
+field = "accounting.overruns"
+"""
+ROWS = """
+[[table.row]]
+label = "lenny"
+match = { preemption = ["none", "voluntary"] }
+[table.row.values]
+mean = { value = 3.420, mark = "text" }
+over = { value = 165, mark = "ambiguous", candidates = [165, 1651] }
+[[table.row]]
+label = "RT"
+match = { preemption = "rt" }
+values = { mean = { value = 11.8, mark = "arithmetic", about = true, note = "n" } }
+[[table.row]]
+label = "Xenomai"
+why = "it needs Xenomai"
+values = { mean = { value = 1, mark = "text" } }
+"""
+WHOLE = HEAD + TABLE + ROWS
+
+
+def decode(text: str) -> Reference:
+    return decode_reference(parse_toml(text, "r.toml", parse_float=Decimal))
+
+
+def test_figures_keep_the_digits_that_they_are_printed_with() -> None:
+    row = decode(WHOLE).tables[0].rows[0]
+    mean, over = row.values["mean"], row.values["over"]
+    assert (mean.printed, mean.value, mean.last_digit) == ("3.420", 3.42, Decimal("0.001"))
+    assert (over.printed, over.last_digit) == ("165", Decimal(1))
+    assert over.candidates == (Decimal(165), Decimal(1651))
+    assert over.to_json() == {
+        "value": 165.0,
+        "printed": "165",
+        "mark": "ambiguous",
+        "candidates": [165.0, 1651.0],
+    }
+
+
+def test_a_statistic_is_its_fields_last_word_where_that_is_one() -> None:
+    columns = decode(WHOLE).tables[0].columns
+    assert [c.statistic for c in columns] == ["mean", "overruns"]
+    said = WHOLE.replace('"columns.latency_ns.mean"', '""\nstatistic = "max"')
+    assert decode(said).tables[0].columns[0].statistic == "max"
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "parts"),
+    [
+        ("schema = 1", "schema = 2", ["schema 2 is not known"]),
+        ('language = "ja"', 'langauge = "ja"', ["r.toml: ", 'unknown key "langauge"', 'did you mean "language"']),
+        ('kind = "table"', 'kind = "tabel"', ["r.toml, table[1]", '"tabel" is not a kind', 'did you mean "table"']),
+        ('study = "toshiba-2010"', 'study = "../x"', ["is no name"]),
+        ('mark = "text" }\nover', 'mark = "txt" }\nover', ["row[1].values.mean", '"txt" is not a mark', '"text"']),
+        ("over = {", "ovr = {", ["table[1].row[1].values", 'unknown key "ovr"', 'did you mean "over"']),
+        ("candidates = [165, 1651]", "candidates = [1651, 165]", ["its own first"]),
+        ("candidates = [165, 1651]", "candidates = [165]", ["two at least"]),
+        (", candidates = [165, 1651]", "", ["says what else it may be"]),
+        ("value = 165,", "value = true,", ['"value" must be a number, not true or false']),
+        ("value = 165,", "value = nan,", ["is no number"]),
+        ("value = 165, ", "", ['the key "value" is missing']),
+        ('["none", "voluntary"]', '["none", "volontary"]', ["not a preemption model", '"voluntary"']),
+        ('["none", "voluntary"]', "[1]", ['"preemption" must be text']),
+        ('{ preemption = "rt" }', '{ kernel = "rt" }', ['"kernel" is not what the rows differ in']),
+        ('match = { preemption = "rt" }', "", ["r.toml, table[1].row[2]", "does not say in what"]),
+        ('why = "it', 'match = { preemption = "rt" }\nwhy = "it', ["cannot be measured matches nothing"]),
+        ('label = "RT"', 'label = "lenny"', ['the row "lenny" stands there twice']),
+        ('name = "over"', 'name = "mean"', ['the column "mean" stands there twice']),
+        ("accounting.overruns", "acounting.overruns", ["is nothing that a cell has"]),
+        ("columns.latency_ns.mean", "columns.{column}.mean", ["the row names none"]),
+        ('name = "over"', 'name = "over"\nstatistic = "maximum"', ['"maximum" is not a statistic']),
+        ("samples = 1000000", "samples = -1", ["the number of samples is negative (-1)"]),
+        ('why = "it', 'same_as = "low/RT"\nwhy = "it', ['same_as: "low" is not a table']),
+        ('why = "it', 'same_as = "high-1000us/Rt"\nwhy = "it', ['same_as: "Rt" is not a row of "high-1000us"']),
+        ('why = "it', 'same_as = "high-1000us/Xenomai"\nwhy = "it', ["the same as another"]),
+        ('kind = "table"', 'kind = "table"\ncolumns = "lat"', ["either columns or [[table.column]]"]),
+        ("[[table.row]]", '[[table.reprint]]\nplace="p"\ndiffers = [{ row = "leny", column = "mean", printed = "1" }]'
+         "\n[[table.row]]", ['"leny" is not a row of the table', 'did you mean "lenny"']),
+    ],
+)  # fmt: skip
+def test_refusals_name_file_place_and_remedy(was: str, becomes: str, parts: list[str]) -> None:
+    assert was in WHOLE
+    with pytest.raises(UsageError) as caught:
+        decode(WHOLE.replace(was, becomes, 1))
+    said = f"{caught.value.message} | {caught.value.remedy}"
+    for part in parts:
+        assert part in said
+
+
+def test_a_missing_table_is_refused() -> None:
+    with pytest.raises(UsageError, match='the key "table" is missing'):
+        decode(HEAD)
+
+
+def test_candidates_of_a_row_come_in_pairs() -> None:
+    text = WHOLE.replace(
+        'value = 3.420, mark = "text"', 'value = 3.4, mark = "ambiguous", candidates = [3.4, 1, 2]'
+    )
+    with pytest.raises(UsageError, match="as many candidates each"):
+        decode(text)
+
+
+def cell(**labels: str) -> dict[str, Any]:
+    return {"test": "cyclic", "labels": labels}
+
+
+def test_a_row_stands_beside_the_cells_of_its_labels_and_machine() -> None:
+    table = decode(WHOLE).tables[0]
+    ours = cell(load="disk+cpu:100", period="1000us", policy="fifo:80")
+    for preemption, label in (
+        ("none", "lenny"),
+        ("voluntary", "lenny"),
+        ("rt", "RT"),
+        ("full", None),
+        ("", None),
+    ):
+        row = table.published_for(ours, preemption)
+        assert (row.label if row else None) == label
+    by_label = table.published_for(cell(load="cpu:100+disk", period="1ms", preemption="rt"))
+    assert by_label is not None and by_label.label == "RT"
+    for other in (
+        cell(load="cpu:100+disk", period="500us"),
+        cell(load="cpu:100", period="1ms"),
+        cell(period="1ms"),
+    ):
+        assert table.published_for(other, "rt") is None
+
+
+def test_a_part_is_matched_where_the_table_names_one() -> None:
+    table = decode(WHOLE.replace('kind = "table"', 'kind = "table"\npart = "cpu"')).tables[0]
+    ours = cell(load="cpu:100+disk", period="1ms")
+    assert table.published_for(ours, "rt") is None
+    assert table.published_for(cell(part="cpu", **ours["labels"]), "rt") is not None
+
+
+def test_a_table_without_rows_that_differ_has_one_for_every_cell() -> None:
+    text = HEAD + TABLE.replace('rows = "preemption"\n', "") + '[[table.row]]\nlabel = "all"\n'
+    row = decode(text).tables[0].published_for(cell(load="cpu:100+disk", period="1ms"))
+    assert row is not None and row.label == "all"
+
+
+def test_tables_share_columns_by_name() -> None:
+    head, _, rest = TABLE.partition("[[table.column]]")
+    shared = ("[[table.column]]" + rest).replace("[[table.column]]", "[[columns.latency]]")
+    one = decode(HEAD + shared + head + 'columns = "latency"\n' + ROWS)
+    assert one == decode(WHOLE)
+    with pytest.raises(UsageError, match='there are no columns "latencies"') as caught:
+        decode(HEAD + shared + head + 'columns = "latencies"\n' + ROWS)
+    assert caught.value.remedy == 'did you mean "latency"?'
+
+
+def test_a_whole_table_may_be_of_one_kernel() -> None:
+    where = 'where = { load = "cpu:100+disk", period = "1ms", preemption = "full" }\n'
+    head, _, rest = TABLE.replace('rows = "preemption"\n', "").partition("where")
+    text = HEAD + head + where + rest.partition("\n")[2] + '[[table.row]]\nlabel = "all"\n'
+    table = decode(text).tables[0]
+    ours = cell(load="cpu:100+disk", period="1ms")
+    assert table.published_for(ours, "full") is not None
+    assert table.published_for(ours, "rt") is None and table.published_for(ours) is None

@@ -1,0 +1,95 @@
+"""howlate's own commands over SSH to a real sshd on loopback: what is measured there, interrupted and continued."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from howlate.errors import ExitCode
+from howlate.places import ROOT
+from processes import until
+from ssh import server as servers
+from ssh.server import Server, alone_where_shared
+
+pytestmark = alone_where_shared()
+
+
+def howlate(*words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    return subprocess.run(
+        [sys.executable, "-m", "howlate", *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_study_runs_there_and_the_doctor_looks_there(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        'schema = 1\nid = "short"\ntitle = "Short"\nquestion = "Does it?"\ntest = "cyclic"\n'
+        '[settings]\npolicy = "other"\nactivations = "200"\nperiod = "1ms"\n[axes]\nload = ["none", "cpu:20"]\n'
+    )
+    run = tmp_path / "run"
+    done = howlate("run", str(tmp_path / "study.toml"), "--target", server.target, "--out", str(run))
+    assert done.returncode == 0, done.stderr
+    assert json.loads((run / "run.json").read_text())["target"] == server.target
+    assert len(list((run / "cells").glob("*/summary.json"))) == 2
+    assert not server.folders()
+    done = howlate("doctor", "--target", server.target, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["findings"]
+    assert not server.folders()
+    done = howlate("doctor", "--target", f"ssh:127.0.0.1:{servers.free_port()}")
+    assert done.returncode == ExitCode.NOT_POSSIBLE
+    assert "refuses the connection" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_rounds_are_measured_there_until_the_rate_is_decided(server: Server, tmp_path: Path) -> None:
+    """Every release misses, so few of the many rounds that there is time for decide it. The same folder then holds
+    the answer, and nothing more is measured."""
+    (tmp_path / "study.toml").write_text(
+        'schema = 1\nid = "short"\ntitle = "Short"\nquestion = "Does it?"\ntest = "cyclic"\n'
+        '[settings]\npolicy = "other"\nactivations = "300"\nperiod = "1ms"\ndeadline = "1ns"\n'
+    )
+    words = ["run", str(tmp_path / "study.toml"), "--target", server.target, "--out", str(tmp_path / "run")]
+    until_decided = ["--until-decided", "--miss-rate", "0.05", "--at-most", "120s", "--json"]
+    done = howlate(*words, *until_decided)
+    shown = json.loads(done.stdout)
+    (row,) = shown["verdicts"]
+    stolen = [told for told in row["statements"] if told["rule"] == "verdict.stolen"]
+    if stolen:
+        pytest.skip(stolen[0]["text"])
+    assert (done.returncode, row["outcome"]) == (1, "FAIL")
+    assert row["rate"]["lower"] > 0.05
+    assert 10 > len(shown["cells"]) == len(list((tmp_path / "run" / "cells").glob("*/summary.json")))
+    again = json.loads(howlate(*words, *until_decided).stdout)
+    assert (again["verdicts"], len(again["cells"])) == (shown["verdicts"], len(shown["cells"]))
+
+
+def test_an_interrupted_run_leaves_nothing_there_and_goes_on(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        'schema = 1\nid = "short"\ntitle = "Short"\nquestion = "Does it?"\ntest = "cyclic"\n'
+        '[settings]\npolicy = "other"\nactivations = "2500"\nperiod = "1ms"\n[axes]\nload = ["none"]\n'
+    )
+    words = ["run", str(tmp_path / "study.toml"), "--target", server.target, "--out", str(tmp_path / "run")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    argv = [sys.executable, "-m", "howlate", *words]
+    with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert until(lambda: any((folder / "cell-1/out/0/stream").exists() for folder in server.folders()))
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate()[1]
+    assert process.returncode == ExitCode.INCONCLUSIVE, errors
+    assert b"To go on: howlate run" in errors
+    assert f"--target={server.target}".encode() in errors
+    assert not server.folders()
+    done = howlate(*words)
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "run" / "cells").glob("*/summary.json"))) == 1

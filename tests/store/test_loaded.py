@@ -1,0 +1,74 @@
+"""A run is loaded once: every file of its folder is opened at most once."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from howlate.model.loaded import RunContent
+from howlate.store.loaded import load_run
+from howlate.store.run_folder import RunFolder
+from store.runs import a_folder
+from store.streams import stream
+
+COUNTING = """
+import json, os, sys
+
+opened = []
+sys.addaudithook(lambda event, args: opened.append((str(args[0]), args[2])) if event == "open" else None)
+from howlate.__main__ import main
+
+code = main(sys.argv[2:])
+with os.fdopen(int(sys.argv[1]), "w") as out:
+    json.dump([path for path, flags in opened if not flags & (os.O_WRONLY | os.O_RDWR | os.O_DIRECTORY)], out)
+sys.exit(code)
+"""
+
+
+def times_read(run: Path, *command: str) -> collections.Counter[str]:
+    """How often the command opened each file of the run to read it."""
+    reader, writer = os.pipe()
+    with os.fdopen(reader) as answer:
+        argv = [sys.executable, "-c", COUNTING, str(writer), *command]
+        done = subprocess.run(
+            argv, pass_fds=(writer,), capture_output=True, text=True, timeout=60, check=False
+        )
+        os.close(writer)
+        assert done.returncode == 0, done.stderr
+        opened = [Path(path) for path in json.load(answer)]
+    files = [path for path in opened if path.is_relative_to(run) and path.is_file()]
+    return collections.Counter(str(path.relative_to(run)) for path in files)
+
+
+@pytest.mark.parametrize("command", [["show"], ["show", "--json"], ["show", "--cells"], ["report"]])
+def test_each_file_is_read_once(tmp_path: Path, command: list[str]) -> None:
+    folder = a_folder(tmp_path / "run", {"a": stream(list(range(100, 300))), "b": stream([7, 9, 8])})
+    counts = times_read(folder.path, command[0], str(folder.path), *command[1:])
+    assert {"run.json", "cells/a/summary.json", "cells/b/cell.json"} <= counts.keys()
+    assert set(counts.values()) == {1}, counts
+
+
+def test_the_loaded_value_holds_what_the_folder_has(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path / "run", {"a": stream([1, 2, 3]), "b": stream([7, 9, 8])})
+    folder.fail_cell("c", {"exit_code": 4, "message": "broken"})
+    content = load_run(folder.path)
+    assert content.run == folder.read_run()
+    assert list(content.summaries) == folder.summaries()
+    assert [cell.header for cell in content.cells] == [folder.cell(c)["header"] for c in ("a", "b")]
+    assert [cell.bins for cell in content.cells] == [folder.files(c).bins() for c in ("a", "b")]
+    assert content.failed == {"c": {"exit_code": 4, "message": "broken"}}
+
+
+def test_without_bins_everything_else_is_the_same(tmp_path: Path) -> None:
+    path = a_folder(tmp_path / "run", {"a": stream([1, 2, 3])}).path
+    with_bins, without = load_run(path), load_run(path, bins=False)
+    assert without.cells[0].bins is None
+    assert isinstance(without, RunContent)
+    assert without.summaries == with_bins.summaries
+    assert RunFolder.open(path).whole_cells() == ["a"]

@@ -1,0 +1,121 @@
+"""A room adds to howlate, and nothing of howlate's knows it by name."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from howlate import rooms
+from howlate.analysis.beside import find_document
+from howlate.errors import UsageError
+from howlate.places import ROOT
+from howlate.published.load import references
+from howlate.studies import studies
+
+SOURCES = ROOT / "src" / "howlate"
+
+
+def test_nothing_outside_imports_a_room() -> None:
+    room_imports = re.compile(rf"howlate\.({'|'.join(rooms.ROOMS)})\b")
+    for path in sorted(SOURCES.rglob("*.py")):
+        if path.relative_to(SOURCES).parts[0] not in rooms.ROOMS:
+            assert not room_imports.search(path.read_text(encoding="utf-8")), path
+
+
+def imported(path: Path) -> set[str]:
+    """The rooms that a file imports, wherever it does."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {name.name for name in node.names}
+    return {name.split(".")[1] for name in names if name.startswith("howlate.")}
+
+
+def test_rooms_import_only_rooms_below_them() -> None:
+    """In the order of docs/architecture.md."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text.partition("| room | what it holds |")[2].partition("\n\n")[0]
+    order = re.findall(r"^\| `(\w+)/` \|", table, re.MULTILINE)
+    assert len(order) == 12 and all((SOURCES / room).is_dir() for room in order)
+    for height, room in enumerate(order):
+        for path in sorted((SOURCES / room).rglob("*.py")):
+            assert not imported(path) & set(order[:height]), path
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    modules: dict[str, list[str]] = {}
+    for path in sorted(SOURCES.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                modules.setdefault(node.name, []).append(str(path.relative_to(SOURCES)))
+    assert {name: places for name, places in modules.items() if len(places) > 1} == {}
+
+
+def test_no_call_has_ten_arguments_without_names_and_no_function_ten_parameters() -> None:
+    for path in sorted(SOURCES.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                assert len(node.args) < 10, f"{path}:{node.lineno}"
+            elif isinstance(node, ast.FunctionDef):
+                arguments = node.args
+                parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+                assert len(parameters) < 10, f"{path}:{node.lineno}"
+
+
+def test_no_code_outside_of_the_room_names_a_published_study() -> None:
+    names = re.compile("|".join(references()))
+    for path in sorted(SOURCES.rglob("*.py")):
+        if path.relative_to(SOURCES).parts[0] not in rooms.ROOMS:
+            assert not names.search(path.read_text(encoding="utf-8")), path
+
+
+def test_a_rooms_plugins_are_found_beside_howlates_own() -> None:
+    formats = rooms.plugins("howlate.store.export")
+    assert formats["csv"] == "howlate.store.export.csv"
+    assert formats["tut2017"] == "howlate.published.export.tut2017"
+    assert list(formats) == sorted(formats)
+    assert "tut_ini" in rooms.plugins("howlate.importers")
+    assert "reference" in rooms.plugins("howlate.cli")
+    assert set(references()) < set(studies())
+
+
+def test_without_the_room_howlate_has_less_and_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rooms, "ROOMS", ())
+    assert "csv" in rooms.plugins("howlate.store.export")
+    assert "tut2017" not in rooms.plugins("howlate.store.export")
+    assert "check" in studies()
+    assert not set(references()) & set(studies())
+    assert rooms.hooks("layouts") == []
+    with pytest.raises(UsageError, match="there are no published figures"):
+        find_document("tut-2017")
+
+
+def test_without_the_room_statements_are_said_in_every_language(tmp_path: Path) -> None:
+    """In a copy of the package that has no such folder."""
+    without = shutil.ignore_patterns(*rooms.ROOMS, "__pycache__")
+    shutil.copytree(SOURCES, tmp_path / "howlate", ignore=without)
+    stored: list[dict[str, object]] = [
+        {"rule": rule, "values": {}, "text": "English."} for rule in ("cell.no-sample", "as-published.gone")
+    ]
+    code = (
+        "from howlate.rooms import hooks; assert not hooks('modules_of_results'); "
+        "from howlate.words.language import speak; from howlate.words.say import from_json, say; "
+        f"speak('de'); print(*(say(from_json(one)) for one in {stored}), sep='\\n')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONUTF8": "1"},
+        check=True,
+    )
+    assert done.stdout == "außerhalb des Aufwärmens gibt es keinen Messwert.\nEnglish.\n"

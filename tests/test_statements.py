@@ -1,0 +1,64 @@
+"""A statement is a rule and its values; its text is made from the two, and stored beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from howlate.words import statement as statements
+from howlate.words.say import english, from_json, remedy, to_json
+from howlate.words.statement import Rule, Statement, rule
+
+
+@pytest.fixture
+def taken() -> Iterator[Rule]:
+    made = rule(
+        "test.taken", "{who} took {taken_ns:time} {where}", remedy="end {who}, or give it another CPU"
+    )
+    yield made
+    del statements.RULES[made.id]
+
+
+@pytest.fixture
+def places() -> Iterator[Rule]:
+    made = rule("test.places", "at {places} place", "at {places} places", by="places")
+    yield made
+    del statements.RULES[made.id]
+
+
+def test_the_text_is_made_of_template_and_values(taken: Rule, places: Rule) -> None:
+    statement = taken(who=("gcc", "ld"), taken_ns=12_000_000, where=places(places=3))
+    assert english(statement) == "gcc, ld took 12.0 ms at 3 places"
+    assert remedy(statement) == "end gcc, ld, or give it another CPU"
+    assert english(places(places=1)) == "at 1 place"
+
+
+def test_a_statement_is_the_same_after_json(taken: Rule, places: Rule) -> None:
+    statement = taken(who=("gcc", "ld"), taken_ns=12_000_000, where=places(places=3))
+    assert from_json(to_json(statement)) == statement
+
+
+def test_values_are_exactly_the_fields(taken: Rule) -> None:
+    with pytest.raises(TypeError, match=r"test\.taken"):
+        taken(who="gcc")
+
+
+def test_a_rule_is_declared_once(taken: Rule) -> None:
+    with pytest.raises(ValueError, match="twice"):
+        rule("test.taken", "another sentence")
+
+
+def test_a_rule_that_is_not_known_keeps_its_text() -> None:
+    stored = {"rule": "cell.of-another-howlate", "values": {"a": 1}, "text": "It was late."}
+    assert english(from_json(stored)) == "It was late."
+    assert from_json("It was late.") == Statement.verbatim("It was late.")
+
+
+def test_values_of_another_kind_keep_their_text(taken: Rule) -> None:
+    stored = {
+        "rule": "test.taken",
+        "values": {"who": "gcc", "taken_ns": "long", "where": ""},
+        "text": "It was late.",
+    }
+    assert english(from_json(stored)) == "It was late."

@@ -1,0 +1,93 @@
+"""What `./dev test` says of its time: the most expensive tests of both parts, the whole, and the budget."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from howlate.places import ROOT
+from made_suite import suite
+
+TOOL = ROOT / "tools" / "suite.py"
+BURNS = """import os
+def burn(seconds):
+    end = sum(os.times()[:4]) + seconds
+    while sum(os.times()[:4]) < end: pass
+"""
+TESTS = {
+    "test_beside.py": BURNS + "def test_burns(): burn(1.2)\ndef test_does_nothing(): pass\n",
+    "probe/test_alone.py": "import time\ndef test_waits(): time.sleep(0.9)\n",
+}
+
+
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("suite_tool", TOOL)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["suite_tool"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def ran(folder: Path, budget_min: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "HOWLATE_BUDGET_MIN": budget_min}
+    argv = [sys.executable, str(TOOL), "not sweep", "tests"]
+    return subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_most_expensive_tests_are_told_and_beyond_the_budget_it_fails(tmp_path: Path) -> None:
+    """A test that burns a CPU while another test may have the second one counts half; one that waits alone, whole."""
+    done = ran(suite(tmp_path, TESTS), "0.01")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "that is beyond the budget of 0.01 min (HOWLATE_BUDGET_MIN)\n",
+    )
+    lines = done.stdout.splitlines()
+    at = lines.index("the 3 most expensive tests")
+    assert [line.split()[-1].partition("::")[2] for line in lines[at + 2 : at + 5]] == [
+        "test_waits",
+        "test_burns",
+        "test_does_nothing",
+    ]
+    waits_cpu_s, waits_clock_s = map(float, lines[at + 2].split()[:2])
+    burns_cpu_s, _ = map(float, lines[at + 3].split()[:2])
+    assert waits_cpu_s < 0.5 < 0.9 <= waits_clock_s
+    assert burns_cpu_s >= 1.2
+    assert lines[-1].startswith("about ") and "2 CPUs" in lines[-1]
+
+
+@pytest.mark.parametrize("budget", ["abc", "-1", "nan"])
+def test_a_budget_that_is_none_is_refused_before_anything_runs(tmp_path: Path, budget: str) -> None:
+    done = ran(tmp_path, budget)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f'HOWLATE_BUDGET_MIN is "{budget}"; set it to a number of minutes, or unset it\n'
+
+
+def test_the_whole_is_half_of_the_shared_cpu_time_and_the_clock_of_the_rest() -> None:
+    suite_tool = tool()
+    parts = [
+        suite_tool.Part("beside each other", 0, {}, cpu_s=600.0, clock_s=2000.0),
+        suite_tool.Part("one by one", 0, {}, cpu_s=50.0, clock_s=120.0),
+    ]
+    assert suite_tool.whole_min(120.0, parts) == pytest.approx((120 + 600) / 2 / 60 + 2)
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"),
+    [((0, 0), 0), ((1, 0), 1), ((0, 1), 1), ((5, 0), 0), ((0, 5), 0), ((5, 5), 5), ((1, 5), 1), ((2,), 2)],
+)
+@pytest.mark.parametrize("budget_min", [0.9, 1.1])
+def test_the_exit_code_is_that_of_what_failed_else_of_the_budget(
+    codes: tuple[int, ...], expected: int, budget_min: float
+) -> None:
+    """5 is pytest's where none of the tests that were asked for is in a part."""
+    suite_tool = tool()
+    parts = [suite_tool.Part("", code, {}, 0.0, 0.0) for code in codes]
+    code = suite_tool.exit_code(parts, minutes=1.0, budget_min=budget_min)
+    assert code == (1 if expected == 0 and budget_min < 1 else expected)

@@ -1,0 +1,180 @@
+"""Every rule of howlate, in every language: its values reproduce its sentence."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import re
+import string
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from babel.messages.pofile import read_po
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import howlate
+from howlate.words import language
+from howlate.words.quantities import MOST_LISTED, QUANTITIES, SEPARATORS
+from howlate.words.rooms import rules_of_results
+from howlate.words.say import AND_MORE, english, from_json, say, to_json
+from howlate.words.statement import RULES, Rule, Statement
+
+NAMES = st.text("abcdefghijklmnopqrstuvwxyz{}%`:0123456789", min_size=1, max_size=12)
+NUMBERS = st.integers(0, 10**12) | st.floats(0, 1e12, allow_nan=False)
+LISTS = st.lists(NAMES, min_size=1, max_size=9).map(tuple)
+PHRASES = st.builds(AND_MORE, shown=NAMES, count=st.integers(0, 10**6))
+DRAWN: dict[str, st.SearchStrategy[Any]] = {
+    "": NAMES | st.integers(-(10**6), 10**6) | PHRASES,
+    "percent": st.floats(0, 1),
+    "level": st.floats(0, 1),
+    "probability": st.floats(0, 1),
+    "count": st.integers(0, 10**9),
+    "asked": st.integers(0, 10**12),
+    **dict.fromkeys(SEPARATORS, LISTS),
+}
+"""The values that a field of this quantity may have; NUMBERS of a quantity that is not named."""
+
+
+def modules() -> list[str]:
+    """Every module of howlate."""
+    found = pkgutil.walk_packages(howlate.__path__, f"{howlate.__name__}.")
+    return [module.name for module in found if not module.name.endswith("__main__")]
+
+
+for each in modules():
+    importlib.import_module(each)
+EVERY = sorted(RULES)
+
+
+@pytest.fixture(autouse=True)
+def _english_afterwards() -> Iterator[None]:
+    yield
+    language.speak(language.SOURCE)
+
+
+def parts_of(template: str) -> dict[str, str]:
+    """The fields of a template, with their quantities."""
+    return {name: spec or "" for _, name, spec, _ in string.Formatter().parse(template) if name}
+
+
+def statements_of(rule: Rule) -> st.SearchStrategy[Statement]:
+    """Statements with drawn values, of the kinds that the template asks for."""
+    quantities = parts_of(rule.text) | parts_of(rule.many) | parts_of(rule.remedy)
+    drawn = {name: DRAWN.get(spec, NUMBERS) for name, spec in quantities.items()}
+    if rule.by:
+        drawn[rule.by] = st.integers(0, 10**6)
+    return st.fixed_dictionaries(drawn).map(lambda values: rule(**values))
+
+
+def written(value: Any, quantity: str) -> list[str]:
+    """What a sentence has to hold of a value, whatever its language."""
+    if isinstance(value, Statement):
+        return [str(part) for part in value.values.values()]
+    if isinstance(value, tuple) and quantity == "all":
+        return list(value)
+    if isinstance(value, tuple):
+        return [*value[:MOST_LISTED], *([str(len(value) - MOST_LISTED)] if len(value) > MOST_LISTED else [])]
+    return [QUANTITIES[quantity](value) if quantity else str(value)]
+
+
+def template_of(rule: Rule, statement: Statement) -> str:
+    """The template that a statement has in the language that is spoken."""
+    count = statement.values[rule.by] if rule.by else 1
+    return language.spoken_rule(rule, count) or (rule.many if rule.many and count != 1 else rule.text)
+
+
+@pytest.mark.parametrize("topic", sorted({rule_id.partition(".")[0] for rule_id in EVERY}))
+@given(data=st.data())
+@settings(max_examples=settings().max_examples // 10)
+def test_the_values_of_a_statement_reproduce_its_sentence(topic: str, data: st.DataObject) -> None:
+    """Of every rule; those of a topic in one test, because each test of properties costs more than a rule."""
+    for rule_id in EVERY:
+        if rule_id.partition(".")[0] == topic:
+            reproduces(RULES[rule_id], data.draw(statements_of(RULES[rule_id]), label=rule_id))
+
+
+def reproduces(rule: Rule, statement: Statement) -> None:
+    language.speak(language.SOURCE)
+    stored = json.loads(json.dumps(to_json(statement)))
+    assert from_json(stored) == statement and stored["text"] == english(statement)
+    for name in language.languages():
+        language.speak(name)
+        sentence = say(statement)
+        for field, quantity in parts_of(template_of(rule, statement)).items():
+            assert all(text in sentence for text in written(statement.values[field], quantity))
+        assert say(from_json(stored)) == sentence
+        assert to_json(statement) == stored
+
+
+@pytest.mark.parametrize("name", language.languages())
+@given(text=st.text() | st.sampled_from([rule.text for rule in RULES.values()]))
+def test_a_sentence_of_the_probe_is_never_changed_by_a_language(name: str, text: str) -> None:
+    language.speak(name)
+    assert say(Statement.verbatim(text)) == say(from_json(text)) == text
+    assert say(Statement.verbatim(text, "probe.no-such-timer")) == text
+
+
+@pytest.mark.parametrize("name", [name for name in language.languages() if name != language.SOURCE])
+def test_only_the_rules_of_results_are_translated(name: str) -> None:
+    of_results = {rule.id for rule in rules_of_results()}
+    with language.path_of(name).open("rb") as file:
+        translated = {message.context for message in read_po(file, locale=name) if message.context}
+    assert translated <= of_results
+
+
+def test_a_sentence_has_one_language() -> None:
+    """A phrase of a sentence that is not translated stays English, too."""
+    rule = Rule("test.untranslated", "There are {names}.")
+    RULES[rule.id] = rule
+    try:
+        statement = rule(names=tuple("abcdefgh"))
+        for name in language.languages():
+            language.speak(name)
+            assert say(statement) == "There are a, b, c, d, e, f and 2 more."
+    finally:
+        del RULES[rule.id]
+
+
+@pytest.mark.parametrize("name", language.languages())
+def test_what_is_stored_is_english_whatever_is_spoken(name: str) -> None:
+    language.speak(name)
+    assert to_json(AND_MORE(shown="a, b", count=3))["text"] == "a, b and 3 more"
+
+
+def test_a_stored_statement_is_said_in_the_readers_language_before_anything_else_is_imported() -> None:
+    stored = {"rule": "cell.no-sample", "values": {}, "text": "there is no sample outside warm-up."}
+    code = (
+        "from howlate.words.language import speak; from howlate.words.say import from_json, say; "
+        f"speak('de'); print(say(from_json({stored})))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "außerhalb des Aufwärmens gibt es keinen Messwert.\n"
+
+
+def test_a_stored_statement_whose_rule_is_gone_keeps_its_text() -> None:
+    language.speak("de")
+    assert (
+        say(from_json({"rule": "cell.of-another-howlate", "values": {"a": 1}, "text": "It was late."}))
+        == "It was late."
+    )
+
+
+PLURAL = re.compile(r"\{\w+(?::count|:number)?\} (?:\{things\}|[a-z-]{4,}s) (?:were|are|have)\b")
+"""A count in a sentence that only fits several."""
+
+
+def test_one_is_told_in_the_singular() -> None:
+    """A rule that counts has a form for one, chosen by the count."""
+    wrong = {rule_id: rule.text for rule_id, rule in RULES.items() if PLURAL.search(rule.text)}
+    assert wrong == {}
+    assert english(RULES["report.no-overrun"](count=1, things="wake-up")).startswith(
+        "1 wake-up was measured;"
+    )
+    assert english(RULES["report.no-overrun"](count=2, things="wake-ups")).startswith(
+        "2 wake-ups were measured;"
+    )
