@@ -2,8 +2,9 @@
 
 Makes one whole cell with the same writer that a measured cell goes through (lognormal body, rare bursts,
 period 1 ms with dither), then, each in a process of its own: reads every column (what nobody can undercut),
-makes summary and bins, makes the report, shows the summary. Prints wall time, peak memory and the ratio to
-reading. Exit code 1 if a promised limit is exceeded: statistics and report 10 s and 1 GB, show 1 s.
+makes summary and bins, makes the report, shows the summary, judges a deadline that reads the samples. Prints wall
+time, CPU time, peak memory and the ratio to reading. Exit code 1 if a promised limit is exceeded: statistics and
+report 10 s and 1 GB, show 1 s, the verdict 5 s of CPU time more than reading.
 
     python bench/hundred_million.py [--samples N] [--keep DIR]
 """
@@ -39,7 +40,7 @@ from howlate.store.summarise import summarise  # noqa: E402
 PARTS = (
     Part(
         "hundred_million",
-        "statistics and report of 1e8 samples: time, memory, ratio to reading the file",
+        "statistics, report and verdict of 1e8 samples: time, memory, ratio to reading the file",
     ),
 )
 CELL = "load=none"
@@ -47,6 +48,10 @@ LABELS = {"load": "none", "period": "1ms", "policy": "fifo:80", "timer": "clock_
 PERIOD_NS = 1_000_000
 BATCH_ROWS = 200_000
 SECONDS_MAX, BYTES_MAX, SHOW_SECONDS_MAX = 10.0, 1_000_000_000, 1.0
+VERDICT_MORE_MAX = 5.0
+"""CPU seconds that a verdict may take beyond reading the samples."""
+MISSED = "100us"
+"""A deadline that some samples miss: their clusters are counted, so the samples are read."""
 COLUMNS = [
     {"name": "release", "type": "i64"},
     {"name": "release_ns", "type": "i64"},
@@ -159,11 +164,15 @@ def step(name: str, run: Path, samples: int) -> None:
         from howlate.__main__ import main as howlate
 
         _must(howlate(["show", str(run), "--json"]))
+    elif name == "verdict":
+        from howlate.__main__ import main as howlate
+
+        _must(howlate(["verdict", str(run), "--deadline", MISSED, "--json"]), 1)
 
 
-def _must(code: int) -> None:
+def _must(code: int, wanted: int = 0) -> None:
     """A command that failed was quick for no good reason."""
-    if code != 0:
+    if code != wanted:
         raise SystemExit(f"howlate ended with exit code {code}")
 
 
@@ -216,29 +225,32 @@ def main() -> int:
             print(f"peak {memory_peak()}", file=sys.stderr)
         return 0
     with place(wanted.keep) as run:
-        steps = ("read", "statistics", "report", "show")
+        steps = ("read", "statistics", "report", "show", "verdict")
         made = run / "run.json"
         found = {
             name: measured(name, run, wanted.samples) for name in (() if made.exists() else ("make",)) + steps
         }
         stored = (run / "cells" / CELL / "samples.parquet").stat().st_size
-        samples = RunFolder(run).summary(CELL).columns["latency_ns"].count
+        samples = RunFolder(run).summary(CELL).columns["latency_ns"].count or 0
     print(f"{samples:,} samples of {stored / samples:.2f} bytes")
     for name, (seconds, cpu, peak) in found.items():
         print(f"{name:12} {seconds:6.2f} s  {cpu:6.2f} s CPU  {peak / 1e6:6.0f} MB")
     both = found["statistics"][0] + found["report"][0]
-    most = max(found["statistics"][2], found["report"][2])
+    most = max(found[name][2] for name in ("statistics", "report", "verdict"))
     show, read = found["show"][0], found["read"][0]
+    more = found["verdict"][1] - found["read"][1]
     print(
         f"statistics and report: {both:.2f} s (at most {SECONDS_MAX:.0f}), {most / 1e6:.0f} MB (at most 1000)"
     )
     print(f"that is {both / read:.1f} times merely reading the file")
     print(f"show: {show:.2f} s (at most {SHOW_SECONDS_MAX:.0f})")
+    print(f"verdict: {more:.2f} s of CPU time more than reading (at most {VERDICT_MORE_MAX:.0f})")
     figures = [
         Figure("samples", samples),
         Figure("statistics and report", round(both, 2), "s", at_most=SECONDS_MAX),
         Figure("most memory", round(most / 1e6), "MB", at_most=BYTES_MAX / 1e6),
         Figure("show", round(show, 2), "s", at_most=SHOW_SECONDS_MAX),
+        Figure("verdict, CPU time beyond reading", round(more, 2), "s", at_most=VERDICT_MORE_MAX),
         Figure("statistics and report, times reading the file", round(both / read, 1)),
     ]
     return 0 if all_kept(figures, wanted.figures) else 1

@@ -27,14 +27,14 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from figures import Figure, Part, add_option, all_kept  # noqa: E402
 
-from howlate.lab.bench import Bench, Line  # noqa: E402
+from howlate.lab.bench import Bench, LineResult  # noqa: E402
 from howlate.lab.guest import Tick  # noqa: E402
+from howlate.lab.watch import Limits  # noqa: E402
 from howlate.model.study import read_study  # noqa: E402
 from howlate.pace import Pace  # noqa: E402
-from howlate.plan import planned_length  # noqa: E402
 from howlate.plan.cost import cell_cost_s, kind_of  # noqa: E402
 from howlate.prepare import Asked, prepare  # noqa: E402
-from howlate.targets import Target, open_lab  # noqa: E402
+from howlate.targets import LabOptions, Target, open_lab  # noqa: E402
 
 PARTS = (
     Part("lab_costs", "CPU time of the lab's cells, against the model that a plan's times follow, by load"),
@@ -65,7 +65,7 @@ def main() -> int:
     add_option(parser)
     asked = parser.parse_args()
     changes = [f"activations={asked.activations}", *([f"load={asked.loads}"] if asked.loads else [])]
-    target = open_lab(asked.kernel, cached=False)
+    target = open_lab(asked.kernel, LabOptions(cached=False))
     costs = measured(target, changes) + measured(target, [*SHORT], ", 30 ms")
     host = of_host(costs)
     for cost in costs:
@@ -141,21 +141,19 @@ def measured(target: Target, changes: list[str], more: str = "") -> list[Cost]:
             used: list[float] = []
             with patch.object(Bench, "run", _noting(used)):
                 target.run_cell(cell, Path(folder) / "stream", lambda _: None)
-            model_s = cell_cost_s(cell, planned_length(cell, prepared.can))
+            model_s = cell_cost_s(cell)
             name = cell.labels["load"] + more
             found.append(Cost(name, kind_of(cell), model_s, max(used)))
             print(f"{name:20} {max(used):6.2f} s, model {model_s:6.2f} s", flush=True)
     return found
 
 
-def _noting(used: list[float]) -> Callable[..., list[Line]]:
+def _noting(used: list[float]) -> Callable[..., list[LineResult]]:
     """Bench.run, with the guest's CPU time so far noted at each tick."""
     run = Bench.run
 
-    def noting(
-        self: Bench, lines: Sequence[Sequence[str]], limit_s: float, _tick: Tick, virtual_s: float
-    ) -> list[Line]:
-        return run(self, lines, limit_s, used.append, virtual_s)
+    def noting(self: Bench, lines: Sequence[Sequence[str]], limits: Limits, _tick: Tick) -> list[LineResult]:
+        return run(self, lines, limits, used.append)
 
     return noting
 

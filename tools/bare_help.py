@@ -12,14 +12,23 @@ import sys
 import textwrap
 from pathlib import Path
 
-CLI = Path(__file__).resolve().parents[1] / "src" / "howlate" / "cli"
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "howlate"
+CLI = PACKAGE / "cli"
+ROOMS = sorted(PACKAGE.glob("*/cli"))
+"""More commands, in the rooms of src/howlate/rooms.py."""
 WIDTH = 100
 
 
 def file_of(folder: Path, word: str) -> Path:
     """`run.py`, `import_.py` or `lab/__init__.py`."""
-    places = (folder / (word + ".py"), folder / (word + "_.py"), folder / word / "__init__.py")
+    names = (word + ".py", word + "_.py", word + "/__init__.py")
+    places = [place / name for place in places_of(folder) for name in names]
     return next((place for place in places if place.exists()), places[0])
+
+
+def places_of(folder: Path) -> "list[Path]":
+    """The folders with the commands of a folder."""
+    return [folder, *ROOMS] if folder == CLI else [folder]
 
 
 def summary(file: Path) -> str:
@@ -30,7 +39,8 @@ def summary(file: Path) -> str:
 
 def commands(folder: Path) -> "list[tuple[str, str]]":
     """The commands of a folder, each with its line."""
-    names = sorted(path.stem.rstrip("_") for path in folder.iterdir() if not path.name.startswith("_"))
+    paths = [path for place in places_of(folder) for path in place.iterdir()]
+    names = sorted(path.stem.rstrip("_") for path in paths if not path.name.startswith("_"))
     return [(name, summary(file_of(folder, name))) for name in names]
 
 
@@ -51,14 +61,14 @@ def text_of(call: ast.Call, keyword: str) -> str:
     return ""
 
 
-def options(tree: ast.AST, folder: Path) -> "list[tuple[str, str]]":
+def options(tree: ast.AST, file: Path) -> "list[tuple[str, str]]":
     """The options that the decorators of a function declare; those of a shared decorator are in its own function."""
     rows = []
     for decorator in getattr(tree, "decorator_list", []):
         if is_click(decorator, "option"):
             rows.append(option(decorator))
         elif isinstance(decorator, ast.Name):
-            rows += shared(folder, decorator.id)
+            rows += shared(file, decorator.id)
     return rows
 
 
@@ -70,13 +80,26 @@ def option(call: ast.Call) -> "tuple[str, str]":
     return " ".join(filter(None, (", ".join(names), text_of(call, "metavar")))), text_of(call, "help")
 
 
-def shared(folder: Path, decorator: str) -> "list[tuple[str, str]]":
-    """The options of a decorator that several commands have."""
-    for file in sorted(folder.glob("_*.py")):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and node.name == decorator:
-                return [option(call) for call in ast.walk(node) if is_click(call, "option")]  # type: ignore[arg-type]
+def shared(command: Path, decorator: str) -> "list[tuple[str, str]]":
+    """The options of a decorator that stands in the command's own file, or that several commands have."""
+    files = [command, *(file for place in (command.parent, CLI) for file in sorted(place.glob("_*.py")))]
+    for node in (node for file in files for node in ast.parse(file.read_text(encoding="utf-8")).body):
+        if decorator in names_of(node):
+            rows = []
+            for part in ast.walk(node):
+                if is_click(part, "option"):
+                    rows.append(option(part))  # type: ignore[arg-type]
+                elif isinstance(part, ast.Name) and part.id.endswith("_option") and part.id != decorator:
+                    rows += shared(command, part.id)
+            return rows
     return []
+
+
+def names_of(node: ast.AST) -> "list[str]":
+    """What a statement defines: a function, or a value."""
+    if isinstance(node, ast.FunctionDef):
+        return [node.name]
+    return [target.id for target in getattr(node, "targets", []) if isinstance(target, ast.Name)]
 
 
 def page(title: str, rows: "list[tuple[str, str]]") -> str:
@@ -111,7 +134,7 @@ def help_of(name: str, words: "list[str]") -> str:
         "Usage: " + " ".join((name, *path)) + (" COMMAND [ARGS]...\n\n" if is_group else " [OPTIONS] ...\n\n")
     )
     text += textwrap.indent(described, "  ") + "\n"
-    rows = options(function, CLI if folder == CLI else folder)
+    rows = options(function, file)
     if rows:
         text += page("Options", rows)
     if is_group:

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The README's two commands on a bare system of its own making: git, ca-certificates and what the distribution marks as essential.
 #   ./dev fresh                                   both on Debian 12
+#   ./dev fresh wheel [--suite SUITE]             the wheel of `./dev wheel`, where there is Python and no compiler
 #   ./dev fresh check|test [--suite SUITE] [PYTEST ARGUMENTS]   one of them, on Debian (bookworm, trixie, ...) or Ubuntu (noble, ...)
 # The system is made with debootstrap in a temporary folder and is gone afterwards. It takes over from this host how the archive and
 # the package index are reached (apt's mirror, pip's configuration, trusted certificates, name servers) and nothing else.
@@ -12,7 +13,7 @@ root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 
 original=("$@")
 which=both
-case ${1:-} in both | check | test) which=$1 && shift ;; esac
+case ${1:-} in both | check | test | wheel) which=$1 && shift ;; esac
 suite=bookworm
 arguments=()
 while [ $# -gt 0 ]; do
@@ -24,12 +25,14 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ "$which" = test ] || [ ${#arguments[@]} -eq 0 ] ||
-  die $EXIT_USAGE "there is no './dev fresh ${arguments[*]}'; choose check or test, and --suite SUITE"
+  die $EXIT_USAGE "there is no './dev fresh ${arguments[*]}'; choose check, test or wheel, and --suite SUITE"
 case $suite in
   bullseye | bookworm | trixie | forky | sid) distribution=debian fallback=http://deb.debian.org/debian components=main script=sid ;;
   focal | jammy | noble | resolute) distribution=ubuntu fallback=http://archive.ubuntu.com/ubuntu components=main,universe script=gutsy ;;
   *) die $EXIT_USAGE "the suite '$suite' is not known here; choose bookworm, trixie, jammy, noble or resolute" ;;
 esac
+wheel=$(find "$root/build/wheel" -name '*.whl' 2>/dev/null | head -n 1)
+[ "$which" != wheel ] || [ -n "$wheel" ] || die $EXIT_NOT_POSSIBLE "there is no wheel in build/wheel. Build it first: ./dev wheel"
 [ "$(id -u)" = 0 ] || die $EXIT_NOT_POSSIBLE "a bare system is made with debootstrap, which only root can run. Call it as root"
 need_packages debootstrap git curl gpg debian-archive-keyring
 [ -z "$(git -C "$root" status --porcelain --untracked-files=no)" ] || say "changes that are not committed are not part of what is tried"
@@ -90,7 +93,12 @@ if [ "$distribution" = ubuntu ]; then
     { tail -n 5 "$bare.log" >&2; die $EXIT_BROKEN "the updates of $suite could not be listed"; }
 fi
 
-git clone --quiet --no-hardlinks "$root" "$bare/root/howlate"
+if [ "$which" = wheel ]; then
+  mkdir "$bare/root/howlate" # a folder to work in: the checkout is not there
+  cp "$wheel" "$bare/root/howlate/"
+else
+  git clone --quiet --no-hardlinks "$root" "$bare/root/howlate"
+fi
 
 inside() { # command ...
   say "on the bare system: $*"
@@ -103,5 +111,12 @@ inside() { # command ...
   return "$code"
 }
 
+if [ "$which" = wheel ]; then
+  inside sh -c 'DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends python3-venv >/dev/null 2>&1'
+  inside python3 -m venv /opt/howlate
+  inside /opt/howlate/bin/pip install --quiet "./${wheel##*/}"
+  inside /opt/howlate/bin/howlate check
+  exit
+fi
 [ "$which" = test ] || inside ./howlate check
 [ "$which" = check ] || inside ./dev test "${arguments[@]}"

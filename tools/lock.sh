@@ -5,7 +5,7 @@ root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 cd "$root"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-python3 -m venv "$work/venv"
+/usr/bin/python3 -m venv "$work/venv" # Debian 12's, the oldest that howlate supports: it pins what that one can install
 "$work/venv/bin/pip" install --quiet pip-tools
 compile=("$work/venv/bin/pip-compile" --quiet --generate-hashes --strip-extras --allow-unsafe --no-header
   --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --upgrade)

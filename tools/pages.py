@@ -38,10 +38,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from howlate.report.compare import Comparison, compare
-from howlate.report.content import RunContent, read_content
-from howlate.report.markdown import Wanted, summary, table
+from howlate.analysis.compare import Comparison, compare
+from howlate.model.loaded import RunContent
+from howlate.report.markdown import Wanted, sheet_markdown, summary, table
 from howlate.report.pictures import figures_of, write_pictures
+from howlate.store.loaded import load_run
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "studies"
@@ -138,7 +139,7 @@ class Filled:
 
     @cache  # noqa: B019  (one page at a time, and the program ends)
     def content(self, run: str) -> RunContent:
-        return read_content(self._folder / run, bins=False)
+        return load_run(self._folder / run, bins=False)
 
     @cache  # noqa: B019
     def comparison(self, run: str) -> Comparison:
@@ -180,7 +181,7 @@ class Filled:
         lists = {name: tuple(options.pop(name, "").split(",")) for name in ("by", "figures", "published")}
         split = {name: tuple(filter(None, values)) for name, values in lists.items()}
         wanted = Wanted(column, split["by"], split["figures"], split["published"], options)
-        return table(self.comparison(run), wanted)
+        return sheet_markdown(table(self.comparison(run), wanted))
 
     def _summary(self, block: Block) -> Sequence[str]:
         run, *about = block.words
@@ -202,7 +203,7 @@ class Filled:
     @cache  # noqa: B019
     def _pictures(self, run: str) -> Path:
         folder = self._folder / f"{run}-pictures"
-        contents = [read_content(self._folder / run)]
+        contents = [load_run(self._folder / run)]
         known = {name for name, _figure in figures_of(contents, published=True)}
         wanted = {b.words[1] for b in self._page.blocks if b.kind == "picture" and b.words[0] == run}
         if unknown := wanted - known:

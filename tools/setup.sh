@@ -6,7 +6,7 @@
 built=no
 : "${root:?}"
 
-# Exit codes of DESIGN.md.
+# The exit codes of docs/architecture.md.
 EXIT_USAGE=2
 EXIT_NOT_POSSIBLE=3
 EXIT_BROKEN=4
@@ -96,8 +96,8 @@ see_needs() { # argument ...
   needs=probe
   case ${1:-} in
     "" | -h | --help | --version) needs=nothing ;;
-    studies | reference) needs=nothing ;;
-    show | compare | report | export | import) needs=python ;;
+    studies | reference | completion) needs=nothing ;;
+    show | compare | report | export | import | query | history | verdict | plan) needs=python ;;
     lab) case ${2:-} in "") needs=nothing ;; kernels | clean) needs=python ;; esac ;;
   esac
   if [ "${1:-}" = probe ]; then
@@ -327,7 +327,7 @@ venv_is_old() {
 
 # Is there a virtual environment that can tell the help, whatever its age?
 can_speak() {
-  ! venv_is_old "$root/requirements.lock" || "$root/.venv/bin/python" -c 'import click, rich' 2>/dev/null
+  ! venv_is_old "$root/requirements.lock" || "$root/.venv/bin/python" -c 'import click, polib, rich' 2>/dev/null
 }
 
 # need_venv LOCK: the virtual environment holds what LOCK pins, by hash.
