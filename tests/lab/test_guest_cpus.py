@@ -76,7 +76,7 @@ def test_what_cannot_be_is_refused_with_the_reason() -> None:
         {"clock": REAL, "cpus": 2, "turn_ns": 5_000},
     ):
         with pytest.raises(UsageError):
-            Machine.of("amd64", **wrong)  # type: ignore[arg-type]
+            Machine.of("amd64", **wrong)
     assert Machine.of("arm64", REAL, 4).turn_ns == 0
 
 
