@@ -38,9 +38,10 @@ def test_two_guests_ask_and_answer_the_same(tmp_path: Path, booted: Path, kind: 
 
 
 @pytest.mark.parametrize("kernel", [RT, pytest.param(STANDARD, marks=pytest.mark.sweep)])
-def test_twice_the_work_on_the_other_cpu_takes_twice_as_long_up_to_the_turns(
+def test_work_on_the_other_cpu_is_found_again_up_to_the_turns(
     tmp_path: Path, booted: Path, kernel: str
 ) -> None:
+    """Both CPUs are equally fast: the one that works needs as long as the one that calibrated the work."""
     on = bench(tmp_path, kernel, snapshots=booted, machine=with_cpus(2))
     least = []
     for work in ("0ns", "500us", "1ms"):
@@ -48,5 +49,5 @@ def test_twice_the_work_on_the_other_cpu_takes_twice_as_long_up_to_the_turns(
         path.write_bytes(stream_of(on, question("wake", f"--work={work}")))
         least.append(int(read_stream(path).columns[0]["answer_ns"].min()))
     none, once, twice = least
-    assert once - none > 3 * TURNS_NS
-    assert abs((twice - none) - 2 * (once - none)) <= TURNS_NS
+    assert abs(once - none - 500_000) <= TURNS_NS
+    assert abs(twice - none - 1_000_000) <= TURNS_NS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from statistics import median
@@ -12,7 +13,7 @@ import pytest
 from howlate.lab.bench import PROBE
 from howlate.lab.machine import Machine
 from howlate.store.stream import StreamReader
-from lab.guests import LIMITS, RT, bench, cell, difference, stream_of, with_cpus
+from lab.guests import LIMITS, RT, STANDARD, bench, cell, difference, stream_of, with_cpus
 
 
 def latencies(stream: bytes) -> list[int]:
@@ -21,6 +22,15 @@ def latencies(stream: bytes) -> list[int]:
         for batch in StreamReader(BytesIO(stream)).batches()
         for value in batch.columns.get("latency_ns", ())
     ]
+
+
+def work_of(stream: bytes) -> int:
+    """What the only load did."""
+    reader = StreamReader(BytesIO(stream))
+    for _ in reader.batches():
+        pass
+    (load,) = (reader.trailer or {})["loads"]
+    return int(load["units"])
 
 
 @pytest.mark.parametrize("mips", [250, pytest.param(125, marks=pytest.mark.sweep)])
@@ -48,6 +58,31 @@ def test_beside_another_cpu_each_has_its_share_whether_the_other_has_work_or_not
         for load in ([], ["--load=cpu:100,cpus=0"])
     )
     assert 0.9 < beside / idle < 1.1
+
+
+@pytest.mark.parametrize(
+    ("kernel", "cpus", "mips"),
+    [
+        (RT, 2, 1000),
+        pytest.param(RT, 2, 250, marks=pytest.mark.sweep),
+        pytest.param(RT, 3, 1000, marks=pytest.mark.sweep),
+        pytest.param(STANDARD, 4, 1000, marks=pytest.mark.sweep),
+        pytest.param(RT, 4, 1000, marks=pytest.mark.sweep),
+    ],
+)
+def test_each_cpu_executes_the_share_that_is_stated(
+    tmp_path: Path, booted: Path, kernel: str, cpus: int, mips: int
+) -> None:
+    """By the work that a load does on each in turn. Each event of the guest (a tick, a timer that is set) shifts a
+    share by a part of a turn, and takes as many more turns as the guest is slower."""
+    machine = replace(with_cpus(cpus), mips=mips)
+    on = bench(tmp_path, kernel, fresh=True, snapshots=booted, machine=machine)
+    done = [
+        work_of(stream_of(on, cell(200, "--dither", f"--load=cpu:100,cpus={cpu}"))) for cpu in range(cpus)
+    ]
+    stated = machine.guest_cpus.cpu_mips
+    for work, share in zip(done, stated, strict=True):
+        assert work / sum(done) == pytest.approx(share / sum(stated), rel=0.1)
 
 
 def test_several_cpus_have_the_clock_source_of_one(tmp_path: Path, booted: Path) -> None:

@@ -1,6 +1,6 @@
 // Tasks that take what nobody else wants of each CPU. A guest's CPUs share one virtual clock: beside an idle one, a busy one
-// would execute twice as much in the same time. With them each CPU always executes the same share of the machine's
-// instructions.
+// would execute twice as much in the same time. With them the share of the machine's instructions that each
+// CPU executes is constant.
 #pragma once
 
 #include <atomic>

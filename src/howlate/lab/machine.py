@@ -14,6 +14,7 @@ from howlate.lab import window
 from howlate.lab.devices import device_arguments
 from howlate.model.guest_cpus import MOST_MIPS, GuestCpus
 from howlate.model.run import REAL, VIRTUAL
+from howlate.model.turns import Turns, turns_of
 from howlate.store.files import file_hash
 from howlate.words.statement import rule
 
@@ -210,28 +211,34 @@ class Machine:
 
     def _cpus(self) -> list[str]:
         """QEMU refuses a record for a machine that it makes with several CPUs itself, and keeps one for CPUs that are
-        devices."""
+        devices. What the guest does not know of (`nr_cpus`) makes the others equally fast (model/turns.py)."""
         if self.clock == REAL or self.cpus == 1:
             return ["-smp", str(self.cpus)]
+        counted = self._taken.counted
         further = [
             f"{self.architecture.further_cpu},socket-id=0,core-id={number},thread-id=0"
-            for number in range(1, self.cpus)
+            for number in range(1, counted)
         ]
         return [
-            *("-smp", f"1,maxcpus={self.cpus},sockets=1,cores={self.cpus},threads=1"),
+            *("-smp", f"1,maxcpus={counted},sockets=1,cores={counted},threads=1"),
             *(word for device in further for word in ("-device", device)),
         ]
 
     def _turns(self, boots: bool) -> list[str]:
-        """A turn ends with the next timer of the virtual clock at the latest, and QEMU divides what is left until
-        then by the number of CPUs. This timer is a network filter's without a card: the guest knows nothing of it."""
+        """A turn ends with the next timer of the virtual clock at the latest (model/turns.py). This timer is a
+        network filter's without a card: the guest knows nothing of it."""
         if not self.turn_ns:
             return []
-        interval_us = _BOOT_INTERVAL_US if boots else self.turn_ns * self.cpus // 1000
+        interval_us = _BOOT_INTERVAL_US if boots else self._taken.interval_ns // 1000
         return [
             *("-netdev", "hubport,id=turns,hubid=0"),
             *("-object", f"filter-buffer,id=turn,netdev=turns,interval={interval_us}"),
         ]
+
+    @property
+    def _taken(self) -> Turns:
+        """The turns of several CPUs."""
+        return turns_of(self.cpus, self.turn_ns, SHIFTS[self.mips])
 
     def _time(self, boot_shift: int | None) -> list[str]:
         if self.clock == REAL:
@@ -255,7 +262,8 @@ class Machine:
         own = ["quiet", "loglevel=4", "nokaslr", "panic=-1", "random.trust_cpu=off", "rdinit=/init"]
         clocks = self.architecture.clocks if self.clock == VIRTUAL else ()
         # The probe starts the others (docs/lab/guests.md, "Several CPUs").
-        cpus = self.architecture.several if self.clock == VIRTUAL and self.cpus > 1 else ()
+        several = self.clock == VIRTUAL and self.cpus > 1
+        cpus = (*self.architecture.several, f"nr_cpus={self.cpus}") if several else ()
         return " ".join([f"console={self.architecture.console}", *own, *clocks, *cpus, *parameters])
 
     def emulator(self) -> Path:

@@ -7,12 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from howlate.model.turns import Turns, turns_of
 from howlate.model.units import format_duration, parse_duration_ns
 
 GUEST = "guest"
 """The label of cells whose guest is not the usual one."""
 MOST_MIPS = 1000
-_TEXT = re.compile(r"(?P<cpus>\d+) CPUs? of (?P<cpu_mips>\d+) MIPS(?: in turns of (?P<turn>\S+))?")
+_TEXT = re.compile(
+    r"(?P<cpus>\d+) CPUs? of (?P<cpu_mips>\d+) MIPS(?: on average)?(?: in turns of (?P<turn>\S+))?"
+)
+_UNEQUAL = 0.05
+"""From which difference on, as a share of their mean, the CPUs' speeds are not called one speed."""
 
 
 @dataclass(frozen=True)
@@ -26,14 +31,26 @@ class GuestCpus:
     """The longest stretch that one CPU executes before another's turn; 0 with one CPU."""
 
     @property
-    def cpu_mips(self) -> int:
-        """The speed of each CPU: while a cell is measured, no CPU is ever idle."""
+    def mean_mips(self) -> int:
+        """The mean speed of its CPUs: while a cell is measured, none is ever idle."""
         return round(self.mips / self.cpus)
 
     @property
+    def cpu_mips(self) -> tuple[int, ...]:
+        """The speed of each CPU."""
+        if self._turns is None:
+            return (self.mean_mips,) * self.cpus
+        return tuple(round(self.mips * share) for share in self._turns.shares)
+
+    @property
     def slower(self) -> float:
-        """How many times longer than in the usual guest the same instructions take."""
-        return MOST_MIPS / self.cpu_mips
+        """How many times longer than in the usual guest the same instructions take, on average."""
+        return MOST_MIPS / self.mean_mips
+
+    @property
+    def _turns(self) -> Turns | None:
+        shift = (MOST_MIPS // self.mips).bit_length() - 1
+        return turns_of(self.cpus, self.turn_ns, shift) if self.turn_ns else None
 
     @classmethod
     def of_facts(cls, values: Mapping[str, Any]) -> GuestCpus:
@@ -53,12 +70,12 @@ class GuestCpus:
         cpus, mips = int(match["cpus"]), int(match["cpu_mips"]) * int(match["cpus"])
         return cls(cpus, mips, parse_duration_ns(match["turn"]) if match["turn"] else 0)
 
-    def facts(self) -> dict[str, int]:
+    def facts(self) -> dict[str, int | str]:
         """The facts that a guest cannot know about itself."""
         return {
             "lab.cpus": self.cpus,
             "lab.mips": self.mips,
-            "lab.cpu_mips": self.cpu_mips,
+            "lab.cpu_mips": ",".join(map(str, self.cpu_mips)),
             **({"lab.turn_ns": self.turn_ns} if self.turn_ns else {}),
         }
 
@@ -68,7 +85,9 @@ class GuestCpus:
 
     def __str__(self) -> str:
         turns = f" in turns of {format_duration(self.turn_ns)}" if self.turn_ns else ""
-        return f"{self.cpus} CPU{'' if self.cpus == 1 else 's'} of {self.cpu_mips} MIPS{turns}"
+        unequal = self._turns is not None and self._turns.spread >= _UNEQUAL
+        mips = f"{self.mean_mips} MIPS{' on average' if unequal else ''}"
+        return f"{self.cpus} CPU{'' if self.cpus == 1 else 's'} of {mips}{turns}"
 
 
 USUAL = GuestCpus()

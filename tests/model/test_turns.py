@@ -1,0 +1,38 @@
+"""How a guest's CPUs share its virtual clock."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from howlate.model.turns import _shares, turns_of
+
+SHARES = {2: (1 / 2, 1 / 2), 3: (0.327, 0.272, 0.401), 4: (0.235, 0.204, 0.305, 0.256)}
+"""From 10 us on, at every speed."""
+
+
+def test_the_shares_of_two_and_four_cpus_by_hand() -> None:
+    """What is left is divided anew for each CPU that was asked to leave: 1/2, 1/2 of 1/2, then twice 1/8; and 1/4,
+    3/16, 9/64, 27/256, then four times 81/1024. 1024 divides both, so that nothing remains."""
+    assert _shares(2, 2, 1024) == (5 / 8, 3 / 8)
+    parts = [(3 / 4) ** k / 4 + 81 / 1024 for k in range(4)]
+    assert _shares(4, 4, 1024 * 1024) == pytest.approx(parts, abs=0.001)
+
+
+@pytest.mark.parametrize(("turn_us", "shift"), itertools.product((10, 20, 33, 100, 1000), range(4)))
+@pytest.mark.parametrize("cpus", SHARES)
+def test_from_ten_microseconds_on_they_depend_on_neither_turn_nor_speed(
+    cpus: int, turn_us: int, shift: int
+) -> None:
+    turns = turns_of(cpus, turn_us * 1000, shift)
+    assert turns.shares == pytest.approx(SHARES[cpus], abs=0.005)
+    assert sum(turns.shares) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("cpus", "turn_us"), itertools.product((2, 3, 4), range(1, 50)))
+def test_no_turn_is_longer_than_asked_for(cpus: int, turn_us: int) -> None:
+    """A CPU is lent the length of the interval divided by the number of CPUs that are counted."""
+    turns = turns_of(cpus, turn_us * 1000, 0)
+    assert 0 < turns.interval_ns <= turn_us * 1000 * turns.counted
+    assert turns.interval_ns % 1000 == 0
