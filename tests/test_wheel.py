@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import howlate
-from howlate.places import ARCHITECTURES, ROOT, probe_path
+from howlate.places import ARCHITECTURES, ROOT, emulator_clock_path, probe_path
 
 ARCHITECTURE = ARCHITECTURES[os.uname().machine]
 
@@ -36,6 +36,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     (folder / "probes" / ARCHITECTURE).mkdir(parents=True)
     (folder / "probes" / ARCHITECTURE / "howlate-probe").symlink_to(probe_path())
+    (folder / "probes" / ARCHITECTURE / "howlate-clock.so").symlink_to(emulator_clock_path())
     done = build(folder / "out", folder / "probes")
     assert done.returncode == 0, done.stderr
     (made,) = (folder / "out").iterdir()
@@ -96,6 +97,7 @@ def test_it_holds_probe_studies_documents_modules_and_settings(wheel: Path) -> N
     assert wheel.name == f"howlate-{howlate.__version__}-py3-none-any.whl"
     assert {
         f"howlate/probes/{ARCHITECTURE}/howlate-probe",
+        f"howlate/probes/{ARCHITECTURE}/howlate-clock.so",
         "howlate/studies/check.toml",
         "howlate/published/studies/tut-2017.toml",
         "howlate/published/documents/tut-2017.toml",

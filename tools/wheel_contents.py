@@ -1,4 +1,5 @@
-"""What a wheel holds beside the Python package: the static probes, the sources of the kernel modules, settings.toml.
+"""What a wheel holds beside the Python package: the static probes and a library for the lab's QEMU, the sources of
+the kernel modules, settings.toml.
 
 A build hook of hatchling (`./dev wheel`). The probes are taken from build/cross/, where all of them have to be; where
 $HOWLATE_WHEEL_PROBES names another folder, those that are in it.
@@ -14,13 +15,19 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ARCHITECTURES = ("x86_64", "aarch64", "armv7", "riscv64")
 PROBE = "howlate-probe"
+CLOCK = "howlate-clock.so"
+"""For the QEMU of the lab."""
 
 
 def contents(root: Path, environment: dict[str, str]) -> dict[str, str]:
     """Files of the checkout -> where they are in the wheel. SystemExit with a sentence where a probe is not built."""
     other_folder = environment.get("HOWLATE_WHEEL_PROBES")
     folder = Path(other_folder) if other_folder else root / "build" / "cross"
-    built = [name for name in ARCHITECTURES if os.access(folder / name / PROBE, os.X_OK)]
+    built = [
+        name
+        for name in ARCHITECTURES
+        if os.access(folder / name / PROBE, os.X_OK) and (folder / name / CLOCK).is_file()
+    ]
     absent = [name for name in ARCHITECTURES if name not in built]
     if absent if not other_folder else not built:
         raise SystemExit(
@@ -28,7 +35,11 @@ def contents(root: Path, environment: dict[str, str]) -> dict[str, str]:
             "`./dev wheel` builds them and the wheel. To use howlate from this checkout, install nothing and call "
             "./howlate"
         )
-    probes = {str(folder / name / PROBE): f"howlate/probes/{name}/{PROBE}" for name in built}
+    probes = {
+        str(folder / name / file): f"howlate/probes/{name}/{file}"
+        for name in built
+        for file in (PROBE, CLOCK)
+    }
     modules = {str(path): f"howlate/kmod/{path.name}" for path in sorted((root / "kmod").iterdir())}
     return {**probes, **modules, str(root / "settings.toml"): "howlate/settings.toml"}
 

@@ -42,6 +42,12 @@ NOT_STARTED = rule(
     remedy="in a checkout, `howlate check` builds it again; else install howlate again",
 )
 
+NO_CLOCK = rule(
+    "place.no-clock",
+    "the library that keeps the host's clock from guests is not there ({path} does not exist)",
+    remedy="{remedy}",
+)
+
 ROOT = Path(__file__).resolve().parents[2]
 """The root of a checkout."""
 _PROBES = Path(__file__).resolve().parent / "probes"
@@ -72,6 +78,7 @@ def probe_path() -> Path:
     return _probe("HOWLATE_PROBE", ROOT / "build" / "probe", "`howlate check` builds it")
 
 
+_CLOCK = "howlate-clock.so"
 _NOT_IN_WHEEL = "install one that `./dev wheel` built, or call ./howlate in a checkout"
 
 
@@ -133,6 +140,19 @@ def _ready(what: tuple[str, ...], words: str) -> None:
         raise NotPossibleError(NOT_HAD(what=words))
     if code != 0:
         raise TargetError(NOT_READY(what=words))
+
+
+def emulator_clock_path() -> Path:
+    """The library that the QEMU of a guest in virtual time is given (probe/emulator/clock.cpp), built beside this
+    machine's probe."""
+    given = os.environ.get("HOWLATE_PROBE")
+    own = _packaged(os.uname().machine) if INSTALLED else ROOT / "build" / "probe"
+    folders = [*([Path(given).parent] if given else []), own]
+    found = next((folder / _CLOCK for folder in folders if (folder / _CLOCK).is_file()), None)
+    if found is None:
+        remedy = _NOT_IN_WHEEL if INSTALLED else "`howlate check` builds it with the probe"
+        raise TargetError(NO_CLOCK(path=own / _CLOCK, remedy=remedy))
+    return found
 
 
 def _own_probe(arch: str) -> str:

@@ -25,6 +25,7 @@ from howlate.lab.machine import Machine, Places
 from howlate.lab.monitor import TOO_LATE, GoneError, LateError, Monitor
 from howlate.lab.watch import Limits, Watch, used_by
 from howlate.model.run import VIRTUAL
+from howlate.places import emulator_clock_path
 from howlate.words.statement import Statement, rule
 
 NO_SETPRIV = rule(
@@ -149,7 +150,11 @@ class Guest:
             errors = stack.enter_context(self._errors.open("wb"))
             stack.callback(self._end)
             handles = [theirs.fileno()] if theirs else []
-            process = self._process = _start(argv, errors.fileno(), handles)
+            clock: int | None = None
+            if boot.machine.clock == VIRTUAL:
+                clock = os.open(emulator_clock_path(), os.O_RDONLY)
+                stack.callback(os.close, clock)
+            process = self._process = _start(argv, errors.fileno(), handles, clock)
             if theirs is not None:
                 theirs.close()
                 self.monitor = Monitor(ours, self.check)
@@ -309,11 +314,18 @@ class Guest:
         return console_of(self.console)
 
 
-def _start(argv: list[str], errors: int, handles: Sequence[int]) -> subprocess.Popen[bytes]:
+def _start(
+    argv: list[str], errors: int, handles: Sequence[int], clock: int | None
+) -> subprocess.Popen[bytes]:
+    """`clock`: the opened library that stands in for the host's clock; its path may have characters that end one."""
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise NotPossibleError(NO_SETPRIV())
     with_parent = [setpriv, "--pdeathsig", "KILL", "--", "/bin/sh", "-c", _WITH_PARENT, str(os.getpid())]
+    environment = dict(os.environ)
+    if clock is not None:
+        others = environment.get("LD_PRELOAD", "")
+        environment["LD_PRELOAD"] = f"/proc/self/fd/{clock} {others}".rstrip()
     try:
         # A process group of its own: Ctrl-C reaches howlate alone, which ends its guests in order.
         return subprocess.Popen(
@@ -321,7 +333,8 @@ def _start(argv: list[str], errors: int, handles: Sequence[int]) -> subprocess.P
             stdin=subprocess.DEVNULL,
             stdout=errors,
             stderr=errors,
-            pass_fds=tuple(handles),
+            pass_fds=(*handles, *([clock] if clock is not None else [])),
+            env=environment,
             process_group=0,
         )
     except OSError as problem:

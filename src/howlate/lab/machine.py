@@ -72,6 +72,8 @@ _BOOT_INTERVAL_US = 1_000
 IN_TURNS = "rr=record,rrfile=/dev/null"
 """Nobody reads the record. It is made because QEMU's main loop then waits while the vCPU executes; otherwise it may
 find one that has just halted and whose last instructions are not counted yet, and moves the clock too far."""
+_CLOCK = "0.1 ms a question"
+"""What QEMU is told of the host's time (probe/emulator/clock.cpp): results depend on it."""
 _VERSION_S = 60.0
 
 
@@ -283,8 +285,8 @@ class Machine:
         return [str(self.emulator()), *(data_of(share) if share is not None else ())]
 
     def identity(self) -> dict[str, str]:
-        """Everything of QEMU that a guest's result depends on: version, and hashes of program, accelerator and
-        firmware."""
+        """Everything of QEMU that a guest's result depends on: version, hashes of program, accelerator and firmware,
+        and what stands in for the host's clock."""
         return dict(_identity(tuple(self.program()), self.architecture.firmware))
 
 
@@ -301,7 +303,7 @@ def version_of(emulator: Path) -> str:
 @cache
 def _identity(program: tuple[str, ...], firmware: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     emulator = Path(program[0])
-    found = {"version": version_of(emulator), "program": file_hash(emulator)}
+    found = {"version": version_of(emulator), "program": file_hash(emulator), "clock": _CLOCK}
     folders = [Path(line.strip()) for line in said(program, "-L", "help").splitlines() if line.strip()]
     found |= {path.name: file_hash(path) for path in _accelerators(emulator)}
     for name in firmware:
