@@ -8,6 +8,7 @@
 //   SLOW=booting   the same, while the guest boots
 //   SLOW=random    the main loop, for up to 0.3 ms after each of its waits, while the guest boots and in a job
 // In the file TIMED is a byte for each wait of the main loop in a job that ends at a time of the host's clock.
+// In the file KICKED is a byte for each time that the main loop interrupts the CPUs in a job.
 // QEMU keeps a record (-icount rr=record): main loop and vCPU's thread take turns, by a lock of its own.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -96,6 +97,14 @@ void note_timed(const timespec* limit) {
   std::ofstream(file, std::ios::app) << '.';
 }
 
+// The main loop wakes others by two conditions: that of the turns is no part of the heap, that of the CPUs is.
+void note_kick(const pthread_cond_t* condition) {
+  static const char* const file = std::getenv("KICKED");
+  Dl_info info;
+  if (!file || !state || *state != job || dladdr(condition, &info)) return;
+  std::ofstream(file, std::ios::app) << '.';
+}
+
 // The C library of amd64 has two of these functions, the older of which is what dlsym finds.
 template <typename Function>
 Function next(const char* name) {
@@ -150,7 +159,7 @@ extern "C" __attribute__((noreturn)) void siglongjmp(sigjmp_buf where, int value
 
 extern "C" int pthread_cond_broadcast(pthread_cond_t* condition) {
   static const auto real = next<int (*)(pthread_cond_t*)>("pthread_cond_broadcast");
-  if (!is_main()) note_broadcast(condition);
+  is_main() ? note_kick(condition) : note_broadcast(condition);
   return real(condition);
 }
 

@@ -85,6 +85,38 @@ def test_no_timer_of_the_hosts_time_is_due_while_a_guest_executes(
     assert timed.stat().st_size > 0
 
 
+def test_the_main_loop_interrupts_no_cpu_while_a_guest_executes(
+    tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would end a turn at a time of the host's. It does so where it lets the guest continue, and no more often in
+    ten times as long a cell, nor where the guest is asked for its clock. As a control, a monitor that stops the guest
+    at each question."""
+    on = bench(tmp_path, fresh=True, snapshots=booted, machine=with_cpus(2))
+    monkeypatch.setenv("LD_PRELOAD", str(preload(tmp_path, "slow_thread.cpp")))
+
+    def kicks(name: str, activations: int) -> int:
+        kicked = tmp_path / name
+        monkeypatch.setenv("KICKED", str(kicked))
+        stream_of(on, cell(activations))
+        return kicked.stat().st_size
+
+    start = kicks("short", 20)
+    assert start > 0
+    assert kicks("long", 200) == start
+    asked = asked_all_the_time(monkeypatch)
+    assert kicks("asked", 200) == start
+    assert len(asked) >= 5
+    ask = monitor.Monitor.ahead_s
+
+    def stopping(self: monitor.Monitor, deadline: float) -> float:
+        self._run(self._client.execute("stop"), deadline)
+        self._run(self._client.execute("cont"), deadline)
+        return ask(self, deadline)
+
+    monkeypatch.setattr(monitor.Monitor, "ahead_s", stopping)
+    assert kicks("stopped", 200) > start
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("slow", ["booting", pytest.param("random", marks=pytest.mark.sweep)])
 @pytest.mark.parametrize(("kernel", "cpus"), KINDS)
