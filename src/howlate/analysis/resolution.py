@@ -19,7 +19,7 @@ from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.words.statement import Statement, rule
 
 WAITS = 4
-"""By how many times the sum of what the other CPUs' turns were shortened by a figure moved, at most: 3.0 in the
+"""By how many times the sum of what the other CPUs' turns were shortened by a figure moved, at most: 3.2 in the
 artefact table, rounded up because its maxima are those of 200 points."""
 MOVE = 0.10
 """The share of a figure by which halving the turn may move it."""
