@@ -32,8 +32,13 @@ def test_the_same_for_programs(howlate: Run) -> None:
         ([], "nothing is asked"),
         (["--miss-rate", "0"], "no number of activations"),
         (["--ratio", "1"], "not 1"),
+        (["--ratio", "nan"], "above 0"),
+        (["--ratio", "inf"], "above 0"),
         (["--horizon", "5"], "has no unit"),
+        (["--horizon", "0"], "above 0"),
         (["--miss-rate", "1e-6", "--cluster", "0.5"], "at least 1"),
+        (["--miss-rate", "1e-6", "--cluster", "inf"], "at least 1"),
+        (["--miss-rate", "1e-6", "--cluster", "nan"], "at least 1"),
     ],
 )
 def test_a_question_that_cannot_be_answered_is_a_sentence(

@@ -64,6 +64,7 @@ def command(
     """Say how many activations, hours and pairs of runs are needed before one starts to measure: for a rate of
     misses, for a bound on the next stretch of time, for a difference between two kernels or settings."""
     import json
+    import math
 
     from howlate.cli.verdict import NOT_POSITIVE, asked, duration_ns
     from howlate.errors import UsageError
@@ -76,11 +77,13 @@ def command(
     period_ns = duration_ns("--period", period)
     if not period_ns:
         raise UsageError(NOT_POSITIVE(option="--period"))
-    if cluster < 1:
+    if not (1 <= cluster < math.inf):
         raise UsageError(THETA_RANGE(size=cluster))
-    if ratio is not None and (ratio <= 0 or ratio == 1):
+    if ratio is not None and (not (0 < ratio < math.inf) or ratio == 1):
         raise UsageError(RATIO_RANGE(ratio=ratio))
     horizon_s = None if horizon is None else duration_ns("--horizon", horizon) / 1e9
+    if horizon_s == 0:
+        raise UsageError(NOT_POSITIVE(option="--horizon"))
     value = needs(miss_rate, period_ns, horizon_s, ratio, 1 / cluster, question.confidence)
     if as_json:
         click.echo(json.dumps(value, indent=1))
