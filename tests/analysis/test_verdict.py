@@ -165,6 +165,19 @@ def test_limits_are_of_no_miss_and_of_what_bounds_the_next_stretch() -> None:
     assert f"the shortest that passes {largest + 1} µs" in english(rounded)
 
 
+def test_no_time_bounds_the_next_stretch_where_a_release_was_never_served() -> None:
+    """The largest of those that were served says nothing of it."""
+    for virtual, begin in (
+        (False, "Next stretch: FAIL. No time bounds the next"),
+        (True, "Next seed: no time bounds it"),
+    ):
+        evidence = made_evidence(DEADLINE_NS, quiet(2_000), quiet(2_000, 1), virtual=virtual, boots=2)
+        never = replace(evidence, deadline=DeadlineSummary(DEADLINE_NS, 4_000, 0, 3, 1))
+        said = text(never, Question(DEADLINE_NS))
+        assert begin in said and "3 of the releases measured were never served" in said
+        assert "nothing is later" not in said
+
+
 def test_a_few_samples_bound_no_next_stretch() -> None:
     """One, and five: no trend among them could have been seen. More of them may decide it."""
     for n in (1, 5):

@@ -68,6 +68,7 @@ def test_folders_of_one_name_are_told_apart_by_their_paths(runs: Path, tmp_path:
         ("SET threads = 1", "SET is not a query"),
         ("ATTACH 'x.db'", "ATTACH is not a query"),
         ("SELECT CAST(run AS INTEGER) FROM runs", "Could not convert"),
+        ("SELECT * FROM range(100000000000)", "more than 1,000,000 rows"),
     ],
 )
 def test_anything_but_a_right_select_is_a_sentence(

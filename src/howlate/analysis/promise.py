@@ -164,6 +164,15 @@ STRETCH_UNJUDGED = rule(
     "Next seed: with {confidence:level} confidence nothing is later than {max_ns:time} in another "
     "{horizon_s:seconds} of virtual time under a seed that was not run ({blocks}).",
 )
+STRETCH_UNSERVED = rule(
+    "verdict.stretch-unserved",
+    "Next stretch: {outcome}. No time bounds the next {horizon_s:seconds}: {unserved:count} of the releases measured "
+    "were never served.",
+)
+SEED_UNSERVED = rule(
+    "verdict.seed-unserved",
+    "Next seed: no time bounds it, since {unserved:count} of the releases measured were never served.",
+)
 STRETCH_NOT_ASKED = rule("verdict.stretch-not-asked", "Next stretch: it was not asked for.")
 BLOCKS = {
     "time": rule("verdict.blocks-time", "same boot: what comes is like what was measured"),
@@ -343,8 +352,11 @@ def stretch_line(verdict: Verdict) -> Statement:
         if verdict.evidence.seconds <= 0:
             return STRETCH_NOT_STATED(reasons=reasons)
         return STRETCH_LABELLED(**values, outcome=stretch.outcome, reasons=reasons)
+    unserved = verdict.evidence.deadline.unserved
     if stretch.outcome is None:
-        return STRETCH_UNJUDGED(**values)
+        return SEED_UNSERVED(unserved=unserved) if unserved else STRETCH_UNJUDGED(**values)
+    if unserved:
+        return STRETCH_UNSERVED(outcome=stretch.outcome, horizon_s=stretch.horizon_s, unserved=unserved)
     if stretch.confidence < verdict.asked.confidence - 1e-9:
         return STRETCH_SHORT(**values, asked=verdict.asked.confidence)
     return STRETCH(**values, outcome=stretch.outcome)

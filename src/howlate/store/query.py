@@ -34,9 +34,17 @@ UNREADABLE_SAMPLES = rule(
     "the samples cannot be read: {problem}",
     remedy="`howlate show --verify RUN` names the files that are damaged",
 )
+TOO_MANY_ROWS = rule(
+    "query.too-many-rows",
+    "the query gives more than {most:count} rows",
+    remedy="add a LIMIT, or let it sum up; `howlate export` writes all samples of a run",
+)
 NO_SAMPLES = rule(
     "query.no-samples", "none of these runs has samples", remedy="name runs that have some behind the query"
 )
+
+MOST_ROWS = 1_000_000
+"""The most rows of an answer: they are held as Python's values, at some hundred bytes each."""
 
 Columns = Mapping[str, str]
 """The SQL type of each column."""
@@ -103,13 +111,16 @@ def ask(sql: str, runs: Sequence[KnownRun]) -> SqlAnswer:
         try:
             answered = database.execute(sql)
             headings = tuple(str(column[0]) for column in answered.description or ())
-            return SqlAnswer(headings, answered.fetchall())
+            rows = answered.fetchmany(MOST_ROWS + 1)
         except duckdb.IOException as problem:
             raise DamagedError(UNREADABLE_SAMPLES(problem=_first_lines(problem))) from None
         except duckdb.Error as problem:
             raise UsageError(WRONG_SQL(problem=_first_lines(problem))) from None
         except RuntimeError as problem:
             raise KeyboardInterrupt from problem
+    if len(rows) > MOST_ROWS:
+        raise UsageError(TOO_MANY_ROWS(most=MOST_ROWS))
+    return SqlAnswer(headings, rows)
 
 
 def _names(sql: str, table: str) -> bool:
