@@ -46,6 +46,15 @@ def test_a_table_of_points_has_a_row_a_point_and_says_what_it_is() -> None:
     assert "One seed is one case" not in text
 
 
+def test_a_row_without_a_value_is_not_called_invalid() -> None:
+    """That no gap was found on a CPU is a result."""
+    cells = made_points()
+    nothing = replace(cells[0][0].columns["latency_ns"], max=None, quantiles={})
+    cells[:4] = [(replace(summary, columns={"latency_ns": nothing}), bins) for summary, bins in cells[:4]]
+    (row, *_rest) = [line for line in printed(cells).splitlines() if line.startswith("6.1")]
+    assert "invalid" not in row and " - " in row
+
+
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_no_number_of_a_spread_is_cut_off(width: int) -> None:
     for line in printed(made_points(), width).splitlines():

@@ -243,7 +243,7 @@ def _of_points(groups: Sequence[Group], rows: Rows, name: str, virtual: bool) ->
 
 
 def _row_of_point(group: Group, name: str) -> Row:
-    valid = group.spread(name) is not None
+    valid = bool(group.counted)
     marks = (
         (_("invalid"), not valid),
         (_("not alone"), not group.alone),
