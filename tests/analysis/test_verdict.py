@@ -174,8 +174,15 @@ def test_no_time_bounds_the_next_stretch_where_a_release_was_never_served() -> N
         evidence = made_evidence(DEADLINE_NS, quiet(2_000), quiet(2_000, 1), virtual=virtual, boots=2)
         never = replace(evidence, deadline=DeadlineSummary(DEADLINE_NS, 4_000, 0, 3, 1))
         said = text(never, Question(DEADLINE_NS))
-        assert begin in said and "3 of the releases measured were never served" in said
+        assert begin in said and "since releases were never served: 3 of those measured." in said
         assert "nothing is later" not in said
+
+
+def test_releases_without_an_activation_are_not_counted_where_they_are_not_known() -> None:
+    evidence = made_evidence(DEADLINE_NS, quiet(2_000), known=Knowledge(missed_releases=False))
+    said = text(evidence, Question(DEADLINE_NS))
+    assert "Later than 200 µs: 0 of 2,000 activations. How many releases had none is not known." in said
+    assert "never served" not in said
 
 
 def test_a_few_samples_bound_no_next_stretch() -> None:

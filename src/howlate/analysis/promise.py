@@ -166,12 +166,12 @@ STRETCH_UNJUDGED = rule(
 )
 STRETCH_UNSERVED = rule(
     "verdict.stretch-unserved",
-    "Next stretch: {outcome}. No time bounds the next {horizon_s:seconds}: {unserved:count} of the releases measured "
-    "were never served.",
+    "Next stretch: {outcome}. No time bounds the next {horizon_s:seconds}, since releases were never served: "
+    "{unserved:count} of those measured.",
 )
 SEED_UNSERVED = rule(
     "verdict.seed-unserved",
-    "Next seed: no time bounds it, since {unserved:count} of the releases measured were never served.",
+    "Next seed: no time bounds it, since releases were never served: {unserved:count} of those measured.",
 )
 STRETCH_NOT_ASKED = rule("verdict.stretch-not-asked", "Next stretch: it was not asked for.")
 BLOCKS = {
@@ -185,6 +185,11 @@ FACT_COUNT = rule(
     "verdict.fact-count",
     "{misses:count} of {releases:count} releases missed {deadline_ns:asked}: {late:count} late, {unserved:count} "
     "never served.",
+)
+FACT_LATE = rule(
+    "verdict.fact-late",
+    "Later than {deadline_ns:asked}: {late:count} of {releases:count} activations. How many releases had none is not "
+    "known.",
 )
 FACT_MAX = rule("verdict.fact-max", "The largest value was {max_ns:time}, in {seconds:seconds} of measuring.")
 FACT_AT_LEAST = rule(
@@ -370,15 +375,11 @@ def _blocks(verdict: Verdict) -> Statement:
 def facts(verdict: Verdict) -> list[Statement]:
     """What was measured, exactly."""
     evidence, counts = verdict.evidence, verdict.evidence.deadline
-    told = [
-        FACT_COUNT(
-            misses=counts.misses,
-            releases=counts.releases,
-            deadline_ns=verdict.asked.deadline_ns,
-            late=counts.late,
-            unserved=counts.unserved,
-        )
-    ]
+    values = {"releases": counts.releases, "deadline_ns": verdict.asked.deadline_ns, "late": counts.late}
+    if evidence.known.missed_releases:
+        told = [FACT_COUNT(**values, misses=counts.misses, unserved=counts.unserved)]
+    else:
+        told = [FACT_LATE(**values)]
     if evidence.max_ns is not None:
         told.append(_largest(evidence))
         told += _quantile(verdict)
