@@ -10,7 +10,7 @@ from typing import Any, Union
 from howlate.words import language
 from howlate.words.caption import Capitalised, Caption, Listed
 from howlate.words.language import SOURCE, as_called, sentences, spoken, spoken_rule
-from howlate.words.quantities import MOST_LISTED, QUANTITIES, SEPARATORS, sentence_case
+from howlate.words.quantities import MOST_LISTED, QUANTITIES, SEPARATORS, grouped, sentence_case
 from howlate.words.rooms import modules_of_results
 from howlate.words.statement import RULES, Rule, Statement, rule
 
@@ -143,6 +143,8 @@ class _Filler(string.Formatter):
             return _caption_text(value, self._templates)
         if isinstance(value, tuple):
             return self._listed([self.format_field(each, "") for each in value], format_spec or "list")
+        if format_spec == "count" and self._templates is not _source:
+            return grouped(value)  # a comma would be read as the decimal one
         return QUANTITIES[format_spec](value) if format_spec else str(value)
 
     def _listed(self, texts: list[str], separator: str) -> str:
