@@ -3,15 +3,18 @@ own."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,6 +104,24 @@ def with_cpus(cpus: int) -> Machine:
         return with_emulator(machine, AptArchive(KERNELS / "apt"), KERNELS, silent)
     except NotPossibleError as problem:
         pytest.skip(problem.message)
+
+
+def run_study(
+    study: str, kernels: Sequence[str], cache: Path, folder: Path, *more: str, timeout_s: float = 1200
+) -> dict[str, Any]:
+    """What `howlate lab run --json` prints of a study with one seed. The run is the folder's "r"."""
+    words = ["lab", "run", study, f"--kernels={','.join(kernels)}", "--seeds=1", *more, "--out=r", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "howlate", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(cache)},
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+    )
+    assert done.returncode == 0, done.stderr
+    printed: dict[str, Any] = json.loads(done.stdout)
+    return printed
 
 
 def cell(activations: int = 200, *more: str) -> list[str]:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from howlate.model.study import read_study
-from howlate.places import ROOT
 from howlate.studies import studies
-from lab.guests import KERNELS, RT, STANDARD, bench, with_kernels
+from lab.guests import KERNELS, RT, STANDARD, bench, run_study, with_kernels
 
 TINY: dict[str, tuple[str, ...]] = {
     "rts7751-2007": (
@@ -76,29 +71,10 @@ def test_a_published_study_runs_to_its_end_in_the_lab(
     ):  # what modules are built with, and a fetched QEMU, stay between runs of the suite
         (KERNELS / made).mkdir(exist_ok=True)
         (cache / made).symlink_to(KERNELS / made)
-    words = [
-        "lab",
-        "run",
-        name,
-        f"--kernels={','.join(kernels)}",
-        "--seeds=1",
-        *TINY[name],
-        "--out=r",
-        "--json",
-    ]
-    done = subprocess.run(
-        [sys.executable, "-m", "howlate", *words],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(cache)},
-        capture_output=True,
-        text=True,
-        timeout=1800,
-    )
-    assert done.returncode == 0, done.stderr
-    said: dict[str, Any] = json.loads(done.stdout)
+    printed = run_study(name, kernels, cache, tmp_path, *TINY[name], timeout_s=1800)
     plan = json.loads((tmp_path / "r" / "run.json").read_text())["plan"]["cells"]
-    impossible = {one["id"]: one["message"] for one in said["failed"] if one["exit_code"] == 3}
-    assert {cell["id"] for cell in said["cells"]} | set(impossible) == {cell["id"] for cell in plan}
+    impossible = {one["id"]: one["message"] for one in printed["failed"] if one["exit_code"] == 3}
+    assert {cell["id"] for cell in printed["cells"]} | set(impossible) == {cell["id"] for cell in plan}
     assert {cell["test"] for cell in plan if cell["id"] in impossible} <= {"irq", "uio"} and all(
         impossible.values()
     )

@@ -4,16 +4,12 @@ CPU busy compete with nobody."""
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from howlate.places import ROOT
-from lab.guests import STANDARD, bench, with_cpus, with_kernels
+from lab.guests import STANDARD, bench, run_study, with_cpus, with_kernels
 
 STUDY = """schema = 1
 id = "placed"
@@ -59,28 +55,8 @@ def test_of_loads_on_several_cpus_only_the_starved_one_makes_its_cell_invalid(
     if machine.fetched is not None:
         (cache / "emulators").symlink_to(machine.fetched.parent)
     (tmp_path / "placed.toml").write_text(STUDY.replace("@LOADS@", json.dumps(loads)))
-    words = [
-        "lab",
-        "run",
-        "placed.toml",
-        f"--kernels={STANDARD}",
-        "--turn=20us",
-        "--seeds=1",
-        "--out=r",
-        "--json",
-    ]
-    done = subprocess.run(
-        [sys.executable, "-m", "howlate", *words],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(cache)},
-        capture_output=True,
-        text=True,
-        timeout=1200,
-    )
-    assert done.returncode == 0, done.stderr
-    cells = {
-        (cell["labels"]["part"], cell["labels"]["load"]): cell for cell in json.loads(done.stdout)["cells"]
-    }
+    printed = run_study("placed.toml", [STANDARD], cache, tmp_path, "--turn=20us")
+    cells = {(cell["labels"]["part"], cell["labels"]["load"]): cell for cell in printed["cells"]}
     assert len(cells) == 2 + len(loads)
     assert {key for key, cell in cells.items() if not cell["valid"]} == {STARVED}
     assert cells[STARVED]["warnings"][0].startswith("not loaded: the load cpu:100,cpus=same achieved ")

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from howlate.places import ROOT
-from lab.guests import STANDARD, bench, with_kernels
+from lab.guests import STANDARD, bench, run_study, with_kernels
 from made_starved import check, starving
 
 LOAD = "cpu:100,nice=10"
@@ -25,17 +21,7 @@ def test_a_load_that_the_only_cpu_has_no_time_for_makes_its_cell_invalid(
     bench(cache, STANDARD)
     (cache / "snapshots").symlink_to(booted)
     (tmp_path / "starving.toml").write_text(starving(LOAD))
-    words = ["lab", "run", "starving.toml", f"--kernels={STANDARD}", "--seeds=1", "--out=r", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "howlate", *words],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(cache)},
-        capture_output=True,
-        text=True,
-        timeout=1200,
-    )
-    assert done.returncode == 0, done.stderr
-    check(json.loads(done.stdout)["cells"], LOAD)
+    check(run_study("starving.toml", [STANDARD], cache, tmp_path)["cells"], LOAD)
     # What a load does before and after it is measured beside nothing: it does not count.
     for cell in (tmp_path / "r" / "cells").iterdir():
         trailer = json.loads((cell / "cell.json").read_text())["trailer"]
