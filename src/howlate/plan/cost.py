@@ -69,7 +69,7 @@ gets its turn after a second."""
 def cell_cost_s(cell: Cell) -> float:
     """CPU seconds of the host for a cell."""
     length = cell.length
-    around_s = CELL_S + sum(BEFORE_S.get(_name(word), 0.0) for word in _loads(cell))
+    around_s = CELL_S + sum(BEFORE_S.get(spec_name(word), 0.0) for word in _loads(cell))
     if length.alone_s:
         around_s += sum(_late_s(word) for word in _loads(cell))
     guest = _guest(cell)
@@ -136,10 +136,6 @@ def _wanted_s(cell: Cell) -> float:
 def _loads(cell: Cell) -> tuple[str, ...]:
     loads = cell.parameters.get("load", ())
     return loads if isinstance(loads, tuple) else (spell(loads),)
-
-
-def _name(load: str) -> str:
-    return spec_name(load)
 
 
 def _late_s(word: str) -> float:
