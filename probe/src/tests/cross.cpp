@@ -26,6 +26,7 @@
 #include "core/schedule.hpp"
 #include "core/text.hpp"
 #include "points/points.hpp"
+#include "sys/cpus.hpp"
 #include "sys/elsewhere.hpp"
 #include "sys/file.hpp"
 #include "sys/random.hpp"
@@ -245,25 +246,29 @@ Status ask_all(PointsThread& thread, Inquiry& inquiry, Call& call) {
   return {};
 }
 
-// The others of `asked`; all that this process may use where none are named.
-Result<std::vector<int>> choose_asked(Params& in, int asking) {
-  std::vector<int> others = read_affinity();
-  std::erase(others, asking);
-  if (others.empty())
+// The CPUs of --asked; all others that this process may use where none are named. An isolated CPU is asked only where it is named.
+Result<std::vector<int>> choose_asked(const Cell& cell, Params& in, int asking) {
+  std::vector<int> nameable = nameable_cpus(cell.root());
+  std::erase(nameable, asking);
+  if (nameable.empty())
     return not_possible("this process may use one CPU only, so there is no other to ask",
                         "Measure where it may use several; `howlate lab run --cpus 2` makes such a machine");
+  std::vector<int> asked = read_affinity();
+  std::erase(asked, asking);
   if (in.is_set("asked") && in.text("asked") != "all") {
     const auto wanted = parse_cpu_list(in.text("asked"));
     if (!wanted) return wanted.error();
     for (const int cpu : *wanted)
-      if (std::find(others.begin(), others.end(), cpu) == others.end())
+      if (std::find(nameable.begin(), nameable.end(), cpu) == nameable.end())
         return usage_error(
             "CPU " + std::to_string(cpu) + " cannot be asked from CPU " + std::to_string(asking),
-            "Choose --asked from " + cpu_list_text(others));
-    others = *wanted;
+            "Choose --asked from " + cpu_list_text(nameable));
+    asked = *wanted;
   }
-  in.put("asked", cpu_list_text(others));
-  return others;
+  if (asked.empty())
+    return not_possible("every other CPU is isolated", "Choose --asked from " + cpu_list_text(nameable));
+  in.put("asked", cpu_list_text(asked));
+  return asked;
 }
 
 Status read_numbers(Params& in, Inquiry& inquiry) {
@@ -312,7 +317,10 @@ void add_threads(PointsPlan& plan, Inquiry& inquiry, const Bodies& bodies, const
   std::vector<int> cpus = {inquiry.home};
   if (!bodies.answer) cpus.insert(cpus.end(), inquiry.asked.begin(), inquiry.asked.end());
   std::sort(cpus.begin(), cpus.end());
-  plan.threads.push_back({"cross/asks", cpus, policy, true, bodies.ask});
+  plan.threads.push_back(
+      {"cross/asks", cpus, policy, true, [&inquiry, ask = bodies.ask](PointsThread& thread) -> Status {
+         return inquiry.panel.assemble(thread) ? ask(thread) : Status();
+       }});
   if (!bodies.answer) return;
   for (const auto& seat : inquiry.panel.seats())
     plan.threads.push_back({"cross/" + std::to_string(seat->cpu),
@@ -344,7 +352,7 @@ Result<ExitCode> run(Cell& cell) {
   if (chosen->cpus.size() != 1)
     return usage_error("one CPU asks, not " + in.text("cpus"),
                        "Give --cpus one CPU, and the others to --asked");
-  const auto asked = choose_asked(in, chosen->cpus.front());
+  const auto asked = choose_asked(cell, in, chosen->cpus.front());
   if (!asked) return asked.error();
   plan.labels.emplace_back("asked", in.text("asked"));
   Inquiry inquiry(chosen->cpus.front(), *asked, kind == "migrate" ? std::vector<int>() : *asked);

@@ -64,6 +64,17 @@ class Panel {
     return WakeUp{seat.woke_ns.load(std::memory_order_relaxed), was_asleep};
   }
 
+  // Everybody has taken a seat; false if the run ended meanwhile. It sleeps: where the process may use the asking CPU alone beside isolated
+  // ones, the thread that starts the others has no other CPU.
+  bool assemble(const PointsThread& thread) {
+    for (const auto& seat : seats_)
+      while (seat->heard.load(std::memory_order_acquire) % 2 != 0) {
+        if (thread.stopped()) return false;
+        sleep_until_ns(monotonic_now_ns() + 100'000);
+      }
+    return true;
+  }
+
   // Everybody awake and spinning; false if the run ended meanwhile.
   bool gather(const PointsThread& thread) {
     for (const auto& seat : seats_) call(*seat);
