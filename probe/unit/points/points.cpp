@@ -9,8 +9,8 @@
 
 #include "cell/run.hpp"
 #include "core/stream_reader.hpp"
+#include "points/ran.hpp"
 #include "points/report.hpp"
-#include "points/threads.hpp"
 #include "points/watchdog.hpp"
 
 namespace howlate {
@@ -30,21 +30,6 @@ PointsPlan plan_of(std::int64_t points, std::function<Status(PointsThread&)> bod
   plan.threads.push_back({"unit", {}, {}, true, std::move(body)});
   return plan;
 }
-
-// Runs the threads of a plan to their end; the first one's view.
-struct Ran {
-  Bell bell = std::move(*Bell::make());
-  PointsThreads threads{Root(), bell};
-  Status status;
-  explicit Ran(const PointsPlan& plan) {
-    status = threads.make(plan);
-    if (status) status = threads.start();
-    if (!status) return;
-    threads.open(plan, monotonic_now_ns());
-    threads.crew().join();
-  }
-  const PointsThread& first() { return threads.runs().front()->seen; }
-};
 
 TEST_CASE("points are made until the number wanted, and a missed one leaves its index out") {
   const PointsPlan plan = plan_of(4, [](PointsThread& thread) -> Status {

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "points/threads.hpp"
+#include "points/ran.hpp"
 #include "switches/partner.hpp"
 
 namespace howlate {
@@ -31,12 +31,7 @@ bool lead_beside(SwitchPair& pair, const std::function<void()>& beside) {
                             beside();
                             return {};
                           }});
-  Bell bell = std::move(*Bell::make());
-  PointsThreads threads(Root(), bell);
-  REQUIRE(threads.make(plan).ok());
-  REQUIRE(threads.start().ok());
-  threads.open(plan, monotonic_now_ns());
-  threads.crew().join();
+  REQUIRE(Ran(plan).status.ok());
   return all;
 }
 

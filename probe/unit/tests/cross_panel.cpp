@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "points/threads.hpp"
+#include "points/ran.hpp"
 
 namespace howlate {
 namespace {
@@ -26,18 +26,17 @@ std::vector<std::int64_t> ask_two(const std::function<void(PointsThread&, Panel&
                               sit(thread, panel.seat(i), [&] { attended[i].fetch_add(1); });
                               return {};
                             }});
-  Bell bell = std::move(*Bell::make());
-  PointsThreads threads(Root(), bell);
-  REQUIRE(threads.make(plan).ok());
-  REQUIRE(threads.start().ok());
-  threads.open(plan, monotonic_now_ns());
-  while (!threads.crew().ended()) {
-    if (threads.crew().stopping()) threads.crew().kick();
-    sleep_until_ns(monotonic_now_ns() +
-                   100'000);  // one kick after the other would let a thread do nothing else
-  }
-  threads.crew().join();
+  REQUIRE(Ran(plan).status.ok());
   return {attended[0].load(), attended[1].load()};
+}
+
+TEST_CASE("an assembled panel has heard that nobody is called") {
+  const auto attended = ask_two([](PointsThread& thread, Panel& panel) {
+    REQUIRE(panel.assemble(thread));
+    CHECK(panel.seat(0).heard.load() == 0);
+    CHECK(panel.seat(1).heard.load() == 0);
+  });
+  CHECK(attended == std::vector<std::int64_t>{0, 0});
 }
 
 TEST_CASE("a thread that is called wakes after the call, and another stays asleep") {
