@@ -14,6 +14,7 @@ from rich.console import Console
 
 from howlate.analysis.compare import compare, to_json
 from howlate.errors import UsageError
+from howlate.model.guest_cpus import GuestCpus
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Plan
 from howlate.store.files import write_json
@@ -59,6 +60,23 @@ def test_repetitions_are_told_as_a_spread_and_never_one_of_them() -> None:
         ("", "median", 13_000, 3),
         ("", "largest", 16_000, 6),
     ]
+
+
+def test_what_the_lab_cannot_resolve_is_said_before_the_conclusions() -> None:
+    """Two CPUs in turns of 5 us resolve 100 us."""
+    two = GuestCpus(2, 1000, 5_000)
+    idle, loaded = (at(load=load, **two.labels()) for load in ("none", "cpu:100"))
+    small, large = [Made(maximum=90)], [Made(median=150, maximum=600)]
+    found = compare(
+        [lab_run({"6.1": {idle: small, loaded: large}, "6.1-rt": {idle: small, loaded: [Made(maximum=600)]}})]
+    )
+    text = " ".join(printed(found).split())
+    whole = text.index("6.1, load none; 6.1-rt, load none: below the lab's resolution: latency.")
+    median = text.index("6.1-rt, load cpu:100: the median is below the lab's resolution")
+    assert max(whole, median) < text.index("the largest seen is")
+    assert "6.1, load cpu:100: " not in text
+    one = compare([lab_run({"6.1": {at(load="none"): small}, "6.1-rt": {at(load="none"): small}})])
+    assert "resolution" not in printed(one)
 
 
 def test_a_side_without_a_valid_repetition_has_no_figures() -> None:

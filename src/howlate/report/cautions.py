@@ -137,13 +137,26 @@ def of_rows(rows: Sequence[Named]) -> list[Statement]:
         if dropped := sum(cell.accounting.dropped for cell in cells):
             things = things_of(next(iter(cells[0].columns), LATENCY), dropped)
             named.setdefault(NOT_RECORDED(count=dropped, things=things), []).append(name)
+    as_published = any(c.accounting.late_policy == "as-published" for _name, cells in rows for c in cells)
+    return [*_with_rows(named, rows), *([AS_PUBLISHED()] if as_published else [])]
+
+
+def of_resolution(rows: Sequence[Named]) -> list[Statement]:
+    """Which rows of guests with several CPUs have times below the lab's resolution."""
+    named: dict[Statement, list[str | Statement]] = {}
+    for name, cells in rows:
+        for caution in below_resolution(cells):
+            named.setdefault(caution, []).append(name)
+    return _with_rows(named, rows)
+
+
+def _with_rows(named: Mapping[Statement, list[str | Statement]], rows: Sequence[Named]) -> list[Statement]:
+    """Each sentence with the rows that it is about."""
     names = [name for name, _cells in rows]
-    notes = [
+    return [
         OF_EVERY_ROW(what=what) if who == names and len(names) > 1 else OF_ROWS(rows=who, what=what)
         for what, who in named.items()
     ]
-    as_published = any(c.accounting.late_policy == "as-published" for _name, cells in rows for c in cells)
-    return [*notes, *([AS_PUBLISHED()] if as_published else [])]
 
 
 def _row(name: str, many: int, of: int, invalid: bool) -> str | Statement:

@@ -12,11 +12,13 @@ from typing import Any
 from howlate.analysis.beside import PrintedLine
 from howlate.analysis.compare import Block, Comparison, Pair
 from howlate.analysis.conclusions import conclusions
+from howlate.analysis.join import described, labels_that_vary
 from howlate.analysis.sides import FIGURES, LOAD, RUN, Decision, SideRow
 from howlate.charts._words import title_of_column
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.preemption import spelt
 from howlate.model.summary import MISSES
+from howlate.report import cautions
 from howlate.report import sheet as sheets
 from howlate.report.document import Document, Folded, Item, Section, Texts, texts
 from howlate.report.kernels import differences
@@ -100,8 +102,8 @@ def heading(figure: str) -> str:
 
 
 def document(found: Comparison, equal: Sequence[Statement] = ()) -> Document:
-    """For the terminal: what is equal to the last digit first; tables, what does not match, and the conclusions
-    last."""
+    """For the terminal: what is equal to the last digit first; tables, what does not match, which times the lab
+    cannot resolve, and the conclusions last. A page says of its rows what the lab cannot resolve (of_runs.py)."""
     options = _("Options that differ and are known to matter for lateness")
     section = Section(
         "compare",
@@ -109,7 +111,7 @@ def document(found: Comparison, equal: Sequence[Statement] = ()) -> Document:
             *(Texts("said", (text,)) for text in _first(found, equal)),
             *layouts(found),
             *(sheet for i, block in enumerate(found.blocks) for sheet in _sheets(found, block, i)),
-            *texts("warnings", found.joined.warnings),
+            *texts("warnings", [*found.joined.warnings, *_below_resolution(found)]),
             *([differences(found.differences, found.names, options)] if found.differences else []),
             *(Texts("listed", tuple(said), say(title)) for title, said in conclusions(found)),
         ),
@@ -157,6 +159,20 @@ def _sheets(found: Comparison, block: Block, number: int) -> list[Sheet]:
 def _caution(found: Comparison) -> Text:
     """What must be known at every table."""
     return virtual_note(found.joined.virtual)
+
+
+def _below_resolution(found: Comparison) -> list[Statement]:
+    """Of the places' valid repetitions, each by side and place."""
+    places = found.joined.places
+    labels = labels_that_vary(places)
+    return cautions.of_resolution(
+        [
+            (", ".join([found.sides[side], *([described(place, labels)] if labels else [])]), counted)
+            for place in places
+            for side, member in sorted(place.members.items())
+            if (counted := member.group.counted)
+        ]
+    )
 
 
 def _reading(found: Comparison) -> Statement:
