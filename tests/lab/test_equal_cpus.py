@@ -74,7 +74,7 @@ def test_no_timer_of_the_hosts_time_is_due_while_a_guest_executes(
     tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """QEMU would end a turn at it. As a control, the one that it has by itself when a machine is loaded."""
-    on = bench(tmp_path, fresh=True, snapshots=booted)
+    on = bench(tmp_path, fresh=True, snapshots=booted, machine=with_cpus(2))
     timed = tmp_path / "timed"
     monkeypatch.setenv("LD_PRELOAD", str(preload(tmp_path, "slow_thread.cpp")))
     monkeypatch.setenv("TIMED", str(timed))

@@ -67,17 +67,17 @@ def test_several_cpus_are_under_a_record_and_take_turns(cpus: int, counted: int)
 def test_what_cannot_be_is_refused_with_the_reason() -> None:
     with pytest.raises(NotPossibleError, match="record"):
         Machine.of("arm64", cpus=2)
-    for wrong in (
-        {"cpus": 5},
-        {"cpus": 0},
-        {"mips": 333},
-        {"turn_ns": 5_000},
-        {"cpus": 2, "turn_ns": 1_500},
-        {"cpus": 2, "turn_ns": 2_000_000},
-        {"clock": REAL, "mips": 500},
-        {"clock": REAL, "cpus": 2, "turn_ns": 5_000},
+    for wrong, reason in (
+        ({"cpus": 5}, "cannot have 5 CPUs"),
+        ({"cpus": 0}, "cannot have 0 CPUs"),
+        ({"mips": 333}, "333 MIPS"),
+        ({"turn_ns": 5_000}, "takes no turns"),
+        ({"cpus": 2, "turn_ns": 1_500}, "turns of 1.50"),
+        ({"cpus": 2, "turn_ns": 2_000_000}, "turns of 2.00"),
+        ({"clock": REAL, "mips": 500}, "no speed and no turn"),
+        ({"clock": REAL, "cpus": 2, "turn_ns": 5_000}, "no speed and no turn"),
     ):
-        with pytest.raises(UsageError):
+        with pytest.raises(UsageError, match=reason):
             Machine.of("amd64", **wrong)
     assert Machine.of("arm64", REAL, 4).turn_ns == 0
 
