@@ -30,9 +30,9 @@ namespace {
 constexpr std::uint32_t window_vendor = 0x1af4, window_device = 0x1110;  // ivshmem-plain
 constexpr std::size_t window_bar = 2;
 constexpr const char* out_folder = "/out";
+constexpr std::int64_t cpus_settling_ns = 100'000'000;
 // The kernel defers some of its own start: 5.10 turns from the clock source tsc-early to tsc a second after boot, and from
 // 6.12 on workers execute for seconds. In virtual time an instruction takes 8 ns until the guest waits for its job.
-constexpr std::int64_t cpus_settling_ns = 100'000'000;
 constexpr std::int64_t settled_ns = 5'000'000'000, settling_ns = 30'000'000'000;
 
 class Guest {
