@@ -11,8 +11,8 @@ import pytest
 from howlate.analysis.compare import compare
 from howlate.analysis.join import join
 from howlate.errors import NotPossibleError, UsageError
-from howlate.lab.machine import NAMED, SHIFTS, Machine
-from howlate.model.guest_cpus import GUEST, USUAL, GuestCpus
+from howlate.lab.machine import NAMED, Machine
+from howlate.model.guest_cpus import GUEST, SHIFTS, USUAL, GuestCpus
 from howlate.model.plan import Cell, Length
 from howlate.model.run import REAL
 from howlate.plan.cost import CELL_S, cell_cost_s, kind_of, virtual_limit_s
@@ -36,6 +36,13 @@ def test_a_label_states_speed_and_turn_and_is_read_back(cpus: GuestCpus, text: s
     assert str(cpus) == text
     assert GuestCpus.parse(text) == cpus
     assert GuestCpus.of_facts(cpus.facts()) == cpus
+
+
+@pytest.mark.parametrize("mips", SHIFTS)
+@pytest.mark.parametrize("cpus", range(1, 5))
+def test_every_label_is_read_back(cpus: int, mips: int) -> None:
+    guest = GuestCpus(cpus, mips, 5_000 if cpus > 1 else 0)
+    assert GuestCpus.parse(str(guest)) == guest
 
 
 def test_the_usual_guest_has_no_label_and_an_older_run_had_it() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from howlate.errors import NotPossibleError, TargetError, UsageError
 from howlate.lab import window
 from howlate.lab.devices import device_arguments
-from howlate.model.guest_cpus import MOST_MIPS, GuestCpus
+from howlate.model.guest_cpus import MOST_MIPS, SHIFTS, GuestCpus
 from howlate.model.run import REAL, VIRTUAL
 from howlate.model.turns import Turns, turns_of
 from howlate.store.files import file_hash
@@ -62,8 +62,6 @@ EMULATOR_FAILED = rule("lab.emulator-failed", "{emulator} {argument} failed: {ou
 
 MEMORY_MIB = 512
 MOST_CPUS = 4
-SHIFTS = {1000: 0, 500: 1, 250: 2, 125: 3}
-"""Speeds in MIPS; an instruction takes 2**shift ns of virtual time."""
 TURN_NS = 5_000
 """The usual turn of several CPUs."""
 _MOST_TURN_NS = 1_000_000
@@ -73,7 +71,7 @@ IN_TURNS = "rr=record,rrfile=/dev/null"
 """Nobody reads the record. It is made because QEMU's main loop then waits while the vCPU executes; otherwise it may
 find one that has just halted and whose last instructions are not counted yet, and moves the clock too far."""
 _CLOCK = "0.1 ms a question"
-"""What QEMU is told of the host's time (probe/emulator/clock.cpp): results depend on it."""
+"""What QEMU is told of the host's time: results depend on it, so it changes with probe/emulator/clock.cpp."""
 _VERSION_S = 60.0
 
 

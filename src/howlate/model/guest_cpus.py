@@ -13,6 +13,8 @@ from howlate.model.units import format_duration, parse_duration_ns
 GUEST = "guest"
 """The label of cells whose guest is not the usual one."""
 MOST_MIPS = 1000
+SHIFTS = {MOST_MIPS >> shift: shift for shift in range(4)}
+"""Speeds in MIPS, 1000 to 125; an instruction takes 2**shift ns of virtual time."""
 _TEXT = re.compile(
     r"(?P<cpus>\d+) CPUs? of (?P<cpu_mips>\d+) MIPS(?: on average)?(?: in turns of (?P<turn>\S+))?"
 )
@@ -49,8 +51,7 @@ class GuestCpus:
 
     @property
     def _turns(self) -> Turns | None:
-        shift = (MOST_MIPS // self.mips).bit_length() - 1
-        return turns_of(self.cpus, self.turn_ns, shift) if self.turn_ns else None
+        return turns_of(self.cpus, self.turn_ns, SHIFTS[self.mips]) if self.turn_ns else None
 
     @classmethod
     def of_facts(cls, values: Mapping[str, Any]) -> GuestCpus:
@@ -67,7 +68,9 @@ class GuestCpus:
         match = _TEXT.fullmatch(text)
         if match is None:
             return USUAL
-        cpus, mips = int(match["cpus"]), int(match["cpu_mips"]) * int(match["cpus"])
+        cpus = int(match["cpus"])
+        stated = int(match["cpu_mips"]) * cpus  # of a speed that was rounded
+        mips = min(SHIFTS, key=lambda known: abs(known - stated))
         return cls(cpus, mips, parse_duration_ns(match["turn"]) if match["turn"] else 0)
 
     def facts(self) -> dict[str, int | str]:
