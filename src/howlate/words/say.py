@@ -143,7 +143,7 @@ class _Filler(string.Formatter):
             return _caption_text(value, self._templates)
         if isinstance(value, tuple):
             return self._listed([self.format_field(each, "") for each in value], format_spec or "list")
-        if format_spec == "count" and self._templates is not _source:
+        if format_spec == "count" and self._templates is not _source and spoken() != SOURCE:
             return grouped(value)  # a comma would be read as the decimal one
         return QUANTITIES[format_spec](value) if format_spec else str(value)
 
