@@ -32,6 +32,12 @@ def _tool() -> ModuleType:
 tool = _tool()
 PAGES = tool.pages()
 IDS = [page.path.stem for page in PAGES]
+QUICK = {"toshiba-2010", "toshiba-mem-2010"}
+"""The pages of which a part is measured anew by every run of the tests; the others take half a minute."""
+AGAIN = [
+    pytest.param(page, id=page.path.stem, marks=() if page.path.stem in QUICK else pytest.mark.sweep)
+    for page in PAGES
+]
 
 
 def test_a_page_of_runs_is_about_a_published_study() -> None:
@@ -100,7 +106,7 @@ def _alike(name: str, first: str, second: str) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if page.again], ids=lambda page: page.path.stem)
+@pytest.mark.parametrize("page", AGAIN)
 def test_a_part_measured_anew_has_the_page_s_digits(tmp_path: Path, booted: Path, page: object) -> None:
     """To the last digit where the guest is the page's own; elsewhere means and medians within a tenth."""
     runs, again = page.runs, page.again  # type: ignore[attr-defined]
