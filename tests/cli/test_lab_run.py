@@ -109,6 +109,33 @@ def test_a_study_says_how_many_cpus_its_guests_have_and_the_user_overrides_it(
         assert opened["cpus"] == cpus, words
 
 
+@pytest.mark.parametrize(
+    ("turn", "reason"),
+    [
+        ("0", "turns of 0"),
+        ("0us", "turns of 0"),
+        ("1500ns", "turns of 1.5"),
+        ("2ms", "turns of 2"),
+        ("5", "has no unit"),
+        ("-5us", "not a time"),
+        ("fast", "not a time"),
+        ("", "not a time"),
+    ],
+)
+def test_a_turn_that_cannot_be_is_refused_before_the_lab_is_opened(
+    howlate: Run, opened: dict[str, Any], turn: str, reason: str
+) -> None:
+    said = howlate(*RUN, "--cpus", "2", f"--turn={turn}")
+    assert said.code == 2, said.err
+    assert reason in said.err and "us" in said.err
+    assert "turn_ns" not in opened
+
+
+def test_a_turn_that_can_be_is_what_the_lab_is_opened_with(howlate: Run, opened: dict[str, Any]) -> None:
+    assert howlate(*RUN, "--cpus", "2", "--turn", "20us", "--dry-run").code == 0
+    assert opened["turn_ns"] == 20_000
+
+
 def test_a_lab_run_goes_on_only_in_the_same_guests(howlate: Run, opened: dict[str, Any]) -> None:
     opened["lab"] = FakeLab(behaviours={"6.1": ["broken"]})
     assert howlate(*RUN, "--out", "r").code == 4

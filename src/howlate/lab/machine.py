@@ -75,6 +75,11 @@ _CLOCK = "0.1 ms a question"
 _VERSION_S = 60.0
 
 
+def is_turn(turn_ns: int) -> bool:
+    """Whether several CPUs can take turns of this length: QEMU's timer counts whole microseconds."""
+    return turn_ns % 1000 == 0 and 1000 <= turn_ns <= _MOST_TURN_NS
+
+
 @dataclass(frozen=True)
 class Architecture:
     """What differs between the architectures."""
@@ -173,7 +178,7 @@ class Machine:
             raise NotPossibleError(ONE_CPU(arch=self.architecture.name))
         elif self.cpus > MOST_CPUS:
             raise UsageError(TOO_MANY_CPUS(cpus=self.cpus, most=MOST_CPUS))
-        elif self.turn_ns % 1000 or not 1000 <= self.turn_ns <= _MOST_TURN_NS:
+        elif not is_turn(self.turn_ns):
             raise UsageError(NO_TURN(turn_ns=self.turn_ns))
 
     @classmethod

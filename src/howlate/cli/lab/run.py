@@ -12,7 +12,7 @@ from howlate.cli._complete import studies as complete_studies
 from howlate.cli._options import RunOptions, run_options, together
 from howlate.cli.lab._archive import ArchiveOptions, archive_options, say
 from howlate.model.guest_cpus import MOST_MIPS
-from howlate.model.units import format_duration, parse_duration_ns
+from howlate.model.units import format_duration
 from howlate.targets import LabOptions
 from howlate.words.statement import rule
 
@@ -24,6 +24,20 @@ NO_KERNELS = rule(
     "{study} names no kernels",
     remedy="write --kernels 6.1,6.1-rt; `howlate lab kernels` lists them",
 )
+
+
+def _turn_ns(text: str | None) -> int:
+    """0 stands for the usual turn, which nobody can ask for as a turn of 0."""
+    if text is None:
+        return 0
+    from howlate.cli.verdict import duration_ns
+    from howlate.errors import UsageError
+    from howlate.lab.machine import NO_TURN, is_turn
+
+    turn_ns = duration_ns("--turn", text)
+    if not is_turn(turn_ns):
+        raise UsageError(NO_TURN(turn_ns=turn_ns))
+    return turn_ns
 
 
 lab_options = together(
@@ -87,10 +101,10 @@ lab_options = together(
         click.option(
             "--turn",
             "turn_ns",
-            callback=lambda _context, _option, text: parse_duration_ns(text) if text else 0,
-            default="",
+            callback=lambda _context, _option, text: _turn_ns(text),
             metavar="TIME",
-            help="The longest stretch that one of several CPUs executes before the next (default: 5us).",
+            help="The longest stretch that one of several CPUs executes before the next, 1us to 1ms "
+            "(default: 5us).",
         ),
     ],
 )
