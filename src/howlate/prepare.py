@@ -54,6 +54,7 @@ from howlate.plan import (
 from howlate.plan.aim import aim_of
 from howlate.plan.defaults import InForce, questions_of, refuse_settings, with_settings
 from howlate.plan.options import find_test, plain
+from howlate.plan.turns import turns_as_gaps
 from howlate.targets import Target
 from howlate.words.statement import Statement, rule
 
@@ -182,6 +183,7 @@ def prepare(asked: Asked, target: Target) -> Prepared:
             *_dropped(asked, seeds),
             *lacking,
             *planned.too_short,
+            *turns_as_gaps(plan.cells, first.can),
             *unchecked_parameters(known),
         ),
         machines={label: machine.facts for label, machine in known.items() if label and machine.facts},
