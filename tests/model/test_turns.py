@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import pytest
 
-from howlate.model.turns import _shares, turns_of
+from howlate.model.turns import _shares, _stretches, turns_of
 
 SHARES = {2: (1 / 2, 1 / 2), 3: (0.327, 0.272, 0.401), 4: (0.235, 0.204, 0.305, 0.256)}
 """From 10 us on, at every speed."""
@@ -30,9 +32,14 @@ def test_from_ten_microseconds_on_they_depend_on_neither_turn_nor_speed(
 
 
 @pytest.mark.parametrize("turn_us", range(1, 50))
+@pytest.mark.parametrize("shift", range(4))
 @pytest.mark.parametrize("cpus", SHARES)
-def test_no_turn_is_longer_than_asked_for(cpus: int, turn_us: int) -> None:
-    """A CPU is lent the length of the interval divided by the number of CPUs that are counted."""
-    turns = turns_of(cpus, turn_us * 1000, 0)
-    assert 0 < turns.interval_ns <= turn_us * 1000 * turns.counted
+def test_no_turn_is_longer_than_asked_for(cpus: int, turn_us: int, shift: int) -> None:
+    """What a CPU executes until another one does; where only CPUs that never start are between two of its turns, that
+    is the remainder of the instructions and a turn."""
+    turns = turns_of(cpus, turn_us * 1000, shift)
     assert turns.interval_ns % 1000 == 0
+    stretches = _stretches(cpus, turns.counted, turns.interval_ns >> shift)
+    by_cpu = groupby(stretches, key=lambda stretch: stretch[0])
+    longest = max(sum(took for _, took in turn) for _, turn in by_cpu)
+    assert 0 < longest << shift <= turn_us * 1000 + (turns.counted << shift)

@@ -14,6 +14,7 @@ third, which never starts. With three and four they depend on the length of the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -57,7 +58,15 @@ def turns_of(cpus: int, turn_ns: int, shift: int) -> Turns:
 
 def _shares(cpus: int, counted: int, instructions: int) -> tuple[float, ...]:
     """The shares of the first `cpus` of the CPUs that QEMU counts, with so many instructions between two timers."""
-    executed, left, turn, expired = [0] * counted, 0, 0, 0
+    executed = [0] * cpus
+    for cpu, took in _stretches(cpus, counted, instructions):
+        executed[cpu] += took
+    return tuple(count / sum(executed) for count in executed)
+
+
+def _stretches(cpus: int, counted: int, instructions: int) -> Iterator[tuple[int, int]]:
+    """One CPU after the other, and how many instructions it executes."""
+    left, turn, expired = 0, 0, 0
     asked = [True] * counted
     while expired <= _STRETCHES:
         if not left:
@@ -70,11 +79,10 @@ def _shares(cpus: int, counted: int, instructions: int) -> tuple[float, ...]:
                 asked = [other != turn or other >= cpus for other in range(counted)]
             elif turn < cpus:
                 took = min(left, lent)
-                executed[turn] += took
+                yield turn, took
                 left -= took
             turn += 1
         if turn == counted:
             turn = 0
         else:
             asked[turn] = False
-    return tuple(count / sum(executed) for count in executed[:cpus])
