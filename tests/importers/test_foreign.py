@@ -196,8 +196,9 @@ def test_a_file_that_is_cut_is_an_error(file: File, tmp_path: Path) -> None:
     data = file.path.read_bytes()
     path = tmp_path / file.name
     path.write_bytes(data.rstrip(b"\n")[:-1] if file.format != "jitterdebugger-raw" else data[:-1])
-    with pytest.raises(DamagedError, match=r"line \d+|sample \d+"):
+    with pytest.raises(DamagedError, match=r"line \d+|sample \d+") as raised:
         importer_of(path, file.format).read([path], {}, file.mapping)
+    assert "again" in raised.value.remedy
 
 
 @pytest.mark.parametrize("file", BY_NAME.values(), ids=lambda file: file.name)

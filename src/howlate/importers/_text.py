@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from howlate.errors import DamagedError, UsageError
-from howlate.model.decode import UNREADABLE, decoded, parse_json
+from howlate.model.decode import UNREADABLE, decoded
 from howlate.words.statement import rule
 
 BAD_LINE = rule(
@@ -124,7 +125,12 @@ def read_object(path: Path) -> tuple[Mapping[str, Any], str]:
     text = "\n".join(line.text for line in lines(path))
     if not text.lstrip().startswith("{"):
         raise Line(path, 1, "").wrong("it is no JSON object")
-    return parse_json(text, str(path)).values, text
+    try:
+        return json.loads(text), text
+    except json.JSONDecodeError as problem:
+        raise Line(path, problem.lineno, "").wrong(f"it is not JSON ({problem.msg})") from None
+    except (ValueError, RecursionError) as problem:
+        raise Line(path, 1, "").wrong(f"it is not JSON ({problem})") from None
 
 
 def typed(kind: type[Decoded], value: object, path: Path, text: str) -> Decoded:
