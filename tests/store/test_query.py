@@ -69,6 +69,8 @@ def test_folders_of_one_name_are_told_apart_by_their_paths(runs: Path, tmp_path:
         ("ATTACH 'x.db'", "ATTACH is not a query"),
         ("SELECT CAST(run AS INTEGER) FROM runs", "Could not convert"),
         ("SELECT * FROM range(100000000000)", "more than 1,000,000 rows"),
+        ("SELECT started::TIMESTAMPTZ AS t FROM runs", "t would be a time with a zone"),
+        ("SELECT run, [now()] AS many FROM runs", "many would be a time with a zone"),
     ],
 )
 def test_anything_but_a_right_select_is_a_sentence(
@@ -80,6 +82,11 @@ def test_anything_but_a_right_select_is_a_sentence(
         asked(sql, runs)
     assert "\n" not in str(raised.value)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_remedies_of_a_time_with_a_zone_work(runs: Path) -> None:
+    for remedy in ("::VARCHAR", " AT TIME ZONE 'UTC'"):
+        assert asked(f"SELECT (started::TIMESTAMPTZ){remedy} FROM runs", runs)
 
 
 def test_samples_that_are_damaged_within_are_a_sentence(runs: Path) -> None:

@@ -39,12 +39,20 @@ TOO_MANY_ROWS = rule(
     "the query gives more than {most:count} rows",
     remedy="add a LIMIT, or let it sum up; `howlate export` writes all samples of a run",
 )
+WITH_ZONE = rule(
+    "query.with-zone",
+    "{columns:all} would be a time with a zone (TIMESTAMPTZ), which howlate does not show",
+    remedy="write it as text, (...)::VARCHAR, or as the time in UTC, (...) AT TIME ZONE 'UTC'",
+)
 NO_SAMPLES = rule(
     "query.no-samples", "none of these runs has samples", remedy="name runs that have some behind the query"
 )
 
 MOST_ROWS = 1_000_000
 """The most rows of an answer: they are held as Python's values, at some hundred bytes each."""
+
+_ZONED = "TIMESTAMP WITH TIME ZONE"
+"""DuckDB needs the package pytz to hand such a value to Python, alone or within another."""
 
 Columns = Mapping[str, str]
 """The SQL type of each column."""
@@ -110,7 +118,11 @@ def ask(sql: str, runs: Sequence[KnownRun]) -> SqlAnswer:
             _view_samples(database, runs, names)
         try:
             answered = database.execute(sql)
-            headings = tuple(str(column[0]) for column in answered.description or ())
+            described = answered.description or ()
+            headings = tuple(str(column[0]) for column in described)
+            zoned = [str(column[0]) for column in described if _ZONED in str(column[1])]
+            if zoned:
+                raise UsageError(WITH_ZONE(columns=zoned))
             rows = answered.fetchmany(MOST_ROWS + 1)
         except duckdb.IOException as problem:
             raise DamagedError(UNREADABLE_SAMPLES(problem=_first_lines(problem))) from None
