@@ -190,3 +190,17 @@ def test_one_is_told_in_the_singular() -> None:
     assert english(RULES["report.no-overrun"](count=2, things="wake-ups")).startswith(
         "2 wake-ups were measured;"
     )
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.95, "95 %"),
+        (0.9999, "99.99 %"),
+        (0.99999, "99.999 %"),
+        (0.9999999999999999, "99.99999999999999 %"),
+        (1.0, "100 %"),
+    ],
+)
+def test_a_share_below_one_never_reads_as_all(share: float, text: str) -> None:
+    assert QUANTITIES["level"](share) == text

@@ -71,8 +71,10 @@ def percent(share: float) -> str:
 
 
 def level_text(share: float) -> str:
-    """A quantile's share: "99.99 %"."""
-    return f"{significant(share * 100, 4).rstrip('0').rstrip('.')} %"
+    """A quantile's share: "99.99 %". As many digits as it takes to be below 100 %."""
+    percents = (significant(share * 100, digits) for digits in range(4, 18))
+    percent = next((text for text in percents if float(text) < 100), "100")
+    return f"{percent.rstrip('0').rstrip('.') if '.' in percent else percent} %"
 
 
 def share_text(share: float, digits: int = 2, up: bool = True) -> str:
