@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from howlate.analysis.bounds import rate_upper
+from howlate.analysis.evidence import Evidence
 from howlate.analysis.promise import limits, run_sentence, sentence, statements
 from howlate.analysis.valid import DROPPED
 from howlate.analysis.verdict import Question, Ruling, verdict
 from howlate.analysis.verdict_json import verdict_json
 from howlate.model.knowledge import Knowledge
 from howlate.model.summary import DeadlineSummary
+from howlate.report.verdicts import sheet
 from howlate.words.say import english
 from made_evidence import made_evidence, quiet
 
@@ -233,6 +235,15 @@ def test_an_invalid_cell_has_no_verdict_and_says_why() -> None:
     assert found.outcome is INCONCLUSIVE
     said = text(evidence, found.asked)
     assert "3 samples dropped" in said and "confidence" not in said
+
+
+def test_a_row_without_a_valid_cell_shows_no_counts() -> None:
+    nothing = Evidence(DeadlineSummary(), 0.0, None, "none", (DROPPED(count=3),))
+    found = [verdict(e, Question(DEADLINE_NS)) for e in (nothing, made_evidence(DEADLINE_NS, quiet()))]
+    counts = [
+        [c.text for c in col.cells] for col in sheet(found).columns if col.key in ("misses", "releases")
+    ]
+    assert counts == [["–", "0"], ["–", "100\u202f000"]]
 
 
 @pytest.mark.parametrize(("share", "outcome"), [(0.0099, PASS), (0.0101, INCONCLUSIVE)])

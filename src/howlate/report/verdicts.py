@@ -68,6 +68,7 @@ def sheet(verdicts: Sequence[Verdict]) -> Sheet:
     maxima = [verdict.evidence.max_ns for verdict in verdicts]
     confidence = verdicts[0].asked.confidence
     exact = verdicts[0].evidence.virtual
+    counted = [v.evidence.deadline if v.evidence.deadline.releases else None for v in verdicts]
     return Sheet(
         "verdict",
         say(TITLE_EXACT(unit=US.sign) if exact else TITLE(unit=US.sign, confidence=confidence)),
@@ -76,8 +77,8 @@ def sheet(verdicts: Sequence[Verdict]) -> Sheet:
             _rulings(verdicts),
             times("deadline", _("deadline"), [v.asked.deadline_ns for v in verdicts], US),
             times("max", _("max"), maxima, US, strong=True),
-            numbers("misses", _("misses"), [v.evidence.deadline.misses for v in verdicts]),
-            numbers("releases", _("releases"), [v.evidence.deadline.releases for v in verdicts]),
+            numbers("misses", _("misses"), [None if c is None else c.misses for c in counted]),
+            numbers("releases", _("releases"), [None if c is None else c.releases for c in counted]),
             numbers(
                 "rate",
                 _("share") if exact else _("share at most"),
