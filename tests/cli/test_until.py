@@ -43,6 +43,12 @@ def test_what_is_out_of_reach_is_not_begun(howlate: Run, study: str, asked: list
     assert not Path("runs").exists()
 
 
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_the_help_says_what_it_needs(howlate: Run, command: str) -> None:
+    words = "".join(howlate(command, "--help").out.split())
+    assert "decided;needs--miss-rate,--horizon,orboth." in words
+
+
 @pytest.mark.parametrize(("deadline", "code", "rounds"), [("1us", 1, range(1, 2)), ("1ms", 5, range(2, 16))])
 def test_it_ends_when_it_is_decided(
     howlate: Run, study: str, deadline: str, code: int, rounds: range

@@ -91,7 +91,8 @@ until_options = together(
         click.option(
             "--until-decided",
             is_flag=True,
-            help="Measure round after round until the verdict on the deadline is decided.",
+            help="Measure round after round until the verdict on the deadline is decided; needs --miss-rate, "
+            "--horizon, or both.",
         ),
         click.option(
             "--at-most", metavar="TIME", help="With --until-decided: end after this time (default: 2h)."
