@@ -13,6 +13,7 @@ from howlate.model.run import WITHOUT_RIGHT, Run, policy_without_right
 from howlate.plan.aim import aim_of
 from howlate.report import html
 from howlate.studies import find_study, studies
+from howlate.words.language import SOURCE, speak
 from howlate.words.say import english
 from howlate.words.statement import Statement
 from made_cells import made_cell
@@ -35,6 +36,15 @@ def test_heading_and_title_name_the_policy_in_force_and_promise_no_other() -> No
     assert "SCHED_OTHER" in title and "SCHED_OTHER" in heading
     assert "real-time" not in title and "real\u2011time" not in heading
     assert studies()["check"].is_file()
+
+
+def test_the_title_of_a_page_in_another_language_is_no_english_sentence() -> None:
+    speak("de")
+    try:
+        page = html.render([of_a_plain_user()])
+    finally:
+        speak(SOURCE)
+    assert "<title>check – SCHED_OTHER – howlate</title>" in page
 
 
 def test_the_missing_right_is_the_first_note() -> None:

@@ -24,7 +24,7 @@ from howlate.report import cautions, comparison, findings, machine, meaning, ver
 from howlate.report.document import Document, Drawn, Section, Texts, texts
 from howlate.report.results import EVERYTHING, Fit, StudyPart
 from howlate.report.sheet import PAGE, TERMINAL, Style
-from howlate.words.language import _, as_called
+from howlate.words.language import SOURCE, _, as_called, spoken
 from howlate.words.say import Text
 from howlate.words.statement import Statement, rule
 
@@ -117,7 +117,7 @@ def document(material: Material) -> Document:
     sections = [
         section for make, shown_by in PARTS if material.style in shown_by for section in make(material)
     ]
-    title = " – ".join(filter(None, (_question(material), _policy(material), "howlate")))
+    title = " – ".join(filter(None, (_name(material), _policy(material), "howlate")))
     return Document(tuple(sections), title)
 
 
@@ -128,6 +128,12 @@ def _question(material: Material) -> str:
         return _("Studies side by side: {studies}").format(studies=", ".join(studies))
     first = next(iter(studies.values()))
     return as_called(first.question or first.title)
+
+
+def _name(material: Material) -> str:
+    """For the window's title: the question, or the study's id where the page is not in the question's language."""
+    studies = {content.run.study.id for content in material.runs}
+    return _question(material) if len(studies) > 1 or spoken() == SOURCE else studies.pop()
 
 
 def _policy(material: Material) -> str:
