@@ -142,13 +142,13 @@ def lines_of(found: Found) -> list[str]:
     return lines
 
 
-def into_page(page: Path, text: str) -> None:
+def into_page(page: Path, text: str, begin: str = BEGIN) -> None:
     """Replaces what stands between the page's marks."""
     old = page.read_text()
-    pattern = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+    pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(END)}", re.DOTALL)
     if not pattern.search(old):
-        raise SystemExit(f"{page} has no line {BEGIN}")
-    page.write_text(pattern.sub(lambda _: f"{BEGIN}\n{text}\n{END}", old))
+        raise SystemExit(f"{page} has no line {begin}")
+    page.write_text(pattern.sub(lambda _: f"{begin}\n{text}\n{END}", old))
 
 
 def main() -> int:

@@ -45,6 +45,11 @@ class GuestCpus:
         return tuple(round(self.mips * share) for share in self._turns.shares)
 
     @property
+    def interval_ns(self) -> int:
+        """How often the CPUs' turns are dealt out anew; 0 with one CPU."""
+        return self._turns.interval_ns if self._turns is not None else 0
+
+    @property
     def slower(self) -> float:
         """How many times longer than in the usual guest the same instructions take, on average."""
         return MOST_MIPS / self.mean_mips

@@ -15,7 +15,7 @@ from howlate.model.capabilities import spec_name, spec_options
 from howlate.model.guest_cpus import GUEST, MOST_MIPS, GuestCpus
 from howlate.model.plan import Cell
 from howlate.model.study import spell
-from howlate.model.units import parse_duration_ns
+from howlate.model.units import parse_cpus, parse_duration_ns
 
 CELL_S = 0.5
 """Restoring a guest, and reading its result."""
@@ -44,12 +44,17 @@ GROUP_S, GROUPS, AGAIN_S = 1.0, 10, 4.5
 for the second start. The loads run until their rate is known, and the probe gets the CPU late among their
 tasks. Fitted to five cells of bench/lab_costs.py on a quiet host, 3, 10 and 20 groups, 0.03 to 5 s; off by 12
 % at most."""
-SPIN_S, TURN_S = 0.6, 1.6e-5
-"""In addition, a virtual second in which each of several CPUs is kept busy, and each turn of theirs. Fitted to idle
-cells of 2 and 4 CPUs in turns of 5 to 20 us on a busy host (docs/lab/guests.md); off by 1.5 at most."""
-START_S, START_VIRTUAL_S, START_VIRTUAL_CPU_S = 1.2, 0.2, 0.2
-"""In addition, before a cell of several CPUs: seconds of the host, and of the guest a constant and an amount for
-each CPU. The others are brought online, and the probe starts at its CPU's share of the speed."""
+SPIN_S, EXPIRY_S = 0.45, 2.6e-5
+"""In addition, a virtual second in which each of several CPUs is kept busy, and each time that their turns are dealt
+out anew (model/turns.py). Fitted to cells of bench/lab_costs.py, 2 and 4 CPUs in turns of 5 and 20 us."""
+SEVERAL, SEVERAL_EXPIRY_S = 1.4, 1.8e-5
+"""How many times more the same load takes there on all CPUs: a number, and an amount for each time in a virtual
+second that the turns are dealt out anew, because a CPU then leaves what it executes. Fitted to memory-alloc; of the
+others 1.0 (cpu) to 4.8 (hackbench) were seen."""
+START_CPU_S, START_VIRTUAL_S, START_VIRTUAL_CPU_S, START_LOAD_VIRTUAL_S = 0.38, 0.1, 0.15, 0.15
+"""In addition, before a cell of several CPUs: seconds of the host for each CPU, and of the guest a constant, an
+amount for each CPU, and one in which the loads run already. The other CPUs are brought online, and the probe starts
+at its CPU's share of the speed."""
 _SHARES = ("cpu", "memory-alloc", "memory-fault")
 """Loads whose target is a share of the CPU in per cent."""
 LIMIT_S, LIMIT_PER_S = 30.0, 40.0
@@ -74,11 +79,14 @@ def cell_cost_s(cell: Cell) -> float:
         around_s += sum(_late_s(word) for word in _loads(cell))
     guest = _guest(cell)
     speed = guest.mips / MOST_MIPS
-    busy_s = 0.0
+    second_s, alone_second_s = _second_s(cell, speed), _alone_second_s(cell) * speed
     if guest.cpus > 1:
-        busy_s = SPIN_S * speed + TURN_S * 1e9 / guest.turn_ns
-        around_s += START_S + (START_VIRTUAL_S + START_VIRTUAL_CPU_S * guest.cpus) * busy_s
-    second_s, alone_second_s = _second_s(cell, speed) + busy_s, _alone_second_s(cell) * speed + busy_s
+        busy_s = SPIN_S * speed + EXPIRY_S * 1e9 / guest.interval_ns
+        start_virtual_s = START_VIRTUAL_S + START_VIRTUAL_CPU_S * guest.cpus
+        around_s += (
+            START_CPU_S * guest.cpus + start_virtual_s * busy_s + START_LOAD_VIRTUAL_S * alone_second_s
+        )
+        second_s, alone_second_s = second_s + busy_s, alone_second_s + busy_s
     return around_s + length.measuring_s * second_s + length.alone_s * alone_second_s
 
 
@@ -108,13 +116,13 @@ def _second_s(cell: Cell, speed: float) -> float:
     period = cell.labels.get("period", "")
     if not period or cell.labels.get("timer", "").startswith("spin"):
         # It never sleeps: a test of data points, or one that watches for gaps.
-        return max(_wanted_s(cell), BUSY_S) * speed
+        return max(_wanted_s(cell), BUSY_S * _several(cell, 1)) * speed
     return _alone_second_s(cell) * speed + ACTIVATION_S * 1e9 / max(1, parse_duration_ns(period))
 
 
 def _alone_second_s(cell: Cell) -> float:
     """CPU seconds for one virtual second of this cell's loads, with nothing measured beside them."""
-    return min(_wanted_s(cell), max(LOADS_S.values())) + _cards_s(cell)
+    return min(_wanted_s(cell), max(LOADS_S.values()) * _several(cell, _guest(cell).cpus)) + _cards_s(cell)
 
 
 def _cards_s(cell: Cell) -> float:
@@ -130,7 +138,25 @@ def _packets(word: str) -> float:
 
 
 def _wanted_s(cell: Cell) -> float:
-    return sum(_load_s(word) for word in _loads(cell))
+    return sum(_load_s(word) * _several(cell, _cpus_of(word, _guest(cell).cpus)) for word in _loads(cell))
+
+
+def _several(cell: Cell, used: int) -> float:
+    """How many times more than with one CPU it costs to use so many of the guest's CPUs, each at its part of the
+    speed."""
+    guest = _guest(cell)
+    if guest.cpus == 1:
+        return 1.0
+    return (SEVERAL + SEVERAL_EXPIRY_S * 1e9 / guest.interval_ns) * used / guest.cpus
+
+
+def _cpus_of(word: str, cpus: int) -> int:
+    """How many of a guest's CPUs a load uses."""
+    where = spec_options(word).get("cpus", "all")
+    named = {"all": cpus, "same": 1, "other": max(cpus - 1, 1)}
+    with suppress(ValueError):
+        return named.get(where) or len(parse_cpus(where))
+    return cpus
 
 
 def _loads(cell: Cell) -> tuple[str, ...]:
