@@ -1,7 +1,7 @@
 """What cells of the lab cost on this host, against the model that a plan's times follow (plan/cost.py).
 
     ./dev bench lab_costs [--kernel 6.1] [--activations 1500] [--loads none,cpu:100,...]
-    ./dev bench lab_costs --kernel 6.1-rt --cpus 2 [--turn 20us] [--repeat 3] [--page docs/lab/guests.md]
+    ./dev bench lab_costs --kernel 6.1-rt --cpus 2,4 [--turn 20us] [--repeat 3] [--page docs/lab/guests.md]
 
 Each load once, in virtual time, with no result from the cache; the CPU time of its QEMU, which other work on the
 host lengthens less than the time of day, against the model's. The limit: a factor of 1.5 in both directions, relative
@@ -9,9 +9,8 @@ to the median of all (a host is slower or faster as a whole; howlate learns by h
 themselves are also in a cell of 30 ms: the stretch in which the probe runs them alone is most of it.
 
 Guests of several CPUs are measured as well: 2 and 4 CPUs in turns of 5 and of 20 us, idle, beside memory-alloc on
-one CPU and on all, and with the test `cross`. `--cpus` and `--turn` choose among guests (`--cpus 1`: the usual one
-alone). Each cell is measured `--repeat` times, and the least of its times counts. `--page FILE` writes the table of
-costs by number of CPUs and turn into the page, between its marks.
+one CPU and on all, and with the test `cross`. Each of their cells is measured `--repeat` times, and the least of its
+times counts. `--page FILE` writes the table of costs by number of CPUs and turn into the page, between its marks.
 
 The same cells are then a run: the time left that it would have shown at each cell's begin (pace.py) against what the
 rest took, both in CPU time. Exit code 0 or 1.
@@ -20,6 +19,7 @@ rest took, both in CPU time. Exit code 0 or 1.
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
 import sys
 import tempfile
@@ -77,8 +77,6 @@ kind = "wake"
 [axes]
 load = ["none", "memory-alloc:100,cpus=other"]
 """
-GUESTS = ((2, 5_000), (2, 20_000), (4, 5_000), (4, 20_000))
-"""CPUs and turn of the guests of several CPUs."""
 IDLE, ONE, ALL = "none", "memory-alloc:100,cpus=0", "memory-alloc:100"
 SHORTEST, LONGEST = 20, 1020
 """Activations at 1 ms: a virtual second lies between the two."""
@@ -96,20 +94,16 @@ KERNEL, EMULATOR = "lab.kernel_package", "lab.emulator"
 
 def main() -> int:
     asked = _parser().parse_args()
-    turn_ns = parse_duration_ns(asked.turn) if asked.turn else 0
-    guests = [(cpus, turn) for cpus, turn in GUESTS if turn == turn_ns or not turn_ns]
-    if asked.cpus:
-        guests = [guest for guest in guests if guest[0] == asked.cpus]
-        if asked.cpus > 1 and turn_ns and not guests:
-            guests = [(asked.cpus, turn_ns)]
+    numbers = [int(number) for number in asked.cpus.split(",")]
+    turns_ns = [parse_duration_ns(turn) for turn in asked.turn.split(",")]
     costs = []
-    if asked.cpus in (0, 1):
+    if 1 in numbers:
         changes = [f"activations={asked.activations}", *([f"load={asked.loads}"] if asked.loads else [])]
         target = open_lab(asked.kernel, LabOptions(cached=False))
         costs = measured(target, changes) + measured(target, [*SHORT], ", 30 ms")
     rows = []
-    for cpus, turn in guests:
-        found, row = of_guest(asked.kernel, cpus, turn, asked.repeat)
+    for cpus, turn_ns in itertools.product((n for n in numbers if n > 1), turns_ns):
+        found, row = of_guest(asked.kernel, cpus, turn_ns, asked.repeat)
         costs += found
         rows.append(row)
     if rows:
@@ -127,8 +121,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kernel", default="6.1")
     parser.add_argument("--activations", type=int, default=1500, help="with one CPU (default: %(default)s)")
     parser.add_argument("--loads", default="", help="with one CPU")
-    parser.add_argument("--cpus", type=int, default=0, help="guests with so many alone (default: all)")
-    parser.add_argument("--turn", default="", help="guests with this turn alone (default: 5us and 20us)")
+    parser.add_argument("--cpus", default="1,2,4", help="numbers of CPUs (default: %(default)s)")
+    parser.add_argument("--turn", default="5us,20us", help="turns of several CPUs (default: %(default)s)")
     parser.add_argument("--repeat", type=int, default=2, help="of several CPUs (default: %(default)s)")
     parser.add_argument("--page", type=Path, help="write the table into this page")
     add_option(parser)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from howlate.model.guest_cpus import GuestCpus
 from howlate.model.plan import Cell, Length
 from howlate.pace import Pace
 from howlate.plan.cost import CELL_S, cell_cost_s, limit_s, makespan, virtual_limit_s
@@ -30,6 +31,39 @@ def test_a_virtual_second_costs_what_was_measured(load: str, measured_s: float) 
     """docs/lab/guests.md, How long a cell takes."""
     cost = cell_cost_s(cell(load, length=Length(100.0))) - CELL_S
     assert 1 / 1.5 <= cost / 100 / measured_s <= 1.5
+
+
+@pytest.mark.parametrize(
+    ("guest", "idle_s", "loaded_s"),
+    [
+        (GuestCpus(2, turn_ns=5_000), 2.5, 5.7),
+        (GuestCpus(2, turn_ns=20_000), 0.9, 3.3),
+        (GuestCpus(4, turn_ns=5_000), 2.1, 3.1),
+        (GuestCpus(4, turn_ns=20_000), 0.6, 1.4),
+    ],
+    ids=str,
+)
+def test_a_virtual_second_of_several_cpus_costs_what_was_measured(
+    guest: GuestCpus, idle_s: float, loaded_s: float
+) -> None:
+    """docs/lab/guests.md, Several CPUs: the load is on one of them."""
+    for load, measured_s in (("none", idle_s), ("memory-alloc:100,cpus=0", loaded_s)):
+        short, longer = (
+            replace(made, labels={**made.labels, **guest.labels()})
+            for made in (cell(load, length=Length(1.0)), cell(load, length=Length(2.0)))
+        )
+        assert 1 / 1.5 <= (cell_cost_s(longer) - cell_cost_s(short)) / measured_s <= 1.5
+
+
+def test_a_load_costs_by_the_number_of_cpus_it_uses() -> None:
+    guest = GuestCpus(4, turn_ns=5_000)
+    costs = [
+        cell_cost_s(replace(made, labels={**made.labels, **guest.labels()}))
+        for cpus in ("cpus=same", "cpus=0-1", "cpus=other", "cpus=all")
+        for made in [cell(f"memory-alloc:100,{cpus}")]
+    ]
+    assert costs == sorted(costs)
+    assert math.isclose(costs[2] - costs[0], 2 * (costs[1] - costs[0]))
 
 
 def test_half_a_load_costs_half() -> None:

@@ -44,17 +44,17 @@ GROUP_S, GROUPS, AGAIN_S = 1.0, 10, 4.5
 for the second start. The loads run until their rate is known, and the probe gets the CPU late among their
 tasks. Fitted to five cells of bench/lab_costs.py on a quiet host, 3, 10 and 20 groups, 0.03 to 5 s; off by 12
 % at most."""
-SPIN_S, EXPIRY_S = 0.45, 2.6e-5
+SPIN_S, EXPIRY_S = 0.35, 3.0e-5
 """In addition, a virtual second in which each of several CPUs is kept busy, and each time that their turns are dealt
 out anew (model/turns.py). Fitted to cells of bench/lab_costs.py, 2 and 4 CPUs in turns of 5 and 20 us."""
 SEVERAL, SEVERAL_EXPIRY_S = 1.4, 1.8e-5
 """How many times more the same load takes there on all CPUs: a number, and an amount for each time in a virtual
 second that the turns are dealt out anew, because a CPU then leaves what it executes. Fitted to memory-alloc; of the
 others 1.0 (cpu) to 4.8 (hackbench) were seen."""
-START_CPU_S, START_VIRTUAL_S, START_VIRTUAL_CPU_S, START_LOAD_VIRTUAL_S = 0.38, 0.1, 0.15, 0.15
-"""In addition, before a cell of several CPUs: seconds of the host for each CPU, and of the guest a constant, an
-amount for each CPU, and one in which the loads run already. The other CPUs are brought online, and the probe starts
-at its CPU's share of the speed."""
+START_CPU_S, START_VIRTUAL_CPU_S, START_LOAD_VIRTUAL_S = 0.18, 0.28, 0.15
+"""In addition, before a cell of several CPUs: seconds of the host for each CPU, and of the guest an amount for each
+CPU, and one in which the loads run already. The other CPUs are brought online, and the probe starts at its CPU's
+share of the speed."""
 _SHARES = ("cpu", "memory-alloc", "memory-fault")
 """Loads whose target is a share of the CPU in per cent."""
 LIMIT_S, LIMIT_PER_S = 30.0, 40.0
@@ -82,10 +82,8 @@ def cell_cost_s(cell: Cell) -> float:
     second_s, alone_second_s = _second_s(cell, speed), _alone_second_s(cell) * speed
     if guest.cpus > 1:
         busy_s = SPIN_S * speed + EXPIRY_S * 1e9 / guest.interval_ns
-        start_virtual_s = START_VIRTUAL_S + START_VIRTUAL_CPU_S * guest.cpus
-        around_s += (
-            START_CPU_S * guest.cpus + start_virtual_s * busy_s + START_LOAD_VIRTUAL_S * alone_second_s
-        )
+        around_s += guest.cpus * (START_CPU_S + START_VIRTUAL_CPU_S * busy_s)
+        around_s += START_LOAD_VIRTUAL_S * alone_second_s
         second_s, alone_second_s = second_s + busy_s, alone_second_s + busy_s
     return around_s + length.measuring_s * second_s + length.alone_s * alone_second_s
 
