@@ -210,14 +210,18 @@ void LoadSet::Running::wait_report(std::int64_t after_report, std::int64_t end_n
   }
 }
 
+// Of a pipe that the load has closed poll() says so at once, again and again: a real-time thread that asks on the load's only CPU
+// would keep it from its end.
 void LoadSet::Running::wait_end(std::int64_t end_ns) {
+  bool is_open = true;
   while (!has_ended()) {
     const int left = milliseconds_until(end_ns);
     if (left == 0) break;
     struct pollfd fd {
-      out.get(), POLLIN, 0
+      is_open ? out.get() : -1, POLLIN, 0
     };
     ::poll(&fd, 1, std::min(left, 5));
+    if ((fd.revents & (POLLHUP | POLLERR)) != 0) is_open = false;
     read_all();
   }
 }
