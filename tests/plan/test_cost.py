@@ -34,25 +34,31 @@ def test_a_virtual_second_costs_what_was_measured(load: str, measured_s: float) 
 
 
 @pytest.mark.parametrize(
-    ("guest", "idle_s", "loaded_s"),
+    ("guest", "short_s", "idle_s", "loaded_s"),
     [
-        (GuestCpus(2, turn_ns=5_000), 2.5, 5.7),
-        (GuestCpus(2, turn_ns=20_000), 0.9, 3.3),
-        (GuestCpus(4, turn_ns=5_000), 2.1, 3.1),
-        (GuestCpus(4, turn_ns=20_000), 0.6, 1.4),
+        (GuestCpus(2, turn_ns=5_000), 2.2, 1.9, 6.3),
+        (GuestCpus(2, turn_ns=20_000), 1.4, 0.97, 3.1),
+        (GuestCpus(4, turn_ns=5_000), 3.3, 0.87, 2.7),
+        (GuestCpus(4, turn_ns=20_000), 1.9, 0.33, 1.6),
     ],
     ids=str,
 )
-def test_a_virtual_second_of_several_cpus_costs_what_was_measured(
-    guest: GuestCpus, idle_s: float, loaded_s: float
+def test_a_cell_of_several_cpus_costs_what_was_measured(
+    guest: GuestCpus, short_s: float, idle_s: float, loaded_s: float
 ) -> None:
-    """docs/lab/guests.md, Several CPUs: the load is on one of them."""
-    for load, measured_s in (("none", idle_s), ("memory-alloc:100,cpus=0", loaded_s)):
-        short, longer = (
-            replace(made, labels={**made.labels, **guest.labels()})
-            for made in (cell(load, length=Length(1.0)), cell(load, length=Length(2.0)))
-        )
-        assert 1 / 1.5 <= (cell_cost_s(longer) - cell_cost_s(short)) / measured_s <= 1.5
+    """docs/lab/guests.md, Several CPUs: a cell of 20 ms, one of a second more, and that beside a load on CPU 0."""
+
+    def cost_s(load: str, seconds: float) -> float:
+        made = cell(load, length=Length(seconds))
+        return cell_cost_s(replace(made, labels={**made.labels, **guest.labels()}))
+
+    load = "memory-alloc:100,cpus=0"
+    for model_s, measured_s in (
+        (cost_s("none", 0.02), short_s),
+        (cost_s("none", 1.02), short_s + idle_s),
+        (cost_s(load, 1.02) - cost_s(load, 0.02), loaded_s),
+    ):
+        assert 1 / 1.5 <= model_s / measured_s <= 1.5
 
 
 def test_a_load_costs_by_the_number_of_cpus_it_uses() -> None:
