@@ -114,7 +114,10 @@ Recorder::Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, La
 }
 
 Status Recorder::start(const RecorderPlace& place, const Root& root) {
-  if (place.in_gaps) sink_.write_in_pieces_of(gap_write_bytes);
+  if (place.in_gaps) {
+    sink_.write_in_pieces_of(gap_write_bytes);
+    releases_.emplace();
+  }
   ThreadSpec spec{place.cpus, place.policy, 0, "recorder", {}};
   auto thread = RtThread::start(
       spec, [this] { body(); }, root);
@@ -149,6 +152,7 @@ void Recorder::body() {
   while (phase_.load(std::memory_order_acquire) != finishing) {
     const std::int64_t now_ns = monotonic_now_ns();
     wake = std::max(wake + wake_ns, now_ns);
+    if (releases_) wake = clear_of_releases(*releases_, wake, clear_ns);
     if (near_) wake = std::clamp(t0_ns() - near_ns, now_ns, wake);
     sleep_until_ns(wake);
     tell_if_near();
@@ -181,6 +185,8 @@ void Recorder::open() {
     schedule.t0_ns = t0_ns + plan_.lanes[lane]->stagger_ns;
     lanes_record_[lane].counted = Schedule(schedule);
   }
+  if (plan_.schedule.window_on_ns != 0 || lanes_record_.empty()) releases_.reset();  // it spins, and is not waited for
+  if (releases_) releases_ = lanes_record_.front().counted;
   lanes_.open(plan_, t0_ns);
   t0_ns_.store(t0_ns, std::memory_order_release);
   StreamEncoder::magic(opening_);

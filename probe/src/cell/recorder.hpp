@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ class Recorder {
   static constexpr std::size_t gap_write_bytes = 4096;
   // So long before the first release, which is where --first has it by default, when_near() is called.
   static constexpr std::int64_t near_ns = 1'000'000;
+  // In the gaps of the measuring threads a round keeps this distance from their releases: it would come before a thread in which the
+  // kernel lets a timer expire, and that reads /proc/stat on a machine of some dozen CPUs.
+  static constexpr std::int64_t clear_ns = 500'000;
 
   Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, Lanes& lanes, SystemSampler& sampler,
            Sink& sink, Bell& bell);
@@ -93,6 +97,7 @@ class Recorder {
   Sink& sink_;
   Bell& bell_;
   std::vector<LaneRecord> lanes_record_;
+  std::optional<Schedule> releases_;  // of the first lane, where rounds are in its gaps; passed as far as the last round
   std::function<std::string(std::int64_t)> header_;
   std::function<void()> near_;  // empty when it was called
   std::vector<std::byte> opening_;

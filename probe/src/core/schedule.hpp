@@ -1,6 +1,7 @@
 // The release schedule: the instant at which activation n is due. Pure integers; nothing here reads a clock.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace howlate {
@@ -106,5 +107,19 @@ class Schedule {
   // From a release up to this one a period leads to the next, within 64 bits; from no release on an uneven schedule.
   std::int64_t steady_until_ns_ = INT64_MIN;
 };
+
+// The first instant at or after `instant_ns` that is `clear_ns` away from every release, before and after it; between releases that
+// leave less room, the middle between two. Passes the schedule, so later calls are for later instants.
+inline std::int64_t clear_of_releases(Schedule& schedule, std::int64_t instant_ns, std::int64_t clear_ns) {
+  schedule.pass(instant_ns - clear_ns);
+  for (;;) {
+    const std::int64_t release_ns = schedule.release_ns();
+    if (release_ns >= instant_ns + clear_ns) return instant_ns;
+    Schedule after = schedule;
+    const std::int64_t clear_after_ns = release_ns + std::min(clear_ns, (after.advance() - release_ns) / 2);
+    if (clear_after_ns >= instant_ns) return clear_after_ns;
+    schedule.advance();
+  }
+}
 
 }  // namespace howlate

@@ -133,5 +133,31 @@ TEST_CASE("near the end of 64 bits the schedule stops coming due instead of wrap
     }
 }
 
+TEST_CASE("an instant clear of the releases is as far from each as was asked, or in the middle between two") {
+  Schedule wide({.t0_ns = 1'000'000, .period_ns = 10'000'000});
+  CHECK(clear_of_releases(wide, 0, 500'000) == 0);
+  CHECK(clear_of_releases(wide, 600'000, 500'000) == 1'500'000);
+  CHECK(clear_of_releases(wide, 1'000'000, 500'000) == 1'500'000);
+  CHECK(clear_of_releases(wide, 1'400'000, 500'000) == 1'500'000);
+  CHECK(clear_of_releases(wide, 3'000'000, 500'000) == 3'000'000);
+  CHECK(clear_of_releases(wide, 10'700'000, 500'000) == 11'500'000);
+  Schedule narrow({.t0_ns = 0, .period_ns = 100'000});
+  CHECK(clear_of_releases(narrow, 50'000'000, 500'000) == 50'050'000);
+  CHECK(clear_of_releases(narrow, 100'060'000, 500'000) == 100'150'000);
+}
+
+TEST_CASE("with dither too no release is nearer than half its gap, and the instant is at most a gap and a half later") {
+  const ScheduleSpec spec{.t0_ns = 7, .period_ns = 300'000, .dither = true, .seed = 3};
+  Schedule schedule(spec);
+  for (std::int64_t instant = 0; instant < 3'000'000'000; instant += 50'000'000) {
+    const std::int64_t found = clear_of_releases(schedule, instant, 500'000);
+    CHECK(found >= instant);
+    CHECK(found - instant <= 2 * 450'000);
+    Schedule near(spec);
+    near.pass(found - 75'000);  // a quarter of a period: half of the shortest gap
+    CHECK(near.release_ns() >= found + 75'000);
+  }
+}
+
 }  // namespace
 }  // namespace howlate
