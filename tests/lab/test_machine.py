@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import NotPossibleError, UsageError
+from howlate.lab.devices import CARDS
 from howlate.lab.guest import Boot
 from howlate.lab.machine import ARCHITECTURES, NAMED, Machine, Places, escaped
 from howlate.lab.snapshot import key_of
 from howlate.model.run import REAL
+from howlate.targets import open_target
 
 MACHINE = Machine.of("amd64")
 BOOT = Boot(MACHINE, Path("/a/vmlinuz"), Path("/a/initramfs"), MACHINE.command_line(()))
@@ -103,14 +105,22 @@ def test_a_device_that_a_cell_needs_is_there_and_part_of_the_key() -> None:
     assert len(keys) == 2
 
 
-def test_a_network_card_comes_as_a_pair_on_a_hub_of_its_own() -> None:
-    """With addresses by which the load knows them, and without a file of the host's."""
-    arguments = replace(Machine.of("amd64"), devices=("rtl8139", "edu")).arguments(NAMED, "")
-    ports = [word for word in arguments if word.startswith("hubport")]
-    assert [port.rpartition("hubid=")[2] for port in ports] == ["1", "1"]
-    cards = [word for word in arguments if word.startswith("rtl8139,")]
-    assert len({card.partition("mac=")[2] for card in cards}) == len(cards) == 2
+def test_network_cards_come_as_pairs_each_on_a_hub_of_its_own() -> None:
+    """With addresses by which the load knows them, and without a file of the host's. Hub 0 makes the turns of several
+    CPUs."""
+    arguments = replace(Machine.of("amd64", cpus=2), devices=(*CARDS, "edu")).arguments(NAMED, "")
+    ports = [word.rpartition("hubid=")[2] for word in arguments if word.startswith("hubport")]
+    assert sorted(ports) == sorted(["0", *(str(hub) for hub in range(1, len(CARDS) + 1) for _ in range(2))])
+    pairs = [[word for word in arguments if word.startswith(f"{name},")] for name in CARDS]
+    cards = [card for pair in pairs for card in pair]
+    assert [len(pair) for pair in pairs] == [2] * len(CARDS)
+    assert len({card.partition("mac=")[2] for card in cards}) == len(cards)
     assert all(",mac=02:68:6c:" in card and card.endswith(",romfile=") for card in cards)
+
+
+def test_the_load_offers_the_cards_that_a_guest_can_have() -> None:
+    loads = {load.name: load for load in open_target("local").capabilities().loads}
+    assert tuple(need.name for need in loads["network"].devices) == CARDS
 
 
 def test_qemu_is_known_by_its_bytes() -> None:

@@ -30,21 +30,27 @@
 namespace howlate {
 namespace {
 
-constexpr Need modules[] = {{"veth", "card", "none"}, {"8139cp", "card", "rtl8139"}};
+constexpr Need modules[] = {{"veth", "card", "none"},
+                            {"8139cp", "card", "rtl8139"},
+                            {"e1000", "card", "e1000"},
+                            {"e1000e", "card", "e1000e"}};
 constexpr Need config[] = {{"NET"},
                            {"INET"},
                            {"NET_NS", "path", "veth"},
                            {"NETDEVICES", "path", "veth"},
                            {"VETH", "path", "veth"},
-                           {"8139CP", "card", "rtl8139"}};
-constexpr Need devices[] = {{"rtl8139", "card", "rtl8139"}};
+                           {"8139CP", "card", "rtl8139"},
+                           {"E1000", "card", "e1000"},
+                           {"E1000E", "card", "e1000e"}};
+constexpr Need devices[] = {
+    {"rtl8139", "card", "rtl8139"}, {"e1000", "card", "e1000"}, {"e1000e", "card", "e1000e"}};
 
 constexpr ParamSpec options[] = {
     {"to", ParamType::text, "", "", "",
      "send to this IPv4 address over the machine's own network, instead of the virtual one"},
     {"path", ParamType::choice, "auto", "", "auto|veth|loopback",
      "veth: refuse if veth is not possible; loopback: do not try veth"},
-    {"card", ParamType::choice, "none", "", "none|rtl8139",
+    {"card", ParamType::choice, "none", "", "none|rtl8139|e1000|e1000e",
      "in a guest of the lab: through two cards of this model, with their driver and their interrupts"},
 };
 

@@ -48,7 +48,7 @@ TEST_CASE("the lab's cards are known by address and model, in order, and no othe
   machine.add("eth2", "52:54:00:12:34:56", "0x10ec", "0x8139");
   machine.add("eth3", "02:68:6c:01:00:01", "0x8086", "0x100e");
   CHECK(lab_cards(*find_card_model("rtl8139"), machine.root()) == std::vector<std::string>{"eth1", "eth0"});
-  CHECK(lab_cards({"e1000", "0x8086", "0x100e"}, machine.root()) == std::vector<std::string>{"eth3"});
+  CHECK(lab_cards(*find_card_model("e1000"), machine.root()) == std::vector<std::string>{"eth3"});
   CHECK_FALSE(find_card_model("ne2k"));
 }
 

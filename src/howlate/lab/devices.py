@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-CARDS = ("rtl8139",)
+CARDS = ("rtl8139", "e1000", "e1000e")
 """Network cards: a guest has two of a model on a hub of their own, and nothing else is on it."""
 ADDRESS = "02:68:6c:{model:02x}:00:{number:02x}"
 """The address of a card. It is locally administered, so that no manufacturer's card has it; by the first three bytes

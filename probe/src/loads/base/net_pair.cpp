@@ -39,6 +39,8 @@ constexpr char far_name[] = "howlate1";
 
 constexpr std::array card_models = {
     CardModel{"rtl8139", "0x10ec", "0x8139"},
+    CardModel{"e1000", "0x8086", "0x100e"},
+    CardModel{"e1000e", "0x8086", "0x10d3"},
 };
 // How the addresses of the lab's cards begin (src/howlate/lab/devices.py): locally administered, so no manufacturer's.
 constexpr std::string_view lab_address = "02:68:6c:";
