@@ -65,11 +65,11 @@ def test_a_load_costs_by_the_number_of_cpus_it_uses() -> None:
     guest = GuestCpus(4, turn_ns=5_000)
     costs = [
         cell_cost_s(replace(made, labels={**made.labels, **guest.labels()}))
-        for cpus in ("cpus=same", "cpus=0-1", "cpus=other", "cpus=all")
+        for cpus in ("cpus=same", "cpus=0-1", "cpus=0,2-3", "cpus=other", "cpus=all")
         for made in [cell(f"memory-alloc:100,{cpus}")]
     ]
     assert costs == sorted(costs)
-    assert math.isclose(costs[2] - costs[0], 2 * (costs[1] - costs[0]))
+    assert math.isclose(costs[3] - costs[0], 2 * (costs[1] - costs[0]))
 
 
 def test_half_a_load_costs_half() -> None:

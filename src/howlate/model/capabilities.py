@@ -149,8 +149,14 @@ def spec_name(spec: str) -> str:
 
 def spec_options(spec: str) -> dict[str, str]:
     """The options of a load as it is written. A piece without "=" goes on with the list before it (cpus=0,2)."""
-    pieces = (piece.partition("=") for piece in spec.split(",")[1:])
-    return {name: value for name, is_one, value in pieces if is_one}
+    options: dict[str, str] = {}
+    for piece in spec.split(",")[1:]:
+        name, is_one, value = piece.partition("=")
+        if is_one:
+            options[name] = value
+        elif options:
+            options[next(reversed(options))] += f",{piece}"
+    return options
 
 
 def _used(
