@@ -87,16 +87,18 @@ def test_the_cross_probe_of_this_machine_is_as_new_as_its_own_even_where_it_stay
     root: Path,
 ) -> None:
     own, stamp = root / "build" / "probe" / "howlate-probe", root / "build" / "probe" / ".built"
-    clock = own.with_name("howlate-clock.so")
+    clock, trace = own.with_name("howlate-clock.so"), own.with_name("howlate-trace.so")
     copy = root / "build" / "cross" / os.uname().machine / "howlate-probe"
     for content, built in ((b"one", 1000), (b"one", 2000), (b"two", 3000)):
         own.write_bytes(content)
         clock.write_bytes(content)
+        trace.write_bytes(content)
         os.utime(own, (999, 999))
         os.utime(stamp, (built, built))
         asked = f"root='{root}'; . '{places.ROOT}/tools/setup.sh'; root='{root}'; need_cross_probe \"$(uname -m)\""
         subprocess.run(["bash", "-eu", "-c", asked], capture_output=True, check=True)
         assert copy.read_bytes() == copy.with_name(clock.name).read_bytes() == content
+        assert copy.with_name(trace.name).read_bytes() == content
         assert copy.with_name(".built").stat().st_mtime == built
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import howlate
-from howlate.places import ARCHITECTURES, ROOT, emulator_clock_path, probe_path
+from howlate.places import ARCHITECTURES, ROOT, emulator_clock_path, emulator_trace_path, probe_path
 
 ARCHITECTURE = ARCHITECTURES[os.uname().machine]
 
@@ -37,6 +37,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "probes" / ARCHITECTURE).mkdir(parents=True)
     (folder / "probes" / ARCHITECTURE / "howlate-probe").symlink_to(probe_path())
     (folder / "probes" / ARCHITECTURE / "howlate-clock.so").symlink_to(emulator_clock_path())
+    (folder / "probes" / ARCHITECTURE / "howlate-trace.so").symlink_to(emulator_trace_path())
     done = build(folder / "out", folder / "probes")
     assert done.returncode == 0, done.stderr
     (made,) = (folder / "out").iterdir()
@@ -98,6 +99,7 @@ def test_it_holds_probe_studies_documents_modules_and_settings(wheel: Path) -> N
     assert {
         f"howlate/probes/{ARCHITECTURE}/howlate-probe",
         f"howlate/probes/{ARCHITECTURE}/howlate-clock.so",
+        f"howlate/probes/{ARCHITECTURE}/howlate-trace.so",
         "howlate/studies/check.toml",
         "howlate/published/studies/tut-2017.toml",
         "howlate/published/documents/tut-2017.toml",

@@ -397,7 +397,7 @@ need_cross_probe() { # architecture
     need_probe
     mkdir -p "$directory"
     cmp -s "$root/build/probe/howlate-probe" "$directory/howlate-probe" || cp "$root/build/probe/howlate-probe" "$directory/"
-    cp "$root/build/probe/howlate-clock.so" "$directory/"
+    cp "$root/build/probe/howlate-clock.so" "$root/build/probe/howlate-trace.so" "$directory/"
     cp --preserve=timestamps "$root/build/probe/.built" "$stamp" # as old as the build, though the copy may be older
     return
   fi

@@ -15,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ARCHITECTURES = ("x86_64", "aarch64", "armv7", "riscv64")
 PROBE = "howlate-probe"
-CLOCK = "howlate-clock.so"
+CLOCK, TRACE = "howlate-clock.so", "howlate-trace.so"
 """For the QEMU of the lab."""
 
 
@@ -26,7 +26,8 @@ def contents(root: Path, environment: dict[str, str]) -> dict[str, str]:
     built = [
         name
         for name in ARCHITECTURES
-        if os.access(folder / name / PROBE, os.X_OK) and (folder / name / CLOCK).is_file()
+        if os.access(folder / name / PROBE, os.X_OK)
+        and all((folder / name / file).is_file() for file in (CLOCK, TRACE))
     ]
     absent = [name for name in ARCHITECTURES if name not in built]
     if absent if not other_folder else not built:
@@ -38,7 +39,7 @@ def contents(root: Path, environment: dict[str, str]) -> dict[str, str]:
     probes = {
         str(folder / name / file): f"howlate/probes/{name}/{file}"
         for name in built
-        for file in (PROBE, CLOCK)
+        for file in (PROBE, CLOCK, TRACE)
     }
     modules = {str(path): f"howlate/kmod/{path.name}" for path in sorted((root / "kmod").iterdir())}
     return {**probes, **modules, str(root / "settings.toml"): "howlate/settings.toml"}

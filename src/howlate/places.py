@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from howlate.errors import ExitCode, NotPossibleError, TargetError
-from howlate.words.statement import rule
+from howlate.words.statement import Rule, rule
 
 NO_PROBE_FOR = rule(
     "place.no-probe-for",
@@ -48,6 +48,12 @@ NO_CLOCK = rule(
     remedy="{remedy}",
 )
 
+NO_TRACE = rule(
+    "place.no-trace",
+    "the library that logs what a guest executes is not there ({path} does not exist)",
+    remedy="{remedy}",
+)
+
 ROOT = Path(__file__).resolve().parents[2]
 """The root of a checkout."""
 _PROBES = Path(__file__).resolve().parent / "probes"
@@ -78,7 +84,7 @@ def probe_path() -> Path:
     return _probe("HOWLATE_PROBE", ROOT / "build" / "probe", "`howlate check` builds it")
 
 
-_CLOCK = "howlate-clock.so"
+_CLOCK, _TRACE = "howlate-clock.so", "howlate-trace.so"
 _NOT_IN_WHEEL = "install one that `./dev wheel` built, or call ./howlate in a checkout"
 
 
@@ -145,13 +151,22 @@ def _ready(what: tuple[str, ...], words: str) -> None:
 def emulator_clock_path() -> Path:
     """The library that the QEMU of a guest in virtual time is given (probe/emulator/clock.cpp), built beside this
     machine's probe."""
+    return _beside_probe(_CLOCK, NO_CLOCK)
+
+
+def emulator_trace_path() -> Path:
+    """The plugin for the QEMU of a guest whose instructions are logged (probe/emulator/trace.cpp)."""
+    return _beside_probe(_TRACE, NO_TRACE)
+
+
+def _beside_probe(name: str, absent: Rule) -> Path:
     given = os.environ.get("HOWLATE_PROBE")
     own = _packaged(os.uname().machine) if INSTALLED else ROOT / "build" / "probe"
     folders = [*([Path(given).parent] if given else []), own]
-    found = next((folder / _CLOCK for folder in folders if (folder / _CLOCK).is_file()), None)
+    found = next((folder / name for folder in folders if (folder / name).is_file()), None)
     if found is None:
         remedy = _NOT_IN_WHEEL if INSTALLED else "`howlate check` builds it with the probe"
-        raise TargetError(NO_CLOCK(path=own / _CLOCK, remedy=remedy))
+        raise TargetError(absent(path=own / name, remedy=remedy))
     return found
 
 

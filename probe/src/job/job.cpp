@@ -66,9 +66,13 @@ Result<JobLine> read_line(std::string_view text, std::size_t number) {
     if (line.argv.size() != 3 || !line.argv[1].starts_with("/dev/") || !line.argv[2].starts_with("/"))
       return wrong_line(number, "names no device and folder",
                         R"(a disk is like ["disk", "/dev/ram0", "/var/tmp"])");
+  } else if (first == "copy") {
+    line.kind = JobLine::Kind::copy;
+    if (line.argv.size() != 2 || !line.argv[1].starts_with("/proc/"))
+      return wrong_line(number, "names no file of /proc", R"(a copy is like ["copy", "/proc/kallsyms"])");
   } else if (!first.starts_with("/")) {
     return wrong_line(number, "begins with '" + first + "'",
-                      "Its first word is howlate-probe, module, unload, disk, or a program's path from /");
+                      "Its first word is howlate-probe, module, unload, disk, copy, or a program's path from /");
   }
   return line;
 }

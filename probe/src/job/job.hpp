@@ -15,6 +15,7 @@ struct JobLine {
     module,   // ["module", "NAME", "k=v"...]
     unload,   // ["unload", "NAME"]
     disk,     // ["disk", "/dev/DEVICE", "/FOLDER"]: only in a guest
+    copy,     // ["copy", "/proc/FILE"]: to standard output
     program,  // ["/path/to/program", ...]
   };
   Kind kind = Kind::program;

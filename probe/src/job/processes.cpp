@@ -17,6 +17,7 @@
 #include "core/text.hpp"
 #include "job/disk.hpp"
 #include "job/module.hpp"
+#include "sys/file.hpp"
 #include "sys/process.hpp"
 
 namespace howlate {
@@ -42,6 +43,15 @@ ExitCode told(const Status& status) {
   return status.error().code;
 }
 
+ExitCode copy_to_output(const std::string& path) {
+  std::string content;
+  if (const int error = read_whole(path, content); error != 0)
+    return told(not_possible("cannot read " + path + ": " + errno_text(error)));
+  const bool whole = std::fwrite(content.data(), 1, content.size(), stdout) == content.size();
+  if (!whole || std::fflush(stdout) != 0) return told(broken("cannot write a copy of " + path));
+  return ExitCode::done;
+}
+
 // What the child does. Only a program that cannot be executed comes back.
 ExitCode do_line(const JobLine& line, bool guest) {
   if (line.kind == JobLine::Kind::module) return told(load_module(line));
@@ -51,6 +61,7 @@ ExitCode do_line(const JobLine& line, bool guest) {
         not_possible("a disk is only made in a guest: everything on " + line.argv[1] + " would be lost",
                      "Leave the line out and name a folder with the load's directory="));
   if (line.kind == JobLine::Kind::disk) return told(make_disk(line.argv[1], line.argv[2]));
+  if (line.kind == JobLine::Kind::copy) return copy_to_output(line.argv[1]);
   std::vector<char*> words;
   for (const std::string& word : line.argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);

@@ -27,18 +27,19 @@ std::string written(const Job& job) {
   return text;
 }
 
-TEST_CASE("the five kinds of line are told apart by their first word") {
+TEST_CASE("the six kinds of line are told apart by their first word") {
   const Result<Job> job = read_job(
       "[\"howlate-probe\", \"cyclic\"]\n[\"module\",\"veth\"]\n[\"disk\",\"/dev/ram0\",\"/var/tmp\"]\n"
-      "[\"unload\",\"veth\"]\n  [ \"/bin/echo\" , \"two words\" ]");
+      "[\"unload\",\"veth\"]\n[\"copy\",\"/proc/kallsyms\"]\n  [ \"/bin/echo\" , \"two words\" ]");
   REQUIRE(job.ok());
-  REQUIRE(job->size() == 5);
+  REQUIRE(job->size() == 6);
   CHECK((*job)[0].kind == JobLine::Kind::probe);
   CHECK((*job)[1].kind == JobLine::Kind::module);
   CHECK((*job)[2].kind == JobLine::Kind::disk);
   CHECK((*job)[3].kind == JobLine::Kind::unload);
-  CHECK((*job)[4].kind == JobLine::Kind::program);
-  CHECK((*job)[4].argv == std::vector<std::string>{"/bin/echo", "two words"});
+  CHECK((*job)[4].kind == JobLine::Kind::copy);
+  CHECK((*job)[5].kind == JobLine::Kind::program);
+  CHECK((*job)[5].argv == std::vector<std::string>{"/bin/echo", "two words"});
 }
 
 TEST_CASE("a bad line is refused with its number") {
@@ -57,6 +58,8 @@ TEST_CASE("a bad line is refused with its number") {
   CHECK(refused("[\"unload\"]").find("names no module") != std::string::npos);
   CHECK(refused("[\"unload\", \"a/b\"]").find("names no module") != std::string::npos);
   CHECK(refused("[\"unload\", \"x\", \"a=1\"]").find("names no module") != std::string::npos);
+  CHECK(refused("[\"copy\"]").find("names no file of /proc") != std::string::npos);
+  CHECK(refused("[\"copy\", \"/etc/shadow\"]").find("names no file of /proc") != std::string::npos);
   CHECK(refused("[\"disk\", \"/dev/ram0\"]").find("device and folder") != std::string::npos);
   CHECK(refused("[\"disk\", \"/etc/passwd\", \"/x\"]").find("device and folder") != std::string::npos);
 }

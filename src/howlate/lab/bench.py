@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -26,10 +26,11 @@ from howlate.lab.own_needs import WHAT_IT_NEEDS, check_load
 from howlate.lab.real import HOW_TO_CHECK, TRY_S, check_device
 from howlate.lab.results import Results
 from howlate.lab.scratch import scratch
-from howlate.lab.snapshot import Snapshots, key_of
+from howlate.lab.snapshot import Snapshot, Snapshots, key_of
 from howlate.lab.watch import Limits
 from howlate.lab.window import SIZE, decode_tree
 from howlate.model.capabilities import LoadKind, Need, spec_name
+from howlate.model.execution import ExecutionLog, LogPlan
 from howlate.model.job import job_text
 from howlate.model.run import REAL
 from howlate.store.files import file_hash
@@ -133,6 +134,15 @@ class Bench:
             return decode_tree(self._run_in_real_time(job, limits, tick))
         return self.results.get(self.key, job, lambda: self._run_from_snapshot(job, limits, tick))
 
+    def logged(
+        self, lines: Sequence[Sequence[str]], limits: Limits, plan: LogPlan
+    ) -> tuple[list[LineResult], tuple[ExecutionLog, ...]]:
+        """Run a job again, whether or not its result is in the cache, and log what the guest executes meanwhile."""
+        with self._saved() as saved:
+            result, logs = saved.run_logged(job_text(lines), self.cache / "tmp", self.stop, limits, plan)
+        files = decode_tree(result)
+        return [_line(files, number) for number in range(len(lines))], logs
+
     def holds(self, lines: Sequence[Sequence[str]]) -> bool:
         """Whether `run` would find this job in the cache."""
         return self.machine.clock != REAL and self.results.holds(self.key, job_text(lines))
@@ -227,6 +237,12 @@ class Bench:
         return path
 
     def _run_from_snapshot(self, job: bytes, limits: Limits, tick: Tick) -> bytes:
+        with self._saved() as saved:
+            return saved.run(job, self.cache / "tmp", self.stop, limits, tick)
+
+    @contextmanager
+    def _saved(self) -> Iterator[Snapshot]:
+        """The guest that waits for a job, booted if it is not there."""
         if not self.snapshots.holds(self.key):
             self.say(f"booting {self.label}")
         boot = replace(self._boot(self._stored()), kernel=self._checked_image)
@@ -239,7 +255,7 @@ class Bench:
                 remedy = "; ".join(filter(None, (problem.remedy, WHAT_IT_NEEDS)))
                 own = REMEDIED(problem=problem.statement, remedy=remedy)
                 raise TargetError(own, console=problem.console) from None
-            return saved.run(job, self.cache / "tmp", self.stop, limits, tick)
+            yield saved
 
     def _run_in_real_time(self, job: bytes, limits: Limits, tick: Tick) -> bytes:
         with scratch(SIZE, self.cache / "tmp") as folder:

@@ -26,11 +26,13 @@ from howlate.errors import HowlateError, TargetError
 from howlate.lab import qcow2, window
 from howlate.lab.cache import made, remove, storing
 from howlate.lab.console import trouble_on
+from howlate.lab.execution_log import LogFiles
 from howlate.lab.guest import NO_LIMIT, Boot, Guest, StuckError, Tick
 from howlate.lab.machine import NAMED
 from howlate.lab.monitor import GoneError
 from howlate.lab.scratch import scratch
 from howlate.lab.watch import Limits
+from howlate.model.execution import ExecutionLog, LogPlan
 from howlate.store.files import file_hash, read_json, write_json
 from howlate.store.scratch import free_bytes
 from howlate.words.statement import rule
@@ -64,6 +66,8 @@ _SLOW = {"idle=poll": 8.0}
 """Parameters with which a guest boots so many times longer: QEMU leaves its loop at each `pause`."""
 _SAVE_S = 300.0
 _LOAD_S = 300.0
+_LOG_BYTES = 1 << 30
+"""So much may be logged of a guest."""
 MOST_BYTES = 12 << 30
 """So much of snapshots is kept; one takes about 80 MB."""
 _IN_USE_S = 3600.0
@@ -113,16 +117,28 @@ class Snapshot:
     def run(self, job: bytes, otherwise: Path, stop: threading.Event, limits: Limits, tick: Tick) -> bytes:
         """The result of a job. The machine that runs it is the saved one, whatever ran before."""
         with scratch(window.SIZE, otherwise) as folder:
+            return self._run(job, Guest(self.boot, folder, stop), limits, tick)
+
+    def run_logged(
+        self, job: bytes, otherwise: Path, stop: threading.Event, limits: Limits, plan: LogPlan
+    ) -> tuple[bytes, tuple[ExecutionLog, ...]]:
+        """The same, and what the guest executed in some stretches of its time (lab/execution_log.py)."""
+        with scratch(window.SIZE + _LOG_BYTES, otherwise) as folder:
+            files = LogFiles(folder)
             guest = Guest(self.boot, folder, stop)
-            with guest.started("-incoming", "defer", limits=limits):
-                assert guest.monitor is not None
-                with guest.explained():
-                    deadline = time.monotonic() + _LOAD_S
-                    guest.monitor.load(self.state.fileno(), deadline)
-                    guest.give(job)
-                    guest.go_on(deadline)
-                guest.finish(limits.cpu_s, tick)
-            return guest.answer()
+            result = self._run(job, guest, limits, lambda _: None, *files.arguments(plan))
+            return result, files.read()
+
+    def _run(self, job: bytes, guest: Guest, limits: Limits, tick: Tick, *more: str) -> bytes:
+        with guest.started("-incoming", "defer", *more, limits=limits):
+            assert guest.monitor is not None
+            with guest.explained():
+                deadline = time.monotonic() + _LOAD_S
+                guest.monitor.load(self.state.fileno(), deadline)
+                guest.give(job)
+                guest.go_on(deadline)
+            guest.finish(limits.cpu_s, tick)
+        return guest.answer()
 
 
 class Snapshots:

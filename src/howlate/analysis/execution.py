@@ -1,0 +1,175 @@
+"""What a guest executed, instruction by instruction: when each was, of what kind, and in which function.
+
+Virtual time is the number of instructions, and jumps where the CPU is halted. The log has the clock every now and then; between two
+such anchors the instructions must account for all of the time, or the log is refused. An instruction that ends in an exception
+is in the log twice (once more when the exception is over), and counts once.
+"""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from howlate.analysis.instructions import AMD64, Kind, kind_of
+from howlate.analysis.symbols import Symbols
+from howlate.errors import DamagedError
+from howlate.model.execution import Addresses, ExecutionLog, Integers
+from howlate.words.statement import rule
+
+TIME_UNEXPLAINED = rule(
+    "why.time-unexplained",
+    "{ns:time} of a guest's time are not explained by the instructions that were logged",
+    remedy="report it with the run: this is a defect of howlate",
+)
+
+_MOVES = frozenset((Kind.JUMP, Kind.CALL, Kind.RETURN, Kind.LEAVE))
+INTERRUPT, EXCEPTION, SYSTEM_CALL = "interrupt", "exception", "system call"
+_SYSTEM_CALLS = ("entry_SYSCALL_64", "entry_SYSCALL_compat", "entry_INT80_compat", "entry_SYSENTER_compat")
+_VECTORS = ("vectors", "tramp_vectors", "__bp_harden_el1_vectors")
+_VECTORS_BYTES, _VECTOR_BYTES = 0x800, 0x80
+_STUBS = "irq_entries_start", "spurious_entries_start", "idt_entries"
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One stretch, decoded."""
+
+    arch: str
+    log: ExecutionLog = field(repr=False)
+    symbols: Symbols = field(repr=False)
+    step_ns: int = 1
+    """How long an instruction takes."""
+
+    @property
+    def addresses(self) -> Addresses:
+        return self.log.addresses
+
+    def __len__(self) -> int:
+        return len(self.addresses)
+
+    @cached_property
+    def _distinct(self) -> tuple[Addresses, npt.NDArray[np.intp]]:
+        return np.unique(self.addresses, return_inverse=True)
+
+    @cached_property
+    def kinds(self) -> npt.NDArray[np.int8]:
+        """The `Kind` of each instruction."""
+        distinct, places = self._distinct
+        kinds = [kind_of(self.arch, self.log.code.get(int(at), b"")) for at in distinct]
+        return np.array(kinds, dtype=np.int8)[places]
+
+    @cached_property
+    def following(self) -> Addresses:
+        """The address after each instruction."""
+        distinct, places = self._distinct
+        sizes = np.array([len(self.log.code.get(int(at), b"")) for at in distinct], dtype=np.uint64)
+        return (distinct + sizes)[places]
+
+    @cached_property
+    def functions(self) -> Integers:
+        """The function of each instruction, as an index into the symbols' names."""
+        distinct, places = self._distinct
+        return self.symbols.indices(distinct)[places]
+
+    @cached_property
+    def entries(self) -> dict[int, str]:
+        """Where the CPU enters the kernel by itself, by address: by an interrupt, an exception or a system call."""
+        return {int(at): kind for at in self._distinct[0] if (kind := self._entry_kind(int(at)))}
+
+    def _entry_kind(self, address: int) -> str:
+        index = int(self.symbols.indices(np.array([address], dtype=np.uint64))[0])
+        name, start = self.symbols.name(index), int(self.symbols.starts[index]) if index >= 0 else -1
+        if self.arch == AMD64:
+            return _amd64_entry(name, address == start)
+        if name not in _VECTORS or (address - start) % _VECTOR_BYTES or address - start >= _VECTORS_BYTES:
+            return ""
+        slot = (address - start) // _VECTOR_BYTES % 4
+        return (EXCEPTION, INTERRUPT, INTERRUPT, EXCEPTION)[slot]
+
+    @cached_property
+    def entered(self) -> dict[int, str]:
+        """After which instructions the CPU entered the kernel, and how."""
+        if len(self) < 2:
+            return {}
+        targets = self.addresses[1:]
+        candidates = np.nonzero(np.isin(targets, np.array(sorted(self.entries), dtype=np.uint64)))[0]
+        found = {}
+        for at in map(int, candidates):
+            kind = self.entries[int(targets[at])]
+            inside = int(self.addresses[at]) in self._inside
+            if int(self.following[at]) == int(targets[at]) or (inside and self.kinds[at] == Kind.JUMP):
+                continue  # from one part of an entry to the next
+            if kind == EXCEPTION and self.kinds[at] == Kind.ENTER and self.arch != AMD64:
+                kind = SYSTEM_CALL
+            found[at] = kind
+        return found
+
+    @cached_property
+    def _inside(self) -> frozenset[int]:
+        """Addresses in the code of entries."""
+        distinct, _ = self._distinct
+        names = [self.symbols.name(int(index)) for index in self.symbols.indices(distinct)]
+        return frozenset(
+            int(at)
+            for at, name in zip(distinct, names, strict=True)
+            if name.startswith("asm_") or name in _STUBS or name in _SYSTEM_CALLS
+        )
+
+    @cached_property
+    def twice(self) -> npt.NDArray[np.bool_]:
+        """Instructions that ended in an exception: they are executed once more, and take no time the first time. A jump that
+        was made, and found no page where it led to, is not one of them."""
+        marks = np.zeros(len(self), dtype=np.bool_)
+        for at, kind in self.entered.items():
+            if kind == EXCEPTION and self.kinds[at] != Kind.ENTER:
+                marks[at] = self.kinds[at] not in _MOVES or self._resumed_at(at) == int(self.addresses[at])
+        return marks
+
+    def _resumed_at(self, entered: int) -> int:
+        """Where the CPU went on after an exception; 0 if the log ends before."""
+        depth = 0
+        for at in self._turns[bisect.bisect_left(self._turns, entered) :]:
+            if at in self.entered:
+                depth += 1
+            if self.kinds[at] == Kind.LEAVE and at != entered:
+                depth -= 1
+                if depth == 0:
+                    return int(self.addresses[at + 1]) if at + 1 < len(self) else 0
+        return 0
+
+    @cached_property
+    def _turns(self) -> list[int]:
+        """Where the CPU entered the kernel or left it."""
+        return sorted({*self.entered, *np.nonzero(self.kinds == Kind.LEAVE)[0].tolist()})
+
+    @cached_property
+    def times_ns(self) -> Integers:
+        """When each instruction began, by the machine's clock; and when the last one ended."""
+        costs = np.where(self.twice, 0, self.step_ns).astype(np.int64)
+        halts = np.nonzero(self.kinds == Kind.HALT)[0]
+        anchors = np.array(self.log.anchors, dtype=np.int64)
+        executed = np.concatenate([[0], np.cumsum(costs)])[anchors[:, 0]]
+        jumps = np.diff(anchors[:, 1] - executed)
+        for place in np.nonzero(jumps)[0]:
+            jump, (before, until) = int(jumps[place]), map(int, anchors[place : place + 2, 0])
+            last = int(np.searchsorted(halts, until)) - 1
+            if jump < 0 or last < 0 or halts[last] < before - 1:
+                raise DamagedError(TIME_UNEXPLAINED(ns=jump))
+            costs[halts[last]] += jump
+        return np.concatenate([[0], np.cumsum(costs)]) + anchors[0, 1]
+
+
+def _amd64_entry(name: str, is_start: bool) -> str:
+    if name in _STUBS:
+        return INTERRUPT
+    if not is_start:
+        return ""
+    if name in _SYSTEM_CALLS:
+        return SYSTEM_CALL
+    if name.startswith("asm_exc_"):
+        return EXCEPTION
+    return INTERRUPT if name.startswith(("asm_sysvec_", "asm_common_interrupt", "asm_spurious")) else ""

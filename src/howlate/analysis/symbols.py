@@ -1,0 +1,116 @@
+"""Names for addresses: the kernel's from the text of /proc/kallsyms, a program's from its ELF file."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+USER_TOP = 1 << 63
+"""Addresses below are a program's."""
+LIBRARY, NO_NAME = "[vdso]", "[no name]"
+_CODE = frozenset("tTwW")
+_KALLSYMS = re.compile(r"^([0-9a-f]+) (\S) (\S+)(?:\s+\[(\S+)\])?$", re.MULTILINE)
+_ELF = struct.Struct("<16xHHIQQQIHHHHHH")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_SYMBOL_TABLE, _FUNCTION = 2, 2
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """Functions in the order of their addresses."""
+
+    starts: npt.NDArray[np.uint64] = field(repr=False)
+    names: tuple[str, ...] = field(repr=False)
+    program_end: int = 0
+    """Above this, and below the kernel, is what the kernel has put there for programs."""
+    data: dict[str, int] = field(default_factory=dict, repr=False)
+    """The kernel's other symbols."""
+
+    @classmethod
+    def of(cls, kallsyms: str, program: bytes) -> Symbols:
+        """The kernel's and those of the one program that a guest has."""
+        data = {}
+        functions: dict[int, str] = {}
+        for address_text, kind, name, module in _KALLSYMS.findall(kallsyms):
+            address = int(address_text, 16)
+            if kind in _CODE and address >= USER_TOP:
+                if _is_better(name, functions.get(address, "")):
+                    functions[address] = f"{name} [{module}]" if module else name
+            else:
+                data.setdefault(name, address)
+        own = list(_functions(program))
+        for address, size, name in own:
+            functions.setdefault(address, plain_name(name))
+            functions.setdefault(address + size, NO_NAME)
+        order = sorted(functions)
+        return cls(
+            np.array(order, dtype=np.uint64),
+            tuple(functions[address] for address in order),
+            max((address + size for address, size, _ in own), default=0),
+            data,
+        )
+
+    def indices(self, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """For each address the index of its function in `names`; -1 for none of them."""
+        found = np.searchsorted(self.starts, addresses, side="right").astype(np.int64) - 1
+        found[(addresses < USER_TOP) & (addresses > self.program_end)] = -1
+        return found
+
+    def name(self, index: int) -> str:
+        return self.names[index] if index >= 0 else LIBRARY
+
+    def address(self, name: str) -> int:
+        """Where a function or a datum of the kernel is; 0 if it has none of that name."""
+        if name in self.data:
+            return self.data[name]
+        return next((int(at) for at, own in zip(self.starts, self.names, strict=True) if own == name), 0)
+
+
+def _is_better(name: str, other: str) -> bool:
+    """Of two names of one address: one that says more than where a section begins or ends."""
+    return not other or (_is_dull(other) and not _is_dull(name))
+
+
+def _is_dull(name: str) -> bool:
+    return name.startswith(("$", ".L", "_stext", "_text", "__entry_text", "__pfx_")) or name.endswith(
+        ("_start", "_end", "_begin")
+    )
+
+
+def _functions(program: bytes) -> Iterator[tuple[int, int, str]]:
+    """Address, size and name of each function of an ELF file of 64 bits; nothing of another file."""
+    if program[:6] != b"\x7fELF\x02\x01":
+        return
+    sections_at, size, count = (_ELF.unpack_from(program)[at] for at in (5, 10, 11))
+    sections = [_SECTION.unpack_from(program, sections_at + size * number) for number in range(count)]
+    for section in sections:
+        if section[1] != _SYMBOL_TABLE:
+            continue
+        names_at = sections[section[6]][4]
+        for at in range(section[4], section[4] + section[5], _SYMBOL.size):
+            name_at, info, _, _, value, length = _SYMBOL.unpack_from(program, at)
+            if info & 15 == _FUNCTION and value:
+                end = program.index(b"\0", names_at + name_at)
+                yield value, length, program[names_at + name_at : end].decode("utf-8", "replace")
+
+
+def plain_name(name: str) -> str:
+    """`howlate::measure` of a name as C++ compilers write it: without types; any other name unchanged."""
+    match = re.match(r"_ZN?K?", name)
+    if match is None or name == match[0]:
+        return name
+    words = list(_words(name[match.end() :]))
+    return "::".join(word for word in words if not word.startswith("_GLOBAL")) or name
+
+
+def _words(text: str) -> Iterable[str]:
+    while (match := re.match(r"L?([0-9]+)", text)) is not None:
+        length = int(match[1])
+        yield text[match.end() : match.end() + length]
+        text = text[match.end() + length :]

@@ -1,0 +1,97 @@
+"""QEMU with the plugin that logs what a guest executes (probe/emulator/trace.cpp), and its files, decoded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from howlate.errors import DamagedError
+from howlate.lab.cache import storing
+from howlate.lab.machine import escaped
+from howlate.model.execution import ExecutionLog, LogPlan, Switch
+from howlate.places import emulator_trace_path
+from howlate.words.statement import rule
+
+LOG_CUT = rule("lab.log-cut", "the log of what a guest executed is cut off, or has a line that is not one of its own")
+
+_FLAGS = re.compile(r"(RFL|PSTATE)=([0-9a-f]+)")
+_INTERRUPT_FLAG, _INTERRUPT_MASK = 1 << 9, 1 << 7
+"""In RFLAGS: interrupts are taken; in PSTATE: they are not."""
+
+
+@dataclass(frozen=True)
+class LogFiles:
+    """The plugin's files in a guest's folder."""
+
+    folder: Path
+
+    def arguments(self, plan: LogPlan) -> list[str]:
+        """QEMU's arguments for a guest that is logged; the plan is written."""
+        with storing(self._plan):
+            self._plan.write_text(plan.text, encoding="ascii")
+        library = escaped(str(emulator_trace_path()))
+        return ["-plugin", f"file={library},plan={escaped(str(self._plan))},out={escaped(str(self._out))}"]
+
+    @property
+    def _plan(self) -> Path:
+        return self.folder / "log.plan"
+
+    @property
+    def _out(self) -> Path:
+        return self.folder / "log"
+
+    def read(self) -> tuple[ExecutionLog, ...]:
+        """The stretches that were logged to their ends."""
+        with storing(self._out):
+            addresses = np.fromfile(f"{self._out}.pc", dtype=np.uint64)
+            code = Path(f"{self._out}.code").read_text(encoding="ascii")
+            marks = Path(f"{self._out}.marks").read_text(encoding="ascii", errors="replace")
+        try:
+            bytes_of = {int(at, 16): bytes.fromhex(text) for at, text in map(str.split, code.splitlines())}
+            return tuple(_stretches(addresses, bytes_of, marks))
+        except (ValueError, IndexError):
+            raise DamagedError(LOG_CUT()) from None
+
+
+def _stretches(
+    addresses: np.typing.NDArray[np.uint64], code: dict[int, bytes], marks: str
+) -> Iterator[ExecutionLog]:
+    first = 0
+    anchors: list[tuple[int, int]] = []
+    flags: list[tuple[int, bool]] = []
+    switches: list[Switch] = []
+    counts: list[tuple[int, int]] = []
+    for line in marks.splitlines():
+        number, kind, text = line.split(" ", 2)
+        at = int(number) - first
+        if kind == "begin":
+            first = int(number)
+            anchors, flags, switches, counts = [(0, int(text))], [], [], []
+        elif kind == "at":
+            anchors.append((at, int(text)))
+        elif kind in ("flags", "state"):
+            if found := _FLAGS.search(text):
+                flags.append((at, _takes_interrupts(found[1], int(found[2], 16))))
+        elif kind == "switch":
+            previous, following = (int(word, 16) for word in text.split())
+            switches.append(Switch(at, previous, following))
+        elif kind == "count":
+            counts.append((at, int(text, 16)))
+        elif kind == "end":
+            anchors.append((at, int(text)))
+            if len(addresses) < first + at:
+                raise ValueError
+            yield ExecutionLog(addresses[first : first + at], code, anchors, flags, switches, counts)
+            anchors = []
+        else:
+            raise ValueError
+    if anchors:  # the guest ended before its stretch
+        yield ExecutionLog(addresses[first : first + anchors[-1][0]], code, anchors, flags, switches, counts)
+
+
+def _takes_interrupts(name: str, value: int) -> bool:
+    return bool(value & _INTERRUPT_FLAG) if name == "RFL" else not value & _INTERRUPT_MASK

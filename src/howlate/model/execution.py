@@ -1,0 +1,72 @@
+"""What a guest executed in a stretch of its virtual time, as logged: addresses of instructions, and what was noted beside
+them (probe/emulator/trace.cpp)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Addresses = npt.NDArray[np.uint64]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A stretch of virtual time, in ns of the machine's clock."""
+
+    from_ns: int
+    to_ns: int
+
+
+@dataclass(frozen=True)
+class LogPlan:
+    """What is to be logged."""
+
+    stretches: tuple[Stretch, ...]
+    """In order, apart from each other."""
+    anchor_ns: int = 1_000
+    """How often the clock is noted."""
+    switches: int = 0
+    """The address of the kernel's `__switch_to`, at which the two tasks are noted; 0: not noted."""
+    counts: tuple[int, int] = (0, 0)
+    """Where the offset of the CPU's own data is kept, and the place of its preemption count in these data; 0: not read."""
+
+    @property
+    def text(self) -> str:
+        """As the plugin reads it."""
+        lines = [f"anchor {self.anchor_ns}", *(f"window {s.from_ns} {s.to_ns}" for s in self.stretches)]
+        if self.switches:
+            lines.append(f"switch {self.switches:x}")
+        if self.counts[1]:
+            lines.append(f"count {self.counts[0]:x} {self.counts[1]:x}")
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A switch of tasks."""
+
+    at: int
+    """The number of instructions before it."""
+    previous: int
+    following: int
+    """The two tasks, by the addresses of their descriptions in the kernel."""
+
+
+@dataclass(frozen=True)
+class ExecutionLog:
+    """One stretch."""
+
+    addresses: Addresses = field(repr=False)
+    code: Mapping[int, bytes] = field(repr=False)
+    """The bytes of each instruction, by address."""
+    anchors: Sequence[tuple[int, int]] = field(repr=False)
+    """The number of instructions before, and the machine's clock then, in ns."""
+    flags: Sequence[tuple[int, bool]] = field(repr=False)
+    """Before which instruction the CPU's state was read, and whether it took interrupts."""
+    switches: Sequence[Switch] = ()
+    counts: Sequence[tuple[int, int]] = ()
+    """Before which instruction the preemption count changed, and its value."""
