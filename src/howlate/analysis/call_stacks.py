@@ -1,7 +1,7 @@
 """Call stacks of an execution, followed call by call and return by return, across interrupts and switches of tasks.
 
-A log begins amid functions whose callers it has not seen. They become known when the function returns: from then on they stand
-below all that was executed there before.
+A log begins amid functions whose callers it has not seen. They become known when the function returns: from then on
+they stand below all that was executed there before.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import numpy as np
 from howlate.analysis.execution import EXCEPTION, INTERRUPT, Execution
 from howlate.analysis.instructions import Kind
 from howlate.model.execution import Switch
+
+_THUNK = "__x86_indirect_thunk"
 
 
 class Call:
@@ -93,8 +95,12 @@ class Task:
                 return
         if len(self.frames) == 1:
             self.uncover(name)
-        else:
-            self.become(name)
+            return
+        if self.call.name.startswith(_THUNK) and self.frames[-2].call.name == self.call.name:
+            del self.frames[
+                -1
+            ]  # a thunk calls itself, writes where to go in place of its return address, and returns
+        self.become(name)
 
     def leave(self, name: str) -> None:
         """Back from an interrupt, an exception or a system call."""
@@ -159,7 +165,9 @@ class _Walk:
         entered = np.zeros(until - 1, dtype=np.bool_)
         places = [at for at in (*execution.entered, *(at - 1 for at in switches)) if 0 <= at < until - 1]
         entered[places] = True
-        changes: list[int] = np.nonzero(~same | calls | entered | (~along & (kinds == Kind.PLAIN)))[0].tolist()
+        changes: list[int] = np.nonzero(~same | calls | entered | (~along & (kinds == Kind.PLAIN)))[
+            0
+        ].tolist()
         return changes
 
     def _step(self, at: int) -> None:

@@ -126,7 +126,10 @@ class Execution:
         marks = np.zeros(len(self), dtype=np.bool_)
         for at, kind in self.entered.items():
             if kind == EXCEPTION and self.kinds[at] != Kind.ENTER:
-                marks[at] = self.kinds[at] not in _MOVES or self._resumed_at(at) == int(self.addresses[at])
+                resumed = self._resumed_at(at)
+                is_again = resumed == int(self.addresses[at])
+                is_past = resumed == int(self.following[at])  # the kernel did in its place what it was to do
+                marks[at] = is_again if self.kinds[at] in _MOVES else not is_past
         return marks
 
     def _resumed_at(self, entered: int) -> int:
@@ -160,7 +163,8 @@ class Execution:
             if jump < 0 or last < 0 or halts[last] < before - 1:
                 raise DamagedError(TIME_UNEXPLAINED(ns=jump))
             costs[halts[last]] += jump
-        return np.concatenate([[0], np.cumsum(costs)]) + anchors[0, 1]
+        times: Integers = np.concatenate([[0], np.cumsum(costs)]) + anchors[0, 1]
+        return times
 
 
 def _amd64_entry(name: str, is_start: bool) -> str:

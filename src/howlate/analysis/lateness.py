@@ -12,8 +12,8 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from howlate.analysis.call_stacks import Call, Segment, Task, segments
-from howlate.analysis.execution import EXCEPTION, INTERRUPT, Execution
+from howlate.analysis.call_stacks import Call, Segment, segments
+from howlate.analysis.execution import INTERRUPT, Execution
 from howlate.analysis.instructions import Kind
 from howlate.analysis.symbols import USER_TOP
 from howlate.errors import DamagedError
@@ -70,6 +70,8 @@ class Part:
     function: str
     """Where most of it was executed, or which function was interrupted or entered."""
     stack: tuple[str, ...] = field(repr=False, default=())
+    entry: str = ""
+    """Of INTERRUPT: where the CPU entered the kernel."""
     reasons: tuple[tuple[Reason, int], ...] = ()
     """Of HELD: how long each reason held, in ns."""
 
@@ -115,9 +117,7 @@ def functions_of(stacks: Iterable[tuple[tuple[str, ...], int]]) -> tuple[Functio
         for name in set(stack):
             inclusive[name] += ns
     return tuple(
-        Function(
-            name, own[name], ns, chains[name].most_common(1)[0][0] if name in chains else ()
-        )
+        Function(name, own[name], ns, chains[name].most_common(1)[0][0] if name in chains else ())
         for name, ns in sorted(inclusive.items(), key=lambda item: (-own[item[0]], -item[1], item[0]))
     )
 
@@ -178,7 +178,11 @@ class _Explained:
         stacks: dict[tuple[str, ...], int] = {}
         spans: list[tuple[int, int, tuple[str, ...]]] = []
         for piece in slices:
-            stack = (*_labelled(piece.call),) if piece.kind is not PartKind.HALTED else (*_labelled(piece.call), HALT)
+            stack = (
+                (*_labelled(piece.call),)
+                if piece.kind is not PartKind.HALTED
+                else (*_labelled(piece.call), HALT)
+            )
             stacks[stack] = stacks.get(stack, 0) + piece.ns
             if spans and spans[-1][2] == stack:
                 spans[-1] = (spans[-1][0], piece.from_ns + piece.ns, stack)
@@ -215,7 +219,9 @@ class _Explained:
         cuts = {first, segment.after}
         inner = slice(first + 1, segment.after)
         cuts |= {first + 1 + int(at) for at in np.nonzero(np.diff(self._masked[first : segment.after]))[0]}
-        counted = slice(bisect.bisect_right(self._counted, first), bisect.bisect_left(self._counted, segment.after))
+        counted = slice(
+            bisect.bisect_right(self._counted, first), bisect.bisect_left(self._counted, segment.after)
+        )
         cuts.update(self._counted[counted])
         halts = first + np.nonzero(self._execution.kinds[first : segment.after] == Kind.HALT)[0]
         cuts |= {int(at) for at in halts} | {int(at) + 1 for at in halts}
@@ -295,10 +301,8 @@ def _labelled(call: Call) -> tuple[str, ...]:
 def _masked(execution: Execution) -> npt.NDArray[np.bool_]:
     """Whether interrupts were off before each instruction."""
     known: dict[int, bool] = {}
-    for at in np.nonzero(execution.kinds == Kind.INTERRUPTS_OFF)[0]:
-        known[int(at) + 1] = True
-    for at in np.nonzero(execution.kinds == Kind.INTERRUPTS_ON)[0]:
-        known[int(at) + 1] = False
+    for kind, is_off in ((Kind.INTERRUPTS_OFF, True), (Kind.INTERRUPTS_ON, False)):
+        known.update({place + 1: is_off for place in np.nonzero(execution.kinds == kind)[0].tolist()})
     known.update(dict.fromkeys((at + 1 for at in execution.entered), True))
     known.update({at: not takes for at, takes in execution.log.flags})
     masked = np.zeros(len(execution), dtype=np.bool_)
@@ -325,14 +329,20 @@ def _parts(slices: Sequence[_Slice]) -> Iterable[Part]:
 def _part(run: Sequence[_Slice]) -> Part:
     own: Counter[tuple[str, ...]] = Counter()
     reasons: Counter[Reason] = Counter()
+    entry = ""
     for piece in run:
         own[_labelled(piece.call)] += piece.ns
         if piece.reason is not None:
             reasons[piece.reason] += piece.ns
+        if piece.kind is PartKind.INTERRUPT and not entry:
+            entry = next((call.name for call in piece.call.chain() if call.kind == INTERRUPT), "")
     stack = own.most_common(1)[0][0]
     return Part(
-        run[0].kind, run[0].from_ns, sum(piece.ns for piece in run), stack[-1], stack, tuple(reasons.most_common())
+        run[0].kind,
+        run[0].from_ns,
+        sum(piece.ns for piece in run),
+        stack[-1],
+        stack,
+        entry,
+        tuple(reasons.most_common()),
     )
-
-
-__all__ = ["EXCEPTION", "HALT", "Function", "Lateness", "Part", "PartKind", "Reason", "Task", "explain", "functions_of"]

@@ -35,7 +35,7 @@ class Symbols:
     @classmethod
     def of(cls, kallsyms: str, program: bytes) -> Symbols:
         """The kernel's and those of the one program that a guest has."""
-        data = {}
+        data: dict[str, int] = {}
         functions: dict[int, str] = {}
         for address_text, kind, name, module in _KALLSYMS.findall(kallsyms):
             address = int(address_text, 16)

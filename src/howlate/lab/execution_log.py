@@ -16,7 +16,9 @@ from howlate.model.execution import ExecutionLog, LogPlan, Switch
 from howlate.places import emulator_trace_path
 from howlate.words.statement import rule
 
-LOG_CUT = rule("lab.log-cut", "the log of what a guest executed is cut off, or has a line that is not one of its own")
+LOG_CUT = rule(
+    "lab.log-cut", "the log of what a guest executed is cut off, or has a line that is not one of its own"
+)
 
 _FLAGS = re.compile(r"(RFL|PSTATE)=([0-9a-f]+)")
 _INTERRUPT_FLAG, _INTERRUPT_MASK = 1 << 9, 1 << 7

@@ -7,8 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from io import BytesIO
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 
@@ -19,10 +18,11 @@ from howlate.errors import NotPossibleError, TargetError
 from howlate.lab.bench import PROBE, Bench
 from howlate.lab.cache import storing
 from howlate.lab.watch import Limits
-from howlate.model.execution import Integers, LogPlan, Stretch
+from howlate.model.activation import Activation, Activations
+from howlate.model.execution import ExecutionLog, Integers, LogPlan, Stretch
 from howlate.model.guest_cpus import SHIFTS
 from howlate.model.run import VIRTUAL
-from howlate.store.stream import StreamReader
+from howlate.store.activations import streamed_activations
 from howlate.words.statement import rule
 
 ONE_CPU_ALONE = rule(
@@ -66,18 +66,6 @@ _CLOCK_STEPS_NS = {AMD64: 1, "arm64": 16}
 
 
 @dataclass(frozen=True)
-class Activation:
-    """One activation of a cell."""
-
-    thread: int
-    """The number of its table in the stream."""
-    release: int
-    release_ns: int
-    """Since the first release."""
-    latency_ns: int
-
-
-@dataclass(frozen=True)
 class RecordedCell:
     """A cell as it was measured."""
 
@@ -86,9 +74,7 @@ class RecordedCell:
     """The lines of its job that prepare it."""
     line: Sequence[str]
     """The line that measures it."""
-    t0_ns: int
-    """Its first release, by the guest's CLOCK_MONOTONIC."""
-    activations: Sequence[Activation] = field(repr=False)
+    activations: Activations
 
 
 @dataclass(frozen=True)
@@ -112,8 +98,8 @@ def replay(
     if bench.machine.cpus > 1:
         raise NotPossibleError(ONE_CPU_ALONE())
     symbols = _symbols(bench, cell.before)
-    begin_ns = cell.t0_ns - _ahead_ns(bench, symbols)
-    checked = [*wanted, *_checks(cell.activations, wanted)]
+    begin_ns = cell.activations.t0_ns - _ahead_ns(bench, symbols)
+    checked = [*wanted, *_checks(cell.activations.each, wanted)]
     stretches = [
         _around(each, begin_ns, LEAD_NS + each.latency_ns if number < len(wanted) else TAIL_NS)
         for number, each in enumerate(checked)
@@ -124,7 +110,7 @@ def replay(
         counts=_counts(symbols) if bench.kernel.arch == AMD64 else (0, 0),
     )
     lines, logs = bench.logged([*cell.before, cell.line], limits, plan)
-    _must_be_equal(cell, activations_of(lines[-1].files.get("stream", b"")))
+    _must_be_equal(cell, streamed_activations(lines[-1].files.get("stream", b"")))
     executions = [_execution(bench, symbols, log) for log in logs]
     found = [_within(executions, begin_ns + _stamp_ns(each), cell) for each in checked]
     off_ns = [
@@ -146,21 +132,11 @@ def _replayed(activation: Activation, execution: Execution, stamp_ns: int) -> Re
     return ReplayedActivation(activation, execution, stamp_ns - activation.latency_ns, int(places[at]))
 
 
-def activations_of(stream: bytes) -> list[Activation]:
-    """All samples of a stream that has releases."""
-    found: list[Activation] = []
-    for batch in StreamReader(BytesIO(stream)).batches():
-        columns = batch.columns
-        if {"release", "release_ns", "latency_ns"} <= set(columns):
-            rows = zip(*(columns[name].tolist() for name in ("release", "release_ns", "latency_ns")), strict=True)
-            found += [Activation(batch.table.id, *map(int, row)) for row in rows]
-    return found
-
-
-def _must_be_equal(cell: RecordedCell, again: Sequence[Activation]) -> None:
-    if len(cell.activations) != len(again):
-        raise TargetError(OTHER_NUMBER(cell=cell.id, replayed=len(again), recorded=len(cell.activations)))
-    for one, other in zip(cell.activations, again, strict=True):
+def _must_be_equal(cell: RecordedCell, again: Activations) -> None:
+    recorded, replayed = cell.activations.each, again.each
+    if len(recorded) != len(replayed):
+        raise TargetError(OTHER_NUMBER(cell=cell.id, replayed=len(replayed), recorded=len(recorded)))
+    for one, other in zip(recorded, replayed, strict=True):
         if one != other:
             raise TargetError(
                 OTHER_SAMPLES(
@@ -195,7 +171,9 @@ def _joined(wanted: Iterable[Stretch]) -> tuple[Stretch, ...]:
 def _checks(recorded: Sequence[Activation], wanted: Sequence[Activation]) -> list[Activation]:
     """Samples elsewhere in the cell."""
     others = [each for each in recorded if each not in wanted]
-    return [others[len(others) * (number + 1) // (_CHECKS + 2)] for number in range(_CHECKS)] if others else []
+    return (
+        [others[len(others) * (number + 1) // (_CHECKS + 2)] for number in range(_CHECKS)] if others else []
+    )
 
 
 def _within(executions: Sequence[Execution], instant_ns: int, cell: RecordedCell) -> Execution:
@@ -215,7 +193,7 @@ def _clock_reads(execution: Execution) -> tuple[Integers, Integers]:
 def _moved_ns(off_ns: Sequence[Integers], step_ns: int) -> int | None:
     """The one distance at which all expected time stamps have an instruction that read the clock: it shows the whole step
     that was over. Of several the smallest; None if there is none."""
-    candidates = [int(off) for off in off_ns[0] if abs(off) <= _NEAR_NS] if off_ns else []
+    candidates = [int(off) for off in off_ns[0] if abs(off) <= _NEAR_NS]
     for candidate in sorted(candidates, key=abs):
         near = [off[(off >= candidate - step_ns + 1) & (off <= candidate + step_ns - 1)] for off in off_ns]
         if all(len(off) for off in near):
@@ -232,11 +210,13 @@ def _symbols(bench: Bench, before: Sequence[Sequence[str]]) -> Symbols:
 
 def _counts(symbols: Symbols) -> tuple[int, int]:
     """Where the preemption count is."""
-    place = symbols.address("__preempt_count") or symbols.address("pcpu_hot") and symbols.address("pcpu_hot") + 8
+    place = symbols.address("__preempt_count") or (
+        symbols.address("pcpu_hot") and symbols.address("pcpu_hot") + 8
+    )
     return symbols.address("__per_cpu_offset"), place
 
 
-def _execution(bench: Bench, symbols: Symbols, log: Any) -> Execution:
+def _execution(bench: Bench, symbols: Symbols, log: ExecutionLog) -> Execution:
     return Execution(bench.kernel.arch, log, symbols, 1 << SHIFTS[bench.machine.mips])
 
 
@@ -247,10 +227,8 @@ def _ahead_ns(bench: Bench, symbols: Symbols) -> int:
     with suppress(OSError, ValueError, KeyError):
         return int(json.loads(place.read_text())["ahead_ns"])
     lines, logs = bench.logged([[*_CALIBRATION, *_STREAM]], _LIMITS, LogPlan((Stretch(0, _EVER),), 10_000))
-    stream = lines[-1].files.get("stream", b"")
-    wanted = [
-        int(StreamReader(BytesIO(stream)).header.raw["t0_ns"]) + _stamp_ns(each) for each in activations_of(stream)
-    ]
+    calibrating = streamed_activations(lines[-1].files.get("stream", b""))
+    wanted = [calibrating.t0_ns + _stamp_ns(each) for each in calibrating.each]
     reads_ns = _clock_reads(_execution(bench, symbols, logs[0]))[1]
     step_ns = _CLOCK_STEPS_NS[bench.kernel.arch]
     for first in reads_ns:
@@ -263,7 +241,7 @@ def _ahead_ns(bench: Bench, symbols: Symbols) -> int:
     raise TargetError(STAMP_NOT_FOUND(cell=bench.label))
 
 
-def _keep(place: Any, values: Mapping[str, int]) -> None:
+def _keep(place: Path, values: Mapping[str, int]) -> None:
     with storing(place):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(json.dumps(values))

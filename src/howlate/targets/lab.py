@@ -29,12 +29,14 @@ from howlate.lab.needed import GuestModules, built, needed
 from howlate.lab.own import own_kernel
 from howlate.lab.own_needs import check_own
 from howlate.lab.parameters import NOT_CHECKED, check_in_force
+from howlate.lab.replay import RecordedCell, ReplayedActivation, replay
 from howlate.lab.results import Results
 from howlate.lab.scratch import PREFIX
 from howlate.lab.snapshot import Snapshots
 from howlate.lab.tidy import tidy
 from howlate.lab.watch import Limits
 from howlate.lab.window import ROOM
+from howlate.model.activation import Activation, Activations
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities, LoadKind, TestKind
 from howlate.model.decode import parse_json
@@ -81,6 +83,8 @@ _GUEST_BYTES = 700 << 20
 """The guest's memory of 512 MiB, its window, and QEMU's own."""
 REAL_LIMIT_S, REAL_LIMIT = 300.0, 2.5
 """In real time a guest is ended after this time plus this multiple of its cell's length."""
+_LOGGED = 3.0
+"""A guest that is logged may use so many times the CPU time."""
 _FORCED = ("record", "quiet", "progress", "stream", "end-with-parent", "json")
 
 
@@ -226,6 +230,20 @@ class LabTarget:
             with storing(stream):
                 stream.write_bytes(data)
         return outcome
+
+    def guest_key(self, machine: str) -> str:
+        """The hash of all that a machine's usual guest depends on."""
+        return self._bench(machine).key
+
+    def replay(
+        self, cell: Cell, activations: Activations, wanted: Sequence[Activation]
+    ) -> list[ReplayedActivation]:
+        """Measure a cell again, with a log of what is executed around some of its activations."""
+        if self._stopped.is_set():
+            raise KeyboardInterrupt
+        bench, modules = self._bench_for(cell)
+        recorded = RecordedCell(cell.id, self._before(cell, bench, modules), _argv(cell), activations)
+        return replay(bench, recorded, wanted, Limits(_LOGGED * limit_s(cell), virtual_limit_s(cell)))
 
     def _before(self, cell: Cell, bench: Bench, modules: GuestModules) -> list[tuple[str, ...]]:
         """The lines of a job before its cell."""

@@ -1,0 +1,105 @@
+"""Play the worst samples of a lab run again, and say where every instruction went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.cli.lab._archive import ArchiveOptions, archive_options, say
+from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.analysis.explained import Explained
+    from howlate.model.guest_cpus import GuestCpus
+    from howlate.targets.lab import LabTarget
+
+TOO_FEW_WORST = rule("cli.too-few-worst", "--worst must be at least 1, not {worst}")
+
+
+@click.command(epilog="Example: howlate lab why runs/20260102T030405-preemption-models --worst 3")
+@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.argument("cell", default="", metavar="[CELL]")
+@click.option("--worst", type=int, default=1, show_default=True, metavar="K", help="How many samples.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a page with a flame graph too.",
+)
+@click.option(
+    "--stacks",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write collapsed stacks too (for flamegraph.pl, inferno).",
+)
+@click.option(
+    "--speedscope", type=click.Path(path_type=Path), metavar="FILE", help="Write a file for speedscope too."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/why.md).")
+@archive_options
+def command(
+    run: Path,
+    cell: str,
+    worst: int,
+    output: Path | None,
+    stacks: Path | None,
+    speedscope: Path | None,
+    as_json: bool,
+    archive: ArchiveOptions,
+) -> int:
+    """Play the worst samples of the run folder RUN again, of all cells or of CELL (its id or a part of it), with
+    every instruction logged from the release to the time stamp, and say where they went. The samples are the same
+    to the nanosecond, or the command fails."""
+    import json
+
+    from rich.console import Console
+
+    from howlate.errors import UsageError
+    from howlate.report.document_terminal import print_document
+    from howlate.report.why import document, why_json
+    from howlate.store.run_folder import RunFolder
+    from howlate.targets.lab import open_lab
+    from howlate.why import choose, explain_all
+
+    if worst < 1:
+        raise UsageError(TOO_FEW_WORST(worst=worst))
+    folder = RunFolder.at(run)
+    measured = folder.read_run()
+    chosen = choose(folder, measured, cell, worst)
+
+    def opened(labels: Sequence[str], guest: GuestCpus) -> LabTarget:
+        from howlate.targets import LabOptions
+
+        options = LabOptions(mips=guest.mips, cpus=guest.cpus, turn_ns=guest.turn_ns)
+        return open_lab(",".join(labels), options, archive.opened(), say)
+
+    found = explain_all(folder, measured, chosen, opened, say)
+    _write(found, stacks, speedscope, output)
+    if as_json:
+        click.echo(json.dumps(why_json(found), indent=1, ensure_ascii=False))
+        return 0
+    print_document(Console(highlight=False, markup=False), document(found))
+    return 0
+
+
+def _write(
+    found: Sequence[Explained], stacks: Path | None, speedscope: Path | None, output: Path | None
+) -> None:
+    import json
+
+    from howlate.report.stacks import collapsed
+    from howlate.report.stacks import speedscope as to_speedscope
+    from howlate.store.files import write_text
+
+    if stacks is not None:
+        write_text(stacks, collapsed(found))
+    if speedscope is not None:
+        write_text(speedscope, json.dumps(to_speedscope(found)))
+    if output is not None:
+        from howlate.report.why_page import page
+
+        write_text(output, page(found))

@@ -1,0 +1,128 @@
+"""The worst samples of a lab run, played again and explained (docs/lab/why.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from howlate.analysis.explained import Explained
+from howlate.analysis.lateness import explain
+from howlate.errors import NotPossibleError, UsageError
+from howlate.model.activation import Activation, Activations
+from howlate.model.decode import suggestion
+from howlate.model.facts import Facts
+from howlate.model.guest_cpus import GuestCpus
+from howlate.model.plan import Cell
+from howlate.model.run import Run
+from howlate.store.activations import recorded_activations
+from howlate.store.run_folder import RunFolder
+from howlate.targets.lab import LabTarget
+from howlate.words.statement import rule
+
+NOT_IN_THE_LAB = rule(
+    "why.not-in-the-lab",
+    "{run} was not measured in the lab's virtual time, and cannot be played again",
+    remedy="`howlate report` shows what is known of the causes of its late samples",
+)
+NO_SUCH_CELL = rule(
+    "why.no-such-cell",
+    "{run} has no whole cell {cell}{hint}",
+    remedy="`howlate show --cells {run}` lists them",
+)
+OTHER_GUEST = rule(
+    "why.other-guest",
+    "{run} was measured in another guest of {kernel}: by another build of the probe, of QEMU or of the kernel",
+    remedy="measure it again, and ask again",
+)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A cell of a run, and its activations that are to be explained."""
+
+    cell: Cell
+    activations: Activations
+    wanted: tuple[Activation, ...]
+
+
+def choose(folder: RunFolder, run: Run, wanted: str, worst: int) -> list[Chosen]:
+    """The worst activations of the cells that are named by their id or a part of it; of all cells for ""."""
+    if not run.virtual or not run.machines:
+        raise UsageError(NOT_IN_THE_LAB(run=folder.path))
+    whole = set(folder.whole_cells(run))
+    cells = [cell for cell in run.plan.cells if cell.id in whole]
+    named = [cell for cell in cells if cell.id == wanted] or [cell for cell in cells if wanted in cell.id]
+    if not named:
+        raise UsageError(
+            NO_SUCH_CELL(run=folder.path, cell=wanted, hint=suggestion(wanted, {cell.id for cell in cells}))
+        )
+    likely = sorted(named, key=lambda cell: -_largest_ns(folder, cell))[:worst]
+    found = {cell.id: recorded_activations(folder.files(cell.id)) for cell in likely}
+    ranked = sorted(
+        ((each, cell) for cell in likely for each in found[cell.id].worst(worst)),
+        key=lambda pair: -pair[0].latency_ns,
+    )[:worst]
+    return [
+        Chosen(cell, found[cell.id], tuple(each for each, owner in ranked if owner is cell))
+        for cell in likely
+        if any(owner is cell for _each, owner in ranked)
+    ]
+
+
+def _largest_ns(folder: RunFolder, cell: Cell) -> int:
+    column = folder.files(cell.id).summary().columns.get("latency_ns")
+    return column.max or 0 if column is not None else 0
+
+
+def kernel_of(run: Run, machine: str) -> str:
+    """The label that permanently means the kernel of a machine."""
+    return Facts.from_json(dict(run.machines[machine])).text("lab.kernel_label") or machine
+
+
+def guest_of(run: Run, machine: str) -> GuestCpus:
+    values = Facts.from_json(dict(run.machines[machine])).values
+    return GuestCpus.of_facts(values)
+
+
+def explain_all(
+    folder: RunFolder,
+    run: Run,
+    chosen: Sequence[Chosen],
+    opened: Callable[[Sequence[str], GuestCpus], LabTarget],
+    say: Callable[[str], None],
+) -> list[Explained]:
+    """Play each cell once, and explain its chosen activations; the latest first."""
+    found: list[Explained] = []
+    for each in chosen:
+        label = kernel_of(run, each.cell.machine)
+        target = opened([label], guest_of(run, each.cell.machine))
+        _check_guest(folder.path, run, each.cell.machine, target, label)
+        say(f"playing {each.cell.id} again")
+        cell = replace(each.cell, machine=label)
+        for done in target.replay(cell, each.activations, each.wanted):
+            say(
+                f"following {done.activation.latency_ns / 1000:,.1f} us from release {done.activation.release}"
+            )
+            lateness = explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
+            found.append(
+                Explained(
+                    each.cell.id,
+                    _labels(each.cell),
+                    done.activation.thread,
+                    done.activation.release,
+                    len(each.activations.each),
+                    lateness,
+                )
+            )
+    return sorted(found, key=lambda explained: -explained.lateness.latency_ns)
+
+
+def _labels(cell: Cell) -> Mapping[str, str]:
+    return dict(cell.labels)
+
+
+def _check_guest(path: Path, run: Run, machine: str, target: LabTarget, label: str) -> None:
+    measured = Facts.from_json(dict(run.machines[machine])).text("lab.guest")
+    if measured and measured != target.guest_key(label):
+        raise NotPossibleError(OTHER_GUEST(run=path, kernel=machine))
