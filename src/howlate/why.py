@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from howlate.analysis.explained import Explained
+from howlate.analysis.labels import row_names
 from howlate.analysis.lateness import explain
 from howlate.errors import NotPossibleError, UsageError
 from howlate.model.activation import Activation, Activations
@@ -94,6 +95,7 @@ def explain_all(
 ) -> list[Explained]:
     """Play each cell once, and explain its chosen activations; the latest first."""
     found: list[Explained] = []
+    names = _names(run)
     for each in chosen:
         label = kernel_of(run, each.cell.machine)
         target = opened([label], guest_of(run, each.cell.machine))
@@ -108,18 +110,24 @@ def explain_all(
             found.append(
                 Explained(
                     each.cell.id,
-                    _labels(each.cell),
+                    dict(each.cell.labels),
                     done.activation.thread,
                     done.activation.release,
                     len(each.activations.each),
                     lateness,
+                    names[each.cell.id],
                 )
             )
     return sorted(found, key=lambda explained: -explained.lateness.latency_ns)
 
 
-def _labels(cell: Cell) -> Mapping[str, str]:
-    return dict(cell.labels)
+def _names(run: Run) -> dict[str, str]:
+    """By the labels in which the run's cells differ, and the seed."""
+    cells = run.plan.cells
+    points = {cell.point: dict(cell.labels) for cell in cells}
+    named = dict(zip(points, row_names(list(points.values())), strict=True))
+    repeated = any(cell.repetition > 1 for cell in cells)
+    return {cell.id: named[cell.point] + (f" · {cell.repetition}" if repeated else "") for cell in cells}
 
 
 def _check_guest(path: Path, run: Run, machine: str, target: LabTarget, label: str) -> None:

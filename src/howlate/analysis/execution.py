@@ -1,8 +1,8 @@
 """What a guest executed, instruction by instruction: when each was, of what kind, and in which function.
 
-Virtual time is the number of instructions, and jumps where the CPU is halted. The log has the clock every now and then; between two
-such anchors the instructions must account for all of the time, or the log is refused. An instruction that ends in an exception
-is in the log twice (once more when the exception is over), and counts once.
+Virtual time is the number of instructions, and jumps where the CPU is halted. The log has the clock every now
+and then; between two such anchors the instructions must account for all of the time, or the log is refused. An
+instruction that ends in an exception is in the log twice (once more when the exception is over), and counts once.
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ class Execution:
 
     @cached_property
     def twice(self) -> npt.NDArray[np.bool_]:
-        """Instructions that ended in an exception: they are executed once more, and take no time the first time. A jump that
-        was made, and found no page where it led to, is not one of them."""
+        """Instructions that ended in an exception: they are executed once more, and take no time the first
+        time. A jump that was made, and found no page where it led to, is not one of them."""
         marks = np.zeros(len(self), dtype=np.bool_)
         for at, kind in self.entered.items():
             if kind == EXCEPTION and self.kinds[at] != Kind.ENTER:

@@ -19,3 +19,5 @@ class Explained:
     activations: int
     """So many samples the cell has."""
     lateness: Lateness
+    name: str
+    """How people call its cell."""

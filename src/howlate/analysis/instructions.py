@@ -1,6 +1,7 @@
 """What kind an instruction is, from its bytes: as far as a call stack, interrupts and clocks are concerned.
 
-QEMU says where instructions begin and end, so this is no disassembler: prefixes are skipped, the opcode is looked at."""
+QEMU says where instructions begin and end, so this is no disassembler: prefixes are skipped, the opcode is
+looked at."""
 
 from __future__ import annotations
 

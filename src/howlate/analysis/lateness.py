@@ -1,5 +1,5 @@
-"""Where the time between a release and its first time stamp went: parts that add up to the latency exactly, and functions with
-the instructions that they executed themselves and with all that they called."""
+"""Where the time between a release and its first time stamp went: parts that add up to the latency exactly,
+and functions with the instructions that they executed themselves and with all that they called."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -94,8 +95,8 @@ class Lateness:
     latency_ns: int
     parts: tuple[Part, ...]
     stacks: tuple[tuple[tuple[str, ...], int], ...] = field(repr=False)
-    """Each chain of calls, outermost first, with the ns of its last function's own instructions; in the order of their first
-    instruction."""
+    """Each chain of calls, outermost first, with the ns of its last function's own instructions; in the order
+    of their first instruction."""
     spans: tuple[tuple[int, int, tuple[str, ...]], ...] = field(repr=False)
     """From and to, in ns since the release, and the chain of calls then."""
     instructions: int
@@ -214,7 +215,8 @@ class _Explained:
         return self._segments[bisect.bisect_right(self._firsts, at) - 1]
 
     def _slices_of(self, segment: Segment) -> Iterable[_Slice]:
-        """Divide a segment where interrupts are switched off or on, the preemption count changes, or the CPU halts."""
+        """Divide a segment where interrupts are switched off or on, the preemption count changes, or the CPU
+        halts."""
         first = max(segment.first, self._first)
         cuts = {first, segment.after}
         inner = slice(first + 1, segment.after)
@@ -227,7 +229,7 @@ class _Explained:
         cuts |= {int(at) for at in halts} | {int(at) + 1 for at in halts}
         cuts |= {at for at in (self._interrupted,) if inner.start <= at < inner.stop}
         places = sorted(cuts)
-        for start, stop in zip(places, places[1:], strict=False):
+        for start, stop in pairwise(places):
             from_ns = min(int(self._times[start]), self._end_ns)
             ns = min(int(self._times[stop]), self._end_ns) - from_ns
             if ns <= 0:

@@ -1,5 +1,5 @@
-"""A cell of the lab played again, with what the guest executes logged around some of its samples. It is the same cell: the
-same machine, the same job, the same bytes; a replay in which one sample differs is refused."""
+"""A cell of the lab played again, with what the guest executes logged around some of its samples. It is the
+same cell: the same machine, the same job, the same bytes; a replay in which one sample differs is refused."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ STAMP_NOT_FOUND = rule(
 LEAD_NS, TAIL_NS = 200_000, 20_000
 """What is logged before a release, so that callers are known that called before it, and after a time stamp."""
 _CHECKS = 2
-"""So many samples beside the wanted ones are found in the log as well: all must have the same distance to the clock."""
+"""So many samples beside the wanted ones are found in the log as well: all must have the same distance to the
+clock."""
 _NEAR_NS = TAIL_NS // 2
 """How far the guest's clock may have moved against the machine's since the guest was calibrated."""
 _CALIBRATION = [PROBE, "cyclic", "--policy=fifo:80", "--period=1ms", "--activations=8"]
@@ -191,8 +192,8 @@ def _clock_reads(execution: Execution) -> tuple[Integers, Integers]:
 
 
 def _moved_ns(off_ns: Sequence[Integers], step_ns: int) -> int | None:
-    """The one distance at which all expected time stamps have an instruction that read the clock: it shows the whole step
-    that was over. Of several the smallest; None if there is none."""
+    """The one distance at which all expected time stamps have an instruction that read the clock: it shows the
+    whole step that was over. Of several the smallest; None if there is none."""
     candidates = [int(off) for off in off_ns[0] if abs(off) <= _NEAR_NS]
     for candidate in sorted(candidates, key=abs):
         near = [off[(off >= candidate - step_ns + 1) & (off <= candidate + step_ns - 1)] for off in off_ns]
@@ -221,8 +222,8 @@ def _execution(bench: Bench, symbols: Symbols, log: ExecutionLog) -> Execution:
 
 
 def _ahead_ns(bench: Bench, symbols: Symbols) -> int:
-    """How far the guest's CLOCK_MONOTONIC is ahead of the machine's clock: once for each guest, from a short cell that is
-    logged from its first instruction to its last."""
+    """How far the guest's CLOCK_MONOTONIC is ahead of the machine's clock: once for each guest, from a short
+    cell that is logged from its first instruction to its last."""
     place = bench.cache / _CLOCKS / f"{bench.key}.json"
     with suppress(OSError, ValueError, KeyError):
         return int(json.loads(place.read_text())["ahead_ns"])

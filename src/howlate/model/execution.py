@@ -1,5 +1,5 @@
-"""What a guest executed in a stretch of its virtual time, as logged: addresses of instructions, and what was noted beside
-them (probe/emulator/trace.cpp)."""
+"""What a guest executed in a stretch of its virtual time, as logged: addresses of instructions, and what was
+noted beside them (probe/emulator/trace.cpp)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class LogPlan:
     switches: int = 0
     """The address of the kernel's `__switch_to`, at which the two tasks are noted; 0: not noted."""
     counts: tuple[int, int] = (0, 0)
-    """Where the offset of the CPU's own data is kept, and the place of its preemption count in these data; 0: not read."""
+    """Where the offset of the CPU's own data is kept, and the place of its preemption count in these data; 0:
+    not read."""
 
     @property
     def text(self) -> str:

@@ -1,4 +1,5 @@
-"""Why samples of the lab were late, as a document: for each the parts of its time, and the functions that it was spent in."""
+"""Why samples of the lab were late, as a document: for each the parts of its time, and the functions that it
+was spent in."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from howlate.analysis.explained import Explained
-from howlate.analysis.lateness import Lateness, Part, PartKind, Reason
+from howlate.analysis.lateness import Function, Lateness, Part, PartKind, Reason
 from howlate.report import sheet as sheets
 from howlate.report.document import Document, Item, Section, Texts
 from howlate.report.sheet import Sheet
@@ -99,7 +100,7 @@ def document(found: Sequence[Explained]) -> Document:
 def _section(explained: Explained, number: int) -> Section:
     lateness = explained.lateness
     told = SAMPLE(
-        cell=explained.cell,
+        cell=explained.name,
         release=explained.release,
         activations=explained.activations,
         latency_ns=lateness.latency_ns,
@@ -111,7 +112,7 @@ def _section(explained: Explained, number: int) -> Section:
         parts_sheet(lateness, f"parts-{number}"),
         functions_sheet(lateness, f"functions-{number}"),
     )
-    return Section(f"why-{number}", items, explained.cell, "part")
+    return Section(f"why-{number}", items, explained.name, "part")
 
 
 def parts_sheet(lateness: Lateness, key: str = "parts") -> Sheet:
@@ -136,23 +137,21 @@ def functions_sheet(lateness: Lateness, key: str = "functions", most: int = MOST
         key,
         _("Functions"),
         (
-            sheets.labels("function", _("function"), [each.name for each in functions]),
+            sheets.labels("function", _("function < its callers"), [chain_text(each) for each in functions]),
             sheets.times("self", _("itself [µs]"), [each.self_ns for each in functions], _UNIT),
             sheets.times(
                 "inclusive", _("with all it called [µs]"), [each.inclusive_ns for each in functions], _UNIT
-            ),
-            sheets.texts(
-                "callers", _("called by"), [callers_text(each.stack) for each in functions], words=True
             ),
         ),
         tuple(sheets.Row() for _each in functions),
     )
 
 
-def callers_text(stack: Sequence[str]) -> str:
-    """The nearest callers of a function, the nearest first."""
-    callers = list(stack[:-1])[::-1]
-    return " < ".join(callers[:_MOST_CALLERS]) + (" < ..." if len(callers) > _MOST_CALLERS else "")
+def chain_text(function: Function) -> str:
+    """A function and its nearest callers, the nearest first."""
+    callers = list(function.stack[:-1])[::-1]
+    more = ("...",) if len(callers) > _MOST_CALLERS else ()
+    return " < ".join((function.name, *callers[:_MOST_CALLERS], *more))
 
 
 def why_json(found: Sequence[Explained]) -> dict[str, Any]:
