@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from howlate.analysis.execution import EXCEPTION, INTERRUPT, Execution
-from howlate.analysis.instructions import Kind
+from howlate.analysis.instructions import InstructionKind
 from howlate.model.execution import Switch
 
 _THUNK = "__x86_indirect_thunk"
@@ -70,7 +70,9 @@ class Task:
     def become(self, name: str) -> None:
         """The function goes on as another one (a tail call, a jump into its other part)."""
         frame = self.frames[-1]
-        if frame.call.name != name:
+        if not frame.call.name:  # it was interrupted before its first instruction
+            frame.call.name = name
+        elif frame.call.name != name:
             frame.call = Call(name, frame.call.below, self, frame.call.kind)
             if frame.call.below is None:
                 self.roots.append(frame.call)
@@ -161,40 +163,49 @@ class _Walk:
         along = execution.addresses[1:until] == execution.following[: until - 1]
         same = execution.functions[1:until] == execution.functions[: until - 1]
         kinds = execution.kinds[: until - 1]
-        calls = (kinds == Kind.CALL) | (kinds == Kind.RETURN) | (kinds == Kind.LEAVE)
+        calls = (
+            (kinds == InstructionKind.CALL)
+            | (kinds == InstructionKind.RETURN)
+            | (kinds == InstructionKind.LEAVE)
+        )
         entered = np.zeros(until - 1, dtype=np.bool_)
         places = [at for at in (*execution.entered, *(at - 1 for at in switches)) if 0 <= at < until - 1]
         entered[places] = True
-        changes: list[int] = np.nonzero(~same | calls | entered | (~along & (kinds == Kind.PLAIN)))[
-            0
-        ].tolist()
+        changes: list[int] = np.nonzero(
+            ~same | calls | entered | (~along & (kinds == InstructionKind.PLAIN))
+        )[0].tolist()
         return changes
 
     def _step(self, at: int) -> None:
         execution, task = self._execution, self._task
         here, target = int(execution.addresses[at]), int(execution.addresses[at + 1])
-        kind, name = Kind(execution.kinds[at]), self._names(int(execution.functions[at + 1]))
+        kind, name = InstructionKind(execution.kinds[at]), self._names(int(execution.functions[at + 1]))
         after = int(execution.following[at])
         if (entry := execution.entered.get(at)) is not None:
             self._enter(at, kind, entry, name)
-        elif kind == Kind.CALL:
+        elif kind == InstructionKind.CALL:
             task.push(name, after)
-        elif kind == Kind.RETURN:
+        elif kind == InstructionKind.RETURN:
             task.return_to(target, name)
-        elif kind == Kind.LEAVE:
+        elif kind == InstructionKind.LEAVE:
             task.leave(name)
         elif target != here:
             task.become(name)
 
-    def _enter(self, at: int, kind: Kind, entry: str, name: str) -> None:
+    def _enter(self, at: int, kind: InstructionKind, entry: str, name: str) -> None:
         """An interrupt that comes right after a call or a return finds the one made and the other done."""
         task, execution = self._task, self._execution
         after = int(execution.following[at])
-        if entry == INTERRUPT and kind == Kind.CALL:
+        if entry == INTERRUPT and kind == InstructionKind.CALL:
             task.push("", after)
-        elif entry == INTERRUPT and kind == Kind.RETURN and len(task.frames) > 1 and not task.frames[-1].kind:
+        elif (
+            entry == INTERRUPT
+            and kind == InstructionKind.RETURN
+            and len(task.frames) > 1
+            and not task.frames[-1].kind
+        ):
             task.frames.pop()
-        back = int(execution.addresses[at]) if entry == EXCEPTION and kind != Kind.ENTER else after
+        back = int(execution.addresses[at]) if entry == EXCEPTION and kind != InstructionKind.ENTER else after
         task.push(name, back, entry)
 
     def _switch(self, switch: Switch) -> None:

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from howlate.analysis.instructions import AMD64, Kind, kind_of
+from howlate.analysis.instructions import AMD64, InstructionKind, kind_of
 from howlate.analysis.symbols import Symbols
 from howlate.errors import DamagedError
 from howlate.model.execution import Addresses, ExecutionLog, Integers
@@ -26,7 +26,9 @@ TIME_UNEXPLAINED = rule(
     remedy="report it with the run: this is a defect of howlate",
 )
 
-_MOVES = frozenset((Kind.JUMP, Kind.CALL, Kind.RETURN, Kind.LEAVE))
+_MOVES = frozenset(
+    (InstructionKind.JUMP, InstructionKind.CALL, InstructionKind.RETURN, InstructionKind.LEAVE)
+)
 INTERRUPT, EXCEPTION, SYSTEM_CALL = "interrupt", "exception", "system call"
 _SYSTEM_CALLS = ("entry_SYSCALL_64", "entry_SYSCALL_compat", "entry_INT80_compat", "entry_SYSENTER_compat")
 _VECTORS = ("vectors", "tramp_vectors", "__bp_harden_el1_vectors")
@@ -57,7 +59,7 @@ class Execution:
 
     @cached_property
     def kinds(self) -> npt.NDArray[np.int8]:
-        """The `Kind` of each instruction."""
+        """The `InstructionKind` of each instruction."""
         distinct, places = self._distinct
         kinds = [kind_of(self.arch, self.log.code.get(int(at), b"")) for at in distinct]
         return np.array(kinds, dtype=np.int8)[places]
@@ -101,9 +103,11 @@ class Execution:
         for at in map(int, candidates):
             kind = self.entries[int(targets[at])]
             inside = int(self.addresses[at]) in self._inside
-            if int(self.following[at]) == int(targets[at]) or (inside and self.kinds[at] == Kind.JUMP):
+            if int(self.following[at]) == int(targets[at]) or (
+                inside and self.kinds[at] == InstructionKind.JUMP
+            ):
                 continue  # from one part of an entry to the next
-            if kind == EXCEPTION and self.kinds[at] == Kind.ENTER and self.arch != AMD64:
+            if kind == EXCEPTION and self.kinds[at] == InstructionKind.ENTER and self.arch != AMD64:
                 kind = SYSTEM_CALL
             found[at] = kind
         return found
@@ -125,7 +129,7 @@ class Execution:
         time. A jump that was made, and found no page where it led to, is not one of them."""
         marks = np.zeros(len(self), dtype=np.bool_)
         for at, kind in self.entered.items():
-            if kind == EXCEPTION and self.kinds[at] != Kind.ENTER:
+            if kind == EXCEPTION and self.kinds[at] != InstructionKind.ENTER:
                 resumed = self._resumed_at(at)
                 is_again = resumed == int(self.addresses[at])
                 is_past = resumed == int(self.following[at])  # the kernel did in its place what it was to do
@@ -138,7 +142,7 @@ class Execution:
         for at in self._turns[bisect.bisect_left(self._turns, entered) :]:
             if at in self.entered:
                 depth += 1
-            if self.kinds[at] == Kind.LEAVE and at != entered:
+            if self.kinds[at] == InstructionKind.LEAVE and at != entered:
                 depth -= 1
                 if depth == 0:
                     return int(self.addresses[at + 1]) if at + 1 < len(self) else 0
@@ -147,23 +151,34 @@ class Execution:
     @cached_property
     def _turns(self) -> list[int]:
         """Where the CPU entered the kernel or left it."""
-        return sorted({*self.entered, *np.nonzero(self.kinds == Kind.LEAVE)[0].tolist()})
+        return sorted({*self.entered, *np.nonzero(self.kinds == InstructionKind.LEAVE)[0].tolist()})
+
+    @property
+    def _woke_up(self) -> bool:
+        """Whether the CPU was halted when the log began: it begins with an interrupt, or where an idle CPU
+        goes on."""
+        is_idle = "idle" in self.symbols.name(int(self.functions[0]))
+        return is_idle or self.entries.get(int(self.addresses[0])) == INTERRUPT
 
     @cached_property
     def times_ns(self) -> Integers:
         """When each instruction began, by the machine's clock; and when the last one ended."""
         costs = np.where(self.twice, 0, self.step_ns).astype(np.int64)
-        halts = np.nonzero(self.kinds == Kind.HALT)[0]
+        halts = np.nonzero(self.kinds == InstructionKind.HALT)[0]
         anchors = np.array(self.log.anchors, dtype=np.int64)
         executed = np.concatenate([[0], np.cumsum(costs)])[anchors[:, 0]]
         jumps = np.diff(anchors[:, 1] - executed)
+        began_ns = int(anchors[0, 1])
         for place in np.nonzero(jumps)[0]:
             jump, (before, until) = int(jumps[place]), map(int, anchors[place : place + 2, 0])
             last = int(np.searchsorted(halts, until)) - 1
-            if jump < 0 or last < 0 or halts[last] < before - 1:
+            if jump > 0 and last < 0 and before == 0 and self._woke_up:
+                began_ns += jump
+            elif jump < 0 or last < 0 or halts[last] < before - 1:
                 raise DamagedError(TIME_UNEXPLAINED(ns=jump))
-            costs[halts[last]] += jump
-        times: Integers = np.concatenate([[0], np.cumsum(costs)]) + anchors[0, 1]
+            else:
+                costs[halts[last]] += jump
+        times: Integers = np.concatenate([[0], np.cumsum(costs)]) + began_ns
         return times
 
 

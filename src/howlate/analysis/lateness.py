@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from howlate.analysis.call_stacks import Call, Segment, segments
 from howlate.analysis.execution import INTERRUPT, Execution
-from howlate.analysis.instructions import Kind
+from howlate.analysis.instructions import InstructionKind
 from howlate.analysis.symbols import USER_TOP
 from howlate.errors import DamagedError
 from howlate.words.statement import rule
@@ -61,7 +61,7 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True)
-class Part:
+class LatePart:
     """A stretch of one kind, between the release and the time stamp."""
 
     kind: PartKind
@@ -93,7 +93,7 @@ class Lateness:
     """One latency, explained."""
 
     latency_ns: int
-    parts: tuple[Part, ...]
+    parts: tuple[LatePart, ...]
     stacks: tuple[tuple[tuple[str, ...], int], ...] = field(repr=False)
     """Each chain of calls, outermost first, with the ns of its last function's own instructions; in the order
     of their first instruction."""
@@ -225,7 +225,7 @@ class _Explained:
             bisect.bisect_right(self._counted, first), bisect.bisect_left(self._counted, segment.after)
         )
         cuts.update(self._counted[counted])
-        halts = first + np.nonzero(self._execution.kinds[first : segment.after] == Kind.HALT)[0]
+        halts = first + np.nonzero(self._execution.kinds[first : segment.after] == InstructionKind.HALT)[0]
         cuts |= {int(at) for at in halts} | {int(at) + 1 for at in halts}
         cuts |= {at for at in (self._interrupted,) if inner.start <= at < inner.stop}
         places = sorted(cuts)
@@ -240,7 +240,7 @@ class _Explained:
     def _kind(self, at: int, call: Call) -> tuple[PartKind, Reason | None]:
         execution = self._execution
         is_program = int(execution.addresses[at]) < USER_TOP
-        if execution.kinds[at] == Kind.HALT:
+        if execution.kinds[at] == InstructionKind.HALT:
             return PartKind.HALTED, None
         names = [each.name for each in call.chain()]
         in_interrupt = any(each.kind == INTERRUPT for each in call.chain())
@@ -303,7 +303,7 @@ def _labelled(call: Call) -> tuple[str, ...]:
 def _masked(execution: Execution) -> npt.NDArray[np.bool_]:
     """Whether interrupts were off before each instruction."""
     known: dict[int, bool] = {}
-    for kind, is_off in ((Kind.INTERRUPTS_OFF, True), (Kind.INTERRUPTS_ON, False)):
+    for kind, is_off in ((InstructionKind.INTERRUPTS_OFF, True), (InstructionKind.INTERRUPTS_ON, False)):
         known.update({place + 1: is_off for place in np.nonzero(execution.kinds == kind)[0].tolist()})
     known.update(dict.fromkeys((at + 1 for at in execution.entered), True))
     known.update({at: not takes for at, takes in execution.log.flags})
@@ -316,7 +316,7 @@ def _masked(execution: Execution) -> npt.NDArray[np.bool_]:
     return masked
 
 
-def _parts(slices: Sequence[_Slice]) -> Iterable[Part]:
+def _parts(slices: Sequence[_Slice]) -> Iterable[LatePart]:
     """Neighbours of one kind are one part."""
     run: list[_Slice] = []
     for piece in slices:
@@ -328,7 +328,7 @@ def _parts(slices: Sequence[_Slice]) -> Iterable[Part]:
         yield _part(run)
 
 
-def _part(run: Sequence[_Slice]) -> Part:
+def _part(run: Sequence[_Slice]) -> LatePart:
     own: Counter[tuple[str, ...]] = Counter()
     reasons: Counter[Reason] = Counter()
     entry = ""
@@ -339,7 +339,7 @@ def _part(run: Sequence[_Slice]) -> Part:
         if piece.kind is PartKind.INTERRUPT and not entry:
             entry = next((call.name for call in piece.call.chain() if call.kind == INTERRUPT), "")
     stack = own.most_common(1)[0][0]
-    return Part(
+    return LatePart(
         run[0].kind,
         run[0].from_ns,
         sum(piece.ns for piece in run),

@@ -4,15 +4,14 @@ same cell: the same machine, the same job, the same bytes; a replay in which one
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from howlate.analysis.execution import Execution
-from howlate.analysis.instructions import AMD64, Kind
+from howlate.analysis.instructions import AMD64, InstructionKind
 from howlate.analysis.symbols import USER_TOP, Symbols
 from howlate.errors import NotPossibleError, TargetError
 from howlate.lab.bench import PROBE, Bench
@@ -53,12 +52,12 @@ STAMP_NOT_FOUND = rule(
 
 LEAD_NS, TAIL_NS = 200_000, 20_000
 """What is logged before a release, so that callers are known that called before it, and after a time stamp."""
-_CHECKS = 2
-"""So many samples beside the wanted ones are found in the log as well: all must have the same distance to the
-clock."""
 _NEAR_NS = TAIL_NS // 2
-"""How far the guest's clock may have moved against the machine's since the guest was calibrated."""
+"""How far a guest's clock may move against the machine's in a cell. 2 us were seen."""
 _CALIBRATION = [PROBE, "cyclic", "--policy=fifo:80", "--period=1ms", "--activations=8"]
+_MOST_PPM = 10
+"""A kernel that has been idle corrects its clock by up to 4 parts in a million for the next half second
+(measured)."""
 _STREAM = ("--stream=stream", "--record=memory", "--quiet")
 _CLOCKS = "clocks"
 _EVER = 1 << 62
@@ -100,11 +99,12 @@ def replay(
         raise NotPossibleError(ONE_CPU_ALONE())
     symbols = _symbols(bench, cell.before)
     begin_ns = cell.activations.t0_ns - _ahead_ns(bench, symbols)
-    checked = [*wanted, *_checks(cell.activations.each, wanted)]
+    near = [_neighbour(cell.activations.each, each) for each in wanted]
+    expected_ns = [begin_ns + _stamp_ns(each) for each in (*wanted, *near)]
     stretches = [
-        _around(each, begin_ns, LEAD_NS + each.latency_ns if number < len(wanted) else TAIL_NS)
-        for number, each in enumerate(checked)
-    ]
+        _around(stamp_ns, LEAD_NS + each.latency_ns)
+        for stamp_ns, each in zip(expected_ns, wanted, strict=False)
+    ] + [_around(stamp_ns, TAIL_NS) for stamp_ns in expected_ns[len(wanted) :]]
     plan = LogPlan(
         _joined(stretches),
         switches=symbols.address("__switch_to"),
@@ -113,24 +113,48 @@ def replay(
     lines, logs = bench.logged([*cell.before, cell.line], limits, plan)
     _must_be_equal(cell, streamed_activations(lines[-1].files.get("stream", b"")))
     executions = [_execution(bench, symbols, log) for log in logs]
-    found = [_within(executions, begin_ns + _stamp_ns(each), cell) for each in checked]
-    off_ns = [
-        _clock_reads(execution)[1] - (begin_ns + _stamp_ns(each))
-        for execution, each in zip(found, checked, strict=True)
-    ]
-    moved_ns = _moved_ns(off_ns, _CLOCK_STEPS_NS[bench.kernel.arch])
-    if moved_ns is None:
-        raise TargetError(STAMP_NOT_FOUND(cell=cell.id))
-    return [
-        _replayed(each, execution, begin_ns + moved_ns + _stamp_ns(each))
-        for execution, each in zip(found, wanted, strict=False)
-    ]
+    found = [_found(executions, stamp_ns, cell) for stamp_ns in expected_ns]
+    replayed = []
+    for each, other, mine, others in zip(wanted, near, found, found[len(wanted) :], strict=False):
+        apart_ns = _stamp_ns(each) - _stamp_ns(other)
+        if abs(mine.read_ns - others.read_ns - apart_ns) > _most_off_ns(apart_ns, bench.kernel.arch):
+            raise TargetError(STAMP_NOT_FOUND(cell=cell.id))
+        replayed.append(_replayed(each, mine, _CLOCK_STEPS_NS[bench.kernel.arch]))
+    return replayed
 
 
-def _replayed(activation: Activation, execution: Execution, stamp_ns: int) -> ReplayedActivation:
-    places, times_ns = _clock_reads(execution)
-    at = int(np.searchsorted(times_ns, stamp_ns, side="left"))
-    return ReplayedActivation(activation, execution, stamp_ns - activation.latency_ns, int(places[at]))
+@dataclass(frozen=True)
+class _Found:
+    """An instruction that read the clock for a time stamp."""
+
+    execution: Execution
+    at: int
+    read_ns: int
+
+
+def _found(executions: Sequence[Execution], expected_ns: int, cell: RecordedCell) -> _Found:
+    """The one that is nearest to where it should be."""
+    for execution in executions:
+        if execution.log.anchors[0][1] <= expected_ns <= execution.log.anchors[-1][1]:
+            places, times_ns = _stamps(execution)
+            if len(places) and abs(times_ns - expected_ns).min() <= _NEAR_NS:
+                nearest = int(np.argmin(np.abs(times_ns - expected_ns)))
+                return _Found(execution, int(places[nearest]), int(times_ns[nearest]))
+    raise TargetError(STAMP_NOT_FOUND(cell=cell.id))
+
+
+def _replayed(activation: Activation, found: _Found, step_ns: int) -> ReplayedActivation:
+    """The clock shows the last step that was over."""
+    shown_ns = found.read_ns - found.read_ns % step_ns
+    return ReplayedActivation(activation, found.execution, shown_ns - activation.latency_ns, found.at)
+
+
+def _neighbour(all_of_them: Sequence[Activation], activation: Activation) -> Activation:
+    """The one before an activation, or after it, of the same thread: so near that the two clocks agree on the
+    time between."""
+    same = [each for each in all_of_them if each.thread == activation.thread]
+    place = same.index(activation)
+    return same[place - 1] if place else same[min(1, len(same) - 1)]
 
 
 def _must_be_equal(cell: RecordedCell, again: Activations) -> None:
@@ -153,8 +177,7 @@ def _stamp_ns(activation: Activation) -> int:
     return activation.release_ns + activation.latency_ns
 
 
-def _around(activation: Activation, begin_ns: int, lead_ns: int) -> Stretch:
-    stamp_ns = begin_ns + _stamp_ns(activation)
+def _around(stamp_ns: int, lead_ns: int) -> Stretch:
     return Stretch(stamp_ns - lead_ns, stamp_ns + TAIL_NS)
 
 
@@ -169,39 +192,15 @@ def _joined(wanted: Iterable[Stretch]) -> tuple[Stretch, ...]:
     return tuple(found)
 
 
-def _checks(recorded: Sequence[Activation], wanted: Sequence[Activation]) -> list[Activation]:
-    """Samples elsewhere in the cell."""
-    others = [each for each in recorded if each not in wanted]
-    return (
-        [others[len(others) * (number + 1) // (_CHECKS + 2)] for number in range(_CHECKS)] if others else []
-    )
-
-
-def _within(executions: Sequence[Execution], instant_ns: int, cell: RecordedCell) -> Execution:
-    for execution in executions:
-        if execution.log.anchors[0][1] <= instant_ns <= execution.log.anchors[-1][1]:
-            return execution
-    raise TargetError(STAMP_NOT_FOUND(cell=cell.id))
-
-
-def _clock_reads(execution: Execution) -> tuple[Integers, Integers]:
-    """The numbers of the instructions with which a program read the clock, and when."""
-    is_read = (execution.kinds == Kind.CLOCK) & (execution.addresses < USER_TOP)
-    places = np.nonzero(is_read)[0].astype(np.int64)
+def _stamps(execution: Execution) -> tuple[Integers, Integers]:
+    """The numbers of the instructions with which a program read the clock first after it came back from the
+    kernel, and when."""
+    is_program = execution.addresses < USER_TOP
+    reads = np.nonzero((execution.kinds == InstructionKind.CLOCK) & is_program)[0]
+    back = np.nonzero(is_program[1:] & ~is_program[:-1])[0] + 1
+    first = np.unique(np.searchsorted(reads, back))
+    places = reads[first[first < len(reads)]].astype(np.int64)
     return places, execution.times_ns[places]
-
-
-def _moved_ns(off_ns: Sequence[Integers], step_ns: int) -> int | None:
-    """The one distance at which all expected time stamps have an instruction that read the clock: it shows the
-    whole step that was over. Of several the smallest; None if there is none."""
-    candidates = [int(off) for off in off_ns[0] if abs(off) <= _NEAR_NS]
-    for candidate in sorted(candidates, key=abs):
-        near = [off[(off >= candidate - step_ns + 1) & (off <= candidate + step_ns - 1)] for off in off_ns]
-        if all(len(off) for off in near):
-            lowest = min(int(off.min()) for off in near)
-            if all((int(off.max()) - lowest) < max(step_ns, 2) for off in near):
-                return lowest
-    return None
 
 
 def _symbols(bench: Bench, before: Sequence[Sequence[str]]) -> Symbols:
@@ -222,27 +221,28 @@ def _execution(bench: Bench, symbols: Symbols, log: ExecutionLog) -> Execution:
 
 
 def _ahead_ns(bench: Bench, symbols: Symbols) -> int:
-    """How far the guest's CLOCK_MONOTONIC is ahead of the machine's clock: once for each guest, from a short
-    cell that is logged from its first instruction to its last."""
+    """How far a guest's CLOCK_MONOTONIC is ahead of the machine's clock when a cell begins: once for each
+    guest, from a short cell that is logged from its first instruction to its last."""
     place = bench.cache / _CLOCKS / f"{bench.key}.json"
-    with suppress(OSError, ValueError, KeyError):
+    with suppress(OSError, ValueError, KeyError, TypeError):
         return int(json.loads(place.read_text())["ahead_ns"])
     lines, logs = bench.logged([[*_CALIBRATION, *_STREAM]], _LIMITS, LogPlan((Stretch(0, _EVER),), 10_000))
     calibrating = streamed_activations(lines[-1].files.get("stream", b""))
-    wanted = [calibrating.t0_ns + _stamp_ns(each) for each in calibrating.each]
-    reads_ns = _clock_reads(_execution(bench, symbols, logs[0]))[1]
-    step_ns = _CLOCK_STEPS_NS[bench.kernel.arch]
+    stamps_ns = np.array([calibrating.t0_ns + _stamp_ns(each) for each in calibrating.each])
+    reads_ns = _stamps(_execution(bench, symbols, logs[0]))[1]
+    most_ns = _most_off_ns(int(stamps_ns[-1] - stamps_ns[0]), bench.kernel.arch)
     for first in reads_ns:
-        ahead_ns = wanted[0] - int(first)
-        expected = np.array(wanted) - ahead_ns
-        places = np.minimum(np.searchsorted(reads_ns, expected - step_ns), len(reads_ns) - 1)
-        if all(abs(reads_ns[places] - expected) <= max(step_ns, 2)):
-            _keep(place, {"ahead_ns": ahead_ns})
+        expected = stamps_ns - (stamps_ns[0] - first)
+        off_ns = np.abs(reads_ns[:, np.newaxis] - expected).min(axis=0)
+        if off_ns.max() <= most_ns:
+            ahead_ns = int(stamps_ns[0] - first)
+            with storing(place):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(json.dumps({"ahead_ns": ahead_ns}))
             return ahead_ns
     raise TargetError(STAMP_NOT_FOUND(cell=bench.label))
 
 
-def _keep(place: Path, values: Mapping[str, int]) -> None:
-    with storing(place):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps(values))
+def _most_off_ns(apart_ns: int, arch: str) -> int:
+    """How far the two clocks may disagree about a duration."""
+    return max(_CLOCK_STEPS_NS[arch], 2) + abs(apart_ns) * _MOST_PPM // 1_000_000

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
+from itertools import zip_longest
 from pathlib import Path
 
 from howlate.analysis.compare import compare, compare_if_several
@@ -143,10 +144,13 @@ def asset(name: str) -> str:
     return (files("howlate.report") / name).read_text(encoding="utf-8")
 
 
-def page(shown: Document) -> str:
-    """A document as one file that needs nothing else."""
-    body = "\n".join(_with_contents(sections_html(shown)))
-    style, script = asset("page.css"), asset("page.js")
+def page(shown: Document, drawn: Sequence[str] = (), own: str = "") -> str:
+    """A document as one file that needs nothing else. `drawn` is put behind its sections, one each; `own`
+    names the style and the script that this needs (`own`.css, `own`.js)."""
+    parts = [part + more for part, more in zip_longest(sections_html(shown), drawn, fillvalue="")]
+    body = "\n".join(_with_contents(parts))
+    kinds = ("page", own) if own else ("page",)
+    style, script = ("".join(asset(f"{name}.{kind}") for name in kinds) for kind in ("css", "js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
     return f"""<!DOCTYPE html>

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from howlate.analysis.explained import Explained
-from howlate.analysis.lateness import Function, Lateness, Part, PartKind, Reason
+from howlate.analysis.lateness import Function, Lateness, LatePart, PartKind, Reason
 from howlate.report import sheet as sheets
 from howlate.report.document import Document, Item, Section, Texts
 from howlate.report.sheet import Sheet
@@ -56,11 +56,11 @@ _REASONS: Mapping[Reason, Rule] = {
 }
 
 
-def _named(rule: Rule) -> Callable[[Part], Statement]:
+def _named(rule: Rule) -> Callable[[LatePart], Statement]:
     return lambda part: rule(function=part.function)
 
 
-_PARTS: Mapping[PartKind, Callable[[Part], Statement]] = {
+_PARTS: Mapping[PartKind, Callable[[LatePart], Statement]] = {
     PartKind.HALTED: lambda _part: HALTED(),
     PartKind.MASKED: _named(MASKED),
     PartKind.UNTIL_INTERRUPT: _named(UNTIL_INTERRUPT),
@@ -76,12 +76,12 @@ _PARTS: Mapping[PartKind, Callable[[Part], Statement]] = {
 }
 
 
-def part_statement(part: Part) -> Statement:
+def part_statement(part: LatePart) -> Statement:
     """What a part of the time went to."""
     return _PARTS[part.kind](part)
 
 
-def _caller_of_scheduler(part: Part) -> str:
+def _caller_of_scheduler(part: LatePart) -> str:
     """The first function that is not the scheduler's own."""
     above = list(part.stack)
     while above and "schedule" in above[-1]:

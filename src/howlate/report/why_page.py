@@ -1,14 +1,23 @@
-"""The page of explained samples."""
+"""The page of explained samples: their documents, and the flame graph of each latency."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from howlate.analysis.explained import Explained
+from howlate.report.flame import flame_html
 from howlate.report.html import page as html_page
 from howlate.report.why import document
+from howlate.words.language import _
+from howlate.words.quantities import time_text
 
 
 def page(found: Sequence[Explained]) -> str:
     """One self-contained file."""
-    return html_page(document(found))
+    drawn = [
+        flame_html(each.lateness.stacks, f"{each.name}, {time_text(each.lateness.latency_ns)}")
+        for each in found
+    ]
+    shown = replace(document(found), title=_("Why it was late"))
+    return html_page(shown, drawn, "flame")

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+
+from howlate.analysis.call_stacks import segments
+from howlate.analysis.execution import Execution
+from howlate.errors import DamagedError
+from howlate.model.execution import Switch
+from made_execution import CALL, HALT, IRET, JUMP, PLAIN, RETURN, SYSCALL, SYSRET, execution
+
+
+def stacks(found: Execution) -> list[str]:
+    """The chain of calls of each segment, with its length."""
+    return [f"{' > '.join(each.call.stack)} {each.after - each.first}" for each in segments(found)]
+
+
+def test_calls_and_returns_are_followed() -> None:
+    steps = [
+        ("work", 0, PLAIN), ("work", 1, CALL), ("lock", 0, PLAIN), ("lock", 1, RETURN), ("work", 6, PLAIN),
+    ]  # fmt: skip
+    assert stacks(execution(steps)) == ["work 2", "work > lock 2", "work 1"]
+
+
+def test_a_caller_that_the_log_did_not_see_is_known_once_the_function_has_returned() -> None:
+    steps = [("lock", 0, PLAIN), ("lock", 1, RETURN), ("work", 6, PLAIN)]
+    assert stacks(execution(steps)) == ["work > lock 2", "work 1"]
+
+
+def test_an_interrupt_stands_on_what_it_interrupted_also_right_after_a_call() -> None:
+    steps = [
+        ("work", 1, CALL), ("asm_sysvec_apic_timer_interrupt", 0, CALL), ("hrtimer_interrupt", 0, RETURN),
+        ("asm_sysvec_apic_timer_interrupt", 5, IRET), ("lock", 0, RETURN), ("work", 6, PLAIN),
+    ]  # fmt: skip
+    assert stacks(execution(steps)) == [
+        "work 1",
+        "work > lock > asm_sysvec_apic_timer_interrupt 1",
+        "work > lock > asm_sysvec_apic_timer_interrupt > hrtimer_interrupt 1",
+        "work > lock > asm_sysvec_apic_timer_interrupt 1",
+        "work > lock 1",
+        "work 1",
+    ]
+
+
+def test_a_tail_call_takes_its_callers_place() -> None:
+    steps = [("work", 1, CALL), ("lock", 0, JUMP), ("do_nanosleep", 0, RETURN), ("work", 6, PLAIN)]
+    assert stacks(execution(steps)) == ["work 1", "work > lock 1", "work > do_nanosleep 1", "work 1"]
+
+
+def test_a_system_call_returns_to_its_program() -> None:
+    steps = [
+        ("main", 0, SYSCALL), ("entry_SYSCALL_64", 0, CALL), ("do_nanosleep", 0, RETURN), ("entry_SYSCALL_64",
+        5, SYSRET), ("main", 2, PLAIN),
+    ]  # fmt: skip
+    assert stacks(execution(steps)) == [
+        "main 1", "main > entry_SYSCALL_64 1", "main > entry_SYSCALL_64 > do_nanosleep 1",
+        "main > entry_SYSCALL_64 1", "main 1",
+    ]  # fmt: skip
+
+
+def test_each_task_has_its_own_stack() -> None:
+    switch_there = [("work", 1, CALL), ("__schedule", 0, CALL), ("__switch_to", 0, RETURN)]
+    other = [
+        ("__schedule", 5, RETURN),
+        ("do_nanosleep", 6, CALL),
+        ("__schedule", 0, CALL),
+        ("__switch_to", 0, RETURN),
+    ]
+    back = [("__schedule", 5, RETURN), ("work", 6, PLAIN)]
+    found = execution([*switch_there, *other, *back], switches=[Switch(2, 0xA, 0xB), Switch(6, 0xB, 0xA)])
+    assert stacks(found) == [
+        "work 1",
+        "work > __schedule 1",
+        "do_nanosleep > __schedule > __switch_to 1",
+        "do_nanosleep > __schedule 1",
+        "do_nanosleep 1",
+        "do_nanosleep > __schedule 1",
+        "work > __schedule > __switch_to 1",
+        "work > __schedule 1",
+        "work 1",
+    ]
+
+
+def test_an_instruction_that_found_no_page_takes_no_time_and_a_jump_that_led_to_none_does() -> None:
+    fault = [("asm_exc_page_fault", 0, PLAIN), ("asm_exc_page_fault", 1, IRET)]
+    steps = [("main", 0, PLAIN), *fault, ("main", 0, PLAIN), ("main", 1, RETURN), *fault, ("main", 9, PLAIN)]
+    found = execution(steps, anchors=[(0, 1000), (8, 1007)])
+    assert found.times_ns.tolist() == [1000, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007]
+
+
+def test_the_clock_jumps_where_the_cpu_halts_and_nowhere_else() -> None:
+    steps = [("work", 0, PLAIN), ("work", 1, HALT), ("work", 2, PLAIN)]
+    assert execution(steps, anchors=[(0, 1000), (3, 1103)]).times_ns.tolist() == [1000, 1001, 1102, 1103]
+    woken = [("asm_sysvec_apic_timer_interrupt", 0, PLAIN), *steps]
+    assert execution(woken, anchors=[(0, 1000), (1, 1051), (4, 1054)]).times_ns[0] == 1050
+    steps[1] = ("work", 1, PLAIN)
+    with pytest.raises(DamagedError, match="not explained"):
+        _ = execution(steps, anchors=[(0, 1000), (3, 1103)]).times_ns

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from howlate.analysis.execution import Execution
+from howlate.analysis.lateness import PartKind, Reason, explain
+from howlate.model.execution import Switch
+from made_execution import CALL, CLI, IRET, PLAIN, RDTSC, RETURN, STI, SYSRET, execution
+
+STEPS = [
+    *(("work", 0, PLAIN),) * 3,
+    ("work", 1, CLI),
+    *(("work", 2, PLAIN),) * 10,  # the release is among them
+    ("work", 3, STI),
+    ("work", 4, PLAIN),
+    ("asm_sysvec_apic_timer_interrupt", 0, CALL),
+    *(("hrtimer_interrupt", 0, PLAIN),) * 5,
+    ("hrtimer_interrupt", 1, RETURN),
+    ("asm_sysvec_apic_timer_interrupt", 5, IRET),
+    *(("work", 5, PLAIN),) * 20,
+    ("work", 6, CALL),
+    *(("__schedule", 0, PLAIN),) * 4,
+    ("__schedule", 1, CALL),
+    ("__switch_to", 0, RETURN),
+    ("__schedule", 6, RETURN),
+    *(("do_nanosleep", 6, PLAIN),) * 2,
+    ("do_nanosleep", 7, RETURN),
+    ("entry_SYSCALL_64", 5, SYSRET),
+    ("main", 2, PLAIN),
+    ("main", 3, RDTSC),
+    ("main", 5, PLAIN),
+]
+STAMP = len(STEPS) - 2
+RELEASE = 8
+
+
+def made() -> Execution:
+    switch = next(number for number, step in enumerate(STEPS) if step[0] == "__switch_to")
+    counted = [(0, 0), (24, 1), (29, 0)]
+    back = next(number for number, step in enumerate(STEPS) if step[2] == IRET) + 1
+    left = next(number for number, step in enumerate(STEPS) if step[2] == SYSRET) + 1
+    return execution(
+        STEPS, flags=[(0, True), (back, True), (left, True)], switches=[Switch(switch, 1, 2)], counts=counted
+    )
+
+
+def test_the_parts_add_up_to_the_latency_and_say_what_it_went_to() -> None:
+    found = explain(made(), 1000 + RELEASE, STAMP - RELEASE, STAMP)
+    assert [(part.kind, part.ns) for part in found.parts] == [
+        (PartKind.MASKED, 7),
+        (PartKind.UNTIL_INTERRUPT, 1),
+        (PartKind.INTERRUPT, 8),
+        (PartKind.HELD, 21),
+        (PartKind.SCHEDULER, 5),
+        (PartKind.SWITCH, 2),
+        (PartKind.RETURN, 4),
+        (PartKind.PROGRAM, 1),
+    ]
+    assert sum(part.ns for part in found.parts) == found.latency_ns == found.instructions
+    held = found.parts[3]
+    assert dict(held.reasons) == {Reason.NOT_PREEMPTIBLE: 16, Reason.COUNT: 5}
+    assert held.function == "work"
+    assert found.parts[2].entry == "asm_sysvec_apic_timer_interrupt"
+
+
+def test_each_function_has_its_own_instructions_and_those_of_all_it_called() -> None:
+    found = {each.name: each for each in explain(made(), 1000 + RELEASE, STAMP - RELEASE, STAMP).functions}
+    assert (found["work"].self_ns, found["work"].inclusive_ns) == (29, 42)
+    assert (found["hrtimer_interrupt"].self_ns, found["hrtimer_interrupt"].inclusive_ns) == (6, 6)
+    assert found["hrtimer_interrupt"].stack == (
+        "work",
+        "asm_sysvec_apic_timer_interrupt",
+        "hrtimer_interrupt",
+    )
+    assert found["do_nanosleep"].stack == ("main", "entry_SYSCALL_64", "do_nanosleep")
+
+
+def test_a_release_while_the_cpu_was_halted_begins_with_the_rest_of_the_halt() -> None:
+    steps = [("work", 0, PLAIN), ("work", 1, bytes.fromhex("f4")), *STEPS[16:]]
+    switch = next(number for number, step in enumerate(steps) if step[0] == "__switch_to")
+    stamp = len(steps) - 2
+    anchors = [(0, 1000), (len(steps), 1000 + len(steps) + 500)]
+    idle = execution(steps, anchors, switches=[Switch(switch, 1, 2)])
+    found = explain(idle, 1400, stamp + 500 - 400, stamp)
+    assert (found.parts[0].kind, found.parts[0].ns, found.halted_ns) == (PartKind.HALTED, 102, 102)
+    assert sum(part.ns for part in found.parts) == stamp + 100

@@ -1,0 +1,99 @@
+"""A cell that is played again with a log of what it executes is the same cell, and its latencies are explained
+to the last nanosecond."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from howlate.analysis.lateness import Lateness, PartKind, explain
+from howlate.errors import NotPossibleError, TargetError
+from howlate.lab.bench import Bench
+from howlate.lab.machine import Machine
+from howlate.lab.replay import RecordedCell, ReplayedActivation, replay
+from howlate.store.activations import streamed_activations
+from lab.guests import LIMITS, RT, STANDARD, bench, cell, stream_of
+
+LOAD = "--load=memory-alloc:100"
+KERNELS = [
+    pytest.param(RT, 1000, ("--timer=io_uring",), id="idle"),
+    pytest.param("6.1[preempt=full]", 1000, ("--load=hackbench:1",), id="full", marks=pytest.mark.sweep),
+    pytest.param("6.1[preempt=full]", 250, (LOAD,), id="slower", marks=pytest.mark.sweep),
+    pytest.param(RT, 1000, ("--timer=timerfd", LOAD), id="softirq", marks=pytest.mark.sweep),
+    pytest.param("6.1@arm64", 1000, (LOAD, "--dither", "--seed=5"), id="arm64", marks=pytest.mark.sweep),
+    pytest.param("6.1-rt@arm64", 1000, ("--timer=timer_create",), id="rt-arm64", marks=pytest.mark.sweep),
+]
+
+
+def recorded(on: Bench, *options: str, activations: int = 100) -> RecordedCell:
+    line = cell(activations, *options)
+    before = on.lines_for([option.partition("=")[2] for option in options if option.startswith("--load=")])
+    return RecordedCell("cell", before, line, streamed_activations(stream_of(on, line, before)))
+
+
+def explained(done: ReplayedActivation) -> Lateness:
+    return explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
+
+
+def must_add_up(found: Lateness) -> None:
+    assert sum(part.ns for part in found.parts) == found.latency_ns
+    assert sum(ns for _stack, ns in found.stacks) == found.latency_ns
+    assert found.spans[0][0] == 0 and found.spans[-1][1] == found.latency_ns
+    assert all(before[1] == after[0] for before, after in zip(found.spans, found.spans[1:], strict=False))
+
+
+@pytest.mark.slow
+def test_samples_are_the_same_when_they_are_logged_and_their_parts_add_up(
+    tmp_path: Path, booted: Path
+) -> None:
+    on = bench(tmp_path, STANDARD, snapshots=booted)
+    measured = recorded(on, LOAD)
+    others = random.Random(1).sample(measured.activations.each, 4)
+    for done in replay(on, measured, [*measured.activations.worst(1), *others], LIMITS):
+        found = explained(done)
+        must_add_up(found)
+        assert found.halted_ns == 0 and found.instructions == done.activation.latency_ns
+    worst = explained(replay(on, measured, measured.activations.worst(1), LIMITS)[0])
+    assert worst.latency_ns > 100_000
+    largest = max(worst.parts, key=lambda part: part.ns)
+    assert largest.kind in (PartKind.MASKED, PartKind.HELD)
+    names = {each.name: each for each in worst.functions}
+    assert names["release_pages"].inclusive_ns > worst.latency_ns / 2
+    assert worst.parts[-1].kind is PartKind.PROGRAM and "howlate::measure" in worst.parts[-1].stack
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kernel", "mips", "options"), KERNELS)
+def test_the_same_holds_on_other_kernels_with_other_ways_to_sleep(
+    tmp_path: Path, booted: Path, kernel: str, mips: int, options: tuple[str, ...]
+) -> None:
+    arch = kernel.partition("@")[2] or "amd64"
+    on = bench(tmp_path, kernel, snapshots=booted, machine=Machine.of(arch, mips=mips))
+    measured = recorded(on, *options)
+    some = [*measured.activations.worst(1), *random.Random(2).sample(measured.activations.each, 9)]
+    for done in replay(on, measured, some, LIMITS):
+        must_add_up(explained(done))
+
+
+def test_a_cell_that_is_another_when_it_is_played_again_is_refused(tmp_path: Path, booted: Path) -> None:
+    on = bench(tmp_path, RT, snapshots=booted)
+    measured = recorded(on, activations=20)
+    first, *others = measured.activations.each
+    changed = replace(first, latency_ns=first.latency_ns + 1)
+    other = replace(measured, activations=replace(measured.activations, each=(changed, *others)))
+    with pytest.raises(TargetError, match="has other samples: release 0"):
+        replay(on, other, [others[3]], LIMITS)
+    fewer = replace(measured, activations=replace(measured.activations, each=tuple(others)))
+    with pytest.raises(TargetError, match="20 samples, not 19"):
+        replay(on, fewer, [others[3]], LIMITS)
+
+
+def test_several_cpus_are_refused(tmp_path: Path, booted: Path) -> None:
+    on = bench(tmp_path, RT, snapshots=booted)
+    measured = recorded(on, activations=20)
+    several = replace(on, machine=Machine.of("amd64", cpus=2))
+    with pytest.raises(NotPossibleError, match="several CPUs"):
+        replay(several, measured, measured.activations.worst(1), LIMITS)

@@ -1,0 +1,60 @@
+"""Logs of executions, written by hand: a kernel with a few functions, and a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from howlate.analysis.execution import Execution
+from howlate.analysis.symbols import Symbols
+from howlate.model.execution import ExecutionLog, Switch
+
+KERNEL = 0xFFFFFFFF81000000
+PLAIN, CALL, RETURN, IRET, STI, CLI, HALT, RDTSC, SYSCALL, SYSRET, JUMP = (
+    bytes.fromhex(text)
+    for text in ("90", "e800000000", "c3", "48cf", "fb", "fa", "f4", "0f31", "0f05", "480f07", "eb00")
+)
+PLACES = {
+    name: number * 0x100
+    for number, name in enumerate(
+        (
+            "work",
+            "lock",
+            "asm_sysvec_apic_timer_interrupt",
+            "hrtimer_interrupt",
+            "__schedule",
+            "__switch_to",
+            "do_nanosleep",
+            "entry_SYSCALL_64",
+            "asm_exc_page_fault",
+            "end",
+        )
+    )
+}
+PROGRAM = 0x401000
+SYMBOLS = Symbols(
+    np.array([PROGRAM, PROGRAM + 0x100, *(KERNEL + at for at in PLACES.values())], dtype=np.uint64),
+    ("main", "[no name]", *PLACES),
+    PROGRAM + 0x100,
+)
+
+
+def at(function: str, offset: int = 0) -> int:
+    """The address of an instruction."""
+    return (PROGRAM if function == "main" else KERNEL + PLACES[function]) + offset
+
+
+def execution(
+    steps: Sequence[tuple[str, int, bytes]],
+    anchors: Sequence[tuple[int, int]] | None = None,
+    flags: Sequence[tuple[int, bool]] = ((0, True),),
+    switches: Sequence[Switch] = (),
+    counts: Sequence[tuple[int, int]] = (),
+) -> Execution:
+    """Instructions as function, offset and bytes; by the clock one takes 1 ns, from 1000 ns on."""
+    addresses = [at(function, offset) for function, offset, _code in steps]
+    code = {address: step[2] for address, step in zip(addresses, steps, strict=True)}
+    found = anchors if anchors is not None else [(0, 1000), (len(steps), 1000 + len(steps))]
+    log = ExecutionLog(np.array(addresses, dtype=np.uint64), code, found, flags, switches, counts)
+    return Execution("amd64", log, SYMBOLS)
