@@ -4,27 +4,28 @@ import pytest
 
 from howlate.analysis.instructions import InstructionKind, kind_of
 
+K = InstructionKind
 AMD64 = {
-    "90": InstructionKind.PLAIN, "e8aabbccdd": InstructionKind.CALL, "ffd0": InstructionKind.CALL, "41ffd4":
-    InstructionKind.CALL, "ff1500000000": InstructionKind.CALL, "ffe0": InstructionKind.JUMP, "ff2500000000":
-    InstructionKind.JUMP, "eb05": InstructionKind.JUMP, "7405": InstructionKind.JUMP, "0f8400000000":
-    InstructionKind.JUMP, "c3": InstructionKind.RETURN, "f3c3": InstructionKind.RETURN, "c20800":
-    InstructionKind.RETURN, "48cf": InstructionKind.LEAVE, "480f07": InstructionKind.LEAVE, "0f05":
-    InstructionKind.ENTER, "cc": InstructionKind.ENTER, "f4": InstructionKind.HALT, "0f01c9":
-    InstructionKind.HALT, "0f31": InstructionKind.CLOCK, "0f01f9": InstructionKind.CLOCK, "fa":
-    InstructionKind.INTERRUPTS_OFF, "fb": InstructionKind.INTERRUPTS_ON, "9d": InstructionKind.PLAIN,
-    "65ff0500000000": InstructionKind.PLAIN, "fff0": InstructionKind.PLAIN, "0f01f8": InstructionKind.PLAIN,
-    "f3a4": InstructionKind.PLAIN, "48b8e800000000000000": InstructionKind.PLAIN, "": InstructionKind.PLAIN,
+    "90": K.PLAIN, "e8aabbccdd": K.CALL, "ffd0": K.CALL, "41ffd4":
+    K.CALL, "ff1500000000": K.CALL, "ffe0": K.JUMP, "ff2500000000":
+    K.JUMP, "eb05": K.JUMP, "7405": K.JUMP, "0f8400000000":
+    K.JUMP, "c3": K.RETURN, "f3c3": K.RETURN, "c20800":
+    K.RETURN, "48cf": K.LEAVE, "480f07": K.LEAVE, "0f05":
+    K.ENTER, "cc": K.ENTER, "f4": K.HALT, "0f01c9":
+    K.HALT, "0f31": K.CLOCK, "0f01f9": K.CLOCK, "fa":
+    K.INTERRUPTS_OFF, "fb": K.INTERRUPTS_ON, "9d": K.PLAIN,
+    "65ff0500000000": K.PLAIN, "fff0": K.PLAIN, "0f01f8": K.PLAIN,
+    "f3a4": K.PLAIN, "48b8e800000000000000": K.PLAIN, "": K.PLAIN,
 }  # fmt: skip
 ARM64 = {
-    0x94000010: InstructionKind.CALL, 0xD63F0100: InstructionKind.CALL, 0xD63F0900: InstructionKind.CALL,
-    0xD65F03C0: InstructionKind.RETURN, 0xD65F0BFF: InstructionKind.RETURN, 0x14000010: InstructionKind.JUMP,
-    0x54000041: InstructionKind.JUMP, 0xB4000040: InstructionKind.JUMP, 0x37000040: InstructionKind.JUMP,
-    0xD61F0200: InstructionKind.JUMP, 0xD69F03E0: InstructionKind.LEAVE, 0xD4000001: InstructionKind.ENTER,
-    0xD4210000: InstructionKind.ENTER, 0xD503207F: InstructionKind.HALT, 0xD50343DF:
-    InstructionKind.INTERRUPTS_OFF, 0xD50342FF: InstructionKind.INTERRUPTS_ON, 0xD50341DF:
-    InstructionKind.PLAIN, 0xD53BE040: InstructionKind.CLOCK, 0xD53BE003: InstructionKind.PLAIN, 0xD503201F:
-    InstructionKind.PLAIN, 0xAA0003E0: InstructionKind.PLAIN, 0xF9400000: InstructionKind.PLAIN,
+    0x94000010: K.CALL, 0xD63F0100: K.CALL, 0xD63F0900: K.CALL,
+    0xD65F03C0: K.RETURN, 0xD65F0BFF: K.RETURN, 0x14000010: K.JUMP,
+    0x54000041: K.JUMP, 0xB4000040: K.JUMP, 0x37000040: K.JUMP,
+    0xD61F0200: K.JUMP, 0xD69F03E0: K.LEAVE, 0xD4000001: K.ENTER,
+    0xD4210000: K.ENTER, 0xD503207F: K.HALT, 0xD50343DF:
+    K.INTERRUPTS_OFF, 0xD50342FF: K.INTERRUPTS_ON, 0xD50341DF:
+    K.PLAIN, 0xD53BE040: K.CLOCK, 0xD53BE003: K.PLAIN, 0xD503201F:
+    K.PLAIN, 0xAA0003E0: K.PLAIN, 0xF9400000: K.PLAIN,
 }  # fmt: skip
 
 

@@ -62,8 +62,8 @@ class Task:
     def call(self) -> Call:
         return self.frames[-1].call
 
-    def begin(self, name: str) -> None:
-        root = Call(name, None, self)
+    def begin(self, name: str, kind: str = "") -> None:
+        root = Call(name, None, self, kind)
         self.roots.append(root)
         self.frames.append(_Frame(root, None))
 
@@ -137,7 +137,8 @@ class _Walk:
         self._tasks: dict[int, Task] = {}
         self._count = 0
         self._task = self._new()
-        self._task.begin(self._names(int(execution.functions[0])))
+        kind = execution.entries.get(int(execution.addresses[0]), "")
+        self._task.begin(self._names(int(execution.functions[0])), kind)
 
     def _new(self) -> Task:
         self._count += 1

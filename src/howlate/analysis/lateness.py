@@ -157,6 +157,10 @@ class _Explained:
             (at + 1 for at, kind in execution.entered.items() if kind == INTERRUPT and at + 1 >= self._first),
             default=stamp,
         )
+        if (
+            self._first == 0 and self._segments[0].call.kind == INTERRUPT
+        ):  # the CPU was halted when the log began
+            self._interrupted = 0
         """The first of an interrupt that was taken after the release; before it the release was not noticed."""
         self._arrived = self._last_arrival()
         self._interrupted_task = self._segment_of(self._first).call.task

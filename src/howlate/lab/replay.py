@@ -150,11 +150,14 @@ def _replayed(activation: Activation, found: _Found, step_ns: int) -> ReplayedAc
 
 
 def _neighbour(all_of_them: Sequence[Activation], activation: Activation) -> Activation:
-    """The one before an activation, or after it, of the same thread: so near that the two clocks agree on the
-    time between."""
+    """The one after an activation, or before the last, of the same thread: so near that the two clocks agree
+    on the time between. The first has none: a guest that was saved corrects its clock by microseconds at its
+    first tick."""
     same = [each for each in all_of_them if each.thread == activation.thread]
     place = same.index(activation)
-    return same[place - 1] if place else same[min(1, len(same) - 1)]
+    if place == 0 or len(same) < 3:
+        return activation
+    return same[place + 1] if place + 1 < len(same) else same[place - 1]
 
 
 def _must_be_equal(cell: RecordedCell, again: Activations) -> None:
@@ -231,11 +234,11 @@ def _ahead_ns(bench: Bench, symbols: Symbols) -> int:
     stamps_ns = np.array([calibrating.t0_ns + _stamp_ns(each) for each in calibrating.each])
     reads_ns = _stamps(_execution(bench, symbols, logs[0]))[1]
     most_ns = _most_off_ns(int(stamps_ns[-1] - stamps_ns[0]), bench.kernel.arch)
+    later_ns = stamps_ns[1:]
     for first in reads_ns:
-        expected = stamps_ns - (stamps_ns[0] - first)
-        off_ns = np.abs(reads_ns[:, np.newaxis] - expected).min(axis=0)
+        off_ns = np.abs(reads_ns[:, np.newaxis] - (later_ns - (later_ns[0] - first))).min(axis=0)
         if off_ns.max() <= most_ns:
-            ahead_ns = int(stamps_ns[0] - first)
+            ahead_ns = int(later_ns[0] - first)
             with storing(place):
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_text(json.dumps({"ahead_ns": ahead_ns}))
