@@ -37,7 +37,8 @@ struct PluginInfo {
   const char* target_name;
 };
 void qemu_plugin_register_vcpu_tb_trans_cb(PluginId id, void (*call)(PluginId, qemu_plugin_tb*));
-void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn* insn, void (*call)(unsigned, void*), int flags, void* data);
+void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn* insn, void (*call)(unsigned, void*), int flags,
+                                            void* data);
 std::size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb* tb);
 qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb* tb, std::size_t index);
 std::uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn* insn);
@@ -45,7 +46,8 @@ std::size_t qemu_plugin_insn_size(const qemu_plugin_insn* insn);
 void qemu_plugin_reset(PluginId id, void (*call)(PluginId));
 
 [[gnu::visibility("default")]] int qemu_plugin_version = 1;
-[[gnu::visibility("default")]] int qemu_plugin_install(PluginId id, const PluginInfo* info, int argc, char** argv);
+[[gnu::visibility("default")]] int qemu_plugin_install(PluginId id, const PluginInfo* info, int argc,
+                                                       char** argv);
 }
 
 namespace {
@@ -137,8 +139,8 @@ std::uint64_t value_of(const char* text, const char* name) {
 
 void note_switch() {
   const char* const text = state_text();
-  std::fprintf(marks, "%" PRIu64 " switch %" PRIx64 " %" PRIx64 "\n", logged, value_of(text, is_x86 ? "RDI=" : "X00="),
-               value_of(text, is_x86 ? "RSI=" : "X01="));
+  std::fprintf(marks, "%" PRIu64 " switch %" PRIx64 " %" PRIx64 "\n", logged,
+               value_of(text, is_x86 ? "RDI=" : "X00="), value_of(text, is_x86 ? "RSI=" : "X01="));
 }
 
 enum Look : unsigned { first_of_block = 1, flags_after = 2, count_after = 4, switches_here = 8 };
@@ -164,13 +166,15 @@ void executed(unsigned, void* data) {
 
 using Call = void (*)(unsigned, void*);
 constexpr Call calls[] = {
-    executed<0>, executed<1>, executed<2>,  executed<3>,  executed<4>,  executed<5>,  executed<6>,  executed<7>,
-    executed<8>, executed<9>, executed<10>, executed<11>, executed<12>, executed<13>, executed<14>, executed<15>,
+    executed<0>,  executed<1>,  executed<2>,  executed<3>,  executed<4>,  executed<5>,
+    executed<6>,  executed<7>,  executed<8>,  executed<9>,  executed<10>, executed<11>,
+    executed<12>, executed<13>, executed<14>, executed<15>,
 };
 
 // popf, iret; on arm64 a write to daif, eret.
 bool changes_flags(const unsigned char* bytes, std::size_t size) {
-  if (is_x86) return bytes[0] == 0x9d || (size == 2 && bytes[0] == 0x48 && bytes[1] == 0xcf) || bytes[0] == 0xcf;
+  if (is_x86)
+    return bytes[0] == 0x9d || (size == 2 && bytes[0] == 0x48 && bytes[1] == 0xcf) || bytes[0] == 0xcf;
   std::uint32_t word = 0;
   std::memcpy(&word, bytes, sizeof word);
   return (word & 0xffffffe0U) == 0xd51b4220U || word == 0xd69f03e0U;
@@ -201,7 +205,8 @@ void translated(PluginId, qemu_plugin_tb* tb) {
     std::fprintf(codes, "%" PRIx64 " ", pc);
     for (std::size_t at = 0; at < length; ++at) std::fprintf(codes, "%02x", bytes[at]);
     std::fputc('\n', codes);
-    const unsigned what = (index == 0 ? first_of_block : 0U) | (changes_flags(bytes, length) ? flags_after : 0U) |
+    const unsigned what = (index == 0 ? first_of_block : 0U) |
+                          (changes_flags(bytes, length) ? flags_after : 0U) |
                           (touches_count(bytes, length, pc) ? count_after : 0U) |
                           (pc == switch_address && pc != 0 ? switches_here : 0U);
     qemu_plugin_register_vcpu_insn_exec_cb(insn, calls[what], 0, reinterpret_cast<void*>(pc));
@@ -252,7 +257,8 @@ void read_plan(const char* path) {
   char line[128];
   while (std::fgets(line, sizeof line, file) != nullptr) {
     Window window{};
-    if (std::sscanf(line, "window %" SCNd64 " %" SCNd64, &window.from_ns, &window.to_ns) == 2 && count < most_windows)
+    if (std::sscanf(line, "window %" SCNd64 " %" SCNd64, &window.from_ns, &window.to_ns) == 2 &&
+        count < most_windows)
       windows[count++] = window;
     else if (std::sscanf(line, "switch %" SCNx64, &switch_address) != 1 &&
              std::sscanf(line, "count %" SCNx64 " %" SCNx64, &count_base, &count_place) != 2 &&

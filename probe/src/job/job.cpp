@@ -71,8 +71,9 @@ Result<JobLine> read_line(std::string_view text, std::size_t number) {
     if (line.argv.size() != 2 || !line.argv[1].starts_with("/proc/"))
       return wrong_line(number, "names no file of /proc", R"(a copy is like ["copy", "/proc/kallsyms"])");
   } else if (!first.starts_with("/")) {
-    return wrong_line(number, "begins with '" + first + "'",
-                      "Its first word is howlate-probe, module, unload, disk, copy, or a program's path from /");
+    return wrong_line(
+        number, "begins with '" + first + "'",
+        "Its first word is howlate-probe, module, unload, disk, copy, or a program's path from /");
   }
   return line;
 }

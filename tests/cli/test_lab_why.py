@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from cli.commands import Run
+from howlate.model.activation import Activation, Activations
+
+
+def test_the_warm_up_is_none_of_the_worst() -> None:
+    each = tuple(Activation(0, n, n * 1000, latency, n == 0) for n, latency in enumerate((90, 10, 30, 20)))
+    assert [found.latency_ns for found in Activations(0, each).worst(2)] == [30, 20]
+
+
+def test_only_a_run_of_the_lab_can_be_played_again(howlate: Run) -> None:
+    assert howlate("run", "mine.toml", "--out", "r").code == 0
+    done = howlate("lab", "why", "r")
+    assert done.code == 2 and "was not measured in the lab's virtual time" in done.err
+    assert howlate("lab", "why", "r", "--worst", "0").code == 2
+    assert howlate("lab", "why", "nowhere").code == 2

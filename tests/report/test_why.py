@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import re
+from io import StringIO
+
+from rich.console import Console
+
+from howlate.analysis.explained import Explained
+from howlate.analysis.lateness import Lateness, LatePart, PartKind, Reason
+from howlate.report.document_terminal import print_document
+from howlate.report.flame import boxes
+from howlate.report.stacks import collapsed, speedscope
+from howlate.report.why import document, why_json
+from howlate.report.why_page import page
+
+WORK = ("work",)
+LOCKED = ("work", "lock;it")
+STACKS = ((WORK, 60), (LOCKED, 30), (("main",), 10))
+SPANS = ((0, 40, WORK), (40, 70, LOCKED), (70, 90, WORK), (90, 100, ("main",)))
+HELD = LatePart(PartKind.HELD, 0, 90, "work", WORK, "", ((Reason.COUNT, 30), (Reason.NOT_PREEMPTIBLE, 60)))
+PROGRAM = LatePart(PartKind.PROGRAM, 90, 10, "main", ("main",))
+LATENESS = Lateness(100, (HELD, PROGRAM), STACKS, SPANS, 100, 0)
+
+
+def explained(name: str = "none") -> Explained:
+    return Explained("cell-1", {"load": name}, 0, 3, 50, LATENESS, name)
+
+
+def test_the_terminal_shows_the_parts_and_the_functions() -> None:
+    out = StringIO()
+    print_document(Console(file=out, width=100), document([explained()]))
+    text = " ".join(out.getvalue().split())
+    assert "none, release 3 of 50: 100 ns late" in text
+    assert "work went on, and was not preempted: preemption switched off (30 ns)" in text
+    assert "lock;it < work 0.030 0.030" in text
+
+
+def test_json_has_every_part_exactly() -> None:
+    (sample,) = why_json([explained()])["samples"]
+    assert sum(part["ns"] for part in sample["parts"]) == sample["latency_ns"] == 100
+    assert sample["parts"][0]["reasons"] == {"preemption off": 30, "not preemptible": 60}
+    assert sample["functions"][0] == {"name": "work", "self_ns": 60, "inclusive_ns": 90, "stack": ["work"]}
+
+
+def test_collapsed_stacks_have_all_of_the_time() -> None:
+    assert collapsed([explained()]) == "work 60\nwork;lock:it 30\nmain 10\n"
+    lines = collapsed([explained(), explained()]).splitlines()
+    assert lines[0] == "cell-1 release 3;work 60" and sum(int(line.split()[-1]) for line in lines) == 200
+
+
+def test_speedscope_opens_and_closes_each_function_in_the_order_of_time() -> None:
+    found = speedscope([explained()])
+    names = [frame["name"] for frame in found["shared"]["frames"]]
+    events = [(each["type"], names[each["frame"]], each["at"]) for each in found["profiles"][0]["events"]]
+    assert events == [
+        ("O", "work", 0), ("O", "lock;it", 40), ("C", "lock;it", 70), ("C", "work", 90), ("O", "main", 90),
+        ("C", "main", 100),
+    ]  # fmt: skip
+
+
+def test_a_flame_graph_has_a_box_for_each_chain_as_wide_as_its_time() -> None:
+    found = [
+        (box.name, box.depth, round(box.from_share, 3), round(box.share, 3)) for box in boxes(STACKS, "all")
+    ]
+    assert found == [("all", 0, 0, 1), ("work", 1, 0, 0.9), ("main", 1, 0.9, 0.1), ("lock;it", 2, 0, 0.3)]
+
+
+def test_the_page_needs_nothing_else() -> None:
+    text = page([explained("<none>")])
+    assert text.count("<svg") == 1 and "&lt;none&gt;" in text and "<none>" not in text
+    assert not re.search(r"""(src|href)=["']https?:""", text)
