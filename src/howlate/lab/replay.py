@@ -67,6 +67,8 @@ _MOST_PPM = 10
 """A kernel that has been idle corrects its clock by up to 4 parts in a million for the next half second
 (measured)."""
 _STREAM = ("--stream=stream", "--record=memory", "--quiet")
+_UNCHECKED = 4
+"""So many samples at the beginning of a cell have no neighbour that they are compared with."""
 _MATCHED = 0.8
 """So many of its time stamps must be where they should be, as a share."""
 _CLOCKS = "clocks"
@@ -165,7 +167,7 @@ def _neighbour(all_of_them: Sequence[Activation], activation: Activation) -> Act
     first tick."""
     same = [each for each in all_of_them if each.thread == activation.thread]
     place = same.index(activation)
-    if place == 0 or len(same) < 3:
+    if place < _UNCHECKED or len(same) < _UNCHECKED + 2:
         return activation
     return same[place + 1] if place + 1 < len(same) else same[place - 1]
 
@@ -246,7 +248,7 @@ def _ahead_ns(bench: Bench, symbols: Symbols) -> int:
     most_ns = _most_off_ns(int(stamps_ns[-1] - stamps_ns[0]), bench.kernel.arch)
     for first in reads_ns:
         ahead_ns = int(
-            stamps_ns[1] - first
+            stamps_ns[len(stamps_ns) // 2] - first
         )  # dithered, so that no other reading of the clock has the same distances
         off_ns = np.abs(reads_ns[:, np.newaxis] - (stamps_ns - ahead_ns)).min(axis=0)
         if np.count_nonzero(off_ns <= most_ns) >= _MATCHED * len(stamps_ns):
