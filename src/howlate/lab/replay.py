@@ -69,7 +69,9 @@ _MOST_PPM = 10
 _STREAM = ("--stream=stream", "--record=memory", "--quiet")
 _UNCHECKED = 4
 """So many samples at the beginning of a cell have no neighbour that they are compared with."""
-_MATCHED = 0.8
+_STRAY_NS = 3_000
+"""How far a time stamp of the calibration may be from where the others place it."""
+_MATCHED = 0.6
 """So many of its time stamps must be where they should be, as a share."""
 _CLOCKS = "clocks"
 _EVER = 1 << 62
@@ -163,8 +165,8 @@ def _replayed(activation: Activation, found: _Found, step_ns: int) -> ReplayedAc
 
 def _neighbour(all_of_them: Sequence[Activation], activation: Activation) -> Activation:
     """The one after an activation, or before the last, of the same thread: so near that the two clocks agree
-    on the time between. The first has none: a guest that was saved corrects its clock by microseconds at its
-    first tick."""
+    on the time between. The first ones have none: a saved guest corrects its clock by
+    microseconds at its first ticks."""
     same = [each for each in all_of_them if each.thread == activation.thread]
     place = same.index(activation)
     if place < _UNCHECKED or len(same) < _UNCHECKED + 2:
@@ -245,13 +247,12 @@ def _ahead_ns(bench: Bench, symbols: Symbols) -> int:
     calibrating = streamed_activations(lines[-1].files.get("stream", b""))
     stamps_ns = np.array([calibrating.t0_ns + _stamp_ns(each) for each in calibrating.each])
     reads_ns = _stamps(_execution(bench, symbols, logs[0]))[1]
-    most_ns = _most_off_ns(int(stamps_ns[-1] - stamps_ns[0]), bench.kernel.arch)
     for first in reads_ns:
         ahead_ns = int(
             stamps_ns[len(stamps_ns) // 2] - first
         )  # dithered, so that no other reading of the clock has the same distances
         off_ns = np.abs(reads_ns[:, np.newaxis] - (stamps_ns - ahead_ns)).min(axis=0)
-        if np.count_nonzero(off_ns <= most_ns) >= _MATCHED * len(stamps_ns):
+        if np.count_nonzero(off_ns <= _STRAY_NS) >= _MATCHED * len(stamps_ns):
             with storing(place):
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_text(json.dumps({"ahead_ns": ahead_ns}))
