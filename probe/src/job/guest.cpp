@@ -27,8 +27,6 @@
 namespace howlate {
 namespace {
 
-constexpr std::uint32_t window_vendor = 0x1af4, window_device = 0x1110;  // ivshmem-plain
-constexpr std::size_t window_bar = 2;
 constexpr const char* out_folder = "/out";
 constexpr std::int64_t cpus_settling_ns = 100'000'000;
 // The kernel defers some of its own start: 5.10 turns from the clock source tsc-early to tsc a second after boot, and from
@@ -58,9 +56,9 @@ class Guest {
     loopback_up();
     allow_threads();
     log_.emplace();
-    const Result<std::string> folder = find_pci({}, window_vendor, window_device);
+    const Result<std::string> folder = find_pci({}, Window::vendor, Window::device);
     if (!folder) return folder.error();
-    Result<PciMemory> memory = PciMemory::map(*folder, window_bar);
+    Result<PciMemory> memory = PciMemory::map(*folder, Window::bar);
     if (!memory) return memory.error();
     memory_.emplace(std::move(*memory));
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the bytes of a device, looked at as words

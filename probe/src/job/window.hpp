@@ -22,6 +22,8 @@ class Window {
     guest_is_ready = 4,  // it waits for a job: this stop is no panic
   };
 
+  static constexpr std::uint32_t vendor = 0x1af4, device = 0x1110;  // ivshmem-plain
+  static constexpr std::size_t bar = 2;
   static constexpr std::size_t job_at = 4096;
   static constexpr std::size_t result_at = std::size_t{1} << 20U;
 

@@ -13,6 +13,7 @@
 #include "cell/cell.hpp"
 #include "cell/choose.hpp"
 #include "core/text.hpp"
+#include "job/single.hpp"
 #include "sys/elsewhere.hpp"
 #include "sys/random.hpp"
 #include "tests/test.hpp"
@@ -55,6 +56,8 @@ constexpr ParamSpec params[] = {
     {"timer-slack", ParamType::duration, "", "ns", "",
      "timer slack of the measuring threads; unchanged by default"},
     {"occupy-all", ParamType::flag, "", "", "", "let a spinning timer take every CPU"},
+    {"single", ParamType::flag, "", "", "",
+     "in a guest of the lab: one release, at the instant that the host writes into the stopped machine"},
 };
 
 constexpr ColumnSpec columns[] = {
@@ -87,6 +90,11 @@ Status check_times(const Params& in) {
   if (in.flag("break-trace") && !in.is_set("threshold"))
     return usage_error("--break-trace needs to know at what latency",
                        "Give --threshold too, such as --threshold 100us");
+  if (in.flag("single") && (in.text("timer") != "clock_nanosleep" || !in.is_set("activations") || in.integer("activations") != 1))
+    return usage_error("--single is one activation that sleeps by clock_nanosleep",
+                       "Give --activations 1 too, and no other timer");
+  if (in.flag("single") && in.integer("first") <= single_lead_ns)
+    return usage_error("--single stops the machine 5 ms before the first release", "Give a larger --first");
   if (in.is_set("seed") && !in.flag("dither"))
     return usage_error("--seed is the dither's, and there is none", "Give --dither too, or leave --seed out");
   return {};
@@ -221,7 +229,7 @@ std::unique_ptr<Lane> make_lane(const Params& in, const Timer& timer, LatePolicy
   lane->stagger_ns = static_cast<std::int64_t>(index) * in.integer("stagger");
   lane->timer_slack_ns = or_zero(in, "timer-slack");
   lane->work_ns = in.integer("work");
-  lane->run = timer.run;
+  lane->run = in.flag("single") ? run_single : timer.run;
   lane->loop.late_policy = late_policy;
   lane->loop.warm_up = in.integer("warm-up");
   if (in.is_set("activations")) lane->loop.activations_wanted = in.integer("activations");

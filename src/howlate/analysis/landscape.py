@@ -1,0 +1,206 @@
+"""The largest lateness of one release in a window, found and bounded (docs/lab/prove.md). Pure.
+
+In a guest whose course before a release does not depend on the release, lateness L(t) as a function of the release's
+instant t falls by one nanosecond per nanosecond between its jumps: whoever keeps the CPU at t2 has kept it for longer
+from an earlier t on. With the start S(t) = t + L(t), a release at t < t2 starts at S(t2) + eps at the latest, so
+
+    L(t) <= L(t2) + (t2 - t) + eps        for t < t2
+
+where eps is what the release's own interrupt and wake-up can change. A probe therefore bounds the instants before it,
+up to the probe to its left, and none after it: one-sided Lipschitz optimisation with the constant 1 (Piyavskii 1972,
+Shubert 1972). The last instant of the window is probed first.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+EXPLORED = 64
+"""The window is first divided into so many parts, because a larger value found early makes all later steps wider."""
+FINEST_NS = 20
+"""A stretch of fewer instants is not divided further."""
+
+
+@dataclass(frozen=True, order=True)
+class Probed:
+    """One probe: a single release at `at_ns`, counted from the window's origin, and how late it was."""
+
+    at_ns: int
+    latency_ns: int
+
+    @property
+    def start_ns(self) -> int:
+        """S(t): when the task ran."""
+        return self.at_ns + self.latency_ns
+
+
+@dataclass(frozen=True)
+class ReleaseWindow:
+    """The instants from `first_ns` to `end_ns - 1`."""
+
+    first_ns: int
+    end_ns: int
+
+    @property
+    def length_ns(self) -> int:
+        return self.end_ns - self.first_ns
+
+    def holds(self, at_ns: int) -> bool:
+        return self.first_ns <= at_ns < self.end_ns
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Instants that were not probed, from `first_ns` to `end_ns - 1`, and what none of them exceeds."""
+
+    first_ns: int
+    end_ns: int
+    bound_ns: float
+    """Infinite where no probe follows."""
+
+    @property
+    def length_ns(self) -> int:
+        return self.end_ns - self.first_ns
+
+
+def stretches(window: ReleaseWindow, probes: Sequence[Probed], eps_ns: int) -> list[Stretch]:
+    """Between neighbouring probes, in order. `probes`: ascending, each instant once."""
+    between, first_ns = [], window.first_ns
+    for probe in probes:
+        end_ns = min(probe.at_ns, window.end_ns)
+        if end_ns > first_ns:
+            between.append(Stretch(first_ns, end_ns, bound_at(first_ns, probe, eps_ns)))
+        first_ns = max(first_ns, probe.at_ns + 1)
+    if first_ns < window.end_ns:
+        between.append(Stretch(first_ns, window.end_ns, math.inf))
+    return between
+
+
+def bound_at(at_ns: int, next_probe: Probed, eps_ns: int) -> int:
+    """What a release at `at_ns` does not exceed, by a probe that is later than it."""
+    return next_probe.start_ns - at_ns + eps_ns
+
+
+def excess_ns(probes: Iterable[Probed]) -> int:
+    """By how much a start came later than that of a later release, at most; 0 if starts are in order. An eps below
+    this is refuted by the probes."""
+    latest, largest = -math.inf, 0.0
+    for probe in probes:
+        largest = max(largest, latest - probe.start_ns)
+        latest = max(latest, probe.start_ns)
+    return int(largest)
+
+
+def least_probes(window: ReleaseWindow, bound_ns: int, smallest_ns: int) -> int:
+    """No search gets along with fewer: each probe covers `bound_ns - smallest_ns` at most."""
+    return math.ceil(window.length_ns / max(bound_ns - smallest_ns, 1))
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When a search is over: the bound is within a share of what was found, or a deadline is decided."""
+
+    within: float = 0.0
+    deadline_ns: int = 0
+
+    def bound_ns(self, found_ns: int, eps_ns: int) -> int:
+        """The bound that is aimed at. Nothing tighter than eps is claimed: a bound within a share is at least two
+        eps above what was found."""
+        if self.deadline_ns:
+            return self.deadline_ns
+        return max(math.floor(found_ns * (1 + self.within)), found_ns + 2 * eps_ns)
+
+
+@dataclass
+class Search:
+    """Where to probe next. Probes may be answered in any order."""
+
+    window: ReleaseWindow
+    goal: Goal
+    eps_ns: int
+    """What the search assumes; `excess_ns` of its probes may refute it, then it grows (`assume`)."""
+    probes: list[Probed] = field(default_factory=list)
+    _asked: set[int] = field(default_factory=set)
+
+    def add(self, probe: Probed) -> None:
+        """The answer of a probe; one instant counts once."""
+        self._asked.discard(probe.at_ns)
+        at = bisect_left(self.probes, (probe.at_ns,), key=lambda one: (one.at_ns,))
+        if at == len(self.probes) or self.probes[at].at_ns != probe.at_ns:
+            insort(self.probes, probe)
+
+    def assume(self, eps_ns: int) -> None:
+        """A larger eps."""
+        self.eps_ns = max(self.eps_ns, eps_ns)
+
+    @property
+    def found(self) -> Probed | None:
+        """The latest release in the window, the first of several."""
+        inside = (probe for probe in self.probes if self.window.holds(probe.at_ns))
+        return max(inside, key=lambda probe: (probe.latency_ns, -probe.at_ns), default=None)
+
+    @property
+    def found_ns(self) -> int:
+        return self.found.latency_ns if self.found is not None else 0
+
+    @property
+    def bound_ns(self) -> float:
+        """What no release in the window exceeds."""
+        between = stretches(self.window, self.probes, self.eps_ns)
+        return max([self.found_ns, *(stretch.bound_ns for stretch in between)])
+
+    @property
+    def aim_ns(self) -> int:
+        return self.goal.bound_ns(self.found_ns, self.eps_ns)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a probe missed the deadline: nothing more is needed."""
+        return bool(self.goal.deadline_ns) and self.found_ns > self.goal.deadline_ns
+
+    def open_stretches(self) -> list[Stretch]:
+        """Those above the aim, the highest bound first."""
+        aim_ns = self.aim_ns
+        above = [s for s in stretches(self.window, self.probes, self.eps_ns) if s.bound_ns > aim_ns]
+        return sorted(above, key=lambda stretch: (-stretch.bound_ns, stretch.first_ns))
+
+    def uncovered(self) -> list[Stretch]:
+        """Above the aim, and too short to be divided."""
+        return [stretch for stretch in self.open_stretches() if stretch.length_ns < FINEST_NS]
+
+    def propose(self, most: int = 1) -> list[int]:
+        """Up to `most` instants for the next probes; none where the search is over or waits for answers."""
+        if self.refuted:
+            return []
+        proposed: list[int] = []
+        for stretch in self.open_stretches():
+            if len(proposed) == most:
+                break
+            if any(stretch.first_ns <= asked < stretch.end_ns for asked in self._asked):
+                continue
+            if stretch.length_ns >= FINEST_NS or stretch.bound_ns == math.inf:
+                proposed.append(self._divide(stretch))
+        self._asked.update(proposed)
+        return proposed
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing is left to probe, and no answer is awaited."""
+        divisible = (s for s in self.open_stretches() if s.length_ns >= FINEST_NS or s.bound_ns == math.inf)
+        return not self._asked and (self.refuted or not any(True for _ in divisible))
+
+    def _divide(self, stretch: Stretch) -> int:
+        if stretch.bound_ns == math.inf:
+            return stretch.end_ns - 1
+        middle_ns = stretch.first_ns + stretch.length_ns // 2
+        latency_ns = int(stretch.bound_ns) - self.eps_ns - stretch.length_ns  # of the probe at its end
+        step_ns = self.aim_ns - self.eps_ns - latency_ns
+        climbs = not self.goal.deadline_ns and latency_ns > self.found_ns / 2
+        explores = stretch.length_ns > self.window.length_ns // EXPLORED
+        if step_ns < 1 or ((explores or climbs) and stretch.length_ns > 2 * step_ns):
+            return middle_ns
+        # The probe that just leaves nothing open between itself and the end.
+        return max(stretch.first_ns, stretch.end_ns - step_ns)

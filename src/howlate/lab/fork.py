@@ -1,0 +1,165 @@
+"""Forks: a guest in the middle of a cell, saved, from which probes go on with another instant each
+(docs/lab/prove.md).
+
+A fork is the guest as it is at one instruction, with its clock exact: a saved guest whose clock QEMU has moved on
+(lab/snapshot.py, `set_clock`) is thrown away and made again, because a correction would make another landscape of it.
+"""
+
+from __future__ import annotations
+
+import mmap
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from howlate.errors import TargetError
+from howlate.lab import qcow2, window
+from howlate.lab.cache import storing
+from howlate.lab.guest import NO_LIMIT, Boot, Guest
+from howlate.lab.scratch import scratch
+from howlate.lab.single import SingleState, SingleWords, put_instant, read_single
+from howlate.lab.snapshot import Snapshot, begin_anew
+from howlate.lab.watch import Limits
+from howlate.model.guest_cpus import SHIFTS
+from howlate.words.statement import rule
+
+NO_FORK = rule(
+    "lab.no-fork",
+    "QEMU moved the clock of a guest on in each of {tries} attempts to save it in the middle of a cell",
+    remedy="call the command again, with less other work on this machine",
+)
+STOPPED_ELSEWHERE = rule(
+    "lab.stopped-elsewhere", "a guest stopped, and neither before its one release nor after it"
+)
+OTHER_INSTANT = rule(
+    "lab.other-instant", "a guest waited for the instant {actual_ns}, and {wanted_ns} was written into it"
+)
+
+_TRIES = 12
+EXACT_NS = 200
+"""From where the guest reads its clock to where it stops are some 20 instructions of at most 8 ns. A clock that QEMU
+moved on is at a timer of the guest's, in all cases seen more than 0.2 ms later."""
+_SAVE_S = _LOAD_S = 300.0
+_STATE, _IMAGE = "fork", "image"
+
+
+@dataclass(frozen=True)
+class Fork:
+    """A guest that stands before its one release."""
+
+    boot: Boot
+    state: Path
+    words: SingleWords
+    otherwise: Path
+    stop: threading.Event
+    limits: Limits
+
+    def probe(self, instant_ns: int) -> SingleWords:
+        """The release at `instant_ns` of the guest's CLOCK_MONOTONIC; ends with the guest stopped behind its
+        latency."""
+        with scratch(window.SIZE, self.otherwise) as folder, self.state.open("rb") as state:
+            guest = Guest(self.boot, folder, self.stop)
+            with guest.started("-incoming", "defer", limits=self.limits):
+                assert guest.monitor is not None
+                with guest.explained():
+                    guest.monitor.load(state.fileno(), time.monotonic() + _LOAD_S)
+                    put_instant(guest.window, instant_ns)
+                    return _until_latency(guest, instant_ns)
+
+
+def direct(saved: Snapshot, job: bytes, instant_ns: int, otherwise: Path, limits: Limits) -> SingleWords:
+    """The same release without a stop before it: the guest executes the same instructions, and goes on where QEMU
+    would stop it."""
+    with scratch(window.SIZE, otherwise) as folder, _own(saved) as state:
+        guest = Guest(saved.boot, folder, threading.Event())
+        with guest.started("-incoming", "defer", "-action", "panic=none", limits=limits):
+            assert guest.monitor is not None
+            with guest.explained():
+                guest.monitor.load(state, time.monotonic() + _LOAD_S)
+                guest.give(job)
+                put_instant(guest.window, instant_ns)
+                guest.go_on(NO_LIMIT)
+            guest.finish(limits.cpu_s, lambda _: None)
+        return _checked(read_single(guest.window), instant_ns, guest)
+
+
+@contextmanager
+def forked(
+    saved: Snapshot, job: bytes, otherwise: Path, stop: threading.Event, limits: Limits
+) -> Iterator[Fork]:
+    """The guest of a job, at the stop before its release."""
+    with scratch(window.SIZE * 8, otherwise) as folder:
+        for attempt in range(_TRIES):
+            beside = folder / str(attempt)
+            beside.mkdir()
+            words = _save(saved, job, beside, otherwise, stop, limits)
+            if words is not None:
+                yield Fork(saved.boot, beside / _STATE, words, otherwise, stop, limits)
+                return
+        raise TargetError(NO_FORK(tries=_TRIES))
+
+
+def _save(
+    saved: Snapshot, job: bytes, beside: Path, otherwise: Path, stop: threading.Event, limits: Limits
+) -> SingleWords | None:
+    """The guest's words if its clock was saved as it was; None if QEMU had moved it."""
+    image, path = beside / _IMAGE, beside / _STATE
+    with storing(image):
+        qcow2.create(image)
+    with scratch(window.SIZE, otherwise) as folder, _own(saved) as state:
+        guest = Guest(saved.boot, folder, stop)
+        with guest.started("-incoming", "defer", limits=limits):
+            assert guest.monitor is not None
+            with guest.explained():
+                guest.monitor.load(state, time.monotonic() + _LOAD_S)
+                guest.give(job)
+                guest.go_on(NO_LIMIT)
+                guest.monitor.wait_for_stop(NO_LIMIT)
+                guest.has_stopped()
+                words = read_single(guest.window)
+                if words.state != SingleState.STOPPED_BEFORE:
+                    raise guest.failure(STOPPED_ELSEWHERE())
+                guest.monitor.save(image, time.monotonic() + _SAVE_S)
+                guest.monitor.quit(time.monotonic() + _SAVE_S)
+            guest.wait(time.monotonic() + _SAVE_S)
+    with storing(path):
+        with image.open("rb") as source, path.open("xb") as file:
+            for piece in qcow2.saved_machine(source):
+                file.write(piece)
+    image.unlink()
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as data:
+        clock_ns = begin_anew(data, SHIFTS[saved.boot.machine.mips])
+    if not 0 <= clock_ns - words.clock_ns <= EXACT_NS:
+        path.unlink()
+        return None
+    return words
+
+
+def _until_latency(guest: Guest, instant_ns: int) -> SingleWords:
+    assert guest.monitor is not None
+    guest.go_on(NO_LIMIT)
+    guest.monitor.wait_for_stop(NO_LIMIT)
+    return _checked(read_single(guest.window), instant_ns, guest)
+
+
+def _checked(words: SingleWords, instant_ns: int, guest: Guest) -> SingleWords:
+    if words.state != SingleState.HAS_LATENCY:
+        raise guest.failure(STOPPED_ELSEWHERE())
+    if words.instant_ns != instant_ns:
+        raise guest.failure(OTHER_INSTANT(actual_ns=words.instant_ns, wanted_ns=instant_ns))
+    return words
+
+
+@contextmanager
+def _own(saved: Snapshot) -> Iterator[int]:
+    """The saved guest as a file of one's own: two that read it at once do not share a place in it."""
+    import os
+
+    handle = os.open(f"/proc/self/fd/{saved.state.fileno()}", os.O_RDONLY)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
