@@ -16,6 +16,7 @@ from howlate.lab import initramfs
 from howlate.lab.archive import Say, silent
 from howlate.lab.cache import made, storing
 from howlate.lab.console import last_lines
+from howlate.lab.fork import FORK_FORMAT, Fork, direct, forked
 from howlate.lab.guest import WITH_CONSOLE, Boot, Guest, Tick
 from howlate.lab.image import pvh_kernel
 from howlate.lab.kernel import VMLINUX, Kernel
@@ -26,6 +27,7 @@ from howlate.lab.own_needs import WHAT_IT_NEEDS, check_load
 from howlate.lab.real import HOW_TO_CHECK, TRY_S, check_device
 from howlate.lab.results import Results
 from howlate.lab.scratch import scratch
+from howlate.lab.single import SingleWords
 from howlate.lab.snapshot import Snapshot, Snapshots, key_of
 from howlate.lab.watch import Limits
 from howlate.lab.window import SIZE, decode_tree
@@ -256,6 +258,24 @@ class Bench:
                 own = REMEDIED(problem=problem.statement, remedy=remedy)
                 raise TargetError(own, console=problem.console) from None
             yield saved
+
+    def fork_key(self, lines: Sequence[Sequence[str]]) -> str:
+        """The hash of everything that the probes of a fork depend on beside their instants."""
+        return sha256(f"fork {FORK_FORMAT} {self.key} ".encode() + job_text(lines)).hexdigest()
+
+    @contextmanager
+    def forked(self, lines: Sequence[Sequence[str]], limits: Limits) -> Iterator[Fork]:
+        """The guest of a job whose last line measures a single release, stopped before it."""
+        with (
+            self._saved() as saved,
+            forked(saved, job_text(lines), self.cache / "tmp", self.stop, limits) as fork,
+        ):
+            yield fork
+
+    def direct(self, lines: Sequence[Sequence[str]], instant_ns: int, limits: Limits) -> SingleWords:
+        """The same release without a stop before it."""
+        with self._saved() as saved:
+            return direct(saved, job_text(lines), instant_ns, self.cache / "tmp", limits)
 
     def _run_in_real_time(self, job: bytes, limits: Limits, tick: Tick) -> bytes:
         with scratch(SIZE, self.cache / "tmp") as folder:

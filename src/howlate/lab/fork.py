@@ -8,6 +8,7 @@ A fork is the guest as it is at one instruction, with its clock exact: a saved g
 from __future__ import annotations
 
 import mmap
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -38,6 +39,8 @@ OTHER_INSTANT = rule(
     "lab.other-instant", "a guest waited for the instant {actual_ns}, and {wanted_ns} was written into it"
 )
 
+FORK_FORMAT = 1
+"""Counted up when the host's steps from a fork to a probe's latency change."""
 _TRIES = 12
 EXACT_NS = 200
 """From where the guest reads its clock to where it stops are some 20 instructions of at most 8 ns. A clock that QEMU
@@ -125,12 +128,11 @@ def _save(
                 guest.monitor.save(image, time.monotonic() + _SAVE_S)
                 guest.monitor.quit(time.monotonic() + _SAVE_S)
             guest.wait(time.monotonic() + _SAVE_S)
-    with storing(path):
-        with image.open("rb") as source, path.open("xb") as file:
-            for piece in qcow2.saved_machine(source):
-                file.write(piece)
+    with storing(path), image.open("rb") as source, path.open("xb") as file:
+        for piece in qcow2.saved_machine(source):
+            file.write(piece)
     image.unlink()
-    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as data:
+    with path.open("r+b") as whole, mmap.mmap(whole.fileno(), 0) as data:
         clock_ns = begin_anew(data, SHIFTS[saved.boot.machine.mips])
     if not 0 <= clock_ns - words.clock_ns <= EXACT_NS:
         path.unlink()
@@ -156,8 +158,6 @@ def _checked(words: SingleWords, instant_ns: int, guest: Guest) -> SingleWords:
 @contextmanager
 def _own(saved: Snapshot) -> Iterator[int]:
     """The saved guest as a file of one's own: two that read it at once do not share a place in it."""
-    import os
-
     handle = os.open(f"/proc/self/fd/{saved.state.fileno()}", os.O_RDONLY)
     try:
         yield handle

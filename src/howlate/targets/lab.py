@@ -245,6 +245,18 @@ class LabTarget:
         recorded = RecordedCell(cell.id, self._before(cell, bench, modules), _argv(cell), activations)
         return replay(bench, recorded, wanted, Limits(_LOGGED * limit_s(cell), virtual_limit_s(cell)))
 
+    def single(self, machine: str, loads: tuple[str, ...], first_ns: int) -> tuple[Bench, list[list[str]]]:
+        """The bench and the job of a single release beside these loads, planned `first_ns` after its start."""
+        bench = self._bench(machine)
+        bench = _with_devices(bench, bench.devices_for(loads))
+        line = [
+            *(PROBE, "cyclic", "--single", "--policy=fifo:80", "--activations=1", f"--first={first_ns}ns"),
+            *(f"--load={load}" for load in loads),
+            *("--stream=stream", "--record=memory", "--quiet"),
+        ]
+        before = [*bench.lines_for(loads), *self._loads[str(bench.label)]]
+        return bench, [*map(list, before), line]
+
     def _before(self, cell: Cell, bench: Bench, modules: GuestModules) -> list[tuple[str, ...]]:
         """The lines of a job before its cell."""
         before = [

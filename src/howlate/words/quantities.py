@@ -106,8 +106,16 @@ def asked_text(ns: int) -> str:
     return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {unit}"
 
 
+def exact_text(ns: float) -> str:
+    """A time of virtual time to its last nanosecond: "561.937 µs", "143.207000 ms"."""
+    if abs(ns) < 1e6:
+        return f"{ns / 1e3:.3f} µs"
+    return f"{ns / 1e6:.6f} ms" if math.isfinite(ns) else "∞"
+
+
 QUANTITIES: Mapping[str, Callable[[Any], str]] = {
     "time": lambda ns: time_text(ns, space=" "),
+    "exact": exact_text,
     "percent": percent,
     "count": lambda count: f"{count:,}",
     "significant": significant,

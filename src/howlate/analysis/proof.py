@@ -1,0 +1,214 @@
+"""What a searched landscape states (docs/lab/prove.md). A proof is another kind of statement than a bound from
+samples: it is about every release of one window, in one course of one guest, and has no confidence. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search, bound_at
+from howlate.words.say import english, to_json
+from howlate.words.statement import Statement, rule
+
+WHERE = "{kernel}, {load}, one release between {first_ns:exact} and {end_ns:exact}: "
+WITHIN = rule(
+    "proof.within",
+    WHERE + "{found_ns:exact} is reached at {at_ns:exact}; none is later than {bound_ns:exact} ({terms}).",
+)
+KEPT = rule(
+    "proof.kept",
+    WHERE
+    + "none misses {deadline_ns:exact}; {found_ns:exact} is reached at {at_ns:exact}, and none is later than "
+    "{bound_ns:exact} ({terms}).",
+)
+MISSED = rule(
+    "proof.missed",
+    WHERE
+    + "{deadline_ns:exact} is missed; {found_ns:exact} is reached at {at_ns:exact} ({probes:count} probes).",
+)
+OPEN = rule(
+    "proof.open",
+    WHERE
+    + "{found_ns:exact} is reached at {at_ns:exact}, and {share:percent} of the instants could be later than "
+    "{aim_ns:exact} ({terms}).",
+)
+BROKEN = rule(
+    "proof.broken",
+    WHERE
+    + "nothing is claimed. {found_ns:exact} is reached at {at_ns:exact}; {above:count} of {checks:count} check "
+    "instants were above their bound, so a premise does not hold.",
+)
+WITHHELD = rule(
+    "proof.withheld",
+    WHERE + "no bound is claimed, because {reason}. {found_ns:exact} is reached at {at_ns:exact}.",
+)
+TERMS = rule(
+    "proof.terms",
+    "eps {eps_ns:exact}, measured on neighbouring probes and not derived from execution logs; {probes:count} probes; "
+    "{checks:count} check instants, none above",
+)
+SCOPE = rule(
+    "proof.scope",
+    "Each row is about one landscape: one phase of the load against the tick, and a single release with none before "
+    "it. Nothing is claimed about other phases, other loads or hardware. The largest sample of a run comes from "
+    "another landscape, because each activation before it shifts the load.",
+)
+GOES_IDLE = rule(
+    "proof.goes-idle",
+    "the load lets the CPU go idle, where the next timer changes tick and idle depth, and nohz=off is not among the "
+    "kernel's parameters",
+)
+
+FLOOR_NS = 1_000
+"""The least eps, whatever was measured."""
+MARGIN = 2
+"""An eps that was measured is multiplied by this."""
+
+
+class ProofRuling(Enum):
+    """What became of the question."""
+
+    WITHIN = "within"
+    KEPT = "kept"
+    MISSED = "missed"
+    OPEN = "open"
+    BROKEN = "broken"
+    WITHHELD = "withheld"
+
+
+def measured_eps_ns(excess_ns: int) -> int:
+    """The eps to assume where probes were out of order by `excess_ns`. Execution logs would take its place."""
+    return max(FLOOR_NS, MARGIN * excess_ns)
+
+
+def above_bound(search: Search, checks: Sequence[Probed]) -> list[Probed]:
+    """Check instants that were later than the search bounds them."""
+    wrong = []
+    for check in checks:
+        later = next((probe for probe in search.probes if probe.at_ns >= check.at_ns), None)
+        if later is None or check.latency_ns > bound_at(check.at_ns, later, search.eps_ns):
+            wrong.append(check)
+    return wrong
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """Whose landscape it is. `first_ns`: the window's origin after the cell's start."""
+
+    kernel: str
+    load: str
+    first_ns: int
+    is_idle: bool
+    """Whether the CPU can go idle in a way that the next timer changes."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A searched landscape."""
+
+    of: Landscape
+    window: ReleaseWindow
+    goal: Goal
+    found: Probed
+    bound_ns: float
+    aim_ns: int
+    eps_ns: int
+    excess_ns: int
+    probes: tuple[Probed, ...]
+    checks: int
+    above: tuple[Probed, ...]
+    open_ns: int
+    """How many instants have a bound above the aim."""
+
+    @classmethod
+    def of_search(cls, of: Landscape, search: Search, excess_ns: int, checks: Sequence[Probed]) -> Proof:
+        """From a search that is over, and releases at instants that it did not choose."""
+        inside = [*search.probes, *checks]
+        found = max(
+            (probe for probe in inside if search.window.holds(probe.at_ns)),
+            key=lambda probe: (probe.latency_ns, -probe.at_ns),
+        )
+        open_ns = 0 if search.refuted else sum(stretch.length_ns for stretch in search.open_stretches())
+        return cls(
+            of=of,
+            window=search.window,
+            goal=search.goal,
+            found=found,
+            bound_ns=max(search.bound_ns, found.latency_ns),
+            aim_ns=search.aim_ns,
+            eps_ns=search.eps_ns,
+            excess_ns=excess_ns,
+            probes=tuple(search.probes),
+            checks=len(checks),
+            above=tuple(above_bound(search, checks)),
+            open_ns=open_ns,
+        )
+
+    @property
+    def ruling(self) -> ProofRuling:
+        """A counter-example needs no premise."""
+        if self.goal.deadline_ns and self.found.latency_ns > self.goal.deadline_ns:
+            return ProofRuling.MISSED
+        if self.above:
+            return ProofRuling.BROKEN
+        if self.of.is_idle:
+            return ProofRuling.WITHHELD
+        if self.open_ns:
+            return ProofRuling.OPEN
+        return ProofRuling.KEPT if self.goal.deadline_ns else ProofRuling.WITHIN
+
+    def sentence(self) -> Statement:
+        """The claim, with everything that it rests on."""
+        where = {
+            "kernel": self.of.kernel,
+            "load": self.of.load,
+            "first_ns": self.of.first_ns + self.window.first_ns,
+            "end_ns": self.of.first_ns + self.window.end_ns,
+            "found_ns": self.found.latency_ns,
+            "at_ns": self.of.first_ns + self.found.at_ns,
+        }
+        terms = TERMS(eps_ns=self.eps_ns, probes=len(self.probes), checks=self.checks)
+        match self.ruling:
+            case ProofRuling.WITHIN:
+                return WITHIN(**where, bound_ns=self.bound_ns, terms=terms)
+            case ProofRuling.KEPT:
+                deadline_ns = self.goal.deadline_ns
+                return KEPT(**where, deadline_ns=deadline_ns, bound_ns=self.bound_ns, terms=terms)
+            case ProofRuling.MISSED:
+                return MISSED(**where, deadline_ns=self.goal.deadline_ns, probes=len(self.probes))
+            case ProofRuling.OPEN:
+                share = self.open_ns / self.window.length_ns
+                return OPEN(**where, share=share, aim_ns=self.aim_ns, terms=terms)
+            case ProofRuling.BROKEN:
+                return BROKEN(**where, above=len(self.above), checks=self.checks)
+            case ProofRuling.WITHHELD:
+                return WITHHELD(**where, reason=GOES_IDLE())
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`; a bound stands there only where it is claimed."""
+        claimed = self.ruling in (ProofRuling.WITHIN, ProofRuling.KEPT)
+        return {
+            "kernel": self.of.kernel,
+            "load": self.of.load,
+            "window_ns": [self.of.first_ns + self.window.first_ns, self.of.first_ns + self.window.end_ns],
+            "ruling": self.ruling.value,
+            "found_ns": self.found.latency_ns,
+            "found_at_ns": self.of.first_ns + self.found.at_ns,
+            "bound_ns": self.bound_ns if claimed and math.isfinite(self.bound_ns) else None,
+            "eps_ns": self.eps_ns,
+            "eps_from": "neighbouring probes",
+            "excess_ns": self.excess_ns,
+            "probes": len(self.probes),
+            "checks": self.checks,
+            "checks_above": len(self.above),
+            "share_above_at_most": 3 / self.checks if self.checks and not self.above else None,
+            "uncovered_ns": self.open_ns,
+            "deadline_ns": self.goal.deadline_ns or None,
+            "within": self.goal.within or None,
+            "sentence": english(self.sentence()),
+            "statement": to_json(self.sentence()),
+            "landscape": [[self.of.first_ns + probe.at_ns, probe.latency_ns] for probe in self.probes],
+        }
