@@ -11,10 +11,11 @@ from pathlib import Path
 
 from howlate.lab.cache import remove
 
-MOST_BYTES = {"results": 4 << 30, "initramfs": 1 << 30}
+MOST_BYTES = {"results": 4 << 30, "landscapes": 1 << 30, "initramfs": 1 << 30}
 """Limits for files that can be made again; snapshots have a limit of their own."""
 MADE_AGAIN = (
     "results",
+    "landscapes",
     "initramfs",
     "unpacked",
     "snapshots",

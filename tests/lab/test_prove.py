@@ -1,0 +1,127 @@
+"""Single releases in forks of real guests: a stop before the release changes nothing, and what keeps the CPU for a
+known time is found and bounded."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
+from howlate.analysis.proof import Landscape, Proof, ProofRuling
+from howlate.lab.bench import PROBE, Bench
+from howlate.lab.label import Label
+from howlate.prove import LEAST_LEAD_NS, Prober, prove
+from lab.equipped import Guest
+from lab.guests import LIMITS, RT, STANDARD, bench
+
+WINDOW = ReleaseWindow(0, 6_000_000)
+HOLD_NS = 500_000
+
+
+def single(on: Bench, load: str, *more: str) -> list[list[str]]:
+    """The job of a single release, 20 ms after its start."""
+    cell = [PROBE, "cyclic", "--single", "--policy=fifo:80", "--activations=1", "--first=20ms", *more]
+    return [*map(list, on.lines_for([load])), [*cell, f"--load={load}", "--stream=stream", "--quiet"]]
+
+
+def proved(
+    on: Bench, lines: Sequence[Sequence[str]], goal: Goal, checks: int, window: ReleaseWindow
+) -> Proof:
+    of = Landscape(str(on.label), "load", 20_000_000, is_idle=False)
+    with Prober(on, [list(line) for line in lines], 1, fresh=True) as prober:
+        return prove(of, goal, window, checks, prober, 1, lambda _search: None)
+
+
+@pytest.mark.parametrize(
+    ("name", "load", "many"),
+    [
+        (STANDARD, "memory-alloc:100", 4),
+        (RT, "cpu:100", 3),
+        pytest.param(STANDARD, "memory-alloc:100", 100, marks=pytest.mark.sweep),
+        pytest.param("6.1[preempt=full]", "hackbench:10", 100, marks=pytest.mark.sweep),
+        pytest.param(RT, "memory-alloc:100", 100, marks=pytest.mark.sweep),
+        pytest.param("6.12@arm64", "memory-alloc:100", 100, marks=pytest.mark.sweep),
+        pytest.param("6.12-rt@arm64", "cpu:100", 100, marks=pytest.mark.sweep),
+    ],
+)
+def test_a_probe_of_a_fork_is_the_release_of_a_guest_that_was_never_stopped(
+    tmp_path: Path, booted: Path, name: str, load: str, many: int
+) -> None:
+    """All words are equal: the clock, the latency, and when the instant was read and the timer armed."""
+    on = bench(tmp_path / str(Label.parse(name)), name, snapshots=booted)
+    lines = single(on, load)
+    draws = random.Random(many)
+    with on.forked(lines, LIMITS) as fork:
+        assert fork.words.planned_ns - fork.words.now_ns >= LEAST_LEAD_NS
+        for _ in range(many):
+            instant_ns = fork.words.planned_ns + draws.randrange(WINDOW.end_ns)
+            assert fork.probe(instant_ns) == on.direct(lines, instant_ns, LIMITS)
+
+
+def test_interrupts_that_are_off_for_a_known_time_are_found_and_bounded(guest: Guest) -> None:
+    """A module keeps them off for 500 us, about every 2.5 ms."""
+    on = guest(STANDARD)
+    hold = ["module", "irqs_off", f"hold_us={HOLD_NS // 1000}", "rest_us=2000"]
+    proof = proved(on, [hold, *single(on, "cpu:100")], Goal(within=0.1), 10, WINDOW)
+    assert proof.ruling is ProofRuling.WITHIN
+    assert 0.95 * HOLD_NS < proof.found.latency_ns < HOLD_NS + 30_000
+    assert HOLD_NS < proof.bound_ns <= 1.1 * (HOLD_NS + 30_000)
+    assert not proof.above
+
+
+def test_a_deadline_that_is_missed_has_an_example_that_can_be_played_again(guest: Guest) -> None:
+    on = guest(STANDARD)
+    hold = ["module", "irqs_off", f"hold_us={HOLD_NS // 1000}", "rest_us=2000"]
+    lines = [hold, *single(on, "cpu:100")]
+    proof = proved(on, lines, Goal(deadline_ns=100_000), 0, WINDOW)
+    assert proof.ruling is ProofRuling.MISSED
+    with on.forked(lines, LIMITS) as fork:
+        again = fork.probe(fork.words.planned_ns + proof.found.at_ns)
+    assert again.latency_ns == proof.found.latency_ns > 100_000
+
+
+KERNELS = (STANDARD, "6.1[preempt=full]", RT, "6.12-rt", "6.12@arm64", "6.12-rt@arm64")
+LOADS = ("memory-alloc:100", "cpu:100", "hackbench:10")
+
+
+@pytest.mark.parametrize(
+    ("name", "load", "checks", "length_ns"),
+    [
+        ("6.1[preempt=none]", "memory-alloc:100", 10, 1_000_000),
+        *(pytest.param(n, load, 600, 20_000_000, marks=pytest.mark.sweep) for n in KERNELS for load in LOADS),
+    ],
+)
+def test_no_release_at_a_random_instant_is_above_the_bound(
+    tmp_path: Path, booted: Path, name: str, load: str, checks: int, length_ns: int
+) -> None:
+    """The sweep's are 10,800 instants."""
+    on = bench(tmp_path / str(Label.parse(name)), name, snapshots=booted)
+    proof = proved(on, single(on, load), Goal(within=0.05), checks, ReleaseWindow(0, length_ns))
+    assert proof.above == ()
+
+
+def test_probes_are_kept_and_answer_a_second_question(tmp_path: Path, booted: Path) -> None:
+    on = bench(tmp_path / str(Label.parse(RT)), RT, snapshots=booted)
+    lines = single(on, "cpu:100")
+    with Prober(on, lines, 1, fresh=False) as prober:
+        first = prober.all([1_000, 2_000])
+        assert prober.made == 2
+    with Prober(on, lines, 1, fresh=False) as prober:
+        assert prober.all([1_000, 2_000]) == first
+        assert prober.made == 0
+
+
+def test_a_check_above_its_bound_takes_the_claim_back() -> None:
+    """Pure: a load that reacts to the release makes one instant late that its neighbour on the right does not see."""
+    search = Search(ReleaseWindow(0, 1_000), Goal(within=0.5), 10)
+    while not search.is_over:
+        for at_ns in search.propose():
+            search.add(Probed(at_ns, 100))
+    of = Landscape("6.1", "reacts", 0, is_idle=False)
+    assert Proof.of_search(of, search, 0, [Probed(500, 101)]).ruling is ProofRuling.WITHIN
+    broken = Proof.of_search(of, search, 0, [Probed(500, 5_000)])
+    assert broken.ruling is ProofRuling.BROKEN and broken.to_json()["bound_ns"] is None
+    assert "premise" in broken.to_json()["sentence"]
