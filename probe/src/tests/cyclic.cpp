@@ -90,7 +90,8 @@ Status check_times(const Params& in) {
   if (in.flag("break-trace") && !in.is_set("threshold"))
     return usage_error("--break-trace needs to know at what latency",
                        "Give --threshold too, such as --threshold 100us");
-  if (in.flag("single") && (in.text("timer") != "clock_nanosleep" || !in.is_set("activations") || in.integer("activations") != 1))
+  if (in.flag("single") &&
+      (in.text("timer") != "clock_nanosleep" || !in.is_set("activations") || in.integer("activations") != 1))
     return usage_error("--single is one activation that sleeps by clock_nanosleep",
                        "Give --activations 1 too, and no other timer");
   if (in.flag("single") && in.integer("first") <= single_lead_ns)

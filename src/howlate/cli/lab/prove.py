@@ -29,9 +29,7 @@ FROM_TOO_EARLY = rule(
     "--from must be more than 5ms: the guest stops there before the window",
     remedy="leave it out, or write --from 100ms",
 )
-ARM_WITHOUT_WORD = rule(
-    "cli.prove-needs-kernels", "no kernels are named", remedy="write --kernels 6.1,6.1-rt"
-)
+NEEDS_KERNELS = rule("cli.prove-needs-kernels", "no kernels are named", remedy="write --kernels 6.1,6.1-rt")
 LEAD_NS = 5_000_000
 """Of probe/src/job/single.hpp."""
 _EXIT_CODES = {"within": 0, "kept": 0, "missed": 1}
@@ -82,7 +80,7 @@ def command(
     from howlate.targets.lab import open_lab
 
     if not kernels:
-        raise UsageError(ARM_WITHOUT_WORD())
+        raise UsageError(NEEDS_KERNELS())
     goal = _goal(within, deadline)
     first_ns, length_ns = duration_ns("--from", begin), duration_ns("--window", window)
     if first_ns <= LEAD_NS:
