@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search, excess_ns
+from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
+from howlate.analysis.premises import Witness, witness_from_json, witness_to_json
 from howlate.analysis.proof import Landscape, Proof, measured_eps_ns
-from howlate.errors import TargetError
+from howlate.errors import TargetError, UsageError
 from howlate.lab.bench import Bench
 from howlate.lab.cache import storing
 from howlate.lab.fork import Fork
+from howlate.lab.single import SingleWords
 from howlate.lab.watch import Limits
+from howlate.model.study import Part, Study, Value, spell
 from howlate.words.statement import rule
 
 FORK_LATE = rule(
@@ -32,15 +35,26 @@ OTHER_COURSE = rule(
     remedy="remove {path}, and report it: equal inputs should give equal guests",
 )
 
+OTHER_TEST = rule(
+    "lab.other-test",
+    "{study} does not measure by {test}, whose single releases are proved",
+    remedy="name the loads with --load",
+)
+
+CYCLIC, LOAD = "cyclic", "load"
 PAIRS = 12
 PAIR_NS = (97, 5_003)
 """Pairs of probes that are this far apart measure eps before the search."""
 LEAST_LEAD_NS = 1_000_000
 """From the stop to the window at least."""
+TILE_NS = 40_000_000
+"""A longer window has several forks, so that none of its probes is far from one."""
 CPU_S = 600.0
 _KEEP_EVERY = 25
 
 Told = Callable[[Search], None]
+Lines = Callable[[int], list[list[str]]]
+"""The job of a single release that is planned so many ns after the window's origin."""
 
 
 @dataclass
@@ -51,6 +65,7 @@ class KeptProbes:
     path: Path
     planned_ns: int = 0
     latencies_ns: dict[int, int] = field(default_factory=dict)
+    witness: Witness | None = None
 
     @classmethod
     def read(cls, path: Path, fresh: bool) -> KeptProbes:
@@ -58,8 +73,10 @@ class KeptProbes:
         try:
             value = {} if fresh else json.loads(path.read_text(encoding="ascii"))
             probes = {int(at): int(latency) for at, latency in value.get("probes", {}).items()}
-            return cls(path, int(value.get("planned_ns", 0)), probes)
-        except (OSError, ValueError, TypeError, AttributeError):
+            said = value.get("witness")
+            witness = witness_from_json(said) if said else None
+            return cls(path, int(value.get("planned_ns", 0)), probes, witness)
+        except (OSError, ValueError, TypeError, AttributeError, KeyError):
             return cls(path)
 
     def write(self) -> None:
@@ -67,38 +84,60 @@ class KeptProbes:
         with storing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-            beside.write_text(json.dumps({"planned_ns": self.planned_ns, "probes": self.latencies_ns}))
+            said = witness_to_json(self.witness) if self.witness else None
+            value = {"planned_ns": self.planned_ns, "witness": said, "probes": self.latencies_ns}
+            beside.write_text(json.dumps(value), encoding="ascii")
             beside.replace(self.path)
 
 
-class Prober:
-    """Answers probes of one landscape, each in a copy of the fork; the fork is made when the first is missing."""
+def loads_of(study: Study) -> tuple[str, ...]:
+    """The loads of a study that measures wake-ups, each once; "none" where it names none."""
+    pieces: Sequence[Study | Part] = study.parts or (study,)
+    if any(piece.test != CYCLIC for piece in pieces):
+        raise UsageError(OTHER_TEST(study=study.id, test=CYCLIC))
+    loads = [spell(value) for piece in pieces for value in _values(piece, LOAD)]
+    return tuple(dict.fromkeys(loads)) or ("none",)
 
-    def __init__(self, bench: Bench, lines: list[list[str]], jobs: int, fresh: bool) -> None:
+
+def _values(study: Study | Part, name: str) -> Sequence[Value]:
+    if name in study.axes:
+        return study.axes[name]
+    return (study.settings[name],) if name in study.settings else ()
+
+
+class ForkedPart:
+    """A part of the window with a fork of its own, which is made when the first probe of it is missing."""
+
+    def __init__(self, bench: Bench, lines: list[list[str]], window: ReleaseWindow, fresh: bool) -> None:
+        self.window = window
         self._bench, self._lines = bench, lines
         place = bench.cache / "landscapes" / f"{bench.fork_key(lines)}.json"
         self.kept = KeptProbes.read(place, fresh)
         self._held = ExitStack()
-        self._pool = self._held.enter_context(ThreadPoolExecutor(jobs, "probe"))
         self._fork: Fork | None = None
-        self.made = 0
-        """Probes that were not kept."""
 
-    def __enter__(self) -> Prober:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
+    def close(self) -> None:
         self._held.close()
-        if self.made:
-            self.kept.write()
+
+    def known(self, at_ns: int) -> Probed | None:
+        """An answer that is kept."""
+        latency_ns = self.kept.latencies_ns.get(at_ns - self.window.first_ns)
+        return None if latency_ns is None else Probed(at_ns, latency_ns)
+
+    def note(self, probe: Probed) -> bool:
+        """Keep an answer; whether it is new."""
+        place_ns = probe.at_ns - self.window.first_ns
+        new = place_ns not in self.kept.latencies_ns
+        self.kept.latencies_ns[place_ns] = probe.latency_ns
+        return new
 
     def fork(self) -> Fork:
         if self._fork is None:
             fork = self._held.enter_context(self._bench.forked(self._lines, Limits(CPU_S)))
             words = fork.words
-            if words.planned_ns - words.now_ns < LEAST_LEAD_NS:
-                raise TargetError(FORK_LATE(left_ns=words.planned_ns - words.now_ns, least_ns=LEAST_LEAD_NS))
+            left_ns = words.planned_ns - words.stopped_ns
+            if left_ns < LEAST_LEAD_NS:
+                raise TargetError(FORK_LATE(left_ns=left_ns, least_ns=LEAST_LEAD_NS))
             if self.kept.planned_ns not in (0, words.planned_ns):
                 kept_ns = self.kept.planned_ns
                 raise TargetError(
@@ -108,24 +147,77 @@ class Prober:
             self._fork = fork
         return self._fork
 
+    def probe(self, at_ns: int) -> Probed:
+        words = self.fork().probe(self._instant_ns(at_ns))
+        return _checked(words, at_ns)
+
+    def witness(self) -> Witness:
+        """What the guest says of the time up to the last instant; kept with the probes."""
+        if self.kept.witness is None:
+            at_ns = self.window.end_ns - 1
+            words, witness = self.fork().witness(self._instant_ns(at_ns))
+            self.note(_checked(words, at_ns))
+            self.kept.witness = witness
+            self.kept.write()
+        return self.kept.witness
+
+    def _instant_ns(self, at_ns: int) -> int:
+        return self.fork().words.planned_ns + at_ns - self.window.first_ns
+
+
+def _checked(words: SingleWords, at_ns: int) -> Probed:
+    if words.early:
+        raise TargetError(WOKE_EARLY(at_ns=at_ns))
+    return Probed(at_ns, words.latency_ns)
+
+
+class Prober:
+    """Answers probes of one landscape, each in a copy of a fork."""
+
+    def __init__(self, bench: Bench, lines: Lines, window: ReleaseWindow, jobs: int, fresh: bool) -> None:
+        tiles = window.tiled(TILE_NS)
+        self.window = window
+        self.parts = tuple(ForkedPart(bench, lines(tile.first_ns), tile, fresh) for tile in tiles)
+        self.jobs = jobs
+        self._pool = ThreadPoolExecutor(jobs, "probe")
+        self.made = 0
+        """Probes that were not kept."""
+
+    def __enter__(self) -> Prober:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        for part in self.parts:
+            part.close()
+        if self.made:
+            self._write()
+
+    @property
+    def tiles(self) -> tuple[ReleaseWindow, ...]:
+        return tuple(part.window for part in self.parts)
+
+    def witnesses(self) -> list[Witness]:
+        return [part.witness() for part in self.parts]
+
     def ask(self, at_ns: int) -> Future[Probed]:
         """The answer, at once if it is kept."""
-        known = self.kept.latencies_ns.get(at_ns)
+        part = self._part(at_ns)
+        known = part.known(at_ns)
         if known is not None:
             done: Future[Probed] = Future()
-            done.set_result(Probed(at_ns, known))
+            done.set_result(known)
             return done
-        fork = self.fork()
-        return self._pool.submit(_probe, fork, at_ns)
+        part.fork()  # one at a time, and not by the threads that wait for it
+        return self._pool.submit(part.probe, at_ns)
 
     def note(self, probe: Probed) -> None:
         """Keep an answer."""
-        if probe.at_ns in self.kept.latencies_ns:
+        if not self._part(probe.at_ns).note(probe):
             return
-        self.kept.latencies_ns[probe.at_ns] = probe.latency_ns
         self.made += 1
         if self.made % _KEEP_EVERY == 0:
-            self.kept.write()
+            self._write()
 
     def all(self, instants_ns: Iterable[int]) -> list[Probed]:
         """The answers to all, in order."""
@@ -134,46 +226,49 @@ class Prober:
             self.note(probe)
         return answers
 
+    def _part(self, at_ns: int) -> ForkedPart:
+        return next((part for part in self.parts if at_ns < part.window.end_ns), self.parts[-1])
 
-def _probe(fork: Fork, at_ns: int) -> Probed:
-    words = fork.probe(fork.words.planned_ns + at_ns)
-    if words.early:
-        raise TargetError(WOKE_EARLY(at_ns=at_ns))
-    return Probed(at_ns, words.latency_ns)
+    def _write(self) -> None:
+        for part in self.parts:
+            part.kept.write()
 
 
-def prove(
-    of: Landscape, goal: Goal, window: ReleaseWindow, checks: int, prober: Prober, jobs: int, told: Told
-) -> Proof:
-    """Measure eps, search, check at random instants. Equal questions ask equal probes where one is asked at a
-    time; several change the order of answers, and so which probes are chosen, never whether the bound holds."""
+def prove(of: Landscape, goal: Goal, checks: int, prober: Prober, told: Told = lambda _: None) -> Proof:
+    """Ask for the witnesses, measure eps, search, check at random instants. Equal questions ask equal probes where
+    one is asked at a time; several change the order of answers, and so which probes are chosen, never whether the
+    bound holds."""
+    window = prober.window
     draws = random.Random(f"{of.kernel} {of.load} {window}")
-    search = Search(window, goal, measured_eps_ns(0))
-    for probe in prober.all(_pairs(draws, window)):
+    witnesses = prober.witnesses()
+    search = Search(window, goal, measured_eps_ns(0), prober.tiles)
+    for probe in prober.all(_pairs(draws, search.tiles)):
         search.add(probe)
-    search.assume(measured_eps_ns(excess_ns(search.probes)))
-    _search(search, prober, jobs, told)
+    search.assume(measured_eps_ns(search.excess_ns()))
+    _search(search, prober, told)
     instants = [draws.randrange(window.first_ns, window.end_ns) for _ in range(checks)]
     checked = prober.all(instants) if not search.refuted else []
-    return Proof.of_search(of, search, excess_ns(search.probes), checked)
+    return Proof.of_search(of, search, checked, witnesses)
 
 
-def _pairs(draws: random.Random, window: ReleaseWindow) -> list[int]:
+def _pairs(draws: random.Random, tiles: Sequence[ReleaseWindow]) -> list[int]:
+    """Three neighbours at each of some random instants, all of one part."""
     instants: list[int] = []
-    for _ in range(PAIRS):
-        at_ns = draws.randrange(window.first_ns, max(window.first_ns + 1, window.end_ns - PAIR_NS[1]))
-        instants += [at_ns, at_ns + PAIR_NS[0], at_ns + PAIR_NS[1]]
-    return [at_ns for at_ns in instants if at_ns < window.end_ns]
+    for group in range(PAIRS):
+        tile = tiles[group * len(tiles) // PAIRS]
+        at_ns = draws.randrange(tile.first_ns, max(tile.first_ns + 1, tile.end_ns - PAIR_NS[1]))
+        instants += [one for one in (at_ns, at_ns + PAIR_NS[0], at_ns + PAIR_NS[1]) if tile.holds(one)]
+    return instants
 
 
-def _search(search: Search, prober: Prober, jobs: int, told: Told) -> None:
+def _search(search: Search, prober: Prober, told: Told) -> None:
     waiting: set[Future[Probed]] = set()
     while not search.is_over:
-        waiting |= {prober.ask(at_ns) for at_ns in search.propose(jobs - len(waiting))}
+        waiting |= {prober.ask(at_ns) for at_ns in search.propose(prober.jobs - len(waiting))}
         done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
         for future in done:
             probe = future.result()
             prober.note(probe)
             search.add(probe)
-        search.assume(measured_eps_ns(excess_ns(search.probes)))
+        search.assume(measured_eps_ns(search.excess_ns()))
         told(search)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from howlate.analysis.landscape import Goal
-from howlate.cli.lab.prove import _goal, _goes_idle
+from howlate.cli.lab.prove import LandscapesAsked, _goal, _landscapes
 from howlate.errors import UsageError
 
 
@@ -24,17 +24,12 @@ def test_another_goal_is_refused(within: str, deadline: str, reason: str) -> Non
         _goal(within, deadline)
 
 
-@pytest.mark.parametrize(
-    ("load", "parameters", "idle"),
-    [
-        ("none", (), True),
-        ("none", ("nohz=off",), False),
-        ("cpu:50", (), True),
-        ("memory-alloc:100", (), False),
-        ("cpu:100,nice=19+hackbench:10", (), False),
-    ],
-)
-def test_a_bound_is_claimed_where_the_cpu_is_never_idle_or_idle_does_not_depend_on_timers(
-    load: str, parameters: tuple[str, ...], idle: bool
-) -> None:
-    assert _goes_idle(load, parameters) is idle
+def test_loads_are_the_studys_or_those_that_are_named() -> None:
+    assert _landscapes("preemption-models", (), "6.1") == LandscapesAsked(
+        "6.1", ("none", "memory-alloc:100", "hackbench")
+    )
+    assert _landscapes(None, ("cpu:50", "cpu:50"), "6.1").loads == ("cpu:50",)
+    assert _landscapes(None, (), "6.1").loads == ("none",)
+    for study, loads, kernels in (("preemption-models", ("none",), "6.1"), (None, (), "")):
+        with pytest.raises(UsageError):
+            _landscapes(study, loads, kernels)

@@ -32,6 +32,8 @@ PROGRAMS = (
 MODULES = ("uio", "howlate_irq", "howlate_hpet", "howlate_uio", "msr")
 IRQS_OFF = HERE / "irqs_off"
 """Turns interrupts off for a known time."""
+REACTS = HERE / "reacts"
+"""Does so where the next timer is near."""
 DEVICES = ("edu",)
 """What one of the modules drives."""
 
@@ -55,5 +57,5 @@ def modules_for(name: str) -> GuestModules:
     ours = needed(MODULES, label, kernel, archive, KERNELS, lambda _: None)
     if ours.absent:
         return ours
-    holding = built([IRQS_OFF], label, kernel, archive, KERNELS, lambda _: None)
+    holding = built([IRQS_OFF, REACTS], label, kernel, archive, KERNELS, lambda _: None)
     return GuestModules({**ours.files, **holding.files}, ours.lines)

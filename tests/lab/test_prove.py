@@ -4,7 +4,6 @@ known time is found and bounded."""
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -27,12 +26,10 @@ def single(on: Bench, load: str, *more: str) -> list[list[str]]:
     return [*map(list, on.lines_for([load])), [*cell, f"--load={load}", "--stream=stream", "--quiet"]]
 
 
-def proved(
-    on: Bench, lines: Sequence[Sequence[str]], goal: Goal, checks: int, window: ReleaseWindow
-) -> Proof:
-    of = Landscape(str(on.label), "load", 20_000_000, is_idle=False)
-    with Prober(on, [list(line) for line in lines], 1, fresh=True) as prober:
-        return prove(of, goal, window, checks, prober, 1, lambda _search: None)
+def proved(on: Bench, lines: list[list[str]], goal: Goal, checks: int, window: ReleaseWindow) -> Proof:
+    of = Landscape(str(on.label), "load", 20_000_000, on.label.parameters)
+    with Prober(on, lambda _: lines, window, 1, fresh=True) as prober:
+        return prove(of, goal, checks, prober)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +52,7 @@ def test_a_probe_of_a_fork_is_the_release_of_a_guest_that_was_never_stopped(
     lines = single(on, load)
     draws = random.Random(many)
     with on.forked(lines, LIMITS) as fork:
-        assert fork.words.planned_ns - fork.words.now_ns >= LEAST_LEAD_NS
+        assert fork.words.planned_ns - fork.words.stopped_ns >= LEAST_LEAD_NS
         for _ in range(many):
             instant_ns = fork.words.planned_ns + draws.randrange(WINDOW.end_ns)
             assert fork.probe(instant_ns) == on.direct(lines, instant_ns, LIMITS)
@@ -110,12 +107,59 @@ def test_no_release_at_a_random_instant_is_above_the_bound(
 def test_probes_are_kept_and_answer_a_second_question(tmp_path: Path, booted: Path) -> None:
     on = bench(tmp_path / str(Label.parse(RT)), RT, snapshots=booted)
     lines = single(on, "cpu:100")
-    with Prober(on, lines, 1, fresh=False) as prober:
-        first = prober.all([1_000, 2_000])
+    with Prober(on, lambda _: lines, WINDOW, 1, fresh=False) as prober:
+        first, said = prober.all([1_000, 2_000]), prober.witnesses()
         assert prober.made == 2
-    with Prober(on, lines, 1, fresh=False) as prober:
-        assert prober.all([1_000, 2_000]) == first
+    with Prober(on, lambda _: lines, WINDOW, 1, fresh=False) as prober:
+        assert (prober.all([1_000, 2_000]), prober.witnesses()) == (first, said)
         assert prober.made == 0
+    assert list(said[0].objections(())) == []
+    assert said[0].idle_ns is not None and -5_000 < said[0].idle_ns < 5_000
+    assert {thread.name for thread in said[0].above} == {"migration/0"}
+
+
+def test_a_task_above_the_measuring_one_and_an_idle_cpu_withhold_the_bound(
+    tmp_path: Path, booted: Path
+) -> None:
+    """One guest breaks both premises: a load of priority 90 that leaves the CPU idle for most of the time."""
+    on = bench(tmp_path / str(Label.parse(RT)), RT, snapshots=booted)
+    window = ReleaseWindow(0, 200_000)
+    proof = proved(on, single(on, "cpu:5,policy=fifo:90"), Goal(within=1.0), 0, window)
+    assert proof.ruling is ProofRuling.WITHHELD
+    said = proof.to_json()
+    assert said["bound_ns"] is None and said["witnesses"][0]["idle_ns"] > 1_000_000
+    assert "(FIFO 90) is above the measuring task" in said["sentence"]
+    assert "the CPU was idle" in said["sentence"]
+
+
+def test_a_load_that_reacts_to_the_release_is_noticed(guest: Guest) -> None:
+    """A module, which never sleeps, looks how far off the CPU's next timer is, and turns interrupts off in every
+    other 100 us if it is within 20 us."""
+    on = guest(STANDARD)
+    react = ["module", "reacts", f"hold_us={HOLD_NS // 1000}"]
+    proof = proved(on, [react, *single(on, "none")], Goal(within=1.0), 20, ReleaseWindow(0, 400_000))
+    assert proof.ruling in (ProofRuling.WITHHELD, ProofRuling.BROKEN)
+    assert proof.to_json()["bound_ns"] is None
+
+
+def test_parts_of_a_window_have_forks_of_their_own(
+    tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each release is as late as one of its own fork."""
+    monkeypatch.setattr("howlate.prove.TILE_NS", 1_000_000)
+    on = bench(tmp_path / str(Label.parse(RT)), RT, snapshots=booted)
+
+    def lines(at_ns: int) -> list[list[str]]:
+        return single(on, "cpu:100", f"--first={20_000_000 + at_ns}ns")
+
+    with Prober(on, lines, ReleaseWindow(0, 2_000_000), 1, fresh=True) as prober:
+        first, second = prober.all([999_999, 1_000_000])
+        assert [part.fork().words.planned_ns for part in prober.parts] == [
+            prober.parts[0].fork().words.planned_ns + at_ns for at_ns in (0, 1_000_000)
+        ]
+    with on.forked(lines(1_000_000), LIMITS) as fork:
+        assert fork.probe(fork.words.planned_ns).latency_ns == second.latency_ns
+    assert first.latency_ns > 0
 
 
 def test_a_check_above_its_bound_takes_the_claim_back() -> None:
@@ -124,8 +168,8 @@ def test_a_check_above_its_bound_takes_the_claim_back() -> None:
     while not search.is_over:
         for at_ns in search.propose():
             search.add(Probed(at_ns, 100))
-    of = Landscape("6.1", "reacts", 0, is_idle=False)
-    assert Proof.of_search(of, search, 0, [Probed(500, 101)]).ruling is ProofRuling.WITHIN
-    broken = Proof.of_search(of, search, 0, [Probed(500, 5_000)])
+    of = Landscape("6.1", "reacts", 0)
+    assert Proof.of_search(of, search, [Probed(500, 101)]).ruling is ProofRuling.WITHIN
+    broken = Proof.of_search(of, search, [Probed(500, 5_000)])
     assert broken.ruling is ProofRuling.BROKEN and broken.to_json()["bound_ns"] is None
     assert "premise" in broken.to_json()["sentence"]

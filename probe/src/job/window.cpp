@@ -57,9 +57,13 @@ bool Window::put(std::span<const std::byte> bytes) {
   return true;
 }
 
-void Window::finish(State state, std::uint32_t crc) {
+void Window::flush() {
   if (length_ % word_bytes != 0)
     words_[(result_at + static_cast<std::size_t>(length_)) / word_bytes] = pending_;
+}
+
+void Window::finish(State state, std::uint32_t crc) {
+  flush();
   words_[result_length_word] = length_;
   words_[result_crc_word] = crc;
   __sync_synchronize();  // the state says that all before it is there; a standard fence has no build with -fsanitize=thread

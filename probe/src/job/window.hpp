@@ -44,6 +44,7 @@ class Window {
   // A result is put piece by piece and then finished; `put` is false where there is no more room. All pieces
   // but the last are joined seamlessly, whatever their length.
   bool put(std::span<const std::byte> bytes);
+  void flush();  // the last bytes that fill no word
   void finish(State state, std::uint32_t crc);
   // Discards what was put, and leaves the message as the result.
   void fail(std::string_view sentence);

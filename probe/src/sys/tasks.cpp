@@ -1,10 +1,12 @@
 #include "sys/tasks.hpp"
 
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 
 #include "core/params.hpp"
+#include "sys/clock.hpp"
 #include "sys/cpus.hpp"
 #include "sys/file.hpp"
 #include "sys/root.hpp"
@@ -14,6 +16,7 @@ namespace howlate {
 namespace {
 
 constexpr long long kernel_thread_flag = 0x00200000;  // PF_KTHREAD in a task's flags
+constexpr long long policy_deadline = 6;           // SCHED_DEADLINE, which not every libc names
 
 std::string folder_of(pid_t pid) {
   return "/proc/" + std::to_string(pid);
@@ -103,6 +106,24 @@ std::optional<std::string> executable_of(const Root& root, pid_t pid) {
   return link ? std::optional(*link) : std::nullopt;
 }
 
+std::vector<RealTimeThread> read_real_time_threads(const Root& root) {
+  const Root tree = tree_of(root);
+  std::vector<RealTimeThread> threads;
+  for (const int pid : tree.numbered("/proc", "")) {
+    for (const int tid : tree.numbered(folder_of(pid) + "/task", "")) {
+      const std::string folder = folder_of(pid) + "/task/" + std::to_string(tid);
+      auto task = parse_task_stat(root.read_text(folder + "/stat").value_or(""));
+      if (!task) continue;  // ended meanwhile
+      if (task->policy != SCHED_FIFO && task->policy != SCHED_RR && task->policy != policy_deadline) continue;
+      const auto fields = parts_of(trimmed(root.read_text(folder + "/schedstat").value_or("")), ' ');
+      const bool counted = fields.size() == 3;  // RUN_NS WAIT_NS SLICES
+      const std::int64_t run_ns = counted ? to_integer(fields[0]).value_or(-1) : -1;
+      threads.push_back({std::move(*task), run_ns, counted ? to_integer(fields[2]).value_or(-1) : -1});
+    }
+  }
+  return threads;
+}
+
 // "cpu1 0 0 0 0 0 0 RUN_NS WAIT_NS SLICES", a line for each CPU that is online.
 std::optional<std::int64_t> parse_run_time_ns(std::string_view schedstat) {
   std::optional<std::int64_t> sum_ns;
@@ -123,6 +144,12 @@ std::optional<std::int64_t> read_run_time_ns(const Root& root) {
 
 std::int64_t own_run_time_ns() {
   return used_ns(RUSAGE_SELF) + used_ns(RUSAGE_CHILDREN);
+}
+
+std::int64_t thread_run_time_ns() {
+  struct timespec used;
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return ns_of(used);
 }
 
 }  // namespace howlate

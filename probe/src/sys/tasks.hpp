@@ -47,6 +47,15 @@ TaskPlace read_task_place(const Root& root, pid_t pid);
 // The program that a process executes, as the kernel names its file; nothing where that may not be read.
 std::optional<std::string> executable_of(const Root& root, pid_t pid);
 
+// A thread that the kernel serves before all ordinary ones, and how often and how long it has run (/proc/PID/task/TID/schedstat).
+struct RealTimeThread {
+  TaskStat task;
+  std::int64_t run_ns = -1;  // -1: the kernel does not count it
+  long long slices = -1;
+};
+// All of policy FIFO, RR or DEADLINE; the kernel's stop threads say FIFO 99.
+std::vector<RealTimeThread> read_real_time_threads(const Root& root);
+
 // CPU time of all tasks on all CPUs since boot, to the nanosecond, as the scheduler counts it at each switch
 // (/proc/schedstat); nothing where the kernel does not count it. The idle tasks are left out.
 std::optional<std::int64_t> parse_run_time_ns(std::string_view schedstat);
@@ -54,5 +63,7 @@ std::optional<std::int64_t> read_run_time_ns(const Root& root);
 
 // CPU time that this process and the children that it has waited for have used.
 std::int64_t own_run_time_ns();
+// CPU time that the calling thread has used.
+std::int64_t thread_run_time_ns();
 
 }  // namespace howlate

@@ -10,12 +10,12 @@ namespace howlate {
 namespace {
 
 std::string stat_line(int pid, const std::string& name, int parent, long long flags, int user, int system,
-                      int child_user, int child_system, int cpu) {
+                      int child_user, int child_system, int cpu, const std::string& policy = "0 0") {
   const auto text = [](long long number) { return std::to_string(number) + " "; };
   std::string line = text(pid) + "(" + name + ") S " + text(parent) + "1 1 0 -1 " + text(flags) + "0 0 0 0 ";
   line += text(user) + text(system) + text(child_user) + text(child_system) + "20 0 1 0 777 0 0 ";
   for (int field = 25; field < 39; ++field) line += "0 ";
-  return line + text(cpu) + "0 0 0 0 0 0 0 0 0 0 0 0 0\n";
+  return line + text(cpu) + policy + " 0 0 0 0 0 0 0 0 0 0 0\n";
 }
 
 TEST_CASE("a task's line is read by its last parenthesis: a name may hold anything") {
@@ -60,6 +60,28 @@ TEST_CASE("processes are read in the order that is asked for") {
   };
   CHECK(pids(Order::oldest_first) == std::vector<pid_t>{7, 12, 100});
   CHECK(pids(Order::newest_first) == std::vector<pid_t>{100, 12, 7});
+}
+
+TEST_CASE("real-time threads are those of policy FIFO, RR and DEADLINE, with how often they ran") {
+  const Fixture fixture;
+  const auto thread = [&](int pid, const std::string& policy) {
+    const std::string folder = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid);
+    fixture.write(folder + "/stat", stat_line(pid, "a b", 1, 0, 0, 0, 0, 0, 0, policy));
+    fixture.write(folder + "/schedstat", "1500 7 3\n");
+  };
+  thread(5, "0 0");   // OTHER
+  thread(16, "99 1");  // FIFO
+  thread(17, "0 6");   // DEADLINE
+  fixture.write("/proc/18/task/18/stat", stat_line(18, "c", 1, 0, 0, 0, 0, 0, 0, "1 2"));
+  const auto threads = read_real_time_threads(fixture.root());
+  REQUIRE(threads.size() == 3);
+  CHECK(threads[0].task.pid == 16);
+  CHECK(threads[0].task.name == "a b");
+  CHECK(threads[0].task.priority == 99);
+  CHECK(threads[0].run_ns == 1500);
+  CHECK(threads[0].slices == 3);
+  CHECK(threads[1].task.policy == 6);
+  CHECK(threads[2].slices == -1);
 }
 
 TEST_CASE("the scheduler's sum of run times is added up over the CPUs, and is not there without its file") {

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 EXPLORED = 64
 """The window is first divided into so many parts, because a larger value found early makes all later steps wider."""
@@ -51,6 +52,12 @@ class ReleaseWindow:
     def holds(self, at_ns: int) -> bool:
         return self.first_ns <= at_ns < self.end_ns
 
+    def tiled(self, most_ns: int) -> tuple[ReleaseWindow, ...]:
+        """Parts of at most `most_ns`, as equal as they can be."""
+        parts = math.ceil(self.length_ns / most_ns)
+        edges = [self.first_ns + self.length_ns * part // parts for part in range(parts + 1)]
+        return tuple(ReleaseWindow(*pair) for pair in pairwise(edges))
+
 
 @dataclass(frozen=True)
 class Stretch:
@@ -79,6 +86,18 @@ def stretches(window: ReleaseWindow, probes: Sequence[Probed], eps_ns: int) -> l
     return between
 
 
+def divided(
+    tiles: Sequence[ReleaseWindow], probes: Sequence[Probed]
+) -> Iterator[tuple[ReleaseWindow, Sequence[Probed]]]:
+    """Each part of a window with its probes; the last has those beyond it too. `probes`: ascending."""
+    at = 0
+    for tile in tiles:
+        end = bisect_left(probes, tile.end_ns, key=lambda one: one.at_ns)
+        last = len(probes) if tile is tiles[-1] else end
+        yield tile, probes[at:last]
+        at = last
+
+
 def bound_at(at_ns: int, next_probe: Probed, eps_ns: int) -> int:
     """What a release at `at_ns` does not exceed, by a probe that is later than it."""
     return next_probe.start_ns - at_ns + eps_ns
@@ -86,7 +105,7 @@ def bound_at(at_ns: int, next_probe: Probed, eps_ns: int) -> int:
 
 def excess_ns(probes: Iterable[Probed]) -> int:
     """By how much a start came later than that of a later release, at most; 0 if starts are in order. An eps below
-    this is refuted by the probes."""
+    this is refuted by the probes. `probes`: of one fork, ascending."""
     latest, largest = -math.inf, 0.0
     for probe in probes:
         largest = max(largest, latest - probe.start_ns)
@@ -122,6 +141,9 @@ class Search:
     goal: Goal
     eps_ns: int
     """What the search assumes; `excess_ns` of its probes may refute it, then it grows (`assume`)."""
+    tiles: tuple[ReleaseWindow, ...] = ()
+    """The parts of the window, each with a fork of its own: a probe bounds releases of its own part alone. One part
+    where none are given."""
     probes: list[Probed] = field(default_factory=list)
     _asked: set[int] = field(default_factory=set)
 
@@ -136,6 +158,26 @@ class Search:
         """A larger eps."""
         self.eps_ns = max(self.eps_ns, eps_ns)
 
+    def parts(self) -> Iterator[tuple[ReleaseWindow, Sequence[Probed]]]:
+        """Each part of the window with its probes."""
+        return divided(self.tiles or (self.window,), self.probes)
+
+    def stretches(self) -> list[Stretch]:
+        """Of all parts, in order."""
+        return [stretch for tile, probes in self.parts() for stretch in stretches(tile, probes, self.eps_ns)]
+
+    def excess_ns(self) -> int:
+        """Of the part whose starts are furthest out of order."""
+        return max(excess_ns(probes) for _, probes in self.parts())
+
+    def limit_ns(self, at_ns: int) -> float:
+        """What a release at this instant does not exceed."""
+        for tile, probes in self.parts():
+            later = next((probe for probe in probes if probe.at_ns >= at_ns), None)
+            if tile.holds(at_ns) and later is not None:
+                return bound_at(at_ns, later, self.eps_ns)
+        return math.inf
+
     @property
     def found(self) -> Probed | None:
         """The latest release in the window, the first of several."""
@@ -149,8 +191,7 @@ class Search:
     @property
     def bound_ns(self) -> float:
         """What no release in the window exceeds."""
-        between = stretches(self.window, self.probes, self.eps_ns)
-        return max([self.found_ns, *(stretch.bound_ns for stretch in between)])
+        return max([self.found_ns, *(stretch.bound_ns for stretch in self.stretches())])
 
     @property
     def aim_ns(self) -> int:
@@ -164,7 +205,7 @@ class Search:
     def open_stretches(self) -> list[Stretch]:
         """Those above the aim, the highest bound first."""
         aim_ns = self.aim_ns
-        above = [s for s in stretches(self.window, self.probes, self.eps_ns) if s.bound_ns > aim_ns]
+        above = [s for s in self.stretches() if s.bound_ns > aim_ns]
         return sorted(above, key=lambda stretch: (-stretch.bound_ns, stretch.first_ns))
 
     def uncovered(self) -> list[Stretch]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search, bound_at
+from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
+from howlate.analysis.premises import Witness, of_order, witness_to_json
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
 
@@ -43,7 +44,7 @@ BROKEN = rule(
 )
 WITHHELD = rule(
     "proof.withheld",
-    WHERE + "no bound is claimed, because {reason}. {found_ns:exact} is reached at {at_ns:exact}.",
+    WHERE + "no bound is claimed, because {reasons:items}. {found_ns:exact} is reached at {at_ns:exact}.",
 )
 TERMS = rule(
     "proof.terms",
@@ -53,13 +54,9 @@ TERMS = rule(
 SCOPE = rule(
     "proof.scope",
     "Each row is about one landscape: one phase of the load against the tick, and a single release with none before "
-    "it. Nothing is claimed about other phases, other loads or hardware. The largest sample of a run comes from "
-    "another landscape, because each activation before it shifts the load.",
-)
-GOES_IDLE = rule(
-    "proof.goes-idle",
-    "the load lets the CPU go idle, where the next timer changes tick and idle depth, and nohz=off is not among the "
-    "kernel's parameters",
+    "it. In a longer window the measuring task wakes up once more 5 ms before each 40 ms of it. Nothing is claimed "
+    "about other phases, other loads or hardware. The largest sample of a run comes from another landscape, because "
+    "each activation before it shifts the load.",
 )
 
 FLOOR_NS = 1_000
@@ -86,12 +83,7 @@ def measured_eps_ns(excess_ns: int) -> int:
 
 def above_bound(search: Search, checks: Sequence[Probed]) -> list[Probed]:
     """Check instants that were later than the search bounds them."""
-    wrong = []
-    for check in checks:
-        later = next((probe for probe in search.probes if probe.at_ns >= check.at_ns), None)
-        if later is None or check.latency_ns > bound_at(check.at_ns, later, search.eps_ns):
-            wrong.append(check)
-    return wrong
+    return [check for check in checks if check.latency_ns > search.limit_ns(check.at_ns)]
 
 
 @dataclass(frozen=True)
@@ -101,8 +93,8 @@ class Landscape:
     kernel: str
     load: str
     first_ns: int
-    is_idle: bool
-    """Whether the CPU can go idle in a way that the next timer changes."""
+    parameters: tuple[str, ...] = ()
+    """The kernel's."""
 
 
 @dataclass(frozen=True)
@@ -122,9 +114,15 @@ class Proof:
     above: tuple[Probed, ...]
     open_ns: int
     """How many instants have a bound above the aim."""
+    tiles: tuple[ReleaseWindow, ...]
+    """The parts of the window, each with a fork of its own."""
+    witnesses: tuple[Witness, ...]
+    """What the guest said of each."""
 
     @classmethod
-    def of_search(cls, of: Landscape, search: Search, excess_ns: int, checks: Sequence[Probed]) -> Proof:
+    def of_search(
+        cls, of: Landscape, search: Search, checks: Sequence[Probed], witnesses: Sequence[Witness] = ()
+    ) -> Proof:
         """From a search that is over, and releases at instants that it did not choose."""
         inside = [*search.probes, *checks]
         found = max(
@@ -140,12 +138,26 @@ class Proof:
             bound_ns=max(search.bound_ns, found.latency_ns),
             aim_ns=search.aim_ns,
             eps_ns=search.eps_ns,
-            excess_ns=excess_ns,
+            excess_ns=search.excess_ns(),
             probes=tuple(search.probes),
             checks=len(checks),
             above=tuple(above_bound(search, checks)),
             open_ns=open_ns,
+            tiles=search.tiles or (search.window,),
+            witnesses=tuple(witnesses),
         )
+
+    @property
+    def claims(self) -> bool:
+        """Whether the bound is claimed."""
+        return self.ruling in (ProofRuling.WITHIN, ProofRuling.KEPT)
+
+    @property
+    def objections(self) -> list[Statement]:
+        """Why no bound may be claimed, each once."""
+        said = [one for witness in self.witnesses for one in witness.objections(self.of.parameters)]
+        first_of_rule = {(one.rule, one.values.get("name")): one for one in reversed(said)}
+        return [*reversed(first_of_rule.values()), *of_order(self.excess_ns)]
 
     @property
     def ruling(self) -> ProofRuling:
@@ -154,7 +166,7 @@ class Proof:
             return ProofRuling.MISSED
         if self.above:
             return ProofRuling.BROKEN
-        if self.of.is_idle:
+        if self.objections:
             return ProofRuling.WITHHELD
         if self.open_ns:
             return ProofRuling.OPEN
@@ -185,11 +197,10 @@ class Proof:
             case ProofRuling.BROKEN:
                 return BROKEN(**where, above=len(self.above), checks=self.checks)
             case ProofRuling.WITHHELD:
-                return WITHHELD(**where, reason=GOES_IDLE())
+                return WITHHELD(**where, reasons=tuple(self.objections))
 
     def to_json(self) -> dict[str, Any]:
         """For `--json`; a bound stands there only where it is claimed."""
-        claimed = self.ruling in (ProofRuling.WITHIN, ProofRuling.KEPT)
         return {
             "kernel": self.of.kernel,
             "load": self.of.load,
@@ -197,7 +208,7 @@ class Proof:
             "ruling": self.ruling.value,
             "found_ns": self.found.latency_ns,
             "found_at_ns": self.of.first_ns + self.found.at_ns,
-            "bound_ns": self.bound_ns if claimed and math.isfinite(self.bound_ns) else None,
+            "bound_ns": self.bound_ns if self.claims and math.isfinite(self.bound_ns) else None,
             "eps_ns": self.eps_ns,
             "eps_from": "neighbouring probes",
             "excess_ns": self.excess_ns,
@@ -206,6 +217,9 @@ class Proof:
             "checks_above": len(self.above),
             "share_above_at_most": 3 / self.checks if self.checks and not self.above else None,
             "uncovered_ns": self.open_ns,
+            "objections": [english(one) for one in self.objections],
+            "witnesses": list(map(witness_to_json, self.witnesses)),
+            "forks": len(self.tiles),
             "deadline_ns": self.goal.deadline_ns or None,
             "within": self.goal.within or None,
             "sentence": english(self.sentence()),

@@ -16,12 +16,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from howlate.analysis.premises import GuestMoment, Witness
 from howlate.errors import TargetError
 from howlate.lab import qcow2, window
 from howlate.lab.cache import storing
 from howlate.lab.guest import NO_LIMIT, Boot, Guest
 from howlate.lab.scratch import scratch
-from howlate.lab.single import SingleState, SingleWords, put_instant, read_single
+from howlate.lab.single import SingleState, SingleWords, put_instant, read_moment, read_single
 from howlate.lab.snapshot import Snapshot, begin_anew
 from howlate.lab.watch import Limits
 from howlate.model.guest_cpus import SHIFTS
@@ -39,7 +40,7 @@ OTHER_INSTANT = rule(
     "lab.other-instant", "a guest waited for the instant {actual_ns}, and {wanted_ns} was written into it"
 )
 
-FORK_FORMAT = 1
+FORK_FORMAT = 2
 """Counted up when the host's steps from a fork to a probe's latency change."""
 _TRIES = 12
 EXACT_NS = 200
@@ -56,6 +57,7 @@ class Fork:
     boot: Boot
     state: Path
     words: SingleWords
+    before: GuestMoment
     otherwise: Path
     stop: threading.Event
     limits: Limits
@@ -63,14 +65,26 @@ class Fork:
     def probe(self, instant_ns: int) -> SingleWords:
         """The release at `instant_ns` of the guest's CLOCK_MONOTONIC; ends with the guest stopped behind its
         latency."""
+        with self._released(instant_ns) as (_, words):
+            return words
+
+    def witness(self, instant_ns: int) -> tuple[SingleWords, Witness]:
+        """The same, and what the guest says of the time between the fork and this release."""
+        with self._released(instant_ns, witness=True) as (guest, words):
+            after = read_moment(guest.window)
+        return words, Witness.between(self.before, after)
+
+    @contextmanager
+    def _released(self, instant_ns: int, witness: bool = False) -> Iterator[tuple[Guest, SingleWords]]:
         with scratch(window.SIZE, self.otherwise) as folder, self.state.open("rb") as state:
             guest = Guest(self.boot, folder, self.stop)
             with guest.started("-incoming", "defer", limits=self.limits):
                 assert guest.monitor is not None
                 with guest.explained():
                     guest.monitor.load(state.fileno(), time.monotonic() + _LOAD_S)
-                    put_instant(guest.window, instant_ns)
-                    return _until_latency(guest, instant_ns)
+                    put_instant(guest.window, instant_ns, witness)
+                    words = _until_latency(guest, instant_ns)
+            yield guest, words
 
 
 def direct(saved: Snapshot, job: bytes, instant_ns: int, otherwise: Path, limits: Limits) -> SingleWords:
@@ -98,17 +112,17 @@ def forked(
         for attempt in range(_TRIES):
             beside = folder / str(attempt)
             beside.mkdir()
-            words = _save(saved, job, beside, otherwise, stop, limits)
-            if words is not None:
-                yield Fork(saved.boot, beside / _STATE, words, otherwise, stop, limits)
+            told = _save(saved, job, beside, otherwise, stop, limits)
+            if told is not None:
+                yield Fork(saved.boot, beside / _STATE, *told, otherwise, stop, limits)
                 return
         raise TargetError(NO_FORK(tries=_TRIES))
 
 
 def _save(
     saved: Snapshot, job: bytes, beside: Path, otherwise: Path, stop: threading.Event, limits: Limits
-) -> SingleWords | None:
-    """The guest's words if its clock was saved as it was; None if QEMU had moved it."""
+) -> tuple[SingleWords, GuestMoment] | None:
+    """What the guest says if its clock was saved as it was; None if QEMU had moved it."""
     image, path = beside / _IMAGE, beside / _STATE
     with storing(image):
         qcow2.create(image)
@@ -125,6 +139,7 @@ def _save(
                 words = read_single(guest.window)
                 if words.state != SingleState.STOPPED_BEFORE:
                     raise guest.failure(STOPPED_ELSEWHERE())
+                before = read_moment(guest.window)
                 guest.monitor.save(image, time.monotonic() + _SAVE_S)
                 guest.monitor.quit(time.monotonic() + _SAVE_S)
             guest.wait(time.monotonic() + _SAVE_S)
@@ -137,7 +152,7 @@ def _save(
     if not 0 <= clock_ns - words.clock_ns <= EXACT_NS:
         path.unlink()
         return None
-    return words
+    return words, before
 
 
 def _until_latency(guest: Guest, instant_ns: int) -> SingleWords:

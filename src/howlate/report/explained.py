@@ -18,6 +18,7 @@ SITE = "HOWLATE_DOCS"
 DOCS = "docs"
 
 _STATISTICS, _ACCOUNT = "statistics.md#in-the-summary", "statistics.md#the-account"
+_PROOF = "lab/prove.md#the-argument"
 _MISSES, _REPEATED = "statistics.md#deadline-misses", "report.md#repetitions-and-kernels"
 
 SHEETS = {
@@ -29,6 +30,7 @@ SHEETS = {
     "verdict": "verdict.md#when-it-is-pass-fail-inconclusive",
     "kernels": "lab/kernels.md",
     "differences": "lab/kernels.md",
+    "proofs": _PROOF,
     "findings": "doctor.md",
     "causes": "doctor.md",
     "list facts": "facts.md",
@@ -73,6 +75,7 @@ CHARTS = {
     "rising": _REPEATED,
     "runtime": _REPEATED,
     "history": "history.md#where-the-level-changes",
+    "landscape": _PROOF,
 }
 """By a figure's name, where it is not CHART."""
 
@@ -87,6 +90,7 @@ STATEMENTS = {
     "load": "loads/README.md",
     "deadline": _MISSES,
     "verdict": "verdict.md",
+    "proof": "lab/prove.md",
     "history": "history.md",
     "report.largest": _STATISTICS,
     "report.half": _STATISTICS,

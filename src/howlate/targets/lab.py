@@ -245,17 +245,13 @@ class LabTarget:
         recorded = RecordedCell(cell.id, self._before(cell, bench, modules), _argv(cell), activations)
         return replay(bench, recorded, wanted, Limits(_LOGGED * limit_s(cell), virtual_limit_s(cell)))
 
-    def single(self, machine: str, loads: tuple[str, ...], first_ns: int) -> tuple[Bench, list[list[str]]]:
-        """The bench and the job of a single release beside these loads, planned `first_ns` after its start."""
+    def single(self, machine: str, loads: tuple[str, ...]) -> tuple[Bench, Callable[[int], list[list[str]]]]:
+        """The bench of single releases beside these loads, and the job of one by how long after its start it is
+        planned, in ns."""
         bench = self._bench(machine)
         bench = _with_devices(bench, bench.devices_for(loads))
-        line = [
-            *(PROBE, "cyclic", "--single", "--policy=fifo:80", "--activations=1", f"--first={first_ns}ns"),
-            *(f"--load={load}" for load in loads),
-            *("--stream=stream", "--record=memory", "--quiet"),
-        ]
         before = [*bench.lines_for(loads), *self._loads[str(bench.label)]]
-        return bench, [*map(list, before), line]
+        return bench, lambda first_ns: [*map(list, before), _single(loads, first_ns)]
 
     def _before(self, cell: Cell, bench: Bench, modules: GuestModules) -> list[tuple[str, ...]]:
         """The lines of a job before its cell."""
@@ -412,6 +408,15 @@ def _argv(cell: Cell) -> list[str]:
     over."""
     own = {name: value for name, value in cell.parameters.items() if name not in _FORCED}
     return [PROBE, *arguments(cell.test, own), "--stream=stream", "--record=memory", "--quiet"]
+
+
+def _single(loads: Sequence[str], first_ns: int) -> list[str]:
+    """The line of a single release."""
+    return [
+        *(PROBE, "cyclic", "--single", "--policy=fifo:80", "--activations=1", f"--first={first_ns}ns"),
+        *(f"--load={load}" for load in loads),
+        *("--stream=stream", "--record=memory", "--quiet"),
+    ]
 
 
 def _lab_facts(bench: Bench) -> Mapping[str, Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from howlate.cli._complete import studies as complete_studies
 from howlate.cli.lab._archive import ArchiveOptions, archive_options, say
 from howlate.words.statement import rule
 
@@ -29,7 +31,14 @@ FROM_TOO_EARLY = rule(
     "--from must be more than 5ms: the guest stops there before the window",
     remedy="leave it out, or write --from 100ms",
 )
-NEEDS_KERNELS = rule("cli.prove-needs-kernels", "no kernels are named", remedy="write --kernels 6.1,6.1-rt")
+EMPTY_WINDOW = rule("cli.empty-window", "--window must be more than 0", remedy="write --window 200ms")
+PROVE_NEEDS_KERNELS = rule(
+    "cli.prove-needs-kernels", "no kernels are named", remedy="write --kernels 6.1,6.1-rt"
+)
+LOADS_TWICE = rule(
+    "cli.loads-twice", "the loads are the study's, or those of --load", remedy="leave out STUDY or --load"
+)
+JSON_AND_PAGE = rule("cli.json-and-page", "--out is for a page", remedy="leave out --out or --json")
 LEAD_NS = 5_000_000
 """Of probe/src/job/single.hpp."""
 _EXIT_CODES = {"within": 0, "kept": 0, "missed": 1}
@@ -39,8 +48,14 @@ _UNDECIDED = 5
 @click.command(
     epilog="Example: howlate lab prove --load memory-alloc:100 --kernels '6.1[preempt=none],6.1-rt' --window 200ms"
 )
+@click.argument("study", metavar="[STUDY]", required=False, shell_complete=complete_studies)
 @click.option("--load", "loads", multiple=True, metavar="LOAD", help="Beside this load; may be repeated.")
-@click.option("--kernels", default="", metavar="A,B,...", help="The kernels, as in `howlate lab run`.")
+@click.option(
+    "--kernels",
+    default="",
+    metavar="A,B,...",
+    help="The kernels, as in `howlate lab run` (default: those of the study).",
+)
 @click.option("--window", default="200ms", show_default=True, metavar="TIME", help="How long the window is.")
 @click.option(
     "--from",
@@ -59,49 +74,88 @@ _UNDECIDED = 5
 )
 @click.option("--jobs", type=click.IntRange(0), default=0, metavar="N", help="Guests at once.")
 @click.option("--no-cache", "fresh", is_flag=True, help="Probe again what is in the cache.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write a page (HTML) too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/prove.md).")
 @archive_options
 def command(
+    study: str | None,
     loads: tuple[str, ...],
     kernels: str,
-    window: str,
-    begin: str,
-    within: str,
-    deadline: str,
-    **others: object,
+    archive: ArchiveOptions,
+    out: Path | None,
+    as_json: bool,
+    **others: Any,
 ) -> int:
     """Find how late one release can be whose instant lies in a window of a guest's time, with none before it, and
-    bound it: no release of the window is later. Exit code 0: bounded as asked, 1: the deadline is missed, 5: neither
-    could be shown."""
-    from howlate.analysis.landscape import ReleaseWindow
-    from howlate.cli.verdict import duration_ns
+    bound it: no release of the window is later. The loads are those of STUDY (its id or a TOML file) or of --load.
+    Exit code 0: bounded as asked, 1: the deadline is missed, 5: neither could be shown."""
     from howlate.errors import UsageError
     from howlate.targets import LabOptions
     from howlate.targets.lab import open_lab
 
-    if not kernels:
-        raise UsageError(NEEDS_KERNELS())
-    goal = _goal(within, deadline)
-    first_ns, length_ns = duration_ns("--from", begin), duration_ns("--window", window)
-    if first_ns <= LEAD_NS:
-        raise UsageError(FROM_TOO_EARLY())
-    archive, jobs = others["archive"], others["jobs"]
-    assert isinstance(archive, ArchiveOptions) and isinstance(jobs, int)
-    target = open_lab(kernels, LabOptions(jobs=jobs), archive.opened(), say)
-    asked = _Asked(goal, ReleaseWindow(0, length_ns), first_ns, others["checks"], bool(others["fresh"]))
+    if as_json and out is not None:
+        raise UsageError(JSON_AND_PAGE())
+    landscapes = _landscapes(study, loads, kernels)
+    asked = ProofAsked.of(**others)
+    target = open_lab(landscapes.kernels, LabOptions(jobs=asked.jobs), archive.opened(), say)
     proofs = [
-        _proof(target, machine, load, asked) for machine in target.machines for load in loads or ("none",)
+        _proof(target, machine, load, asked) for machine in target.machines for load in landscapes.loads
     ]
-    _tell(proofs, bool(others["as_json"]))
-    return _exit_code(proofs)
+    _tell(proofs, out, as_json)
+    return exit_code(proofs)
 
 
-class _Asked:
-    def __init__(self, goal: Goal, window: object, first_ns: int, checks: object, fresh: bool) -> None:
-        from howlate.analysis.landscape import ReleaseWindow
+@dataclass(frozen=True)
+class LandscapesAsked:
+    """Whose landscapes are searched: each kernel's beside each load."""
 
-        assert isinstance(window, ReleaseWindow) and isinstance(checks, int)
-        self.goal, self.window, self.first_ns, self.checks, self.fresh = goal, window, first_ns, checks, fresh
+    kernels: str
+    loads: tuple[str, ...]
+
+
+def _landscapes(study: str | None, loads: tuple[str, ...], kernels: str) -> LandscapesAsked:
+    from howlate.errors import UsageError
+    from howlate.prepare import Asked, kernels_asked
+    from howlate.prove import loads_of
+    from howlate.studies import find_study
+
+    if study is not None:
+        if loads:
+            raise UsageError(LOADS_TWICE())
+        asked = Asked(find_study(study))
+        loads = loads_of(asked.study)
+        kernels = kernels or ",".join(kernels_asked(asked))
+    if not kernels:
+        raise UsageError(PROVE_NEEDS_KERNELS())
+    return LandscapesAsked(kernels, tuple(dict.fromkeys(loads)) or ("none",))
+
+
+@dataclass(frozen=True)
+class ProofAsked:
+    """The question, the same for all landscapes."""
+
+    goal: Goal
+    first_ns: int
+    length_ns: int
+    checks: int
+    jobs: int
+    fresh: bool
+
+    @classmethod
+    def of(
+        cls, window: str, begin: str, within: str, deadline: str, checks: int, jobs: int, fresh: bool
+    ) -> ProofAsked:
+        """Of the options."""
+        from howlate.cli.verdict import duration_ns
+        from howlate.errors import UsageError
+
+        goal = _goal(within, deadline)
+        first_ns, length_ns = duration_ns("--from", begin), duration_ns("--window", window)
+        if first_ns <= LEAD_NS:
+            raise UsageError(FROM_TOO_EARLY())
+        if length_ns <= 0:
+            raise UsageError(EMPTY_WINDOW())
+        return cls(goal, first_ns, length_ns, checks, jobs, fresh)
 
 
 def _goal(within: str, deadline: str) -> Goal:
@@ -122,23 +176,21 @@ def _goal(within: str, deadline: str) -> Goal:
     return Goal(within=share)
 
 
-def _proof(target: LabTarget, machine: str, load: str, asked: _Asked) -> Proof:
+def _proof(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> Proof:
+    from howlate.analysis.landscape import ReleaseWindow
     from howlate.analysis.proof import Landscape
     from howlate.prove import Prober, prove
 
     target.facts(machine)  # refuses parameters that the kernel does not know
-    bench, lines = target.single(machine, tuple(load.split("+")), asked.first_ns)
-    of = Landscape(machine, load, asked.first_ns, _goes_idle(load, bench.label.parameters))
-    with Prober(bench, lines, target.parallel, asked.fresh) as prober:
-        told = _progress(f"{machine}, {load}")
-        return prove(of, asked.goal, asked.window, asked.checks, prober, target.parallel, told)
+    bench, job = target.single(machine, tuple(load.split("+")))
+    of = Landscape(machine, load, asked.first_ns, bench.label.parameters)
+    window = ReleaseWindow(0, asked.length_ns)
 
+    def lines(at_ns: int) -> list[list[str]]:
+        return job(asked.first_ns + at_ns)
 
-def _goes_idle(load: str, parameters: Sequence[str]) -> bool:
-    """A load with a target of 100 % leaves no time idle."""
-    if {"nohz=off", "idle=poll"} & set(parameters):
-        return False
-    return not any(one.partition(",")[0].endswith(":100") for one in load.split("+"))
+    with Prober(bench, lines, window, target.parallel, asked.fresh) as prober:
+        return prove(of, asked.goal, asked.checks, prober, _progress(f"{machine}, {load}"))
 
 
 def _progress(name: str) -> Callable[[Search], None]:
@@ -167,20 +219,35 @@ def _progress(name: str) -> Callable[[Search], None]:
     return told
 
 
-def _tell(proofs: Sequence[Proof], as_json: bool) -> None:
-    from howlate.analysis.proof import SCOPE
-    from howlate.words.say import english, say, to_json
+def _tell(proofs: Sequence[Proof], out: Path | None, as_json: bool) -> None:
+    import json
+
+    from rich.console import Console
+
+    from howlate.report.document_terminal import print_document
+    from howlate.report.proofs import document, to_json_value
+    from howlate.report.sheet import TERMINAL
 
     if as_json:
-        rows = [proof.to_json() for proof in proofs]
-        scope = {"sentence": english(SCOPE()), "statements": [to_json(SCOPE())]}
-        click.echo(json.dumps({"schema": 1, **scope, "landscapes": rows}, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(to_json_value(proofs), indent=1, ensure_ascii=False))
         return
-    for proof in proofs:
-        click.echo(say(proof.sentence()))
-    click.echo(say(SCOPE()))
+    print_document(Console(highlight=False, markup=False), document(proofs, TERMINAL))
+    if out is not None:
+        _write_page(proofs, out)
 
 
-def _exit_code(proofs: Sequence[Proof]) -> int:
+def _write_page(proofs: Sequence[Proof], out: Path) -> None:
+    from howlate.report.explained import linked
+    from howlate.report.html import page
+    from howlate.report.proofs import document
+    from howlate.report.sheet import PAGE
+    from howlate.store.files import write_text
+
+    write_text(out, linked(page(document(proofs, PAGE)), out))
+    click.echo(out)
+
+
+def exit_code(proofs: Sequence[Proof]) -> int:
+    """1 where any deadline is missed, else 5 where anything could not be shown."""
     codes = {_EXIT_CODES.get(proof.ruling.value, _UNDECIDED) for proof in proofs}
     return 1 if 1 in codes else max(codes)

@@ -1,0 +1,160 @@
+"""Proofs of made landscapes: the whole question is asked, and no guest is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from howlate.analysis.landscape import Goal, Probed, ReleaseWindow
+from howlate.analysis.premises import GuestMoment, RealTimeThread, Witness
+from howlate.analysis.proof import Landscape, Proof, ProofRuling
+from howlate.cli.lab.prove import exit_code
+from howlate.errors import UsageError
+from howlate.prove import Prober, loads_of, prove
+from howlate.studies import find_study
+
+WINDOW = ReleaseWindow(0, 400_000)
+STOPPER = RealTimeThread(16, "migration/0", 1, 99, 1_000, 3)
+BUSY = Witness(0, 1_000_000, (STOPPER,), (0,))
+
+
+@dataclass
+class MadeProber(Prober):
+    """Answers from a function."""
+
+    latency_ns: Callable[[int], int]
+    said: Witness = BUSY
+    window: ReleaseWindow = WINDOW
+    jobs: int = 1
+    asked: list[int] = field(default_factory=list)
+
+    @property
+    def tiles(self) -> tuple[ReleaseWindow, ...]:
+        return (self.window,)
+
+    def witnesses(self) -> list[Witness]:
+        return [self.said]
+
+    def ask(self, at_ns: int) -> Future[Probed]:
+        self.asked.append(at_ns)
+        answer: Future[Probed] = Future()
+        answer.set_result(Probed(at_ns, self.latency_ns(at_ns)))
+        return answer
+
+    def note(self, probe: Probed) -> None:
+        pass
+
+    def all(self, instants_ns: Iterable[int]) -> list[Probed]:
+        return [self.ask(at_ns).result() for at_ns in instants_ns]
+
+
+def proved(latency_ns: Callable[[int], int], goal: Goal, said: Witness = BUSY, *parameters: str) -> Proof:
+    return prove(Landscape("6.1", "made", 0, parameters), goal, 60, MadeProber(latency_ns, said))
+
+
+def tooth(at_ns: int) -> int:
+    """The CPU is kept for 50 us in every 100."""
+    return 4_000 + max(0, 50_000 - at_ns % 100_000)
+
+
+def test_a_landscape_without_surprises_is_bounded_and_a_deadline_is_kept_or_missed() -> None:
+    within = proved(tooth, Goal(within=0.1))
+    kept, missed = proved(tooth, Goal(deadline_ns=60_000)), proved(tooth, Goal(deadline_ns=50_000))
+    assert [one.ruling for one in (within, kept, missed)] == [
+        ProofRuling.WITHIN,
+        ProofRuling.KEPT,
+        ProofRuling.MISSED,
+    ]
+    assert [exit_code([one]) for one in (within, kept, missed)] == [0, 0, 1]
+    assert exit_code([kept, missed, within]) == 1
+
+
+@pytest.mark.hypothesis
+@settings(max_examples=20)
+@given(st.integers(60, 10_000), st.integers(2, 50))
+def test_a_load_that_reacts_to_the_release_never_leaves_a_bound_below_what_it_does(
+    reaction_us: int, every: int
+) -> None:
+    """It holds the CPU where the release is in one of `every` stretches of 1 us."""
+
+    def reacting(at_ns: int) -> int:
+        return 4_000 + (reaction_us * 1_000 if at_ns // 1_000 % every == 0 else 0)
+
+    proof = proved(reacting, Goal(within=0.05))
+    if proof.claims:
+        assert proof.bound_ns >= reaction_us * 1_000
+
+
+def test_starts_far_out_of_order_withhold_the_bound() -> None:
+    """Every other 100 us the load sees the release come, and holds the CPU for 300 us."""
+    proof = proved(lambda at_ns: 304_000 if at_ns // 100_000 % 2 else 4_000, Goal(within=0.05))
+    assert proof.ruling is ProofRuling.WITHHELD
+    assert "later than one that was due after it" in proof.to_json()["sentence"]
+    assert exit_code([proof]) == 5
+
+
+def test_an_interrupt_at_an_absolute_instant_is_part_of_the_landscape() -> None:
+    """It comes at 80 us in every 100 and takes 15 us, whoever waits."""
+
+    def interrupted(at_ns: int) -> int:
+        free_ns = at_ns + tooth(at_ns)
+        until_ns = free_ns // 100_000 * 100_000 + 95_000
+        return (until_ns if until_ns - 15_000 <= free_ns < until_ns else free_ns) - at_ns
+
+    proof = proved(interrupted, Goal(within=0.1))
+    assert proof.ruling is ProofRuling.WITHIN
+    assert proof.bound_ns >= max(map(interrupted, range(WINDOW.first_ns, WINDOW.end_ns, 10)))
+
+
+ABOVE = RealTimeThread(90, "exe", 1, 90, 1_000, 4)
+DEADLINE = RealTimeThread(91, "dl", 6, 0, 1_000, 4)
+
+
+@pytest.mark.parametrize(
+    ("said", "parameters", "reason"),
+    [
+        (Witness(0, 10**6, (STOPPER, ABOVE), (0, 0)), (), "exe (FIFO 90) is above"),
+        (Witness(0, 10**6, (DEADLINE,), (0,)), (), "dl (DEADLINE) is above"),
+        (
+            Witness(0, 10**6, (STOPPER,), (2,)),
+            (),
+            "migration/0, which is above the measuring task, ran",
+        ),
+        (Witness(0, 10**6, (STOPPER,), (-1,)), (), "migration/0 (FIFO 99) is above"),
+        (Witness(30_000, 10**6, (), ()), (), "the CPU was idle for 30.000 µs of 1.000000 ms"),
+        (Witness(30_000, 10**6, (), ()), ("nohz=off",), ""),
+        (Witness(-1_000_000, 10**6, (), ()), (), ""),
+        (Witness(-2_000, 10**6, (STOPPER,), (0,)), (), ""),
+    ],
+)
+def test_a_broken_premise_withholds_the_bound_and_names_what_broke_it(
+    said: Witness, parameters: tuple[str, ...], reason: str
+) -> None:
+    proof = proved(tooth, Goal(within=0.1), said, *parameters)
+    assert proof.ruling is (ProofRuling.WITHHELD if reason else ProofRuling.WITHIN)
+    assert reason in proof.to_json()["sentence"]
+    assert (proof.to_json()["bound_ns"] is None) is bool(reason)
+
+
+def test_idle_time_is_what_no_task_ran_and_a_task_that_came_is_above_as_one_that_stayed() -> None:
+    later = RealTimeThread(16, "migration/0", 1, 99, 1_500, 5)
+    before = GuestMoment(1_000, 50_000, (STOPPER,))
+    between = Witness.between(before, GuestMoment(11_000, 57_000, (later, ABOVE)))
+    assert (between.idle_ns, between.of_ns, between.above, between.ran) == (
+        3_000,
+        10_000,
+        (STOPPER, ABOVE),
+        (2, -1),
+    )
+    assert Witness.between(before, GuestMoment(11_000, -1, ())).idle_ns is None
+
+
+def test_the_loads_of_a_study_are_those_of_its_axis() -> None:
+    assert loads_of(find_study("preemption-models")) == ("none", "memory-alloc:100", "hackbench")
+    with pytest.raises(UsageError, match="cyclic"):
+        loads_of(find_study("scheduler-tasks"))
