@@ -22,7 +22,7 @@ from itertools import pairwise
 EXPLORED = 64
 """The window is first divided into so many parts, because a larger value found early makes all later steps wider."""
 WHOLE_STEPS = 8
-"""A stretch of so few steps is not divided for a larger value's sake: a part of a step is lost where two parts meet."""
+"""A stretch of so few steps is not divided early: part of a step is lost where two parts meet."""
 FINEST_NS = 20
 """A stretch of fewer instants is not divided further."""
 
@@ -244,7 +244,11 @@ class Search:
         climbs = not self.goal.deadline_ns and latency_ns > self.found_ns / 2
         explores = stretch.length_ns > max(self.window.length_ns // EXPLORED, WHOLE_STEPS * step_ns)
         if step_ns < 1 or ((explores or climbs) and stretch.length_ns > 2 * step_ns):
-            return middle_ns if climbs or step_ns < 1 else stretch.end_ns - _rounded(stretch.length_ns // 2, step_ns)
+            return (
+                middle_ns
+                if climbs or step_ns < 1
+                else stretch.end_ns - _rounded(stretch.length_ns // 2, step_ns)
+            )
         # The probe that just leaves nothing open between itself and the end.
         return max(stretch.first_ns, stretch.end_ns - step_ns)
 
