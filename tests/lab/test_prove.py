@@ -17,17 +17,18 @@ from lab.equipped import Guest
 from lab.guests import LIMITS, RT, STANDARD, bench
 
 WINDOW = ReleaseWindow(0, 6_000_000)
+FIRST_NS = 20_000_000
 HOLD_NS = 500_000
 
 
-def single(on: Bench, load: str, *more: str) -> list[list[str]]:
-    """The job of a single release, 20 ms after its start."""
-    cell = [PROBE, "cyclic", "--single", "--policy=fifo:80", "--activations=1", "--first=20ms", *more]
+def single(on: Bench, load: str, first_ns: int = FIRST_NS) -> list[list[str]]:
+    """The job of a single release, so long after its start."""
+    cell = [PROBE, "cyclic", "--single", "--policy=fifo:80", "--activations=1", f"--first={first_ns}ns"]
     return [*map(list, on.lines_for([load])), [*cell, f"--load={load}", "--stream=stream", "--quiet"]]
 
 
 def proved(on: Bench, lines: list[list[str]], goal: Goal, checks: int, window: ReleaseWindow) -> Proof:
-    of = Landscape(str(on.label), "load", 20_000_000, on.label.parameters)
+    of = Landscape(str(on.label), "load", FIRST_NS, on.label.parameters)
     with Prober(on, lambda _: lines, window, 1, fresh=True) as prober:
         return prove(of, goal, checks, prober)
 
@@ -123,7 +124,7 @@ def test_a_task_above_the_measuring_one_and_an_idle_cpu_withhold_the_bound(
 ) -> None:
     """One guest breaks both premises: a load of priority 90 that leaves the CPU idle for most of the time."""
     on = bench(tmp_path / str(Label.parse(RT)), RT, snapshots=booted)
-    window = ReleaseWindow(0, 200_000)
+    window = ReleaseWindow(0, 60_000)
     proof = proved(on, single(on, "cpu:5,policy=fifo:90"), Goal(within=1.0), 0, window)
     assert proof.ruling is ProofRuling.WITHHELD
     said = proof.to_json()
@@ -150,7 +151,7 @@ def test_parts_of_a_window_have_forks_of_their_own(
     on = bench(tmp_path / str(Label.parse(RT)), RT, snapshots=booted)
 
     def lines(at_ns: int) -> list[list[str]]:
-        return single(on, "cpu:100", f"--first={20_000_000 + at_ns}ns")
+        return single(on, "cpu:100", FIRST_NS + at_ns)
 
     with Prober(on, lines, ReleaseWindow(0, 2_000_000), 1, fresh=True) as prober:
         first, second = prober.all([999_999, 1_000_000])

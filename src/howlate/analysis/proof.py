@@ -155,9 +155,11 @@ class Proof:
     @property
     def objections(self) -> list[Statement]:
         """Why no bound may be claimed, each once."""
-        said = [one for witness in self.witnesses for one in witness.objections(self.of.parameters)]
-        first_of_rule = {(one.rule, one.values.get("name")): one for one in reversed(said)}
-        return [*reversed(first_of_rule.values()), *of_order(self.excess_ns)]
+        said: dict[tuple[object, ...], Statement] = {}
+        for witness in self.witnesses:
+            for one in witness.objections(self.of.parameters):
+                said.setdefault((one.rule, one.values.get("name"), one.values.get("policy")), one)
+        return [*said.values(), *of_order(self.excess_ns)]
 
     @property
     def ruling(self) -> ProofRuling:
