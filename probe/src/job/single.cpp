@@ -91,8 +91,9 @@ class Single {
 
   static std::string line_of(const RealTimeThread& thread) {
     std::string line;
-    for (const long long number : {static_cast<long long>(thread.task.pid), thread.task.policy,
-                                   thread.task.priority, static_cast<long long>(thread.run_ns), thread.slices})
+    for (const long long number :
+         {static_cast<long long>(thread.task.pid), thread.task.policy, thread.task.priority,
+          static_cast<long long>(thread.run_ns), thread.slices})
       line += std::to_string(number) + ' ';
     return line + thread.task.name + '\n';
   }

@@ -16,7 +16,7 @@ namespace howlate {
 namespace {
 
 constexpr long long kernel_thread_flag = 0x00200000;  // PF_KTHREAD in a task's flags
-constexpr long long policy_deadline = 6;           // SCHED_DEADLINE, which not every libc names
+constexpr long long policy_deadline = 6;              // SCHED_DEADLINE, which not every libc names
 
 std::string folder_of(pid_t pid) {
   return "/proc/" + std::to_string(pid);

@@ -69,7 +69,7 @@ TEST_CASE("real-time threads are those of policy FIFO, RR and DEADLINE, with how
     fixture.write(folder + "/stat", stat_line(pid, "a b", 1, 0, 0, 0, 0, 0, 0, policy));
     fixture.write(folder + "/schedstat", "1500 7 3\n");
   };
-  thread(5, "0 0");   // OTHER
+  thread(5, "0 0");    // OTHER
   thread(16, "99 1");  // FIFO
   thread(17, "0 6");   // DEADLINE
   fixture.write("/proc/18/task/18/stat", stat_line(18, "c", 1, 0, 0, 0, 0, 0, 0, "1 2"));
