@@ -42,7 +42,7 @@ OTHER_INSTANT = rule(
 
 FORK_FORMAT = 2
 """Counted up when the host's steps from a fork to a probe's latency change."""
-_TRIES = 12
+_TRIES = 60
 EXACT_NS = 200
 """From where the guest reads its clock to where it stops are some 20 instructions of at most 8 ns. A clock that QEMU
 moved on is at a timer of the guest's, in all cases seen more than 0.2 ms later."""
