@@ -62,7 +62,7 @@ class ReleaseWindow:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Unprobed:
     """Instants that were not probed, from `first_ns` to `end_ns - 1`, and what none of them exceeds."""
 
     first_ns: int
@@ -75,16 +75,16 @@ class Stretch:
         return self.end_ns - self.first_ns
 
 
-def stretches(window: ReleaseWindow, probes: Sequence[Probed], eps_ns: int) -> list[Stretch]:
+def stretches(window: ReleaseWindow, probes: Sequence[Probed], eps_ns: int) -> list[Unprobed]:
     """Between neighbouring probes, in order. `probes`: ascending, each instant once."""
     between, first_ns = [], window.first_ns
     for probe in probes:
         end_ns = min(probe.at_ns, window.end_ns)
         if end_ns > first_ns:
-            between.append(Stretch(first_ns, end_ns, bound_at(first_ns, probe, eps_ns)))
+            between.append(Unprobed(first_ns, end_ns, bound_at(first_ns, probe, eps_ns)))
         first_ns = max(first_ns, probe.at_ns + 1)
     if first_ns < window.end_ns:
-        between.append(Stretch(first_ns, window.end_ns, math.inf))
+        between.append(Unprobed(first_ns, window.end_ns, math.inf))
     return between
 
 
@@ -164,7 +164,7 @@ class Search:
         """Each part of the window with its probes."""
         return divided(self.tiles or (self.window,), self.probes)
 
-    def stretches(self) -> list[Stretch]:
+    def stretches(self) -> list[Unprobed]:
         """Of all parts, in order."""
         return [stretch for tile, probes in self.parts() for stretch in stretches(tile, probes, self.eps_ns)]
 
@@ -204,13 +204,13 @@ class Search:
         """Whether a probe missed the deadline: nothing more is needed."""
         return bool(self.goal.deadline_ns) and self.found_ns > self.goal.deadline_ns
 
-    def open_stretches(self) -> list[Stretch]:
+    def open_stretches(self) -> list[Unprobed]:
         """Those above the aim, the highest bound first."""
         aim_ns = self.aim_ns
         above = [s for s in self.stretches() if s.bound_ns > aim_ns]
         return sorted(above, key=lambda stretch: (-stretch.bound_ns, stretch.first_ns))
 
-    def uncovered(self) -> list[Stretch]:
+    def uncovered(self) -> list[Unprobed]:
         """Above the aim, and too short to be divided."""
         return [stretch for stretch in self.open_stretches() if stretch.length_ns < FINEST_NS]
 
@@ -235,7 +235,7 @@ class Search:
         divisible = (s for s in self.open_stretches() if s.length_ns >= FINEST_NS or s.bound_ns == math.inf)
         return not self._asked and (self.refuted or not any(True for _ in divisible))
 
-    def _divide(self, stretch: Stretch) -> int:
+    def _divide(self, stretch: Unprobed) -> int:
         if stretch.bound_ns == math.inf:
             return stretch.end_ns - 1
         middle_ns = stretch.first_ns + stretch.length_ns // 2
