@@ -77,6 +77,17 @@ def test_cpus_that_were_not_set_aside_are_refused(word: str, isolated: str, quie
     assert check_in_force(label, {}, Path()) == ()  # a kernel without these files
 
 
+def test_cpus_that_are_not_there_are_the_reason_though_the_kernel_hands_the_parameter_over(
+    tmp_path: Path,
+) -> None:
+    """A kernel hands over an isolcpus= that names none of its CPUs, as if it did not know the parameter."""
+    (tmp_path / "vmlinuz").write_bytes(IMAGE + bytes(0x300))
+    facts = {HANDED: "isolcpus=1", "cpu.isolated": ""}
+    with pytest.raises(UsageError, match="isolcpus=1 is in force on no CPU") as refused:
+        check_in_force(Label.parse("6.1[isolcpus=1]"), facts, tmp_path / "vmlinuz")
+    assert "--cpus" in refused.value.remedy
+
+
 def test_what_cannot_be_known_is_not_claimed(tmp_path: Path) -> None:
     assert check("6.1[spectre_v2=off]", "spectre_v2=off", tmp_path) == ("spectre_v2=off",)
     words = "6.1[rcutree.kthread_prio=2 no.thing=1]"

@@ -85,6 +85,7 @@ class ImageNames:
 def check_in_force(label: Label, facts: Mapping[str, Any], vmlinuz: Path) -> tuple[str, ...]:
     """Refuse a parameter of `label` that the booted kernel did not know; return the parameters whose effect
     is unknown. `facts`: the values that the guest reported."""
+    _check_cpus(label, facts)  # first: a kernel also hands over an isolcpus= that names none of its CPUs
     handed = str(facts.get(HANDED) or "").split()
     unknown = [word for word in label.parameters if word in handed]
     if unknown:
@@ -92,7 +93,6 @@ def check_in_force(label: Label, facts: Mapping[str, Any], vmlinuz: Path) -> tup
         for word in unknown:
             if not known.holds(_name(word)):
                 raise _refusal(label, word, known)
-    _check_cpus(label, facts)
     in_force = set(str(facts.get(OF_MODULES) or "").split())
     dotted = [word for word in label.parameters if "." in _name(word) and word not in in_force]
     return tuple(word for word in label.parameters if word in unknown or word in dotted)
