@@ -108,6 +108,9 @@ def test_cells_of_two_speeds_are_compared_only_along_that_axis() -> None:
     with pytest.raises(UsageError, match=rf"unlike guests \({USUAL}, {SLOW}\)") as refused:
         compare([usual, slow])
     assert "--by guest" in refused.value.remedy
+    other = _labelled(lab_run({"6.1-rt": cells}, id="slow"), SLOW)
+    with pytest.raises(UsageError, match="unlike guests"):  # also where there are two sides
+        compare([usual, other])
     along = join([usual, slow], GUEST)
     assert [side.name for side in along.sides] == [str(USUAL), str(SLOW)]
     assert len(along.matched) == 1

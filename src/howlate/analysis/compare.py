@@ -142,9 +142,9 @@ def _one_side(contents: Sequence[RunContent], joined: Joined) -> Statement:
         return NO_CELL()
     if empty:
         return NO_CELL_IN(runs=empty)
-    guests = list(dict.fromkeys(place.labels.get(GUEST, str(USUAL)) for place in joined.places))
-    if len(contents) > 1 and len(guests) > 1:
-        return UNLIKE_GUESTS(guests=guests)
+    unlike = _unlike_guests(contents, joined)
+    if unlike is not None:
+        return unlike
     options = [f"--by {label}" for label in labels_that_vary(joined.places)]
     if len(contents) > 1:
         return NO_COMMON_POINT_ACROSS(options=options) if options else NO_COMMON_POINT()
@@ -152,14 +152,26 @@ def _one_side(contents: Sequence[RunContent], joined: Joined) -> Statement:
     return ONE_SIDE_ACROSS(side=side, options=options) if options else ONE_SIDE(side=side)
 
 
+def _unlike_guests(contents: Sequence[RunContent], joined: Joined) -> Statement | None:
+    """Why these runs have no place in common, if their guests are the reason. Guests with unlike CPUs are also
+    different machines, so there may be several sides."""
+    guests = list(dict.fromkeys(place.labels.get(GUEST, str(USUAL)) for place in joined.places))
+    if len(contents) < 2 or len(guests) < 2 or joined.matched:
+        return None
+    return UNLIKE_GUESTS(guests=guests)
+
+
 def compare(contents: Sequence[RunContent], by: str = KERNEL) -> Comparison:
-    """UsageError if there is nothing to compare, because there is only one side."""
+    """UsageError if there is nothing to compare: there is only one side, or runs of unlike guests share no place."""
     joined = join(contents, by)
     known = {
         run.study.reference: find_document(run.study.reference) for run in joined.runs if run.study.reference
     }
     if len(joined.sides) < 2 and not (joined.sides and known):
         raise UsageError(_one_side(contents, joined))
+    unlike = None if known else _unlike_guests(contents, joined)
+    if unlike is not None:
+        raise UsageError(unlike)
     names = labels_that_vary(joined.places)
     blocks = [block for place in joined.places for block in _blocks(joined, place, names, known)]
     kernels = _kernels(contents)
