@@ -135,3 +135,13 @@ def test_a_slow_guest_costs_less_and_busy_ones_more_and_each_has_time() -> None:
 def test_a_turn_without_several_cpus_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="one CPU"):
         open_lab("6.1", LabOptions(turn_ns=5_000), cache=tmp_path)
+
+
+def test_an_impossible_guest_is_refused_before_anything_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[str] = []
+    monkeypatch.setattr("howlate.targets.lab.make_ready", built.append)
+    with pytest.raises(NotPossibleError, match="arm64 has one CPU"):
+        open_lab("6.12@arm64", LabOptions(cpus=2), cache=tmp_path)
+    assert built == []

@@ -137,14 +137,14 @@ class LabTarget:
         self._needed: dict[tuple[str, tuple[str, ...], tuple[str, ...]], tuple[Bench, GuestModules]] = {}
         self._labels: dict[str, Label] = {str(label): label for label in labels}
         for arch in sorted({label.arch for label in self._labels.values()}):
-            make_ready(arch)  # before anything is fetched
+            self._make_ready(arch)  # before anything is fetched
             self._machine_of(arch).emulator()
         for path in options.own:
             label, kernel = own_kernel(str(path), cache)
             if str(label) in self._labels:
                 raise UsageError(LABEL_TWICE(label=label, path=split_own(str(path))[1]))
             check_own(kernel, say)
-            make_ready(label.arch)
+            self._make_ready(label.arch)
             self._labels[str(label)] = label
             self._benches[str(label)] = self._bench_of(label, kernel)
 
@@ -338,11 +338,18 @@ class LabTarget:
         """The loads that this machine's probe lists: a guest's probe is the same program."""
         return {load.name: load for load in LocalTarget(probe_path()).capabilities().loads}
 
+    def _make_ready(self, arch: str) -> None:
+        """Build what guests of an architecture need, which takes a minute, unless no such guest is possible."""
+        self._asked_machine(arch)
+        make_ready(arch)
+
+    def _asked_machine(self, arch: str) -> Machine:
+        own = self._options
+        return Machine.of(arch, own.clock, self._cpus, own.mips, own.turn_ns)
+
     def _machine_of(self, arch: str) -> Machine:
         """The machine of an architecture, with a QEMU that can do what is asked of it."""
-        own = self._options
-        machine = Machine.of(arch, own.clock, self._cpus, own.mips, own.turn_ns)
-        return with_emulator(machine, self._archive, self._cache, self._say)
+        return with_emulator(self._asked_machine(arch), self._archive, self._cache, self._say)
 
     def _bench_of(self, label: Label, kernel: Kernel) -> Bench:
         machine = self._machine_of(label.arch)
