@@ -25,8 +25,8 @@ from howlate.words.statement import rule
 
 FORK_LATE = rule(
     "lab.fork-late",
-    "the measuring task came to its stop {left_ns:time} before the window, and {least_ns:time} are needed",
-    remedy="choose another --from",
+    "the measuring task stopped {left_ns:time} before the window, and {least_ns:time} are needed",
+    remedy="choose a later --from: before it the guest lists its tasks, which takes 0.1 ms a task or more",
 )
 WOKE_EARLY = rule("lab.woke-early", "the task woke up before its release at {at_ns:exact}")
 OTHER_COURSE = rule(
