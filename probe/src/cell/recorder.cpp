@@ -185,7 +185,8 @@ void Recorder::open() {
     schedule.t0_ns = t0_ns + plan_.lanes[lane]->stagger_ns;
     lanes_record_[lane].counted = Schedule(schedule);
   }
-  if (plan_.schedule.window_on_ns != 0 || lanes_record_.empty()) releases_.reset();  // it spins, and is not waited for
+  const bool spins = plan_.schedule.window_on_ns != 0;
+  if (spins || lanes_record_.empty()) releases_.reset();
   if (releases_) releases_ = lanes_record_.front().counted;
   lanes_.open(plan_, t0_ns);
   t0_ns_.store(t0_ns, std::memory_order_release);

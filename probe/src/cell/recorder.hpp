@@ -97,7 +97,8 @@ class Recorder {
   Sink& sink_;
   Bell& bell_;
   std::vector<LaneRecord> lanes_record_;
-  std::optional<Schedule> releases_;  // of the first lane, where rounds are in its gaps; passed as far as the last round
+  // Of the first lane, where rounds are in its gaps; passed as far as the last round.
+  std::optional<Schedule> releases_;
   std::function<std::string(std::int64_t)> header_;
   std::function<void()> near_;  // empty when it was called
   std::vector<std::byte> opening_;

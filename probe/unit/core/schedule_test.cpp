@@ -146,7 +146,7 @@ TEST_CASE("an instant clear of the releases is as far from each as was asked, or
   CHECK(clear_of_releases(narrow, 100'060'000, 500'000) == 100'150'000);
 }
 
-TEST_CASE("with dither too no release is nearer than half its gap, and the instant is at most a gap and a half later") {
+TEST_CASE("with dither too no release is nearer than half its gap, and the instant is soon") {
   const ScheduleSpec spec{.t0_ns = 7, .period_ns = 300'000, .dither = true, .seed = 3};
   Schedule schedule(spec);
   for (std::int64_t instant = 0; instant < 3'000'000'000; instant += 50'000'000) {
