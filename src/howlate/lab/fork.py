@@ -23,7 +23,7 @@ from howlate.lab.cache import storing
 from howlate.lab.guest import NO_LIMIT, Boot, Guest
 from howlate.lab.scratch import scratch
 from howlate.lab.single import SingleState, SingleWords, put_instant, read_moment, read_single
-from howlate.lab.snapshot import Snapshot, begin_anew
+from howlate.lab.snapshot import Snapshot, begin_anew, saved_clock_ns
 from howlate.lab.watch import Limits
 from howlate.model.guest_cpus import SHIFTS
 from howlate.words.statement import rule
@@ -148,7 +148,8 @@ def _save(
             file.write(piece)
     image.unlink()
     with path.open("r+b") as whole, mmap.mmap(whole.fileno(), 0) as data:
-        clock_ns = begin_anew(data, SHIFTS[saved.boot.machine.mips])
+        clock_ns = saved_clock_ns(data, SHIFTS[saved.boot.machine.mips])
+        begin_anew(data, clock_ns)
     if not 0 <= clock_ns - words.clock_ns <= EXACT_NS:
         path.unlink()
         return None

@@ -303,24 +303,28 @@ def set_clock(state: Path, clock_ns: int, shift: int = 0) -> int:
     the section "replay": a record begins with the cell, and QEMU aborts if the two are not of one number.
     """
     with state.open("r+b") as file, mmap.mmap(file.fileno(), 0) as data:
-        moved_ns = begin_anew(data, shift, clock_ns + AFTER_NS) - clock_ns
+        moved_ns = saved_clock_ns(data, shift) - clock_ns
         if not 0 <= moved_ns <= AFTER_NS:
             raise TargetError(CLOCK_MOVED(moved_ns=moved_ns, most_ns=AFTER_NS))
+        begin_anew(data, clock_ns + AFTER_NS)
     return moved_ns
 
 
-def begin_anew(data: mmap.mmap, shift: int, clock_ns: int | None = None) -> int:
-    """Makes the number of instructions of a saved machine 0, there and in its record, and gives its clock, which
-    becomes `clock_ns` if that is given, and stays otherwise."""
+def saved_clock_ns(data: mmap.mmap, shift: int) -> int:
+    """The clock of a saved machine, whose instructions took 2 ^ shift ns."""
+    bias, instructions = _CLOCK.unpack_from(data, _only(data, _ICOUNT))
+    clock_ns: int = bias + (instructions << shift)
+    return clock_ns
+
+
+def begin_anew(data: mmap.mmap, clock_ns: int) -> None:
+    """Sets the clock of a saved machine, and the number of its instructions to 0, there and in its record."""
     at, record_at = _only(data, _ICOUNT), _only(data, _REPLAY)
-    bias, instructions = _CLOCK.unpack_from(data, at)
-    was_ns: int = bias + (instructions << shift)
     begun = _BEGUN.get(int.from_bytes(data[record_at : record_at + 4], "big"))
     if begun is None:
         raise TargetError(CLOCK_NOT_FOUND())
-    _CLOCK.pack_into(data, at, was_ns if clock_ns is None else clock_ns, 0)
+    _CLOCK.pack_into(data, at, clock_ns, 0)
     data[record_at + 4 : record_at + 4 + len(begun)] = begun
-    return was_ns
 
 
 def _only(data: mmap.mmap, mark: bytes) -> int:
