@@ -24,7 +24,7 @@ _MOST_CALLERS = 5
 SAMPLE = rule(
     "why.sample",
     "{cell}, release {release} of {activations}: {latency_ns:time} late, played again with the same samples. "
-    "{instructions} instructions were executed from the release to the time stamp.",
+    "Instructions executed from the release to the time stamp: {instructions:count}.",
 )
 HALTED_FOR = rule("why.halted-for", "The CPU was halted for {halted_ns:time} of it.")
 
