@@ -329,6 +329,26 @@ def test_virtual_time_is_exact_for_its_seeds() -> None:
     assert tolerated.outcome is PASS and tolerated.rate.upper == 1 / 16_000
 
 
+def test_below_the_labs_resolution_only_what_is_later_than_it_decides() -> None:
+    """In a guest of several CPUs turns can make or hide a miss of a shorter deadline."""
+    runs = [quiet(2_000, seed) for seed in range(8)]
+    below = made_evidence(DEADLINE_NS, *runs, virtual=True, lab_resolution_ns=2 * DEADLINE_NS)
+    found = verdict(below, Question(DEADLINE_NS))
+    assert found.outcome is INCONCLUSIVE and found.needed_s is None
+    assert "below the lab's resolution of 400 µs" in text(below, found.asked)
+    assert "Measuring longer under these conditions will not decide it" in text(below, found.asked)
+    assert [english(told) for told in limits([found])] == [
+        "The shortest deadline that passes is 400 µs, exactly for these seeds: the lab's resolution, below which "
+        "nothing is said."
+    ]
+    fine = made_evidence(DEADLINE_NS, *runs, virtual=True, lab_resolution_ns=DEADLINE_NS)
+    assert verdict(fine, Question(DEADLINE_NS)).outcome is PASS
+    runs[3][7] = 3 * DEADLINE_NS
+    missed = made_evidence(DEADLINE_NS, *runs, virtual=True, lab_resolution_ns=2 * DEADLINE_NS)
+    assert verdict(missed, Question(DEADLINE_NS)).outcome is FAIL
+    assert verdict(missed, Question(DEADLINE_NS, miss_rate=1e-3)).outcome is INCONCLUSIVE
+
+
 def test_several_rows_fail_by_their_worst() -> None:
     kept = verdict(made_evidence(DEADLINE_NS, quiet(), name="none"), Question(DEADLINE_NS))
     late = made_evidence(DEADLINE_NS, quiet() * 100, name="disk")

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from howlate.analysis.deadline import together
 from howlate.analysis.groups import Group
+from howlate.analysis.resolution import resolution_ns
 from howlate.analysis.valid import STEAL
 from howlate.model.columns import RESPONSE
+from howlate.model.guest_cpus import GUEST, GuestCpus
 from howlate.model.knowledge import EVERYTHING, Knowledge
 from howlate.model.summary import WATCHED, CellSummary, ColumnSummary, DeadlineSummary
 from howlate.model.tail import TailSummary
@@ -34,6 +36,8 @@ class Evidence:
     """In how many boots of the machine it was measured."""
     virtual: bool = False
     """In virtual time, where a repetition is a seed and comes out the same each time."""
+    lab_resolution_ns: int = 0
+    """In a guest of several CPUs: a shorter time may come from the CPUs' turns (analysis/resolution.py)."""
     trials: bool = True
     """Its samples are answers to releases, or data points. False of a test that waits for events: what it counts are
     the events, so a rate of misses has no meaning."""
@@ -104,6 +108,7 @@ def evidence_of(
         repetitions=len(cells),
         boots=len(cells) if boots or virtual else 1,
         virtual=virtual,
+        lab_resolution_ns=resolution_ns(GuestCpus.parse(cells[0].labels.get(GUEST, ""))),
         trials=not any(WATCHED in cell.outcomes for cell in cells),
         tails=tuple(cell.tail for cell in cells),
         samples=tuple((column.count or 0) if column is not None else 0 for column in columns),

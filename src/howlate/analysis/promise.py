@@ -244,6 +244,11 @@ LIMITS_EXACT = rule(
     "The longest deadline that fails is {fails_ns:asked}, the shortest that passes {passes_ns:asked}, exactly for "
     "these seeds.",
 )
+LIMIT_RESOLUTION = rule(
+    "verdict.limit-resolution",
+    "The shortest deadline that passes is {passes_ns:asked}, exactly for these seeds: the lab's resolution, below "
+    "which nothing is said.",
+)
 LIMIT_NONE = rule(
     "verdict.limit-none",
     "No deadline passes: {count:count} release was never served, which misses every one.",
@@ -492,7 +497,13 @@ def limits(verdicts: Sequence[Verdict]) -> list[Statement]:
         return []
     if unserved := sum(verdict.evidence.deadline.unserved for verdict in verdicts):
         return [LIMIT_NONE(count=unserved)]
-    values = {"fails_ns": _rounded(max(maxima) - 1, up=False), "passes_ns": _rounded(max(beyond), up=True)}
+    least_ns = max(verdict.evidence.lab_resolution_ns for verdict in verdicts)
+    values = {
+        "fails_ns": _rounded(max(maxima) - 1, up=False),
+        "passes_ns": max(least_ns, _rounded(max(beyond), up=True)),
+    }
+    if max(maxima) < least_ns:
+        return [LIMIT_RESOLUTION(passes_ns=least_ns)]
     if open_ := [why for verdict in verdicts for why in forbids_limits(verdict)]:
         return [LIMIT_FAILS(fails_ns=values["fails_ns"], reasons=tuple(dict.fromkeys(open_)))]
     if verdicts[0].evidence.virtual:

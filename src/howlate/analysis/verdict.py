@@ -68,6 +68,11 @@ STOLEN = rule(
     "The hypervisor took {share:percent} of the measuring CPUs' time; above {most:percent} there is no verdict.",
 )
 SEEN = rule("verdict.seen", "the deadline was missed already, so what was seen bounds nothing below it")
+BELOW_RESOLUTION = rule(
+    "verdict.below-resolution",
+    "the deadline is below the lab's resolution of {least_ns:time}: this guest's CPUs execute in turns, which can "
+    "make a miss or hide one (a shorter --turn is finer)",
+)
 NOTHING_LEFT = rule("verdict.nothing-measured", "Nothing was measured.")
 
 
@@ -184,11 +189,15 @@ def too_few(verdict: Verdict) -> bool:
     return bool(why) and why <= {TOO_FEW.id, TOO_SHORT.id}
 
 
+_OF_DEADLINE = (SEEN.id, COARSE.id, BELOW_RESOLUTION.id)
+"""What forbids with one deadline, and not with a longer one."""
+
+
 def forbids_limits(verdict: Verdict) -> list[Statement]:
     """What keeps every deadline from passing: what forbids the bound on the next stretch whatever the deadline is, or
     runs that differ and are too few to be its blocks."""
     evidence, confidence = verdict.evidence, verdict.asked.confidence
-    forbids = [why for why in verdict.stretch.forbids if why.rule not in (SEEN.id, COARSE.id)]
+    forbids = [why for why in verdict.stretch.forbids if why.rule not in _OF_DEADLINE]
     too_few_runs = next_stretch_confidence(evidence.repetitions, 1) < confidence - 1e-9
     return forbids or (runs_differ(evidence) if verdict.stretch.blocks == "runs" and too_few_runs else [])
 
@@ -471,4 +480,15 @@ def _exact(evidence: Evidence, asked: Question) -> Verdict:
             needed_s = (seeds - evidence.repetitions) * evidence.seconds / evidence.repetitions
     forbids = (SEEN(),) if counts.misses else ()
     stretch = StretchVerdict(outcome, forbids, needed_s, horizon_s, confidence, "seeds")
+    if _too_fine(evidence, asked):
+        open_, why = Ruling.INCONCLUSIVE, (BELOW_RESOLUTION(least_ns=evidence.lab_resolution_ns),)
+        turns = replace(stretch, outcome=open_, forbids=why, needed_s=None, bound=False)
+        return Verdict(open_, asked, evidence, RateVerdict(open_, why), turns)
     return Verdict(_together([rate.outcome, outcome]), asked, evidence, rate, stretch)
+
+
+def _too_fine(evidence: Evidence, asked: Question) -> bool:
+    """Whether turns may decide. What is later than the resolution is the kernel's, and misses any deadline below."""
+    least_ns, counts = evidence.lab_resolution_ns, evidence.deadline
+    is_missed = counts.unserved > 0 or (counts.misses > 0 and (evidence.max_ns or 0) >= least_ns)
+    return counts.deadline_ns < least_ns and not (is_missed and not asked.miss_rate)
