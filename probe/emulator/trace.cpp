@@ -5,7 +5,7 @@
 //
 // The plan, a file of lines:
 //   window FROM TO     log from FROM ns to TO ns of the virtual clock; sorted, disjoint
-//   anchor NS          how often the clock is noted within a window
+//   anchor NS          how often the clock is noted within a window; it is noted too whenever the CPU goes on after a halt
 //   switch ADDRESS     note the first two arguments of the function there: the tasks of the kernel's __switch_to
 //   count BASE PLACE   the preemption count is at the address *BASE + PLACE; amd64, whose code names it as %gs:PLACE
 // Three files are written, OUT.pc, OUT.code and OUT.marks:
@@ -20,11 +20,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 extern "C" {
 
@@ -72,6 +74,7 @@ Qemu qemu;
 PluginId plugin;
 bool is_x86 = false, logs = false;
 bool looks = false, counts = false;  // what is to be read before the next instruction
+bool halted = false;                 // the CPU has executed what may halt it
 Window windows[most_windows];
 int count = 0, next = 0;
 std::uint64_t switch_address = 0, count_base = 0, count_place = 0, count_address = 0;
@@ -143,7 +146,21 @@ void note_switch() {
                value_of(text, is_x86 ? "RDI=" : "X00="), value_of(text, is_x86 ? "RSI=" : "X01="));
 }
 
-enum Look : unsigned { first_of_block = 1, flags_after = 2, count_after = 4, switches_here = 8 };
+// The clock cannot be read within a block: the timer has expired, so QEMU leaves the code after this block, and `tick` reads it.
+// Without that two halts may lie between two readings, and nothing tells which of them took how long.
+void note_wake_up() {
+  halted = false;
+  qemu.timer_mod_ns(timer, 0);
+}
+
+enum Look : unsigned {
+  first_of_block = 1,
+  flags_after = 2,
+  count_after = 4,
+  switches_here = 8,
+  halts_here = 16,
+  all_looks = 31
+};
 
 // QEMU keeps the CPU's state in registers of the host's within a block, so it is read before the first of the next one.
 template <unsigned what>
@@ -156,20 +173,23 @@ void executed(unsigned, void* data) {
   if constexpr ((what & first_of_block) != 0) {
     if (looks) note_flags();
     looks = false;
+    if (halted) note_wake_up();
   }
   if constexpr ((what & switches_here) != 0) note_switch();
   std::fwrite(&pc, sizeof pc, 1, pcs);
   ++logged;
   if constexpr ((what & flags_after) != 0) looks = true;
   if constexpr ((what & count_after) != 0) counts = true;
+  if constexpr ((what & halts_here) != 0) halted = true;
 }
 
 using Call = void (*)(unsigned, void*);
-constexpr Call calls[] = {
-    executed<0>,  executed<1>,  executed<2>,  executed<3>,  executed<4>,  executed<5>,
-    executed<6>,  executed<7>,  executed<8>,  executed<9>,  executed<10>, executed<11>,
-    executed<12>, executed<13>, executed<14>, executed<15>,
-};
+template <std::size_t... whats>
+constexpr std::array<Call, sizeof...(whats)> calls_for(std::index_sequence<whats...>) {
+  return {executed<whats>...};
+}
+
+constexpr auto calls = calls_for(std::make_index_sequence<all_looks + 1>());
 
 // popf, iret; on arm64 a write to daif, eret.
 bool changes_flags(const unsigned char* bytes, std::size_t size) {
@@ -178,6 +198,15 @@ bool changes_flags(const unsigned char* bytes, std::size_t size) {
   std::uint32_t word = 0;
   std::memcpy(&word, bytes, sizeof word);
   return (word & 0xffffffe0U) == 0xd51b4220U || word == 0xd69f03e0U;
+}
+
+// hlt, mwait; on arm64 wfi, wfe.
+bool may_halt(const unsigned char* bytes, std::size_t size) {
+  if (is_x86)
+    return bytes[0] == 0xf4 || (size == 3 && bytes[0] == 0x0f && bytes[1] == 0x01 && bytes[2] == 0xc9);
+  std::uint32_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return (word & 0xffffffdfU) == 0xd503205fU;
 }
 
 // An instruction with a place in the CPU's own data, relative to itself: %gs, an opcode of one byte or of two (0f),
@@ -205,10 +234,10 @@ void translated(PluginId, qemu_plugin_tb* tb) {
     std::fprintf(codes, "%" PRIx64 " ", pc);
     for (std::size_t at = 0; at < length; ++at) std::fprintf(codes, "%02x", bytes[at]);
     std::fputc('\n', codes);
-    const unsigned what = (index == 0 ? first_of_block : 0U) |
-                          (changes_flags(bytes, length) ? flags_after : 0U) |
-                          (touches_count(bytes, length, pc) ? count_after : 0U) |
-                          (pc == switch_address && pc != 0 ? switches_here : 0U);
+    const unsigned what =
+        (index == 0 ? first_of_block : 0U) | (changes_flags(bytes, length) ? flags_after : 0U) |
+        (touches_count(bytes, length, pc) ? count_after : 0U) | (may_halt(bytes, length) ? halts_here : 0U) |
+        (pc == switch_address && pc != 0 ? switches_here : 0U);
     qemu_plugin_register_vcpu_insn_exec_cb(insn, calls[what], 0, reinterpret_cast<void*>(pc));
   }
 }
@@ -225,7 +254,7 @@ void tick(void*) {
   if (!logs) {
     std::fprintf(marks, "%" PRIu64 " begin %" PRId64 "\n", logged, now);
     note_state();
-    logs = true;
+    logs = halted = true;  // the CPU may be halted now
     qemu_plugin_reset(plugin, begin);
   } else if (now < window.to_ns) {
     std::fprintf(marks, "%" PRIu64 " at %" PRId64 "\n", logged, now);
@@ -234,7 +263,7 @@ void tick(void*) {
     std::fflush(pcs);
     std::fflush(codes);
     std::fflush(marks);
-    logs = looks = counts = false;
+    logs = looks = counts = halted = false;
     qemu_plugin_reset(plugin, end);
     if (++next == count) return;
     qemu.timer_mod_ns(timer, windows[next].from_ns);

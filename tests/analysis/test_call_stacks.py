@@ -95,3 +95,12 @@ def test_the_clock_jumps_where_the_cpu_halts_and_nowhere_else() -> None:
     steps[1] = ("work", 1, PLAIN)
     with pytest.raises(DamagedError, match="not explained"):
         _ = execution(steps, anchors=[(0, 1000), (3, 1103)]).times_ns
+
+
+def test_each_halt_takes_the_time_until_the_clock_was_noted_after_it() -> None:
+    around = [("work", 1, HALT), ("work", 2, PLAIN)]
+    steps = [("work", 0, PLAIN), *around, *around]
+    noted = [(0, 1000), (3, 1103), (5, 1155)]
+    assert execution(steps, noted).times_ns.tolist() == [1000, 1001, 1102, 1103, 1154, 1155]
+    with pytest.raises(DamagedError, match="not explained"):  # which of the two halts was the longer one?
+        _ = execution(steps, [(0, 1000), (5, 1155)]).times_ns

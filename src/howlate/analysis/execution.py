@@ -1,7 +1,8 @@
 """What a guest executed, instruction by instruction: when each was, of what kind, and in which function.
 
 Virtual time is the number of instructions, and jumps where the CPU is halted. The log has the clock every now
-and then; between two such anchors the instructions must account for all of the time, or the log is refused. An
+and then, and after each halt; between two such anchors the instructions and one halt must account for all of the
+time, or the log is refused. An
 instruction that ends in an exception is in the log twice (once more when the exception is over), and counts once.
 """
 
@@ -171,13 +172,13 @@ class Execution:
         began_ns = int(anchors[0, 1])
         for place in np.nonzero(jumps)[0]:
             jump, (before, until) = int(jumps[place]), map(int, anchors[place : place + 2, 0])
-            last = int(np.searchsorted(halts, until)) - 1
-            if jump > 0 and last < 0 and before == 0 and self._woke_up:
+            within = halts[np.searchsorted(halts, before - 1) : np.searchsorted(halts, until)]
+            if jump > 0 and len(within) == 0 and before == 0 and self._woke_up:
                 began_ns += jump
-            elif jump < 0 or last < 0 or halts[last] < before - 1:
+            elif jump < 0 or len(within) != 1:
                 raise DamagedError(TIME_UNEXPLAINED(ns=jump))
             else:
-                costs[halts[last]] += jump
+                costs[within[0]] += jump
         times: Integers = np.concatenate([[0], np.cumsum(costs)]) + began_ns
         return times
 

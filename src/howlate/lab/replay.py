@@ -67,12 +67,6 @@ _MOST_PPM = 10
 """A kernel that has been idle corrects its clock by up to 4 parts in a million for the next half second
 (measured)."""
 _STREAM = ("--stream=stream", "--record=memory", "--quiet")
-_UNCHECKED = 4
-"""So many samples at the beginning of a cell have no neighbour that they are compared with."""
-_STRAY_NS = 3_000
-"""How far a time stamp of the calibration may be from where the others place it."""
-_MATCHED = 0.6
-"""So many of its time stamps must be where they should be, as a share."""
 _CLOCKS = "clocks"
 _EVER = 1 << 62
 _LIMITS = Limits(600.0)
@@ -165,13 +159,10 @@ def _replayed(activation: Activation, found: _Found, step_ns: int) -> ReplayedAc
 
 def _neighbour(all_of_them: Sequence[Activation], activation: Activation) -> Activation:
     """The one after an activation, or before the last, of the same thread: so near that the two clocks agree
-    on the time between. The first ones have none: a saved guest corrects its clock by
-    microseconds at its first ticks."""
+    on the time between. The only one is its own."""
     same = [each for each in all_of_them if each.thread == activation.thread]
     place = same.index(activation)
-    if place < _UNCHECKED or len(same) < _UNCHECKED + 2:
-        return activation
-    return same[place + 1] if place + 1 < len(same) else same[place - 1]
+    return same[place + 1] if place + 1 < len(same) else same[max(0, place - 1)]
 
 
 def _must_be_equal(cell: RecordedCell, again: Activations) -> None:
@@ -247,17 +238,26 @@ def _ahead_ns(bench: Bench, symbols: Symbols) -> int:
     calibrating = streamed_activations(lines[-1].files.get("stream", b""))
     stamps_ns = np.array([calibrating.t0_ns + _stamp_ns(each) for each in calibrating.each])
     reads_ns = _stamps(_execution(bench, symbols, logs[0]))[1]
+    ahead_ns = clocks_apart_ns(stamps_ns, reads_ns, bench.kernel.arch)
+    if ahead_ns is None:
+        raise TargetError(STAMP_NOT_FOUND(cell=bench.label))
+    with storing(place):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps({"ahead_ns": ahead_ns}))
+    return ahead_ns
+
+
+def clocks_apart_ns(stamps_ns: Integers, reads_ns: Integers, arch: str) -> int | None:
+    """How far the clock of the time stamps is ahead of that of the readings; None unless each time stamp has its
+    reading. The releases were dithered, so no other readings have the same distances."""
+    middle_ns = int(stamps_ns[len(stamps_ns) // 2])
+    allowed_ns = np.array([_most_off_ns(int(stamp) - middle_ns, arch) for stamp in stamps_ns])
     for first in reads_ns:
-        ahead_ns = int(
-            stamps_ns[len(stamps_ns) // 2] - first
-        )  # dithered, so that no other reading of the clock has the same distances
+        ahead_ns = middle_ns - int(first)
         off_ns = np.abs(reads_ns[:, np.newaxis] - (stamps_ns - ahead_ns)).min(axis=0)
-        if np.count_nonzero(off_ns <= _STRAY_NS) >= _MATCHED * len(stamps_ns):
-            with storing(place):
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_text(json.dumps({"ahead_ns": ahead_ns}))
+        if np.all(off_ns <= allowed_ns):
             return ahead_ns
-    raise TargetError(STAMP_NOT_FOUND(cell=bench.label))
+    return None
 
 
 def _most_off_ns(apart_ns: int, arch: str) -> int:
