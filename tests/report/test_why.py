@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from io import StringIO
 
 from rich.console import Console
@@ -10,7 +11,7 @@ from howlate.analysis.lateness import Lateness, LatePart, PartKind, Reason
 from howlate.report.document_terminal import print_document
 from howlate.report.flame import boxes
 from howlate.report.stacks import collapsed, speedscope
-from howlate.report.why import document, why_json
+from howlate.report.why import document, parts_sheet, why_json
 from howlate.report.why_page import page
 
 WORK = ("work",)
@@ -33,6 +34,18 @@ def test_the_terminal_shows_the_parts_and_the_functions() -> None:
     assert "none, release 3 of 50: 100 ns late" in text
     assert "work went on, and was not preempted: preemption switched off (30 ns)" in text
     assert "lock;it < work 0.030 0.030" in text
+
+
+def test_parts_that_come_again_and_again_are_one_line_that_says_how_often() -> None:
+    tick = LatePart(PartKind.INTERRUPT, 0, 2, "tick", ("tick",), "asm_tick")
+    many = replace(LATENESS, parts=(*(HELD, tick) * 9, HELD, PROGRAM))
+    sheet = parts_sheet(many)
+    assert [column.key for column in sheet.columns] == ["what", "count", "from", "took"]
+    held, amid, program = sheet.records()
+    assert (held["count"], held["took"]) == ("10", "0.900") and "(300 ns)" in held["what"]
+    assert (amid["what"], amid["count"], amid["took"]) == ("amid this: the interrupt asm_tick", "9", "0.018")
+    assert program["count"] == "1"
+    assert [column.key for column in parts_sheet(LATENESS).columns] == ["what", "from", "took"]
 
 
 def test_json_has_every_part_exactly() -> None:

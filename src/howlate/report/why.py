@@ -8,6 +8,7 @@ from typing import Any
 
 from howlate.analysis.explained import Explained
 from howlate.analysis.lateness import Function, Lateness, LatePart, PartKind, Reason
+from howlate.analysis.timeline import Line, timeline
 from howlate.report import sheet as sheets
 from howlate.report.document import Document, Item, Section, Texts
 from howlate.report.sheet import Sheet
@@ -38,6 +39,7 @@ SCHEDULER = rule("why.scheduler", "the scheduler, called by {function}")
 SWITCH = rule("why.switch", "the switch to the task")
 RETURN = rule("why.return", "from the scheduler back to the program")
 PROGRAM = rule("why.program", "the program, until it read the clock")
+AMID = rule("why.amid", "amid this: {what}")
 
 REASON_MASKED = rule("why.reason-masked", "interrupts off ({ns:time})")
 REASON_SOFTIRQ = rule("why.reason-softirq", "a softirq ({ns:time})")
@@ -81,6 +83,12 @@ def part_statement(part: LatePart) -> Statement:
     return _PARTS[part.kind](part)
 
 
+def line_statement(line: Line) -> Statement:
+    """What a line of the timeline went to."""
+    told = part_statement(line.part)
+    return AMID(what=told) if line.is_amid else told
+
+
 def _caller_of_scheduler(part: LatePart) -> str:
     """The first function that is not the scheduler's own."""
     above = list(part.stack)
@@ -116,17 +124,20 @@ def _section(explained: Explained, number: int) -> Section:
 
 
 def parts_sheet(lateness: Lateness, key: str = "parts") -> Sheet:
-    """The timeline."""
-    parts = lateness.parts
+    """The timeline, in few lines."""
+    lines = timeline(lateness.parts)
+    parts = [line.part for line in lines]
+    counts = sheets.numbers("count", _("times"), [line.count for line in lines])
     return Sheet(
         key,
         _("Where the time went"),
         (
-            sheets.labels("what", _("what"), [say(part_statement(part)) for part in parts]),
+            sheets.labels("what", _("what"), [say(line_statement(line)) for line in lines]),
+            *([counts] if any(line.count > 1 for line in lines) else []),
             sheets.times("from", _("from [µs]"), [part.from_ns for part in parts], _UNIT),
             sheets.times("took", _("took [µs]"), [part.ns for part in parts], _UNIT),
         ),
-        tuple(sheets.Row() for _part in parts),
+        tuple(sheets.Row() for _line in lines),
     )
 
 
