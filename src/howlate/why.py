@@ -31,6 +31,11 @@ NO_SUCH_CELL = rule(
     "{run} has no whole cell {cell}{hint}",
     remedy="`howlate show --cells {run}` lists them",
 )
+NOT_MEASURED_ON = rule(
+    "why.not-measured-on",
+    "{run} has no whole cell on {kernel} that is otherwise as {cell}{hint}",
+    remedy="`howlate show --cells {run}` lists them",
+)
 OTHER_GUEST = rule(
     "why.other-guest",
     "{run} was measured in another guest of {kernel}: by another build of the probe, of QEMU or of the kernel",
@@ -47,18 +52,45 @@ class Chosen:
     wanted: tuple[Activation, ...]
 
 
-def choose(folder: RunFolder, run: Run, wanted: str, worst: int) -> list[Chosen]:
-    """The worst activations of the cells that are named by their id or a part of it; of all cells for ""."""
+def choose(folder: RunFolder, run: Run, wanted: str, worst: int, without: str = "") -> list[Chosen]:
+    """The worst activations of the cells that are named by their id or a part of it; of all cells for "". Those
+    of the kernel `without` are left out."""
     if not run.virtual or not run.machines:
         raise UsageError(NOT_IN_THE_LAB(run=folder.path))
-    whole = set(folder.whole_cells(run))
-    cells = [cell for cell in run.plan.cells if cell.id in whole]
+    cells = [cell for cell in _whole_cells(folder, run) if not without or _kernel(cell) != without]
     named = [cell for cell in cells if cell.id == wanted] or [cell for cell in cells if wanted in cell.id]
     if not named:
         raise UsageError(
             NO_SUCH_CELL(run=folder.path, cell=wanted, hint=suggestion(wanted, {cell.id for cell in cells}))
         )
-    likely = sorted(named, key=lambda cell: -_largest_ns(folder, cell))[:worst]
+    return _worst_of(folder, named, worst)
+
+
+def choose_against(folder: RunFolder, run: Run, one: Cell, kernel: str) -> Chosen:
+    """The worst activation of another kernel's cells that are otherwise as this one."""
+    cells = _whole_cells(folder, run)
+    alike = [cell for cell in cells if _kernel(cell) == kernel and _other_labels(cell) == _other_labels(one)]
+    if not alike:
+        hint = suggestion(kernel, {_kernel(cell) for cell in cells} - {_kernel(one)})
+        raise UsageError(NOT_MEASURED_ON(run=folder.path, kernel=kernel, cell=one.id, hint=hint))
+    return _worst_of(folder, alike, 1)[0]
+
+
+def _whole_cells(folder: RunFolder, run: Run) -> list[Cell]:
+    whole = set(folder.whole_cells(run))
+    return [cell for cell in run.plan.cells if cell.id in whole]
+
+
+def _kernel(cell: Cell) -> str:
+    return cell.labels.get("kernel", cell.machine)
+
+
+def _other_labels(cell: Cell) -> dict[str, str]:
+    return {name: value for name, value in cell.labels.items() if name != "kernel"}
+
+
+def _worst_of(folder: RunFolder, cells: Sequence[Cell], worst: int) -> list[Chosen]:
+    likely = sorted(cells, key=lambda cell: -_largest_ns(folder, cell))[:worst]
     found = {cell.id: recorded_activations(folder.files(cell.id)) for cell in likely}
     ranked = sorted(
         ((each, cell) for cell in likely for each in found[cell.id].worst(worst)),

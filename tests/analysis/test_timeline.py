@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.analysis.lateness import LatePart, PartKind, Reason
-from howlate.analysis.timeline import MOST_LINES, Line, timeline
+from howlate.analysis.timeline import MOST_LINES, TimelineLine, timeline
 
 HELD, INTERRUPT, SCHEDULER, MASKED = (
     PartKind.HELD,
@@ -26,7 +26,7 @@ def parts(*each: tuple[PartKind, int, str]) -> list[LatePart]:
     return found
 
 
-def shown(lines: Sequence[Line]) -> list[tuple[PartKind, int, int, bool, str]]:
+def shown(lines: Sequence[TimelineLine]) -> list[tuple[PartKind, int, int, bool, str]]:
     return [(line.part.kind, line.part.ns, line.count, line.is_amid, line.part.function) for line in lines]
 
 

@@ -11,8 +11,9 @@ from howlate.analysis.lateness import Lateness, LatePart, PartKind, Reason
 from howlate.report.document_terminal import print_document
 from howlate.report.flame import boxes
 from howlate.report.stacks import collapsed, speedscope
-from howlate.report.why import document, parts_sheet, why_json
+from howlate.report.why import document, why_json
 from howlate.report.why_page import page
+from howlate.report.why_parts import parts_sheet
 
 WORK = ("work",)
 LOCKED = ("work", "lock;it")

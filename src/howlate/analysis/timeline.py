@@ -14,7 +14,7 @@ MOST_LINES = 12
 
 
 @dataclass(frozen=True)
-class Line:
+class TimelineLine:
     """One part of the time, or several of one kind."""
 
     part: LatePart
@@ -25,7 +25,7 @@ class Line:
     """They came amid those of the line above."""
 
 
-def timeline(parts: Sequence[LatePart], most: int = MOST_LINES) -> tuple[Line, ...]:
+def timeline(parts: Sequence[LatePart], most: int = MOST_LINES) -> tuple[TimelineLine, ...]:
     """At most so many lines, if joining parts of one kind brings it down to that."""
     groups = [_Group(part.kind, [part], part.ns) for part in parts]
     short_ns, whole_ns = 1, sum(part.ns for part in parts)
@@ -84,10 +84,10 @@ def _nearest(groups: Sequence[_Group], kind: PartKind, short_ns: int) -> int | N
     return None
 
 
-def _lines(group: _Group) -> Iterable[Line]:
-    yield Line(_summed(group.own), len(group.own))
+def _lines(group: _Group) -> Iterable[TimelineLine]:
+    yield TimelineLine(_summed(group.own), len(group.own))
     for parts in group.amid.values():
-        yield Line(_summed(parts), len(parts), is_amid=True)
+        yield TimelineLine(_summed(parts), len(parts), is_amid=True)
 
 
 def _summed(parts: Sequence[LatePart]) -> LatePart:

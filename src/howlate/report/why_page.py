@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from howlate.analysis.explained import Explained
+from howlate.analysis.lateness_pair import LatenessPair
 from howlate.report.flame import flame_html
 from howlate.report.html import page as html_page
 from howlate.report.why import document
@@ -13,11 +14,11 @@ from howlate.words.language import _
 from howlate.words.quantities import time_text
 
 
-def page(found: Sequence[Explained]) -> str:
-    """One self-contained file."""
+def page(found: Sequence[Explained], pair: LatenessPair | None = None) -> str:
+    """One self-contained file. It begins with the comparison if there is one."""
     drawn = [
         flame_html(each.lateness.stacks, f"{each.name}, {time_text(each.lateness.latency_ns)}")
         for each in found
     ]
-    shown = replace(document(found), title=_("Why it was late"))
-    return html_page(shown, drawn, "flame")
+    shown = replace(document(found, pair), title=_("Why it was late"))
+    return html_page(shown, drawn if pair is None else ["", *drawn], "flame")

@@ -13,9 +13,11 @@ from howlate.words.statement import rule
 
 if TYPE_CHECKING:
     from howlate.analysis.explained import Explained
+    from howlate.analysis.lateness_pair import LatenessPair
     from howlate.model.guest_cpus import GuestCpus
     from howlate.targets.lab import LabTarget
 
+WORST_AGAINST = rule("cli.worst-against", "--against puts one sample beside one", remedy="leave out --worst")
 TOO_FEW_WORST = rule("cli.too-few-worst", "--worst must be at least 1, not {worst}")
 
 
@@ -23,6 +25,12 @@ TOO_FEW_WORST = rule("cli.too-few-worst", "--worst must be at least 1, not {wors
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
 @click.argument("cell", default="", metavar="[CELL]")
 @click.option("--worst", type=int, default=1, show_default=True, metavar="K", help="How many samples.")
+@click.option(
+    "--against",
+    default="",
+    metavar="KERNEL",
+    help="Put the worst sample beside the worst one of this kernel, and say what is in one and not in the other.",
+)
 @click.option(
     "-o",
     "--output",
@@ -45,6 +53,7 @@ def command(
     run: Path,
     cell: str,
     worst: int,
+    against: str,
     output: Path | None,
     stacks: Path | None,
     speedscope: Path | None,
@@ -63,13 +72,17 @@ def command(
     from howlate.report.why import document, why_json
     from howlate.store.run_folder import RunFolder
     from howlate.targets.lab import open_lab
-    from howlate.why import choose, explain_all
+    from howlate.why import choose, choose_against, explain_all
 
     if worst < 1:
         raise UsageError(TOO_FEW_WORST(worst=worst))
+    if against and worst > 1:
+        raise UsageError(WORST_AGAINST())
     folder = RunFolder.at(run)
     measured = folder.read_run()
-    chosen = choose(folder, measured, cell, worst)
+    chosen = choose(folder, measured, cell, worst, without=against)
+    if against:
+        chosen.append(choose_against(folder, measured, chosen[0].cell, against))
 
     def opened(labels: Sequence[str], guest: GuestCpus) -> LabTarget:
         from howlate.targets import LabOptions
@@ -78,16 +91,29 @@ def command(
         return open_lab(",".join(labels), options, archive.opened(), say)
 
     found = explain_all(folder, measured, chosen, opened, say)
-    _write(found, stacks, speedscope, output)
+    pair = _pair(found, chosen[0].cell.id) if against else None
+    _write(found, pair, stacks, speedscope, output)
     if as_json:
-        click.echo(json.dumps(why_json(found), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(why_json(found, pair), indent=1, ensure_ascii=False))
         return 0
-    print_document(Console(highlight=False, markup=False), document(found))
+    print_document(Console(highlight=False, markup=False), document(found, pair))
     return 0
 
 
+def _pair(found: Sequence[Explained], cell: str) -> LatenessPair:
+    """The sample of a cell, and the other."""
+    from howlate.analysis.lateness_pair import LatenessPair
+
+    one, other = sorted(found, key=lambda each: each.cell != cell)
+    return LatenessPair(one, other)
+
+
 def _write(
-    found: Sequence[Explained], stacks: Path | None, speedscope: Path | None, output: Path | None
+    found: Sequence[Explained],
+    pair: LatenessPair | None,
+    stacks: Path | None,
+    speedscope: Path | None,
+    output: Path | None,
 ) -> None:
     import json
 
@@ -102,4 +128,4 @@ def _write(
     if output is not None:
         from howlate.report.why_page import page
 
-        write_text(output, page(found))
+        write_text(output, page(found, pair))
