@@ -8,12 +8,16 @@
 //   anchor NS          how often the clock is noted within a window; it is noted too whenever the CPU goes on after a halt
 //   switch ADDRESS     note the first two arguments of the function there: the tasks of the kernel's __switch_to
 //   count BASE PLACE   the preemption count is at the address *BASE + PLACE; amd64, whose code names it as %gs:PLACE
+//   stops ADDRESS      the guest will stop less than a microsecond after the instruction there. QEMU's main loop, if it looks
+//                      before it knows, takes the stopped CPU for an idle one and moves the clock on to the next timer: here to
+//                      one of the plugin's own, a microsecond later, so that none of the guest's expires
 // Three files are written, OUT.pc, OUT.code and OUT.marks:
 //   pc      the addresses in order, 64 bits each
 //   code    a line for each translated instruction: its address, its bytes, in hexadecimal
 //   marks   lines "N KIND ...", N the number of addresses before: "begin NS" and "end NS" of a window, "at NS" the clock,
 //           "state TEXT" all lines of the CPU's state, "flags TEXT" the line of it that has the interrupt flag, after an
-//           instruction whose bytes do not show how they changed it, "switch PREVIOUS NEXT", "count VALUE" after a change.
+//           instruction whose bytes do not show how they changed it, "switch PREVIOUS NEXT", "count VALUE" after a change,
+//           "stops NS COUNT" the clock and the number of the guest's instructions at the end of the block of that address.
 //
 // Timers and the state are not part of the plugins' interface; QEMU exports their functions for its own modules.
 #include <dlfcn.h>
@@ -55,6 +59,7 @@ void qemu_plugin_reset(PluginId id, void (*call)(PluginId));
 namespace {
 
 constexpr int virtual_clock = 1, most_windows = 4096;
+constexpr std::int64_t stops_within_ns = 1000;
 constexpr std::size_t timer_room = 512, most_bytes = 16;
 
 struct Window {
@@ -68,6 +73,7 @@ struct Qemu {
   void* (*get_cpu)(int);
   void (*dump_state)(void*, FILE*, int);
   int (*memory_rw)(void*, std::uint64_t, void*, std::uint64_t, bool);
+  std::int64_t (*instructions)();
 };
 
 Qemu qemu;
@@ -75,9 +81,10 @@ PluginId plugin;
 bool is_x86 = false, logs = false;
 bool looks = false, counts = false;  // what is to be read before the next instruction
 bool halted = false;                 // the CPU has executed what may halt it
+bool stops = false;                  // the guest is about to stop
 Window windows[most_windows];
 int count = 0, next = 0;
-std::uint64_t switch_address = 0, count_base = 0, count_place = 0, count_address = 0;
+std::uint64_t switch_address = 0, count_base = 0, count_place = 0, count_address = 0, stop_address = 0;
 std::uint32_t last_count = 0;
 std::int64_t anchor_ns = 1000;
 alignas(64) char timer[timer_room];
@@ -242,6 +249,28 @@ void translated(PluginId, qemu_plugin_tb* tb) {
   }
 }
 
+void note_stop(unsigned, void*) {
+  stops = true;
+  qemu.timer_mod_ns(timer, 0);
+}
+
+void look_for_stop(PluginId, qemu_plugin_tb* tb) {
+  for (std::size_t index = 0; index < qemu_plugin_tb_n_insns(tb); ++index) {
+    qemu_plugin_insn* const insn = qemu_plugin_tb_get_insn(tb, index);
+    if (qemu_plugin_insn_vaddr(insn) == stop_address)
+      qemu_plugin_register_vcpu_insn_exec_cb(insn, note_stop, 0, nullptr);
+  }
+}
+
+// Once before the stop; once more, or never, where the clock was moved.
+void before_stop() {
+  if (!stops) return;
+  stops = false;
+  const std::int64_t now = qemu.clock_get_ns(virtual_clock);
+  std::fprintf(marks, "%" PRIu64 " stops %" PRId64 " %" PRId64 "\n", logged, now, qemu.instructions());
+  qemu.timer_mod_ns(timer, now + stops_within_ns);
+}
+
 void begin(PluginId id) {
   qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 }
@@ -249,6 +278,7 @@ void begin(PluginId id) {
 void end(PluginId) {}
 
 void tick(void*) {
+  if (stop_address != 0) return before_stop();
   const std::int64_t now = qemu.clock_get_ns(virtual_clock);
   const Window& window = windows[next];
   if (!logs) {
@@ -275,8 +305,9 @@ void tick(void*) {
 
 // Before the machine has a CPU: QEMU would tell it, and it may not have its thread yet.
 void arm() {
-  if (count == 0) return;
+  if (count == 0 && stop_address == 0) return;
   qemu.timer_init_full(timer, nullptr, virtual_clock, 1, 0, tick, nullptr);
+  if (stop_address != 0) return qemu_plugin_register_vcpu_tb_trans_cb(plugin, look_for_stop);
   qemu.timer_mod_ns(timer, windows[0].from_ns);
 }
 
@@ -291,7 +322,8 @@ void read_plan(const char* path) {
       windows[count++] = window;
     else if (std::sscanf(line, "switch %" SCNx64, &switch_address) != 1 &&
              std::sscanf(line, "count %" SCNx64 " %" SCNx64, &count_base, &count_place) != 2 &&
-             std::sscanf(line, "anchor %" SCNd64, &anchor_ns) != 1)
+             std::sscanf(line, "anchor %" SCNd64, &anchor_ns) != 1 &&
+             std::sscanf(line, "stops %" SCNx64, &stop_address) != 1)
       give_up("a line of the plan is wrong");
   }
   std::fclose(file);
@@ -321,6 +353,7 @@ int qemu_plugin_install(PluginId id, const PluginInfo* info, int argc, char** ar
   find(qemu.get_cpu, "qemu_get_cpu");
   find(qemu.dump_state, "cpu_dump_state");
   find(qemu.memory_rw, "cpu_memory_rw_debug");
+  find(qemu.instructions, "icount_get_raw");
   const char *plan = nullptr, *out = nullptr;
   for (int at = 0; at < argc; ++at) {
     if (std::strncmp(argv[at], "plan=", 5) == 0) plan = argv[at] + 5;

@@ -32,6 +32,7 @@ from howlate.lab.snapshot import Snapshot, Snapshots, key_of
 from howlate.lab.watch import Limits
 from howlate.lab.window import SIZE, decode_tree
 from howlate.model.capabilities import LoadKind, Need, spec_name
+from howlate.analysis.symbols import Symbols
 from howlate.model.execution import ExecutionLog, LogPlan
 from howlate.model.job import job_text
 from howlate.model.run import REAL
@@ -52,6 +53,8 @@ KVM_FAILS_TELLING = rule(
 )
 
 PROBE = "howlate-probe"
+LAST_LOOK = "howlate::machine_clock_ns"
+"""The probe's function that it calls just before it stops the machine (probe/src/job/stop.hpp)."""
 _DISK = "/var/tmp"
 """Where the load `disk` writes if it is not told: a file system in the guest's memory stands there."""
 UNPACKED = "unpacked"
@@ -268,9 +271,14 @@ class Bench:
         """The guest of a job whose last line measures a single release, stopped before it."""
         with (
             self._saved() as saved,
-            forked(saved, job_text(lines), self.cache / "tmp", self.stop, limits) as fork,
+            forked(saved, self._stops_at, job_text(lines), self.cache / "tmp", self.stop, limits) as fork,
         ):
             yield fork
+
+    @cached_property
+    def _stops_at(self) -> int:
+        """Where the guest's program is about to stop the machine."""
+        return Symbols.of("", self.probe).address(LAST_LOOK)
 
     def direct(self, lines: Sequence[Sequence[str]], instant_ns: int, limits: Limits) -> SingleWords:
         """The same release without a stop before it."""

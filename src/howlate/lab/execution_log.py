@@ -20,6 +20,8 @@ LOG_CUT = rule(
     "lab.log-cut", "the log of what a guest executed is cut off, or has a line that is not one of its own"
 )
 
+LOG_BYTES = 1 << 30
+"""Room for the log of a guest."""
 _FLAGS = re.compile(r"(RFL|PSTATE)=([0-9a-f]+)")
 _INTERRUPT_FLAG, _INTERRUPT_MASK = 1 << 9, 1 << 7
 """In RFLAGS: interrupts are taken; in PSTATE: they are not."""
@@ -38,6 +40,18 @@ class LogFiles:
         library = escaped(str(emulator_trace_path()))
         return ["-plugin", f"file={library},plan={escaped(str(self._plan))},out={escaped(str(self._out))}"]
 
+    def clock_before_stop(self) -> tuple[int, int]:
+        """The clock in ns shortly before the guest stopped, and how many instructions it had executed then."""
+        with storing(self._marks):
+            marks = self._marks.read_text(encoding="ascii", errors="replace").split()
+        try:
+            number, kind, clock_ns, instructions = marks
+            if (number, kind) == ("0", "stops"):
+                return int(clock_ns), int(instructions)
+        except ValueError:
+            pass
+        raise DamagedError(LOG_CUT())
+
     @property
     def _plan(self) -> Path:
         return self.folder / "log.plan"
@@ -46,12 +60,16 @@ class LogFiles:
     def _out(self) -> Path:
         return self.folder / "log"
 
+    @property
+    def _marks(self) -> Path:
+        return self.folder / "log.marks"
+
     def read(self) -> tuple[ExecutionLog, ...]:
         """The stretches that were logged to their ends."""
         with storing(self._out):
             addresses = np.fromfile(f"{self._out}.pc", dtype=np.uint64)
             code = Path(f"{self._out}.code").read_text(encoding="ascii")
-            marks = Path(f"{self._out}.marks").read_text(encoding="ascii", errors="replace")
+            marks = self._marks.read_text(encoding="ascii", errors="replace")
         try:
             bytes_of = {int(at, 16): bytes.fromhex(text) for at, text in map(str.split, code.splitlines())}
             return tuple(_stretches(addresses, bytes_of, marks))
@@ -92,7 +110,7 @@ def _stretches(
         else:
             raise ValueError
     if anchors:  # the guest ended before its stretch
-        yield ExecutionLog(addresses[first : first + anchors[-1][0]], code, anchors, flags, switches, counts)
+        yield ExecutionLog(addresses[first:], code, anchors, flags, switches, counts)
 
 
 def _takes_interrupts(name: str, value: int) -> bool:

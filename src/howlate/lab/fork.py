@@ -11,7 +11,7 @@ import mmap
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +20,13 @@ from howlate.analysis.premises import GuestMoment, Witness
 from howlate.errors import TargetError
 from howlate.lab import qcow2, window
 from howlate.lab.cache import storing
+from howlate.lab.execution_log import LOG_BYTES, LogFiles
 from howlate.lab.guest import NO_LIMIT, Boot, Guest
 from howlate.lab.scratch import scratch
 from howlate.lab.single import SingleState, SingleWords, put_instant, read_moment, read_single
-from howlate.lab.snapshot import Snapshot, begin_anew, saved_clock_ns
+from howlate.lab.snapshot import Snapshot, begin_anew, saved_clock_ns, saved_instructions
 from howlate.lab.watch import Limits
+from howlate.model.execution import ExecutionLog, LogPlan
 from howlate.model.guest_cpus import SHIFTS
 from howlate.words.statement import rule
 
@@ -42,10 +44,10 @@ OTHER_INSTANT = rule(
 
 FORK_FORMAT = 2
 """Counted up when the host's steps from a fork to a probe's latency change."""
-_TRIES = 60
-EXACT_NS = 200
-"""From where the guest reads its clock to where it stops are some 20 instructions of at most 8 ns. A clock that QEMU
-moved on is at a timer of the guest's, in all cases seen more than 0.2 ms later."""
+_TRIES = 5
+STOPS_WITHIN_NS = 1_000
+"""From the plugin's look at the clock to the stop are some 20 instructions of at most 8 ns, and its own timer, to
+which QEMU may move the clock, is as late as this (probe/emulator/trace.cpp)."""
 _SAVE_S = _LOAD_S = 300.0
 _STATE, _IMAGE = "fork", "image"
 
@@ -74,17 +76,42 @@ class Fork:
             after = read_moment(guest.window)
         return words, Witness.between(self.before, after)
 
+    def logged(self, instant_ns: int, plan: LogPlan) -> tuple[SingleWords, ExecutionLog]:
+        """The same, and what the guest executed in the one stretch of a plan, to its end or to the guest's."""
+        with scratch(window.SIZE + LOG_BYTES, self.otherwise) as folder:
+            files = LogFiles(folder)
+            with self._released_in(folder, instant_ns, files.arguments(plan)) as (guest, words):
+                assert guest.monitor is not None
+                guest.monitor.quit(time.monotonic() + _SAVE_S)
+                guest.wait(time.monotonic() + _SAVE_S)
+            (log,) = files.read()
+            return words, log
+
+    def machine_ns(self, instant_ns: int) -> int:
+        """The machine's clock at an instant of the guest's CLOCK_MONOTONIC, within a microsecond."""
+        return instant_ns - self.words.stopped_ns + self.words.clock_ns
+
     @contextmanager
     def _released(self, instant_ns: int, witness: bool = False) -> Iterator[tuple[Guest, SingleWords]]:
-        with scratch(window.SIZE, self.otherwise) as folder, self.state.open("rb") as state:
+        with (
+            scratch(window.SIZE, self.otherwise) as folder,
+            self._released_in(folder, instant_ns, witness=witness) as released,
+        ):
+            yield released
+
+    @contextmanager
+    def _released_in(
+        self, folder: Path, instant_ns: int, more: Sequence[str] = (), witness: bool = False
+    ) -> Iterator[tuple[Guest, SingleWords]]:
+        with self.state.open("rb") as state:
             guest = Guest(self.boot, folder, self.stop)
-            with guest.started("-incoming", "defer", limits=self.limits):
+            with guest.started("-incoming", "defer", *more, limits=self.limits):
                 assert guest.monitor is not None
                 with guest.explained():
                     guest.monitor.load(state.fileno(), time.monotonic() + _LOAD_S)
                     put_instant(guest.window, instant_ns, witness)
                     words = _until_latency(guest, instant_ns)
-            yield guest, words
+                yield guest, words
 
 
 def direct(saved: Snapshot, job: bytes, instant_ns: int, otherwise: Path, limits: Limits) -> SingleWords:
@@ -105,14 +132,14 @@ def direct(saved: Snapshot, job: bytes, instant_ns: int, otherwise: Path, limits
 
 @contextmanager
 def forked(
-    saved: Snapshot, job: bytes, otherwise: Path, stop: threading.Event, limits: Limits
+    saved: Snapshot, stops_at: int, job: bytes, otherwise: Path, stop: threading.Event, limits: Limits
 ) -> Iterator[Fork]:
     """The guest of a job, at the stop before its release."""
     with scratch(window.SIZE * 8, otherwise) as folder:
         for attempt in range(_TRIES):
             beside = folder / str(attempt)
             beside.mkdir()
-            told = _save(saved, job, beside, otherwise, stop, limits)
+            told = _save(saved, stops_at, job, beside, otherwise, stop, limits)
             if told is not None:
                 yield Fork(saved.boot, beside / _STATE, *told, otherwise, stop, limits)
                 return
@@ -120,7 +147,7 @@ def forked(
 
 
 def _save(
-    saved: Snapshot, job: bytes, beside: Path, otherwise: Path, stop: threading.Event, limits: Limits
+    saved: Snapshot, stops_at: int, job: bytes, beside: Path, otherwise: Path, stop: threading.Event, limits: Limits
 ) -> tuple[SingleWords, GuestMoment] | None:
     """What the guest says if its clock was saved as it was; None if QEMU had moved it."""
     image, path = beside / _IMAGE, beside / _STATE
@@ -128,7 +155,10 @@ def _save(
         qcow2.create(image)
     with scratch(window.SIZE, otherwise) as folder, _own(saved) as state:
         guest = Guest(saved.boot, folder, stop)
-        with guest.started("-incoming", "defer", limits=limits):
+        looks = LogFiles(folder)
+        with guest.started(
+            "-incoming", "defer", *looks.arguments(LogPlan((), stops=stops_at)), limits=limits
+        ):
             assert guest.monitor is not None
             with guest.explained():
                 guest.monitor.load(state, time.monotonic() + _LOAD_S)
@@ -143,14 +173,17 @@ def _save(
                 guest.monitor.save(image, time.monotonic() + _SAVE_S)
                 guest.monitor.quit(time.monotonic() + _SAVE_S)
             guest.wait(time.monotonic() + _SAVE_S)
+        looked_ns, instructions = looks.clock_before_stop()
     with storing(path), image.open("rb") as source, path.open("xb") as file:
         for piece in qcow2.saved_machine(source):
             file.write(piece)
     image.unlink()
+    shift = SHIFTS[saved.boot.machine.mips]
     with path.open("r+b") as whole, mmap.mmap(whole.fileno(), 0) as data:
-        clock_ns = saved_clock_ns(data, SHIFTS[saved.boot.machine.mips])
+        clock_ns = looked_ns + (saved_instructions(data) - instructions << shift)
+        moved_ns = saved_clock_ns(data, shift) - clock_ns
         begin_anew(data, clock_ns)
-    if not 0 <= clock_ns - words.clock_ns <= EXACT_NS:
+    if not (0 <= clock_ns - looked_ns <= STOPS_WITHIN_NS and 0 <= moved_ns <= STOPS_WITHIN_NS):
         path.unlink()
         return None
     return words, before

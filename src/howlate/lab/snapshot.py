@@ -26,7 +26,7 @@ from howlate.errors import HowlateError, TargetError
 from howlate.lab import qcow2, window
 from howlate.lab.cache import made, remove, storing
 from howlate.lab.console import trouble_on
-from howlate.lab.execution_log import LogFiles
+from howlate.lab.execution_log import LOG_BYTES, LogFiles
 from howlate.lab.guest import NO_LIMIT, Boot, Guest, StuckError, Tick
 from howlate.lab.machine import NAMED
 from howlate.lab.monitor import GoneError
@@ -66,8 +66,7 @@ _SLOW = {"idle=poll": 8.0}
 """Parameters with which a guest boots so many times longer: QEMU leaves its loop at each `pause`."""
 _SAVE_S = 300.0
 _LOAD_S = 300.0
-_LOG_BYTES = 1 << 30
-"""So much may be logged of a guest."""
+
 MOST_BYTES = 12 << 30
 """So much of snapshots is kept; one takes about 80 MB."""
 _IN_USE_S = 3600.0
@@ -123,7 +122,7 @@ class Snapshot:
         self, job: bytes, otherwise: Path, stop: threading.Event, limits: Limits, plan: LogPlan
     ) -> tuple[bytes, tuple[ExecutionLog, ...]]:
         """The same, and what the guest executed in some stretches of its time (lab/execution_log.py)."""
-        with scratch(window.SIZE + _LOG_BYTES, otherwise) as folder:
+        with scratch(window.SIZE + LOG_BYTES, otherwise) as folder:
             files = LogFiles(folder)
             guest = Guest(self.boot, folder, stop)
             result = self._run(job, guest, limits, lambda _: None, *files.arguments(plan))
@@ -315,6 +314,12 @@ def saved_clock_ns(data: mmap.mmap, shift: int) -> int:
     bias, instructions = _CLOCK.unpack_from(data, _only(data, _ICOUNT))
     clock_ns: int = bias + (instructions << shift)
     return clock_ns
+
+
+def saved_instructions(data: mmap.mmap) -> int:
+    """How many instructions a saved machine has executed since its own snapshot."""
+    _, instructions = _CLOCK.unpack_from(data, _only(data, _ICOUNT))
+    return int(instructions)
 
 
 def begin_anew(data: mmap.mmap, clock_ns: int) -> None:

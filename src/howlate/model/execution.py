@@ -34,6 +34,9 @@ class LogPlan:
     counts: tuple[int, int] = (0, 0)
     """Where the offset of the CPU's own data is kept, and the place of its preemption count in these data; 0:
     not read."""
+    stops: int = 0
+    """An instruction's address, less than a microsecond before the guest stops, where nothing is logged but the clock;
+    0: none."""
 
     @property
     def text(self) -> str:
@@ -43,6 +46,8 @@ class LogPlan:
             lines.append(f"switch {self.switches:x}")
         if self.counts[1]:
             lines.append(f"count {self.counts[0]:x} {self.counts[1]:x}")
+        if self.stops:
+            lines.append(f"stops {self.stops:x}")
         return "\n".join(lines) + "\n"
 
 
