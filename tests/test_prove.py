@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow
+from howlate.analysis.lateness import Lateness, LatePart, PartKind
 from howlate.analysis.premises import GuestMoment, RealTimeThread, Witness
 from howlate.analysis.proof import Landscape, Proof, ProofRuling
 from howlate.cli.lab.prove import exit_code
@@ -40,7 +41,7 @@ class MadeProber(Prober):
     def witnesses(self) -> list[Witness]:
         return [self.said]
 
-    def ask(self, at_ns: int) -> Future[Probed]:
+    def ask(self, at_ns: int, logged: bool = True) -> Future[Probed]:
         self.asked.append(at_ns)
         answer: Future[Probed] = Future()
         answer.set_result(Probed(at_ns, self.latency_ns(at_ns)))
@@ -49,8 +50,12 @@ class MadeProber(Prober):
     def note(self, probe: Probed) -> None:
         pass
 
-    def all(self, instants_ns: Iterable[int]) -> list[Probed]:
-        return [self.ask(at_ns).result() for at_ns in instants_ns]
+    def why(self, probe: Probed) -> Lateness:
+        part = LatePart(PartKind.HELD, 0, probe.latency_ns, "work", ("main", "work"))
+        return Lateness(probe.latency_ns, (part,), ((part.stack, part.ns),), (), part.ns, 0)
+
+    def all(self, instants_ns: Iterable[int], logged: bool = True) -> list[Probed]:
+        return [self.ask(at_ns, logged).result() for at_ns in instants_ns]
 
 
 def proved(latency_ns: Callable[[int], int], goal: Goal, said: Witness = BUSY, *parameters: str) -> Proof:

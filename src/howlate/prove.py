@@ -8,16 +8,21 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
+from howlate.analysis.lateness import Lateness, explain
 from howlate.analysis.premises import Witness, witness_from_json, witness_to_json
-from howlate.analysis.proof import Landscape, Proof, measured_eps_ns
+from howlate.analysis.proof import Landscape, Proof, shown_eps_ns
+from howlate.analysis.release_path import ReleasePath, release_path
+from howlate.analysis.symbols import Symbols
 from howlate.errors import TargetError, UsageError
 from howlate.lab.bench import Bench
 from howlate.lab.cache import storing
 from howlate.lab.fork import Fork
+from howlate.lab.logged_release import logged_release
+from howlate.lab.replay import LEAD_NS, symbols_of
 from howlate.lab.single import SingleWords
 from howlate.lab.watch import Limits
 from howlate.model.study import Part, Study, Value, spell
@@ -35,6 +40,11 @@ OTHER_COURSE = rule(
     remedy="remove {path}, and report it: equal inputs should give equal guests",
 )
 
+OTHER_LATENCY = rule(
+    "lab.other-latency",
+    "played again, the release at {at_ns:exact} is {again_ns:exact} late, not {latency_ns:exact}",
+    remedy="report it: equal inputs should give equal guests",
+)
 OTHER_TEST = rule(
     "lab.other-test",
     "{study} does not measure by {test}, whose single releases are proved",
@@ -65,6 +75,7 @@ class KeptProbes:
     path: Path
     planned_ns: int = 0
     latencies_ns: dict[int, int] = field(default_factory=dict)
+    paths: dict[int, ReleasePath] = field(default_factory=dict)
     witness: Witness | None = None
 
     @classmethod
@@ -73,9 +84,10 @@ class KeptProbes:
         try:
             value = {} if fresh else json.loads(path.read_text(encoding="ascii"))
             probes = {int(at): int(latency) for at, latency in value.get("probes", {}).items()}
+            paths = {int(at): ReleasePath.from_json(one) for at, one in value.get("paths", {}).items()}
             said = value.get("witness")
             witness = witness_from_json(said) if said else None
-            return cls(path, int(value.get("planned_ns", 0)), probes, witness)
+            return cls(path, int(value.get("planned_ns", 0)), probes, paths, witness)
         except (OSError, ValueError, TypeError, AttributeError, KeyError):
             return cls(path)
 
@@ -85,7 +97,13 @@ class KeptProbes:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
             said = witness_to_json(self.witness) if self.witness else None
-            value = {"planned_ns": self.planned_ns, "witness": said, "probes": self.latencies_ns}
+            paths = {at: path.to_json() for at, path in self.paths.items()}
+            value = {
+                "planned_ns": self.planned_ns,
+                "witness": said,
+                "probes": self.latencies_ns,
+                "paths": paths,
+            }
             beside.write_text(json.dumps(value), encoding="ascii")
             beside.replace(self.path)
 
@@ -111,6 +129,7 @@ class ForkedPart:
     def __init__(self, bench: Bench, lines: list[list[str]], window: ReleaseWindow, fresh: bool) -> None:
         self.window = window
         self._bench, self._lines = bench, lines
+        self._symbols: Symbols | None = None
         place = bench.cache / "landscapes" / f"{bench.fork_key(lines)}.json"
         self.kept = KeptProbes.read(place, fresh)
         self._held = ExitStack()
@@ -119,17 +138,20 @@ class ForkedPart:
     def close(self) -> None:
         self._held.close()
 
-    def known(self, at_ns: int) -> Probed | None:
-        """An answer that is kept."""
-        latency_ns = self.kept.latencies_ns.get(at_ns - self.window.first_ns)
-        return None if latency_ns is None else Probed(at_ns, latency_ns)
+    def known(self, at_ns: int, logged: bool) -> Probed | None:
+        """An answer that is kept, with its log's summary if that is wanted."""
+        place_ns = at_ns - self.window.first_ns
+        latency_ns, path = self.kept.latencies_ns.get(place_ns), self.kept.paths.get(place_ns)
+        return None if latency_ns is None or (logged and path is None) else Probed(at_ns, latency_ns, path)
 
     def note(self, probe: Probed) -> bool:
         """Keep an answer; whether it is new."""
         place_ns = probe.at_ns - self.window.first_ns
-        new = place_ns not in self.kept.latencies_ns
+        new = place_ns not in self.kept.latencies_ns or (probe.path and place_ns not in self.kept.paths)
         self.kept.latencies_ns[place_ns] = probe.latency_ns
-        return new
+        if probe.path is not None:
+            self.kept.paths[place_ns] = probe.path
+        return bool(new)
 
     def fork(self) -> Fork:
         if self._fork is None:
@@ -148,8 +170,32 @@ class ForkedPart:
         return self._fork
 
     def probe(self, at_ns: int) -> Probed:
-        words = self.fork().probe(self._instant_ns(at_ns))
-        return _checked(words, at_ns)
+        """A release that nothing is logged of."""
+        return _checked(self.fork().probe(self._instant_ns(at_ns)), at_ns)
+
+    def logged(self, at_ns: int) -> Probed:
+        """The same, with what it and its holder executed."""
+        logged = logged_release(self._bench, self.symbols(), self.fork(), self._instant_ns(at_ns))
+        path = release_path(logged.execution, logged.release_ns, logged.words.latency_ns, logged.stamp)
+        return replace(_checked(logged.words, at_ns), path=path)
+
+    def why(self, probe: Probed) -> Lateness:
+        """Where the time of a release went; it is as late as before."""
+        logged = logged_release(
+            self._bench, self.symbols(), self.fork(), self._instant_ns(probe.at_ns), LEAD_NS
+        )
+        if logged.words.latency_ns != probe.latency_ns:
+            again_ns = logged.words.latency_ns
+            raise TargetError(
+                OTHER_LATENCY(at_ns=probe.at_ns, again_ns=again_ns, latency_ns=probe.latency_ns)
+            )
+        return explain(logged.execution, logged.release_ns, probe.latency_ns, logged.stamp)
+
+    def symbols(self) -> Symbols:
+        """The guest's functions."""
+        if self._symbols is None:
+            self._symbols = symbols_of(self._bench, self._lines[:-1])
+        return self._symbols
 
     def witness(self) -> Witness:
         """What the guest says of the time up to the last instant; kept with the probes."""
@@ -200,16 +246,22 @@ class Prober:
     def witnesses(self) -> list[Witness]:
         return [part.witness() for part in self.parts]
 
-    def ask(self, at_ns: int) -> Future[Probed]:
+    def ask(self, at_ns: int, logged: bool = True) -> Future[Probed]:
         """The answer, at once if it is kept."""
         part = self._part(at_ns)
-        known = part.known(at_ns)
+        known = part.known(at_ns, logged)
         if known is not None:
             done: Future[Probed] = Future()
             done.set_result(known)
             return done
         part.fork()  # one at a time, and not by the threads that wait for it
-        return self._pool.submit(part.probe, at_ns)
+        if logged:
+            part.symbols()
+        return self._pool.submit(part.logged if logged else part.probe, at_ns)
+
+    def why(self, probe: Probed) -> Lateness:
+        """Where the time of a release that was asked went."""
+        return self._part(probe.at_ns).why(probe)
 
     def note(self, probe: Probed) -> None:
         """Keep an answer."""
@@ -219,9 +271,9 @@ class Prober:
         if self.made % _KEEP_EVERY == 0:
             self._write()
 
-    def all(self, instants_ns: Iterable[int]) -> list[Probed]:
+    def all(self, instants_ns: Iterable[int], logged: bool = True) -> list[Probed]:
         """The answers to all, in order."""
-        answers = [future.result() for future in [self.ask(at_ns) for at_ns in instants_ns]]
+        answers = [future.result() for future in [self.ask(at_ns, logged) for at_ns in instants_ns]]
         for probe in answers:
             self.note(probe)
         return answers
@@ -235,20 +287,21 @@ class Prober:
 
 
 def prove(of: Landscape, goal: Goal, checks: int, prober: Prober, told: Told = lambda _: None) -> Proof:
-    """Ask for the witnesses, measure eps, search, check at random instants. Equal questions ask equal probes where
-    one is asked at a time; several change the order of answers, and so which probes are chosen, never whether the
+    """Ask for the witnesses, search, check at random instants, explain what was found. Equal questions ask equal probes
+    where one is asked at a time; several change the order of answers, and so which probes are chosen, never whether the
     bound holds."""
     window = prober.window
     draws = random.Random(f"{of.kernel} {of.load} {window}")
     witnesses = prober.witnesses()
-    search = Search(window, goal, measured_eps_ns(0), prober.tiles)
+    search = Search(window, goal, 0, prober.tiles)
     for probe in prober.all(_pairs(draws, search.tiles)):
         search.add(probe)
-    search.assume(measured_eps_ns(search.excess_ns()))
+    search.assume(shown_eps_ns(search))
     _search(search, prober, told)
     instants = [draws.randrange(window.first_ns, window.end_ns) for _ in range(checks)]
-    checked = prober.all(instants) if not search.refuted else []
-    return Proof.of_search(of, search, checked, witnesses)
+    checked = prober.all(instants, logged=False) if not search.refuted else []
+    proof = Proof.of_search(of, search, checked, witnesses)
+    return replace(proof, why=prober.why(proof.found))
 
 
 def _pairs(draws: random.Random, tiles: Sequence[ReleaseWindow]) -> list[int]:
@@ -270,5 +323,5 @@ def _search(search: Search, prober: Prober, told: Told) -> None:
             probe = future.result()
             prober.note(probe)
             search.add(probe)
-        search.assume(measured_eps_ns(search.excess_ns()))
+        search.assume(shown_eps_ns(search))
         told(search)

@@ -15,16 +15,20 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from howlate.analysis.release_path import ReleasePath
 
 EXPLORED = 64
 """The window is first divided into so many parts, because a larger value found early makes all later steps wider."""
 WHOLE_STEPS = 8
 """A stretch of so few steps is not divided early: part of a step is lost where two parts meet."""
 FINEST_NS = 20
-"""A stretch of fewer instants is not divided further."""
+"""A stretch of fewer instants is not divided further, except where its ends are unlike."""
 
 
 @dataclass(frozen=True, order=True)
@@ -33,6 +37,8 @@ class Probed:
 
     at_ns: int
     latency_ns: int
+    path: ReleasePath | None = field(default=None, compare=False, repr=False)
+    """What was executed in between, if it was logged."""
 
     @property
     def start_ns(self) -> int:
@@ -69,20 +75,50 @@ class Unprobed:
     end_ns: int
     bound_ns: float
     """Infinite where no probe follows."""
+    is_unlike: bool = False
+    """The probes at its two ends waited at the same time, and something interrupted one of them alone: what came in
+    between is not known, so nothing is claimed."""
 
     @property
     def length_ns(self) -> int:
         return self.end_ns - self.first_ns
 
+    @property
+    def is_divisible(self) -> bool:
+        """Whether one more probe can help."""
+        return self.length_ns >= FINEST_NS or self.is_unlike or self.bound_ns == math.inf
 
-def stretches(window: ReleaseWindow, probes: Sequence[Probed], eps_ns: int) -> list[Unprobed]:
+
+def wait_together(one: Probed, later: Probed) -> bool:
+    """Whether the first had not run when the later one was released."""
+    return one.start_ns > later.at_ns
+
+
+def unlike(one: Probed, later: Probed) -> bool:
+    """Whether an interrupt, a timer, a softirq or another task came while both waited, in one of them alone."""
+    if one.path is None or later.path is None or not wait_together(one, later):
+        return False
+    return one.path.after(later.at_ns - one.at_ns) != later.path.after(0)
+
+
+def stretches(
+    window: ReleaseWindow,
+    probes: Sequence[Probed],
+    eps_ns: int,
+    is_unlike: Callable[[Probed, Probed], bool] = unlike,
+) -> list[Unprobed]:
     """Between neighbouring probes, in order. `probes`: ascending, each instant once."""
     between, first_ns = [], window.first_ns
+    before: Probed | None = None
     for probe in probes:
         end_ns = min(probe.at_ns, window.end_ns)
         if end_ns > first_ns:
-            between.append(Unprobed(first_ns, end_ns, bound_at(first_ns, probe, eps_ns)))
+            bound_ns = bound_at(first_ns, probe, eps_ns)
+            between.append(
+                Unprobed(first_ns, end_ns, bound_ns, before is not None and is_unlike(before, probe))
+            )
         first_ns = max(first_ns, probe.at_ns + 1)
+        before = probe
     if first_ns < window.end_ns:
         between.append(Unprobed(first_ns, window.end_ns, math.inf))
     return between
@@ -122,9 +158,11 @@ def least_probes(window: ReleaseWindow, bound_ns: int, smallest_ns: int) -> int:
 
 @dataclass(frozen=True)
 class Goal:
-    """When a search is over: the bound is within a share of what was found, or a deadline is decided."""
+    """When a search is over: the bound is within a share of what was found, or within a time and eps of it, or a
+    deadline is decided."""
 
     within: float = 0.0
+    within_ns: int = 0
     deadline_ns: int = 0
 
     def bound_ns(self, found_ns: int, eps_ns: int) -> int:
@@ -132,6 +170,8 @@ class Goal:
         eps above what was found."""
         if self.deadline_ns:
             return self.deadline_ns
+        if self.within_ns:
+            return found_ns + max(self.within_ns, eps_ns) + eps_ns
         return max(math.floor(found_ns * (1 + self.within)), found_ns + 2 * eps_ns)
 
 
@@ -148,6 +188,7 @@ class Search:
     where none are given."""
     probes: list[Probed] = field(default_factory=list)
     _asked: set[int] = field(default_factory=set)
+    _unlike: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def add(self, probe: Probed) -> None:
         """The answer of a probe; one instant counts once."""
@@ -166,7 +207,18 @@ class Search:
 
     def stretches(self) -> list[Unprobed]:
         """Of all parts, in order."""
-        return [stretch for tile, probes in self.parts() for stretch in stretches(tile, probes, self.eps_ns)]
+        return [
+            stretch
+            for tile, probes in self.parts()
+            for stretch in stretches(tile, probes, self.eps_ns, self._is_unlike)
+        ]
+
+    def _is_unlike(self, one: Probed, later: Probed) -> bool:
+        """As `unlike`, computed once."""
+        pair = one.at_ns, later.at_ns
+        if pair not in self._unlike:
+            self._unlike[pair] = unlike(one, later)
+        return self._unlike[pair]
 
     def excess_ns(self) -> int:
         """Of the part whose starts are furthest out of order."""
@@ -205,14 +257,14 @@ class Search:
         return bool(self.goal.deadline_ns) and self.found_ns > self.goal.deadline_ns
 
     def open_stretches(self) -> list[Unprobed]:
-        """Those above the aim, the highest bound first."""
+        """Those above the aim, the highest bound first, and those of which nothing is claimed."""
         aim_ns = self.aim_ns
-        above = [s for s in self.stretches() if s.bound_ns > aim_ns]
+        above = [s for s in self.stretches() if s.bound_ns > aim_ns or s.is_unlike]
         return sorted(above, key=lambda stretch: (-stretch.bound_ns, stretch.first_ns))
 
     def uncovered(self) -> list[Unprobed]:
-        """Above the aim, and too short to be divided."""
-        return [stretch for stretch in self.open_stretches() if stretch.length_ns < FINEST_NS]
+        """Open, and too short to be divided."""
+        return [stretch for stretch in self.open_stretches() if not stretch.is_divisible]
 
     def propose(self, most: int = 1) -> list[int]:
         """Up to `most` instants for the next probes; none where the search is over or waits for answers."""
@@ -224,7 +276,7 @@ class Search:
                 break
             if any(stretch.first_ns <= asked < stretch.end_ns for asked in self._asked):
                 continue
-            if stretch.length_ns >= FINEST_NS or stretch.bound_ns == math.inf:
+            if stretch.is_divisible:
                 proposed.append(self._divide(stretch))
         self._asked.update(proposed)
         return proposed
@@ -232,13 +284,15 @@ class Search:
     @property
     def is_over(self) -> bool:
         """Nothing is left to probe, and no answer is awaited."""
-        divisible = (s for s in self.open_stretches() if s.length_ns >= FINEST_NS or s.bound_ns == math.inf)
-        return not self._asked and (self.refuted or not any(True for _ in divisible))
+        divisible = any(stretch.is_divisible for stretch in self.open_stretches())
+        return not self._asked and (self.refuted or not divisible)
 
     def _divide(self, stretch: Unprobed) -> int:
         if stretch.bound_ns == math.inf:
             return stretch.end_ns - 1
         middle_ns = stretch.first_ns + stretch.length_ns // 2
+        if stretch.is_unlike:
+            return middle_ns
         latency_ns = int(stretch.bound_ns) - self.eps_ns - stretch.length_ns  # of the probe at its end
         step_ns = self.aim_ns - self.eps_ns - latency_ns
         climbs = not self.goal.deadline_ns and latency_ns > self.found_ns / 2

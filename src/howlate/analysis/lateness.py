@@ -123,6 +123,11 @@ def functions_of(stacks: Iterable[tuple[tuple[str, ...], int]]) -> tuple[Functio
     )
 
 
+def slices(execution: Execution, release_ns: int, latency_ns: int, stamp: int) -> list[Slice]:
+    """The same as `explain`, undivided, in order; they add up to the latency."""
+    return _Explained(execution, release_ns, latency_ns, stamp).slices()
+
+
 def explain(execution: Execution, release_ns: int, latency_ns: int, stamp: int) -> Lateness:
     """Why the program read the clock, by its instruction number `stamp`, so long after the release. The release is an
     instant of the machine's clock."""
@@ -130,8 +135,8 @@ def explain(execution: Execution, release_ns: int, latency_ns: int, stamp: int) 
 
 
 @dataclass(frozen=True)
-class _Slice:
-    """A part of a segment in which nothing that counts changes."""
+class Slice:
+    """A part of the time in which one function was executed, and nothing that counts changed."""
 
     kind: PartKind
     reason: Reason | None
@@ -175,11 +180,15 @@ class _Explained:
             arrived = segment.first
         return arrived
 
-    def lateness(self) -> Lateness:
+    def slices(self) -> list[Slice]:
         slices = list(self._slices())
         total_ns = sum(piece.ns for piece in slices)
         if total_ns != self._latency_ns:
             raise DamagedError(NOT_WHOLE(latency_ns=self._latency_ns, sum_ns=total_ns))
+        return slices
+
+    def lateness(self) -> Lateness:
+        slices = self.slices()
         stacks: dict[tuple[str, ...], int] = {}
         spans: list[tuple[int, int, tuple[str, ...]]] = []
         for piece in slices:
@@ -203,13 +212,13 @@ class _Explained:
             halted_ns,
         )
 
-    def _slices(self) -> Iterable[_Slice]:
+    def _slices(self) -> Iterable[Slice]:
         begin_ns = self._release_ns
         gap_ns = min(int(self._times[self._first]), self._end_ns) - begin_ns
         if gap_ns > 0:  # the release came while the CPU was halted, or amid an instruction
             before = self._segment_of(max(0, self._first - 1))
             kind = PartKind.HALTED if gap_ns >= self._execution.step_ns else PartKind.UNTIL_INTERRUPT
-            yield _Slice(kind, None, 0, gap_ns, before.call)
+            yield Slice(kind, None, 0, gap_ns, before.call)
         for segment in self._segments:
             if segment.after <= self._first:
                 continue
@@ -218,7 +227,7 @@ class _Explained:
     def _segment_of(self, at: int) -> Segment:
         return self._segments[bisect.bisect_right(self._firsts, at) - 1]
 
-    def _slices_of(self, segment: Segment) -> Iterable[_Slice]:
+    def _slices_of(self, segment: Segment) -> Iterable[Slice]:
         """Divide a segment where interrupts are switched off or on, the preemption count changes, or the CPU
         halts."""
         first = max(segment.first, self._first)
@@ -239,7 +248,7 @@ class _Explained:
             if ns <= 0:
                 continue
             kind, reason = self._kind(start, segment.call)
-            yield _Slice(kind, reason, from_ns - self._release_ns, ns, segment.call)
+            yield Slice(kind, reason, from_ns - self._release_ns, ns, segment.call)
 
     def _kind(self, at: int, call: Call) -> tuple[PartKind, Reason | None]:
         execution = self._execution
@@ -283,7 +292,7 @@ HALT = "(halted)"
 _COUNTED = 0x7FFFFFFF
 """The highest bit of the count is no count: it says that nobody wants the CPU."""
 _SCHEDULERS = frozenset(("__schedule", "schedule_idle"))
-_SOFTIRQS = frozenset(("__do_softirq", "handle_softirqs", "do_softirq_own_stack"))
+SOFTIRQS = frozenset(("__do_softirq", "handle_softirqs", "do_softirq_own_stack"))
 
 
 def _in_scheduler(call: Call) -> bool:
@@ -297,7 +306,7 @@ def _in_scheduler(call: Call) -> bool:
 
 
 def _in_softirq(names: Iterable[str]) -> bool:
-    return not _SOFTIRQS.isdisjoint(names)
+    return not SOFTIRQS.isdisjoint(names)
 
 
 def _labelled(call: Call) -> tuple[str, ...]:
@@ -320,9 +329,9 @@ def _masked(execution: Execution) -> npt.NDArray[np.bool_]:
     return masked
 
 
-def _parts(slices: Sequence[_Slice]) -> Iterable[LatePart]:
+def _parts(slices: Sequence[Slice]) -> Iterable[LatePart]:
     """Neighbours of one kind are one part."""
-    run: list[_Slice] = []
+    run: list[Slice] = []
     for piece in slices:
         if run and run[-1].kind is not piece.kind:
             yield _part(run)
@@ -332,7 +341,7 @@ def _parts(slices: Sequence[_Slice]) -> Iterable[LatePart]:
         yield _part(run)
 
 
-def _part(run: Sequence[_Slice]) -> LatePart:
+def _part(run: Sequence[Slice]) -> LatePart:
     own: Counter[tuple[str, ...]] = Counter()
     reasons: Counter[Reason] = Counter()
     entry = ""

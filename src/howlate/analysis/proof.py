@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from howlate.analysis.eps import Eps, eps_of
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
+from howlate.analysis.lateness import Lateness
 from howlate.analysis.premises import Witness, of_order, witness_to_json
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
@@ -48,7 +50,7 @@ WITHHELD = rule(
 )
 TERMS = rule(
     "proof.terms",
-    "eps {eps_ns:exact}, measured on neighbouring probes and not derived from execution logs; {probes:count} probes; "
+    "eps {eps_ns:exact}, from what {logged:count} probes executed; {probes:count} probes; "
     "{checks:count} check instants, none above",
 )
 SCOPE = rule(
@@ -58,11 +60,6 @@ SCOPE = rule(
     "about other phases, other loads or hardware. The largest sample of a run comes from another landscape, because "
     "each activation before it shifts the load.",
 )
-
-FLOOR_NS = 1_000
-"""The least eps, whatever was measured."""
-MARGIN = 2
-"""An eps that was measured is multiplied by this."""
 
 
 class ProofRuling(Enum):
@@ -76,9 +73,9 @@ class ProofRuling(Enum):
     WITHHELD = "withheld"
 
 
-def measured_eps_ns(excess_ns: int) -> int:
-    """The eps to assume where probes were out of order by `excess_ns`. Execution logs would take its place."""
-    return max(FLOOR_NS, MARGIN * excess_ns)
+def shown_eps_ns(search: Search) -> int:
+    """The eps that the probes show: what their logs derive, and how far their starts were out of order."""
+    return max(eps_of(probes for _, probes in search.parts()).total_ns, search.excess_ns())
 
 
 def above_bound(search: Search, checks: Sequence[Probed]) -> list[Probed]:
@@ -108,6 +105,7 @@ class Proof:
     bound_ns: float
     aim_ns: int
     eps_ns: int
+    eps_parts: Eps
     excess_ns: int
     probes: tuple[Probed, ...]
     checks: int
@@ -118,6 +116,8 @@ class Proof:
     """The parts of the window, each with a fork of its own."""
     witnesses: tuple[Witness, ...]
     """What the guest said of each."""
+    why: Lateness | None = None
+    """Where the time of the found release went."""
 
     @classmethod
     def of_search(
@@ -138,6 +138,7 @@ class Proof:
             bound_ns=max(search.bound_ns, found.latency_ns),
             aim_ns=search.aim_ns,
             eps_ns=search.eps_ns,
+            eps_parts=eps_of(probes for _, probes in search.parts()),
             excess_ns=search.excess_ns(),
             probes=tuple(search.probes),
             checks=len(checks),
@@ -151,6 +152,17 @@ class Proof:
     def claims(self) -> bool:
         """Whether the bound is claimed."""
         return self.ruling in (ProofRuling.WITHIN, ProofRuling.KEPT)
+
+    @property
+    def holder(self) -> str:
+        """The function that kept the CPU for longest from the found release; "" where that is not known."""
+        at_found = next((probe.path for probe in self.probes if probe == self.found), None)
+        return at_found.holder if at_found is not None else ""
+
+    @property
+    def logged(self) -> int:
+        """How many of the probes were logged."""
+        return sum(probe.path is not None for probe in self.probes)
 
     @property
     def objections(self) -> list[Statement]:
@@ -184,7 +196,7 @@ class Proof:
             "found_ns": self.found.latency_ns,
             "at_ns": self.of.first_ns + self.found.at_ns,
         }
-        terms = TERMS(eps_ns=self.eps_ns, probes=len(self.probes), checks=self.checks)
+        terms = TERMS(eps_ns=self.eps_ns, logged=self.logged, probes=len(self.probes), checks=self.checks)
         match self.ruling:
             case ProofRuling.WITHIN:
                 return WITHIN(**where, bound_ns=self.bound_ns, terms=terms)
@@ -212,7 +224,8 @@ class Proof:
             "found_at_ns": self.of.first_ns + self.found.at_ns,
             "bound_ns": self.bound_ns if self.claims and math.isfinite(self.bound_ns) else None,
             "eps_ns": self.eps_ns,
-            "eps_from": "neighbouring probes",
+            "eps_parts_ns": vars(self.eps_parts),
+            "logged": self.logged,
             "excess_ns": self.excess_ns,
             "probes": len(self.probes),
             "checks": self.checks,
@@ -224,7 +237,11 @@ class Proof:
             "forks": len(self.tiles),
             "deadline_ns": self.goal.deadline_ns or None,
             "within": self.goal.within or None,
+            "within_ns": self.goal.within_ns or None,
             "sentence": english(self.sentence()),
             "statement": to_json(self.sentence()),
-            "landscape": [[self.of.first_ns + probe.at_ns, probe.latency_ns] for probe in self.probes],
+            "landscape": [
+                [self.of.first_ns + probe.at_ns, probe.latency_ns, probe.path.holder if probe.path else None]
+                for probe in self.probes
+            ],
         }

@@ -4,9 +4,9 @@ report's charts are of cells, so the underscore keeps it out of their list."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from howlate.analysis.landscape import divided, stretches
+from howlate.analysis.landscape import Probed, ReleaseWindow, divided, stretches
 from howlate.analysis.proof import Proof
 from howlate.charts._data import pack
 from howlate.charts._figure import Figure, Key, Note, Panel
@@ -55,7 +55,9 @@ def _panel(proof: Proof, y: Scale) -> Panel:
         x.at(first_ns + found.at_ns), y.at(found.latency_ns), exact_text(found.latency_ns), "circle", FOUND
     )
     pieces = [
-        _piece(_shifted(_reached(proof), first_ns), 3, FOUND, Caption("reached"), x, y, [note]),
+        _piece(
+            _shifted(_reached(proof), first_ns), 3, FOUND, Caption("reached"), x, y, [note], _holders(proof)
+        ),
         _piece(_shifted(_bound(proof), first_ns), 2, BOUND, Caption("bound"), x, y, []),
     ]
     return Panel(
@@ -73,16 +75,27 @@ def _shifted(line: Line, by_ns: int) -> Line:
 
 
 def _piece(
-    line: Line, every: int, classes: str, name: Caption, x: Scale, y: Scale, notes: Sequence[Note]
+    line: Line,
+    every: int,
+    classes: str,
+    name: Caption,
+    x: Scale,
+    y: Scale,
+    notes: Sequence[Note],
+    more: Sequence[str] = (),
 ) -> Piece:
-    """`every`: which points hovering tells."""
+    """`every`: which points hovering tells; `more`: what it tells beside each."""
     told = line[::every]
+    words = more or [""] * len(told)
     points = [(x.at(at_ns) * WIDTH, (1 - y.at(latency_ns)) * 2 * HEIGHT) for at_ns, latency_ns in line]
     series = {
         "name": name,
         "key": classes,
         "names": [exact_text(at_ns) for at_ns, _ in told],
-        "says": [exact_text(latency_ns) for _, latency_ns in told],
+        "says": [
+            f"{exact_text(latency_ns)} {word}".strip()
+            for (_, latency_ns), word in zip(told, words, strict=True)
+        ],
         "per": 1,
         "x": pack(round(at_ns) for at_ns, _ in told),
         "y": pack(from_bottom(y.at(latency_ns)) for _, latency_ns in told),
@@ -90,11 +103,20 @@ def _piece(
     return Piece(el("path", {"class": f"line {classes}", "d": line_path(points)}), notes, series)
 
 
+def _inside(proof: Proof) -> Iterator[tuple[ReleaseWindow, list[Probed]]]:
+    for tile, probes in divided(proof.tiles, sorted({*proof.probes, proof.found})):
+        yield tile, [probe for probe in probes if tile.holds(probe.at_ns)]
+
+
+def _holders(proof: Proof) -> list[str]:
+    """For each probe the function that kept the CPU for longest."""
+    return [probe.path.holder if probe.path else "" for _, inside in _inside(proof) for probe in inside]
+
+
 def _reached(proof: Proof) -> Line:
     """The probes, and how their lateness falls until the next one or until nothing is left: three points a probe."""
     line: Line = []
-    for tile, probes in divided(proof.tiles, sorted({*proof.probes, proof.found})):
-        inside = [probe for probe in probes if tile.holds(probe.at_ns)]
+    for tile, inside in _inside(proof):
         ends = [*(probe.at_ns for probe in inside[1:]), tile.end_ns]
         for probe, end_ns in zip(inside, ends, strict=True):
             falls_ns = min(end_ns - probe.at_ns, probe.latency_ns)

@@ -11,6 +11,7 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
+from howlate.analysis.symbols import Symbols
 from howlate.errors import REMEDIED, DamagedError, NotPossibleError, TargetError
 from howlate.lab import initramfs
 from howlate.lab.archive import Say, silent
@@ -32,7 +33,6 @@ from howlate.lab.snapshot import Snapshot, Snapshots, key_of
 from howlate.lab.watch import Limits
 from howlate.lab.window import SIZE, decode_tree
 from howlate.model.capabilities import LoadKind, Need, spec_name
-from howlate.analysis.symbols import Symbols
 from howlate.model.execution import ExecutionLog, LogPlan
 from howlate.model.job import job_text
 from howlate.model.run import REAL

@@ -147,7 +147,13 @@ def forked(
 
 
 def _save(
-    saved: Snapshot, stops_at: int, job: bytes, beside: Path, otherwise: Path, stop: threading.Event, limits: Limits
+    saved: Snapshot,
+    stops_at: int,
+    job: bytes,
+    beside: Path,
+    otherwise: Path,
+    stop: threading.Event,
+    limits: Limits,
 ) -> tuple[SingleWords, GuestMoment] | None:
     """What the guest says if its clock was saved as it was; None if QEMU had moved it."""
     image, path = beside / _IMAGE, beside / _STATE

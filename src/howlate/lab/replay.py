@@ -70,7 +70,7 @@ _STREAM = ("--stream=stream", "--record=memory", "--quiet")
 _CLOCKS = "clocks"
 _EVER = 1 << 62
 _LIMITS = Limits(600.0)
-_CLOCK_STEPS_NS = {AMD64: 1, "arm64": 16}
+CLOCK_STEPS_NS = {AMD64: 1, "arm64": 16}
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ def replay(
         raise NotPossibleError(IN_REAL_TIME())
     if bench.machine.cpus > 1:
         raise NotPossibleError(ONE_CPU_ALONE())
-    symbols = _symbols(bench, cell.before)
-    begin_ns = cell.activations.t0_ns - _ahead_ns(bench, symbols)
+    symbols = symbols_of(bench, cell.before)
+    begin_ns = cell.activations.t0_ns - ahead_ns(bench, symbols)
     near = [_neighbour(cell.activations.each, each) for each in wanted]
     expected_ns = [begin_ns + _stamp_ns(each) for each in (*wanted, *near)]
     stretches = [
@@ -116,18 +116,18 @@ def replay(
     plan = LogPlan(
         _joined(stretches),
         switches=symbols.address("__switch_to"),
-        counts=_counts(symbols) if bench.kernel.arch == AMD64 else (0, 0),
+        counts=counts_of(symbols) if bench.kernel.arch == AMD64 else (0, 0),
     )
     lines, logs = bench.logged([*cell.before, cell.line], limits, plan)
     _must_be_equal(cell, streamed_activations(lines[-1].files.get("stream", b"")))
-    executions = [_execution(bench, symbols, log) for log in logs]
+    executions = [execution_of(bench, symbols, log) for log in logs]
     found = [_found(executions, stamp_ns, cell) for stamp_ns in expected_ns]
     replayed = []
     for each, other, mine, others in zip(wanted, near, found, found[len(wanted) :], strict=False):
         apart_ns = _stamp_ns(each) - _stamp_ns(other)
         if abs(mine.read_ns - others.read_ns - apart_ns) > _most_off_ns(apart_ns, bench.kernel.arch):
             raise TargetError(STAMP_NOT_FOUND(cell=cell.id))
-        replayed.append(_replayed(each, mine, _CLOCK_STEPS_NS[bench.kernel.arch]))
+        replayed.append(_replayed(each, mine, CLOCK_STEPS_NS[bench.kernel.arch]))
     return replayed
 
 
@@ -144,7 +144,7 @@ def _found(executions: Sequence[Execution], expected_ns: int, cell: RecordedCell
     """The one that is nearest to where it should be."""
     for execution in executions:
         if execution.log.anchors[0][1] <= expected_ns <= execution.log.anchors[-1][1]:
-            places, times_ns = _stamps(execution)
+            places, times_ns = stamps(execution)
             if len(places) and abs(times_ns - expected_ns).min() <= _NEAR_NS:
                 nearest = int(np.argmin(np.abs(times_ns - expected_ns)))
                 return _Found(execution, int(places[nearest]), int(times_ns[nearest]))
@@ -200,7 +200,7 @@ def _joined(wanted: Iterable[Stretch]) -> tuple[Stretch, ...]:
     return tuple(found)
 
 
-def _stamps(execution: Execution) -> tuple[Integers, Integers]:
+def stamps(execution: Execution) -> tuple[Integers, Integers]:
     """The numbers of the instructions with which a program read the clock first after it came back from the
     kernel, and when."""
     is_program = execution.addresses < USER_TOP
@@ -211,12 +211,12 @@ def _stamps(execution: Execution) -> tuple[Integers, Integers]:
     return places, execution.times_ns[places]
 
 
-def _symbols(bench: Bench, before: Sequence[Sequence[str]]) -> Symbols:
+def symbols_of(bench: Bench, before: Sequence[Sequence[str]]) -> Symbols:
     text = bench.run([*before, ("copy", "/proc/kallsyms")], _LIMITS)[-1].stdout
     return Symbols.of(text.decode("ascii", "replace"), bench.probe)
 
 
-def _counts(symbols: Symbols) -> tuple[int, int]:
+def counts_of(symbols: Symbols) -> tuple[int, int]:
     """Where the preemption count is."""
     place = symbols.address("__preempt_count") or (
         symbols.address("pcpu_hot") and symbols.address("pcpu_hot") + 8
@@ -224,11 +224,11 @@ def _counts(symbols: Symbols) -> tuple[int, int]:
     return symbols.address("__per_cpu_offset"), place
 
 
-def _execution(bench: Bench, symbols: Symbols, log: ExecutionLog) -> Execution:
+def execution_of(bench: Bench, symbols: Symbols, log: ExecutionLog) -> Execution:
     return Execution(bench.kernel.arch, log, symbols, 1 << SHIFTS[bench.machine.mips])
 
 
-def _ahead_ns(bench: Bench, symbols: Symbols) -> int:
+def ahead_ns(bench: Bench, symbols: Symbols) -> int:
     """How far a guest's CLOCK_MONOTONIC is ahead of the machine's clock when a cell begins: once for each
     guest, from a short cell that is logged from its first instruction to its last."""
     place = bench.cache / _CLOCKS / f"{bench.key}.json"
@@ -237,14 +237,14 @@ def _ahead_ns(bench: Bench, symbols: Symbols) -> int:
     lines, logs = bench.logged([[*_CALIBRATION, *_STREAM]], _LIMITS, LogPlan((Stretch(0, _EVER),), 10_000))
     calibrating = streamed_activations(lines[-1].files.get("stream", b""))
     stamps_ns = np.array([calibrating.t0_ns + _stamp_ns(each) for each in calibrating.each])
-    reads_ns = _stamps(_execution(bench, symbols, logs[0]))[1]
-    ahead_ns = clocks_apart_ns(stamps_ns, reads_ns, bench.kernel.arch)
-    if ahead_ns is None:
+    reads_ns = stamps(execution_of(bench, symbols, logs[0]))[1]
+    found_ns = clocks_apart_ns(stamps_ns, reads_ns, bench.kernel.arch)
+    if found_ns is None:
         raise TargetError(STAMP_NOT_FOUND(cell=bench.label))
     with storing(place):
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps({"ahead_ns": ahead_ns}))
-    return ahead_ns
+        place.write_text(json.dumps({"ahead_ns": found_ns}))
+    return found_ns
 
 
 def clocks_apart_ns(stamps_ns: Integers, reads_ns: Integers, arch: str) -> int | None:
@@ -262,4 +262,4 @@ def clocks_apart_ns(stamps_ns: Integers, reads_ns: Integers, arch: str) -> int |
 
 def _most_off_ns(apart_ns: int, arch: str) -> int:
     """How far the two clocks may disagree about a duration."""
-    return max(_CLOCK_STEPS_NS[arch], 2) + abs(apart_ns) * _MOST_PPM // 1_000_000
+    return max(CLOCK_STEPS_NS[arch], 2) + abs(apart_ns) * _MOST_PPM // 1_000_000

@@ -35,8 +35,8 @@ class LogPlan:
     """Where the offset of the CPU's own data is kept, and the place of its preemption count in these data; 0:
     not read."""
     stops: int = 0
-    """An instruction's address, less than a microsecond before the guest stops, where nothing is logged but the clock;
-    0: none."""
+    """The address of an instruction less than a microsecond before the guest stops, where the clock is noted; 0:
+    none."""
 
     @property
     def text(self) -> str:

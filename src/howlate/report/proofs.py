@@ -12,14 +12,23 @@ from howlate.analysis.proof import SCOPE, Proof, ProofRuling
 from howlate.charts._landscape import draw
 from howlate.report import sheet as sheets
 from howlate.report.document import Document, Drawn, Section, Texts
+from howlate.report.flame import flame_html
+from howlate.report.html import page as html_page
 from howlate.report.sheet import PAGE, Row, Sheet, Style
 from howlate.report.units import Unit
+from howlate.report.why import functions_sheet, lateness_json
+from howlate.report.why_parts import parts_sheet
 from howlate.words.language import N_, _
+from howlate.words.quantities import exact_text
 from howlate.words.say import english, say, to_json
 from howlate.words.statement import rule
 
 FOOT = rule(
     "proof.foot", "This page was made by howlate {version}. It holds all that it shows: it loads nothing."
+)
+FOUND = rule(
+    "proof.found",
+    "The release at {at_ns:exact}, {latency_ns:exact} late, played again, the same to the nanosecond.",
 )
 RULINGS = {
     ProofRuling.WITHIN: N_("bounded"),
@@ -45,7 +54,38 @@ def _sections(proofs: Sequence[Proof], style: Style, title: str) -> Iterator[Sec
     yield Section("proofs", (sheet(proofs), said), _("Found and bounded") if style is PAGE else "")
     if style is PAGE:
         yield Section("landscape", (Drawn(draw(proofs)),))
+        yield from (_why(proof, number) for number, proof in enumerate(proofs))
         yield Section("foot", (Texts("", (FOOT(version=__version__),)),), kind="footer")
+
+
+def page(proofs: Sequence[Proof]) -> str:
+    """One self-contained file, with a flame graph of each latency that was found."""
+    shown = document(proofs, PAGE)
+    drawn = {f"why-{number}": _flame(proof) for number, proof in enumerate(proofs)}
+    return html_page(shown, [drawn.get(section.id, "") for section in shown.sections], "flame")
+
+
+def _flame(proof: Proof) -> str:
+    return (
+        flame_html(proof.why.stacks, f"{_name(proof)}, {exact_text(proof.found.latency_ns)}")
+        if proof.why
+        else ""
+    )
+
+
+def _name(proof: Proof) -> str:
+    return f"{proof.of.kernel}, {proof.of.load}"
+
+
+def _why(proof: Proof, number: int) -> Section:
+    """Where the time of the latest release went."""
+    found = FOUND(at_ns=proof.of.first_ns + proof.found.at_ns, latency_ns=proof.found.latency_ns)
+    sheets_of = (
+        (parts_sheet(proof.why, f"parts-{number}"), functions_sheet(proof.why, f"functions-{number}"))
+        if proof.why
+        else ()
+    )
+    return Section(f"why-{number}", (Texts("paragraph", ((found,),)), *sheets_of), _name(proof), "part")
 
 
 def sheet(proofs: Sequence[Proof]) -> Sheet:
@@ -63,6 +103,7 @@ def sheet(proofs: Sequence[Proof]) -> Sheet:
             sheets.times(
                 "instant", _("instant"), [proof.of.first_ns + proof.found.at_ns for proof in proofs], INSTANT
             ),
+            sheets.labels("holder", _("held by"), (proof.holder for proof in proofs)),
             sheets.times("eps", "eps", [proof.eps_ns for proof in proofs], LATENCY),
             sheets.numbers("probes", _("probes"), [len(proof.probes) for proof in proofs]),
             sheets.numbers("checks", _("check instants"), [proof.checks for proof in proofs]),
@@ -85,5 +126,7 @@ def to_json_value(proofs: Sequence[Proof]) -> dict[str, Any]:
         "schema": 1,
         "sentence": english(SCOPE()),
         "statements": [to_json(SCOPE())],
-        "landscapes": [proof.to_json() for proof in proofs],
+        "landscapes": [
+            {**proof.to_json(), "why": lateness_json(proof.why) if proof.why else None} for proof in proofs
+        ],
     }

@@ -84,12 +84,18 @@ def why_json(found: Sequence[Explained], pair: LatenessPair | None = None) -> di
 
 
 def _sample_json(explained: Explained) -> dict[str, Any]:
-    lateness = explained.lateness
     return {
         "cell": explained.cell,
         "labels": dict(explained.labels),
         "thread": explained.thread,
         "release": explained.release,
+        **lateness_json(explained.lateness),
+    }
+
+
+def lateness_json(lateness: Lateness) -> dict[str, Any]:
+    """One latency: its parts and functions."""
+    return {
         "latency_ns": lateness.latency_ns,
         "instructions": lateness.instructions,
         "halted_ns": lateness.halted_ns,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 TWO_GOALS = rule("cli.two-goals", "--within and --deadline are two questions", remedy="ask one of them")
 NO_SHARE = rule(
     "cli.no-share",
-    "--within must be a share between 0% and 100%, not {text}",
-    remedy="write it like 5%",
+    "--within must be a share between 0% and 100%, or a time, not {text}",
+    remedy="write it like 5% or 2us",
 )
 FROM_TOO_EARLY = rule(
     "cli.from-too-early",
@@ -66,7 +66,10 @@ _UNDECIDED = 5
     help="When it begins, after the cell's start.",
 )
 @click.option(
-    "--within", default="", metavar="SHARE", help="How close the bound is to what was found (default: 5%)."
+    "--within",
+    default="",
+    metavar="SHARE|TIME",
+    help="How close the bound is to what was found (default: 5%); a time is beside eps.",
 )
 @click.option("--deadline", default="", metavar="TIME", help="Only whether a release misses it.")
 @click.option(
@@ -167,13 +170,19 @@ def _goal(within: str, deadline: str) -> Goal:
         raise UsageError(TWO_GOALS())
     if deadline:
         return Goal(deadline_ns=duration_ns("--deadline", deadline))
-    try:
-        share = float((within or "5%").removesuffix("%")) / 100
-    except ValueError:
-        share = -1.0
-    if not 0 < share <= 1:
+    share = _share(within or "5%")
+    if share is None and within[:1].isdigit() and (within_ns := duration_ns("--within", within)):
+        return Goal(within_ns=within_ns)
+    if share is None or not 0 < share <= 1:
         raise UsageError(NO_SHARE(text=within))
     return Goal(within=share)
+
+
+def _share(text: str) -> float | None:
+    try:
+        return float(text.removesuffix("%")) / 100
+    except ValueError:
+        return None
 
 
 def _proof(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> Proof:
@@ -238,12 +247,10 @@ def _tell(proofs: Sequence[Proof], out: Path | None, as_json: bool) -> None:
 
 def _write_page(proofs: Sequence[Proof], out: Path) -> None:
     from howlate.report.explained import linked
-    from howlate.report.html import page
-    from howlate.report.proofs import document
-    from howlate.report.sheet import PAGE
+    from howlate.report.proofs import page
     from howlate.store.files import write_text
 
-    write_text(out, linked(page(document(proofs, PAGE)), out))
+    write_text(out, linked(page(proofs), out))
     click.echo(out)
 
 
