@@ -287,9 +287,11 @@ class Prober:
 
 
 def prove(of: Landscape, goal: Goal, checks: int, prober: Prober, told: Told = lambda _: None) -> Proof:
-    """Ask for the witnesses, search, check at random instants, explain what was found. Equal questions ask equal probes
-    where one is asked at a time; several change the order of answers, and so which probes are chosen, never whether the
-    bound holds."""
+    """Ask for the witnesses, search, check at random instants, explain what was found.
+
+    Equal questions ask equal probes where one is asked at a time; several change the order of answers, and so which
+    probes are chosen, never whether the bound holds.
+    """
     window = prober.window
     draws = random.Random(f"{of.kernel} {of.load} {window}")
     witnesses = prober.witnesses()
