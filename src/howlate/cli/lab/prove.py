@@ -102,7 +102,7 @@ def command(
     asked = ProofAsked.of(**others)
     target = open_lab(landscapes.kernels, LabOptions(jobs=asked.jobs), archive.opened(), say)
     proofs = [
-        _proof(target, machine, load, asked) for machine in target.machines for load in landscapes.loads
+        proof_of(target, machine, load, asked) for machine in target.machines for load in landscapes.loads
     ]
     _tell(proofs, out, as_json)
     return exit_code(proofs)
@@ -185,7 +185,7 @@ def _share(text: str) -> float | None:
         return None
 
 
-def _proof(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> Proof:
+def proof_of(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> Proof:
     from howlate.analysis.landscape import ReleaseWindow
     from howlate.analysis.proof import Landscape
     from howlate.prove import Prober, prove
