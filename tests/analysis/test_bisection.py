@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.analysis.bisection import SEEDS, Bisection, Side, side_of
+from howlate.analysis.bisection import SEEDS, Bisection, StepSide, side_of
 
 
 @given(st.integers(2, 60), st.data())
@@ -16,7 +16,7 @@ def test_the_first_bad_step_is_found_in_a_logarithm_of_questions(count: int, dat
     first_bad = data.draw(st.integers(1, count - 1))
     search = Bisection(count)
     while (step := search.next()) is not None:
-        search.put(step, Side.BAD if step >= first_bad else Side.GOOD)
+        search.put(step, StepSide.BAD if step >= first_bad else StepSide.GOOD)
     assert list(search.suspects) == [first_bad]
     assert len(search.sides) <= 2 + count.bit_length()
 
@@ -29,16 +29,23 @@ def test_the_first_bad_step_is_always_among_the_suspects(count: int, data: st.Da
     skipped.discard(count - 1)
     search = Bisection(count)
     while (step := search.next()) is not None:
-        search.put(step, Side.SKIP if step in skipped else Side.BAD if step >= first_bad else Side.GOOD)
+        search.put(
+            step, StepSide.SKIP if step in skipped else StepSide.BAD if step >= first_bad else StepSide.GOOD
+        )
     assert first_bad in search.suspects
     assert set(list(search.suspects)[:-1]) <= skipped
 
 
 @pytest.mark.parametrize(
     ("first", "last"),
-    [(Side.GOOD, Side.GOOD), (Side.BAD, Side.BAD), (Side.SKIP, Side.BAD), (Side.BAD, Side.GOOD)],
+    [
+        (StepSide.GOOD, StepSide.GOOD),
+        (StepSide.BAD, StepSide.BAD),
+        (StepSide.SKIP, StepSide.BAD),
+        (StepSide.BAD, StepSide.GOOD),
+    ],
 )
-def test_nothing_is_searched_where_the_ends_do_not_differ(first: Side, last: Side) -> None:
+def test_nothing_is_searched_where_the_ends_do_not_differ(first: StepSide, last: StepSide) -> None:
     search = Bisection(9)
     search.put(0, first)
     search.put(8, last)
@@ -46,12 +53,12 @@ def test_nothing_is_searched_where_the_ends_do_not_differ(first: Side, last: Sid
 
 
 def test_a_step_is_decided_by_all_of_its_seeds_away_from_the_limit() -> None:
-    assert side_of([50] * SEEDS, 100) is Side.GOOD
-    assert side_of([150] * SEEDS, 100) is Side.BAD
-    assert side_of([50] * (SEEDS - 1), 100) is Side.SKIP  # one is missing
-    assert side_of([50] * (SEEDS - 1) + [150], 100) is Side.SKIP
-    assert side_of([50] * (SEEDS - 1) + [95], 100) is Side.SKIP  # too near
-    assert side_of([105] + [150] * (SEEDS - 1), 100) is Side.SKIP
+    assert side_of([50] * SEEDS, 100) is StepSide.GOOD
+    assert side_of([150] * SEEDS, 100) is StepSide.BAD
+    assert side_of([50] * (SEEDS - 1), 100) is StepSide.SKIP  # one is missing
+    assert side_of([50] * (SEEDS - 1) + [150], 100) is StepSide.SKIP
+    assert side_of([50] * (SEEDS - 1) + [95], 100) is StepSide.SKIP  # too near
+    assert side_of([105] + [150] * (SEEDS - 1), 100) is StepSide.SKIP
 
 
 def test_a_change_that_only_moves_each_seed_by_a_third_is_never_named() -> None:

@@ -16,7 +16,18 @@ MARGIN = 0.1
 """A seed nearer to the limit than this share of it decides nothing."""
 
 
-class Side(Enum):
+@dataclass(frozen=True)
+class Step:
+    """One kernel."""
+
+    name: str
+    change: str
+    """What differs from the step before; "" in the first."""
+    label: str = ""
+    """Of one of the archive's; "" for one that is built."""
+
+
+class StepSide(Enum):
     """What a step is."""
 
     GOOD = "good"
@@ -25,13 +36,13 @@ class Side(Enum):
     """It cannot be built, booted or measured, or its seeds do not agree."""
 
 
-def side_of(largest_ns: Sequence[int], limit_ns: int) -> Side:
+def side_of(largest_ns: Sequence[int], limit_ns: int) -> StepSide:
     """By the largest latency of each seed; SKIP where a seed is missing."""
     if len(largest_ns) < SEEDS:
-        return Side.SKIP
+        return StepSide.SKIP
     if max(largest_ns) <= limit_ns * (1 - MARGIN):
-        return Side.GOOD
-    return Side.BAD if min(largest_ns) > limit_ns * (1 + MARGIN) else Side.SKIP
+        return StepSide.GOOD
+    return StepSide.BAD if min(largest_ns) > limit_ns * (1 + MARGIN) else StepSide.SKIP
 
 
 @dataclass
@@ -39,10 +50,10 @@ class Bisection:
     """A list of `count` steps, of which the first should be good and the last bad."""
 
     count: int
-    sides: dict[int, Side] = field(default_factory=dict)
+    sides: dict[int, StepSide] = field(default_factory=dict)
     """Of the steps that were asked."""
 
-    def put(self, step: int, side: Side) -> None:
+    def put(self, step: int, side: StepSide) -> None:
         self.sides[step] = side
 
     @property
@@ -50,17 +61,17 @@ class Bisection:
         """Whether the first is good and the last bad; None as long as one of them was not asked."""
         if not {0, self.count - 1} <= self.sides.keys():
             return None
-        return self.sides[0] is Side.GOOD and self.sides[self.count - 1] is Side.BAD
+        return self.sides[0] is StepSide.GOOD and self.sides[self.count - 1] is StepSide.BAD
 
     @property
     def good(self) -> int:
         """The last step that is known to be good, before all that are known to be bad."""
-        return max(step for step, side in self.sides.items() if side is Side.GOOD and step < self.bad)
+        return max(step for step, side in self.sides.items() if side is StepSide.GOOD and step < self.bad)
 
     @property
     def bad(self) -> int:
         """The first step that is known to be bad."""
-        return min(step for step, side in self.sides.items() if side is Side.BAD)
+        return min(step for step, side in self.sides.items() if side is StepSide.BAD)
 
     def next(self) -> int | None:
         """The step to ask: first the two ends, then the one nearest to the middle that was not asked; None where

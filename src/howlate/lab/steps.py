@@ -7,9 +7,10 @@ import os
 import re
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from howlate.analysis.bisection import Step
 from howlate.errors import TargetError, UsageError
 from howlate.lab.archive import Archive, PackageVersion
 from howlate.lab.kernels import AvailableKernel, available, choose, newest, versions
@@ -44,16 +45,6 @@ NOT_BUILT = rule(
 
 SKIPPED = 125
 """The exit code with which a build says that its revision cannot be tested; as for `git bisect run`."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """One kernel. `label`: of the archive's; "" for one that is built."""
-
-    name: str
-    change: str
-    """What differs from the step before; "" in the first."""
-    label: str = ""
 
 
 def of_labels(good: str, bad: str, archive: Callable[[], Archive]) -> list[Step]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from howlate.bisect import SIDES, Asked, Bisected
+from howlate.analysis.bisected import SIDES, Bisected, StepAnswer
 from howlate.report import sheet as sheets
 from howlate.report.document import Document, Section, Texts
 from howlate.report.sheet import Row, Sheet
@@ -39,13 +39,13 @@ def sheet(found: Bisected) -> Sheet:
     )
 
 
-def _least(asked: Asked | None) -> int | None:
+def _least(asked: StepAnswer | None) -> int | None:
     return min(asked.largest_ns, default=None) if asked else None
 
 
-def _most(asked: Asked | None) -> int | None:
+def _most(asked: StepAnswer | None) -> int | None:
     return max(asked.largest_ns, default=None) if asked else None
 
 
-def _side(asked: Asked | None) -> str:
+def _side(asked: StepAnswer | None) -> str:
     return say(SIDES[asked.side]()) if asked else ""

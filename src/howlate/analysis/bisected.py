@@ -1,4 +1,5 @@
-"""Connects the search for the step that first crosses a limit with the lab that measures steps."""
+"""Which step first crosses a limit: the questions that are asked, and what is said in the end (docs/lab/bisect.md).
+Pure."""
 
 from __future__ import annotations
 
@@ -7,24 +8,26 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from howlate.analysis.bisection import SEEDS, Bisection, Side, side_of
+from howlate.analysis.bisection import SEEDS, Bisection, Step, StepSide, side_of
 from howlate.analysis.evidence import answers_of
 from howlate.analysis.proof import Proof, ProofRuling
-from howlate.lab.steps import Step
 from howlate.model.summary import CellSummary
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
 
 NAMED = rule(
     "bisect.named",
-    "{change} makes the difference: {good} keeps {limit_ns:asked}, {bad} does not, and {how} confirms both.",
+    "{change} makes the difference: {good} keeps {limit_ns:asked}, {bad} does not, and 8 other seeds confirm both.",
 )
-OTHER_SEEDS = rule("bisect.other-seeds", "a second measurement, with 8 other seeds,")
-OTHER_WINDOW = rule("bisect.other-window", "a second proof, of the window after the first,")
+NAMED_BY_PROOF = rule(
+    "bisect.named-by-proof",
+    "{change} makes the difference: {good} keeps {limit_ns:asked}, {bad} does not, and the window after the first "
+    "confirms both.",
+)
 NOT_CONFIRMED = rule(
     "bisect.not-confirmed",
-    "Nothing is named: {bad} seemed to be the first that does not keep {limit_ns:asked}, but {how} is not of that "
-    "opinion ({good}: {good_again}; {bad}: {bad_again}).",
+    "Nothing is named: {bad} seemed to be the first that does not keep {limit_ns:asked}, but once more, under other "
+    "conditions, {good} is {good_again} and {bad} {bad_again}.",
 )
 RANGE = rule(
     "bisect.range",
@@ -37,25 +40,25 @@ ENDS = rule(
 GOOD = rule("bisect.good", "good")
 BAD = rule("bisect.bad", "bad")
 SKIPPED = rule("bisect.skipped", "skipped")
-SIDES = {Side.GOOD: GOOD, Side.BAD: BAD, Side.SKIP: SKIPPED}
+SIDES = {StepSide.GOOD: GOOD, StepSide.BAD: BAD, StepSide.SKIP: SKIPPED}
 
 
 @dataclass(frozen=True)
-class Asked:
+class StepAnswer:
     """One answer about a step."""
 
-    side: Side
+    side: StepSide
     largest_ns: tuple[int, ...] = ()
     """Of each seed, or of each load of a proof."""
     why: Statement | None = None
     """Why it was skipped, where it is not for its figures."""
 
 
-Ask = Callable[[Step, bool], Asked]
+Ask = Callable[[Step, bool], StepAnswer]
 """Measures a step; once more and elsewhere (other seeds, another window) for True."""
 
 
-class Found(Enum):
+class BisectionEnd(Enum):
     """What became of the search."""
 
     NAMED = "named"
@@ -70,51 +73,50 @@ class Bisected:
 
     steps: tuple[Step, ...]
     limit_ns: int
-    answers: dict[int, Asked]
-    again: dict[int, Asked]
+    answers: dict[int, StepAnswer]
+    again: dict[int, StepAnswer]
     """The two neighbours, measured elsewhere."""
     suspects: range
     proved: bool
 
     @property
-    def found(self) -> Found:
+    def end(self) -> BisectionEnd:
         if not self.suspects:
-            return Found.ENDS
+            return BisectionEnd.ENDS
         if len(self.suspects) > 1:
-            return Found.RANGE
+            return BisectionEnd.RANGE
         sides = [self.again[step].side for step in (self.suspects[0] - 1, self.suspects[0])]
-        return Found.NAMED if sides == [Side.GOOD, Side.BAD] else Found.NOT_CONFIRMED
+        return BisectionEnd.NAMED if sides == [StepSide.GOOD, StepSide.BAD] else BisectionEnd.NOT_CONFIRMED
 
     def sentence(self) -> Statement:
-        how = OTHER_WINDOW() if self.proved else OTHER_SEEDS()
         names = [step.name for step in self.steps]
-        if self.found is Found.ENDS:
+        if self.end is BisectionEnd.ENDS:
             first, last = self.answers[0], self.answers[len(names) - 1]
             sides = SIDES[first.side](), SIDES[last.side]()
             return ENDS(first=names[0], first_is=sides[0], last=names[-1], last_is=sides[1])
         bad = self.suspects[-1]
         good = self.suspects[0] - 1
-        if self.found is Found.RANGE:
+        if self.end is BisectionEnd.RANGE:
             return RANGE(suspects=tuple(names[step] for step in self.suspects))
-        if self.found is Found.NAMED:
+        if self.end is BisectionEnd.NAMED:
             change = self.steps[bad].change
-            return NAMED(change=change, good=names[good], bad=names[bad], limit_ns=self.limit_ns, how=how)
+            named = NAMED_BY_PROOF if self.proved else NAMED
+            return named(change=change, good=names[good], bad=names[bad], limit_ns=self.limit_ns)
         sides = SIDES[self.again[good].side](), SIDES[self.again[bad].side]()
         return NOT_CONFIRMED(
             good=names[good],
             bad=names[bad],
             limit_ns=self.limit_ns,
-            how=how,
             good_again=sides[0],
             bad_again=sides[1],
         )
 
     def to_json(self) -> dict[str, Any]:
         """For `--json` (docs/lab/bisect.md)."""
-        named = self.found is Found.NAMED
+        named = self.end is BisectionEnd.NAMED
         return {
             "schema": 1,
-            "found": self.found.value,
+            "found": self.end.value,
             "culprit": self.steps[self.suspects[0]].name if named else None,
             "change": self.steps[self.suspects[0]].change if named else None,
             "suspects": [self.steps[step].name for step in self.suspects],
@@ -133,7 +135,7 @@ class Bisected:
         }
 
 
-def _answer_json(prefix: str, asked: Asked | None) -> dict[str, Any]:
+def _answer_json(prefix: str, asked: StepAnswer | None) -> dict[str, Any]:
     if asked is None:
         return {}
     return {
@@ -146,7 +148,7 @@ def _answer_json(prefix: str, asked: Asked | None) -> dict[str, Any]:
 def bisect(steps: Sequence[Step], limit_ns: int, ask: Ask, proved: bool = False) -> Bisected:
     """Ask steps until one is found or nothing is left to ask, and the two neighbours once more."""
     search = Bisection(len(steps))
-    answers: dict[int, Asked] = {}
+    answers: dict[int, StepAnswer] = {}
     while (number := search.next()) is not None:
         answers[number] = ask(steps[number], False)
         search.put(number, answers[number].side)
@@ -157,7 +159,7 @@ def bisect(steps: Sequence[Step], limit_ns: int, ask: Ask, proved: bool = False)
     return Bisected(tuple(steps), limit_ns, answers, again, suspects, proved)
 
 
-def sampled(summaries: Iterable[CellSummary], limit_ns: int, again: bool) -> Asked:
+def sampled(summaries: Iterable[CellSummary], limit_ns: int, again: bool) -> StepAnswer:
     """By the largest latency of each seed, over all points of the study; the seeds 9 to 16 for `again`. A seed of
     which a cell is not whole and valid is missing."""
     wanted = range(SEEDS + 1, 2 * SEEDS + 1) if again else range(1, SEEDS + 1)
@@ -173,13 +175,13 @@ def sampled(summaries: Iterable[CellSummary], limit_ns: int, again: bool) -> Ask
             largest[seed] = max(largest.get(seed, 0), column.max)
     whole = set.intersection(*points.values()) - invalid if points else set()
     figures = tuple(largest[seed] for seed in wanted if seed in whole)
-    return Asked(side_of(figures, limit_ns), figures)
+    return StepAnswer(side_of(figures, limit_ns), figures)
 
 
-def proved(proofs: Sequence[Proof]) -> Asked:
+def proved(proofs: Sequence[Proof]) -> StepAnswer:
     """By whether a release in the window can miss the limit."""
     rulings = {proof.ruling for proof in proofs}
     figures = tuple(proof.found.latency_ns for proof in proofs)
     if ProofRuling.MISSED in rulings:
-        return Asked(Side.BAD, figures)
-    return Asked(Side.GOOD if rulings == {ProofRuling.KEPT} else Side.SKIP, figures)
+        return StepAnswer(StepSide.BAD, figures)
+    return StepAnswer(StepSide.GOOD if rulings == {ProofRuling.KEPT} else StepSide.SKIP, figures)
