@@ -27,7 +27,7 @@ timer = "clock_nanosleep"
 policy = "fifo:80"
 period = "1ms"
 dither = true
-activations = "100"
+activations = "60"
 load = "memory-alloc:100"
 """
 
