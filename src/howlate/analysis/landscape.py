@@ -27,6 +27,9 @@ EXPLORED = 64
 """The window is first divided into so many parts, because a larger value found early makes all later steps wider."""
 WHOLE_STEPS = 8
 """A stretch of so few steps is not divided early: part of a step is lost where two parts meet."""
+RESERVED = 2
+"""A step leaves this part of eps, or of itself if that is less, for an eps that grows: it would open again all
+stretches that were just closed."""
 FINEST_NS = 20
 """A stretch of fewer instants is not divided further, except where its ends are unlike."""
 
@@ -295,6 +298,7 @@ class Search:
             return middle_ns
         latency_ns = int(stretch.bound_ns) - self.eps_ns - stretch.length_ns  # of the probe at its end
         step_ns = self.aim_ns - self.eps_ns - latency_ns
+        step_ns -= min(self.eps_ns // RESERVED, step_ns // RESERVED)
         climbs = not self.goal.deadline_ns and latency_ns > self.found_ns / 2
         explores = stretch.length_ns > max(self.window.length_ns // EXPLORED, WHOLE_STEPS * step_ns)
         if step_ns < 1 or ((explores or climbs) and stretch.length_ns > 2 * step_ns):
