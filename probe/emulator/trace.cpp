@@ -11,6 +11,7 @@
 //   stops ADDRESS      the guest will stop less than a microsecond after the instruction there. QEMU's main loop, if it looks
 //                      before it knows, takes the stopped CPU for an idle one and moves the clock on to the next timer: here to
 //                      one of the plugin's own, a microsecond later, so that none of the guest's expires
+//   pause NS           stop the machine at NS ns of the virtual clock, between two instructions; with the same timer behind it
 // Three files are written, OUT.pc, OUT.code and OUT.marks:
 //   pc      the addresses in order, 64 bits each
 //   code    a line for each translated instruction: its address, its bytes, in hexadecimal
@@ -74,6 +75,7 @@ struct Qemu {
   void (*dump_state)(void*, FILE*, int);
   int (*memory_rw)(void*, std::uint64_t, void*, std::uint64_t, bool);
   std::int64_t (*instructions)();
+  void (*stop)(void**);  // the monitor's command
 };
 
 Qemu qemu;
@@ -86,7 +88,7 @@ Window windows[most_windows];
 int count = 0, next = 0;
 std::uint64_t switch_address = 0, count_base = 0, count_place = 0, count_address = 0, stop_address = 0;
 std::uint32_t last_count = 0;
-std::int64_t anchor_ns = 1000;
+std::int64_t anchor_ns = 1000, pause_ns = 0;
 alignas(64) char timer[timer_room];
 FILE *pcs, *codes, *marks;
 std::uint64_t logged = 0;
@@ -271,6 +273,13 @@ void before_stop() {
   qemu.timer_mod_ns(timer, now + stops_within_ns);
 }
 
+void pause_machine() {
+  if (pause_ns == 0) return;
+  pause_ns = 0;
+  qemu.stop(nullptr);
+  qemu.timer_mod_ns(timer, qemu.clock_get_ns(virtual_clock) + stops_within_ns);
+}
+
 void begin(PluginId id) {
   qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 }
@@ -279,6 +288,7 @@ void end(PluginId) {}
 
 void tick(void*) {
   if (stop_address != 0) return before_stop();
+  if (count == 0) return pause_machine();
   const std::int64_t now = qemu.clock_get_ns(virtual_clock);
   const Window& window = windows[next];
   if (!logs) {
@@ -305,10 +315,10 @@ void tick(void*) {
 
 // Before the machine has a CPU: QEMU would tell it, and it may not have its thread yet.
 void arm() {
-  if (count == 0 && stop_address == 0) return;
+  if (count == 0 && stop_address == 0 && pause_ns == 0) return;
   qemu.timer_init_full(timer, nullptr, virtual_clock, 1, 0, tick, nullptr);
   if (stop_address != 0) return qemu_plugin_register_vcpu_tb_trans_cb(plugin, look_for_stop);
-  qemu.timer_mod_ns(timer, windows[0].from_ns);
+  qemu.timer_mod_ns(timer, count != 0 ? windows[0].from_ns : pause_ns);
 }
 
 void read_plan(const char* path) {
@@ -323,6 +333,7 @@ void read_plan(const char* path) {
     else if (std::sscanf(line, "switch %" SCNx64, &switch_address) != 1 &&
              std::sscanf(line, "count %" SCNx64 " %" SCNx64, &count_base, &count_place) != 2 &&
              std::sscanf(line, "anchor %" SCNd64, &anchor_ns) != 1 &&
+             std::sscanf(line, "pause %" SCNd64, &pause_ns) != 1 &&
              std::sscanf(line, "stops %" SCNx64, &stop_address) != 1)
       give_up("a line of the plan is wrong");
   }
@@ -354,6 +365,7 @@ int qemu_plugin_install(PluginId id, const PluginInfo* info, int argc, char** ar
   find(qemu.dump_state, "cpu_dump_state");
   find(qemu.memory_rw, "cpu_memory_rw_debug");
   find(qemu.instructions, "icount_get_raw");
+  find(qemu.stop, "qmp_stop");
   const char *plan = nullptr, *out = nullptr;
   for (int at = 0; at < argc; ++at) {
     if (std::strncmp(argv[at], "plan=", 5) == 0) plan = argv[at] + 5;

@@ -22,6 +22,7 @@ from howlate.lab import qcow2, window
 from howlate.lab.cache import storing
 from howlate.lab.execution_log import LOG_BYTES, LogFiles
 from howlate.lab.guest import NO_LIMIT, Boot, Guest
+from howlate.lab.machine_state import MachineState
 from howlate.lab.scratch import scratch
 from howlate.lab.single import SingleState, SingleWords, put_instant, read_moment, read_single
 from howlate.lab.snapshot import Snapshot, begin_anew, saved_clock_ns, saved_instructions
@@ -48,6 +49,8 @@ _TRIES = 5
 STOPS_WITHIN_NS = 1_000
 """From the plugin's look at the clock to the stop are some 20 instructions of at most 8 ns, and its own timer, to
 which QEMU may move the clock, is as late as this (probe/emulator/trace.cpp)."""
+STATE_BYTES = 1 << 28
+"""Room for a saved machine."""
 _SAVE_S = _LOAD_S = 300.0
 _STATE, _IMAGE = "fork", "image"
 
@@ -57,7 +60,7 @@ class Fork:
     """A guest that stands before its one release."""
 
     boot: Boot
-    state: Path
+    saved: Path
     words: SingleWords
     before: GuestMoment
     otherwise: Path
@@ -87,6 +90,25 @@ class Fork:
             (log,) = files.read()
             return words, log
 
+    def state(self, instant_ns: int, at_ns: int) -> tuple[SingleWords, MachineState]:
+        """The machine that waits for the release at `instant_ns`, stopped at `at_ns`, both of the guest's
+        CLOCK_MONOTONIC, and what it had said by then."""
+        with scratch(window.SIZE + STATE_BYTES, self.otherwise) as folder:
+            plan, image = LogPlan((), pauses_ns=self.machine_ns(at_ns)), folder / _IMAGE
+            with storing(image):
+                qcow2.create(image)
+            with self._loaded_in(folder, LogFiles(folder).arguments(plan)) as guest:
+                assert guest.monitor is not None
+                with guest.explained():
+                    put_instant(guest.window, instant_ns)
+                    guest.go_on(NO_LIMIT)
+                    guest.monitor.wait_for_stop(NO_LIMIT)
+                    guest.has_stopped()
+                    words = read_single(guest.window)
+                    guest.monitor.save(image, time.monotonic() + _SAVE_S)
+                with storing(image), image.open("rb") as source:
+                    return words, MachineState.of(b"".join(qcow2.saved_machine(source)))
+
     def machine_ns(self, instant_ns: int) -> int:
         """The machine's clock at an instant of the guest's CLOCK_MONOTONIC, within a microsecond."""
         return instant_ns - self.words.stopped_ns + self.words.clock_ns
@@ -103,15 +125,22 @@ class Fork:
     def _released_in(
         self, folder: Path, instant_ns: int, more: Sequence[str] = (), witness: bool = False
     ) -> Iterator[tuple[Guest, SingleWords]]:
-        with self.state.open("rb") as state:
+        with self._loaded_in(folder, more) as guest:
+            with guest.explained():
+                put_instant(guest.window, instant_ns, witness)
+                words = _until_latency(guest, instant_ns)
+            yield guest, words
+
+    @contextmanager
+    def _loaded_in(self, folder: Path, more: Sequence[str]) -> Iterator[Guest]:
+        """A copy of it that does not execute yet."""
+        with self.saved.open("rb") as state:
             guest = Guest(self.boot, folder, self.stop)
             with guest.started("-incoming", "defer", *more, limits=self.limits):
                 assert guest.monitor is not None
                 with guest.explained():
                     guest.monitor.load(state.fileno(), time.monotonic() + _LOAD_S)
-                    put_instant(guest.window, instant_ns, witness)
-                    words = _until_latency(guest, instant_ns)
-                yield guest, words
+                yield guest
 
 
 def direct(saved: Snapshot, job: bytes, instant_ns: int, otherwise: Path, limits: Limits) -> SingleWords:

@@ -37,6 +37,8 @@ class LogPlan:
     stops: int = 0
     """The address of an instruction less than a microsecond before the guest stops, where the clock is noted; 0:
     none."""
+    pauses_ns: int = 0
+    """Where the machine is stopped, by its clock, if nothing is logged; 0: nowhere."""
 
     @property
     def text(self) -> str:
@@ -48,6 +50,8 @@ class LogPlan:
             lines.append(f"count {self.counts[0]:x} {self.counts[1]:x}")
         if self.stops:
             lines.append(f"stops {self.stops:x}")
+        if self.pauses_ns:
+            lines.append(f"pause {self.pauses_ns}")
         return "\n".join(lines) + "\n"
 
 
