@@ -60,7 +60,7 @@ void qemu_plugin_reset(PluginId id, void (*call)(PluginId));
 namespace {
 
 constexpr int virtual_clock = 1, most_windows = 4096;
-constexpr std::int64_t stops_within_ns = 1000;
+constexpr std::int64_t stops_within_ns = 4000;
 constexpr std::size_t timer_room = 512, most_bytes = 16;
 
 struct Window {
