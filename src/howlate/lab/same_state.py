@@ -1,0 +1,130 @@
+"""Whether two guests that wait for different releases are the same machine until then (docs/lab/prove.md): all words
+of both are compared, and each that differs must be one that the instant itself explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from howlate.analysis.symbols import Symbols
+from howlate.lab.fork import STOPS_WITHIN_NS
+from howlate.lab.machine_state import PAGE_BYTES, MachineState
+
+_FLAGS, _ALWAYS, _REST = 0x8D5, 0x2, 0xFFFF_FFFF_FFC0_0028
+"""In RFLAGS of amd64: what arithmetic sets, what is always set, what never is."""
+_STEP_NS = 16
+"""Of the event devices: an APIC of 62.5 MHz, and an arm64 counter of as much."""
+_EVENTS = {
+    "apic/initial_count": _STEP_NS,
+    "apic/next_time": 1,
+    "apic/timer_expiry": 1,
+    "cpu/cpreg_vmstate_values": _STEP_NS,
+    "cpu/gt_timer": 1,
+}
+_HOST = {"timer/cpu_ticks_offset", "timer/cpu_clock_offset"}
+"""Clocks of the host that a guest in virtual time has no access to."""
+_CLOCKS = {"timer/icount/qemu_icount_bias": 1, "hpet/hpet_counter": 10}
+"""What QEMU moves on where it takes the stopped CPU for an idle one (lab/fork.py), in ns."""
+_LINEAR = {"pc.ram": 0xFFFF_8880_0000_0000, "mach-virt.ram": 0xFFFF_0000_0000_0000}
+_BANNER = "linux_banner"
+
+
+class DifferenceKind(Enum):
+    """What explains a word."""
+
+    INSTANT = "the instant"
+    """It differs by exactly as much as the instants."""
+    FLAGS = "arithmetic flags"
+    """Of a comparison with the instant, kept on a stack (amd64)."""
+    EVENT = "the event device"
+    """By as much as the instants in the device's steps."""
+    HOST = "the host's clock"
+    OTHER = "nothing"
+
+
+@dataclass(frozen=True)
+class StateDifference:
+    """A word of 64 bits of the memory, or a field of a device, that two machines do not share."""
+
+    place: str
+    at: int
+    """The address in a block of memory."""
+    one: int
+    later: int
+    kind: DifferenceKind
+
+    def text(self, symbols: Symbols, state: MachineState) -> str:
+        """The place and the values, with the kernel's nearest symbol."""
+        where = _symbol(self.place, self.at, symbols, state) if self.place in _LINEAR else ""
+        at = f" {self.at:#x}" if self.place in _LINEAR else ""
+        return f"{self.place}{at}{where}: {self.one:#x} against {self.later:#x}"
+
+
+def differences(one: MachineState, later: MachineState, apart_ns: int) -> list[StateDifference]:
+    """All of two machines that were stopped at one instant before their releases, the second one's so much later.
+    Instants in different seconds are not explained."""
+    found = [
+        StateDifference(block, at, ours, theirs, _kind_of_word(ours, theirs, apart_ns))
+        for block, at, ours, theirs in _words(one, later)
+    ]
+    for place in sorted(one.fields.keys() | later.fields.keys()):
+        ours, theirs = (int.from_bytes(state.fields.get(place, b""), "big") for state in (one, later))
+        if ours != theirs:
+            kind = _kind_of_field(place, ours, theirs, apart_ns)
+            found.append(StateDifference(place, 0, ours, theirs, kind))
+    return found
+
+
+def _words(one: MachineState, later: MachineState) -> Iterator[tuple[str, int, int, int]]:
+    empty = bytes(PAGE_BYTES)
+    for block, page in sorted(one.pages.keys() | later.pages.keys()):
+        ours, theirs = (state.pages.get((block, page), empty) for state in (one, later))
+        if ours != theirs:
+            first, second = np.frombuffer(ours, "<u8"), np.frombuffer(theirs, "<u8")
+            for place in np.nonzero(first != second)[0]:
+                yield block, page + 8 * int(place), int(first[place]), int(second[place])
+
+
+def _kind_of_word(one: int, later: int, apart_ns: int) -> DifferenceKind:
+    if later - one == apart_ns:
+        return DifferenceKind.INSTANT
+    if not (one ^ later) & ~_FLAGS and one & _ALWAYS and not one & _REST:
+        return DifferenceKind.FLAGS
+    return DifferenceKind.OTHER
+
+
+def _kind_of_field(place: str, one: int, later: int, apart_ns: int) -> DifferenceKind:
+    name = place.partition("[")[0]
+    if name in _EVENTS and abs((later - one) * _EVENTS[name] - apart_ns) < _STEP_NS:
+        return DifferenceKind.EVENT
+    if name in _HOST or abs(later - one) * _CLOCKS.get(name, STOPS_WITHIN_NS + 1) <= STOPS_WITHIN_NS:
+        return DifferenceKind.HOST
+    return _kind_of_word(one, later, apart_ns)
+
+
+def _symbol(block: str, at: int, symbols: Symbols, state: MachineState) -> str:
+    """The kernel's nearest symbol below an address: of its image, or of its CPU's own data."""
+    image = _image(block, symbols, state)
+    place = symbols.address("__per_cpu_offset") - image
+    page = state.pages.get((block, place - place % PAGE_BYTES), bytes(PAGE_BYTES))
+    own = int.from_bytes(page[place % PAGE_BYTES :][:8], "little")
+    for first, last, address in (
+        ("__per_cpu_start", "__per_cpu_end", (_LINEAR[block] + at - own) % (1 << 64)),
+        ("_text", "_end", at + image),
+    ):
+        if symbols.address(first) <= address < symbols.address(last):
+            below = ((start, name) for name, start in symbols.data.items() if start <= address)
+            start, name = max(below, default=(address, ""))
+            return f" ({name}+{address - start:#x})"
+    return ""
+
+
+def _image(block: str, symbols: Symbols, state: MachineState) -> int:
+    """How far the kernel's image is from its place in the block, by the text of its version."""
+    banner = symbols.address(_BANNER)
+    inside = banner % PAGE_BYTES
+    pages = (page for (name, page), data in state.pages.items() if name == block and data[inside:].startswith(b"Linux version "))
+    return banner - inside - next(pages, banner - inside)
