@@ -32,6 +32,8 @@ PROGRAMS = (
 MODULES = ("uio", "howlate_irq", "howlate_hpet", "howlate_uio", "msr")
 IRQS_OFF = HERE / "irqs_off"
 """Turns interrupts off for a known time."""
+PREEMPT_OFF = HERE / "preempt_off"
+"""Turns preemption off for a known time, with an interrupt in the midst of it if that is asked for."""
 REACTS = HERE / "reacts"
 """Does so where the next timer is near."""
 DEVICES = ("edu",)
@@ -57,5 +59,5 @@ def modules_for(name: str) -> GuestModules:
     ours = needed(MODULES, label, kernel, archive, KERNELS, lambda _: None)
     if ours.absent:
         return ours
-    holding = built([IRQS_OFF, REACTS], label, kernel, archive, KERNELS, lambda _: None)
+    holding = built([IRQS_OFF, PREEMPT_OFF, REACTS], label, kernel, archive, KERNELS, lambda _: None)
     return GuestModules({**ours.files, **holding.files}, ours.lines)

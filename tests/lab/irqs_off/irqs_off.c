@@ -21,7 +21,7 @@ MODULE_PARM_DESC(rest_us, "how long they are on in between");
 
 static struct task_struct *task;
 
-static void hold(void)
+static noinline void irqs_off_hold(void)
 {
 	u64 end;
 
@@ -35,7 +35,7 @@ static void hold(void)
 static int irqs_off_run(void *unused)
 {
 	while (!kthread_should_stop()) {
-		hold();
+		irqs_off_hold();
 		usleep_range(rest_us, rest_us + 1);
 	}
 	return 0;
