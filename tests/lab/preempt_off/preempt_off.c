@@ -3,7 +3,8 @@
  * Turns preemption off for `hold_us` of work at each multiple of `period_us` of CLOCK_MONOTONIC: a
  * long section of known length at known instants. If `handler_us` is not 0, an interrupt comes in
  * the midst of each section, by a timer with an absolute instant, and takes so long; the section
- * is longer by that. Nothing runs once it is unloaded.
+ * is longer by that. Work is counted in instructions, of which a guest in virtual time executes one
+ * a nanosecond. Nothing runs once it is unloaded.
  */
 #include <linux/err.h>
 #include <linux/hrtimer.h>
@@ -30,13 +31,10 @@ static struct hrtimer timer;
 
 static noinline void preempt_off_work(unsigned int us)
 {
-	u64 end;
+	unsigned long turns = us * 500UL; /* of two instructions */
 
-	while (us--) {
-		end = ktime_get_ns() + NSEC_PER_USEC;
-		while (ktime_get_ns() < end)
-			cpu_relax();
-	}
+	while (turns--)
+		barrier();
 }
 
 static noinline void preempt_off_hold(void)
