@@ -39,7 +39,9 @@ def pairs(fork: Fork, many: int, seed: str) -> Iterator[tuple[int, int, int]]:
             yield first_ns, later_ns, at_ns
 
 
-def unequal(fork: Fork, first_ns: int, later_ns: int, at_ns: int) -> tuple[MachineState, list[StateDifference]]:
+def unequal(
+    fork: Fork, first_ns: int, later_ns: int, at_ns: int
+) -> tuple[MachineState, list[StateDifference]]:
     """All words that differ in two guests that were stopped at one instant."""
     (words, one), (later_words, later) = (fork.state(ns, at_ns) for ns in (first_ns, later_ns))
     assert words.state == later_words.state == SingleState.STOPPED_BEFORE

@@ -1,6 +1,6 @@
-"""A stopped machine, word by word, from the stream that QEMU saves of it: the pages of its memory, and the fields of its
-CPU and devices under the names that QEMU describes them with at the stream's end (docs/devel/migration.rst in
-QEMU's source). Numbers are big-endian, but the guest's memory is as it is."""
+"""A stopped machine, word by word, from the stream that QEMU saves of it: the pages of its memory, and the fields of
+its CPU and devices under the names with which QEMU describes them at the stream's end (docs/devel/migration.rst in
+QEMU's source). Numbers are big-endian; the guest's memory is as it is."""
 
 from __future__ import annotations
 

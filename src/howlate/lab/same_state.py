@@ -13,8 +13,8 @@ from howlate.analysis.symbols import Symbols
 from howlate.lab.fork import STOPS_WITHIN_NS
 from howlate.lab.machine_state import PAGE_BYTES, MachineState
 
-_FLAGS, _ALWAYS, _REST = 0x8D5, 0x2, 0xFFFF_FFFF_FFC0_0028
-"""In RFLAGS of amd64: what arithmetic sets, what is always set, what never is."""
+_FLAGS, _SET, _CLEAR = 0x8D5, 0x202, 0xFFFF_FFFF_FFC0_0028
+"""In RFLAGS of a program on amd64: what arithmetic sets, what is always set, what never is."""
 _STEP_NS = 16
 """Of the event devices: an APIC of 62.5 MHz, and an arm64 counter of as much."""
 _EVENTS = {
@@ -38,7 +38,7 @@ class DifferenceKind(Enum):
     INSTANT = "the instant"
     """It differs by exactly as much as the instants."""
     FLAGS = "arithmetic flags"
-    """Of a comparison with the instant, kept on a stack (amd64)."""
+    """Of a program's arithmetic with the instant, kept when it called the kernel (amd64)."""
     EVENT = "the event device"
     """By as much as the instants in the device's steps."""
     HOST = "the host's clock"
@@ -91,7 +91,7 @@ def _words(one: MachineState, later: MachineState) -> Iterator[tuple[str, int, i
 def _kind_of_word(one: int, later: int, apart_ns: int) -> DifferenceKind:
     if later - one == apart_ns:
         return DifferenceKind.INSTANT
-    if not (one ^ later) & ~_FLAGS and one & _ALWAYS and not one & _REST:
+    if not (one ^ later) & ~_FLAGS and one & (_SET | _CLEAR) == _SET:
         return DifferenceKind.FLAGS
     return DifferenceKind.OTHER
 
@@ -126,5 +126,9 @@ def _image(block: str, symbols: Symbols, state: MachineState) -> int:
     """How far the kernel's image is from its place in the block, by the text of its version."""
     banner = symbols.address(_BANNER)
     inside = banner % PAGE_BYTES
-    pages = (page for (name, page), data in state.pages.items() if name == block and data[inside:].startswith(b"Linux version "))
+    pages = (
+        page
+        for (name, page), data in state.pages.items()
+        if name == block and data[inside:].startswith(b"Linux version ")
+    )
     return banner - inside - next(pages, banner - inside)

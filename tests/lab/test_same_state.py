@@ -1,0 +1,113 @@
+"""What explains a word that two machines do not share; and how a saved machine is read. No guest is needed."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import pytest
+
+from howlate.errors import DamagedError
+from howlate.lab.machine_state import PAGE_BYTES, MachineState
+from howlate.lab.same_state import DifferenceKind, differences
+
+APART_NS = 5_003
+AT_NS = 42_077_954_253
+
+
+def state(word: int = 0, **fields: int) -> MachineState:
+    page = struct.pack("<Q", word).ljust(PAGE_BYTES, b"\0")
+    named = {name.replace("_in_", "/", 1): value.to_bytes(8, "big") for name, value in fields.items()}
+    return MachineState({("pc.ram", 0x2000): page} if word else {}, named)
+
+
+def kinds(one: MachineState, later: MachineState) -> list[DifferenceKind]:
+    return [each.kind for each in differences(one, later, APART_NS)]
+
+
+@pytest.mark.parametrize(
+    ("one", "later", "kind"),
+    [
+        (AT_NS, AT_NS + APART_NS, DifferenceKind.INSTANT),
+        (AT_NS, AT_NS + APART_NS + 1, DifferenceKind.OTHER),
+        (AT_NS + APART_NS, AT_NS, DifferenceKind.OTHER),
+        (0x202, 0x206, DifferenceKind.FLAGS),
+        (0x202, 0x2, DifferenceKind.OTHER),  # the interrupt flag
+        (0x2, 0x6, DifferenceKind.OTHER),  # a counter: programs have the interrupt flag set
+        (0xFFFF_8880_0000_0002, 0xFFFF_8880_0000_0006, DifferenceKind.OTHER),
+        (0, 1, DifferenceKind.OTHER),  # a page that is all zeros in one alone
+    ],
+)
+def test_a_word_of_memory_is_explained_by_the_instant_alone(
+    one: int, later: int, kind: DifferenceKind
+) -> None:
+    assert kinds(state(one), state(later)) == [kind]
+
+
+@pytest.mark.parametrize(
+    ("name", "by", "kind"),
+    [
+        ("apic_in_timer_expiry", 5_008, DifferenceKind.EVENT),
+        ("apic_in_timer_expiry", 5_020, DifferenceKind.OTHER),
+        ("apic_in_initial_count", 313, DifferenceKind.EVENT),
+        ("apic_in_initial_count", 300, DifferenceKind.OTHER),
+        ("timer_in_cpu_clock_offset", 123, DifferenceKind.HOST),
+        ("hpet_in_hpet_counter", 100, DifferenceKind.HOST),
+        ("hpet_in_hpet_counter", 100_000, DifferenceKind.OTHER),
+        ("cpu_in_env.eip", 1, DifferenceKind.OTHER),
+    ],
+)
+def test_a_field_of_a_device_is_explained_by_its_steps(name: str, by: int, kind: DifferenceKind) -> None:
+    assert kinds(state(**{name: 1_000_000}), state(**{name: 1_000_000 + by})) == [kind]
+
+
+def saved() -> bytes:
+    """One page and one device, as QEMU writes them."""
+    page = struct.pack("<Q", AT_NS).ljust(PAGE_BYTES, b"\1")
+    memory = struct.pack(">Q", 0x2000 | 0x08) + b"\6pc.ram" + page
+    memory += struct.pack(">Q", 0x3000 | 0x02 | 0x20) + b"\0" + struct.pack(">Q", 0x10)
+    sizes = struct.pack(">Q", 0x4000 | 0x04) + b"\6pc.ram" + struct.pack(">QQ", 0x4000, 0x10)
+    device = b"\4apic" + struct.pack(">II", 0, 3) + struct.pack(">HHI", 1, 2, 7)
+    device += b"\5\x09apic/more" + struct.pack(">IB", 1, 9)
+    described = {
+        "page_size": PAGE_BYTES,
+        "devices": [
+            {
+                "name": "apic",
+                "instance_id": 0,
+                "fields": [{"name": "isr", "array_len": 2, "size": 2}, {"name": "id", "size": 4}],
+                "subsections": [{"vmsd_name": "apic/more", "fields": [{"name": "mode", "size": 1}]}],
+            }
+        ],
+    }
+    text = json.dumps(described).encode()
+    return b"".join(
+        [
+            b"QEVM" + struct.pack(">I", 3) + b"\7" + struct.pack(">I", 2) + b"pc",
+            b"\1" + struct.pack(">I", 2) + b"\3ram" + struct.pack(">II", 0, 4) + sizes + b"\x7e\0\0\0\2",
+            b"\x08" + struct.pack(">HH", 11, 0),
+            b"\3" + struct.pack(">I", 2) + memory + b"\x7e\0\0\0\2",
+            b"\4" + struct.pack(">I", 5) + device + b"\x7e\0\0\0\5",
+            b"\0\6" + struct.pack(">I", len(text)) + text,
+        ]
+    )
+
+
+def test_a_saved_machine_is_read_by_qemus_own_description() -> None:
+    machine = MachineState.of(saved())
+    assert [(place, page[:8]) for place, page in machine.pages.items()] == [
+        (("pc.ram", 0x2000), struct.pack("<Q", AT_NS))
+    ]
+    assert {name: int.from_bytes(value, "big") for name, value in machine.fields.items()} == {
+        "apic/isr[0]": 1,
+        "apic/isr[1]": 2,
+        "apic/id": 7,
+        "apic/more/mode": 9,
+    }
+
+
+@pytest.mark.parametrize("at", [30, 60, 4_260])
+def test_one_that_is_damaged_is_refused(at: int) -> None:
+    whole = saved()
+    with pytest.raises(DamagedError):
+        MachineState.of(whole[:at] + b"\xee" * 4 + whole[at + 4 :])
