@@ -13,7 +13,9 @@ from typing import Any
 from howlate.errors import DamagedError
 from howlate.words.statement import rule
 
-STATE_UNKNOWN = rule("lab.state-unknown", "what QEMU saved of a machine has a part that is not known: {part}")
+STATE_UNKNOWN = rule(
+    "lab.state-unknown", "what QEMU saved of a machine has a part that is not known, at {at}"
+)
 
 _BEGIN, _PART, _LAST, _WHOLE, _SUBSECTION, _DESCRIPTION, _CONFIGURATION, _COMMAND = range(1, 9)
 _FOOTER = 0x7E
@@ -38,7 +40,7 @@ class MachineState:
         try:
             return stream.state()
         except (struct.error, IndexError, KeyError, ValueError):
-            raise DamagedError(STATE_UNKNOWN(part=f"at {stream.at}")) from None
+            raise DamagedError(STATE_UNKNOWN(at=stream.at)) from None
 
 
 class _Stream:
@@ -56,17 +58,14 @@ class _Stream:
         self.at = 8  # mark and version
         while self.at < described_at:
             kind = self._byte()
-            if kind == _CONFIGURATION:
-                self._take(self._number())
-                if self._data[self.at] == _SUBSECTION:
-                    self._page_bits()
-                continue
-            if kind == _COMMAND:
-                _, size = struct.unpack(">HH", self._take(4))
-                self._take(size)
-                continue
             if kind == 0:
                 break
+            if kind == _CONFIGURATION:
+                self._configuration()
+                continue
+            if kind == _COMMAND:
+                self._take(struct.unpack(">HH", self._take(4))[1])
+                continue
             number = self._number()
             if kind == _WHOLE:
                 name, instance = self._text(), self._number()
@@ -91,12 +90,14 @@ class _Stream:
             at = self._data.rindex(_DESCRIPTION, 0, at)
         return at
 
-    def _page_bits(self) -> None:
-        """The only part of the configuration that the lab's machines have beside their names."""
-        self._byte()
-        self._only(self._text(), _PAGE_BITS)
-        self._number()
-        self._only(str(1 << self._number()), str(PAGE_BYTES))
+    def _configuration(self) -> None:
+        """The machine's name, and the size of its pages where that can vary."""
+        self._take(self._number())
+        if self._data[self.at] == _SUBSECTION:
+            self._byte()
+            self._only(self._text(), _PAGE_BITS)
+            self._number()
+            self._only(str(1 << self._number()), str(PAGE_BYTES))
 
     def _memory(self) -> None:
         while True:
