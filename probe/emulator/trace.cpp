@@ -8,10 +8,11 @@
 //   anchor NS          how often the clock is noted within a window; it is noted too whenever the CPU goes on after a halt
 //   switch ADDRESS     note the first two arguments of the function there: the tasks of the kernel's __switch_to
 //   count BASE PLACE   the preemption count is at the address *BASE + PLACE; amd64, whose code names it as %gs:PLACE
-//   stops ADDRESS      the guest will stop less than a microsecond after the instruction there. QEMU's main loop, if it looks
+//   stops ADDRESS      the guest will stop less than 4 us after the instruction there. QEMU's main loop, if it looks
 //                      before it knows, takes the stopped CPU for an idle one and moves the clock on to the next timer: here to
-//                      one of the plugin's own, a microsecond later, so that none of the guest's expires
-//   pause NS           stop the machine at NS ns of the virtual clock, between two instructions; with the same timer behind it
+//                      one of the plugin's own, 4 us later, so that none of the guest's expires
+//   pause NS           without windows: stop the machine at NS ns of the virtual clock, between two instructions, with the same
+//                      timer behind it
 // Three files are written, OUT.pc, OUT.code and OUT.marks:
 //   pc      the addresses in order, 64 bits each
 //   code    a line for each translated instruction: its address, its bytes, in hexadecimal

@@ -100,7 +100,7 @@ def _kind_of_field(place: str, one: int, later: int, apart_ns: int) -> Differenc
     name = place.partition("[")[0]
     if name in _EVENTS and abs((later - one) * _EVENTS[name] - apart_ns) < _STEP_NS:
         return DifferenceKind.EVENT
-    if name in _HOST or abs(later - one) * _CLOCKS.get(name, STOPS_WITHIN_NS + 1) <= STOPS_WITHIN_NS:
+    if name in _HOST or (name in _CLOCKS and abs(later - one) * _CLOCKS[name] <= STOPS_WITHIN_NS):
         return DifferenceKind.HOST
     return _kind_of_word(one, later, apart_ns)
 

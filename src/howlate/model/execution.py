@@ -35,8 +35,7 @@ class LogPlan:
     """Where the offset of the CPU's own data is kept, and the place of its preemption count in these data; 0:
     not read."""
     stops: int = 0
-    """The address of an instruction less than a microsecond before the guest stops, where the clock is noted; 0:
-    none."""
+    """The address of an instruction less than 4 us before the guest stops, where the clock is noted; 0: none."""
     pauses_ns: int = 0
     """Where the machine is stopped, by its clock, if nothing is logged; 0: nowhere."""
 
