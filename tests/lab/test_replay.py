@@ -26,6 +26,14 @@ KERNELS = [
     pytest.param("6.1@arm64", 1000, (LOAD, "--dither", "--seed=5"), id="arm64", marks=pytest.mark.sweep),
     pytest.param("6.1-rt@arm64", 1000, ("--timer=timer_create",), id="rt-arm64", marks=pytest.mark.sweep),
 ]
+QUICK = (RT, "cpu:100")
+RANDOM = [
+    pytest.param(kernel, load, id=f"{kernel}-{load}", marks=[pytest.mark.sweep] * ((kernel, load) != QUICK))
+    for kernel in (STANDARD, "6.1[preempt=full]", RT, "6.1@arm64")
+    for load in ("memory-alloc:100", "cpu:100", "hackbench:1")
+]
+SAMPLES = 9
+"""Of each; 108 in all."""
 
 
 def recorded(on: Bench, *options: str, activations: int = 100) -> RecordedCell:
@@ -76,6 +84,25 @@ def test_the_same_holds_on_other_kernels_with_other_ways_to_sleep(
     some = [*measured.activations.worst(1), *random.Random(2).sample(measured.activations.each, 9)]
     for done in replay(on, measured, some, LIMITS):
         must_add_up(explained(done))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kernel", "load"), RANDOM)
+def test_random_samples_are_the_same_and_their_parts_add_up(
+    tmp_path: Path, booted: Path, kernel: str, load: str
+) -> None:
+    """`replay` refuses a cell in which a sample changed."""
+    on = bench(tmp_path, kernel, snapshots=booted)
+    measured = recorded(on, f"--load={load}", "--dither", "--seed=13")
+    wanted = random.Random(f"{kernel} {load}").sample(measured.activations.each, SAMPLES)
+    done = replay(on, measured, wanted, LIMITS)
+    assert [each.activation for each in done] == wanted
+    for each in done:
+        found = explained(each)
+        must_add_up(found)
+        assert found.latency_ns == each.activation.latency_ns
+        assert found.instructions + found.halted_ns == found.latency_ns
+        print(f"{kernel} {load} {each.activation.release} {found.latency_ns}")
 
 
 def test_a_cell_that_is_another_when_it_is_played_again_is_refused(tmp_path: Path, booted: Path) -> None:
