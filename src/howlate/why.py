@@ -9,7 +9,9 @@ from pathlib import Path
 from howlate.analysis.explained import Explained
 from howlate.analysis.labels import row_names
 from howlate.analysis.lateness import explain
+from howlate.analysis.places import with_places
 from howlate.errors import NotPossibleError, UsageError
+from howlate.lab.debug_info import DebugInfo
 from howlate.model.activation import Activation, Activations
 from howlate.model.decode import suggestion
 from howlate.model.facts import Facts
@@ -40,6 +42,13 @@ OTHER_GUEST = rule(
     "why.other-guest",
     "{run} was measured in another guest of {kernel}: by another build of the probe, of QEMU or of the kernel",
     remedy="measure it again, and ask again",
+)
+
+
+OTHER_KERNEL = rule(
+    "why.other-kernel",
+    "{path} is of another kernel than {kernels:list}: its build id is {build_id}",
+    remedy="name the debug package of the same version",
 )
 
 
@@ -124,10 +133,13 @@ def explain_all(
     chosen: Sequence[Chosen],
     opened: Callable[[Sequence[str], GuestCpus], LabTarget],
     say: Callable[[str], None],
+    debug: Sequence[DebugInfo] = (),
 ) -> list[Explained]:
-    """Play each cell once, and explain its chosen activations; the latest first."""
+    """Play each cell once, and explain its chosen activations, with lines of source where a kernel's debug information
+    is given; the latest first."""
     found: list[Explained] = []
     names = _names(run)
+    sources = _sources(run, chosen, opened, debug)
     for each in chosen:
         label = kernel_of(run, each.cell.machine)
         target = opened([label], guest_of(run, each.cell.machine))
@@ -139,6 +151,8 @@ def explain_all(
                 f"following {done.activation.latency_ns / 1000:,.1f} us from release {done.activation.release}"
             )
             lateness = explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
+            if (source := sources.get(label)) is not None:
+                lateness = with_places(lateness, done.execution, done.release_ns, source.lines)
             found.append(
                 Explained(
                     each.cell.id,
@@ -151,6 +165,24 @@ def explain_all(
                 )
             )
     return sorted(found, key=lambda explained: -explained.lateness.latency_ns)
+
+
+def _sources(
+    run: Run,
+    chosen: Sequence[Chosen],
+    opened: Callable[[Sequence[str], GuestCpus], LabTarget],
+    debug: Sequence[DebugInfo],
+) -> dict[str, DebugInfo]:
+    """The debug information of each kernel that has one, by its label; UsageError if one is of none of them."""
+    found: dict[str, DebugInfo] = {}
+    machines = {kernel_of(run, each.cell.machine): each.cell.machine for each in chosen} if debug else {}
+    for label, machine in machines.items():
+        image = opened([label], guest_of(run, machine)).kernel_image(label)
+        found.update({label: each for each in debug if each.is_of(image)})
+    for each in debug:
+        if each not in found.values():
+            raise UsageError(OTHER_KERNEL(path=each.path, kernels=tuple(machines), build_id=each.build_id))
+    return found
 
 
 def _names(run: Run) -> dict[str, str]:

@@ -114,7 +114,9 @@ def traced(files: Mapping[str, bytes], symbols: Symbols, latency_ns: int) -> Tra
     names = [symbols.name(int(index)) for index in indices]
     pid = found[-1].pid
     last = max(
-        at for at, each in enumerate(found) if each.pid == pid and not each.is_call and "nanosleep" in names[at]
+        at
+        for at, each in enumerate(found)
+        if each.pid == pid and not each.is_call and "nanosleep" in names[at]
     )
     end_ns = found[last].before_ns
     begin_ns = end_ns - latency_ns

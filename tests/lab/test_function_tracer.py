@@ -26,14 +26,15 @@ TRACER = "/bin/function_graph"
 COMPILERS = {"amd64": "gcc", "arm64": "aarch64-linux-gnu-gcc"}
 LARGE = 0.05
 CANDIDATES = 12
-ALLOC = "memory-alloc:100"
+ALLOC = "memory-alloc:100,size=4MiB"
+QUICK = (RT, ALLOC)
 CASES = [
-    pytest.param(kernel, load, id=f"{kernel}-{load}", marks=[pytest.mark.sweep] * (kernel != STANDARD))
+    pytest.param(kernel, load, id=f"{kernel}-{load}", marks=[pytest.mark.sweep] * ((kernel, load) != QUICK))
     for kernel, load in (
         (STANDARD, ALLOC),
         ("6.1[preempt=voluntary]", ALLOC),
         ("6.1[preempt=full]", ALLOC),
-        ("6.1[preempt=none]", "memory-fault:100"),
+        (STANDARD, "memory-fault:100"),
         ("6.1[preempt=full]", "hackbench:1"),
         (RT, ALLOC),
         (RT, "hackbench:1"),
@@ -59,20 +60,21 @@ def options(load: str) -> list[str]:
 
 def with_tracer(on: Bench, load: str, *more: str) -> tuple[Activations, dict[str, bytes]]:
     before = [*on.lines_for([load]), [TRACER, "on"]]
-    lines = on.run([*before, cell(300, *options(load), *more), [TRACER, "save"]], LIMITS)
+    lines = on.run([*before, cell(1000, *options(load), *more), [TRACER, "save"]], LIMITS)
     assert lines[-1].status == "0", lines[-1].stderr.decode()
     return streamed_activations(lines[-2].files["stream"]), dict(lines[-1].files)
 
 
 def worst_traced(on: Bench, load: str) -> tuple[Traced, frozenset[str]]:
     """The worst sample of a cell with the tracer, and which functions the tracer sees."""
-    worst = with_tracer(on, load)[0].worst(1)[0]
-    limit_ns = worst.latency_ns * 9 // 10
-    found, files = with_tracer(on, load, f"--threshold={limit_ns}ns", "--break-trace")
-    stopped = max(found.each, key=lambda each: each.release)
-    assert stopped.latency_ns >= limit_ns
+    limit_ns = with_tracer(on, load)[0].worst(1)[0].latency_ns
+    latency_ns = 0
+    while latency_ns < limit_ns:  # with a threshold it is another cell
+        limit_ns = limit_ns * 3 // 4
+        found, files = with_tracer(on, load, f"--threshold={limit_ns}ns", "--break-trace")
+        latency_ns = max(found.each, key=lambda each: each.release).latency_ns
     seen = frozenset(line.split()[0] for line in files["functions"].decode().splitlines())
-    return traced(files, symbols_of(on, on.lines_for([load])), stopped.latency_ns), seen
+    return traced(files, symbols_of(on, on.lines_for([load])), latency_ns), seen
 
 
 def visible(stack: tuple[str, ...], seen: frozenset[str]) -> str:
@@ -89,7 +91,9 @@ def nearest(on: Bench, load: str, to: Traced, seen: frozenset[str]) -> Lateness:
 
     wanted = sorted(activations.each, key=away)[:CANDIDATES]
     done = replay(on, RecordedCell("cell", before, line, activations), wanted, LIMITS)
-    found = [explain(each.execution, each.release_ns, each.activation.latency_ns, each.stamp) for each in done]
+    found = [
+        explain(each.execution, each.release_ns, each.activation.latency_ns, each.stamp) for each in done
+    ]
     place = to.at_release[-1]
     return next((each for each in found if visible(each.spans[0][2], seen) == place), found[0])
 
@@ -109,7 +113,9 @@ def test_the_functions_above_5_percent_are_those_of_the_kernels_tracer(
         name: (own[name] / ours.latency_ns, theirs.own_ns.get(name, 0) / theirs.whole_ns)
         for name in {*own, *theirs.own_ns}
     }
-    print(f"\n{kernel} {load}: {ours.latency_ns} ns, {theirs.whole_ns} ns by the tracer, at {theirs.at_release}, {ours.spans[0][2]}")
+    print(
+        f"\n{kernel} {load}: {ours.latency_ns} ns, {theirs.whole_ns} ns by the tracer, at {theirs.at_release}, {ours.spans[0][2]}"
+    )
     for name, (one, other) in sorted(shares.items(), key=lambda each: -max(each[1])):
         if max(one, other) > 0.02:
             print(f"    {name:40} {100 * one:6.1f} {100 * other:6.1f}")

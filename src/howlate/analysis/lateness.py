@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
@@ -75,6 +75,8 @@ class LatePart:
     """Of INTERRUPT: where the CPU entered the kernel."""
     reasons: tuple[tuple[Reason, int], ...] = ()
     """Of HELD: how long each reason held, in ns."""
+    place: str = ""
+    """The line of source of the function at which most of it was spent; "" without debug information."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,8 @@ class Function:
     inclusive_ns: int
     stack: tuple[str, ...] = field(repr=False, default=())
     """The chain of calls in which most of its own instructions were executed."""
+    place: str = ""
+    """The line of source at which most of them were; "" without debug information."""
 
 
 @dataclass(frozen=True)
@@ -101,14 +105,18 @@ class Lateness:
     """From and to, in ns since the release, and the chain of calls then."""
     instructions: int
     halted_ns: int
+    places: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Lines of source by function."""
 
     @property
     def functions(self) -> tuple[Function, ...]:
         """All functions, those that executed most first."""
-        return functions_of(self.stacks)
+        return functions_of(self.stacks, self.places)
 
 
-def functions_of(stacks: Iterable[tuple[tuple[str, ...], int]]) -> tuple[Function, ...]:
+def functions_of(
+    stacks: Iterable[tuple[tuple[str, ...], int]], places: Mapping[str, str]
+) -> tuple[Function, ...]:
     own: Counter[str] = Counter()
     inclusive: Counter[str] = Counter()
     chains: dict[str, Counter[tuple[str, ...]]] = {}
@@ -118,7 +126,13 @@ def functions_of(stacks: Iterable[tuple[tuple[str, ...], int]]) -> tuple[Functio
         for name in set(stack):
             inclusive[name] += ns
     return tuple(
-        Function(name, own[name], ns, chains[name].most_common(1)[0][0] if name in chains else ())
+        Function(
+            name,
+            own[name],
+            ns,
+            chains[name].most_common(1)[0][0] if name in chains else (),
+            places.get(name, ""),
+        )
         for name, ns in sorted(inclusive.items(), key=lambda item: (-own[item[0]], -item[1], item[0]))
     )
 

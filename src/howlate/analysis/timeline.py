@@ -109,4 +109,5 @@ def _summed(parts: Sequence[LatePart]) -> LatePart:
         typical.stack,
         typical.entry,
         tuple(reasons.most_common()),
+        typical.place,
     )

@@ -4,9 +4,10 @@ which enlarges a function."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from types import MappingProxyType
 from zlib import crc32
 
 from howlate.words.language import _
@@ -16,6 +17,7 @@ WIDTH, ROW = 1000, 17
 LEAST = 0.0004
 """The narrowest function that is drawn, as a share of the latency."""
 _LETTER, _PADDING = 6.7, 3
+NO_PLACES: Mapping[str, str] = MappingProxyType({})
 _HUES = (18, 52)
 """Of the colours, from the function's name."""
 
@@ -60,12 +62,14 @@ def boxes(stacks: Iterable[tuple[Sequence[str], int]], title: str) -> list[Box]:
     return sorted(found, key=lambda box: (box.depth, box.from_share))
 
 
-def flame_html(stacks: Iterable[tuple[Sequence[str], int]], title: str) -> str:
-    """The graph as a figure of a page; its root is called `title`."""
+def flame_html(
+    stacks: Iterable[tuple[Sequence[str], int]], title: str, places: Mapping[str, str] = NO_PLACES
+) -> str:
+    """The graph as a figure of a page; its root is called `title`. `places` are lines of source, by function."""
     drawn = boxes(stacks, title)
     depth = max((box.depth for box in drawn), default=0) + 1
     height = depth * ROW
-    inside = "".join(_box_svg(box, height) for box in drawn)
+    inside = "".join(_box_svg(box, height, places.get(box.name, "")) for box in drawn)
     said = escape(_("Width is time, of a function with all that it called. A click enlarges a function."))
     return (
         f'<section class="chart flame"><svg viewBox="0 0 {WIDTH} {height}" data-width="{WIDTH}" role="img" '
@@ -73,13 +77,14 @@ def flame_html(stacks: Iterable[tuple[Sequence[str], int]], title: str) -> str:
     )
 
 
-def _box_svg(box: Box, height: int) -> str:
+def _box_svg(box: Box, height: int, place: str) -> str:
     x, width, y = box.from_share * WIDTH, box.share * WIDTH, height - (box.depth + 1) * ROW
     room = int((width - 2 * _PADDING) / _LETTER)
     text = "" if room < 3 else box.name if len(box.name) <= room else f"{box.name[: room - 1]}…"
     low, high = _HUES
     hue = low + crc32(box.name.encode()) % (high - low)
-    said = escape(f"{box.name}: {time_text(box.ns)}, {box.share:.1%}")
+    named = f"{box.name} ({place})" if place else box.name
+    said = escape(f"{named}: {time_text(box.ns)}, {box.share:.1%}")
     return (
         f'<g tabindex="0" data-x="{box.from_share:.6f}" data-w="{box.share:.6f}" data-d="{box.depth}" '
         f'data-name="{escape(box.name)}"><title>{said}</title>'

@@ -30,10 +30,11 @@ def speedscope(found: Sequence[Explained]) -> dict[str, Any]:
     """A profile for each sample."""
     names = {name: None for each in found for stack, _ns in each.lateness.stacks for name in stack}
     places = {name: place for place, name in enumerate(names)}
+    lines = {name: line for each in found for name, line in each.lateness.places.items()}
     return {
         "$schema": _SPEEDSCOPE,
         "exporter": "howlate",
-        "shared": {"frames": [{"name": name} for name in names]},
+        "shared": {"frames": [_frame(name, lines.get(name, "")) for name in names]},
         "profiles": [
             {
                 "type": "evented",
@@ -46,6 +47,11 @@ def speedscope(found: Sequence[Explained]) -> dict[str, Any]:
             for each in found
         ],
     }
+
+
+def _frame(name: str, place: str) -> dict[str, str | int]:
+    file, _, line = place.rpartition(":")
+    return {"name": name, "file": file, "line": int(line)} if place else {"name": name}
 
 
 def _events(lateness: Lateness, places: dict[str, int]) -> list[dict[str, Any]]:

@@ -56,11 +56,13 @@ def _section(explained: Explained, number: int) -> Section:
 def functions_sheet(lateness: Lateness, key: str = "functions", most: int = MOST_FUNCTIONS) -> Sheet:
     """The functions that executed most themselves."""
     functions = lateness.functions[:most]
+    places = sheets.labels("place", _("mostly at"), [each.place for each in functions])
     return Sheet(
         key,
         _("Functions"),
         (
             sheets.labels("function", _("function < its callers"), [chain_text(each) for each in functions]),
+            *([places] if any(each.place for each in functions) else []),
             sheets.times("self", _("itself [µs]"), [each.self_ns for each in functions], UNIT),
             sheets.times(
                 "inclusive", _("with all it called [µs]"), [each.inclusive_ns for each in functions], UNIT
@@ -108,6 +110,7 @@ def lateness_json(lateness: Lateness) -> dict[str, Any]:
                 "entry": part.entry,
                 "stack": list(part.stack),
                 "reasons": {str(reason): ns for reason, ns in part.reasons},
+                **_place_json(part.place),
             }
             for part in lateness.parts
         ],
@@ -117,7 +120,12 @@ def lateness_json(lateness: Lateness) -> dict[str, Any]:
                 "self_ns": each.self_ns,
                 "inclusive_ns": each.inclusive_ns,
                 "stack": list(each.stack),
+                **_place_json(each.place),
             }
             for each in lateness.functions
         ],
     }
+
+
+def _place_json(place: str) -> dict[str, str]:
+    return {"place": place} if place else {}

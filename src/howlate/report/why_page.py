@@ -17,7 +17,11 @@ from howlate.words.quantities import time_text
 def page(found: Sequence[Explained], pair: LatenessPair | None = None) -> str:
     """One self-contained file. It begins with the comparison if there is one."""
     drawn = [
-        flame_html(each.lateness.stacks, f"{each.name}, {time_text(each.lateness.latency_ns)}")
+        flame_html(
+            each.lateness.stacks,
+            f"{each.name}, {time_text(each.lateness.latency_ns)}",
+            each.lateness.places,
+        )
         for each in found
     ]
     shown = replace(document(found, pair), title=_("Why it was late"))

@@ -92,11 +92,13 @@ def parts_sheet(lateness: Lateness, key: str = "parts") -> Sheet:
     lines = timeline(lateness.parts)
     parts = [line.part for line in lines]
     counts = sheets.numbers("count", _("times"), [line.count for line in lines])
+    places = sheets.labels("place", _("mostly at"), [part.place for part in parts])
     return Sheet(
         key,
         _("Where the time went"),
         (
             sheets.labels("what", _("what"), [say(line_statement(line)) for line in lines]),
+            *([places] if any(part.place for part in parts) else []),
             *([counts] if any(line.count > 1 for line in lines) else []),
             sheets.times("from", _("from [µs]"), [part.from_ns for part in parts], UNIT),
             sheets.times("took", _("took [µs]"), [part.ns for part in parts], UNIT),

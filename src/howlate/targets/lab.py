@@ -21,6 +21,7 @@ from howlate.lab.bench import PROBE, Bench, LineResult
 from howlate.lab.cache import cache_folder
 from howlate.lab.cost import Costs
 from howlate.lab.emulator import with_emulator
+from howlate.lab.image import plain_kernel
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label, split_own
 from howlate.lab.machine import Machine
@@ -234,6 +235,10 @@ class LabTarget:
     def guest_key(self, machine: str) -> str:
         """The hash of all that a machine's usual guest depends on."""
         return self._bench(machine).key
+
+    def kernel_image(self, machine: str) -> bytes:
+        """A machine's kernel, unpacked as far as it can be."""
+        return plain_kernel(self._bench(machine).kernel.vmlinuz.read_bytes())
 
     def replay(
         self, cell: Cell, activations: Activations, wanted: Sequence[Activation]

@@ -47,6 +47,13 @@ TOO_FEW_WORST = rule("cli.too-few-worst", "--worst must be at least 1, not {wors
 @click.option(
     "--speedscope", type=click.Path(path_type=Path), metavar="FILE", help="Write a file for speedscope too."
 )
+@click.option(
+    "--debuginfo",
+    type=click.Path(path_type=Path, exists=True),
+    multiple=True,
+    metavar="PATH",
+    help="Show lines of source too: the kernel's debug package, its vmlinux, or a folder that has it; may be repeated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/why.md).")
 @archive_options
 def command(
@@ -57,6 +64,7 @@ def command(
     output: Path | None,
     stacks: Path | None,
     speedscope: Path | None,
+    debuginfo: tuple[Path, ...],
     as_json: bool,
     archive: ArchiveOptions,
 ) -> int:
@@ -68,6 +76,7 @@ def command(
     from rich.console import Console
 
     from howlate.errors import UsageError
+    from howlate.lab import debug_info
     from howlate.report.document_terminal import print_document
     from howlate.report.why import document, why_json
     from howlate.store.run_folder import RunFolder
@@ -90,7 +99,8 @@ def command(
         options = LabOptions(mips=guest.mips, cpus=guest.cpus, turn_ns=guest.turn_ns)
         return open_lab(",".join(labels), options, archive.opened(), say)
 
-    found = explain_all(folder, measured, chosen, opened, say)
+    with debug_info.opened(debuginfo) as debug:
+        found = explain_all(folder, measured, chosen, opened, say, debug)
     pair = _pair(found, chosen[0].cell.id) if against else None
     _write(found, pair, stacks, speedscope, output)
     if as_json:

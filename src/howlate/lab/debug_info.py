@@ -1,0 +1,150 @@
+"""Lines of source from a kernel's debug information: its unstripped vmlinux, a folder that has one, or the Debian
+package linux-image-*-dbg."""
+
+from __future__ import annotations
+
+import bisect
+import posixpath
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+
+from elftools.common.exceptions import DWARFError, ELFError
+from elftools.dwarf.compileunit import CompileUnit
+from elftools.elf.elffile import ELFFile
+
+from howlate.errors import DamagedError, UsageError
+from howlate.lab.deb import unpack
+from howlate.words.statement import rule
+
+NO_DEBUG_INFO = rule(
+    "lab.no-debug-info",
+    "{path} has no vmlinux with debug information and a build id",
+    remedy="name an unstripped vmlinux, a folder that has one, or the package linux-image-RELEASE-dbg",
+)
+DEBUG_INFO_DAMAGED = rule("lab.debug-info-damaged", "{path} is damaged: {damage}", remedy="fetch it again")
+
+_VMLINUX = "vmlinux"
+_NOTE_HEAD = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
+"""Of a build id of 20 bytes."""
+_Row = tuple[int, str]
+
+
+class DebugInfo:
+    """The lines of one kernel."""
+
+    def __init__(self, path: Path, elf: ELFFile, build_id: str) -> None:
+        self.path, self.build_id = path, build_id
+        self._elf = elf
+        self._units: dict[int, list[_Row]] = {}
+
+    def is_of(self, image: bytes) -> bool:
+        """Whether a kernel, unpacked, has this build id."""
+        return _NOTE_HEAD + bytes.fromhex(self.build_id) in image
+
+    def lines(self, addresses: Collection[int]) -> Mapping[int, str]:
+        """`mm/swap.c:942` for each address that has one; of inlined code, its own line."""
+        found = {}
+        try:
+            for address in addresses:
+                rows = self._rows(self._unit_of(address))
+                place = bisect.bisect_right(rows, address, key=lambda row: row[0]) - 1
+                if place >= 0 and rows[place][1]:
+                    found[address] = rows[place][1]
+        except (DWARFError, ELFError) as error:
+            raise DamagedError(DEBUG_INFO_DAMAGED(path=self.path, damage=error)) from None
+        return found
+
+    @cached_property
+    def _dwarf(self) -> Any:
+        # The relocations that a kernel's build leaves in it have been applied.
+        return self._elf.get_dwarf_info(relocate_dwarf_sections=False)
+
+    @cached_property
+    def _ranges(self) -> Any:
+        return self._dwarf.get_aranges()
+
+    def _unit_of(self, address: int) -> int | None:
+        """Where the debug information of the file begins that this code was compiled from."""
+        unit: int | None = self._ranges.cu_offset_at_addr(address) if self._ranges is not None else None
+        return unit
+
+    def _rows(self, unit: int | None) -> list[_Row]:
+        if unit is None:
+            return []
+        if unit not in self._units:
+            self._units[unit] = sorted(
+                _rows(self._dwarf, self._dwarf.get_CU_at(unit)), key=lambda row: row[0]
+            )
+        return self._units[unit]
+
+
+def _rows(dwarf: Any, unit: CompileUnit) -> Iterator[_Row]:
+    """The addresses from which on code has another line, and the line; "" where no code is."""
+    program = dwarf.line_program_for_CU(unit)
+    if program is None:
+        return
+    files = _files(program.header)
+    for entry in program.get_entries():
+        if (state := entry.state) is not None:
+            name = files[state.file] if state.file < len(files) else ""
+            yield state.address, "" if state.end_sequence or not name else f"{name}:{state.line}"
+
+
+def _files(header: Any) -> list[str]:
+    """By number, below the folder in which the compiler was called."""
+    folders = [folder.decode("utf-8", "replace") for folder in header["include_directory"]]
+    if header["version"] < 5:  # numbers begin with 1
+        folders.insert(0, "")
+    else:
+        folders[0] = ""
+    names = [
+        posixpath.normpath(
+            posixpath.join(folders[entry["dir_index"]], entry["name"].decode("utf-8", "replace"))
+        )
+        for entry in header["file_entry"]
+    ]
+    return names if header["version"] >= 5 else ["", *names]
+
+
+@contextmanager
+def opened(paths: Sequence[Path]) -> Iterator[list[DebugInfo]]:
+    """The debug information in each of these packages, folders and files; UsageError if one has none."""
+    with ExitStack() as held:
+        yield [_opened(path, held) for path in paths]
+
+
+def _opened(path: Path, held: ExitStack) -> DebugInfo:
+    folder = path
+    if path.suffix == ".deb" and path.is_file():
+        folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="howlate-dbg-")))
+        unpack(path, folder, lambda name: posixpath.basename(name).startswith(f"{_VMLINUX}-"))
+    candidates = sorted(folder.rglob(f"{_VMLINUX}*")) if folder.is_dir() else [folder]
+    for candidate in candidates:
+        if not candidate.is_file():
+            continue
+        file = held.enter_context(candidate.open("rb"))
+        if (found := _debug_info(path, file)) is not None:
+            return found
+    raise UsageError(NO_DEBUG_INFO(path=path))
+
+
+def _debug_info(path: Path, file: IO[bytes]) -> DebugInfo | None:
+    try:
+        elf = ELFFile(file)
+        notes = (
+            note
+            for section in elf.iter_sections()
+            if section["sh_type"] == "SHT_NOTE"
+            for note in section.iter_notes()  # type: ignore[attr-defined]
+        )
+        ids = (
+            note["n_desc"] for note in notes if (note["n_name"], note["n_type"]) == ("GNU", "NT_GNU_BUILD_ID")
+        )
+        build_id = next(ids, "")
+        return DebugInfo(path, elf, build_id) if build_id and elf.has_dwarf_info() else None
+    except (DWARFError, ELFError):
+        return None
