@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any, cast
+
 import pytest
 
 from fakes import FakeLab, study
@@ -12,7 +15,7 @@ from howlate.model.run import Run
 from howlate.prepare import Asked, prepare
 from howlate.session import begin
 from howlate.store.run_folder import RunFolder
-from howlate.why import choose, choose_against
+from howlate.why import choose, choose_against, explain_all
 
 Measured = tuple[RunFolder, Run]
 
@@ -56,3 +59,31 @@ def test_a_kernel_that_was_not_measured_is_refused_with_the_nearest(measured: Me
         choose_against(folder, run, one.cell, "6.1-r")
     with pytest.raises(UsageError, match="no whole cell"):
         choose(folder, run, "6.1-rt", 1, without="6.1-rt")
+
+
+class _Source:
+    """Debug information of the kernels whose images it names."""
+
+    def __init__(self, *images: bytes) -> None:
+        self.path, self.build_id, self.images = Path("a-dbg.deb"), "ab12", images
+
+    def is_of(self, image: bytes) -> bool:
+        return image in self.images
+
+
+class _Target(FakeLab):
+    def kernel_image(self, machine: str) -> bytes:
+        return machine.encode()
+
+
+def test_debug_information_of_another_kernel_is_refused_before_anything_is_played(measured: Measured) -> None:
+    folder, run = measured
+    chosen = choose(folder, run, "6.1-rt", 1)
+
+    def explained(source: _Source) -> None:
+        explain_all(folder, run, chosen, lambda *_: cast(Any, _Target()), lambda _: None, [cast(Any, source)])
+
+    with pytest.raises(
+        UsageError, match=r"a-dbg.deb is of another kernel than 6\.1-rt: its build id is ab12"
+    ):
+        explained(_Source(b"6.1"))

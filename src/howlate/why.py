@@ -135,8 +135,8 @@ def explain_all(
     say: Callable[[str], None],
     debug: Sequence[DebugInfo] = (),
 ) -> list[Explained]:
-    """Play each cell once, and explain its chosen activations, with lines of source where a kernel's debug information
-    is given; the latest first."""
+    """Play each cell once, and explain its chosen activations, with lines of source where a kernel's debug
+    information is given; the latest first."""
     found: list[Explained] = []
     names = _names(run)
     sources = _sources(run, chosen, opened, debug)
@@ -178,7 +178,7 @@ def _sources(
     machines = {kernel_of(run, each.cell.machine): each.cell.machine for each in chosen} if debug else {}
     for label, machine in machines.items():
         image = opened([label], guest_of(run, machine)).kernel_image(label)
-        found.update({label: each for each in debug if each.is_of(image)})
+        found.update((label, each) for each in debug if each.is_of(image))
     for each in debug:
         if each not in found.values():
             raise UsageError(OTHER_KERNEL(path=each.path, kernels=tuple(machines), build_id=each.build_id))

@@ -1,7 +1,7 @@
 """The kernel's own tracer `function_graph`: what its buffer says of how long each function was executed itself.
 
-Each call costs the tracer's own instructions. They are taken off: of each pair of kinds of neighbouring events (a call
-or a return, and the next) the shortest distance in the whole buffer is what the tracer itself took.
+Each call costs the tracer's own instructions. They are taken off: of each pair of kinds of neighbouring events (a
+call or a return, and the next) the shortest distance in the whole buffer is what the tracer itself took.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
 """`lab why` and the kernel's own tracer of functions name the same functions.
 
-The tracer makes a guest some thirty times slower, so it cannot see the sample itself. The worst sample of a cell with the
-tracer is put beside the one of the same cell without it that is nearest: the same function was executed when the release
-came, and the latency is that of the other without what the tracer took.
+The tracer makes a guest some thirty times slower, so it cannot see the sample itself. A late sample of a cell with
+the tracer is put beside one of the same cell without it: the same function was executed when the release came, and
+the latency is nearest to that of the other without what the tracer took. What the tracer does not see (entries of
+interrupts, `notrace` functions) counts as its caller's in both; inlined functions have no name in either.
 """
 
 from __future__ import annotations
 
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,19 +27,23 @@ from lab.guests import LIMITS, RT, STANDARD, bench, cell
 TRACER = "/bin/function_graph"
 COMPILERS = {"amd64": "gcc", "arm64": "aarch64-linux-gnu-gcc"}
 LARGE = 0.05
-CANDIDATES = 12
+MARGIN = 0.02
+"""A function so near to the other's share is neither above nor below."""
+TRACERS_OWN = frozenset(("__traceiter_sched_switch", "ttwu_do_wakeup"))
+"""The tracer notes the names of tasks in them."""
+TRIES, CANDIDATES, NEAR = 12, 40, 0.1
 ALLOC = "memory-alloc:100,size=4MiB"
-QUICK = (RT, ALLOC)
+QUICK = (STANDARD, ALLOC)
 CASES = [
     pytest.param(kernel, load, id=f"{kernel}-{load}", marks=[pytest.mark.sweep] * ((kernel, load) != QUICK))
     for kernel, load in (
         (STANDARD, ALLOC),
+        (STANDARD, "memory-fault:100"),
+        (STANDARD, "hackbench:1"),
         ("6.1[preempt=voluntary]", ALLOC),
         ("6.1[preempt=full]", ALLOC),
-        (STANDARD, "memory-fault:100"),
-        ("6.1[preempt=full]", "hackbench:1"),
+        ("6.1[preempt=full]", "memory-alloc:100"),
         (RT, ALLOC),
-        (RT, "hackbench:1"),
         ("6.1@arm64", ALLOC),
         ("6.1-rt@arm64", ALLOC),
         ("6.12@arm64", ALLOC),
@@ -65,16 +71,16 @@ def with_tracer(on: Bench, load: str, *more: str) -> tuple[Activations, dict[str
     return streamed_activations(lines[-2].files["stream"]), dict(lines[-1].files)
 
 
-def worst_traced(on: Bench, load: str) -> tuple[Traced, frozenset[str]]:
-    """The worst sample of a cell with the tracer, and which functions the tracer sees."""
+def traces(on: Bench, load: str) -> Iterator[tuple[Traced, frozenset[str]]]:
+    """Late samples of a cell with the tracer, and which functions the tracer sees."""
     limit_ns = with_tracer(on, load)[0].worst(1)[0].latency_ns
-    latency_ns = 0
-    while latency_ns < limit_ns:  # with a threshold it is another cell
+    for _ in range(TRIES):
         limit_ns = limit_ns * 3 // 4
         found, files = with_tracer(on, load, f"--threshold={limit_ns}ns", "--break-trace")
         latency_ns = max(found.each, key=lambda each: each.release).latency_ns
-    seen = frozenset(line.split()[0] for line in files["functions"].decode().splitlines())
-    return traced(files, symbols_of(on, on.lines_for([load])), latency_ns), seen
+        if latency_ns >= limit_ns:  # with a threshold it is another cell
+            seen = frozenset(line.split()[0] for line in files["functions"].decode().splitlines())
+            yield traced(files, symbols_of(on, on.lines_for([load])), latency_ns), seen
 
 
 def visible(stack: tuple[str, ...], seen: frozenset[str]) -> str:
@@ -82,20 +88,28 @@ def visible(stack: tuple[str, ...], seen: frozenset[str]) -> str:
     return next((name for name in reversed(stack) if name.partition(" [")[0] in seen), UNKNOWN)
 
 
-def nearest(on: Bench, load: str, to: Traced, seen: frozenset[str]) -> Lateness:
+def nearest(on: Bench, load: str, to: Traced, seen: frozenset[str]) -> Lateness | None:
+    """None if no sample without the tracer is equivalent."""
     before, line = on.lines_for([load]), cell(1000, *options(load))
     activations = streamed_activations(on.run([*before, line], LIMITS)[-1].files["stream"])
 
     def away(each: Activation) -> int:
         return abs(each.latency_ns - to.whole_ns)
 
-    wanted = sorted(activations.each, key=away)[:CANDIDATES]
-    done = replay(on, RecordedCell("cell", before, line, activations), wanted, LIMITS)
+    wanted = [each for each in sorted(activations.each, key=away) if away(each) < NEAR * to.whole_ns]
+    wanted = wanted[:CANDIDATES]
+    done = replay(on, RecordedCell("cell", before, line, activations), wanted, LIMITS) if wanted else ()
     found = [
         explain(each.execution, each.release_ns, each.activation.latency_ns, each.stamp) for each in done
     ]
-    place = to.at_release[-1]
-    return next((each for each in found if visible(each.spans[0][2], seen) == place), found[0])
+    return next((each for each in found if visible(each.spans[0][2], seen) == to.at_release[-1]), None)
+
+
+def own_ns(lateness: Lateness, seen: frozenset[str]) -> Counter[str]:
+    own: Counter[str] = Counter()
+    for stack, ns in lateness.stacks:
+        own[visible(stack, seen)] += ns
+    return own
 
 
 @pytest.mark.slow
@@ -104,21 +118,15 @@ def test_the_functions_above_5_percent_are_those_of_the_kernels_tracer(
     tmp_path: Path, booted: Path, kernel: str, load: str
 ) -> None:
     on = equipped(tmp_path, kernel, booted)
-    theirs, seen = worst_traced(on, load)
-    ours = nearest(on, load, theirs, seen)
-    own: Counter[str] = Counter()
-    for stack, ns in ours.stacks:
-        own[visible(stack, seen)] += ns
-    shares = {
-        name: (own[name] / ours.latency_ns, theirs.own_ns.get(name, 0) / theirs.whole_ns)
-        for name in {*own, *theirs.own_ns}
-    }
+    pairs = ((theirs, nearest(on, load, theirs, seen), seen) for theirs, seen in traces(on, load))
+    theirs, ours, seen = next(pair for pair in pairs if pair[1] is not None)
+    assert ours is not None
+    own = own_ns(ours, seen)
     print(
-        f"\n{kernel} {load}: {ours.latency_ns} ns, {theirs.whole_ns} ns by the tracer, at {theirs.at_release}, {ours.spans[0][2]}"
+        f"\n{kernel} {load}: {ours.latency_ns} ns, by the tracer {theirs.whole_ns} ns, {theirs.at_release[-1]}"
     )
-    for name, (one, other) in sorted(shares.items(), key=lambda each: -max(each[1])):
-        if max(one, other) > 0.02:
-            print(f"    {name:40} {100 * one:6.1f} {100 * other:6.1f}")
-    assert {name for name, (one, _) in shares.items() if one > LARGE} == {
-        name for name, (_, other) in shares.items() if other > LARGE
-    }
+    for name in {*own, *theirs.own_ns} - TRACERS_OWN:
+        one, other = own[name] / ours.latency_ns, theirs.own_ns.get(name, 0) / theirs.whole_ns
+        if max(one, other) > LARGE / 2:
+            print(f"    {name:40} {one:6.1%} {other:6.1%}")
+        assert (one > LARGE) is (other > LARGE) or abs(one - other) < MARGIN, name

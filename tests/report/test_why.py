@@ -83,3 +83,17 @@ def test_the_page_needs_nothing_else() -> None:
     text = page([explained("<none>")])
     assert text.count("<svg") == 1 and "&lt;none&gt;" in text and "<none>" not in text
     assert not re.search(r"""(src|href)=["']https?:""", text)
+
+
+def test_lines_of_source_stand_beside_parts_and_functions_and_in_all_files() -> None:
+    placed = replace(LATENESS, parts=(replace(HELD, place="mm/a.c:7"), PROGRAM), places={"work": "mm/a.c:9"})
+    sample = replace(explained(), lateness=placed)
+    out = StringIO()
+    print_document(Console(file=out, width=100), document([sample]))
+    assert "mm/a.c:7" in out.getvalue() and "mm/a.c:9" in out.getvalue()
+    (told,) = why_json([sample])["samples"]
+    assert told["parts"][0]["place"] == "mm/a.c:7" and "place" not in told["parts"][1]
+    assert told["functions"][0]["place"] == "mm/a.c:9"
+    assert "<title>work (mm/a.c:9): " in page([sample])
+    frames = speedscope([sample])["shared"]["frames"]
+    assert frames[0] == {"name": "work", "file": "mm/a.c", "line": 9} and frames[1] == {"name": "lock;it"}

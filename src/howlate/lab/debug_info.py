@@ -145,6 +145,6 @@ def _debug_info(path: Path, file: IO[bytes]) -> DebugInfo | None:
             note["n_desc"] for note in notes if (note["n_name"], note["n_type"]) == ("GNU", "NT_GNU_BUILD_ID")
         )
         build_id = next(ids, "")
-        return DebugInfo(path, elf, build_id) if build_id and elf.has_dwarf_info() else None
+        return DebugInfo(path, elf, build_id) if build_id and elf.has_dwarf_info(strict=True) else None
     except (DWARFError, ELFError):
         return None

@@ -71,10 +71,20 @@ class LogFiles:
             code = Path(f"{self._out}.code").read_text(encoding="ascii")
             marks = self._marks.read_text(encoding="ascii", errors="replace")
         try:
-            bytes_of = {int(at, 16): bytes.fromhex(text) for at, text in map(str.split, code.splitlines())}
-            return tuple(_stretches(addresses, bytes_of, marks))
+            return tuple(_stretches(addresses, _bytes_of(code), marks))
         except (ValueError, IndexError):
             raise DamagedError(LOG_CUT()) from None
+
+
+def _bytes_of(code: str) -> dict[int, bytes]:
+    """Each instruction's. QEMU begins with one that ends on the next page, gives it up, and begins a block with it:
+    it is there twice, and cut off the first time."""
+    found: dict[int, bytes] = {}
+    for at, text in map(str.split, code.splitlines()):
+        address, data = int(at, 16), bytes.fromhex(text)
+        if len(data) >= len(found.get(address, b"")):
+            found[address] = data
+    return found
 
 
 def _stretches(
