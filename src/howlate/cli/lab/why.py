@@ -52,7 +52,7 @@ TOO_FEW_WORST = rule("cli.too-few-worst", "--worst must be at least 1, not {wors
     type=click.Path(path_type=Path, exists=True),
     multiple=True,
     metavar="PATH",
-    help="Show lines of source too: from the kernel's debug package, its vmlinux, or a folder with it; may be repeated.",
+    help="Show lines of source too: the debug package of the kernel, its vmlinux, or a folder with it; may be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/why.md).")
 @archive_options
