@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import bisect
 import posixpath
+import shutil
+import tarfile
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +19,7 @@ from elftools.dwarf.compileunit import CompileUnit
 from elftools.elf.elffile import ELFFile
 
 from howlate.errors import DamagedError, UsageError
-from howlate.lab.deb import unpack
+from howlate.lab.deb import data_tar
 from howlate.words.statement import rule
 
 NO_DEBUG_INFO = rule(
@@ -118,18 +120,28 @@ def opened(paths: Sequence[Path]) -> Iterator[list[DebugInfo]]:
 
 
 def _opened(path: Path, held: ExitStack) -> DebugInfo:
-    folder = path
     if path.suffix == ".deb" and path.is_file():
-        folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="howlate-dbg-")))
-        unpack(path, folder, lambda name: posixpath.basename(name).startswith(f"{_VMLINUX}-"))
-    candidates = sorted(folder.rglob(f"{_VMLINUX}*")) if folder.is_dir() else [folder]
-    for candidate in candidates:
-        if not candidate.is_file():
-            continue
-        file = held.enter_context(candidate.open("rb"))
+        files: Iterable[IO[bytes]] = [_unpacked(path, held)]
+    else:
+        candidates = sorted(path.rglob(f"{_VMLINUX}*")) if path.is_dir() else [path]
+        files = (held.enter_context(each.open("rb")) for each in candidates if each.is_file())
+    for file in files:
         if (found := _debug_info(path, file)) is not None:
             return found
     raise UsageError(NO_DEBUG_INFO(path=path))
+
+
+def _unpacked(package: Path, held: ExitStack) -> IO[bytes]:
+    """The package's vmlinux; what comes behind it, several GB of modules, is not unpacked."""
+    file: IO[bytes] = held.enter_context(tempfile.TemporaryFile())
+    with data_tar(package) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
+        for member in tar:
+            if member.isreg() and posixpath.basename(member.name).startswith(_VMLINUX):
+                content = tar.extractfile(member)
+                assert content is not None
+                shutil.copyfileobj(content, file, 1 << 20)
+                break
+    return file
 
 
 def _debug_info(path: Path, file: IO[bytes]) -> DebugInfo | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._options import together
 from howlate.cli.lab._archive import ArchiveOptions, archive_options, say
 from howlate.words.statement import rule
 
@@ -21,6 +23,35 @@ WORST_AGAINST = rule("cli.worst-against", "--against puts one sample beside one"
 TOO_FEW_WORST = rule("cli.too-few-worst", "--worst must be at least 1, not {worst}")
 
 
+@dataclass(frozen=True)
+class FileOptions:
+    """What is written beside what is printed."""
+
+    output: Path | None
+    stacks: Path | None
+    speedscope: Path | None
+
+
+_FILE = click.Path(path_type=Path)
+file_options = together(
+    "files",
+    FileOptions,
+    [
+        click.option(
+            "-o", "--output", type=_FILE, metavar="FILE", help="Write a page with a flame graph too."
+        ),
+        click.option(
+            "--stacks",
+            type=_FILE,
+            metavar="FILE",
+            help="Write collapsed stacks too (for flamegraph.pl, inferno).",
+        ),
+        click.option("--speedscope", type=_FILE, metavar="FILE", help="Write a file for speedscope too."),
+    ],
+)
+"""-o, --stacks, --speedscope, passed as `files`."""
+
+
 @click.command(epilog="Example: howlate lab why runs/20260102T030405-preemption-models --worst 3")
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
 @click.argument("cell", default="", metavar="[CELL]")
@@ -31,28 +62,13 @@ TOO_FEW_WORST = rule("cli.too-few-worst", "--worst must be at least 1, not {wors
     metavar="KERNEL",
     help="Put the worst sample beside the worst one of this kernel, and say what is in one and not in the other.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write a page with a flame graph too.",
-)
-@click.option(
-    "--stacks",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write collapsed stacks too (for flamegraph.pl, inferno).",
-)
-@click.option(
-    "--speedscope", type=click.Path(path_type=Path), metavar="FILE", help="Write a file for speedscope too."
-)
+@file_options
 @click.option(
     "--debuginfo",
     type=click.Path(path_type=Path, exists=True),
     multiple=True,
     metavar="PATH",
-    help="Show lines of source too: the debug package of the kernel, its vmlinux, or a folder with it; may be repeated.",
+    help="Show lines of source too, from the debug package of the kernel, its vmlinux, or a folder; may be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/why.md).")
 @archive_options
@@ -61,9 +77,7 @@ def command(
     cell: str,
     worst: int,
     against: str,
-    output: Path | None,
-    stacks: Path | None,
-    speedscope: Path | None,
+    files: FileOptions,
     debuginfo: tuple[Path, ...],
     as_json: bool,
     archive: ArchiveOptions,
@@ -102,7 +116,7 @@ def command(
     with debug_info.opened(debuginfo) as debug:
         found = explain_all(folder, measured, chosen, opened, say, debug)
     pair = _pair(found, chosen[0].cell.id) if against else None
-    _write(found, pair, stacks, speedscope, output)
+    _write(found, pair, files)
     if as_json:
         click.echo(json.dumps(why_json(found, pair), indent=1, ensure_ascii=False))
         return 0
@@ -118,24 +132,18 @@ def _pair(found: Sequence[Explained], cell: str) -> LatenessPair:
     return LatenessPair(one, other)
 
 
-def _write(
-    found: Sequence[Explained],
-    pair: LatenessPair | None,
-    stacks: Path | None,
-    speedscope: Path | None,
-    output: Path | None,
-) -> None:
+def _write(found: Sequence[Explained], pair: LatenessPair | None, files: FileOptions) -> None:
     import json
 
     from howlate.report.stacks import collapsed
     from howlate.report.stacks import speedscope as to_speedscope
     from howlate.store.files import write_text
 
-    if stacks is not None:
-        write_text(stacks, collapsed(found))
-    if speedscope is not None:
-        write_text(speedscope, json.dumps(to_speedscope(found)))
-    if output is not None:
+    if files.stacks is not None:
+        write_text(files.stacks, collapsed(found))
+    if files.speedscope is not None:
+        write_text(files.speedscope, json.dumps(to_speedscope(found)))
+    if files.output is not None:
         from howlate.report.why_page import page
 
-        write_text(output, page(found, pair))
+        write_text(files.output, page(found, pair))
