@@ -121,7 +121,7 @@ def opened(paths: Sequence[Path]) -> Iterator[list[DebugInfo]]:
 
 def _opened(path: Path, held: ExitStack) -> DebugInfo:
     if path.suffix == ".deb" and path.is_file():
-        files: Iterable[IO[bytes]] = [_unpacked(path, held)]
+        files: Iterable[IO[bytes]] = [held.enter_context(_unpacked(path))]
     else:
         candidates = sorted(path.rglob(f"{_VMLINUX}*")) if path.is_dir() else [path]
         files = (held.enter_context(each.open("rb")) for each in candidates if each.is_file())
@@ -131,17 +131,18 @@ def _opened(path: Path, held: ExitStack) -> DebugInfo:
     raise UsageError(NO_DEBUG_INFO(path=path))
 
 
-def _unpacked(package: Path, held: ExitStack) -> IO[bytes]:
+@contextmanager
+def _unpacked(package: Path) -> Iterator[IO[bytes]]:
     """The package's vmlinux; what comes behind it, several GB of modules, is not unpacked."""
-    file: IO[bytes] = held.enter_context(tempfile.TemporaryFile())
-    with data_tar(package) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
-        for member in tar:
-            if member.isreg() and posixpath.basename(member.name).startswith(_VMLINUX):
-                content = tar.extractfile(member)
-                assert content is not None
-                shutil.copyfileobj(content, file, 1 << 20)
-                break
-    return file
+    with tempfile.TemporaryFile() as file:
+        with data_tar(package) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
+            for member in tar:
+                if member.isreg() and posixpath.basename(member.name).startswith(_VMLINUX):
+                    content = tar.extractfile(member)
+                    assert content is not None
+                    shutil.copyfileobj(content, file, 1 << 20)
+                    break
+        yield file
 
 
 def _debug_info(path: Path, file: IO[bytes]) -> DebugInfo | None:
