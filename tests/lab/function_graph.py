@@ -13,12 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+
 from howlate.analysis.symbols import Symbols
 
 PAGE, HEAD = 4096, 16
 _COMMIT = (1 << 20) - 1
 _LAST_DATA, _PADDING, _EXTEND, _STAMP = 28, 29, 30, 31
 _DELTA = 27
+SLEEP = re.compile("sys_clock_nanosleep$")
 FEW = 200
 UNKNOWN = ""
 """Whatever called the first function that the tracer sees: a program, or code that it must not see."""
@@ -96,43 +99,52 @@ def _records(buffer: bytes) -> Iterator[tuple[int, bytes]]:
             at += 4 + size
 
 
-def _costs_ns(found: Sequence[Event]) -> dict[tuple[bool, bool], int]:
+def _costs_ns(found: Sequence[Event]) -> Counter[tuple[bool, bool]]:
     """Of each pair of kinds the shortest distance, but for a few: an interrupt can come amid the tracer."""
     distances: dict[tuple[bool, bool], list[int]] = {}
     for one, other in pairwise(found):
         if one.pid == other.pid:
             distances.setdefault((one.is_call, other.is_call), []).append(other.before_ns - one.after_ns)
-    return {pair: sorted(each)[len(each) // FEW] for pair, each in distances.items()}
+    return Counter({pair: sorted(each)[len(each) // FEW] for pair, each in distances.items()})
 
 
-def traced(files: Mapping[str, bytes], symbols: Symbols, latency_ns: int) -> Traced:
-    """What was executed in the last latency before the trace was stopped."""
-    import numpy as np
-
+def traced(files: Mapping[str, bytes], symbols: Symbols, latencies_ns: Sequence[int]) -> list[Traced]:
+    """The last releases of a task that sleeps in `clock_nanosleep`, with these latencies, as far as the buffer
+    reaches back."""
     found = list(events(files))
     indices = symbols.indices(np.array([each.function for each in found], dtype=np.uint64))
     names = [symbols.name(int(index)) for index in indices]
-    pid = found[-1].pid
-    last = max(
-        at
-        for at, each in enumerate(found)
-        if each.pid == pid and not each.is_call and "nanosleep" in names[at]
-    )
-    end_ns = found[last].before_ns
-    begin_ns = end_ns - latency_ns
+    ends = [at for at, each in enumerate(found) if not each.is_call and SLEEP.search(names[at])]
+    task = Counter(found[at].pid for at in ends).most_common(1)[0][0]
+    ends = [at for at in ends if found[at].pid == task]
+    count = min(len(ends), len(latencies_ns)) - 1  # the buffer may begin amid the first of them
+    stretches = [
+        (found[at].before_ns - latency_ns, found[at].before_ns)
+        for at, latency_ns in zip(ends[-count:], latencies_ns[-count:], strict=True)
+    ]
+    return list(_divided(found, names, stretches))
+
+
+def _divided(
+    found: Sequence[Event], names: Sequence[str], stretches: Sequence[tuple[int, int]]
+) -> Iterator[Traced]:
     cost_ns = _costs_ns(found)
     stacks: dict[int, list[str]] = {}
+    waiting = iter([*stretches, (1 << 62, 1 << 62)])
+    begin_ns, end_ns = next(waiting)
     own: Counter[str] = Counter()
     at_release: tuple[str, ...] = ()
-    for at, (one, other) in enumerate(pairwise(found[: last + 1])):
+    for at, (one, other) in enumerate(pairwise(found)):
         stack = stacks.setdefault(one.pid, [])
         if one.is_call:
             stack.append(names[at])
         elif stack:
             stack.pop()
-        if other.before_ns <= begin_ns:
-            continue
-        at_release = at_release or tuple(stack) or (UNKNOWN,)
-        ns = other.before_ns - max(one.after_ns, begin_ns) - cost_ns[one.is_call, other.is_call]
-        own[stack[-1] if stack else UNKNOWN] += max(0, ns)
-    return Traced(own, own.total(), at_release)
+        if other.before_ns > begin_ns:
+            at_release = at_release or tuple(stack) or (UNKNOWN,)
+            ns = other.before_ns - max(one.after_ns, begin_ns) - cost_ns[one.is_call, other.is_call]
+            own[stack[-1] if stack else UNKNOWN] += max(0, ns)
+        if other.before_ns >= end_ns:
+            yield Traced(own, own.total(), at_release)
+            begin_ns, end_ns = next(waiting)
+            own, at_release = Counter(), ()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from howlate.analysis.lateness import Lateness, explain
 from howlate.lab.bench import Bench
 from howlate.lab.label import Label
 from howlate.lab.replay import RecordedCell, replay, symbols_of
-from howlate.model.activation import Activation, Activations
+from howlate.model.activation import Activation
 from howlate.store.activations import streamed_activations
 from lab.function_graph import UNKNOWN, Traced, traced
 from lab.guests import LIMITS, RT, STANDARD, bench, cell
@@ -31,7 +31,7 @@ MARGIN = 0.02
 """A function so near to the other's share is neither above nor below."""
 TRACERS_OWN = frozenset(("__traceiter_sched_switch", "ttwu_do_wakeup"))
 """The tracer notes the names of tasks in them."""
-TRIES, CANDIDATES, NEAR = 6, 40, 0.1
+LATEST, EACH, MOST, NEAR = 20, 8, 80, 0.1
 ALLOC, LARGER = "memory-alloc:100,size=4MiB", "memory-alloc:100"
 QUICK = (STANDARD, ALLOC)
 CASES = [
@@ -61,23 +61,17 @@ def options(load: str) -> list[str]:
     return [f"--load={load}", "--dither", "--seed=13"]
 
 
-def with_tracer(on: Bench, load: str, *more: str) -> tuple[Activations, dict[str, bytes]]:
-    before = [*on.lines_for([load]), [TRACER, "on"]]
-    lines = on.run([*before, cell(500, *options(load), *more), [TRACER, "save"]], LIMITS)
+def with_tracer(on: Bench, load: str) -> tuple[list[Traced], frozenset[str]]:
+    """The samples of a cell with the tracer, those without the tracer's time latest first; and which functions the
+    tracer sees."""
+    before = on.lines_for([load])
+    lines = on.run([*before, [TRACER, "on"], cell(400, *options(load)), [TRACER, "save"]], LIMITS)
     assert lines[-1].status == "0", lines[-1].stderr.decode()
-    return streamed_activations(lines[-2].files["stream"]), dict(lines[-1].files)
-
-
-def traces(on: Bench, load: str) -> Iterator[tuple[Traced, frozenset[str]]]:
-    """Late samples of a cell with the tracer, and which functions the tracer sees."""
-    limit_ns = with_tracer(on, load)[0].worst(1)[0].latency_ns
-    for _ in range(TRIES):
-        limit_ns = limit_ns * 3 // 4
-        found, files = with_tracer(on, load, f"--threshold={limit_ns}ns", "--break-trace")
-        latency_ns = max(found.each, key=lambda each: each.release).latency_ns
-        if latency_ns >= limit_ns:  # with a threshold it is another cell
-            seen = frozenset(line.split()[0] for line in files["functions"].decode().splitlines())
-            yield traced(files, symbols_of(on, on.lines_for([load])), latency_ns), seen
+    files = lines[-1].files
+    latencies_ns = [each.latency_ns for each in streamed_activations(lines[-2].files["stream"]).each]
+    seen = frozenset(line.split()[0] for line in files["functions"].decode().splitlines())
+    found = traced(files, symbols_of(on, before), latencies_ns)
+    return sorted(found, key=lambda each: -each.whole_ns), seen
 
 
 def visible(stack: tuple[str, ...], seen: frozenset[str]) -> str:
@@ -85,21 +79,26 @@ def visible(stack: tuple[str, ...], seen: frozenset[str]) -> str:
     return next((name for name in reversed(stack) if name.partition(" [")[0] in seen), UNKNOWN)
 
 
-def nearest(on: Bench, load: str, to: Traced, seen: frozenset[str]) -> Lateness | None:
-    """None if no sample without the tracer is equivalent."""
+def nearest(on: Bench, load: str, to: Sequence[Traced], seen: frozenset[str]) -> tuple[Traced, Lateness]:
+    """The first of these that has an equivalent sample without the tracer, and that one."""
     before, line = on.lines_for([load]), cell(1000, *options(load))
     activations = streamed_activations(on.run([*before, line], LIMITS)[-1].files["stream"])
 
-    def away(each: Activation) -> int:
-        return abs(each.latency_ns - to.whole_ns)
+    def away(each: Activation, other: Traced) -> float:
+        return abs(each.latency_ns / other.whole_ns - 1)
 
-    wanted = [each for each in sorted(activations.each, key=away) if away(each) < NEAR * to.whole_ns]
-    wanted = wanted[:CANDIDATES]
-    done = replay(on, RecordedCell("cell", before, line, activations), wanted, LIMITS) if wanted else ()
-    found = [
-        explain(each.execution, each.release_ns, each.activation.latency_ns, each.stamp) for each in done
-    ]
-    return next((each for each in found if visible(each.spans[0][2], seen) == to.at_release[-1]), None)
+    wanted: dict[Activation, None] = {}
+    for other in to:
+        near = sorted(activations.each, key=lambda each: away(each, other))[:EACH]
+        wanted.update(dict.fromkeys(each for each in near if away(each, other) < NEAR))
+    done = replay(on, RecordedCell("cell", before, line, activations), list(wanted)[:MOST], LIMITS)
+    for other in to:
+        for each in sorted(done, key=lambda each: away(each.activation, other)):
+            if away(each.activation, other) < NEAR:
+                ours = explain(each.execution, each.release_ns, each.activation.latency_ns, each.stamp)
+                if visible(ours.spans[0][2], seen) == other.at_release[-1]:
+                    return other, ours
+    raise AssertionError("no sample without the tracer is equivalent to one with it")
 
 
 def own_ns(lateness: Lateness, seen: frozenset[str]) -> Counter[str]:
@@ -115,9 +114,8 @@ def test_the_functions_above_5_percent_are_those_of_the_kernels_tracer(
     tmp_path: Path, booted: Path, kernel: str, load: str
 ) -> None:
     on = equipped(tmp_path, kernel, booted)
-    pairs = ((theirs, nearest(on, load, theirs, seen), seen) for theirs, seen in traces(on, load))
-    theirs, ours, seen = next(pair for pair in pairs if pair[1] is not None)
-    assert ours is not None
+    all_of_theirs, seen = with_tracer(on, load)
+    theirs, ours = nearest(on, load, all_of_theirs[:LATEST], seen)
     own = own_ns(ours, seen)
     print(
         f"\n{kernel} {load}: {ours.latency_ns} ns, by the tracer {theirs.whole_ns} ns, {theirs.at_release[-1]}"
