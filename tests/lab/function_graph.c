@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 	if (argc == 2 && !strcmp(argv[1], "on")) {
 		if (mount("nodev", TRACING, "tracefs", 0, NULL) && errno != EBUSY)
 			perror(TRACING);
-		return put(TRACING "tracing_on", "0") || put(TRACING "buffer_size_kb", "24000") ||
+		return put(TRACING "tracing_on", "0") || put(TRACING "buffer_size_kb", "48000") ||
 		       put(TRACING "current_tracer", "function_graph") || put(TRACING "tracing_on", "1");
 	}
 	put(TRACING "tracing_on", "0");

@@ -22,7 +22,7 @@ from howlate.lab.replay import RecordedCell, replay, symbols_of
 from howlate.model.activation import Activation
 from howlate.store.activations import streamed_activations
 from lab.function_graph import UNKNOWN, Traced, traced
-from lab.guests import LIMITS, RT, STANDARD, bench, cell
+from lab.guests import LIMITS, STANDARD, bench, cell
 
 TRACER = "/bin/function_graph"
 COMPILERS = {"amd64": "gcc", "arm64": "aarch64-linux-gnu-gcc"}
@@ -31,7 +31,7 @@ MARGIN = 0.02
 """A function so near to the other's share is neither above nor below."""
 TRACERS_OWN = frozenset(("__traceiter_sched_switch", "ttwu_do_wakeup"))
 """The tracer notes the names of tasks in them."""
-LATEST, EACH, MOST, NEAR = 20, 8, 80, 0.1
+LATEST, EACH, MOST, NEAR = 12, 12, 120, 0.1
 ALLOC, LARGER = "memory-alloc:100,size=4MiB", "memory-alloc:100"
 QUICK = (STANDARD, ALLOC)
 CASES = [
@@ -41,8 +41,8 @@ CASES = [
         (STANDARD, "memory-fault:100"),
         ("6.1[preempt=full]", ALLOC),
         ("6.1[preempt=full]", LARGER),
-        (RT, ALLOC),
         ("6.1@arm64", ALLOC),
+        ("6.1@arm64", LARGER),
         ("6.12@arm64", ALLOC),
     )
 ]
@@ -65,7 +65,7 @@ def with_tracer(on: Bench, load: str) -> tuple[list[Traced], frozenset[str]]:
     """The samples of a cell with the tracer, those without the tracer's time latest first; and which functions the
     tracer sees."""
     before = on.lines_for([load])
-    lines = on.run([*before, [TRACER, "on"], cell(400, *options(load)), [TRACER, "save"]], LIMITS)
+    lines = on.run([*before, [TRACER, "on"], cell(600, *options(load)), [TRACER, "save"]], LIMITS)
     assert lines[-1].status == "0", lines[-1].stderr.decode()
     files = lines[-1].files
     latencies_ns = [each.latency_ns for each in streamed_activations(lines[-2].files["stream"]).each]
