@@ -47,8 +47,8 @@ class Traced:
     """By function, without the tracer."""
     whole_ns: int
     """Without the tracer."""
-    at_release: tuple[str, ...]
-    """The functions that were executed when the release came, the outermost first."""
+    calls: Mapping[str, int]
+    """How often which function was called."""
 
 
 def events(files: Mapping[str, bytes]) -> Iterator[Event]:
@@ -133,7 +133,7 @@ def _divided(
     waiting = iter([*stretches, (1 << 62, 1 << 62)])
     begin_ns, end_ns = next(waiting)
     own: Counter[str] = Counter()
-    at_release: tuple[str, ...] = ()
+    calls: Counter[str] = Counter()
     for at, (one, other) in enumerate(pairwise(found)):
         stack = stacks.setdefault(one.pid, [])
         if one.is_call:
@@ -141,10 +141,11 @@ def _divided(
         elif stack:
             stack.pop()
         if other.before_ns > begin_ns:
-            at_release = at_release or tuple(stack) or (UNKNOWN,)
             ns = other.before_ns - max(one.after_ns, begin_ns) - cost_ns[one.is_call, other.is_call]
             own[stack[-1] if stack else UNKNOWN] += max(0, ns)
+            if one.is_call and one.after_ns >= begin_ns:
+                calls[names[at]] += 1
         if other.before_ns >= end_ns:
-            yield Traced(own, own.total(), at_release)
+            yield Traced(own, own.total(), calls)
             begin_ns, end_ns = next(waiting)
-            own, at_release = Counter(), ()
+            own, calls = Counter(), Counter()
