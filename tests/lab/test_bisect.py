@@ -27,7 +27,7 @@ timer = "clock_nanosleep"
 policy = "fifo:80"
 period = "1ms"
 dither = true
-activations = "60"
+activations = "200"
 load = "memory-alloc:100"
 """
 
@@ -45,7 +45,7 @@ def bisected(folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
             "lab",
             "bisect",
             "fault.toml",
-            "--limit=350us",
+            "--limit=330us",
             "--json",
             *arguments,
         ],
