@@ -201,7 +201,7 @@ def test_a_guest_that_is_asked_for_its_clock_while_it_boots_is_the_same(
         with on.snapshots.opened(on._boot(on._stored()), on.key, threading.Event()):
             pass
     assert len(asked) >= 50
-    assert 30 < asked[-1] < 160  # a guest settles for thirty seconds once its kernel has started
+    assert 1 < max(asked) < 160  # while its kernel started; an idle guest's half a minute may pass unasked
     assert difference(unasked, stream_of(on, cell(200, LOAD))) == ""
 
 
