@@ -17,7 +17,15 @@ def test_the_goal_is_a_share_or_a_deadline() -> None:
 
 @pytest.mark.parametrize(
     ("within", "deadline", "reason"),
-    [("5%", "1ms", "two questions"), ("0%", "", "--within"), ("101%", "", "--within"), ("x", "", "--within")],
+    [
+        ("5%", "1ms", "two questions"),
+        ("0%", "", "--within"),
+        ("101%", "", "--within"),
+        ("x", "", "--within"),
+        ("0us", "", "--within"),
+        ("", "0", "--deadline must be above 0"),
+        ("", "0us", "--deadline must be above 0"),
+    ],
 )
 def test_another_goal_is_refused(within: str, deadline: str, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):

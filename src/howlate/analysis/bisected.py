@@ -159,22 +159,19 @@ def bisect(steps: Sequence[Step], limit_ns: int, ask: Ask, proved: bool = False)
     return Bisected(tuple(steps), limit_ns, answers, again, suspects, proved)
 
 
-def sampled(summaries: Iterable[CellSummary], limit_ns: int, again: bool) -> StepAnswer:
-    """By the largest latency of each seed, over all points of the study; the seeds 9 to 16 for `again`. A seed of
-    which a cell is not whole and valid is missing."""
+def sampled(
+    summaries: Iterable[CellSummary], points: Iterable[str], limit_ns: int, again: bool
+) -> StepAnswer:
+    """By the largest latency of each seed, over all points of the plan; the seeds 9 to 16 for `again`. A seed of
+    which a cell is not whole and valid at one of the points is missing."""
     wanted = range(SEEDS + 1, 2 * SEEDS + 1) if again else range(1, SEEDS + 1)
-    largest: dict[int, int] = {}
-    invalid: set[int] = set()
-    points: dict[str, set[int]] = {}
+    largest: dict[int, dict[str, int]] = {seed: {} for seed in wanted}
     for summary in summaries:
-        seed, column = summary.repetition, answers_of(summary)
-        points.setdefault(summary.point, set()).add(seed)
-        if not summary.valid or column is None or column.max is None:
-            invalid.add(seed)
-        else:
-            largest[seed] = max(largest.get(seed, 0), column.max)
-    whole = set.intersection(*points.values()) - invalid if points else set()
-    figures = tuple(largest[seed] for seed in wanted if seed in whole)
+        column = answers_of(summary)
+        if summary.repetition in largest and summary.valid and column is not None and column.max is not None:
+            largest[summary.repetition][summary.point] = column.max
+    every = set(points)
+    figures = tuple(max(each.values()) for each in largest.values() if every and each.keys() >= every)
     return StepAnswer(side_of(figures, limit_ns), figures)
 
 

@@ -125,9 +125,7 @@ def asked(deadline: str | None, miss_rate: float, horizon: str | None, confidenc
     horizon_ns = None if horizon is None else duration_ns("--horizon", horizon)
     if horizon_ns == 0 and not miss_rate:
         raise UsageError(NOTHING_ASKED())
-    deadline_ns = 0 if deadline is None else duration_ns("--deadline", deadline)
-    if deadline is not None and not deadline_ns:
-        raise UsageError(NOT_POSITIVE(option="--deadline"))
+    deadline_ns = 0 if deadline is None else limit_ns_of("--deadline", deadline)
     return Question(deadline_ns, miss_rate, None if horizon_ns is None else horizon_ns / 1e9, confidence)
 
 
@@ -147,6 +145,15 @@ def duration_ns(option: str, text: str) -> int:
         return parse_duration_ns(text)
     except ValueError as reason:
         raise UsageError(NOT_A_DURATION(option=option, reason=str(reason))) from None
+
+
+def limit_ns_of(option: str, text: str) -> int:
+    """A time that a latency may have: above 0."""
+    from howlate.errors import UsageError
+
+    if not (limit_ns := duration_ns(option, text)):
+        raise UsageError(NOT_POSITIVE(option=option))
+    return limit_ns
 
 
 def verdicts_of(

@@ -19,7 +19,8 @@ from howlate.words.statement import rule
 if TYPE_CHECKING:
     from howlate.analysis.bisected import Ask, Bisected, StepAnswer
     from howlate.analysis.bisection import Step
-    from howlate.model.summary import CellSummary
+    from howlate.model.plan import Plan
+    from howlate.store.run_folder import RunFolder
     from howlate.targets.lab import LabTarget
 
 ONE_RANGE = rule(
@@ -118,13 +119,13 @@ def command(
     seeds, or by a proof; one whose seeds do not agree is skipped. What is named is confirmed with 8 other seeds.
     Exit code 0: named and confirmed, 5: it could not be."""
     from howlate.analysis.bisected import BisectionEnd, bisect
-    from howlate.cli.verdict import duration_ns
+    from howlate.cli.verdict import limit_ns_of
     from howlate.errors import UsageError
     from howlate.lab.steps import of_labels, of_revisions
     from howlate.places import RUNS
     from howlate.studies import find_study
 
-    limit_ns = duration_ns("--limit", limit)
+    limit_ns = limit_ns_of("--limit", limit)
     if not options.is_one_range:
         raise UsageError(ONE_RANGE())
     if options.revisions is not None:
@@ -166,14 +167,17 @@ class _Steps:
         """By 8 seeds, or by 8 others."""
         from howlate.analysis.bisected import sampled
 
-        return self._asked(
-            step, lambda target: sampled(self._summaries(step, target, again), self.limit_ns, again)
-        )
+        def answered(target: LabTarget) -> StepAnswer:
+            folder, plan = self._measured(step, target, again)
+            points = {cell.point for cell in plan.cells if not cell.impossible}
+            return sampled(folder.summaries(), points, self.limit_ns, again)
+
+        return self._asked(step, answered)
 
     def proved(self, step: Step, again: bool) -> StepAnswer:
         """By a proof for each load, or by one of the window after the first."""
         from howlate.analysis.bisected import proved
-        from howlate.cli.lab.prove import ProofAsked, proof_of
+        from howlate.cli.lab.prove import CHECKS, ProofAsked, proof_of
         from howlate.cli.verdict import duration_ns
         from howlate.prepare import Asked
         from howlate.prove import LOAD, loads_of
@@ -183,7 +187,7 @@ class _Steps:
         asked = Asked(find_study(self.study), self.options.changes)
         loads = [value for name, values in asked.parsed if name == LOAD for value in map(str, values)]
         begin_ns = BEGIN_NS + (duration_ns("--window", window) if again else 0)
-        question = ProofAsked.of(window, f"{begin_ns}ns", "", f"{self.limit_ns}ns", 0, 0, False)
+        question = ProofAsked.of(window, f"{begin_ns}ns", "", f"{self.limit_ns}ns", CHECKS, 0, False)
 
         def answered(target: LabTarget) -> StepAnswer:
             (machine,) = target.machines
@@ -206,7 +210,7 @@ class _Steps:
         except (TargetError, NotPossibleError) as problem:  # it does not boot, or its guest dies
             return StepAnswer(StepSide.SKIP, why=NOT_MEASURED(reason=problem.statement))
 
-    def _summaries(self, step: Step, target: LabTarget, again: bool) -> tuple[CellSummary, ...]:
+    def _measured(self, step: Step, target: LabTarget, again: bool) -> tuple[RunFolder, Plan]:
         from howlate.analysis.bisection import SEEDS
         from howlate.cli._execute import execute_cells
         from howlate.prepare import Asked, prepare, settings_in_force
@@ -225,7 +229,7 @@ class _Steps:
         session = begin(prepared, self.folder / f"{file_name(step.name)}{'-again' if again else ''}")
         if session.cells:
             execute_cells(prepared, session)
-        return tuple(session.folder.summaries())
+        return session.folder, session.run.plan
 
 
 def _told(ask: Ask) -> Ask:

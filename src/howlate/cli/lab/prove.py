@@ -41,6 +41,8 @@ LOADS_TWICE = rule(
 JSON_AND_PAGE = rule("cli.json-and-page", "--out is for a page", remedy="leave out --out or --json")
 LEAD_NS = 5_000_000
 """Of probe/src/job/single.hpp."""
+CHECKS = 60
+"""Check instants of a proof."""
 _EXIT_CODES = {"within": 0, "kept": 0, "missed": 1}
 _UNDECIDED = 5
 
@@ -73,7 +75,12 @@ _UNDECIDED = 5
 )
 @click.option("--deadline", default="", metavar="TIME", help="Only whether a release misses it.")
 @click.option(
-    "--checks", type=click.IntRange(0), default=60, show_default=True, metavar="N", help="Random instants."
+    "--checks",
+    type=click.IntRange(0),
+    default=CHECKS,
+    show_default=True,
+    metavar="N",
+    help="Random instants.",
 )
 @click.option("--jobs", type=click.IntRange(0), default=0, metavar="N", help="Guests at once.")
 @click.option("--no-cache", "fresh", is_flag=True, help="Probe again what is in the cache.")
@@ -163,13 +170,13 @@ class ProofAsked:
 
 def _goal(within: str, deadline: str) -> Goal:
     from howlate.analysis.landscape import Goal
-    from howlate.cli.verdict import duration_ns
+    from howlate.cli.verdict import duration_ns, limit_ns_of
     from howlate.errors import UsageError
 
     if within and deadline:
         raise UsageError(TWO_GOALS())
     if deadline:
-        return Goal(deadline_ns=duration_ns("--deadline", deadline))
+        return Goal(deadline_ns=limit_ns_of("--deadline", deadline))
     share = _share(within or "5%")
     if share is None and within[:1].isdigit() and (within_ns := duration_ns("--within", within)):
         return Goal(within_ns=within_ns)
@@ -198,15 +205,25 @@ def proof_of(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> P
     def lines(at_ns: int) -> list[list[str]]:
         return job(asked.first_ns + at_ns)
 
-    with Prober(bench, lines, window, target.parallel, asked.fresh) as prober:
-        return prove(of, asked.goal, asked.checks, prober, _progress(f"{machine}, {load}"))
+    try:
+        with Prober(bench, lines, window, target.parallel, asked.fresh) as prober:
+            return prove(of, asked.goal, asked.checks, prober, _progress(f"{machine}, {load}"))
+    finally:
+        _show("")
+
+
+def _show(line: str) -> None:
+    """In place of the line before on a terminal, where "" leaves nothing of it; elsewhere on a line of its own."""
+    is_terminal = sys.stderr.isatty()
+    if line or is_terminal:
+        click.echo(f"\r\x1b[K{line}" if is_terminal else line, err=True, nl=not is_terminal)
 
 
 def _progress(name: str) -> Callable[[Search], None]:
-    """Found and bound as they approach each other, at most once a second; with the first line the least number of
-    probes."""
+    """Found and bound as they approach each other, at most once a second; the least number of probes, and how long
+    those take that are left of it."""
     from howlate.analysis.landscape import least_probes
-    from howlate.words.quantities import exact_text
+    from howlate.words.quantities import exact_text, seconds_text
 
     began = last = time.monotonic()
 
@@ -219,11 +236,12 @@ def _progress(name: str) -> Callable[[Search], None]:
         smallest_ns = min(probe.latency_ns for probe in search.probes)
         least = least_probes(search.window, search.aim_ns, smallest_ns)
         each_s = (now - began) / len(search.probes)
-        line = (
+        left_s = each_s * (least - len(search.probes))
+        left = f", {seconds_text(left_s, space=' ')} left at least" if left_s > 0 else ""
+        _show(
             f"{name}: found {exact_text(search.found_ns)}, bound {exact_text(search.bound_ns)}, "
-            f"{len(search.probes)} probes of at least {least} ({each_s:.2f} s each)"
+            f"{len(search.probes)} probes of at least {least} ({each_s:.2f} s each{left})"
         )
-        click.echo(f"\r\x1b[K{line}" if sys.stderr.isatty() else line, err=True, nl=not sys.stderr.isatty())
 
     return told
 
