@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,9 +16,10 @@ from howlate.analysis.landscape import Goal, Probed, ReleaseWindow
 from howlate.analysis.lateness import Lateness, LatePart, PartKind
 from howlate.analysis.premises import GuestMoment, RealTimeThread, Witness
 from howlate.analysis.proof import Landscape, Proof, ProofRuling
+from howlate.analysis.release_path import Interruption, ReleasePath
 from howlate.cli.lab.prove import exit_code
 from howlate.errors import UsageError
-from howlate.prove import Prober, loads_of, prove
+from howlate.prove import KeptProbes, Prober, loads_of, prove
 from howlate.studies import find_study
 
 WINDOW = ReleaseWindow(0, 400_000)
@@ -93,6 +96,32 @@ def test_a_load_that_reacts_to_the_release_never_leaves_a_bound_below_what_it_do
     proof = proved(reacting, Goal(within=0.05))
     if proof.claims:
         assert proof.bound_ns >= reaction_us * 1_000
+
+
+def test_a_window_is_probed_from_its_first_instant_to_its_last() -> None:
+    """Else the first stretch has no left neighbour whose interruptions could be compared."""
+    proof = proved(tooth, Goal(within=0.1))
+    assert {WINDOW.first_ns, WINDOW.end_ns - 1} <= {probe.at_ns for probe in proof.probes}
+
+
+def test_the_share_that_check_instants_leave_is_stated_where_they_say_anything() -> None:
+    said = proved(tooth, Goal(within=0.1)).to_json()
+    assert said["share_above_at_most"] == 3 / 60
+    assert "60 check instants, none above: with 95 % confidence less than 0.05 of all" in said["sentence"]
+    few = prove(Landscape("6.1", "made", 0), Goal(within=0.1), 3, MadeProber(tooth)).to_json()
+    assert few["share_above_at_most"] is None
+    assert few["sentence"].endswith("3 check instants, none above).")
+
+
+def test_what_is_kept_of_logs_that_were_divided_in_another_way_is_not_compared(tmp_path: Path) -> None:
+    path = ReleasePath(90, 10, (Interruption("tick", 5, 9, 4),), "work")
+    kept = KeptProbes(tmp_path / "kept.json", 7, {3: 100}, {3: path}, {3: BUSY})
+    kept.write()
+    assert KeptProbes.read(kept.path, fresh=False) == kept
+    assert KeptProbes.read(kept.path, fresh=True) == KeptProbes(kept.path)
+    value = json.loads(kept.path.read_text())
+    kept.path.write_text(json.dumps({**value, "path_format": value["path_format"] - 1}))
+    assert KeptProbes.read(kept.path, fresh=False) == replace(kept, paths={})
 
 
 def test_starts_far_out_of_order_withhold_the_bound() -> None:

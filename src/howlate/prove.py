@@ -15,7 +15,7 @@ from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.analysis.lateness import Lateness, explain
 from howlate.analysis.premises import Witness, witness_from_json, witness_to_json
 from howlate.analysis.proof import Landscape, Proof, shown_eps_ns
-from howlate.analysis.release_path import ReleasePath, release_path
+from howlate.analysis.release_path import PATH_FORMAT, ReleasePath, release_path
 from howlate.analysis.symbols import Symbols
 from howlate.errors import TargetError, UsageError
 from howlate.lab.bench import Bench
@@ -61,6 +61,8 @@ TILE_NS = 40_000_000
 """A longer window has several forks, so that none of its probes is far from one."""
 CPU_S = 600.0
 _KEEP_EVERY = 25
+_TELL_EVERY = 6
+"""Of the probes before the search."""
 
 Told = Callable[[Search], None]
 Lines = Callable[[int], list[list[str]]]
@@ -76,7 +78,9 @@ class KeptProbes:
     planned_ns: int = 0
     latencies_ns: dict[int, int] = field(default_factory=dict)
     paths: dict[int, ReleasePath] = field(default_factory=dict)
-    witness: Witness | None = None
+    witnesses: dict[int, Witness] = field(default_factory=dict)
+    """By the instant of their release: windows of several lengths begin with one fork, and a witness says nothing of
+    what comes after its release."""
 
     @classmethod
     def read(cls, path: Path, fresh: bool) -> KeptProbes:
@@ -84,10 +88,10 @@ class KeptProbes:
         try:
             value = {} if fresh else json.loads(path.read_text(encoding="ascii"))
             probes = {int(at): int(latency) for at, latency in value.get("probes", {}).items()}
-            paths = {int(at): ReleasePath.from_json(one) for at, one in value.get("paths", {}).items()}
-            said = value.get("witness")
-            witness = witness_from_json(said) if said else None
-            return cls(path, int(value.get("planned_ns", 0)), probes, paths, witness)
+            logs = value.get("paths", {}) if value.get("path_format") == PATH_FORMAT else {}
+            paths = {int(at): ReleasePath.from_json(one) for at, one in logs.items()}
+            witnesses = {int(at): witness_from_json(one) for at, one in value.get("witnesses", {}).items()}
+            return cls(path, int(value.get("planned_ns", 0)), probes, paths, witnesses)
         except (OSError, ValueError, TypeError, AttributeError, KeyError):
             return cls(path)
 
@@ -96,13 +100,12 @@ class KeptProbes:
         with storing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-            said = witness_to_json(self.witness) if self.witness else None
-            paths = {at: path.to_json() for at, path in self.paths.items()}
             value = {
                 "planned_ns": self.planned_ns,
-                "witness": said,
+                "witnesses": {at: witness_to_json(witness) for at, witness in self.witnesses.items()},
                 "probes": self.latencies_ns,
-                "paths": paths,
+                "path_format": PATH_FORMAT,
+                "paths": {at: path.to_json() for at, path in self.paths.items()},
             }
             beside.write_text(json.dumps(value), encoding="ascii")
             beside.replace(self.path)
@@ -199,13 +202,13 @@ class ForkedPart:
 
     def witness(self) -> Witness:
         """What the guest says of the time up to the last instant; kept with the probes."""
-        if self.kept.witness is None:
-            at_ns = self.window.end_ns - 1
-            words, witness = self.fork().witness(self._instant_ns(at_ns))
+        at_ns = self.window.end_ns - 1
+        place_ns = at_ns - self.window.first_ns
+        if place_ns not in self.kept.witnesses:
+            words, self.kept.witnesses[place_ns] = self.fork().witness(self._instant_ns(at_ns))
             self.note(_checked(words, at_ns))
-            self.kept.witness = witness
             self.kept.write()
-        return self.kept.witness
+        return self.kept.witnesses[place_ns]
 
     def _instant_ns(self, at_ns: int) -> int:
         return self.fork().words.planned_ns + at_ns - self.window.first_ns
@@ -296,8 +299,12 @@ def prove(of: Landscape, goal: Goal, checks: int, prober: Prober, told: Told = l
     draws = random.Random(f"{of.kernel} {of.load} {window}")
     witnesses = prober.witnesses()
     search = Search(window, goal, 0, prober.tiles)
-    for probe in prober.all(_pairs(draws, search.tiles)):
-        search.add(probe)
+    edges = [tile.first_ns for tile in search.tiles]  # else no probe stands left of a part's first stretch
+    first = [*edges, *_pairs(draws, search.tiles)]
+    for at in range(0, len(first), _TELL_EVERY):
+        for probe in prober.all(first[at : at + _TELL_EVERY]):
+            search.add(probe)
+        told(search)
     search.assume(shown_eps_ns(search))
     _search(search, prober, told)
     instants = [draws.randrange(window.first_ns, window.end_ns) for _ in range(checks)]

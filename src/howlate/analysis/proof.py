@@ -50,8 +50,12 @@ WITHHELD = rule(
 )
 TERMS = rule(
     "proof.terms",
-    "eps {eps_ns:exact}, from what {logged:count} probes executed; {probes:count} probes; "
-    "{checks:count} check instants, none above",
+    "eps {eps_ns:exact}, from what {logged:count} probes executed; {probes:count} probes; {checked}",
+)
+NONE_ABOVE = rule("proof.none-above", "{checks:count} check instants, none above")
+FEW_ABOVE = rule(
+    "proof.few-above",
+    "{checks:count} check instants, none above: with 95 % confidence less than {share:at-most} of all instants are",
 )
 SCOPE = rule(
     "proof.scope",
@@ -149,6 +153,12 @@ class Proof:
         )
 
     @property
+    def share_above_at_most(self) -> float | None:
+        """With 95 % confidence a smaller share of the window's instants is above its bound (3 / n, the rule of
+        three); None where so few check instants say nothing, or one of them was above."""
+        return 3 / self.checks if self.checks > 3 and not self.above else None
+
+    @property
     def claims(self) -> bool:
         """Whether the bound is claimed."""
         return self.ruling in (ProofRuling.WITHIN, ProofRuling.KEPT)
@@ -196,7 +206,9 @@ class Proof:
             "found_ns": self.found.latency_ns,
             "at_ns": self.of.first_ns + self.found.at_ns,
         }
-        terms = TERMS(eps_ns=self.eps_ns, logged=self.logged, probes=len(self.probes), checks=self.checks)
+        terms = TERMS(
+            eps_ns=self.eps_ns, logged=self.logged, probes=len(self.probes), checked=self._checked_sentence()
+        )
         match self.ruling:
             case ProofRuling.WITHIN:
                 return WITHIN(**where, bound_ns=self.bound_ns, terms=terms)
@@ -212,6 +224,10 @@ class Proof:
                 return BROKEN(**where, above=len(self.above), checks=self.checks)
             case ProofRuling.WITHHELD:
                 return WITHHELD(**where, reasons=tuple(self.objections))
+
+    def _checked_sentence(self) -> Statement:
+        share = self.share_above_at_most
+        return FEW_ABOVE(checks=self.checks, share=share) if share else NONE_ABOVE(checks=self.checks)
 
     def to_json(self) -> dict[str, Any]:
         """For `--json`; a bound stands there only where it is claimed."""
@@ -230,7 +246,7 @@ class Proof:
             "probes": len(self.probes),
             "checks": self.checks,
             "checks_above": len(self.above),
-            "share_above_at_most": 3 / self.checks if self.checks and not self.above else None,
+            "share_above_at_most": self.share_above_at_most,
             "uncovered_ns": self.open_ns,
             "objections": [english(one) for one in self.objections],
             "witnesses": list(map(witness_to_json, self.witnesses)),
