@@ -10,6 +10,7 @@ import pytest
 
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.analysis.proof import Landscape, Proof, ProofRuling, above_bound
+from howlate.errors import NotPossibleError, UsageError
 from howlate.lab.bench import PROBE, Bench
 from howlate.lab.label import Label
 from howlate.prove import LEAST_LEAD_NS, Prober, prove
@@ -174,9 +175,22 @@ def test_probes_are_kept_and_answer_a_second_question(tmp_path: Path, booted: Pa
     with Prober(on, lambda _: lines, WINDOW, 1, fresh=False) as prober:
         assert (prober.all([1_000, 2_000]), prober.witnesses()) == (first, said)
         assert prober.made == 0
+    longer = ReleaseWindow(0, 2 * WINDOW.end_ns)  # it begins with the same fork
+    with Prober(on, lambda _: lines, longer, 1, fresh=False) as prober:
+        (to_its_end,) = prober.witnesses()
+        assert to_its_end.of_ns - said[0].of_ns > WINDOW.length_ns - 1_000_000
     assert list(said[0].objections(())) == []
     assert said[0].idle_ns is not None and -5_000 < said[0].idle_ns < 5_000
     assert {thread.name for thread in said[0].above} == {"migration/0"}
+
+
+def test_what_a_guest_refuses_is_said_in_its_own_words(tmp_path: Path, booted: Path) -> None:
+    on = bench(tmp_path / str(Label.parse(RT)), RT, snapshots=booted)
+    with pytest.raises(UsageError, match="nonsense"), on.forked(single(on, "nonsense"), LIMITS):
+        pass
+    absent = [["module", "absent"], *single(on, "cpu:100")]
+    with pytest.raises(NotPossibleError, match="absent"), on.forked(absent, LIMITS):
+        pass
 
 
 def test_a_task_above_the_measuring_one_and_an_idle_cpu_withhold_the_bound(

@@ -7,22 +7,24 @@ A fork is the guest as it is at one instruction, with its clock exact: a saved g
 
 from __future__ import annotations
 
+import itertools
 import mmap
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from howlate.analysis.premises import GuestMoment, Witness
-from howlate.errors import TargetError
+from howlate.errors import ExitCode, NotPossibleError, TargetError, UsageError
 from howlate.lab import qcow2, window
 from howlate.lab.cache import storing
 from howlate.lab.execution_log import LOG_BYTES, LogFiles
 from howlate.lab.guest import NO_LIMIT, Boot, Guest
 from howlate.lab.machine_state import MachineState
+from howlate.lab.monitor import GoneError
 from howlate.lab.scratch import scratch
 from howlate.lab.single import SingleState, SingleWords, put_instant, read_moment, read_single
 from howlate.lab.snapshot import Snapshot, begin_anew, saved_clock_ns, saved_instructions
@@ -42,6 +44,7 @@ STOPPED_ELSEWHERE = rule(
 OTHER_INSTANT = rule(
     "lab.other-instant", "a guest waited for the instant {actual_ns}, and {wanted_ns} was written into it"
 )
+LINE_REFUSED = rule("lab.line-refused", "the guest refused a line of its job: {reason}")
 
 FORK_FORMAT = 2
 """Counted up when the host's steps from a fork to a probe's latency change."""
@@ -200,7 +203,7 @@ def _save(
                 guest.monitor.load(state, time.monotonic() + _LOAD_S)
                 guest.give(job)
                 guest.go_on(NO_LIMIT)
-                guest.monitor.wait_for_stop(NO_LIMIT)
+                _wait_for_stop(guest)
                 guest.has_stopped()
                 words = read_single(guest.window)
                 if words.state != SingleState.STOPPED_BEFORE:
@@ -223,6 +226,30 @@ def _save(
         path.unlink()
         return None
     return words, before
+
+
+def _wait_for_stop(guest: Guest) -> None:
+    """A guest that ends instead has refused a line of its job: the error has that line's own words."""
+    assert guest.monitor is not None
+    try:
+        guest.monitor.wait_for_stop(NO_LIMIT)
+    except GoneError:
+        guest.wait(NO_LIMIT)
+        _refuse(window.decode_tree(guest.answer()))
+        raise
+
+
+def _refuse(files: Mapping[str, bytes]) -> None:
+    """UsageError or NotPossibleError if a line of a job failed: the first one's last message."""
+    for number in itertools.count():
+        status = files.get(f"{number}/status", b"").decode("ascii", "replace").strip()
+        if not status:
+            return
+        if status != "0":
+            said = files.get(f"{number}/stderr", b"").decode("utf-8", "replace").strip()
+            reason = said.rpartition("\n")[2].removeprefix("howlate-probe: ") or status
+            is_usage = status == str(int(ExitCode.USAGE))
+            raise (UsageError if is_usage else NotPossibleError)(LINE_REFUSED(reason=reason))
 
 
 def _until_latency(guest: Guest, instant_ns: int) -> SingleWords:
