@@ -8,6 +8,7 @@ from rich.console import Console
 
 from howlate.analysis.explained import Explained
 from howlate.analysis.lateness import Lateness, LatePart, PartKind, Reason
+from howlate.analysis.lateness_pair import LatenessPair
 from howlate.report.document_terminal import print_document
 from howlate.report.flame import boxes
 from howlate.report.stacks import collapsed, speedscope
@@ -83,6 +84,12 @@ def test_the_page_needs_nothing_else() -> None:
     text = page([explained("<none>")])
     assert text.count("<svg") == 1 and "&lt;none&gt;" in text and "<none>" not in text
     assert not re.search(r"""(src|href)=["']https?:""", text)
+
+
+def test_what_the_page_explains_is_explained_on_the_page_of_lab_why() -> None:
+    one, other = explained("6.1"), explained("6.1-rt")
+    text = page([one, other], LatenessPair(one, other))
+    assert set(re.findall(r'href="docs/([^"#]*)', text)) == {"lab/why.md"}
 
 
 def test_lines_of_source_stand_beside_parts_and_functions_and_in_all_files() -> None:

@@ -18,7 +18,7 @@ SITE = "HOWLATE_DOCS"
 DOCS = "docs"
 
 _STATISTICS, _ACCOUNT = "statistics.md#in-the-summary", "statistics.md#the-account"
-_PROOF = "lab/prove.md#the-argument"
+_PROOF, _WHY = "lab/prove.md#the-argument", "lab/why.md#"
 _MISSES, _REPEATED = "statistics.md#deadline-misses", "report.md#repetitions-and-kernels"
 
 SHEETS = {
@@ -31,6 +31,9 @@ SHEETS = {
     "kernels": "lab/kernels.md",
     "differences": "lab/kernels.md",
     "proofs": _PROOF,
+    "why-parts": f"{_WHY}the-parts",
+    "why-functions": f"{_WHY}functions-and-files-for-other-tools",
+    "why-pair": f"{_WHY}two-kernels-side-by-side",
     "findings": "doctor.md",
     "causes": "doctor.md",
     "list facts": "facts.md",

@@ -69,6 +69,7 @@ def functions_sheet(lateness: Lateness, key: str = "functions", most: int = MOST
             ),
         ),
         tuple(sheets.Row() for _each in functions),
+        kind="why-functions",
     )
 
 

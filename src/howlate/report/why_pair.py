@@ -88,6 +88,7 @@ def kinds_sheet(pair: LatenessPair) -> Sheet:
         _("Where the time went"),
         (sheets.labels("what", _("what"), texts), *_columns(pair, "", times)),
         tuple(Row() for _text in texts),
+        kind="why-pair",
     )
 
 
@@ -110,6 +111,7 @@ def functions_sheet(pair: LatenessPair, most: int = MOST_FUNCTIONS) -> Sheet:
             *_columns(pair, "inclusive", inclusive),
         ),
         tuple(Row() for _name in names),
+        kind="why-pair",
     )
 
 
@@ -125,7 +127,7 @@ def _columns(pair: LatenessPair, what: str, times: Sequence[Both | None]) -> tup
         "inclusive": _("{name}: with all it called [µs]"),
     }[what]
     headings = [template.format(name=name) for name in (_kernel(pair.one), _kernel(pair.other))]
-    key = f"{what}-" if what else ""
+    key = f"{what or 'all'}-"
     one, other, more = zip(*map(_figures, times), strict=True)
     return (
         sheets.numbers(f"{key}one", headings[0], one, UNIT.text, apart=True),

@@ -104,4 +104,5 @@ def parts_sheet(lateness: Lateness, key: str = "parts") -> Sheet:
             sheets.times("took", _("took [µs]"), [part.ns for part in parts], UNIT),
         ),
         tuple(sheets.Row() for _line in lines),
+        kind="why-parts",
     )
