@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 
 from howlate.analysis.bisected import BisectionEnd, StepAnswer, bisect, sampled
+from howlate.analysis.bisected import proved as by_proof
 from howlate.analysis.bisection import SEEDS, Step, StepSide
+from howlate.analysis.landscape import Goal
+from howlate.analysis.proof import Proof
 from howlate.model.summary import CellSummary
 from howlate.words.say import english
-from made_sides import NONE, Made, planned, summary_of
+from made_sides import Made, planned, summary_of
+from test_prove import proved as made_proof
 
 LIMIT_NS = 100_000
 LOADS = ("none", "cpu:50")
@@ -52,13 +56,43 @@ def test_once_more_is_by_the_other_seeds_alone() -> None:
     assert sampled(first, POINTS, LIMIT_NS, again=True) == StepAnswer(SKIP)
 
 
+@pytest.mark.parametrize(
+    ("worst_ns", "side", "deadlines_ns"),
+    [
+        (80_000, GOOD, [90_000]),
+        (95_000, SKIP, [90_000, 110_000]),
+        (105_000, SKIP, [90_000, 110_000]),
+        (150_000, BAD, [90_000]),
+    ],
+)
+def test_a_step_is_decided_by_proofs_away_from_the_limit(
+    worst_ns: int, side: StepSide, deadlines_ns: list[int]
+) -> None:
+    """The first instant is the latest, and is probed first."""
+    asked: list[int] = []
+
+    def proofs(deadline_ns: int) -> list[Proof]:
+        asked.append(deadline_ns)
+        made = [lambda _: 4_000, lambda at_ns: 4_000 + max(0, worst_ns - 4_000 - at_ns)]
+        return [made_proof(latency_ns, Goal(deadline_ns=deadline_ns)) for latency_ns in made]
+
+    answer = by_proof(proofs, LIMIT_NS)
+    assert (answer.side, asked) == (side, deadlines_ns)
+    assert max(answer.largest_ns) <= worst_ns
+
+
 STEPS = [Step(f"build{number}", f"change{number}") for number in range(4)]
 
 
 @pytest.mark.parametrize(
     ("sides", "again", "end", "sentence"),
     [
-        ([GOOD, GOOD, BAD, BAD], [GOOD, BAD], BisectionEnd.NAMED, "change2 makes the difference: build1 keeps"),
+        (
+            [GOOD, GOOD, BAD, BAD],
+            [GOOD, BAD],
+            BisectionEnd.NAMED,
+            "change2 makes the difference: build1 keeps",
+        ),
         ([GOOD, GOOD, BAD, BAD], [GOOD, GOOD], BisectionEnd.NOT_CONFIRMED, "build1 is good and build2 good"),
         ([GOOD, GOOD, BAD, BAD], [SKIP, BAD], BisectionEnd.NOT_CONFIRMED, "build1 is skipped and build2 bad"),
         ([GOOD, SKIP, SKIP, BAD], [], BisectionEnd.RANGE, "one of build1, build2, build3"),

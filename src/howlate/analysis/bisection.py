@@ -13,7 +13,7 @@ from enum import Enum
 SEEDS = 8
 """Phases of the load in which a step is measured."""
 MARGIN = 0.1
-"""A seed nearer to the limit than this share of it decides nothing."""
+"""A figure nearer to the limit than this share of it decides nothing."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from howlate.words.statement import rule
 if TYPE_CHECKING:
     from howlate.analysis.bisected import Ask, Bisected, StepAnswer
     from howlate.analysis.bisection import Step
+    from howlate.analysis.proof import Proof
     from howlate.model.plan import Plan
     from howlate.store.run_folder import RunFolder
     from howlate.targets.lab import LabTarget
@@ -187,12 +188,14 @@ class _Steps:
         asked = Asked(find_study(self.study), self.options.changes)
         loads = [value for name, values in asked.parsed if name == LOAD for value in map(str, values)]
         begin_ns = BEGIN_NS + (duration_ns("--window", window) if again else 0)
-        question = ProofAsked.of(window, f"{begin_ns}ns", "", f"{self.limit_ns}ns", CHECKS, 0, False)
+
+        def asked_of(target: LabTarget, deadline_ns: int) -> list[Proof]:
+            question = ProofAsked.of(window, f"{begin_ns}ns", "", f"{deadline_ns}ns", CHECKS, 0, False)
+            (machine,) = target.machines
+            return [proof_of(target, machine, load, question) for load in loads or loads_of(asked.study)]
 
         def answered(target: LabTarget) -> StepAnswer:
-            (machine,) = target.machines
-            each = loads or loads_of(asked.study)
-            return proved([proof_of(target, machine, load, question) for load in each])
+            return proved(lambda deadline_ns: asked_of(target, deadline_ns), self.limit_ns)
 
         return self._asked(step, answered)
 
