@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow
 from howlate.analysis.lateness import Lateness, LatePart, PartKind
-from howlate.analysis.premises import GuestMoment, RealTimeThread, Witness
+from howlate.analysis.premises import ComparedPair, GuestMoment, RealTimeThread, Witness
 from howlate.analysis.proof import Landscape, Proof, ProofRuling
 from howlate.analysis.release_path import Interruption, ReleasePath
 from howlate.cli.lab.prove import exit_code
@@ -24,6 +24,7 @@ from howlate.studies import find_study
 
 WINDOW = ReleaseWindow(0, 400_000)
 STOPPER = RealTimeThread(16, "migration/0", 1, 99, 1_000, 3)
+EQUAL = ComparedPair(0, 101, 5_000, ())
 BUSY = Witness(0, 1_000_000, (STOPPER,), (0,))
 
 
@@ -36,6 +37,7 @@ class MadeProber(Prober):
     window: ReleaseWindow = WINDOW
     jobs: int = 1
     asked: list[int] = field(default_factory=list)
+    pair: ComparedPair = EQUAL
 
     @property
     def tiles(self) -> tuple[ReleaseWindow, ...]:
@@ -43,6 +45,9 @@ class MadeProber(Prober):
 
     def witnesses(self) -> list[Witness]:
         return [self.said]
+
+    def pairs(self) -> list[ComparedPair]:
+        return [self.pair]
 
     def ask(self, at_ns: int, logged: bool = True) -> Future[Probed]:
         self.asked.append(at_ns)
@@ -80,6 +85,20 @@ def test_a_landscape_without_surprises_is_bounded_and_a_deadline_is_kept_or_miss
     ]
     assert [exit_code([one]) for one in (within, kept, missed)] == [0, 0, 1]
     assert exit_code([kept, missed, within]) == 1
+
+
+def test_two_guests_that_are_not_the_same_machine_withhold_the_bound() -> None:
+    unlike = ComparedPair(
+        1_000, 1_101, 5_000, ("pc.ram 0x10 (jiffies+0x0): 0x1 against 0x2", "cpu/eip: 0x0 against 0x4")
+    )
+    prober = MadeProber(tooth, pair=unlike)
+    proof = prove(Landscape("6.1", "made", 100_000), Goal(within=0.1), 60, prober)
+    assert proof.ruling is ProofRuling.WITHHELD
+    assert (
+        "words without an explanation: 2, the first at pc.ram 0x10 (jiffies+0x0)"
+        in proof.to_json()["sentence"]
+    )
+    assert proof.to_json()["pairs"][0]["first_ns"] == 101_000
 
 
 @pytest.mark.hypothesis

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.analysis.lateness import Lateness, explain
-from howlate.analysis.premises import Witness, witness_from_json, witness_to_json
+from howlate.analysis.premises import ComparedPair, Witness, witness_from_json, witness_to_json
 from howlate.analysis.proof import Landscape, Proof, shown_eps_ns
 from howlate.analysis.release_path import PATH_FORMAT, ReleasePath, release_path
 from howlate.analysis.symbols import Symbols
@@ -23,6 +23,7 @@ from howlate.lab.cache import storing
 from howlate.lab.fork import Fork
 from howlate.lab.logged_release import logged_release
 from howlate.lab.replay import LEAD_NS, symbols_of
+from howlate.lab.same_state import unexplained
 from howlate.lab.single import SingleWords
 from howlate.lab.watch import Limits
 from howlate.model.study import Part, Study, Value, spell
@@ -59,6 +60,11 @@ LEAST_LEAD_NS = 1_000_000
 """From the stop to the window at least."""
 TILE_NS = 40_000_000
 """A longer window has several forks, so that none of its probes is far from one."""
+APART_POWERS, BEFORE_POWER, SOON_NS = (2, 4), 5.5, 2_000
+"""Two guests that are compared wait for instants 10^2 to 10^4 ns apart, and are stopped 2 us before the first, and
+up to 10^5.5 ns earlier."""
+TICKS_NS = 1_000_000
+"""A kernel's ticks are at multiples of this."""
 CPU_S = 600.0
 _KEEP_EVERY = 25
 _TELL_EVERY = 6
@@ -81,6 +87,7 @@ class KeptProbes:
     witnesses: dict[int, Witness] = field(default_factory=dict)
     """By the instant of their release: windows of several lengths begin with one fork, and a witness says nothing of
     what comes after its release."""
+    pair: ComparedPair | None = None
 
     @classmethod
     def read(cls, path: Path, fresh: bool) -> KeptProbes:
@@ -91,7 +98,8 @@ class KeptProbes:
             logs = value.get("paths", {}) if value.get("path_format") == PATH_FORMAT else {}
             paths = {int(at): ReleasePath.from_json(one) for at, one in logs.items()}
             witnesses = {int(at): witness_from_json(one) for at, one in value.get("witnesses", {}).items()}
-            return cls(path, int(value.get("planned_ns", 0)), probes, paths, witnesses)
+            pair = _pair_of(*value["pair"]) if value.get("pair") else None
+            return cls(path, int(value.get("planned_ns", 0)), probes, paths, witnesses, pair)
         except (OSError, ValueError, TypeError, AttributeError, KeyError):
             return cls(path)
 
@@ -103,12 +111,17 @@ class KeptProbes:
             value = {
                 "planned_ns": self.planned_ns,
                 "witnesses": {at: witness_to_json(witness) for at, witness in self.witnesses.items()},
+                "pair": tuple(vars(self.pair).values()) if self.pair else None,
                 "probes": self.latencies_ns,
                 "path_format": PATH_FORMAT,
                 "paths": {at: path.to_json() for at, path in self.paths.items()},
             }
             beside.write_text(json.dumps(value), encoding="ascii")
             beside.replace(self.path)
+
+
+def _pair_of(first_ns: int, later_ns: int, before_ns: int, words: Sequence[str]) -> ComparedPair:
+    return ComparedPair(int(first_ns), int(later_ns), int(before_ns), tuple(map(str, words)))
 
 
 def loads_of(study: Study) -> tuple[str, ...]:
@@ -210,6 +223,29 @@ class ForkedPart:
             self.kept.write()
         return self.kept.witnesses[place_ns]
 
+    def pair(self) -> ComparedPair:
+        """Two releases that are drawn: one machine until the first? Kept with the probes, counted from the part's
+        beginning."""
+        begin_ns, kept = self.window.first_ns, self.kept.pair
+        if kept is None or not self.window.holds(begin_ns + kept.first_ns):
+            first_ns, later_ns, before_ns = self._drawn_pair()
+            instants_ns = self._instant_ns(first_ns), self._instant_ns(later_ns)
+            words = unexplained(self.fork(), self.symbols(), *instants_ns, before_ns)
+            kept = self.kept.pair = ComparedPair(first_ns - begin_ns, later_ns - begin_ns, before_ns, words)
+            self.kept.write()
+        return replace(kept, first_ns=begin_ns + kept.first_ns, later_ns=begin_ns + kept.later_ns)
+
+    def _drawn_pair(self) -> tuple[int, int, int]:
+        """Two instants with no tick in between, because a guest that has one there sorts its timers in another order;
+        and how long before the first both are stopped."""
+        draws = random.Random(f"{self.kept.path.stem} {self.window.length_ns}")
+        before_ns = SOON_NS + round(10 ** draws.uniform(0, BEFORE_POWER))
+        while True:
+            first_ns = draws.randrange(self.window.first_ns, self.window.end_ns)
+            later_ns = first_ns + round(10 ** draws.uniform(*APART_POWERS)) | 1
+            if self._instant_ns(first_ns) // TICKS_NS == self._instant_ns(later_ns) // TICKS_NS:
+                return first_ns, later_ns, before_ns
+
     def _instant_ns(self, at_ns: int) -> int:
         return self.fork().words.planned_ns + at_ns - self.window.first_ns
 
@@ -248,6 +284,10 @@ class Prober:
 
     def witnesses(self) -> list[Witness]:
         return [part.witness() for part in self.parts]
+
+    def pairs(self) -> list[ComparedPair]:
+        """One of each part."""
+        return [part.pair() for part in self.parts]
 
     def ask(self, at_ns: int, logged: bool = True) -> Future[Probed]:
         """The answer, at once if it is kept."""
@@ -290,7 +330,7 @@ class Prober:
 
 
 def prove(of: Landscape, goal: Goal, checks: int, prober: Prober, told: Told = lambda _: None) -> Proof:
-    """Ask for the witnesses, search, check at random instants, explain what was found.
+    """Ask for the witnesses, search, check at random instants and by state, explain what was found.
 
     Equal questions ask equal probes where one is asked at a time; several change the order of answers, and so which
     probes are chosen, never whether the bound holds.
@@ -309,7 +349,8 @@ def prove(of: Landscape, goal: Goal, checks: int, prober: Prober, told: Told = l
     _search(search, prober, told)
     instants = [draws.randrange(window.first_ns, window.end_ns) for _ in range(checks)]
     checked = prober.all(instants, logged=False) if not search.refuted else []
-    proof = Proof.of_search(of, search, checked, witnesses)
+    pairs = prober.pairs() if not search.refuted else []
+    proof = Proof.of_search(of, search, checked, witnesses, pairs)
     return replace(proof, why=prober.why(proof.found))
 
 

@@ -164,6 +164,7 @@ def test_no_release_at_a_random_instant_is_above_the_bound(
     proof = proved(on, single(on, load, first_ns), goal, checks, ReleaseWindow(0, length_ns))
     print(english(proof.sentence()), proof.eps_parts)
     assert proof.above == ()
+    assert [pair.unexplained for pair in proof.pairs] == [()]
 
 
 def test_probes_are_kept_and_answer_a_second_question(tmp_path: Path, booted: Path) -> None:

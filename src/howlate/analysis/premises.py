@@ -22,6 +22,11 @@ GOES_IDLE = rule(
     "the CPU was idle for {idle_ns:exact} of {of_ns:exact}, where the next timer changes tick and idle depth, and "
     "nohz=off is not among the kernel's parameters",
 )
+OTHER_MACHINE = rule(
+    "proof.other-machine",
+    "two guests that wait for {first_ns:exact} and {later_ns:exact} were not the same machine {before_ns:exact} "
+    "before that; words without an explanation: {places:count}, the first at {place}",
+)
 NOT_COUNTED = rule("proof.not-counted", "the kernel does not count how long its tasks run")
 OUT_OF_ORDER = rule(
     "proof.out-of-order",
@@ -118,6 +123,30 @@ def _slices(earlier: RealTimeThread | None, later: RealTimeThread | None) -> int
     if earlier is None or later is None or min(earlier.slices, later.slices) < 0:
         return -1
     return later.slices - earlier.slices
+
+
+@dataclass(frozen=True)
+class ComparedPair:
+    """Two guests of one fork that waited for different releases, stopped at one instant before both, and compared
+    word by word. Instants in ns since the window's origin."""
+
+    first_ns: int
+    later_ns: int
+    before_ns: int
+    """So long before the first release they were stopped."""
+    unexplained: tuple[str, ...]
+    """The words that differ, and not by what the instants explain."""
+
+    def objections(self, origin_ns: int) -> Iterator[Statement]:
+        """That they were two machines; the window's origin is so long after the cell's start."""
+        if self.unexplained:
+            yield OTHER_MACHINE(
+                first_ns=origin_ns + self.first_ns,
+                later_ns=origin_ns + self.later_ns,
+                before_ns=self.before_ns,
+                places=len(self.unexplained),
+                place=self.unexplained[0],
+            )
 
 
 def of_order(excess_ns: int) -> Iterator[Statement]:

@@ -12,7 +12,7 @@ from typing import Any
 from howlate.analysis.eps import Eps, eps_of
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.analysis.lateness import Lateness
-from howlate.analysis.premises import Witness, of_order, witness_to_json
+from howlate.analysis.premises import ComparedPair, Witness, of_order, witness_to_json
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, rule
 
@@ -50,7 +50,8 @@ WITHHELD = rule(
 )
 TERMS = rule(
     "proof.terms",
-    "eps {eps_ns:exact}, from what {logged:count} probes executed; {probes:count} probes; {checked}",
+    "eps {eps_ns:exact}, from what {logged:count} probes executed; {probes:count} probes; guests compared "
+    "in pairs, equal until the release: {pairs:count}; {checked}",
 )
 NONE_ABOVE = rule("proof.none-above", "{checks:count} check instants, none above")
 FEW_ABOVE = rule(
@@ -120,12 +121,19 @@ class Proof:
     """The parts of the window, each with a fork of its own."""
     witnesses: tuple[Witness, ...]
     """What the guest said of each."""
+    pairs: tuple[ComparedPair, ...] = ()
+    """Guests that waited for different releases, compared."""
     why: Lateness | None = None
     """Where the time of the found release went."""
 
     @classmethod
     def of_search(
-        cls, of: Landscape, search: Search, checks: Sequence[Probed], witnesses: Sequence[Witness] = ()
+        cls,
+        of: Landscape,
+        search: Search,
+        checks: Sequence[Probed],
+        witnesses: Sequence[Witness] = (),
+        pairs: Sequence[ComparedPair] = (),
     ) -> Proof:
         """From a search that is over, and releases at instants that it did not choose."""
         inside = [*search.probes, *checks]
@@ -150,6 +158,7 @@ class Proof:
             open_ns=open_ns,
             tiles=search.tiles or (search.window,),
             witnesses=tuple(witnesses),
+            pairs=tuple(pairs),
         )
 
     @property
@@ -181,7 +190,8 @@ class Proof:
         for witness in self.witnesses:
             for one in witness.objections(self.of.parameters):
                 said.setdefault((one.rule, one.values.get("name"), one.values.get("policy")), one)
-        return [*said.values(), *of_order(self.excess_ns)]
+        unequal = [one for pair in self.pairs for one in pair.objections(self.of.first_ns)]
+        return [*said.values(), *unequal[:1], *of_order(self.excess_ns)]
 
     @property
     def ruling(self) -> ProofRuling:
@@ -207,7 +217,11 @@ class Proof:
             "at_ns": self.of.first_ns + self.found.at_ns,
         }
         terms = TERMS(
-            eps_ns=self.eps_ns, logged=self.logged, probes=len(self.probes), checked=self._checked_sentence()
+            eps_ns=self.eps_ns,
+            logged=self.logged,
+            probes=len(self.probes),
+            pairs=len(self.pairs),
+            checked=self._checked_sentence(),
         )
         match self.ruling:
             case ProofRuling.WITHIN:
@@ -218,8 +232,8 @@ class Proof:
             case ProofRuling.MISSED:
                 return MISSED(**where, deadline_ns=self.goal.deadline_ns, probes=len(self.probes))
             case ProofRuling.OPEN:
-                share = self.open_ns / self.window.length_ns
-                return OPEN(**where, share=share, aim_ns=self.aim_ns, terms=terms)
+                open_share = self.open_ns / self.window.length_ns
+                return OPEN(**where, share=open_share, aim_ns=self.aim_ns, terms=terms)
             case ProofRuling.BROKEN:
                 return BROKEN(**where, above=len(self.above), checks=self.checks)
             case ProofRuling.WITHHELD:
@@ -250,6 +264,15 @@ class Proof:
             "uncovered_ns": self.open_ns,
             "objections": [english(one) for one in self.objections],
             "witnesses": list(map(witness_to_json, self.witnesses)),
+            "pairs": [
+                {
+                    "first_ns": self.of.first_ns + pair.first_ns,
+                    "later_ns": self.of.first_ns + pair.later_ns,
+                    "before_ns": pair.before_ns,
+                    "unexplained": list(pair.unexplained),
+                }
+                for pair in self.pairs
+            ],
             "forks": len(self.tiles),
             "deadline_ns": self.goal.deadline_ns or None,
             "within": self.goal.within or None,

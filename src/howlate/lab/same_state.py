@@ -10,8 +10,10 @@ from enum import Enum
 import numpy as np
 
 from howlate.analysis.symbols import Symbols
-from howlate.lab.fork import STOPS_WITHIN_NS
+from howlate.errors import TargetError
+from howlate.lab.fork import STOPPED_ELSEWHERE, STOPS_WITHIN_NS, Fork
 from howlate.lab.machine_state import PAGE_BYTES, MachineState
+from howlate.lab.single import SingleState
 
 _FLAGS, _SET, _CLEAR = 0x8D5, 0x202, 0xFFFF_FFFF_FFC0_0028
 """In RFLAGS of a program on amd64: what arithmetic sets, what is always set, what never is."""
@@ -76,6 +78,18 @@ def differences(one: MachineState, later: MachineState, apart_ns: int) -> list[S
             kind = _kind_of_field(place, ours, theirs, apart_ns)
             found.append(StateDifference(place, 0, ours, theirs, kind))
     return found
+
+
+def unexplained(
+    fork: Fork, symbols: Symbols, first_ns: int, later_ns: int, before_ns: int
+) -> tuple[str, ...]:
+    """Of two guests of a fork that wait for these instants of their CLOCK_MONOTONIC, and are stopped so long before
+    the first: the words in which they differ without an explanation."""
+    (words, one), (later_words, later) = (fork.state(ns, first_ns - before_ns) for ns in (first_ns, later_ns))
+    if not words.state == later_words.state == SingleState.STOPPED_BEFORE:
+        raise TargetError(STOPPED_ELSEWHERE())
+    found = differences(one, later, later_ns - first_ns)
+    return tuple(each.text(symbols, one) for each in found if each.kind is DifferenceKind.OTHER)
 
 
 def _words(one: MachineState, later: MachineState) -> Iterator[tuple[str, int, int, int]]:
