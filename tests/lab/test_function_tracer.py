@@ -35,11 +35,12 @@ TRACERS_OWN = frozenset(("__traceiter_sched_switch", "ttwu_do_wakeup"))
 """The tracer notes the names of tasks in them."""
 LATEST, EACH, MOST, NEAR = 12, 12, 120, 0.1
 ALLOC, LARGER = "memory-alloc:100,size=4MiB", "memory-alloc:100"
+SMALLER = tuple(f"memory-alloc:100,size={mib}MiB" for mib in (2, 3))
 QUICK = (STANDARD, ALLOC)
 CASES = [
     pytest.param(kernel, load, id=f"{kernel}-{load}", marks=[pytest.mark.sweep] * ((kernel, load) != QUICK))
     for kernel, load in (
-        *((kernel, load) for kernel in (STANDARD, "6.1[preempt=voluntary]") for load in (ALLOC, LARGER)),
+        *((kernel, load) for kernel in (STANDARD, "6.1[preempt=voluntary]") for load in (ALLOC, LARGER, *SMALLER)),
         (STANDARD, "memory-fault:100"),
         ("6.1[preempt=full]", ALLOC),
         ("6.1[preempt=full]", LARGER),
