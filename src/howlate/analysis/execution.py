@@ -81,17 +81,28 @@ class Execution:
     @cached_property
     def entries(self) -> dict[int, str]:
         """Where the CPU enters the kernel by itself, by address: by an interrupt, an exception or a system call."""
-        return {int(at): kind for at in self._distinct[0] if (kind := self._entry_kind(int(at)))}
+        distinct, _ = self._distinct
+        indices = self.symbols.indices(distinct)
+        found: dict[int, str] = {}
+        for index in map(int, np.unique(indices[indices >= 0])):
+            name, start = self.symbols.name(index), int(self.symbols.starts[index])
+            if self.arch == AMD64 and not _amd64_entry(name, is_start=True):
+                continue
+            if self.arch != AMD64 and name not in _VECTORS:
+                continue
+            for address in map(int, distinct[indices == index]):
+                kind = self._entry_kind(name, address - start)
+                if kind:
+                    found[address] = kind
+        return found
 
-    def _entry_kind(self, address: int) -> str:
-        index = int(self.symbols.indices(np.array([address], dtype=np.uint64))[0])
-        name, start = self.symbols.name(index), int(self.symbols.starts[index]) if index >= 0 else -1
+    def _entry_kind(self, name: str, inside: int) -> str:
+        """Of an instruction that is so many bytes inside the function."""
         if self.arch == AMD64:
-            return _amd64_entry(name, address == start)
-        if name not in _VECTORS or (address - start) % _VECTOR_BYTES or address - start >= _VECTORS_BYTES:
+            return _amd64_entry(name, not inside)
+        if inside % _VECTOR_BYTES or inside >= _VECTORS_BYTES:
             return ""
-        slot = (address - start) // _VECTOR_BYTES % 4
-        return (EXCEPTION, INTERRUPT, INTERRUPT, EXCEPTION)[slot]
+        return (EXCEPTION, INTERRUPT, INTERRUPT, EXCEPTION)[inside // _VECTOR_BYTES % 4]
 
     @cached_property
     def entered(self) -> dict[int, str]:

@@ -6,6 +6,7 @@ looked at."""
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import lru_cache
 
 AMD64, ARM64 = "amd64", "arm64"
 
@@ -74,6 +75,7 @@ _OTHER_CLOCK_REGISTERS = 0xD53BE000
 """cntfrq_el0: its rate, no reading."""
 
 
+@lru_cache(1 << 16)
 def kind_of(arch: str, code: bytes) -> InstructionKind:
     """The kind of one instruction; PLAIN if there is nothing about it."""
     return _of_arm64(code) if arch == ARM64 else _of_amd64(code)

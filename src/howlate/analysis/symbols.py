@@ -6,6 +6,7 @@ import re
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -67,9 +68,12 @@ class Symbols:
 
     def address(self, name: str) -> int:
         """Where a function or a datum of the kernel is; 0 if it has none of that name."""
-        if name in self.data:
-            return self.data[name]
-        return next((int(at) for at, own in zip(self.starts, self.names, strict=True) if own == name), 0)
+        return self.data.get(name, self._by_name.get(name, 0))
+
+    @cached_property
+    def _by_name(self) -> dict[str, int]:
+        """Functions; of several of one name the first."""
+        return dict(reversed(list(zip(self.names, map(int, self.starts), strict=True))))
 
 
 def _is_better(name: str, other: str) -> bool:

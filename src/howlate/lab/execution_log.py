@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -80,11 +81,17 @@ def _bytes_of(code: str) -> dict[int, bytes]:
     """Each instruction's. QEMU begins with one that ends on the next page, gives it up, and begins a block with it:
     it is there twice, and cut off the first time."""
     found: dict[int, bytes] = {}
-    for at, text in map(str.split, code.splitlines()):
-        address, data = int(at, 16), bytes.fromhex(text)
+    for address, data in map(_instruction, code.splitlines()):
         if len(data) >= len(found.get(address, b"")):
             found[address] = data
     return found
+
+
+@lru_cache(1 << 16)
+def _instruction(line: str) -> tuple[int, bytes]:
+    """Its address and its bytes; the logs of a landscape have most of them in common."""
+    at, text = line.split()
+    return int(at, 16), bytes.fromhex(text)
 
 
 def _stretches(
