@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from howlate.analysis.landscape import Goal
-from howlate.cli.lab.prove import LandscapesAsked, _goal, _landscapes
+from howlate.cli.lab.prove import LandscapesAsked, ProofAsked, _goal, _landscapes
 from howlate.errors import UsageError
 
 
@@ -22,6 +22,7 @@ def test_the_goal_is_a_share_or_a_deadline() -> None:
         ("0%", "", "--within"),
         ("101%", "", "--within"),
         ("x", "", "--within"),
+        ("5", "", "--within"),
         ("0us", "", "--within"),
         ("", "0", "--deadline must be above 0"),
         ("", "0us", "--deadline must be above 0"),
@@ -30,6 +31,12 @@ def test_the_goal_is_a_share_or_a_deadline() -> None:
 def test_another_goal_is_refused(within: str, deadline: str, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         _goal(within, deadline)
+
+
+@pytest.mark.parametrize("window", ["0", "61s", "1h"])
+def test_a_window_without_instants_or_too_long_is_refused(window: str) -> None:
+    with pytest.raises(UsageError, match="--window must be more than 0, and at most 60"):
+        ProofAsked.of(window, "100ms", "", "", 60, 0, False)
 
 
 def test_loads_are_the_studys_or_those_that_are_named() -> None:

@@ -40,7 +40,11 @@ QUICK = (STANDARD, ALLOC)
 CASES = [
     pytest.param(kernel, load, id=f"{kernel}-{load}", marks=[pytest.mark.sweep] * ((kernel, load) != QUICK))
     for kernel, load in (
-        *((kernel, load) for kernel in (STANDARD, "6.1[preempt=voluntary]") for load in (ALLOC, LARGER, *SMALLER)),
+        *(
+            (kernel, load)
+            for kernel in (STANDARD, "6.1[preempt=voluntary]")
+            for load in (ALLOC, LARGER, *SMALLER)
+        ),
         (STANDARD, "memory-fault:100"),
         ("6.1[preempt=full]", ALLOC),
         ("6.1[preempt=full]", LARGER),

@@ -56,3 +56,11 @@ def test_a_build_leaves_its_kernel_or_says_that_it_cannot_be_tested(tmp_path: Pa
         build("exit 2", "abc", tmp_path)
     with pytest.raises(TargetError, match="left no kernel"):
         build("true", "abc", tmp_path)
+
+
+def test_revisions_that_differ_in_their_slashes_have_kernels_of_their_own(tmp_path: Path) -> None:
+    command = 'printf %s "$HOWLATE_REVISION" > "$HOWLATE_KERNEL"'
+    names = ("a/b", "a-b", "a_b", "v6.1", "..")
+    kernels = [build(command, name, tmp_path) for name in names]
+    assert [kernel.read_text() for kernel in kernels if kernel] == list(names)
+    assert kernels[3] == tmp_path / "v6.1"

@@ -3,6 +3,7 @@ parameters lie between two sets, or those that a command of the user's builds.""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -125,9 +126,7 @@ def of_revisions(path: Path) -> list[Step]:
 def build(command: str, revision: str, folder: Path) -> Path | None:
     """The kernel that the user's command builds of a revision; None where it says that it is to be skipped."""
     folder.mkdir(parents=True, exist_ok=True)
-    kernel = folder.resolve() / (
-        re.sub(r"[^A-Za-z0-9.+-]", "_", revision.split()[0]).strip("._+-") or "kernel"
-    )
+    kernel = folder.resolve() / _file_name(revision.split()[0])
     kernel.unlink(missing_ok=True)
     told = {**os.environ, "HOWLATE_REVISION": revision.split()[0], "HOWLATE_KERNEL": str(kernel)}
     code = subprocess.run(["/bin/sh", "-c", command], env=told, check=False, stdout=2).returncode
@@ -138,3 +137,11 @@ def build(command: str, revision: str, folder: Path) -> Path | None:
     if not kernel.is_file():
         raise TargetError(NOT_BUILT(revision=revision, path=kernel))
     return kernel
+
+
+def _file_name(revision: str) -> str:
+    """A name of its own for each revision: a digest tells those apart that are the same without their slashes."""
+    plain = re.sub(r"[^A-Za-z0-9.+-]", "-", revision).strip(".+-")
+    if plain == revision:
+        return plain
+    return f"{plain or 'kernel'}-{hashlib.blake2b(revision.encode(), digest_size=4).hexdigest()}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -152,17 +152,19 @@ class _Steps:
     folder: Path
     archive: ArchiveOptions
 
-    def opened(self, step: Step) -> LabTarget | None:
-        """The target of a step; None where its build says that it is to be skipped."""
+    def built(self, step: Step) -> Path | None:
+        """The kernel that a step's build left; None where it says that it is to be skipped."""
         from howlate.lab.steps import build
+
+        return build(self.options.build, step.name, self.folder / "kernels")
+
+    def opened(self, step: Step, kernel: Path | None) -> LabTarget:
+        """The target of a step: one of the archive, or what was built."""
         from howlate.targets import LabOptions
         from howlate.targets.lab import open_lab
 
-        lab = LabOptions(modules=self.options.modules)
-        if step.label:
-            return open_lab(step.label, lab, self.archive.opened(), say)
-        kernel = build(self.options.build, step.name, self.folder / "kernels")
-        return open_lab("", replace(lab, own=(kernel,)), self.archive.opened(), say) if kernel else None
+        lab = LabOptions(modules=self.options.modules, own=(kernel,) if kernel else ())
+        return open_lab(step.label, lab, self.archive.opened(), say)
 
     def sampled(self, step: Step, again: bool) -> StepAnswer:
         """By 8 seeds, or by 8 others."""
@@ -204,13 +206,13 @@ class _Steps:
         from howlate.analysis.bisection import StepSide
         from howlate.errors import NotPossibleError, TargetError
 
-        target = self.opened(step)
-        if target is None:
+        kernel = None if step.label else self.built(step)
+        if not step.label and kernel is None:
             return StepAnswer(StepSide.SKIP, why=SKIPPED_BY_BUILD())
         try:
-            with contextlib.closing(target):
+            with contextlib.closing(self.opened(step, kernel)) as target:
                 return answered(target)
-        except (TargetError, NotPossibleError) as problem:  # it does not boot, or its guest dies
+        except (TargetError, NotPossibleError) as problem:  # the lab cannot have it, or its guest dies
             return StepAnswer(StepSide.SKIP, why=NOT_MEASURED(reason=problem.statement))
 
     def _measured(self, step: Step, target: LabTarget, again: bool) -> tuple[RunFolder, Plan]:

@@ -31,7 +31,11 @@ FROM_TOO_EARLY = rule(
     "--from must be more than 5ms: the guest stops there before the window",
     remedy="leave it out, or write --from 100ms",
 )
-EMPTY_WINDOW = rule("cli.empty-window", "--window must be more than 0", remedy="write --window 200ms")
+NO_WINDOW = rule(
+    "cli.no-window",
+    "--window must be more than 0, and at most {longest_ns:time}",
+    remedy="write --window 200ms",
+)
 PROVE_NEEDS_KERNELS = rule(
     "cli.prove-needs-kernels", "no kernels are named", remedy="write --kernels 6.1,6.1-rt"
 )
@@ -39,6 +43,8 @@ LOADS_TWICE = rule(
     "cli.loads-twice", "the loads are the study's, or those of --load", remedy="leave out STUDY or --load"
 )
 JSON_AND_PAGE = rule("cli.json-and-page", "--out is for a page", remedy="leave out --out or --json")
+LONGEST_NS = 60_000_000_000
+"""A search of it takes days, and 1,500 forks."""
 LEAD_NS = 5_000_000
 """Of probe/src/job/single.hpp."""
 CHECKS = 60
@@ -163,8 +169,8 @@ class ProofAsked:
         first_ns, length_ns = duration_ns("--from", begin), duration_ns("--window", window)
         if first_ns <= LEAD_NS:
             raise UsageError(FROM_TOO_EARLY())
-        if length_ns <= 0:
-            raise UsageError(EMPTY_WINDOW())
+        if not 0 < length_ns <= LONGEST_NS:
+            raise UsageError(NO_WINDOW(longest_ns=LONGEST_NS))
         return cls(goal, first_ns, length_ns, checks, jobs, fresh)
 
 
@@ -186,8 +192,9 @@ def _goal(within: str, deadline: str) -> Goal:
 
 
 def _share(text: str) -> float | None:
+    """A number without a sign is no share: it could be 5 % or 5."""
     try:
-        return float(text.removesuffix("%")) / 100
+        return float(text.removesuffix("%")) / 100 if text.endswith("%") else None
     except ValueError:
         return None
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from howlate.targets.lab import LabTarget
 
 WORST_AGAINST = rule("cli.worst-against", "--against puts one sample beside one", remedy="leave out --worst")
-TOO_FEW_WORST = rule("cli.too-few-worst", "--worst must be at least 1, not {worst}")
+MOST_WORST = 1_000
+"""Each has its stretch and that of a neighbour, and the plugin has room for 4,096 (probe/emulator/trace.cpp)."""
+TOO_FEW_WORST = rule("cli.too-few-worst", "--worst must be from 1 to {most:count}, not {worst}")
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,8 @@ def command(
     from howlate.targets.lab import open_lab
     from howlate.why import choose, choose_against, explain_all
 
-    if worst < 1:
-        raise UsageError(TOO_FEW_WORST(worst=worst))
+    if not 1 <= worst <= MOST_WORST:
+        raise UsageError(TOO_FEW_WORST(worst=worst, most=MOST_WORST))
     if against and worst > 1:
         raise UsageError(WORST_AGAINST())
     folder = RunFolder.at(run)
