@@ -184,8 +184,8 @@ def held(**given: int) -> MadeTrace:
 
 
 def test_preemption_that_was_off_is_seen_in_the_count_of_what_was_interrupted() -> None:
-    for given in ({"preempt": 1}, {"flags": BH_OFF_FLAG}):
-        largest = held(**given).explained(91_000).largest
+    for context in ({"preempt": 1}, {"flags": BH_OFF_FLAG}):
+        largest = held(**context).explained(91_000).largest
         assert (largest.cause, largest.why, largest.ns) == (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF, 88_600)
 
 

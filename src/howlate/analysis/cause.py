@@ -52,6 +52,8 @@ class Why(StrEnum):
     IN_SOFTIRQ = "in a softirq"
     BEFORE_INTERRUPT = "before its interrupt"
     """The timer had not interrupted yet."""
+    OTHER_TIMER = "another timer"
+    """Not an interrupt as a whole, but a timer that expired in it."""
     SOFT_TIMER = "soft timer"
     """The timer expires in a softirq, which had to wait."""
     LOST = "events lost"

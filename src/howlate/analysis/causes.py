@@ -1,8 +1,8 @@
-"""Why a sample was late, from what the kernel recorded around it: parts that follow each other from the release to the
-time stamp and add up to the latency exactly. A cause is named only where events show it. Pure.
+"""Why a sample was late, from what the kernel recorded around it: parts that follow each other from the release to
+the time stamp and add up to the latency exactly. A cause is named only where events show it. Pure.
 
-Three steps: what each CPU did (cpu_spans.py), what became of the measuring task (own_course.py), and here the cause of
-each piece in which both stay the same."""
+Three steps: what each CPU did (cpu_spans.py), what became of the measuring task (own_course.py), and here the cause
+of each piece in which both stay the same."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import pairwise
 
 from howlate.analysis.cause import Cause, ExplainedCase, Part, Why, is_real_time
 from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, Frame, FrameKind, Span, spans_of
@@ -31,7 +32,7 @@ ENTRY_NS = 2_000
 SWITCH_NS = 3_000
 """So long may the scheduler take where the events do not show that something kept the CPU."""
 IDLE_NS = 20_000
-"""So long may leaving an idle state take whose latency is not known."""
+"""So much longer than its exit latency may leaving an idle state take."""
 
 
 @dataclass(frozen=True)
@@ -175,8 +176,8 @@ class _Divided:
     def _decided(self, piece: _Piece, whole_ns: int) -> Part:
         part = piece.part
         if piece.doubt is _Doubt.IDLE:
-            limit_ns = self._facts.idle_exit_ns.get(part.state if part.state is not None else -1, IDLE_NS)
-            is_gap = not self._facts.excludes_gaps and whole_ns > 2 * limit_ns
+            exit_ns = self._facts.idle_exit_ns.get(-1 if part.state is None else part.state, 0)
+            is_gap = not self._facts.excludes_gaps and whole_ns > exit_ns + IDLE_NS
             return replace(part, cause=Cause.GAP) if is_gap else part
         if piece.doubt is _Doubt.BEFORE_INTERRUPT:
             if whole_ns <= ENTRY_NS:
@@ -194,7 +195,7 @@ class _Divided:
             if from_ns >= to_ns:
                 continue
             cuts = [from_ns, *(at for at in stretch.faults_ns if from_ns < at < to_ns), to_ns]
-            for begin_ns, end_ns in zip(cuts, cuts[1:], strict=False):
+            for begin_ns, end_ns in pairwise(cuts):
                 for span, first_ns, last_ns in self._overlapping(stretch.cpu, begin_ns, end_ns):
                     part = Part(Cause.UNKNOWN, first_ns - release_ns, last_ns - first_ns)
                     yield self._piece(part, place, stretch, span)
@@ -236,11 +237,9 @@ class _Divided:
 
     def _is_blocked(self, stretch: OwnStretch) -> bool:
         """Whether the task waited for something else than its release."""
-        return (
-            stretch.from_ns > self._case.release_ns
-            and self._has_run(stretch)
-            or self._via(stretch) is _Via.TASK
-        )
+        return (stretch.from_ns > self._case.release_ns and self._has_run(stretch)) or self._via(
+            stretch
+        ) is _Via.TASK
 
     def _has_run(self, stretch: OwnStretch) -> bool:
         """Whether the task had the CPU for this release before it slept."""
@@ -274,7 +273,8 @@ class _Divided:
             return replace(part, cause=Cause.TIMER_IRQ)
         if any(frame.kind is FrameKind.IPI for frame in inner):
             return replace(part, cause=Cause.IPI, name=top.name)
-        return replace(part, cause=Cause.IRQ, name=top.name or hard.name)
+        why = Why.OTHER_TIMER if top.kind is FrameKind.TIMER else None
+        return replace(part, cause=Cause.IRQ, name=top.name or hard.name, why=why)
 
     def _running(self, part: Part, stretch: OwnStretch) -> Part:
         if any(

@@ -1,4 +1,4 @@
-"""Parts that follow each other without a gap: filled up, merged, and divided further. Each function keeps their sum."""
+"""Parts that follow each other without a gap: filled up, merged, divided further. Each function keeps their sum."""
 
 from __future__ import annotations
 
