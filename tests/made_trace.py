@@ -96,3 +96,41 @@ def brief(parts: Sequence[Part]) -> list[tuple[Cause, int, int]]:
 def named(task: TracedTask) -> TracedTask:
     """As an explanation has it."""
     return replace(task)
+
+
+def late_samples(count: int = 8, cost_ns: int = 40) -> CellTrace:
+    """A cell with samples that were late for all kinds of reasons, each with its own events."""
+    cells = [_late(number % 6, 60_000 + 9_000 * number).cell(0) for number in range(count)]
+    cases: list[TraceCase] = []
+    events: list[TraceEvent] = []
+    for number, cell in enumerate(cells):
+        shift = 10_000_000 * (number + 1)
+        stamp = max(event.time_ns for event in cell.events) - RELEASE_NS + 700
+        case = TraceCase(
+            0, 10 * (number + 1), RELEASE_NS + shift, stamp, 800_000 + shift, 1_200_000 + stamp + shift
+        )
+        cases.append(case)
+        events += [replace(event, time_ns=event.time_ns + shift) for event in cell.events]
+    return CellTrace(tuple(cases), tuple(events), {0: OWN}, NAMES, event_cost_ns=cost_ns)
+
+
+def _late(kind: int, ns: int) -> MadeTrace:
+    """One late sample; its last event is the switch to our task."""
+    made = MadeTrace().asleep(to=IDLE if kind == 5 else LOAD)
+    if kind == 0:
+        return made.timer(ns, ns + 400, ns + 900).switch(ns + 1_500, OWN, 0)
+    if kind == 1:
+        made.timer(500, 900, 1_400).add(1_500, "softirq_entry", SOFT, a=3)
+        return made.add(ns, "softirq_exit", SOFT, a=3).switch(ns + 500, OWN, 0)
+    if kind == 2:
+        return made.timer(500, 900, 1_400, preempt=1).switch(ns, OWN, 0)
+    if kind == 3:
+        made.timer(500, 900, 1_400).switch(2_000, URGENT, 0)
+        for at in range(4_000, ns, 6_000):
+            made.add(at, "irq_handler_entry", HARD, a=9).add(at + 900, "irq_handler_exit", HARD, a=9, b=1)
+        return made.switch(ns, OWN, 1)
+    if kind == 4:
+        made.add(-9_000, "irq_handler_entry", HARD, a=9).add(ns, "irq_handler_exit", HARD, a=9, b=1)
+        return made.timer(ns + 200, ns + 500, ns + 900).switch(ns + 1_500, OWN, 0)
+    made.add(-90_000, "cpu_idle", a=2, b=1).timer(ns, ns + 400, ns + 900)
+    return made.add(ns + 1_000, "cpu_idle", a=-1, b=1).switch(ns + 2_000, OWN, 0)
