@@ -195,6 +195,11 @@ def test_a_kernel_that_does_not_preempt_there(model: str) -> None:
     assert (largest.cause, largest.why) == (Cause.NOT_PREEMPTIBLE, Why.NO_KERNEL_PREEMPTION)
 
 
+@pytest.mark.parametrize(("facts", "cause"), [(LAB, Cause.SWITCH), (METAL, Cause.SWITCH), (CLOUD, Cause.GAP)])
+def test_a_preemptible_kernel_that_does_not_switch_at_once(facts: MachineFacts, cause: Cause) -> None:
+    assert held().explained(91_000, facts).largest.cause is cause
+
+
 @pytest.mark.parametrize("task", [URGENT, EQUAL])
 def test_a_task_of_higher_or_equal_priority_ran_instead(task: object) -> None:
     assert isinstance(task, type(OWN))

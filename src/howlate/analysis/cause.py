@@ -54,6 +54,8 @@ class Why(StrEnum):
     """The timer had not interrupted yet."""
     OTHER_TIMER = "another timer"
     """Not an interrupt as a whole, but a timer that expired in it."""
+    IN_SWITCH = "in a switch"
+    """The scheduler had been called."""
     SOFT_TIMER = "soft timer"
     """The timer expires in a softirq, which had to wait."""
     LOST = "events lost"

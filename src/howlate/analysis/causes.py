@@ -33,7 +33,7 @@ ENTRY_NS = 2_000
 SWITCH_NS = 3_000
 """So long may the scheduler take where the events do not show that something kept the CPU."""
 IDLE_NS = 20_000
-"""So much longer than its exit latency may leaving an idle state take."""
+"""So much longer than its exit latency may leaving an idle state take, and the scheduler of a preemptible kernel."""
 
 
 @dataclass(frozen=True)
@@ -189,6 +189,8 @@ class _Divided:
                 return replace(part, cause=Cause.TIMER_IRQ, name="", task=None, why=Why.BEFORE_INTERRUPT)
             return part
         is_rare = self._facts.preemption in ("full", "rt")  # then an interrupt's end is where it preempts
+        if part.why is None and is_rare and whole_ns > IDLE_NS and not self._facts.excludes_gaps:
+            return replace(part, cause=Cause.GAP, task=None, why=Why.IN_SWITCH)
         if part.why is None and (whole_ns <= SWITCH_NS or is_rare):
             return replace(part, cause=Cause.SWITCH, task=None)
         return part if part.why is not None else replace(part, why=Why.NO_KERNEL_PREEMPTION)

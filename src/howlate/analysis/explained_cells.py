@@ -101,18 +101,13 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
     )
 
 
-_ELSEWHERE = {"ipi": "reschedule", "reschedule": "ipi"}
-"""Events that kernels of one architecture have instead of those of another."""
+_OF_OTHERS = {"ipi_entry": "reschedule_entry", "ipi_exit": "reschedule_exit", "irq_vectors": "ipi_entry"}
+"""Events of one architecture, and those that another one has in their place."""
 
 
 def _missed(trace: CellTrace) -> tuple[str, ...]:
     """The events that this kernel does not have, without those that another architecture has in their place."""
-    found = []
-    for event in trace.absent:
-        other = _ELSEWHERE.get(event.rpartition("_")[0])
-        if other is None or f"{other}_entry" not in trace.recorded:
-            found.append(event)
-    return tuple(found)
+    return tuple(event for event in trace.absent if _OF_OTHERS.get(event) not in trace.recorded)
 
 
 def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:

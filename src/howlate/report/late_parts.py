@@ -33,6 +33,9 @@ IDLE_LOOP = rule("late.idle-loop", "the idle loop, with interrupts off")
 GAP = rule(
     "late.gap", "the CPU was idle far longer than leaving its idle state takes: hypervisor or hardware"
 )
+GAP_IN_SWITCH = rule(
+    "late.gap-in-switch", "the scheduler was called, and the hypervisor or the hardware had the CPU meanwhile"
+)
 TIMER_IRQ = rule("late.timer-irq", "the timer's interrupt")
 UNTIL_TIMER = rule("late.until-timer", "until the timer's interrupt")
 IRQ = rule("late.irq", "the interrupt {name}")
@@ -126,6 +129,7 @@ _PARTS: Mapping[Cause, Callable[[Part], Statement]] = {
 _MORE: Mapping[tuple[Cause, Why], Callable[[Part], Statement]] = {
     (Cause.IRQ_LATE, Why.IN_SOFTIRQ): _named(IRQ_LATE_IN_SOFTIRQ),
     (Cause.TIMER_IRQ, Why.BEFORE_INTERRUPT): _always(UNTIL_TIMER),
+    (Cause.GAP, Why.IN_SWITCH): _always(GAP_IN_SWITCH),
     (Cause.IRQ, Why.OTHER_TIMER): _named(OTHER_TIMER),
     (Cause.SOFTIRQ, Why.SOFT_TIMER): lambda part: SOFT_TIMER(name=part.name, task=task_statement(part.task)),
     (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF): _of_task(PREEMPTION_OFF),
