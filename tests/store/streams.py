@@ -206,7 +206,7 @@ def traced_stream(trace: CellTrace) -> bytes:
     """A whole stream of one thread that has but the explained samples, with the tables of `--explain`."""
     latencies, releases = [c.latency_ns for c in trace.cases], [c.release for c in trace.cases]
     head = header()
-    kinds = {
+    kinds: dict[str, tuple[str, ...]] = {
         "cases": ("thread", "release", "release_ns", "latency_ns", "from_ns", "to_ns", "events", "state")
     }
     kinds["events"] = ("time_ns", "cpu", "event", "flags", "preempt", "pid", "a", "b", "c", "d")
@@ -227,7 +227,10 @@ def traced_stream(trace: CellTrace) -> bytes:
     out = io.BytesIO()
     writer = StreamWriter(out, head)
     due = releases[-1] + 1
-    writer.batch(0, rows(latencies, releases), releases=due, overruns=due - len(releases))
+    table = rows(latencies, releases) | {
+        "release_ns": np.array([c.release_ns for c in trace.cases], np.int64)
+    }
+    writer.batch(0, table, releases=due, overruns=due - len(releases))
     cases = [
         (c.thread, c.release, c.release_ns, c.latency_ns, c.from_ns, c.to_ns, len(trace.of(c)), c.state)
         for c in trace.cases
@@ -236,9 +239,10 @@ def traced_stream(trace: CellTrace) -> bytes:
         (e.time_ns, e.cpu, TRACE_KINDS.index(e.kind), e.flags, e.preempt, e.pid, e.a, e.b, e.c, e.d)
         for e in trace.events
     ]
-    for number, (name, values) in enumerate((("cases", cases), ("events", events)), 3):
-        columns = zip(kinds[name], zip(*values, strict=True), strict=True)
-        writer.batch(number, {column: np.asarray(its) for column, its in columns})
+    tables: dict[str, Sequence[tuple[int, ...]]] = {"cases": cases, "events": events}
+    for number, (name, values) in enumerate(tables.items(), 3):
+        by_column = zip(kinds[name], zip(*values, strict=True), strict=True)
+        writer.batch(number, {column: np.asarray(its) for column, its in by_column})
     told = {
         "threads": [{"thread": n, "pid": t.pid, "prio": t.prio} for n, t in trace.threads.items()],
         "tasks": {str(pid): name for pid, name in trace.names.tasks.items()},
