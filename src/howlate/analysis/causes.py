@@ -32,6 +32,8 @@ ENTRY_NS = 2_000
 """So long may a timer's interrupt be on its way to the first event of its handler: longer, and something kept it."""
 SWITCH_NS = 3_000
 """So long may the scheduler take where the events do not show that something kept the CPU."""
+INTERRUPT_END_NS = 3_000
+"""So much longer where the events do not show when the timer's interrupt ended."""
 IDLE_NS = 20_000
 """So much longer than its exit latency may leaving an idle state take, and the scheduler of a preemptible kernel."""
 
@@ -124,6 +126,9 @@ class _Divided:
         facts: MachineFacts,
     ) -> None:
         self._case, self._events, self._own, self._facts = case, events, own, facts
+        self._switch_ns = SWITCH_NS + 2 * trace.event_cost_ns
+        if trace.recorded and "hrtimer_expire_exit" not in trace.recorded:
+            self._switch_ns += INTERRUPT_END_NS
         self._knows_idle = not trace.recorded or "cpu_idle" in trace.recorded
         has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
         self._knows_timer = not trace.recorded or "local_timer_entry" in trace.recorded or has_timer
@@ -191,7 +196,7 @@ class _Divided:
         is_rare = self._facts.preemption in ("full", "rt")  # then an interrupt's end is where it preempts
         if part.why is None and is_rare and whole_ns > IDLE_NS and not self._facts.excludes_gaps:
             return replace(part, cause=Cause.GAP, task=None, why=Why.IN_SWITCH)
-        if part.why is None and (whole_ns <= SWITCH_NS or is_rare):
+        if part.why is None and (whole_ns <= self._switch_ns or is_rare):
             return replace(part, cause=Cause.SWITCH, task=None)
         return part if part.why is not None else replace(part, why=Why.NO_KERNEL_PREEMPTION)
 
