@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from howlate.analysis.cause import Cause, ExplainedCase, Part
+from howlate.analysis.cause import Cause, ExplainedCase, CausePart
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent, TraceNames
 
@@ -88,7 +88,7 @@ class MadeTrace:
         return explain_case(cell, cell.cases[0], facts)
 
 
-def brief(parts: Sequence[Part]) -> list[tuple[Cause, int, int]]:
+def brief(parts: Sequence[CausePart]) -> list[tuple[Cause, int, int]]:
     """Cause, begin and length of each part."""
     return [(part.cause, part.from_ns, part.ns) for part in parts]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.analysis.cause import Cause, ExplainedCase, Part, Why
+from howlate.analysis.cause import Cause, ExplainedCase, CausePart, Why
 from howlate.analysis.causes import IDLE_NS, MachineFacts, explain_case
 from howlate.analysis.cpu_spans import BH_OFF_FLAG
 from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase, TraceEvent
@@ -309,7 +309,7 @@ def test_a_beginning_that_was_overwritten_is_unknown() -> None:
     cell = made.cell(2_600)
     case = replace(cell.cases[0], from_ns=RELEASE_NS + 300, state=1)
     found = explain_case(replace(cell, cases=(case,)), case, LAB)
-    assert found.parts[0] == Part(Cause.UNKNOWN, 0, 300, why=Why.OVERWRITTEN)
+    assert found.parts[0] == CausePart(Cause.UNKNOWN, 0, 300, why=Why.OVERWRITTEN)
 
 
 def test_nothing_kept_is_unknown_altogether() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from howlate.analysis.cause import Cause, ExplainedCase, Part
+from howlate.analysis.cause import Cause, ExplainedCase, CausePart
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.analysis.labels import row_names
 from howlate.model.facts import Facts, is_guest
@@ -51,7 +51,7 @@ class CauseSum:
     """The most in one case."""
     worst_in: tuple[str, int, int]
     """Cell, thread and release of that case."""
-    example: Part
+    example: CausePart
     """Its longest part."""
 
 
@@ -175,7 +175,7 @@ def cause_sums(cells: Iterable[ExplainedCell], most: int = 0) -> list[CauseSum]:
 
 def _add(sums: dict[tuple[Cause, str], CauseSum], cell: str, case: ExplainedCase) -> None:
     own: Counter[tuple[Cause, str]] = Counter()
-    longest: dict[tuple[Cause, str], Part] = {}
+    longest: dict[tuple[Cause, str], CausePart] = {}
     for part in case.parts:
         key = part.cause, common_name(part.key[1])
         own[key] += part.ns

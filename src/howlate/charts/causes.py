@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from howlate.analysis.cause import Cause, ExplainedCase, Part
+from howlate.analysis.cause import Cause, ExplainedCase, CausePart
 from howlate.charts._cases import ids_of
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
@@ -59,7 +59,7 @@ class _Slice:
     cause: Cause
     left: int
     right: int
-    part: Part
+    part: CausePart
     """The longest of those in it."""
     ns: int
 
@@ -175,7 +175,7 @@ def _slices(explained: ExplainedCase, x: Scale) -> Iterator[_Slice]:
         yield before
 
 
-def _name(part: Part) -> Text:
+def _name(part: CausePart) -> Text:
     name = part.key[1]
     return Caption("{cause}: {name}", cause=NAMES[part.cause], name=name) if name else NAMES[part.cause]
 
