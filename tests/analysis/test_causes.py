@@ -200,6 +200,13 @@ def test_a_preemptible_kernel_that_does_not_switch_at_once(facts: MachineFacts, 
     assert held().explained(91_000, facts).largest.cause is cause
 
 
+def test_a_task_whose_switch_is_not_recorded_has_the_priority_that_it_has_elsewhere() -> None:
+    made = MadeTrace().switch(-150_000, OWN).asleep().timer(500, 900, 1_400, preempt=1)
+    made.current = OWN
+    largest = made.switch(90_000, LOAD, 1).explained(80_000).largest
+    assert (largest.cause, largest.why) == (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF)
+
+
 @pytest.mark.parametrize("task", [URGENT, EQUAL])
 def test_a_task_of_higher_or_equal_priority_ran_instead(task: object) -> None:
     assert isinstance(task, type(OWN))

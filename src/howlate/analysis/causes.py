@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from howlate.analysis.cause import Cause, ExplainedCase, CausePart, Why, is_real_time
-from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, HandlerFrame, FrameKind, Span, spans_of
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why, is_real_time
+from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, FrameKind, HandlerFrame, Span, spans_of
 from howlate.analysis.own_course import OwnState, OwnStretch, course_of
 from howlate.analysis.sparse_events import completed
 from howlate.analysis.tiled import merged, tiled, with_nmis, without_own_cost
@@ -137,7 +137,7 @@ class _Divided:
         self._starts: dict[int, list[int]] = {}
         for cpu in sorted({event.cpu for event in events}):
             numbered = [(number, event) for number, event in enumerate(events) if event.cpu == cpu]
-            self._spans[cpu] = spans_of(numbered, trace.names, case.from_ns, case.to_ns)
+            self._spans[cpu] = spans_of(numbered, trace.names, case.from_ns, case.to_ns, trace.prios)
             self._starts[cpu] = [span.to_ns for span in self._spans[cpu]]
         self._by_number = {span.number: span for spans in self._spans.values() for span in spans}
         self._own_frames = self._frames_of_wakes()

@@ -18,6 +18,8 @@ _TIMER = "hrtimer_expire"
 _IPIS = ("reschedule", "call_function", "call_function_single", "irq_work", "ipi", "reboot")
 _TIMER_VECTORS = ("local_timer",)
 _IPI_HANDLER = "IPI"
+_ANYTIME = -2
+"""In the place of the event by which a task got the CPU: whichever that was."""
 
 
 class FrameKind(StrEnum):
@@ -82,12 +84,17 @@ class _State:
 
 
 def spans_of(
-    numbered: Sequence[tuple[int, TraceEvent]], names: TraceNames, from_ns: int, to_ns: int
+    numbered: Sequence[tuple[int, TraceEvent]],
+    names: TraceNames,
+    from_ns: int,
+    to_ns: int,
+    known_prios: Mapping[int, int] | None = None,
 ) -> list[Span]:
-    """The spans of one CPU from one time to another. Events come with their numbers, in order."""
+    """The spans of one CPU from one time to another. Events come with their numbers, in order. `known_prios`: of
+    tasks whose priority these events do not show."""
     if not numbered:
         return []
-    prios = _prios(numbered)
+    prios = _prios(numbered) | {(pid, _ANYTIME): prio for pid, prio in (known_prios or {}).items()}
     found: list[Span] = []
     for stretch in _stretches(numbered):
         found += _spans(stretch, names, prios, found[-1].to_ns if found else from_ns)
@@ -121,7 +128,9 @@ def _spans(
     saved: dict[int, list[HandlerFrame]] = {}
 
     def span(number: int, from_ns: int, to_ns: int, is_known: bool = True) -> Span:
-        task = TracedTask(state.pid, names.task(state.pid), prios.get((state.pid, state.since), UNKNOWN_PRIO))
+        known = prios.get((state.pid, _ANYTIME), UNKNOWN_PRIO)
+        prio = prios.get((state.pid, state.since), known)
+        task = TracedTask(state.pid, names.task(state.pid), prio)
         return Span(
             from_ns=from_ns,
             to_ns=max(from_ns, to_ns),

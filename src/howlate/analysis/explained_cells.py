@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from howlate.analysis.cause import Cause, ExplainedCase, CausePart
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.analysis.labels import row_names
 from howlate.model.facts import Facts, is_guest

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from howlate.analysis.cause import Cause, ExplainedCase, CausePart
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase
 from howlate.charts._cases import ids_of
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from howlate.analysis.cause import ORDINARY, Cause, ExplainedCase, CausePart
+from howlate.analysis.cause import ORDINARY, Cause, CausePart, ExplainedCase
 from howlate.analysis.explained_cells import CauseSum, ExplainedCell, cause_sums, worst_cases
 from howlate.charts.causes import NAMES
 from howlate.model.finding import Finding

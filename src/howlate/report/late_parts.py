@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from howlate.analysis.cause import Cause, ExplainedCase, CausePart, Why
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why
 from howlate.analysis.timeline import TimelineLine, lines_of
 from howlate.model.trace import RT_PRIOS, STATIC_PRIOS, UNKNOWN_PRIO, TracedTask
 from howlate.report import sheet as sheets
