@@ -263,7 +263,9 @@ def test_a_page_fault_of_the_task_and_the_disk_that_it_waits_for() -> None:
     made = usual(MadeTrace().asleep()).add(2_500, "page_fault_user", 0, a=1, b=2, c=4)
     made.switch(4_000, IDLE, 2).add(90_000, "irq_handler_entry", HARD, a=9).waking(90_100)
     made.add(90_200, "irq_handler_exit", HARD, a=9).switch(91_000, OWN, 0)
-    assert made.explained(92_000).ns_of(Cause.PAGE_FAULT) == 1_500 + 86_100
+    found = made.explained(92_000)
+    assert found.ns_of(Cause.PAGE_FAULT) == 1_500 + 86_100
+    assert found.ns_of(Cause.IRQ) == 100  # the disk's, and no timer's
 
 
 @pytest.mark.parametrize(

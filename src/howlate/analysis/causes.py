@@ -157,10 +157,10 @@ class _Divided:
         """What was being handled when the task was woken: its own timer."""
         found: set[int] = set()
         for stretch in self._course:
-            if stretch.woken_by is not None and stretch.woken_by.time_ns >= self._case.release_ns:
+            is_own = self._via(stretch) is not _Via.ELSEWHERE and not self._is_blocked(stretch)
+            if is_own and stretch.to_ns >= self._case.release_ns:
                 frames = _innermost(self._by_number[stretch.woken_number].frames)
-                if self._via(stretch) is not _Via.ELSEWHERE:
-                    found.update(frame.number for frame in frames if frame.kind is not FrameKind.SOFTIRQ)
+                found.update(frame.number for frame in frames if frame.kind is not FrameKind.SOFTIRQ)
         return frozenset(found)
 
     def _via(self, stretch: OwnStretch) -> _Via:
@@ -300,12 +300,9 @@ class _Divided:
         return replace(part, cause=Cause.IRQ, name=top.name or hard.name, why=why)
 
     def _running(self, part: CausePart, stretch: OwnStretch) -> CausePart:
-        if any(
-            at - self._case.release_ns <= part.from_ns for at in stretch.faults_ns if at >= stretch.from_ns
-        ):
-            is_late_fault = any(at >= self._case.release_ns for at in stretch.faults_ns)
-            if is_late_fault:
-                return replace(part, cause=Cause.PAGE_FAULT)
+        release_ns = self._case.release_ns
+        if any(release_ns <= fault_ns <= release_ns + part.from_ns for fault_ns in stretch.faults_ns):
+            return replace(part, cause=Cause.PAGE_FAULT)
         if stretch.from_ns < self._case.release_ns:
             return replace(part, cause=Cause.OWN_LATE)
         return replace(part, cause=Cause.RETURN)
