@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cell/frame.hpp"
+#include "cell/injected.hpp"
 #include "cell/lanes.hpp"
 #include "cell/recorder.hpp"
 #include "cell/statistics.hpp"
@@ -53,6 +54,7 @@ class RingCell : public CellFrame {
 
  private:
   Status check() override;
+  Status set_up() override;
   Status prepare() override;
   void undo() override;
   void begin() override;
@@ -72,6 +74,12 @@ class RingCell : public CellFrame {
   [[nodiscard]] std::vector<int> table_cpus() const override;
   void write_threads(JsonWriter& json) const override;
   void write_recorder(JsonWriter& json) const override;
+  void write_in_force(JsonWriter& json) const override {
+    if (injected_) injected_->write_in_force(json);
+  }
+  void write_more_tables(JsonWriter& json, std::size_t first_id) const override {
+    if (injected_) injected_->write_table(json, first_id);
+  }
   [[nodiscard]] std::string_view late_policy() const override {
     return late_policy_name(plan_.lanes.front()->loop.late_policy);
   }
@@ -89,6 +97,7 @@ class RingCell : public CellFrame {
   CellPlan& plan_;
   std::optional<Trace> trace_;
   std::vector<TraceMark> marks_;  // of the lanes
+  std::optional<Injected> injected_;  // the lanes call it
   std::optional<Lanes> lanes_;
   std::optional<Recorder> recorder_;
   RecorderPlace place_;
@@ -107,7 +116,13 @@ Status RingCell::check() {
     cell_.warn("probe.recorder-as-other", "the recorder runs as 'other' and can starve: " + place_.why_other);
   if (const std::string ring = short_ring_warning(plan_, ring_samples_); !ring.empty())
     cell_.warn("probe.ring-short", ring);
+  if (plan_.inject) injected_.emplace(*plan_.inject);
+  if (Status fits = injected_ ? injected_->check(plan_, cell_.root()) : Status(); !fits) return fits;
   return plan_.break_trace ? open_trace() : Status();
+}
+
+Status RingCell::set_up() {
+  return injected_ ? injected_->set_up(plan_, allowed_, cell_.root()) : Status();
 }
 
 Status RingCell::open_trace() {
@@ -153,13 +168,15 @@ Status RingCell::start_recorder() {
 void RingCell::undo() {
   recorder_.reset();
   lanes_.reset();
+  injected_.reset();
 }
 
 void RingCell::begin() {
   const std::string text = header(t0_placeholder);
   const std::string placeholder = std::to_string(t0_placeholder);
   const std::size_t at = text.find(placeholder);
-  recorder_->begin([=](std::int64_t t0_ns) {
+  recorder_->begin([=, this](std::int64_t t0_ns) {
+    if (injected_) injected_->begin(t0_ns);
     std::string with_t0 = text;
     return with_t0.replace(at, placeholder.size(), std::to_string(t0_ns));
   });
@@ -174,6 +191,7 @@ void RingCell::join() {
   for (const auto& run : lanes_->runs())
     outcome_.duration_ns = std::max(outcome_.duration_ns, run->lane.loop.ended_ns + run->lane.stagger_ns);
   recorder_->finish();
+  if (injected_) injected_->end();
 }
 
 void RingCell::account() {
@@ -197,13 +215,14 @@ void RingCell::account() {
   for (const std::string& mismatch : mismatches_)
     cell_.warn("probe.account-wrong", "the account does not agree: " + mismatch);
   statistics_ = join_tallies(*recorder_, plan_.lanes.size());
+  if (injected_) injected_->write_rows(sink_, more_tables_at(), recorder_->t0_ns());
 }
 
 Status RingCell::right() const {
   if (!mismatches_.empty()) return broken("the account does not agree: " + mismatches_.front());
   for (const auto& run : lanes_->runs())
     if (!run->status) return run->status;
-  return {};
+  return injected_ ? injected_->status() : Status();
 }
 
 // Rows that must be held until they are written.

@@ -63,6 +63,9 @@ class CellFrame {
   [[nodiscard]] virtual std::span<const ColumnSpec> columns() const { return cell_.test().columns; }
   virtual void write_head(JsonWriter& /*json*/) const {}
   virtual void write_threads(JsonWriter& /*json*/) const {}
+  virtual void write_in_force(JsonWriter& /*json*/) const {}
+  // Tables beside the samples and the machine's; their numbers begin with `first_id`.
+  virtual void write_more_tables(JsonWriter& /*json*/, std::size_t /*first_id*/) const {}
   virtual void write_recorder(JsonWriter& json) const { json.member("record", "memory"); }
   [[nodiscard]] virtual std::string_view late_policy() const { return ""; }
   virtual void write_statistics(JsonWriter& json) const = 0;
@@ -73,6 +76,8 @@ class CellFrame {
   [[nodiscard]] std::string header(std::int64_t t0_ns) const;
   void write_opening(std::int64_t t0_ns);
   [[nodiscard]] std::size_t sampler_rows() const;  // that are kept until they are written
+  // The number of the first of write_more_tables().
+  [[nodiscard]] std::size_t more_tables_at() const { return table_cpus().size() + machine_tables; }
 
   Cell& cell_;
   std::vector<int> allowed_;
