@@ -40,7 +40,7 @@
 #define PIECE_NS 10000 /* of an IPI storm: how long each handler takes */
 #define AWAY_NS 2000 /* between two handlers of a storm no more passes by itself */
 #define CALLS 8 /* that another CPU keeps under way */
-#define PAGES 64 /* that are held at most */
+#define PAGES 16 /* that are held at most */
 #define ORDERS 4 /* pages come as 1, 2, 4 and 8 */
 
 static bool accept_delays;
@@ -250,7 +250,7 @@ static bool storm_piece(struct howlate_inject_record *record)
 	until = record->begin_ns + record->wanted_ns;
 	if (now < until)
 		record->end_ns = spin_until(min_t(s64, now + PIECE_NS, until));
-	return record->end_ns < until;
+	return now < until && record->end_ns < until;
 }
 
 static void called(void *argument)

@@ -29,7 +29,7 @@ PROGRAMS = (
     "uio_reader",
 )
 """Files of this folder, in C."""
-MODULES = ("uio", "howlate_irq", "howlate_hpet", "howlate_uio", "msr")
+MODULES = ("uio", "howlate_irq", "howlate_hpet", "howlate_uio", "howlate_inject", "msr")
 IRQS_OFF = HERE / "irqs_off"
 """Turns interrupts off for a known time."""
 PREEMPT_OFF = HERE / "preempt_off"

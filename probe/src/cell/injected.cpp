@@ -35,10 +35,11 @@ Status Injected::check(const CellPlan& plan, const Root& root) const {
   if (std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane->cpu < 0; }))
     return usage_error("--inject delays threads that are pinned to a CPU",
                        "Choose --policy fifo:80, and leave the cpuset out");
-  if (wish_.kind->in_work && lanes.front()->loop.late_policy == LatePolicy::as_published)
-    return usage_error(
-        "--inject " + std::string(wish_.kind->name) + " is made in an activation's work, and there is none",
-        "Choose another --late-policy");
+  if (wish_.kind->in_work && lanes.front()->loop.late_policy != LatePolicy::backlog)
+    return usage_error("--inject " + std::string(wish_.kind->name) +
+                           " is made in an activation's work: the release that passes meanwhile would be an "
+                           "overrun and have no latency",
+                       "Give --late-policy backlog too");
   return if_here(wish_.kind->available(root));
 }
 

@@ -30,14 +30,14 @@ void WorkRun::work(std::size_t lane, std::int64_t lane_t0_ns, const Sample& samp
   if (next == delays.size() || delays[next].release != sample.release + 1) return;
   DelaySlot& slot = slots_.at(lane, next);
   const std::int64_t begin_ns = lane_t0_ns + delays[next].begin_ns;
-  const std::int64_t until_ns = begin_ns + delays[next].size_ns;
+  const std::int64_t size_ns = delays[next].size_ns;
   ++next;
   get_ready(lane);
   sleep_until_ns(begin_ns);
   const std::int64_t now_ns = monotonic_now_ns();
-  if (now_ns >= until_ns) return skip_delay(slot, now_ns);
+  if (now_ns >= begin_ns + size_ns) return skip_delay(slot, now_ns);
   slot.pid.store(thread_number(), std::memory_order_relaxed);
-  hold(lane, slot, until_ns);
+  hold(lane, slot, now_ns + size_ns);
 }
 
 }  // namespace howlate
