@@ -17,6 +17,8 @@ namespace howlate {
 
 // Opens the header's object: from "stream" to "parameters".
 void begin_header(JsonWriter& json, const Cell& cell);
+// The member "columns" of a table.
+void write_table_columns(JsonWriter& json, std::span<const ColumnSpec> columns);
 // One table `samples` of a measuring thread; its number is the thread's too.
 void write_samples_table(JsonWriter& json, std::size_t id, int cpu, std::span<const ColumnSpec> columns);
 void write_table_of(JsonWriter& json, std::size_t id, std::string_view name,

@@ -63,10 +63,10 @@ class CellFrame {
   [[nodiscard]] virtual std::span<const ColumnSpec> columns() const { return cell_.test().columns; }
   virtual void write_head(JsonWriter& /*json*/) const {}
   virtual void write_threads(JsonWriter& /*json*/) const {}
-  virtual void write_in_force(JsonWriter& /*json*/) const {}
-  // Tables beside the samples and the machine's; their numbers begin with `first_id`.
-  virtual void write_more_tables(JsonWriter& /*json*/, std::size_t /*first_id*/) const {}
   virtual void write_recorder(JsonWriter& json) const { json.member("record", "memory"); }
+  virtual void write_in_force(JsonWriter& /*json*/) const {}  // further members of it
+  virtual void write_more_tables(JsonWriter& /*json*/, std::size_t /*first_id*/) const {
+  }  // behind the machine's two
   [[nodiscard]] virtual std::string_view late_policy() const { return ""; }
   virtual void write_statistics(JsonWriter& json) const = 0;
   virtual void write_statistics(std::string& text) const = 0;
