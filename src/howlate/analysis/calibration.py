@@ -1,0 +1,258 @@
+"""Whether the causes of late samples are named rightly: delays of known kind and size against what the explanations
+of the same samples say. Pure (docs/calibrate.md)."""
+
+from __future__ import annotations
+
+import bisect
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from howlate.analysis.cause import ORDINARY, Cause, ExplainedCase
+from howlate.model.injected import InjectedCell, MadeDelay, Window
+from howlate.model.trace import NOTHING_KEPT
+
+EXPECTED: Mapping[str, frozenset[Cause]] = MappingProxyType(
+    {
+        "irqs-off": frozenset({Cause.IRQ_LATE}),
+        "preempt-off": frozenset({Cause.NOT_PREEMPTIBLE}),
+        "hard-irq": frozenset({Cause.IRQ}),
+        "softirq": frozenset({Cause.SOFTIRQ}),
+        "ipi-storm": frozenset({Cause.IPI}),
+        "kernel-thread": frozenset({Cause.HIGHER_TASK}),
+        "memory-pressure": frozenset({Cause.NOT_PREEMPTIBLE}),
+        "fifo-task": frozenset({Cause.HIGHER_TASK}),
+        "lock": frozenset({Cause.BLOCKED}),
+        "page-faults": frozenset({Cause.PAGE_FAULT}),
+        "stopped": frozenset({Cause.STOPPED}),
+    }
+)
+"""By kind of delay, the causes that name it rightly."""
+
+SIZE_LIMIT_NS = 1_000
+"""So much may a delay's size be wrong, and by the test's own spread, and on several CPUs by a round of turns."""
+RIGHT_LIMIT = 0.99
+"""The least share of delays whose cause is named rightly."""
+HOLDS_LIMIT = 0.01
+"""Below this share of delays that hold the task to their end, a kind does not delay here."""
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """What the same samples look like without a delay."""
+
+    samples: int
+    median_ns: int
+    threshold_ns: int
+    """A sample above it is late."""
+    spread_ns: int
+    invented: tuple[tuple[Cause, int], ...] = ()
+    """Causes that were named as the largest of samples that were late for no known reason, and how often."""
+
+    @property
+    def keeps_limits(self) -> bool:
+        return not self.invented
+
+
+@dataclass(frozen=True)
+class KindResult:
+    """What became of the delays of one kind on one kernel."""
+
+    kernel: str
+    kind: str
+    injected: int
+    unwanted: int = 0
+    """Could not be made as wanted; they are in none of the counts below."""
+    away: int = 0
+    """Were in no sample's window."""
+    passed: int = 0
+    """In a window, but the task had its time stamp before they ended."""
+    short: int = 0
+    """In a window, and yet the sample is within the range of undisturbed ones."""
+    found: int = 0
+    """Hits that the explanation shows as something out of the ordinary."""
+    lost: int = 0
+    """Hits whose sample was not kept."""
+    unseen: int = 0
+    """Hits whose sample was kept, and shows nothing out of the ordinary there."""
+    right: int = 0
+    """Of the found ones, those with the right cause."""
+    wrong: tuple[tuple[Cause, int], ...] = ()
+    errors_ns: tuple[int, ...] = field(default=(), repr=False)
+    """By how much the found parts differ from the delays, of those with the right cause."""
+    size_limit_ns: int = SIZE_LIMIT_NS
+    passed_ns_max: int = 0
+    """The largest latency of a sample in whose window a delay went on."""
+    invented: tuple[tuple[Cause, int], ...] = ()
+    """Causes named as the largest of late samples that no delay met."""
+
+    @property
+    def hit(self) -> int:
+        """Delays that made a sample late."""
+        return self.found + self.lost + self.unseen
+
+    @property
+    def delays_here(self) -> bool:
+        """Whether the task has to wait for such a delay on this kernel."""
+        met = self.hit + self.passed
+        return met == 0 or self.hit >= HOLDS_LIMIT * met
+
+    @property
+    def error_ns_median(self) -> int:
+        return round(statistics.median(self.errors_ns)) if self.errors_ns else 0
+
+    @property
+    def error_ns_max(self) -> int:
+        return max(self.errors_ns, default=0)
+
+    @property
+    def keeps_limits(self) -> bool:
+        """Everything found, sizes within the limit, and the causes right."""
+        if self.injected == 0 or self.invented:
+            return False
+        if not self.delays_here:
+            return True
+        return (
+            self.hit > 0
+            and self.found == self.hit
+            and self.error_ns_max <= self.size_limit_ns
+            and self.right >= RIGHT_LIMIT * self.found
+        )
+
+
+def undisturbed(cell: InjectedCell, cases: Sequence[ExplainedCase], is_virtual: bool) -> Undisturbed:
+    """Of a cell without delays. In virtual time every sample counts; a real machine has late ones of its own."""
+    latencies = sorted(window.latency_ns for window in cell.windows)
+    last = len(latencies) - 1
+    top_ns = latencies[last] if is_virtual else latencies[round(0.99 * last)]
+    found = Counter(
+        case.largest.cause
+        for case in cases
+        if case.case.latency_ns > 2 * latencies[last // 2] and case.largest.cause not in ORDINARY
+    )
+    return Undisturbed(
+        len(latencies),
+        latencies[last // 2],
+        top_ns,
+        top_ns - latencies[0],
+        tuple(found.most_common()) if is_virtual else (),
+    )
+
+
+def judged(
+    cell: InjectedCell, cases: Sequence[ExplainedCase], calm: Undisturbed, round_ns: int = 0
+) -> KindResult:
+    """The delays of one cell. `round_ns`: on several virtual CPUs, a round of their turns."""
+    met = _Met(cell)
+    explained = {(case.case.thread, case.case.release): case for case in cases}
+    counts: Counter[str] = Counter()
+    wrong: Counter[Cause] = Counter()
+    errors: list[int] = []
+    passed_ns_max = 0
+    for delay in cell.delays:
+        if not delay.is_as_wanted:
+            counts["unwanted"] += 1
+            continue
+        window = met.window_of(delay)
+        if window is None:
+            counts["away"] += 1
+        elif delay.end_ns > window.stamp_ns:
+            counts["passed"] += 1
+            passed_ns_max = max(passed_ns_max, window.latency_ns)
+        elif window.latency_ns <= calm.threshold_ns:
+            counts["short"] += 1
+        else:
+            case = explained.get((window.thread, window.release))
+            outcome, cause, error_ns = _compared(cell.kind, case, window, delay, met)
+            counts[outcome] += 1
+            if outcome == "right":
+                errors.append(error_ns)
+            elif cause is not None:
+                wrong[cause] += 1
+    return KindResult(
+        cell.kernel,
+        cell.kind,
+        len(cell.delays),
+        counts["unwanted"],
+        counts["away"],
+        counts["passed"],
+        counts["short"],
+        counts["right"] + counts["wrong"],
+        counts["lost"],
+        counts["unseen"],
+        counts["right"],
+        tuple(wrong.most_common()),
+        tuple(errors),
+        SIZE_LIMIT_NS + calm.spread_ns + round_ns,
+        passed_ns_max,
+        tuple(_invented(cases, met, calm).most_common()),
+    )
+
+
+class _Met:
+    """Which delays and windows overlap."""
+
+    def __init__(self, cell: InjectedCell) -> None:
+        self._windows: dict[int, list[Window]] = {}
+        for window in cell.windows:
+            self._windows.setdefault(window.cpu, []).append(window)
+        for windows in self._windows.values():
+            windows.sort(key=lambda window: window.release_ns)
+        self._releases = {
+            cpu: [window.release_ns for window in windows] for cpu, windows in self._windows.items()
+        }
+        self._delays: dict[tuple[int, int], list[MadeDelay]] = {}
+        for delay in cell.delays:
+            for window in self._overlapping(delay):
+                self._delays.setdefault((window.thread, window.release), []).append(delay)
+
+    def _overlapping(self, delay: MadeDelay) -> Iterator[Window]:
+        windows = self._windows.get(delay.cpu, [])
+        at = bisect.bisect_left(self._releases.get(delay.cpu, []), delay.end_ns)
+        while at > 0 and windows[at - 1].stamp_ns > delay.begin_ns:
+            at -= 1
+            yield windows[at]
+
+    def window_of(self, delay: MadeDelay) -> Window | None:
+        """That with most of it."""
+        return max(self._overlapping(delay), key=lambda window: window.overlap_ns(delay), default=None)
+
+    def delays_in(self, thread: int, release: int) -> Sequence[MadeDelay]:
+        return self._delays.get((thread, release), ())
+
+
+def _compared(
+    kind: str, case: ExplainedCase | None, window: Window, delay: MadeDelay, met: _Met
+) -> tuple[str, Cause | None, int]:
+    """What the explanation makes of a hit: the outcome, the cause it names, by how much the size is wrong."""
+    if case is None or case.case.state & NOTHING_KEPT:
+        return "lost", None, 0
+    overlap_ns = window.overlap_ns(delay)
+    from_ns = max(delay.begin_ns, window.release_ns) - window.release_ns
+    named: Counter[Cause] = Counter()
+    for part in case.parts:
+        if part.cause not in ORDINARY:
+            within_ns = min(part.from_ns + part.ns, from_ns + overlap_ns) - max(part.from_ns, from_ns)
+            named[part.cause] += max(0, within_ns)
+    if 2 * named.total() < overlap_ns:
+        return "unseen", None, 0
+    cause = max(named, key=lambda each: named[each])
+    expected = EXPECTED.get(kind, frozenset())
+    if cause not in expected:
+        return "wrong", cause, 0
+    shown_ns = sum(part.ns for part in case.parts if part.cause in expected)
+    made_ns = sum(max(0, window.overlap_ns(each)) for each in met.delays_in(window.thread, window.release))
+    return "right", cause, abs(shown_ns - made_ns)
+
+
+def _invented(cases: Sequence[ExplainedCase], met: _Met, calm: Undisturbed) -> Counter[Cause]:
+    """Of samples that no delay met."""
+    return Counter(
+        case.largest.cause
+        for case in cases
+        if case.case.latency_ns > calm.threshold_ns
+        and not met.delays_in(case.case.thread, case.case.release)
+        and case.largest.cause not in ORDINARY
+    )
