@@ -126,5 +126,9 @@ class CellTrace:
 
     def of(self, case: TraceCase) -> tuple[TraceEvent, ...]:
         """The events of a case."""
-        first = bisect.bisect_left(self._times, case.from_ns)
-        return self.events[first : bisect.bisect_right(self._times, case.to_ns)]
+        return self.between(case.from_ns, case.to_ns)
+
+    def between(self, from_ns: int, to_ns: int) -> tuple[TraceEvent, ...]:
+        """The events from one time to another, both of them included."""
+        first = bisect.bisect_left(self._times, from_ns)
+        return self.events[first : bisect.bisect_right(self._times, to_ns)]
