@@ -163,7 +163,7 @@ struct howlate_inject_record {
 	__s64 begin_ns; /* the first statement of what delays, on CLOCK_MONOTONIC */
 	__s64 end_ns; /* its last */
 	__s64 wanted_ns; /* the length asked for */
-	__s64 away_ns; /* of an IPI storm: between its handlers, where that was more than 2 us */
+	__s64 away_ns; /* of an IPI storm: between its handlers, where that was more than 5 us */
 	__u32 kind;
 	__u32 cpu;
 	__s32 pid; /* the task that delayed; 0: an interrupt or a softirq */

@@ -38,7 +38,7 @@
 
 #define HIGH_PRIORITY 95
 #define PIECE_NS 10000 /* of an IPI storm: how long each handler takes */
-#define AWAY_NS 2000 /* between two handlers of a storm no more passes by itself */
+#define AWAY_NS 5000 /* between two handlers of a storm no more passes by itself */
 #define CALLS 8 /* that another CPU keeps under way */
 #define PAGES 16 /* that are held at most */
 #define ORDERS 4 /* pages come as 1, 2, 4 and 8 */

@@ -50,6 +50,7 @@ Status Injected::set_up(CellPlan& plan, const std::vector<int>& allowed, const R
   for (const auto& lane : plan.lanes) {
     InjectSpec spec = wish_.spec;
     spec.seed += plan_.lanes.size();
+    spec.warm_up = lane->loop.warm_up;
     plan_.lanes.push_back({lane->cpu, lane->policy, lane->stagger_ns,
                            plan_delays(spec, schedule, releases_of(plan, *lane))});
   }

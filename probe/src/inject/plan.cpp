@@ -54,7 +54,8 @@ std::vector<PlannedDelay> plan_delays(const InjectSpec& spec, const ScheduleSpec
   for (std::int64_t before_ns = at.offset_ns(); at.index() + 1 < releases;) {
     at.advance();
     const std::int64_t gap_ns = at.offset_ns() - before_ns;
-    if (at.index() % spec.every == 0 && gap_ns > 2 * inject_clear_ns) {
+    const std::int64_t index = at.index() - spec.warm_up;
+    if (index > 0 && index % spec.every == 0 && gap_ns > 2 * inject_clear_ns) {
       PlannedDelay one{at.index(), 0, draw.between(spec.sizes.least_ns, spec.sizes.most_ns), true};
       const std::int64_t room_ns = gap_ns - one.size_ns - 2 * inject_clear_ns;
       one.aimed = draw.next() % one_in != 0 || room_ns < 0;

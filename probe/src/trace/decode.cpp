@@ -137,6 +137,16 @@ class Decoder {
   std::optional<TraceField> type_, flags_, preempt_, pid_;
 };
 
+// How a task that was stopped went to sleep stands long before its release: the stretch begins with the page in which it began.
+void look_back(Case& one, const TraceWatch& watch) {
+  constexpr std::int64_t most_ns = 2'000'000;
+  const auto& cpus = watch.spec().cpus[static_cast<std::size_t>(one.thread)];
+  if (cpus.size() != 1) return;  // another CPU's page may begin later
+  for (const KeptPage& page : watch.store().pages())
+    if (page.cpu == cpus.front() && page.first_ns <= one.from_ns && page.last_ns >= one.from_ns)
+      one.from_ns = std::max({page.first_ns, one.from_ns - most_ns, watch.spec().begun_ns});
+}
+
 // What was kept of a case's stretch: from the end of the last loss before its release on, and nothing where pages lacked.
 void settle(Case& one, const TraceWatch& watch) {
   for (const KeptPage& page : watch.store().pages()) {
@@ -152,6 +162,7 @@ void settle(Case& one, const TraceWatch& watch) {
     }
   }
   one.from_ns = std::max(one.from_ns, watch.spec().begun_ns);
+  if (one.state == 0) look_back(one, watch);
   if ((one.state & case_nothing_kept) != 0) one.from_ns = one.to_ns + 1;
 }
 

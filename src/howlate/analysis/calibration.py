@@ -31,6 +31,8 @@ EXPECTED: Mapping[str, frozenset[Cause]] = MappingProxyType(
 )
 """By kind of delay, the causes that name it rightly."""
 
+INTERRUPTING = frozenset({Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI, Cause.NMI, Cause.OWN_COST})
+"""Causes that come within a delay and are no end of it."""
 SIZE_LIMIT_NS = 1_000
 """So much may a delay's size be wrong, and by the test's own spread, and on several CPUs by a round of turns."""
 RIGHT_LIMIT = 0.99
@@ -70,7 +72,7 @@ class KindResult:
     passed: int = 0
     """In a window, but the task had its time stamp before they ended."""
     short: int = 0
-    """In a window, and yet the sample is within the range of undisturbed ones."""
+    """In a window, and yet the sample is not late."""
     found: int = 0
     """Hits that the explanation shows as something out of the ordinary."""
     lost: int = 0
@@ -85,8 +87,8 @@ class KindResult:
     size_limit_ns: int = SIZE_LIMIT_NS
     passed_ns_max: int = 0
     """The largest latency of a sample in whose window a delay went on."""
-    invented: tuple[tuple[Cause, int], ...] = ()
-    """Causes named as the largest of late samples that no delay met."""
+    besides: tuple[tuple[Cause, int], ...] = ()
+    """The largest causes of late samples that no delay met."""
 
     @property
     def hit(self) -> int:
@@ -110,7 +112,7 @@ class KindResult:
     @property
     def keeps_limits(self) -> bool:
         """Everything found, sizes within the limit, and the causes right."""
-        if self.injected == 0 or self.invented:
+        if self.injected == self.unwanted:
             return False
         if not self.delays_here:
             return True
@@ -142,9 +144,15 @@ def undisturbed(cell: InjectedCell, cases: Sequence[ExplainedCase], is_virtual: 
 
 
 def judged(
-    cell: InjectedCell, cases: Sequence[ExplainedCase], calm: Undisturbed, round_ns: int = 0
+    cell: InjectedCell,
+    cases: Sequence[ExplainedCase],
+    calm: Undisturbed,
+    above_ns: int = 0,
+    round_ns: int = 0,
 ) -> KindResult:
-    """The delays of one cell. `round_ns`: on several virtual CPUs, a round of their turns."""
+    """The delays of one cell. `above_ns`: what is later was kept. `round_ns`: on several virtual CPUs, a round of their
+    turns."""
+    late_ns = max(above_ns, calm.threshold_ns)
     met = _Met(cell)
     explained = {(case.case.thread, case.case.release): case for case in cases}
     counts: Counter[str] = Counter()
@@ -161,11 +169,11 @@ def judged(
         elif delay.end_ns > window.stamp_ns:
             counts["passed"] += 1
             passed_ns_max = max(passed_ns_max, window.latency_ns)
-        elif window.latency_ns <= calm.threshold_ns:
+        elif window.latency_ns <= late_ns:
             counts["short"] += 1
         else:
             case = explained.get((window.thread, window.release))
-            outcome, cause, error_ns = _compared(cell.kind, case, window, delay, met)
+            outcome, cause, error_ns = _compared(cell.kind, case, window, delay)
             counts[outcome] += 1
             if outcome == "right":
                 errors.append(error_ns)
@@ -187,7 +195,7 @@ def judged(
         tuple(errors),
         SIZE_LIMIT_NS + calm.spread_ns + round_ns,
         passed_ns_max,
-        tuple(_invented(cases, met, calm).most_common()),
+        tuple(_besides(cases, met, late_ns).most_common()),
     )
 
 
@@ -224,7 +232,7 @@ class _Met:
 
 
 def _compared(
-    kind: str, case: ExplainedCase | None, window: Window, delay: MadeDelay, met: _Met
+    kind: str, case: ExplainedCase | None, window: Window, delay: MadeDelay
 ) -> tuple[str, Cause | None, int]:
     """What the explanation makes of a hit: the outcome, the cause it names, by how much the size is wrong."""
     if case is None or case.case.state & NOTHING_KEPT:
@@ -242,17 +250,32 @@ def _compared(
     expected = EXPECTED.get(kind, frozenset())
     if cause not in expected:
         return "wrong", cause, 0
-    shown_ns = sum(part.ns for part in case.parts if part.cause in expected)
-    made_ns = sum(max(0, window.overlap_ns(each)) for each in met.delays_in(window.thread, window.release))
-    return "right", cause, abs(shown_ns - made_ns)
+    return "right", cause, abs(_shown_ns(case, expected, from_ns, from_ns + overlap_ns) - overlap_ns)
 
 
-def _invented(cases: Sequence[ExplainedCase], met: _Met, calm: Undisturbed) -> Counter[Cause]:
-    """Of samples that no delay met."""
+def _shown_ns(case: ExplainedCase, expected: frozenset[Cause], from_ns: int, to_ns: int) -> int:
+    """From the first part with an expected cause to the end of the last. What interrupted the delay meanwhile is part
+    of it, the task's own timer among it; so is the cost of recording, which follows the part out of which it was
+    taken."""
+    met = [
+        number
+        for number, part in enumerate(case.parts)
+        if part.cause in expected and part.from_ns < to_ns and part.from_ns + part.ns > from_ns
+    ]
+    first, last = met[0], met[-1]
+    while first > 0 and case.parts[first - 1].cause in INTERRUPTING and case.parts[first - 1].from_ns >= from_ns:
+        first -= 1
+    if last + 1 < len(case.parts) and case.parts[last + 1].cause is Cause.OWN_COST:
+        last += 1
+    return case.parts[last].from_ns + case.parts[last].ns - case.parts[first].from_ns
+
+
+def _besides(cases: Sequence[ExplainedCase], met: _Met, late_ns: int) -> Counter[Cause]:
+    """Of late samples that no delay met."""
     return Counter(
         case.largest.cause
         for case in cases
-        if case.case.latency_ns > calm.threshold_ns
+        if case.case.latency_ns > late_ns
         and not met.delays_in(case.case.thread, case.case.release)
         and case.largest.cause not in ORDINARY
     )
