@@ -115,6 +115,8 @@ class CellTrace:
     """The kinds of events that were recorded."""
     absent: tuple[str, ...] = ()
     """The kinds that this kernel does not have."""
+    t0_ns: int = 0
+    """The first release, by the clock of `hrtimer_expire_entry`."""
     event_cost_ns: int = 0
     """What recording one event takes; 0 if nobody knows."""
     cases_lost: int = 0
