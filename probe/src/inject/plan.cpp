@@ -56,7 +56,7 @@ std::vector<PlannedDelay> plan_delays(const InjectSpec& spec, const ScheduleSpec
     const std::int64_t gap_ns = at.offset_ns() - before_ns;
     const std::int64_t index = at.index() - spec.warm_up;
     if (index > 0 && index % spec.every == 0 && gap_ns > 2 * inject_clear_ns) {
-      PlannedDelay one{at.index(), 0, draw.between(spec.sizes.least_ns, spec.sizes.most_ns), true};
+      PlannedDelay one{at.index(), at.offset_ns(), 0, draw.between(spec.sizes.least_ns, spec.sizes.most_ns), true};
       const std::int64_t room_ns = gap_ns - one.size_ns - 2 * inject_clear_ns;
       one.aimed = draw.next() % one_in != 0 || room_ns < 0;
       one.begin_ns = one.aimed ? at.offset_ns() - draw.between(1, std::min(one.size_ns, gap_ns - inject_clear_ns))

@@ -65,8 +65,10 @@ class Stopped : public WorkRun {
       while (slot.begin_ns.load(std::memory_order_acquire) == 0) pause(look_again_ns);
       if (slot.unwanted.load(std::memory_order_relaxed) != 0) continue;
       do {
-        slot.end_ns.store(monotonic_now_ns(), std::memory_order_release);
+        const std::int64_t before_ns = monotonic_now_ns();
         ::kill(process_, SIGCONT);
+        // Within that call, after its other threads, the measuring one can go on.
+        slot.end_ns.store(before_ns + (monotonic_now_ns() - before_ns) / 2, std::memory_order_release);
         for (std::int64_t waited_ns = 0;
              waited_ns < continue_again_ns && slot.over.load(std::memory_order_acquire) == 0;
              waited_ns += look_again_ns)

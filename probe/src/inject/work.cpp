@@ -30,12 +30,13 @@ void WorkRun::work(std::size_t lane, std::int64_t lane_t0_ns, const Sample& samp
   if (next == delays.size() || delays[next].release != sample.release + 1) return;
   DelaySlot& slot = slots_.at(lane, next);
   const std::int64_t begin_ns = lane_t0_ns + delays[next].begin_ns;
+  const std::int64_t release_ns = lane_t0_ns + delays[next].release_ns;
   const std::int64_t size_ns = delays[next].size_ns;
   ++next;
   get_ready(lane);
   sleep_until_ns(begin_ns);
   const std::int64_t now_ns = monotonic_now_ns();
-  if (now_ns >= begin_ns + size_ns) return skip_delay(slot, now_ns);
+  if (now_ns >= release_ns) return skip_delay(slot, now_ns);  // it is to go on when the release comes
   slot.pid.store(thread_number(), std::memory_order_relaxed);
   hold(lane, slot, now_ns + size_ns);
 }

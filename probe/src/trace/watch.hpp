@@ -29,6 +29,8 @@ class TraceWatch {
   // So long after the end of its stretch a case's pages are read: the ring's last page, which the kernel still writes, is
   // copied event by event, with interrupts off.
   static constexpr std::int64_t settle_ns = 10'000'000;
+  // So far before a case's stretch pages are kept too, as long as there is room.
+  static constexpr std::int64_t look_back_ns = 2'000'000;
 
   TraceWatch(const WatchSpec& spec, TracePages& source, TouchedPages memory);
 

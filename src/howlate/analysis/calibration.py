@@ -31,8 +31,8 @@ EXPECTED: Mapping[str, frozenset[Cause]] = MappingProxyType(
 )
 """By kind of delay, the causes that name it rightly."""
 
-INTERRUPTING = frozenset({Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI, Cause.NMI, Cause.OWN_COST})
-"""Causes that come within a delay and are no end of it."""
+LEADING_IN = frozenset({Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI, Cause.NMI, Cause.OWN_LATE})
+"""Causes of what happens at a delay's beginning before it shows: interrupts, and the task that goes into it itself."""
 SIZE_LIMIT_NS = 1_000
 """So much may a delay's size be wrong, and by the test's own spread, and on several CPUs by a round of turns."""
 RIGHT_LIMIT = 0.99
@@ -239,35 +239,58 @@ def _compared(
         return "lost", None, 0
     overlap_ns = window.overlap_ns(delay)
     from_ns = max(delay.begin_ns, window.release_ns) - window.release_ns
+    to_ns = from_ns + overlap_ns
+    stretches = list(_stretches(case))
     named: Counter[Cause] = Counter()
-    for part in case.parts:
-        if part.cause not in ORDINARY:
-            within_ns = min(part.from_ns + part.ns, from_ns + overlap_ns) - max(part.from_ns, from_ns)
-            named[part.cause] += max(0, within_ns)
+    for each in stretches:
+        if each.cause not in ORDINARY:
+            named[each.cause] += max(0, min(each.to_ns, to_ns) - max(each.from_ns, from_ns))
     if 2 * named.total() < overlap_ns:
         return "unseen", None, 0
     cause = max(named, key=lambda each: named[each])
     expected = EXPECTED.get(kind, frozenset())
     if cause not in expected:
         return "wrong", cause, 0
-    return "right", cause, abs(_shown_ns(case, expected, from_ns, from_ns + overlap_ns) - overlap_ns)
+    return "right", cause, abs(_shown_ns(stretches, expected, from_ns, to_ns) - overlap_ns)
 
 
-def _shown_ns(case: ExplainedCase, expected: frozenset[Cause], from_ns: int, to_ns: int) -> int:
-    """From the first part with an expected cause to the end of the last. What interrupted the delay meanwhile is part
-    of it, the task's own timer among it; so is the cost of recording, which follows the part out of which it was
-    taken."""
+@dataclass(frozen=True)
+class _Stretch:
+    """A part with the cost of recording that was taken out of it, which follows it."""
+
+    cause: Cause
+    from_ns: int
+    to_ns: int
+
+
+def _stretches(case: ExplainedCase) -> Iterator[_Stretch]:
+    pending: _Stretch | None = None
+    for part in case.parts:
+        to_ns = part.from_ns + part.ns
+        if part.cause is Cause.OWN_COST and pending is not None:
+            pending = _Stretch(pending.cause, pending.from_ns, to_ns)
+            continue
+        if pending is not None:
+            yield pending
+        pending = _Stretch(part.cause, part.from_ns, to_ns)
+    if pending is not None:
+        yield pending
+
+
+def _shown_ns(stretches: Sequence[_Stretch], expected: frozenset[Cause], from_ns: int, to_ns: int) -> int:
+    """From the first stretch with an expected cause to the end of the last. What interrupted the delay meanwhile is part
+    of it, the task's own timer among it."""
     met = [
         number
-        for number, part in enumerate(case.parts)
-        if part.cause in expected and part.from_ns < to_ns and part.from_ns + part.ns > from_ns
+        for number, each in enumerate(stretches)
+        if each.cause in expected and each.from_ns < to_ns and each.to_ns > from_ns
     ]
-    first, last = met[0], met[-1]
-    while first > 0 and case.parts[first - 1].cause in INTERRUPTING and case.parts[first - 1].from_ns >= from_ns:
+    first = met[0]
+    begin_ns = stretches[first].from_ns
+    while first > 0 and stretches[first - 1].cause in LEADING_IN and begin_ns > from_ns:
         first -= 1
-    if last + 1 < len(case.parts) and case.parts[last + 1].cause is Cause.OWN_COST:
-        last += 1
-    return case.parts[last].from_ns + case.parts[last].ns - case.parts[first].from_ns
+        begin_ns = max(stretches[first].from_ns, from_ns)
+    return stretches[met[-1]].to_ns - begin_ns
 
 
 def _besides(cases: Sequence[ExplainedCase], met: _Met, late_ns: int) -> Counter[Cause]:

@@ -13,7 +13,7 @@ KIND, ABOVE = "inject", "explain-above"
 EVERY = 3
 """Releases for one delay."""
 WARM_UP = 30
-UNDISTURBED_RANGE = 300, 2000
+UNDISTURBED_RANGE = 1000, 2000
 """The least and the most samples without a delay; all of them are explained."""
 LEAST_ABOVE = "1us"
 
