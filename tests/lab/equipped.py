@@ -20,6 +20,7 @@ PROGRAMS = (
     "both",
     "clocks",
     "crash",
+    "inject_user",
     "irq_reader",
     "killed",
     "long_smi",
