@@ -8,7 +8,7 @@ from pathlib import Path
 
 from howlate.analysis.calibration import EXPECTED, KindResult, Undisturbed, judged, undisturbed
 from howlate.analysis.explained_cells import ExplainedCell, explained_cells
-from howlate.errors import ExitCode, UsageError
+from howlate.errors import ExitCode, NotPossibleError, UsageError
 from howlate.execute import Failure, Tally
 from howlate.model.decode import suggestion
 from howlate.model.facts import Facts
@@ -17,9 +17,10 @@ from howlate.model.injected import InjectedCell
 from howlate.model.loaded import RunContent
 from howlate.model.settings import Settings
 from howlate.model.units import parse_duration_ns
-from howlate.plan.calibration import ABOVE, calibration_study
-from howlate.prepare import NO_SETTINGS, Asked
-from howlate.words.statement import rule
+from howlate.model.study import PART
+from howlate.plan.calibration import ABOVE, INJECTED, calibration_study
+from howlate.prepare import NO_SETTINGS, Asked, Prepared
+from howlate.words.statement import Statement, rule
 
 MOST_DELAYS = 2_000
 """Of one kind; so many late samples are kept."""
@@ -32,6 +33,11 @@ COUNT_RANGE = rule(
 )
 ABOVE_RANGE = rule(
     "calibrate.above-range", "--above must be a time from 1us to 1ms, not {above}", remedy="write --above 20us"
+)
+NOTHING_TO_INJECT = rule(
+    "calibrate.nothing-to-inject",
+    "no delay can be made and explained here: {reasons:items}",
+    remedy="run it as root, or in the lab: `howlate calibrate --kernels 6.1-rt`",
 )
 OF_A_CPU = "20us"
 """In virtual time: above the latency of an idle guest with one CPU, and at most the size of the least delay."""
@@ -72,6 +78,14 @@ class CalibrationAsked:
             self.kinds or tuple(EXPECTED), self.count, self.above or usual, self.seed
         )
         return Asked(study, seeds=1 if cpus else 0, command="calibrate", settings=self.settings)
+
+
+def check_possible(prepared: Prepared) -> None:
+    """NotPossibleError if no kind can be made; before a folder is made for it."""
+    delayed = [cell for cell in prepared.run.plan.cells if cell.labels.get(PART) == INJECTED]
+    if all(cell.impossible for cell in delayed):
+        reasons = dict.fromkeys(cell.impossible.rstrip(".") for cell in delayed)
+        raise NotPossibleError(NOTHING_TO_INJECT(reasons=tuple(map(Statement.verbatim, reasons))))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from howlate.analysis.calibration import EXPECTED
 from probe.drive import Stream, probe_list, read_stream, run
 
 USERS = ("fifo-task", "lock", "page-faults", "stopped")
@@ -88,6 +89,10 @@ def test_what_cannot_be_is_refused_with_a_remedy(probe: Path, words: tuple[str, 
     done = run("cyclic", "--activations=1", "--quiet", *words)
     assert done.returncode == 2, done.stderr
     assert said in done.stderr
+
+
+def test_every_kind_has_a_cause_that_names_it_rightly(probe: Path) -> None:
+    assert {kind["name"] for kind in probe_list()["injections"]} == set(EXPECTED)
 
 
 def test_without_its_module_a_kind_is_not_possible(probe: Path) -> None:

@@ -61,7 +61,7 @@ def command(
     """
     import contextlib
 
-    from howlate.calibrate import CalibrationAsked, calibration_of
+    from howlate.calibrate import CalibrationAsked, calibration_of, check_possible
     from howlate.cli._execute import execute_cells
     from howlate.prepare import prepare, settings_in_force
     from howlate.session import begin
@@ -71,6 +71,7 @@ def command(
     request.check()  # before a guest is booted
     with contextlib.closing(_target(kernels, cpus)) as target:
         prepared = prepare(request.asked((cpus or 1) if kernels else 0), target)
+        check_possible(prepared)
         session = begin(prepared, out)
         tally = execute_cells(prepared, session)
     found = calibration_of(session.folder.path, tally)
