@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from howlate.analysis.cause import Cause, ExplainedCase, Part
+from howlate.analysis.cause import Cause, ExplainedCase, CausePart
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent, TraceNames
 
@@ -88,7 +88,7 @@ class MadeTrace:
         return explain_case(cell, cell.cases[0], facts)
 
 
-def brief(parts: Sequence[Part]) -> list[tuple[Cause, int, int]]:
+def brief(parts: Sequence[CausePart]) -> list[tuple[Cause, int, int]]:
     """Cause, begin and length of each part."""
     return [(part.cause, part.from_ns, part.ns) for part in parts]
 
@@ -134,3 +134,10 @@ def _late(kind: int, ns: int) -> MadeTrace:
         return made.timer(ns + 200, ns + 500, ns + 900).switch(ns + 1_500, OWN, 0)
     made.add(-90_000, "cpu_idle", a=2, b=1).timer(ns, ns + 400, ns + 900)
     return made.add(ns + 1_000, "cpu_idle", a=-1, b=1).switch(ns + 2_000, OWN, 0)
+
+
+def explained_samples(count: int = 8) -> tuple[ExplainedCase, ...]:
+    """The same, explained, the latest first."""
+    trace = late_samples(count)
+    cases = [explain_case(trace, case, LAB) for case in trace.cases]
+    return tuple(sorted(cases, key=lambda each: -each.case.latency_ns))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.analysis.cause import Cause, ExplainedCase, Part, Why
+from howlate.analysis.cause import Cause, ExplainedCase, CausePart, Why
 from howlate.analysis.causes import IDLE_NS, MachineFacts, explain_case
 from howlate.analysis.cpu_spans import BH_OFF_FLAG
 from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase, TraceEvent
@@ -195,6 +195,18 @@ def test_a_kernel_that_does_not_preempt_there(model: str) -> None:
     assert (largest.cause, largest.why) == (Cause.NOT_PREEMPTIBLE, Why.NO_KERNEL_PREEMPTION)
 
 
+@pytest.mark.parametrize(("facts", "cause"), [(LAB, Cause.SWITCH), (METAL, Cause.SWITCH), (CLOUD, Cause.GAP)])
+def test_a_preemptible_kernel_that_does_not_switch_at_once(facts: MachineFacts, cause: Cause) -> None:
+    assert held().explained(91_000, facts).largest.cause is cause
+
+
+def test_a_task_whose_switch_is_not_recorded_has_the_priority_that_it_has_elsewhere() -> None:
+    made = MadeTrace().switch(-150_000, OWN).asleep().timer(500, 900, 1_400, preempt=1)
+    made.current = OWN
+    largest = made.switch(90_000, LOAD, 1).explained(80_000).largest
+    assert (largest.cause, largest.why) == (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF)
+
+
 @pytest.mark.parametrize("task", [URGENT, EQUAL])
 def test_a_task_of_higher_or_equal_priority_ran_instead(task: object) -> None:
     assert isinstance(task, type(OWN))
@@ -304,7 +316,7 @@ def test_a_beginning_that_was_overwritten_is_unknown() -> None:
     cell = made.cell(2_600)
     case = replace(cell.cases[0], from_ns=RELEASE_NS + 300, state=1)
     found = explain_case(replace(cell, cases=(case,)), case, LAB)
-    assert found.parts[0] == Part(Cause.UNKNOWN, 0, 300, why=Why.OVERWRITTEN)
+    assert found.parts[0] == CausePart(Cause.UNKNOWN, 0, 300, why=Why.OVERWRITTEN)
 
 
 def test_nothing_kept_is_unknown_altogether() -> None:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from howlate.analysis.cause import Cause, ExplainedCase, Part, Why, is_real_time
-from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, Frame, FrameKind, Span, spans_of
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why, is_real_time
+from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, FrameKind, HandlerFrame, Span, spans_of
 from howlate.analysis.own_course import OwnState, OwnStretch, course_of
 from howlate.analysis.sparse_events import completed
 from howlate.analysis.tiled import merged, tiled, with_nmis, without_own_cost
@@ -32,8 +32,10 @@ ENTRY_NS = 2_000
 """So long may a timer's interrupt be on its way to the first event of its handler: longer, and something kept it."""
 SWITCH_NS = 3_000
 """So long may the scheduler take where the events do not show that something kept the CPU."""
+INTERRUPT_END_NS = 3_000
+"""So much longer where the events do not show when the timer's interrupt ended."""
 IDLE_NS = 20_000
-"""So much longer than its exit latency may leaving an idle state take."""
+"""So much longer than its exit latency may leaving an idle state take, and the scheduler of a preemptible kernel."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def explain_case(trace: CellTrace, case: TraceCase, facts: MachineFacts) -> Expl
     """The parts of one case."""
     own = trace.threads.get(case.thread)
     if own is None or case.state & NOTHING_KEPT:
-        return ExplainedCase(case, (Part(Cause.UNKNOWN, 0, case.latency_ns, why=Why.OVERWRITTEN),))
+        return ExplainedCase(case, (CausePart(Cause.UNKNOWN, 0, case.latency_ns, why=Why.OVERWRITTEN),))
     recorded = trace.of(case)
     events = completed(recorded, trace.recorded, trace.t0_ns)
     divided = _Divided(trace, case, events, own, facts)
@@ -108,7 +110,7 @@ class _Via(StrEnum):
 class _Piece:
     """A part whose cause may still be in doubt."""
 
-    part: Part
+    part: CausePart
     doubt: _Doubt | None = None
     owner: tuple[int, int] = (0, 0)
     """What is summed up: the stretch, and since when the task had the CPU."""
@@ -124,6 +126,9 @@ class _Divided:
         facts: MachineFacts,
     ) -> None:
         self._case, self._events, self._own, self._facts = case, events, own, facts
+        self._switch_ns = SWITCH_NS + 2 * trace.event_cost_ns
+        if trace.recorded and "hrtimer_expire_exit" not in trace.recorded:
+            self._switch_ns += INTERRUPT_END_NS
         self._knows_idle = not trace.recorded or "cpu_idle" in trace.recorded
         has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
         self._knows_timer = not trace.recorded or "local_timer_entry" in trace.recorded or has_timer
@@ -132,7 +137,7 @@ class _Divided:
         self._starts: dict[int, list[int]] = {}
         for cpu in sorted({event.cpu for event in events}):
             numbered = [(number, event) for number, event in enumerate(events) if event.cpu == cpu]
-            self._spans[cpu] = spans_of(numbered, trace.names, case.from_ns, case.to_ns)
+            self._spans[cpu] = spans_of(numbered, trace.names, case.from_ns, case.to_ns, trace.prios)
             self._starts[cpu] = [span.to_ns for span in self._spans[cpu]]
         self._by_number = {span.number: span for spans in self._spans.values() for span in spans}
         self._own_frames = self._frames_of_wakes()
@@ -166,7 +171,7 @@ class _Divided:
         is_hard = any(frame.is_hard for frame in _innermost(frames))
         return _Via.INTERRUPT if is_hard else _Via.SOFTIRQ
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[CausePart]:
         """In order, as far as anything was recorded; times are since the release."""
         pieces = list(self._pieces())
         sums: Counter[tuple[_Doubt, tuple[int, int]]] = Counter()
@@ -178,7 +183,7 @@ class _Divided:
             for piece in pieces
         ]
 
-    def _decided(self, piece: _Piece, whole_ns: int) -> Part:
+    def _decided(self, piece: _Piece, whole_ns: int) -> CausePart:
         part = piece.part
         if piece.doubt is _Doubt.IDLE:
             exit_ns = self._facts.idle_exit_ns.get(-1 if part.state is None else part.state, 0)
@@ -189,7 +194,9 @@ class _Divided:
                 return replace(part, cause=Cause.TIMER_IRQ, name="", task=None, why=Why.BEFORE_INTERRUPT)
             return part
         is_rare = self._facts.preemption in ("full", "rt")  # then an interrupt's end is where it preempts
-        if part.why is None and (whole_ns <= SWITCH_NS or is_rare):
+        if part.why is None and is_rare and whole_ns > IDLE_NS and not self._facts.excludes_gaps:
+            return replace(part, cause=Cause.GAP, task=None, why=Why.IN_SWITCH)
+        if part.why is None and (whole_ns <= self._switch_ns or is_rare):
             return replace(part, cause=Cause.SWITCH, task=None)
         return part if part.why is not None else replace(part, why=Why.NO_KERNEL_PREEMPTION)
 
@@ -202,7 +209,7 @@ class _Divided:
             cuts = [from_ns, *(at for at in stretch.faults_ns if from_ns < at < to_ns), to_ns]
             for begin_ns, end_ns in pairwise(cuts):
                 for span, first_ns, last_ns in self._overlapping(stretch.cpu, begin_ns, end_ns):
-                    part = Part(Cause.UNKNOWN, first_ns - release_ns, last_ns - first_ns)
+                    part = CausePart(Cause.UNKNOWN, first_ns - release_ns, last_ns - first_ns)
                     yield self._piece(part, place, stretch, span)
 
     def _overlapping(self, cpu: int, from_ns: int, to_ns: int) -> Iterator[tuple[Span | None, int, int]]:
@@ -218,7 +225,7 @@ class _Divided:
         if at_ns < to_ns:
             yield None, at_ns, to_ns
 
-    def _piece(self, part: Part, place: int, stretch: OwnStretch, span: Span | None) -> _Piece:
+    def _piece(self, part: CausePart, place: int, stretch: OwnStretch, span: Span | None) -> _Piece:
         if stretch.state is OwnState.STOPPED:
             return _Piece(replace(part, cause=Cause.STOPPED, task=self._waker(stretch)))
         if stretch.state is OwnState.ASLEEP and self._is_blocked(stretch):
@@ -263,7 +270,7 @@ class _Divided:
             return None
         return span.task
 
-    def _framed(self, part: Part, stretch: OwnStretch, span: Span) -> Part | None:
+    def _framed(self, part: CausePart, stretch: OwnStretch, span: Span) -> CausePart | None:
         """The cause where something is handled that interrupts a task; None where a task counts."""
         inner = _innermost(span.frames)
         if not inner:
@@ -281,7 +288,7 @@ class _Divided:
         why = Why.OTHER_TIMER if top.kind is FrameKind.TIMER else None
         return replace(part, cause=Cause.IRQ, name=top.name or hard.name, why=why)
 
-    def _running(self, part: Part, stretch: OwnStretch) -> Part:
+    def _running(self, part: CausePart, stretch: OwnStretch) -> CausePart:
         if any(
             at - self._case.release_ns <= part.from_ns for at in stretch.faults_ns if at >= stretch.from_ns
         ):
@@ -292,7 +299,7 @@ class _Divided:
             return replace(part, cause=Cause.OWN_LATE)
         return replace(part, cause=Cause.RETURN)
 
-    def _asleep(self, part: Part, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> _Piece:
+    def _asleep(self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> _Piece:
         """The release has passed, and its wake-up has not come."""
         via = self._via(stretch)
         if span.task.pid == IDLE_PID:
@@ -319,7 +326,7 @@ class _Divided:
             for event in self._events[: span.number + 1]
         )
 
-    def _runnable(self, part: Part, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> _Piece:
+    def _runnable(self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> _Piece:
         """The task could run, and did not."""
         task = span.task
         if not stretch.is_seen:
@@ -351,7 +358,7 @@ class _Divided:
         return task.prio <= self._own.prio
 
 
-def _innermost(frames: Sequence[Frame]) -> Sequence[Frame]:
+def _innermost(frames: Sequence[HandlerFrame]) -> Sequence[HandlerFrame]:
     """What the CPU is in: the innermost interrupt or softirq, and the timer that expires in it."""
     for place in range(len(frames) - 1, -1, -1):
         if frames[place].kind is not FrameKind.TIMER:

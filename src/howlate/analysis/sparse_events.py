@@ -23,16 +23,16 @@ def completed(events: Sequence[TraceEvent], recorded: Sequence[str], t0_ns: int)
         return list(events)
     found: list[TraceEvent] = []
     for cpu in sorted({event.cpu for event in events}):
-        filler = _Filler(_BEGINS in recorded, t0_ns)
+        completion = _Completion(_BEGINS in recorded, t0_ns)
         for event in events:
             if event.cpu == cpu:
-                filler.take(event)
-        found += filler.ended()
+                completion.take(event)
+        found += completion.ended()
     return sorted(found, key=lambda event: event.time_ns)
 
 
 @dataclass
-class _Filler:
+class _Completion:
     """Of one CPU."""
 
     has_vectors: bool

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from howlate.analysis.cause import ORDINARY, Cause, ExplainedCase, Part
+from howlate.analysis.cause import ORDINARY, Cause, CausePart, ExplainedCase
 from howlate.analysis.explained_cells import CauseSum, ExplainedCell, cause_sums, worst_cases
 from howlate.charts.causes import NAMES
 from howlate.model.finding import Finding
@@ -222,7 +222,7 @@ def _case_json(explained: ExplainedCase) -> dict[str, Any]:
     }
 
 
-def _part_json(part: Part) -> dict[str, Any]:
+def _part_json(part: CausePart) -> dict[str, Any]:
     return {
         "cause": str(part.cause),
         "from_ns": part.from_ns,
