@@ -54,6 +54,8 @@ class CalibrationAsked:
     above: str = ""
     """"": by the target."""
     seed: int = 1
+    events: str = "all"
+    """Which of the kernel's events are recorded."""
     settings: Settings = NO_SETTINGS
 
     def check(self) -> None:
@@ -75,7 +77,7 @@ class CalibrationAsked:
         self.check()
         usual = f"{int(OF_A_CPU.removesuffix('us')) * cpus}us" if cpus else ON_A_MACHINE
         study = calibration_study(
-            self.kinds or tuple(EXPECTED), self.count, self.above or usual, self.seed
+            self.kinds or tuple(EXPECTED), self.count, self.above or usual, self.seed, self.events
         )
         return Asked(study, seeds=1 if cpus else 0, command="calibrate", settings=self.settings)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from howlate.analysis import calibration
 from howlate.analysis.calibration import KindResult, Undisturbed, judged, undisturbed
-from howlate.analysis.cause import Cause, ExplainedCase, Part
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase
 from howlate.model.injected import InjectedCell, MadeDelay, Window
 from howlate.model.trace import NOTHING_KEPT, TraceCase
 
@@ -26,9 +26,9 @@ def delay(begin_ns: int, end_ns: int, cpu: int = 1, *, is_as_wanted: bool = True
 
 def explained(one: Window, *parts: tuple[Cause, int], state: int = 0) -> ExplainedCase:
     """A case whose parts follow each other from the release on."""
-    made: list[Part] = []
+    made: list[CausePart] = []
     for cause, ns in parts:
-        made.append(Part(cause, sum(part.ns for part in made), ns))
+        made.append(CausePart(cause, sum(part.ns for part in made), ns))
     assert sum(part.ns for part in made) == one.latency_ns
     case = TraceCase(one.thread, one.release, one.release_ns, one.latency_ns, 0, 0, state)
     return ExplainedCase(case, tuple(made))
@@ -65,6 +65,13 @@ def test_interrupts_and_the_cost_of_recording_within_a_delay_belong_to_it() -> N
     )
     found = result("preempt-off", [late], [delay(2_990_000, 3_125_500)], [case])
     assert found.right == 1 and found.errors_ns == (500,)
+
+
+def test_the_size_is_compared_where_a_delay_goes_on_at_the_release() -> None:
+    late = window(3, 104_000)
+    case = explained(late, (Cause.TIMER_IRQ, 2_000), (Cause.HIGHER_TASK, 100_000), (Cause.SWITCH, 2_000))
+    found = result("fifo-task", [late], [delay(3_005_000, 3_100_000)], [case])
+    assert (found.right, found.errors_ns) == (1, ()) and found.keeps_limits
 
 
 def test_another_cause_is_wrong_whatever_its_size() -> None:
@@ -170,7 +177,7 @@ def test_every_delay_has_one_outcome(made: list[tuple[int, int, bool]], data: st
     assert found.injected == len(delays) == sum(
         (found.unwanted, found.away, found.passed, found.short, found.found, found.lost, found.unseen)
     )
-    assert found.right == len(found.errors_ns) <= found.found
+    assert len(found.errors_ns) <= found.right <= found.found
     met = calibration._Met(InjectedCell("", "", "lock", tuple(windows), tuple(delays)))
     for one in delays:
         overlapping = [each for each in windows if each.overlap_ns(one) > 0]

@@ -83,7 +83,8 @@ class KindResult:
     """Of the found ones, those with the right cause."""
     wrong: tuple[tuple[Cause, int], ...] = ()
     errors_ns: tuple[int, ...] = field(default=(), repr=False)
-    """By how much the found parts differ from the delays, of those with the right cause."""
+    """By how much the found parts differ from the delays, of those with the right cause that were going on at the
+    release. (What carries a delay that begins later was woken in the same window, which is no part of the delay.)"""
     size_limit_ns: int = SIZE_LIMIT_NS
     passed_ns_max: int = 0
     """The largest latency of a sample in whose window a delay went on."""
@@ -175,9 +176,9 @@ def judged(
             case = explained.get((window.thread, window.release))
             outcome, cause, error_ns = _compared(cell.kind, case, window, delay)
             counts[outcome] += 1
-            if outcome == "right":
+            if outcome == "right" and delay.begin_ns <= window.release_ns:
                 errors.append(error_ns)
-            elif cause is not None:
+            elif outcome == "wrong" and cause is not None:
                 wrong[cause] += 1
     return KindResult(
         cell.kernel,

@@ -40,6 +40,13 @@ CPUS_OF_GUEST = rule(
     "--seed", type=int, default=1, show_default=True, metavar="N", help="Of the delays' sizes and instants."
 )
 @click.option(
+    "--events",
+    type=click.Choice(["few", "all"]),
+    default="all",
+    show_default=True,
+    help="Which of the kernel's events are recorded, as of --explain-events.",
+)
+@click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="The run folder, which the same call continues."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/calibrate.md).")
@@ -50,6 +57,7 @@ def command(
     count: int,
     above: str,
     seed: int,
+    events: str,
     out: Path | None,
     as_json: bool,
 ) -> int:
@@ -67,7 +75,7 @@ def command(
     from howlate.session import begin
 
     wanted = tuple(kind.strip() for kind in kinds.split(",") if kind.strip())
-    request = CalibrationAsked(wanted, count, above, seed, settings_in_force())
+    request = CalibrationAsked(wanted, count, above, seed, events, settings_in_force())
     request.check()  # before a guest is booted
     with contextlib.closing(_target(kernels, cpus)) as target:
         prepared = prepare(request.asked((cpus or 1) if kernels else 0), target)

@@ -18,7 +18,9 @@ UNDISTURBED_RANGE = 1000, 2000
 LEAST_ABOVE = "1us"
 
 
-def calibration_study(kinds: Sequence[str], count: int, above: str, seed: int) -> Study:
+def calibration_study(
+    kinds: Sequence[str], count: int, above: str, seed: int, events: str
+) -> Study:
     """`count` delays of each kind; what is late by more than `above` is explained. A release that passes while the task
     is delayed is served late (`backlog`), so that the delay is in a sample."""
     settings: dict[str, Value] = {
@@ -28,7 +30,7 @@ def calibration_study(kinds: Sequence[str], count: int, above: str, seed: int) -
         "late-policy": "backlog",
         "warm-up": str(WARM_UP),
         "explain": True,
-        "explain-events": "all",
+        "explain-events": events,
         "explain-worst": "0",
     }
     least, most = UNDISTURBED_RANGE
