@@ -78,6 +78,8 @@ class CausePart:
     why: Why | None = None
     state: int | None = None
     """Of IDLE and GAP: the idle state; -1 for an unknown one, None where the CPU was in none."""
+    function: str = ""
+    """Of what went on: the kernel's function that the timer interrupted, where stacks were recorded."""
 
     @property
     def key(self) -> tuple[Cause, str]:

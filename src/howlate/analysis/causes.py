@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why, is_real_time
 from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, FrameKind, HandlerFrame, Span, spans_of
+from howlate.analysis.event_stacks import interrupted_function
 from howlate.analysis.own_course import OwnState, OwnStretch, course_of
 from howlate.analysis.sparse_events import completed
 from howlate.analysis.tiled import merged, tiled, with_nmis, without_own_cost
@@ -126,9 +127,9 @@ class _Divided:
         facts: MachineFacts,
     ) -> None:
         self._case, self._events, self._own, self._facts = case, events, own, facts
-        self._switch_ns = SWITCH_NS + 2 * trace.event_cost_ns
-        if trace.recorded and "hrtimer_expire_exit" not in trace.recorded:
-            self._switch_ns += INTERRUPT_END_NS
+        self._sees_end = not trace.recorded or "hrtimer_expire_exit" in trace.recorded
+        own_ns = 0 if self._sees_end else INTERRUPT_END_NS
+        self._switch_ns = SWITCH_NS + own_ns + 2 * trace.event_cost_ns
         self._knows_idle = not trace.recorded or "cpu_idle" in trace.recorded
         has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
         self._knows_timer = not trace.recorded or "local_timer_entry" in trace.recorded or has_timer
@@ -141,6 +142,7 @@ class _Divided:
             self._starts[cpu] = [span.to_ns for span in self._spans[cpu]]
         self._by_number = {span.number: span for spans in self._spans.values() for span in spans}
         self._own_frames = self._frames_of_wakes()
+        self._function = interrupted_function(events, trace.names, case.release_ns)
 
     @property
     def cpus(self) -> frozenset[int]:
@@ -185,20 +187,29 @@ class _Divided:
 
     def _decided(self, piece: _Piece, whole_ns: int) -> CausePart:
         part = piece.part
+        if piece.doubt is _Doubt.HELD:
+            return self._held(part, whole_ns)
         if piece.doubt is _Doubt.IDLE:
             exit_ns = self._facts.idle_exit_ns.get(-1 if part.state is None else part.state, 0)
             is_gap = not self._facts.excludes_gaps and whole_ns > exit_ns + IDLE_NS
             return replace(part, cause=Cause.GAP) if is_gap else part
-        if piece.doubt is _Doubt.BEFORE_INTERRUPT:
-            if whole_ns <= ENTRY_NS:
-                return replace(part, cause=Cause.TIMER_IRQ, name="", task=None, why=Why.BEFORE_INTERRUPT)
+        if whole_ns <= ENTRY_NS:
+            why = Why.BEFORE_INTERRUPT
+            return replace(part, cause=Cause.TIMER_IRQ, name="", task=None, why=why, function="")
+        return part
+
+    def _held(self, part: CausePart, whole_ns: int) -> CausePart:
+        """What was interrupted went on: because it could not be preempted, or no longer than a switch takes."""
+        switch = replace(part, cause=Cause.SWITCH, task=None, why=None, function="")
+        if whole_ns <= self._switch_ns and not (self._sees_end and part.why):
+            return switch
+        if part.why is not None:
             return part
-        is_rare = self._facts.preemption in ("full", "rt")  # then an interrupt's end is where it preempts
-        if part.why is None and is_rare and whole_ns > IDLE_NS and not self._facts.excludes_gaps:
-            return replace(part, cause=Cause.GAP, task=None, why=Why.IN_SWITCH)
-        if part.why is None and (whole_ns <= self._switch_ns or is_rare):
-            return replace(part, cause=Cause.SWITCH, task=None)
-        return part if part.why is not None else replace(part, why=Why.NO_KERNEL_PREEMPTION)
+        if self._facts.preemption not in ("full", "rt"):
+            return replace(part, why=Why.NO_KERNEL_PREEMPTION)
+        # there the end of an interrupt is where the kernel preempts
+        is_gap = whole_ns > IDLE_NS and not self._facts.excludes_gaps
+        return replace(switch, cause=Cause.GAP, why=Why.IN_SWITCH) if is_gap else switch
 
     def _pieces(self) -> Iterator[_Piece]:
         release_ns, stamp_ns = self._case.release_ns, self._case.stamp_ns
@@ -314,7 +325,7 @@ class _Divided:
         cause = Cause.IRQ_LATE if self._facts.excludes_gaps else Cause.IRQ_LATE_OR_GAP
         inner = _innermost(span.frames)
         name, why = (inner[0].name, Why.IN_SOFTIRQ) if inner else ("", None)
-        part = replace(part, cause=cause, task=span.task, name=name, why=why)
+        part = replace(part, cause=cause, task=span.task, name=name, why=why, function=self._function)
         return _Piece(part, _Doubt.BEFORE_INTERRUPT, (owner[0], 0))
 
     def _timer_came(self, span: Span) -> bool:
@@ -349,7 +360,8 @@ class _Divided:
             return _Piece(replace(part, cause=Cause.THROTTLED, task=task))
         is_off = bool(span.preempt) or bool(span.flags & (SOFTIRQ_FLAG | BH_OFF_FLAG))
         why = Why.PREEMPTION_OFF if is_off else None
-        return _Piece(replace(part, cause=Cause.NOT_PREEMPTIBLE, task=task, why=why), _Doubt.HELD, owner)
+        held = replace(part, cause=Cause.NOT_PREEMPTIBLE, task=task, why=why, function=self._function)
+        return _Piece(held, _Doubt.HELD, owner)
 
     def _outranks(self, task: TracedTask) -> bool:
         """Whether the scheduler may let it run first; fair tasks take turns."""

@@ -230,6 +230,7 @@ def _part_json(part: CausePart) -> dict[str, Any]:
         **({"name": part.name} if part.name else {}),
         **({"task": _task_json(part.task)} if part.task is not None else {}),
         **({"why": str(part.why)} if part.why is not None else {}),
+        **({"function": part.function} if part.function else {}),
         **({"idle_state": part.state} if part.state is not None else {}),
         "text": statement_json(part_statement(part))["text"],
     }

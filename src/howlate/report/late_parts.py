@@ -48,6 +48,7 @@ PREEMPTION_OFF = rule("late.preemption-off", "{task} went on: preemption was off
 NO_KERNEL_PREEMPTION = rule(
     "late.no-kernel-preemption", "{task} went on: the kernel does not preempt itself there"
 )
+IN_FUNCTION = rule("late.in-function", "{what} (the timer interrupted {function})")
 HIGHER_TASK = rule("late.higher-task", "{task} ran instead")
 THROTTLED = rule(
     "late.throttled", "{task} ran though ours could have: real-time throttling, or the fair server"
@@ -143,7 +144,8 @@ _MORE: Mapping[tuple[Cause, Why], Callable[[CausePart], Statement]] = {
 def part_statement(part: CausePart) -> Statement:
     """What a part of the time went to."""
     more = _MORE.get((part.cause, part.why)) if part.why is not None else None
-    return (more or _PARTS[part.cause])(part)
+    told = (more or _PARTS[part.cause])(part)
+    return IN_FUNCTION(what=told, function=part.function) if part.function else told
 
 
 def line_statement(line: TimelineLine[CausePart]) -> Statement:
@@ -167,6 +169,7 @@ def summed(parts: Sequence[CausePart]) -> CausePart:
         typical.task,
         typical.why,
         typical.state,
+        typical.function,
     )
 
 
