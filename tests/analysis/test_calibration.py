@@ -82,6 +82,15 @@ def test_another_cause_is_wrong_whatever_its_size() -> None:
     assert not found.keeps_limits
 
 
+def test_a_task_that_goes_into_a_stop_by_itself_has_the_cpu_until_it_is_stopped() -> None:
+    late = window(3, 54_000)
+    parts = ((Cause.OWN_LATE, 30_000), (Cause.STOPPED, 20_000), (Cause.SWITCH, 4_000))
+    found = result("stopped", [late], [delay(2_990_000, 3_050_000)], [explained(late, *parts)])
+    assert found.right == 1 and found.errors_ns == (0,)
+    reverse = explained(late, parts[1], parts[0], parts[2])
+    assert result("stopped", [late], [delay(2_990_000, 3_050_000)], [reverse]).wrong == ((Cause.OWN_LATE, 1),)
+
+
 def test_what_shows_nothing_out_of_the_ordinary_was_not_found() -> None:
     late = window(3, 104_000)
     case = explained(late, (Cause.TIMER_IRQ, 60_000), (Cause.IRQ_LATE, 40_000), (Cause.SWITCH, 4_000))

@@ -7,7 +7,8 @@ import bisect
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from types import MappingProxyType
 
 from howlate.analysis.cause import ORDINARY, Cause, ExplainedCase
@@ -31,8 +32,11 @@ EXPECTED: Mapping[str, frozenset[Cause]] = MappingProxyType(
 )
 """By kind of delay, the causes that name it rightly."""
 
-LEADING_IN = frozenset({Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI, Cause.NMI, Cause.OWN_LATE})
-"""Causes of what happens at a delay's beginning before it shows: interrupts, and the task that goes into it itself."""
+INTERRUPTING = frozenset({Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI, Cause.NMI})
+"""Causes of what may come first in a delay: interrupts in it."""
+BY_ITSELF = frozenset({Cause.BLOCKED, Cause.STOPPED})
+"""The task goes into these by a system call of its own. While it is on its way it has the CPU, and that belongs to the
+delay."""
 SIZE_LIMIT_NS = 1_000
 """So much may a delay's size be wrong, and by the test's own spread, and on several CPUs by a round of turns."""
 RIGHT_LIMIT = 0.99
@@ -241,7 +245,8 @@ def _compared(
     overlap_ns = window.overlap_ns(delay)
     from_ns = max(delay.begin_ns, window.release_ns) - window.release_ns
     to_ns = from_ns + overlap_ns
-    stretches = list(_stretches(case))
+    expected = EXPECTED.get(kind, frozenset())
+    stretches = _with_ways_in(list(_stretches(case)), expected)
     named: Counter[Cause] = Counter()
     for each in stretches:
         if each.cause not in ORDINARY:
@@ -249,7 +254,6 @@ def _compared(
     if 2 * named.total() < overlap_ns:
         return "unseen", None, 0
     cause = max(named, key=lambda each: named[each])
-    expected = EXPECTED.get(kind, frozenset())
     if cause not in expected:
         return "wrong", cause, 0
     return "right", cause, abs(_shown_ns(stretches, expected, from_ns, to_ns) - overlap_ns)
@@ -278,6 +282,16 @@ def _stretches(case: ExplainedCase) -> Iterator[_Stretch]:
         yield pending
 
 
+def _with_ways_in(stretches: Sequence[_Stretch], expected: frozenset[Cause]) -> list[_Stretch]:
+    """The stretches, the task's own way into a delay being named as the delay."""
+    return [
+        replace(each, cause=following.cause)
+        if each.cause is Cause.OWN_LATE and following is not None and following.cause in expected & BY_ITSELF
+        else each
+        for each, following in zip_longest(stretches, stretches[1:])
+    ]
+
+
 def _shown_ns(stretches: Sequence[_Stretch], expected: frozenset[Cause], from_ns: int, to_ns: int) -> int:
     """From the first stretch with an expected cause to the end of the last. What interrupted the delay meanwhile is part
     of it, the task's own timer among it."""
@@ -288,7 +302,7 @@ def _shown_ns(stretches: Sequence[_Stretch], expected: frozenset[Cause], from_ns
     ]
     first = met[0]
     begin_ns = stretches[first].from_ns
-    while first > 0 and stretches[first - 1].cause in LEADING_IN and begin_ns > from_ns:
+    while first > 0 and stretches[first - 1].cause in INTERRUPTING and begin_ns > from_ns:
         first -= 1
         begin_ns = max(stretches[first].from_ns, from_ns)
     return stretches[met[-1]].to_ns - begin_ns
