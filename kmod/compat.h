@@ -17,7 +17,8 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /* In hard-interrupt context also under PREEMPT_RT. */
-static inline void howlate_irq_work_setup(struct irq_work *work, void (*function)(struct irq_work *))
+static inline void howlate_irq_work_setup(struct irq_work *work,
+					  void (*function)(struct irq_work *work))
 {
 #ifdef HOWLATE_HAS_IRQ_WORK_INIT_HARD
 	*work = IRQ_WORK_INIT_HARD(function);

@@ -110,16 +110,16 @@ struct howlate_uio_page {
 
 /* One run of the driver's handler; number n of them is record n % HOWLATE_UIO_RECORDS. */
 struct howlate_uio_record {
-	__u64 index; /* number of the expiry; missing ones came while another waited for the handler */
+	__u64 index; /* of the expiry; missing ones came while another waited for the handler */
 	__s64 due_ns; /* when the timer that raises the interrupt was due */
 	__s64 raised_ns; /* just before the interrupt was raised */
 	__s64 handler_ns; /* the handler's first time stamp */
 };
 
 /*
- * howlate_inject: delays of known size on chosen CPUs at chosen instants, for laboratories. LOAD takes
- * the list, START its origin; STOP ends it. Then read() returns one record for each delay, in the
- * list's order. One open file at a time.
+ * howlate_inject: delays of known size on chosen CPUs at chosen instants, for laboratories. LOAD
+ * takes the list, START its origin; STOP ends it. Then read() returns one record for each delay, in
+ * the list's order. One open file at a time.
  */
 #define HOWLATE_INJECT_MODULE "howlate_inject"
 #define HOWLATE_INJECT_DEVICE "/dev/howlate_inject"
