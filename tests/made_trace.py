@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from howlate.analysis.cause import Cause, ExplainedCase, CausePart
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent, TraceNames
 
@@ -18,10 +18,19 @@ KSOFTIRQD = TracedTask(15, "ksoftirqd/1", 120)
 TASKS = {task.pid: task for task in (OWN, LOAD, URGENT, EQUAL, IDLE, KSOFTIRQD)}
 HARD, SOFT = 0x08, 0x10
 HRTIMER_WAKEUP, TICK = 0x1000, 0x2000
+STACK = (
+    "hrtimer_interrupt",
+    "asm_sysvec_apic_timer_interrupt",
+    "_raw_spin_unlock_irqrestore",
+    "free_pages",
+    "sys_munmap",
+)
+"""Of the timer's interrupt, the innermost function first."""
 NAMES = TraceNames(
     {task.pid: task.name for task in TASKS.values()},
     {9: "acpi", 11: "arch_timer", 12: "IPI"},
-    {HRTIMER_WAKEUP: "hrtimer_wakeup", TICK: "tick_sched_timer"},
+    {HRTIMER_WAKEUP: "hrtimer_wakeup", TICK: "tick_sched_timer"}
+    | {0x3000 + i: name for i, name in enumerate(STACK)},
     ("Rescheduling interrupts", "Function call interrupts"),
 )
 RELEASE_NS = 1_000_000
@@ -64,6 +73,13 @@ class MadeTrace:
         self.waking(woken, flags=HARD | flags)
         self.add(woken + 1, "hrtimer_expire_exit", HARD | flags, preempt, a=1)
         return self.add(end, "local_timer_exit", HARD | flags, preempt, a=236)
+
+    def stack(self, at: int, frames: Sequence[int] = range(0x3000, 0x3000 + len(STACK))) -> MadeTrace:
+        """The rows of a stack, three frames each."""
+        for first in range(0, len(frames), 3):
+            row = [*frames[first : first + 3], 0, 0][:3]
+            self.add(at, "kernel_stack", HARD, a=first, b=row[0], c=row[1], d=row[2])
+        return self
 
     def asleep(self, at: int = -100_000, to: TracedTask = LOAD) -> MadeTrace:
         """Our task goes to sleep until its release."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.analysis.cause import Cause, ExplainedCase, CausePart, Why
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why
 from howlate.analysis.causes import IDLE_NS, MachineFacts, explain_case
 from howlate.analysis.cpu_spans import BH_OFF_FLAG
 from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase, TraceEvent
@@ -345,6 +345,26 @@ FEW = (
     "page_fault_user",
     "lost",
 )
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_a_stack_tells_what_the_timer_interrupted(count: int) -> None:
+    made = MadeTrace().asleep().add(500, "local_timer_entry", HARD, 1, a=236)
+    made.stack(500, range(0x3000, 0x3000 + count)).add(
+        899, "hrtimer_expire_entry", HARD, 1, a=1, c=HRTIMER_WAKEUP
+    )
+    made.waking(900).add(901, "hrtimer_expire_exit", HARD, 1, a=1).add(
+        1_400, "local_timer_exit", HARD, 1, a=236
+    )
+    made.stack(1_450, (HRTIMER_WAKEUP, 0x3001, TICK))
+    found = made.switch(90_000, OWN, 0).explained(91_000)
+    assert (found.largest.cause, found.largest.function) == (
+        Cause.NOT_PREEMPTIBLE,
+        "free_pages" if count == 5 else "",
+    )
+    assert {part.function for part in found.parts if part.cause is not Cause.NOT_PREEMPTIBLE} == {""}
+
+
 KINDS = (
     "sched_switch",
     "sched_waking",

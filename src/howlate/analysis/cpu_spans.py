@@ -220,7 +220,7 @@ def _reconcile(state: _State, number: int, event: TraceEvent) -> None:
     """Follow what the event's flags say where entries or exits are missing."""
     if event.pid != state.pid and event.kind not in ("lost", "sched_switch"):
         state.pid, state.since, state.frames = event.pid, -1, []
-    if event.kind.endswith((_ENTRY, _EXIT)):
+    if event.kind.endswith((_ENTRY, _EXIT)) or event.kind == "kernel_stack":
         return
     if event.flags & HARDIRQ_FLAG:
         if not any(frame.is_hard for frame in state.frames):
