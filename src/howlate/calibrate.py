@@ -16,8 +16,8 @@ from howlate.model.guest_cpus import GuestCpus
 from howlate.model.injected import InjectedCell
 from howlate.model.loaded import RunContent
 from howlate.model.settings import Settings
-from howlate.model.units import parse_duration_ns
 from howlate.model.study import PART
+from howlate.model.units import parse_duration_ns
 from howlate.plan.calibration import ABOVE, INJECTED, calibration_study
 from howlate.prepare import NO_SETTINGS, Asked, Prepared
 from howlate.words.statement import Statement, rule
@@ -32,7 +32,9 @@ COUNT_RANGE = rule(
     remedy="leave it out for 1000",
 )
 ABOVE_RANGE = rule(
-    "calibrate.above-range", "--above must be a time from 1us to 1ms, not {above}", remedy="write --above 20us"
+    "calibrate.above-range",
+    "--above must be a time from 1us to 1ms, not {above}",
+    remedy="write --above 20us",
 )
 NOTHING_TO_INJECT = rule(
     "calibrate.nothing-to-inject",

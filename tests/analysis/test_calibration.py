@@ -183,8 +183,10 @@ def test_every_delay_has_one_outcome(made: list[tuple[int, int, bool]], data: st
     delays = [delay(begin, begin + ns, is_as_wanted=wanted) for begin, ns, wanted in made]
     cases = [explained(one, (Cause.BLOCKED, one.latency_ns)) for one in windows if data.draw(st.booleans())]
     found = result("lock", windows, delays, cases)
-    assert found.injected == len(delays) == sum(
-        (found.unwanted, found.away, found.passed, found.short, found.found, found.lost, found.unseen)
+    assert (
+        found.injected
+        == len(delays)
+        == sum((found.unwanted, found.away, found.passed, found.short, found.found, found.lost, found.unseen))
     )
     assert len(found.errors_ns) <= found.right <= found.found
     met = calibration._Met(InjectedCell("", "", "lock", tuple(windows), tuple(delays)))

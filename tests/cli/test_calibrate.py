@@ -1,5 +1,5 @@
-"""`howlate calibrate`: what is refused before anything is measured, the exit code, and what is printed. It is tried for real
-in tests/lab/test_inject.py."""
+"""`howlate calibrate`: what is refused before anything is measured, the exit code, and what is printed. It is tried
+for real in tests/lab/test_inject.py."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ def test_wrong_words_are_a_sentence_with_a_remedy_and_code_2(
 
 def found(*results: KindResult, calm: Undisturbed = CALM, **more: tuple[Failure, ...]) -> Calibration:
     return Calibration(
-        Path("runs/x"), (KernelCalibration("6.1-rt", calm, results),), more.get("impossible", ()), more.get("broken", ())
+        Path("runs/x"),
+        (KernelCalibration("6.1-rt", calm, results),),
+        more.get("impossible", ()),
+        more.get("broken", ()),
     )
 
 

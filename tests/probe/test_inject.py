@@ -1,5 +1,5 @@
-"""`cyclic --inject`: delays that the probe makes itself on this machine, and what it refuses. The kinds of the kernel's side are
-tried in guests (tests/lab/test_inject.py)."""
+"""`cyclic --inject`: delays that the probe makes itself on this machine, and what it refuses. The kinds of the
+kernel's side are tried in guests (tests/lab/test_inject.py)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def test_a_delay_that_goes_on_at_a_release_makes_that_sample_as_late(
     probe: Path, tmp_path: Path, kind: str
 ) -> None:
     words = ("--late-policy=backlog", "--inject-size=100us-300us", "--inject-every=2", "--activations=120")
-    done = run(*CYCLIC, "--policy=fifo:80", "--inject", kind, *words, "--inject-seed=5", "--stream", tmp_path / "s")
+    done = run(
+        *CYCLIC, "--policy=fifo:80", "--inject", kind, *words, "--inject-seed=5", "--stream", tmp_path / "s"
+    )
     assert done.returncode == 0, done.stderr
     stream = read_stream(tmp_path / "s")
     told = stream.header.raw["in_force"]["inject"]

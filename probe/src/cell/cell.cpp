@@ -99,7 +99,7 @@ class RingCell : public CellFrame {
 
   CellPlan& plan_;
   std::optional<Trace> trace_;
-  std::vector<TraceMark> marks_;  // of the lanes
+  std::vector<TraceMark> marks_;      // of the lanes
   std::optional<Injected> injected_;  // the lanes call it
   std::optional<Lanes> lanes_;
   std::unique_ptr<Explain> explain_;

@@ -51,8 +51,8 @@ Status Injected::set_up(CellPlan& plan, const std::vector<int>& allowed, const R
     InjectSpec spec = wish_.spec;
     spec.seed += plan_.lanes.size();
     spec.warm_up = lane->loop.warm_up;
-    plan_.lanes.push_back({lane->cpu, lane->policy, lane->stagger_ns,
-                           plan_delays(spec, schedule, releases_of(plan, *lane))});
+    plan_.lanes.push_back(
+        {lane->cpu, lane->policy, lane->stagger_ns, plan_delays(spec, schedule, releases_of(plan, *lane))});
   }
   run_ = wish_.kind->make(root);
   if (Status made = run_->set_up(plan_); !made || !wish_.kind->in_work) return made;
@@ -100,8 +100,8 @@ void Injected::write_rows(Sink& sink, std::size_t id, std::int64_t t0_ns) const 
   if (made_.empty()) return;
   TableWriter table(static_cast<std::uint16_t>(id), columns, made_.size());
   for (const MadeDelay& one : made_)
-    table.add({one.begin_ns - t0_ns, one.end_ns - t0_ns, one.wanted_ns, one.cpu, one.pid,
-               one.as_wanted ? 0 : 1});
+    table.add(
+        {one.begin_ns - t0_ns, one.end_ns - t0_ns, one.wanted_ns, one.cpu, one.pid, one.as_wanted ? 0 : 1});
   table.flush(sink);
 }
 

@@ -4,6 +4,7 @@
 namespace howlate {
 
 extern const Injection injection_hard_irq;
-const Injection injection_hard_irq = in_kernel<HOWLATE_INJECT_HARD_IRQ>("hard-irq", "a long interrupt handler, also under PREEMPT_RT");
+const Injection injection_hard_irq =
+    in_kernel<HOWLATE_INJECT_HARD_IRQ>("hard-irq", "a long interrupt handler, also under PREEMPT_RT");
 
 }  // namespace howlate

@@ -62,9 +62,9 @@ class InjectionRun {
 };
 
 struct Injection {
-  std::string_view name;     // "irqs-off"
-  std::string_view summary;  // one line: what delays
-  bool in_work = false;      // made by the measuring thread itself, in its work
+  std::string_view name;                  // "irqs-off"
+  std::string_view summary;               // one line: what delays
+  bool in_work = false;                   // made by the measuring thread itself, in its work
   Status (*available)(const Root& root);  // why it cannot be made here, or nothing
   std::unique_ptr<InjectionRun> (*make)(const Root& root);
   std::string_view module = {};             // that it needs

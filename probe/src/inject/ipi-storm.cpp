@@ -4,6 +4,7 @@
 namespace howlate {
 
 extern const Injection injection_ipi_storm;
-const Injection injection_ipi_storm = in_kernel<HOWLATE_INJECT_IPI_STORM>("ipi-storm", "interrupts from another CPU without a pause; from itself on a machine of one");
+const Injection injection_ipi_storm = in_kernel<HOWLATE_INJECT_IPI_STORM>(
+    "ipi-storm", "interrupts from another CPU without a pause; from itself on a machine of one");
 
 }  // namespace howlate

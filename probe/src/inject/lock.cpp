@@ -44,7 +44,8 @@ class Lock : public WorkRun {
       held_.push_back(std::make_unique<Held>());
       const InjectLane& of = plan_->lanes[lane];
       ThreadSpec spec{{of.cpu}, below(of.policy), 0, "lock_holder", {}};
-      auto holder = RtThread::start(spec, [this, lane] { hold_locks(lane); }, root_);
+      auto holder = RtThread::start(
+          spec, [this, lane] { hold_locks(lane); }, root_);
       if (!holder) return holder.error();
       held_.back()->holder = std::move(*holder);
     }

@@ -4,6 +4,7 @@
 namespace howlate {
 
 extern const Injection injection_memory_pressure;
-const Injection injection_memory_pressure = in_kernel<HOWLATE_INJECT_MEMORY>("memory-pressure", "a kernel thread that allocates and frees pages without a pause");
+const Injection injection_memory_pressure = in_kernel<HOWLATE_INJECT_MEMORY>(
+    "memory-pressure", "a kernel thread that allocates and frees pages without a pause");
 
 }  // namespace howlate

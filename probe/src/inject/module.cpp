@@ -67,8 +67,8 @@ class InKernel : public InjectionRun {
   static MadeDelay made_of(const howlate_inject_record& record) {
     const bool as_wanted = record.state == HOWLATE_INJECT_MADE &&
                            record.end_ns - record.begin_ns <= record.wanted_ns + overshoot_ns;
-    return {record.begin_ns,  record.end_ns, record.wanted_ns, static_cast<int>(record.cpu),
-            record.pid, as_wanted};
+    return {record.begin_ns, record.end_ns, record.wanted_ns, static_cast<int>(record.cpu),
+            record.pid,      as_wanted};
   }
 
   Root root_;

@@ -35,8 +35,9 @@ class Draw {
 
 Result<InjectSizes> parse_inject_sizes(std::string_view text) {
   const auto words = split(text, '-');
-  const Error wrong = usage_error("--inject-size takes a length or a range of lengths, not " + in_quotes(text),
-                                  "Write it as 100us or 20us-500us");
+  const Error wrong =
+      usage_error("--inject-size takes a length or a range of lengths, not " + in_quotes(text),
+                  "Write it as 100us or 20us-500us");
   if (words.empty() || words.size() > 2) return wrong;
   const auto least = parse_duration_ns(words.front());
   const auto most = parse_duration_ns(words.back());
@@ -56,11 +57,13 @@ std::vector<PlannedDelay> plan_delays(const InjectSpec& spec, const ScheduleSpec
     const std::int64_t gap_ns = at.offset_ns() - before_ns;
     const std::int64_t index = at.index() - spec.warm_up;
     if (index > 0 && index % spec.every == 0 && gap_ns > 2 * inject_clear_ns) {
-      PlannedDelay one{at.index(), at.offset_ns(), 0, draw.between(spec.sizes.least_ns, spec.sizes.most_ns), true};
+      PlannedDelay one{at.index(), at.offset_ns(), 0, draw.between(spec.sizes.least_ns, spec.sizes.most_ns),
+                       true};
       const std::int64_t room_ns = gap_ns - one.size_ns - 2 * inject_clear_ns;
       one.aimed = draw.next() % one_in != 0 || room_ns < 0;
-      one.begin_ns = one.aimed ? at.offset_ns() - draw.between(1, std::min(one.size_ns, gap_ns - inject_clear_ns))
-                               : before_ns + inject_clear_ns + draw.between(0, room_ns);
+      one.begin_ns = one.aimed
+                         ? at.offset_ns() - draw.between(1, std::min(one.size_ns, gap_ns - inject_clear_ns))
+                         : before_ns + inject_clear_ns + draw.between(0, room_ns);
       planned.push_back(one);
     }
     before_ns = at.offset_ns();

@@ -30,7 +30,8 @@ struct InjectSpec {
 };
 
 struct PlannedDelay {
-  std::int64_t release = 0;   // into whose window it is to last; of one that is aimed at none, the next after it
+  std::int64_t release =
+      0;  // into whose window it is to last; of one that is aimed at none, the next after it
   std::int64_t release_ns = 0;  // that, as an offset from the first release
   std::int64_t begin_ns = 0;    // the same
   std::int64_t size_ns = 0;

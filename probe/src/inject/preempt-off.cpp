@@ -4,6 +4,7 @@
 namespace howlate {
 
 extern const Injection injection_preempt_off;
-const Injection injection_preempt_off = in_kernel<HOWLATE_INJECT_PREEMPT_OFF>("preempt-off", "a kernel thread turns preemption off");
+const Injection injection_preempt_off =
+    in_kernel<HOWLATE_INJECT_PREEMPT_OFF>("preempt-off", "a kernel thread turns preemption off");
 
 }  // namespace howlate

@@ -4,6 +4,7 @@
 namespace howlate {
 
 extern const Injection injection_softirq;
-const Injection injection_softirq = in_kernel<HOWLATE_INJECT_SOFTIRQ>("softirq", "a long softirq (a tasklet)");
+const Injection injection_softirq =
+    in_kernel<HOWLATE_INJECT_SOFTIRQ>("softirq", "a long softirq (a tasklet)");
 
 }  // namespace howlate

@@ -35,8 +35,8 @@ EXPECTED: Mapping[str, frozenset[Cause]] = MappingProxyType(
 INTERRUPTING = frozenset({Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI, Cause.NMI})
 """Causes of what may come first in a delay: interrupts in it."""
 BY_ITSELF = frozenset({Cause.BLOCKED, Cause.STOPPED})
-"""The task goes into these by a system call of its own. While it is on its way it has the CPU, and that belongs to the
-delay."""
+"""The task goes into these by a system call of its own. While it is on its way it has the CPU, and that belongs to
+the delay."""
 SIZE_LIMIT_NS = 1_000
 """So much may a delay's size be wrong, and by the test's own spread, and on several CPUs by a round of turns."""
 RIGHT_LIMIT = 0.99
@@ -155,8 +155,8 @@ def judged(
     above_ns: int = 0,
     round_ns: int = 0,
 ) -> KindResult:
-    """The delays of one cell. `above_ns`: what is later was kept. `round_ns`: on several virtual CPUs, a round of their
-    turns."""
+    """The delays of one cell. `above_ns`: what is later was kept. `round_ns`: on several virtual CPUs, a round of
+    their turns."""
     late_ns = max(above_ns, calm.threshold_ns)
     met = _Met(cell)
     explained = {(case.case.thread, case.case.release): case for case in cases}
@@ -293,8 +293,8 @@ def _with_ways_in(stretches: Sequence[_Stretch], expected: frozenset[Cause]) -> 
 
 
 def _shown_ns(stretches: Sequence[_Stretch], expected: frozenset[Cause], from_ns: int, to_ns: int) -> int:
-    """From the first stretch with an expected cause to the end of the last. What interrupted the delay meanwhile is part
-    of it, the task's own timer among it."""
+    """From the first stretch with an expected cause to the end of the last. What interrupted the delay meanwhile is
+    part of it, the task's own timer among it."""
     met = [
         number
         for number, each in enumerate(stretches)

@@ -47,7 +47,10 @@ CPUS_OF_GUEST = rule(
     help="Which of the kernel's events are recorded, as of --explain-events.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="The run folder, which the same call continues."
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The run folder, which the same call continues.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/calibrate.md).")
 def command(
@@ -64,8 +67,8 @@ def command(
     """Are the causes of late samples named rightly? Delays whose kind, beginning and end are known are made while a
     task is measured, and compared with what the explanations say: found, size, cause.
 
-    In the lab the project's module makes those of the kernel's side. On this machine only kinds whose module is loaded
-    are made; it delays everything that runs here, so it is for laboratories.
+    In the lab the project's module makes those of the kernel's side. On this machine only kinds whose module is
+    loaded are made; it delays everything that runs here, so it is for laboratories.
     """
     import contextlib
 

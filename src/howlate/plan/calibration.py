@@ -1,4 +1,5 @@
-"""The study of `howlate calibrate`: delays of each kind while a task is measured and explained, and the same without."""
+"""The study of `howlate calibrate`: delays of each kind while a task is measured and explained, and the same
+without."""
 
 from __future__ import annotations
 
@@ -18,11 +19,9 @@ UNDISTURBED_RANGE = 1000, 2000
 LEAST_ABOVE = "1us"
 
 
-def calibration_study(
-    kinds: Sequence[str], count: int, above: str, seed: int, events: str
-) -> Study:
-    """`count` delays of each kind; what is late by more than `above` is explained. A release that passes while the task
-    is delayed is served late (`backlog`), so that the delay is in a sample."""
+def calibration_study(kinds: Sequence[str], count: int, above: str, seed: int, events: str) -> Study:
+    """`count` delays of each kind; what is late by more than `above` is explained. A release that passes while the
+    task is delayed is served late (`backlog`), so that the delay is in a sample."""
     settings: dict[str, Value] = {
         "policy": "fifo:80",
         "period": "1ms",

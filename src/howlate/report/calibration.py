@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 CALM = rule(
     "calibrate.calm",
-    "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; no cause was "
-    "invented.",
+    "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; no cause "
+    "was invented.",
 )
 CALM_INVENTED = rule(
     "calibrate.calm-invented",
@@ -49,12 +49,14 @@ LOST = rule(
 )
 TOO_LARGE = rule(
     "calibrate.too-large",
-    "{kind} on {kernel}: a size is wrong by {error_ns:time}, more than {limit_ns:time} (1 us, the test's own spread, and "
-    "on several CPUs a round of turns).",
+    "{kind} on {kernel}: a size is wrong by {error_ns:time}, more than {limit_ns:time} (1 us, the test's own spread, "
+    "and on several CPUs a round of turns).",
 )
 BESIDES = rule("calibrate.besides", "{kind} on {kernel}: late without a delay: {causes:items}.")
 NOT_HERE = rule("calibrate.not-here", "{what} cannot be made here: {reason}.")
-NONE_HIT = rule("calibrate.none-hit", "{kind} on {kernel}: no delay made a sample late, so nothing was tried.")
+NONE_HIT = rule(
+    "calibrate.none-hit", "{kind} on {kernel}: no delay made a sample late, so nothing was tried."
+)
 
 
 def calibration_document(found: Calibration) -> Document:

@@ -30,8 +30,8 @@ def injected_cell(files: CellFiles, summary: CellSummary) -> InjectedCell:
             kind,
             tuple(Window(*row) for row in _rows(folder / SAMPLES, _WINDOWS, f"WHERE flags & {WARM_UP} = 0")),
             tuple(
-                MadeDelay(*row[:-1], is_as_wanted=row[-1] & UNWANTED == 0)
-                for row in _rows(folder / INJECTIONS, _DELAYS)
+                MadeDelay(begin_ns, end_ns, wanted_ns, cpu, pid, state & UNWANTED == 0)
+                for begin_ns, end_ns, wanted_ns, cpu, pid, state in _rows(folder / INJECTIONS, _DELAYS)
             )
             if kind
             else (),
