@@ -4,6 +4,7 @@
 #define HOWLATE_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 
 #ifndef HOWLATE_HAS_HRTIMER_SETUP
 static inline void hrtimer_setup(struct hrtimer *timer,
@@ -14,5 +15,17 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 	timer->function = function;
 }
 #endif
+
+/* In hard-interrupt context also under PREEMPT_RT. */
+static inline void howlate_irq_work_setup(struct irq_work *work,
+					  void (*function)(struct irq_work *work))
+{
+#ifdef HOWLATE_HAS_IRQ_WORK_INIT_HARD
+	*work = IRQ_WORK_INIT_HARD(function);
+#else
+	init_irq_work(work, function);
+	atomic_or(IRQ_WORK_HARD_IRQ, &work->flags);
+#endif
+}
 
 #endif

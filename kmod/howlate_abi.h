@@ -110,10 +110,68 @@ struct howlate_uio_page {
 
 /* One run of the driver's handler; number n of them is record n % HOWLATE_UIO_RECORDS. */
 struct howlate_uio_record {
-	__u64 index; /* number of the expiry; missing ones came while another waited for the handler */
+	__u64 index; /* of the expiry; missing ones came while another waited for the handler */
 	__s64 due_ns; /* when the timer that raises the interrupt was due */
 	__s64 raised_ns; /* just before the interrupt was raised */
 	__s64 handler_ns; /* the handler's first time stamp */
 };
+
+/*
+ * howlate_inject: delays of known size on chosen CPUs at chosen instants, for laboratories. LOAD
+ * takes the list, START its origin; STOP ends it. Then read() returns one record for each delay, in
+ * the list's order. One open file at a time.
+ */
+#define HOWLATE_INJECT_MODULE "howlate_inject"
+#define HOWLATE_INJECT_DEVICE "/dev/howlate_inject"
+/* The parameter of the module without which it refuses to load. */
+#define HOWLATE_INJECT_ACCEPTED "accept_delays=1"
+
+#define HOWLATE_INJECT_DELAYS_MAX 1048576
+#define HOWLATE_INJECT_LENGTH_NS_MIN 1000LL
+#define HOWLATE_INJECT_LENGTH_NS_MAX 10000000LL
+
+enum howlate_inject_kind {
+	HOWLATE_INJECT_IRQS_OFF, /* a kernel thread turns interrupts off */
+	HOWLATE_INJECT_PREEMPT_OFF, /* a kernel thread turns preemption off */
+	HOWLATE_INJECT_HARD_IRQ, /* a long handler of a timer, also under PREEMPT_RT */
+	HOWLATE_INJECT_SOFTIRQ, /* a long tasklet */
+	HOWLATE_INJECT_IPI_STORM, /* from another CPU; on the only CPU from itself */
+	HOWLATE_INJECT_THREAD, /* a kernel thread of priority FIFO 95 */
+	HOWLATE_INJECT_MEMORY, /* a kernel thread allocates and frees pages */
+	HOWLATE_INJECT_KINDS
+};
+
+/* One delay of the list, which is in the order of the beginnings. */
+struct howlate_inject_delay {
+	__s64 begin_ns; /* after START's origin */
+	__s64 length_ns;
+	__u32 kind;
+	__u32 cpu;
+};
+
+struct howlate_inject_load {
+	__u32 version; /* HOWLATE_ABI_VERSION */
+	__u32 count;
+	__u64 delays; /* the address of so many struct howlate_inject_delay */
+};
+
+#define HOWLATE_INJECT_MADE 1U /* begin_ns and end_ns are valid */
+#define HOWLATE_INJECT_SKIPPED 2U /* the one before it was still going on, or it came too late */
+#define HOWLATE_INJECT_INTERRUPTED 4U /* within it the CPU was left to others (away_ns) */
+
+struct howlate_inject_record {
+	__s64 begin_ns; /* the first statement of what delays, on CLOCK_MONOTONIC */
+	__s64 end_ns; /* its last */
+	__s64 wanted_ns; /* the length asked for */
+	__s64 away_ns; /* of an IPI storm: between its handlers, where that was more than 5 us */
+	__u32 kind;
+	__u32 cpu;
+	__s32 pid; /* the task that delayed; 0: an interrupt or a softirq */
+	__u32 state; /* HOWLATE_INJECT_MADE ...; 0: the end came before it */
+};
+
+#define HOWLATE_INJECT_LOAD _IOW(0xB7, 0x05, struct howlate_inject_load)
+#define HOWLATE_INJECT_START _IOW(0xB7, 0x06, __s64) /* the origin, on CLOCK_MONOTONIC */
+#define HOWLATE_INJECT_STOP _IO(0xB7, 0x07)
 
 #endif

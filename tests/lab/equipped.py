@@ -12,6 +12,7 @@ from howlate.lab.bench import Bench
 from howlate.lab.kernels import get
 from howlate.lab.label import Label
 from howlate.lab.needed import KMOD, GuestModules, built, needed
+from howlate.model.capabilities import Need
 from lab.guests import KERNELS
 
 HERE = Path(__file__).parent
@@ -19,6 +20,7 @@ PROGRAMS = (
     "both",
     "clocks",
     "crash",
+    "inject_user",
     "irq_reader",
     "killed",
     "long_smi",
@@ -29,7 +31,7 @@ PROGRAMS = (
     "uio_reader",
 )
 """Files of this folder, in C."""
-MODULES = ("uio", "howlate_irq", "howlate_hpet", "howlate_uio", "msr")
+MODULES = ("uio", "howlate_irq", "howlate_hpet", "howlate_uio", "howlate_inject", "msr")
 IRQS_OFF = HERE / "irqs_off"
 """Turns interrupts off for a known time."""
 PREEMPT_OFF = HERE / "preempt_off"
@@ -56,7 +58,7 @@ def modules_for(name: str) -> GuestModules:
     label = Label.parse(name)
     archive = AptArchive(KERNELS / "apt")
     kernel = get(label, archive, KERNELS)
-    ours = needed(MODULES, label, kernel, archive, KERNELS, lambda _: None)
+    ours = needed([Need(name) for name in MODULES], label, kernel, archive, KERNELS, lambda _: None)
     if ours.absent:
         return ours
     holding = built([IRQS_OFF, PREEMPT_OFF, REACTS], label, kernel, archive, KERNELS, lambda _: None)

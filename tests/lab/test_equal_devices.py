@@ -21,6 +21,7 @@ from howlate.lab.kernels import get
 from howlate.lab.label import Label
 from howlate.lab.machine import Machine
 from howlate.lab.needed import needed
+from howlate.model.capabilities import Need
 from howlate.store.stream import StreamReader
 from lab.guests import KERNELS, RT, STANDARD, bench, cell, difference, preload, stream_of, with_cpus
 from lab.test_equal import ARM, asked_all_the_time, busy_host
@@ -50,7 +51,8 @@ class Using:
 
 def modules_of_uio(kernel: str) -> Mapping[str, bytes]:
     label, archive = Label.parse(kernel), AptArchive(KERNELS / "apt")
-    found = needed(("uio", "howlate_uio"), label, get(label, archive, KERNELS), archive, KERNELS, silent)
+    modules = [Need("uio"), Need("howlate_uio")]
+    found = needed(modules, label, get(label, archive, KERNELS), archive, KERNELS, silent)
     if found.absent:
         pytest.skip(found.absent[0])
     return found.files

@@ -39,8 +39,10 @@ def outcomes_of(stdout: bytes) -> dict[str, Any]:
     return dict(json.loads(stdout)["cells"][0]["outcomes"])
 
 
-ALL = ("howlate_irq", "howlate_hpet", "howlate_uio")
+ALL = (("howlate_irq",), ("howlate_hpet",), ("howlate_uio",), ("howlate_inject", "accept_delays=1"))
+"""Each with the parameters that it needs."""
 READERS = {
+    "howlate_inject": [["/bin/inject_user"]],
     "howlate_irq": [["/bin/irq_reader", "howlate_irq"]],
     "howlate_hpet": [["/bin/irq_reader", "howlate_hpet"]],
     "howlate_uio": [["/bin/uio_reader", "howlate_hrtimer"], ["/bin/uio_reader", "howlate_edu"]],
@@ -84,9 +86,9 @@ def test_they_are_loaded_and_unloaded_many_times_while_readers_are_killed(
             if turn < min(KILLED_STORMS, times // 2)
             else ("waits", "counts", "refuses", "waits")[turn % 4]
         )
-        for module in ALL:
+        for module, *parameters in ALL:
             reader = READERS[module][turn % len(READERS[module])]
-            lines += [["module", module], [*reader, use], ["unload", module]]
+            lines += [["module", module, *parameters], [*reader, use], ["unload", module]]
     files = on.files(lines, Limits(LIMITS.cpu_s + 10 * times))
     bad = [
         (number, lines[number], files[f"{number}/stderr"].decode())
@@ -97,6 +99,13 @@ def test_they_are_loaded_and_unloaded_many_times_while_readers_are_killed(
     said = [row for row in files["kernel.log"].decode().splitlines() if row]
     # Level 4 is a warning: the only one is that a module from outside of the tree was loaded.
     assert [row for row in said if int(row[0]) <= 4 and "loading out-of-tree module" not in row] == []
+
+
+@pytest.mark.slow
+def test_the_module_that_delays_refuses_to_load_by_accident(guest: Guest) -> None:
+    files = guest(RT).files([("module", "howlate_inject"), ("/bin/inject_user", "counts")], LIMITS)
+    assert files["0/status"] == b"3\n" and files["1/status"] != b"0\n"
+    assert b"accept_delays=1" in files["0/stderr"]  # the kernel's last word, by which one learns what to give
 
 
 @pytest.mark.slow

@@ -35,15 +35,19 @@ def irq() -> capabilities.TestKind:
     return test
 
 
+def names(needs: tuple[capabilities.Need, ...]) -> tuple[str, ...]:
+    return tuple(need.name for need in needs)
+
+
 def test_a_need_holds_where_its_option_has_that_value_by_default_or_as_given() -> None:
-    assert irq().used(irq().modules, {}) == ("always", "timer")
-    assert irq().used(irq().modules, {"source": "hpet"}) == ("always", "chip")
-    assert irq().used(irq().modules, {"source": "timerlat", "load": ()}) == ("always",)
+    assert names(irq().used(irq().modules, {})) == ("always", "timer")
+    assert names(irq().used(irq().modules, {"source": "hpet"})) == ("always", "chip")
+    assert names(irq().used(irq().modules, {"source": "timerlat", "load": ()})) == ("always",)
 
 
 def test_a_device_is_had_only_where_it_is_asked_for() -> None:
-    assert irq().used(irq().devices, {}) == ()
-    assert irq().used(irq().devices, {"source": "edu"}) == ("edu",)
+    assert names(irq().used(irq().devices, {})) == ()
+    assert names(irq().used(irq().devices, {"source": "edu"})) == ("edu",)
 
 
 def test_a_load_uses_what_it_is_written_with() -> None:

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cell/frame.hpp"
+#include "cell/injected.hpp"
 #include "cell/lanes.hpp"
 #include "cell/recorder.hpp"
 #include "cell/statistics.hpp"
@@ -54,6 +55,7 @@ class RingCell : public CellFrame {
 
  private:
   Status check() override;
+  Status set_up() override;
   Status prepare() override;
   void undo() override;
   void begin() override;
@@ -75,6 +77,10 @@ class RingCell : public CellFrame {
   void write_recorder(JsonWriter& json) const override;
   void write_in_force(JsonWriter& json) const override;
   void write_more_tables(JsonWriter& json, std::size_t first_id) const override;
+  // After the two tables of the explanations.
+  [[nodiscard]] std::size_t injections_at(std::size_t first_id) const {
+    return first_id + (explain_ ? Explain::tables : 0);
+  }
   [[nodiscard]] std::string_view late_policy() const override {
     return late_policy_name(plan_.lanes.front()->loop.late_policy);
   }
@@ -93,7 +99,8 @@ class RingCell : public CellFrame {
 
   CellPlan& plan_;
   std::optional<Trace> trace_;
-  std::vector<TraceMark> marks_;  // of the lanes
+  std::vector<TraceMark> marks_;      // of the lanes
+  std::optional<Injected> injected_;  // the lanes call it
   std::optional<Lanes> lanes_;
   std::unique_ptr<Explain> explain_;
   std::optional<Recorder> recorder_;
@@ -113,12 +120,18 @@ Status RingCell::check() {
     cell_.warn("probe.recorder-as-other", "the recorder runs as 'other' and can starve: " + place_.why_other);
   if (const std::string ring = short_ring_warning(plan_, ring_samples_); !ring.empty())
     cell_.warn("probe.ring-short", ring);
+  if (plan_.inject) injected_.emplace(*plan_.inject);
+  if (Status fits = injected_ ? injected_->check(plan_, cell_.root()) : Status(); !fits) return fits;
   if (plan_.explain.on)
     if (const Status possible = Explain::possible(cell_.root(), plan_.explain, plan_.lanes.size(),
                                                   measuring_.size(), memory_available(cell_.root()));
         !possible)
       return possible;
   return plan_.break_trace ? open_trace() : Status();
+}
+
+Status RingCell::set_up() {
+  return injected_ ? injected_->set_up(plan_, allowed_, cell_.root()) : Status();
 }
 
 Status RingCell::open_trace() {
@@ -180,13 +193,15 @@ void RingCell::undo() {
   recorder_.reset();
   explain_.reset();
   lanes_.reset();
+  injected_.reset();
 }
 
 void RingCell::begin() {
   const std::string text = header(t0_placeholder);
   const std::string placeholder = std::to_string(t0_placeholder);
   const std::size_t at = text.find(placeholder);
-  recorder_->begin([=](std::int64_t t0_ns) {
+  recorder_->begin([=, this](std::int64_t t0_ns) {
+    if (injected_) injected_->begin(t0_ns);
     std::string with_t0 = text;
     return with_t0.replace(at, placeholder.size(), std::to_string(t0_ns));
   });
@@ -202,6 +217,7 @@ void RingCell::join() {
     outcome_.duration_ns = std::max(outcome_.duration_ns, run->lane.loop.ended_ns + run->lane.stagger_ns);
   if (explain_) explain_->stop();
   recorder_->finish();
+  if (injected_) injected_->end();
 }
 
 void RingCell::account() {
@@ -225,17 +241,19 @@ void RingCell::account() {
   for (const std::string& mismatch : mismatches_)
     cell_.warn("probe.account-wrong", "the account does not agree: " + mismatch);
   statistics_ = join_tallies(*recorder_, plan_.lanes.size());
-  if (!explain_) return;
-  explain_->finish(sink_, static_cast<std::uint16_t>(plan_.lanes.size() + machine_tables), t0_ns());
-  outcome_.trace = explain_->trailer_json();
-  if (const auto why = explain_->incomplete()) cell_.warn("probe.cases-incomplete", *why);
+  if (explain_) {
+    explain_->finish(sink_, static_cast<std::uint16_t>(more_tables_at()), t0_ns());
+    outcome_.trace = explain_->trailer_json();
+    if (const auto why = explain_->incomplete()) cell_.warn("probe.cases-incomplete", *why);
+  }
+  if (injected_) injected_->write_rows(sink_, injections_at(more_tables_at()), t0_ns());
 }
 
 Status RingCell::right() const {
   if (!mismatches_.empty()) return broken("the account does not agree: " + mismatches_.front());
   for (const auto& run : lanes_->runs())
     if (!run->status) return run->status;
-  return {};
+  return injected_ ? injected_->status() : Status();
 }
 
 // Rows that must be held until they are written.
@@ -275,10 +293,12 @@ void RingCell::write_recorder(JsonWriter& json) const {
 
 void RingCell::write_in_force(JsonWriter& json) const {
   if (explain_) explain_->write_in_force(json.key("trace"));
+  if (injected_) injected_->write_in_force(json);
 }
 
 void RingCell::write_more_tables(JsonWriter& json, std::size_t first_id) const {
   if (explain_) Explain::write_tables(json, first_id);
+  if (injected_) injected_->write_table(json, injections_at(first_id));
 }
 
 }  // namespace

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/params.hpp"
 #include "core/result.hpp"
+#include "inject/injection.hpp"
 #include "sys/root.hpp"
 #include "sys/sched.hpp"
 #include "tests/test.hpp"
@@ -36,6 +38,12 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 
 enum class RecordMode { stream, memory };
 
+// What --inject asks for.
+struct InjectWish {
+  const Injection* kind = nullptr;
+  InjectSpec spec;
+};
+
 struct CellPlan {
   std::vector<std::unique_ptr<Lane>> lanes;
   Labels labels;                      // {"timer", "clock_nanosleep"}, ...: what tells this cell from others
@@ -48,6 +56,7 @@ struct CellPlan {
   bool has_work = false;              // the deadline is the response's
   RecordMode record = RecordMode::stream;
   ExplainOptions explain;
+  std::optional<InjectWish> inject;
 };
 
 // Whether a cell is measured, or goes through the same checks up to where its measurement would begin (`howlate-probe plan`).

@@ -85,12 +85,16 @@ void write_samples_table(JsonWriter& json, std::size_t id, int cpu, std::span<co
   json.end_object();
 }
 
-void write_machine_tables(JsonWriter& json, std::size_t first_id) {
-  json.begin_object().member("id", first_id).member("name", "cpus");
-  write_table_columns(json, cpus_columns());
-  json.end_object().begin_object().member("id", first_id + 1).member("name", "loads");
-  write_table_columns(json, loads_columns());
+void write_table_of(JsonWriter& json, std::size_t id, std::string_view name,
+                    std::span<const ColumnSpec> columns) {
+  json.begin_object().member("id", id).member("name", name);
+  write_table_columns(json, columns);
   json.end_object();
+}
+
+void write_machine_tables(JsonWriter& json, std::size_t first_id) {
+  write_table_of(json, first_id, "cpus", cpus_columns());
+  write_table_of(json, first_id + 1, "loads", loads_columns());
 }
 
 void write_thread(JsonWriter& json, const ThreadInForce& thread) {

@@ -21,8 +21,10 @@ void begin_header(JsonWriter& json, const Cell& cell);
 void write_table_columns(JsonWriter& json, std::span<const ColumnSpec> columns);
 // One table `samples` of a measuring thread; its number is the thread's too.
 void write_samples_table(JsonWriter& json, std::size_t id, int cpu, std::span<const ColumnSpec> columns);
-inline constexpr std::size_t machine_tables = 2;
-void write_machine_tables(JsonWriter& json, std::size_t first_id);  // `cpus` and `loads`
+void write_table_of(JsonWriter& json, std::size_t id, std::string_view name,
+                    std::span<const ColumnSpec> columns);
+inline constexpr std::size_t machine_tables = 2;                    // `cpus` and `loads`
+void write_machine_tables(JsonWriter& json, std::size_t first_id);  // these
 void write_thread(JsonWriter& json, const ThreadInForce& thread);
 void write_counters(JsonWriter& json, const ThreadCounters& counters);  // what the kernel counted of it
 

@@ -116,7 +116,7 @@ std::string CellFrame::header(std::int64_t t0_ns) const {
   std::size_t id = 0;
   for (const int cpu : table_cpus()) write_samples_table(json, id++, cpu, columns());
   write_machine_tables(json, id);
-  write_more_tables(json, id + machine_tables);
+  write_more_tables(json, more_tables_at());
   return json.end_array().end_object().take();
 }
 

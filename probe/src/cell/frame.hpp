@@ -76,6 +76,8 @@ class CellFrame {
   [[nodiscard]] std::string header(std::int64_t t0_ns) const;
   void write_opening(std::int64_t t0_ns);
   [[nodiscard]] std::size_t sampler_rows() const;  // that are kept until they are written
+  // The number of the first of write_more_tables().
+  [[nodiscard]] std::size_t more_tables_at() const { return table_cpus().size() + machine_tables; }
 
   Cell& cell_;
   std::vector<int> allowed_;

@@ -9,6 +9,7 @@
 #include "core/sample.hpp"
 #include "core/text.hpp"
 #include "core/version.hpp"
+#include "inject/injection.hpp"
 #include "knobs/knob.hpp"
 #include "switches/switch.hpp"
 #include "sys/standard.hpp"
@@ -64,6 +65,13 @@ void write_switch(JsonWriter& json, const Switch& one) {
   json.begin_object().member("name", one.name).member("summary", one.summary).member("one_cpu", one.one_cpu);
   write_available(json, one.available());
   write_needs(json, "config", one.config);
+  json.end_object();
+}
+
+void write_injection(JsonWriter& json, const Injection& one) {
+  json.begin_object().member("name", one.name).member("summary", one.summary).member("in_work", one.in_work);
+  json.member("module", one.module);
+  write_available(json, one.available(Root()));
   json.end_object();
 }
 
@@ -124,7 +132,8 @@ std::string lines(std::string_view title, Table table) {
 std::string list_text() {
   return lines("Tests", tests()) + "\n" + lines("Ways to sleep (--timer)", timers()) + "\n" +
          lines("Ways to hand over (switch --by)", switches()) + "\n" + lines("Loads (--load)", loads()) +
-         "\n" + lines("Knobs (--knob)", knobs());
+         "\n" + lines("Knobs (--knob)", knobs()) + "\n" +
+         lines("Delays of known size (cyclic --inject)", injections());
 }
 
 constexpr ParamSpec list_params[] = {{"json", ParamType::flag, "", "", "", "as JSON, with all parameters"}};
@@ -139,6 +148,7 @@ std::string list_json() {
   write_table(json, "switches", switches(), write_switch);
   write_table(json, "loads", loads(), write_load);
   write_table(json, "knobs", knobs(), write_knob);
+  write_table(json, "injections", injections(), write_injection);
   json.key("common");
   write_params(json, common_params());
   json.key("load_common");

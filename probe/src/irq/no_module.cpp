@@ -17,8 +17,9 @@ std::string release() {
 
 }  // namespace
 
-Error no_module(std::string_view name, const Root& root) {
+Error no_module(std::string_view name, const Root& root, std::string_view parameters) {
   const std::string module(name);
+  const std::string line = module + (parameters.empty() ? "" : " ") + std::string(parameters);
   if (!root.read_text("/proc/modules"))
     return not_possible("this kernel was built without modules, so " + module + " cannot be loaded");
   if (root.read_text("/sys/module/module/parameters/sig_enforce").value_or("N") == "Y")
@@ -29,7 +30,7 @@ Error no_module(std::string_view name, const Root& root) {
         "the module " + module + " is not loaded, and the headers to build it are not installed",
         "Install linux-headers-" + release() + " and build it (docs/kmod.md)");
   return not_possible("the module " + module + " is not loaded",
-                      "Build it (docs/kmod.md) and call 'modprobe " + module + "'");
+                      "Build it (docs/kmod.md) and call 'modprobe " + line + "'");
 }
 
 Result<Fd> open_irq_device(const std::string& path, int flags) {

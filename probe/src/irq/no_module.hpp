@@ -11,8 +11,8 @@
 namespace howlate {
 
 // One sentence, with what to do where something can be done: this kernel has no modules, takes signed ones only, its headers
-// are not installed, or the module was not loaded.
-Error no_module(std::string_view name, const Root& root);
+// are not installed, or the module was not loaded. `parameters` are those that it is loaded with.
+Error no_module(std::string_view name, const Root& root, std::string_view parameters = {});
 // Its device, opened; otherwise an error with a remedy.
 Result<Fd> open_irq_device(const std::string& path, int flags);
 // The error about a module that refused to start.

@@ -13,6 +13,7 @@
 #include "cell/cell.hpp"
 #include "cell/choose.hpp"
 #include "core/text.hpp"
+#include "inject/injection.hpp"
 #include "job/single.hpp"
 #include "sys/elsewhere.hpp"
 #include "sys/random.hpp"
@@ -28,7 +29,11 @@ constexpr std::int64_t period_ns_max = 3'600'000'000'000;
 constexpr std::int64_t stagger_ns_max = 3'600'000'000'000;
 constexpr std::int64_t activations_max = 1'000'000'000'000;
 
-constexpr ParamSpec params[] = {
+const std::string inject_names = choices_of(injections());
+const std::string inject_help =
+    "for laboratories: make delays of known size, and record them. " + summaries_of(injections());
+
+const ParamSpec params[] = {
     {"timer", ParamType::text, "clock_nanosleep", "", "", "the way to sleep (howlate-probe list names them)"},
     {"period", ParamType::duration, "1ms", "ns", "", "distance between two releases, from 20us"},
     {"activations", ParamType::count, "", "1", "", "end after this many activations, warm-up included", false,
@@ -69,7 +74,20 @@ constexpr ParamSpec params[] = {
     {"occupy-all", ParamType::flag, "", "", "", "let a spinning timer take every CPU"},
     {"single", ParamType::flag, "", "", "",
      "in a guest of the lab: one release, at the instant that the host writes into the stopped machine"},
+    {"inject", ParamType::choice, "", "", inject_names, inject_help},
+    {"inject-size", ParamType::text, "20us-500us", "", "", "how long: a range, or one length for all"},
+    {"inject-every", ParamType::count, "4", "1", "", "one delay in so many releases"},
+    {"inject-seed", ParamType::count, "", "1", "",
+     "seed of their sizes and instants; by default a random one, which is recorded"},
 };
+
+std::vector<Need> needed_modules() {
+  std::vector<Need> modules;
+  for (const Injection* const one : injections())
+    if (!one->module.empty()) modules.push_back({one->module, "inject", one->name, one->module_parameters});
+  return modules;
+}
+const std::vector<Need> modules = needed_modules();
 
 constexpr ColumnSpec columns[] = {
     {"release", ColumnType::i64, "index of the release served"},
@@ -233,6 +251,28 @@ Result<const Timer*> choose_timer(const Params& in, const Threads& threads, Late
   return timer;
 }
 
+Status fill_inject(Params& in, CellPlan& plan) {
+  if (!in.is_set("inject")) {
+    for (const std::string_view name : {"inject-size", "inject-every", "inject-seed"})
+      if (in.given(name))
+        return usage_error("--" + std::string(name) + " is about --inject, which is not given",
+                           "Give --inject KIND too");
+    return {};
+  }
+  const auto kind = find_injection(in.text("inject"));
+  if (!kind) return kind.error();
+  const auto sizes = parse_inject_sizes(in.text("inject-size"));
+  if (!sizes) return sizes.error();
+  if (in.integer("inject-every") < 1) return usage_error("--inject-every must be 1 or more");
+  if (in.flag("single")) return usage_error("--single measures one release, and --inject needs several");
+  const std::int64_t seed = in.is_set("inject-seed") ? in.integer("inject-seed") : random_seed();
+  in.put("inject-seed", std::to_string(seed));
+  plan.inject = InjectWish{
+      *kind,
+      {.sizes = *sizes, .every = in.integer("inject-every"), .seed = static_cast<std::uint64_t>(seed)}};
+  return {};
+}
+
 void fill_schedule(Params& in, const Timer& timer, CellPlan& plan) {
   plan.schedule.period_ns = in.integer("period");
   plan.schedule.dither = in.flag("dither");
@@ -290,6 +330,7 @@ Result<ExitCode> run(Cell& cell) {
 
   CellPlan plan;
   fill_schedule(in, **timer, plan);
+  if (const Status inject = fill_inject(in, plan); !inject) return inject.error();
   for (std::size_t i = 0; i < threads->cpus.size(); ++i)
     plan.lanes.push_back(make_lane(in, **timer, *late_policy, *threads, i));
   plan.threshold_ns = or_zero(in, "threshold");
@@ -326,6 +367,7 @@ const Test test_cyclic = {
         "it the test measures as other",
     .run = run,
     .example = "howlate-probe cyclic --period 250us --activations 100000 --dither --load cpu:50",
+    .modules = modules,
     .turn_ns = turn_ns,
 };
 

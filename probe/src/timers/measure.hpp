@@ -57,6 +57,7 @@ template <class Sleep>
 [[gnu::cold, gnu::noinline]] bool work_off(LoopContext& loop, Sleep& sleep, const Sample& sample,
                                            bool warm_up) {
   if (!warm_up) mark_threshold(loop, sample);
+  if (loop.on_work != nullptr) loop.on_work(loop.on_work_context, sample);
   constexpr std::int64_t piece = std::int64_t{1} << 20U;
   for (std::int64_t left = loop.work_iterations; left > 0; left -= piece) {
     sleep.work(left < piece ? left : piece);

@@ -26,6 +26,9 @@ enum class StopReason { activations, duration, stopped, threshold, failed };
 // activation's work, so that the sample has no response then.
 using OnThreshold = void (*)(void* context, const Sample& sample);
 
+// Called at the beginning of each activation's work, after its time stamp.
+using OnWork = void (*)(void* context, const Sample& sample);
+
 // A way to sleep may also be asked for sleeps that follow no schedule: each is planned from the clock, just before it begins, and what
 // counts is how long after the planned instant it is over. (Only where LoopContext::delays is set; the loop of the activations does
 // not look at it.)
@@ -52,6 +55,8 @@ struct LoopContext {
   const std::atomic<bool>* stop =
       nullptr;  // never null; set, then the thread is kicked with kick_signal() until it ends
   std::int64_t work_iterations = 0;  // calibrated work of each activation; 0 = none
+  OnWork on_work = nullptr;          // only where there is work
+  void* on_work_context = nullptr;
   std::int64_t threshold_ns = INT64_MAX;
   bool stop_at_threshold = false;
   OnThreshold on_threshold = nullptr;

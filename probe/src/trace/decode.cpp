@@ -137,6 +137,27 @@ class Decoder {
   std::optional<TraceField> type_, flags_, preempt_, pid_;
 };
 
+// How a task that was stopped went to sleep stands long before its release: the stretch begins as far back as pages were kept
+// without a gap between them.
+void look_back(Case& one, const TraceWatch& watch) {
+  const auto& cpus = watch.spec().cpus[static_cast<std::size_t>(one.thread)];
+  if (cpus.size() != 1) return;  // another CPU's pages may begin later
+  const auto& pages = watch.store().pages();
+  const auto find = [&](auto is_it) {
+    return std::find_if(pages.begin(), pages.end(),
+                        [&](const KeptPage& page) { return page.cpu == cpus.front() && is_it(page); });
+  };
+  const std::int64_t least_ns = std::max(one.from_ns - TraceWatch::look_back_ns, watch.spec().begun_ns);
+  auto page = find([&](const KeptPage& each) {
+    return (each.after_loss ? each.first_ns : each.gap_ns) <= one.from_ns && one.from_ns <= each.last_ns;
+  });
+  while (page != pages.end() && one.from_ns > least_ns) {
+    one.from_ns = std::max(std::min(one.from_ns, page->first_ns), least_ns);
+    if (page->after_loss) return;
+    page = find([end_ns = page->gap_ns](const KeptPage& each) { return each.last_ns == end_ns; });
+  }
+}
+
 // What was kept of a case's stretch: from the end of the last loss before its release on, and nothing where pages lacked.
 void settle(Case& one, const TraceWatch& watch) {
   for (const KeptPage& page : watch.store().pages()) {
@@ -152,6 +173,7 @@ void settle(Case& one, const TraceWatch& watch) {
     }
   }
   one.from_ns = std::max(one.from_ns, watch.spec().begun_ns);
+  if (one.state == 0) look_back(one, watch);
   if ((one.state & case_nothing_kept) != 0) one.from_ns = one.to_ns + 1;
 }
 

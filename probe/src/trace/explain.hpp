@@ -49,7 +49,8 @@ class Explain {
   // Reads the rest, gives the tracing back and writes both tables. Call it after stop() and the recorder's end.
   void finish(Sink& sink, std::uint16_t first_table, std::int64_t t0_ns);
 
-  void write_in_force(JsonWriter& json) const;                       // the value of in_force.trace
+  void write_in_force(JsonWriter& json) const;  // the value of in_force.trace
+  static constexpr std::size_t tables = 2;
   static void write_tables(JsonWriter& json, std::size_t first_id);  // trace_cases, trace_events
   [[nodiscard]] std::string trailer_json() const;
   [[nodiscard]] std::string summary() const;  // a line for people

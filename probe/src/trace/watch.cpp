@@ -74,12 +74,18 @@ bool TraceWatch::read_page(int cpu) {
 }
 
 void TraceWatch::keep(const KeptPage& page, std::size_t thread) {
-  if (page.last_ns < wanted_from_ns_) return;
+  if (page.last_ns < wanted_from_ns_ - look_back_ns) return;
   const auto wants = [&](const Case& one) {
     return !one.read && one.overlaps(page.begin_ns(), page.last_ns);
   };
   auto& cases = cases_.of(thread);
-  if (std::none_of(cases.begin(), cases.end(), wants)) return;
+  if (std::none_of(cases.begin(), cases.end(), wants)) {
+    const bool near = std::any_of(cases.begin(), cases.end(), [&](const Case& one) {
+      return !one.read && one.from_ns - look_back_ns <= page.last_ns && page.last_ns < one.from_ns;
+    });
+    if (near) static_cast<void>(store_.keep(page));  // the first to go where room lacks
+    return;
+  }
   if (store_.keep(page)) return;
   store_.drop_unless([this](const KeptPage& kept) { return needed(kept); });
   if (store_.keep(page)) return;

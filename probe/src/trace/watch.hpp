@@ -29,6 +29,8 @@ class TraceWatch {
   // So long after the end of its stretch a case's pages are read: the ring's last page, which the kernel still writes, is
   // copied event by event, with interrupts off.
   static constexpr std::int64_t settle_ns = 10'000'000;
+  // So far before a case's stretch pages are kept too, as long as there is room.
+  static constexpr std::int64_t look_back_ns = 2'000'000;
 
   TraceWatch(const WatchSpec& spec, TracePages& source, TouchedPages memory);
 
@@ -45,7 +47,7 @@ class TraceWatch {
   [[nodiscard]] const PageStore& store() const { return store_; }
   [[nodiscard]] const WatchSpec& spec() const { return spec_; }
   [[nodiscard]] std::int64_t pages_read() const { return pages_read_; }
-  [[nodiscard]] std::int64_t reading_ns() const { return reading_ns_; }      // of all of them
+  [[nodiscard]] std::int64_t reading_ns() const { return reading_ns_; }    // of all of them
   [[nodiscard]] std::int64_t page_ns_max() const { return page_ns_max_; }  // the longest
 
   // Whether the trace of this CPU is the thread's.

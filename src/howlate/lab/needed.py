@@ -13,6 +13,7 @@ from howlate.lab.build_module import build_module
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label
 from howlate.lab.modules import modinfo, normal
+from howlate.model.capabilities import Need
 from howlate.places import SHARE
 
 KMOD = SHARE / "kmod"
@@ -32,22 +33,23 @@ class GuestModules:
 
 
 def needed(
-    modules: Sequence[str],
+    modules: Sequence[Need],
     label: Label,
     kernel: Kernel,
     archive: Archive,
     cache: Path,
     say: Say,
 ) -> GuestModules:
-    """The modules with these names, in order, and messages about those that this kernel cannot have."""
+    """These modules, in order, and messages about those that this kernel cannot have."""
     files: dict[str, bytes] = {}
     lines: dict[tuple[str, ...], None] = {}
     absent: list[str] = []
-    for name in modules:
+    for need in modules:
         try:
-            for path in _files_of(name, label, kernel, archive, cache, say):
+            for path in _files_of(need.name, label, kernel, archive, cache, say):
                 files[f"{initramfs.MODULES}/{path.name}"] = path.read_bytes()
-                lines["module", path.stem] = None
+                own = need.parameters.split() if path.stem == need.name else []
+                lines["module", path.stem, *own] = None
         except (NotPossibleError, TargetError) as problem:
             absent.append(problem.message)
     return GuestModules(files, tuple(lines), tuple(absent))

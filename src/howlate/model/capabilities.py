@@ -54,9 +54,9 @@ class TestKind:
     devices: tuple[Need, ...] = ()
     """Devices of a virtual machine, by QEMU's names."""
 
-    def used(self, needs: tuple[Need, ...], parameters: Mapping[str, object]) -> tuple[str, ...]:
-        """The names of the needs that these options use."""
-        return tuple(need.name for need in _used(self.params, needs, parameters))
+    def used(self, needs: tuple[Need, ...], parameters: Mapping[str, object]) -> tuple[Need, ...]:
+        """The needs that these options use."""
+        return _used(self.params, needs, parameters)
 
     @property
     def counts(self) -> dict[str, str]:
@@ -110,6 +110,18 @@ class KnobKind:
 
 
 @dataclass(frozen=True)
+class InjectionKind:
+    """A delay that is made on purpose (`cyclic --inject`)."""
+
+    name: str
+    summary: str
+    module: str
+    """The module that makes it; "" if the probe does."""
+    available: bool
+    reason: str
+
+
+@dataclass(frozen=True)
 class Capabilities:
     """Everything that the probe there can do."""
 
@@ -121,6 +133,7 @@ class Capabilities:
     common: tuple[Parameter, ...]
     load_common: tuple[Parameter, ...] = ()
     """Options of every load."""
+    injections: tuple[InjectionKind, ...] = ()
 
     def takes(self, test: str, name: str) -> bool:
         """Whether the test of that name exists and has such an option."""
@@ -139,6 +152,7 @@ class Capabilities:
             tuple(_knob(t) for t in table.tables("knobs")),
             _params(table, "common"),
             _params(table, "load_common"),
+            tuple(_injection(t) for t in table.tables("injections")),
         )
 
 
@@ -203,6 +217,16 @@ def _load(table: Table) -> LoadKind:
         _needs(table, "config"),
         _needs(table, "devices"),
         _needs(table, "disks"),
+    )
+
+
+def _injection(table: Table) -> InjectionKind:
+    return InjectionKind(
+        table.text("name"),
+        table.text("summary", ""),
+        table.text("module", ""),
+        table.boolean("available", True),
+        table.text("reason", ""),
     )
 
 

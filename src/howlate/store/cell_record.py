@@ -30,6 +30,8 @@ UNKNOWN_SCHEMA = rule(
 NOT_A_TIME = rule("store.not-a-time", "its {name} is not a time: {reason}")
 
 REALTIME = ("fifo", "rr", "deadline")
+PAGE_FAULTS = "page-faults"
+"""The delays that are page faults of the measuring thread itself."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,7 @@ class CellFile:
             switched_by_design=self.header.boolean("switched_by_design", False),
             realtime=self._policy().startswith(REALTIME),
             pinned=all(entry.integer("cpu") >= 0 for entry in self.table.tables("accounting")),
+            faults_by_design=self.header.table("in_force").table("inject").text("kind", "") == PAGE_FAULTS,
             memory_lock=self.header.table("in_force").text("memory_lock", ""),
             steal_ns=self.trailer.integer("steal_ns", 0),
             smi_count=self._smi(),

@@ -39,7 +39,7 @@ from howlate.lab.watch import Limits
 from howlate.lab.window import ROOM
 from howlate.model.activation import Activation, Activations
 from howlate.model.answer import Answer, Command
-from howlate.model.capabilities import Capabilities, LoadKind, TestKind
+from howlate.model.capabilities import Capabilities, LoadKind, Need, TestKind
 from howlate.model.decode import parse_json
 from howlate.model.facts import parse_cpus, unpacked
 from howlate.model.plan import Cell
@@ -135,7 +135,7 @@ class LabTarget:
         self._loads: dict[str, tuple[tuple[str, ...], ...]] = {}
         """By kernel, the lines that load the modules of these folders."""
         self._tests: dict[str, dict[str, TestKind]] = {}
-        self._needed: dict[tuple[str, tuple[str, ...], tuple[str, ...]], tuple[Bench, GuestModules]] = {}
+        self._needed: dict[tuple[str, tuple[Need, ...], tuple[str, ...]], tuple[Bench, GuestModules]] = {}
         self._labels: dict[str, Label] = {str(label): label for label in labels}
         for arch in sorted({label.arch for label in self._labels.values()}):
             self._make_ready(arch)  # before anything is fetched
@@ -324,16 +324,16 @@ class LabTarget:
         if cell.machine not in self._tests:
             self.capabilities(cell.machine)
         test = self._tests[cell.machine].get(cell.test)
-        names = test.used(test.modules, cell.parameters) if test else ()
+        modules = test.used(test.modules, cell.parameters) if test else ()
         devices = _devices(bench, test, cell)
-        if not names and not devices:
+        if not modules and not devices:
             return bench, GuestModules()
         with self._hold:
             if self._stopped.is_set():
                 raise KeyboardInterrupt
-            key = (cell.machine, names, devices)
+            key = (cell.machine, modules, devices)
             if key not in self._needed:
-                found = needed(names, bench.label, bench.kernel, self._archive, self._cache, self._say)
+                found = needed(modules, bench.label, bench.kernel, self._archive, self._cache, self._say)
                 extra = {**bench.extra, **found.files}
                 self._needed[key] = (replace(_with_devices(bench, devices), extra=extra), found)
             return self._needed[key]
@@ -384,7 +384,7 @@ def _loads(cell: Cell) -> tuple[str, ...]:
 def _devices(bench: Bench, test: TestKind | None, cell: Cell) -> tuple[str, ...]:
     """Devices that the guest of a cell has beside those of every guest."""
     own = test.used(test.devices, cell.parameters) if test else ()
-    return tuple(dict.fromkeys((*own, *bench.devices_for(_loads(cell)))))
+    return tuple(dict.fromkeys((*(need.name for need in own), *bench.devices_for(_loads(cell)))))
 
 
 def _with_devices(bench: Bench, devices: tuple[str, ...]) -> Bench:

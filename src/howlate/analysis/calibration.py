@@ -1,0 +1,319 @@
+"""Whether the causes of late samples are named rightly: delays of known kind and size against what the explanations
+of the same samples say. Pure (docs/calibrate.md)."""
+
+from __future__ import annotations
+
+import bisect
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from types import MappingProxyType
+
+from howlate.analysis.cause import ORDINARY, Cause, ExplainedCase
+from howlate.model.injected import InjectedCell, MadeDelay, Window
+from howlate.model.trace import NOTHING_KEPT
+
+EXPECTED: Mapping[str, frozenset[Cause]] = MappingProxyType(
+    {
+        "irqs-off": frozenset({Cause.IRQ_LATE}),
+        "preempt-off": frozenset({Cause.NOT_PREEMPTIBLE}),
+        "hard-irq": frozenset({Cause.IRQ}),
+        "softirq": frozenset({Cause.SOFTIRQ}),
+        "ipi-storm": frozenset({Cause.IPI}),
+        "kernel-thread": frozenset({Cause.HIGHER_TASK}),
+        "memory-pressure": frozenset({Cause.NOT_PREEMPTIBLE}),
+        "fifo-task": frozenset({Cause.HIGHER_TASK}),
+        "lock": frozenset({Cause.BLOCKED}),
+        "page-faults": frozenset({Cause.PAGE_FAULT}),
+        "stopped": frozenset({Cause.STOPPED}),
+    }
+)
+"""By kind of delay, the causes that name it rightly."""
+
+INTERRUPTING = frozenset({Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI, Cause.NMI})
+"""Causes of what may come first in a delay: interrupts in it."""
+BY_ITSELF = frozenset({Cause.BLOCKED, Cause.STOPPED})
+"""The task goes into these by a system call of its own. While it is on its way it has the CPU, and that belongs to
+the delay."""
+SIZE_LIMIT_NS = 1_000
+"""So much may a delay's size be wrong, and by the test's own spread, and on several CPUs by a round of turns."""
+RIGHT_LIMIT = 0.99
+"""The least share of delays whose cause is named rightly."""
+HOLDS_LIMIT = 0.01
+"""Below this share of delays that hold the task to their end, a kind does not delay here."""
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """What the same samples look like without a delay."""
+
+    samples: int
+    median_ns: int
+    threshold_ns: int
+    """A sample above it is late."""
+    spread_ns: int
+    invented: tuple[tuple[Cause, int], ...] = ()
+    """Causes that were named as the largest of samples that were late for no known reason, and how often."""
+
+    @property
+    def keeps_limits(self) -> bool:
+        return not self.invented
+
+
+@dataclass(frozen=True)
+class KindResult:
+    """What became of the delays of one kind on one kernel."""
+
+    kernel: str
+    kind: str
+    injected: int
+    unwanted: int = 0
+    """Could not be made as wanted; they are in none of the counts below."""
+    away: int = 0
+    """Were in no sample's window."""
+    passed: int = 0
+    """In a window, but the task had its time stamp before they ended."""
+    short: int = 0
+    """In a window, and yet the sample is not late."""
+    found: int = 0
+    """Hits that the explanation shows as something out of the ordinary."""
+    lost: int = 0
+    """Hits whose sample was not kept."""
+    unseen: int = 0
+    """Hits whose sample was kept, and shows nothing out of the ordinary there."""
+    right: int = 0
+    """Of the found ones, those with the right cause."""
+    wrong: tuple[tuple[Cause, int], ...] = ()
+    errors_ns: tuple[int, ...] = field(default=(), repr=False)
+    """By how much the found parts differ from the delays, of those with the right cause that were going on at the
+    release. (What carries a delay that begins later was woken in the same window, which is no part of the delay.)"""
+    size_limit_ns: int = SIZE_LIMIT_NS
+    passed_ns_max: int = 0
+    """The largest latency of a sample in whose window a delay went on."""
+    besides: tuple[tuple[Cause, int], ...] = ()
+    """The largest causes of late samples that no delay met."""
+
+    @property
+    def hit(self) -> int:
+        """Delays that made a sample late."""
+        return self.found + self.lost + self.unseen
+
+    @property
+    def delays_here(self) -> bool:
+        """Whether the task has to wait for such a delay on this kernel."""
+        met = self.hit + self.passed
+        return met == 0 or self.hit >= HOLDS_LIMIT * met
+
+    @property
+    def error_ns_median(self) -> int:
+        return round(statistics.median(self.errors_ns)) if self.errors_ns else 0
+
+    @property
+    def error_ns_max(self) -> int:
+        return max(self.errors_ns, default=0)
+
+    @property
+    def keeps_limits(self) -> bool:
+        """Everything found, sizes within the limit, and the causes right."""
+        if self.injected == self.unwanted:
+            return False
+        if not self.delays_here:
+            return True
+        return (
+            self.hit > 0
+            and self.found == self.hit
+            and self.error_ns_max <= self.size_limit_ns
+            and self.right >= RIGHT_LIMIT * self.found
+        )
+
+
+def undisturbed(cell: InjectedCell, cases: Sequence[ExplainedCase], is_virtual: bool) -> Undisturbed:
+    """Of a cell without delays. In virtual time every sample counts; a real machine has late ones of its own."""
+    latencies = sorted(window.latency_ns for window in cell.windows)
+    last = len(latencies) - 1
+    top_ns = latencies[last] if is_virtual else latencies[round(0.99 * last)]
+    found = Counter(
+        case.largest.cause
+        for case in cases
+        if case.case.latency_ns > 2 * latencies[last // 2] and case.largest.cause not in ORDINARY
+    )
+    return Undisturbed(
+        len(latencies),
+        latencies[last // 2],
+        top_ns,
+        top_ns - latencies[0],
+        tuple(found.most_common()) if is_virtual else (),
+    )
+
+
+def judged(
+    cell: InjectedCell,
+    cases: Sequence[ExplainedCase],
+    calm: Undisturbed,
+    above_ns: int = 0,
+    round_ns: int = 0,
+) -> KindResult:
+    """The delays of one cell. `above_ns`: what is later was kept. `round_ns`: on several virtual CPUs, a round of
+    their turns."""
+    late_ns = max(above_ns, calm.threshold_ns)
+    met = _Met(cell)
+    explained = {(case.case.thread, case.case.release): case for case in cases}
+    counts: Counter[str] = Counter()
+    wrong: Counter[Cause] = Counter()
+    errors: list[int] = []
+    passed_ns_max = 0
+    for delay in cell.delays:
+        if not delay.is_as_wanted:
+            counts["unwanted"] += 1
+            continue
+        window = met.window_of(delay)
+        if window is None:
+            counts["away"] += 1
+        elif delay.end_ns > window.stamp_ns:
+            counts["passed"] += 1
+            passed_ns_max = max(passed_ns_max, window.latency_ns)
+        elif window.latency_ns <= late_ns:
+            counts["short"] += 1
+        else:
+            case = explained.get((window.thread, window.release))
+            outcome, cause, error_ns = _compared(cell.kind, case, window, delay)
+            counts[outcome] += 1
+            if outcome == "right" and delay.begin_ns <= window.release_ns:
+                errors.append(error_ns)
+            elif outcome == "wrong" and cause is not None:
+                wrong[cause] += 1
+    return KindResult(
+        cell.kernel,
+        cell.kind,
+        len(cell.delays),
+        counts["unwanted"],
+        counts["away"],
+        counts["passed"],
+        counts["short"],
+        counts["right"] + counts["wrong"],
+        counts["lost"],
+        counts["unseen"],
+        counts["right"],
+        tuple(wrong.most_common()),
+        tuple(errors),
+        SIZE_LIMIT_NS + calm.spread_ns + round_ns,
+        passed_ns_max,
+        tuple(_besides(cases, met, late_ns).most_common()),
+    )
+
+
+class _Met:
+    """Which delays and windows overlap."""
+
+    def __init__(self, cell: InjectedCell) -> None:
+        self._windows: dict[int, list[Window]] = {}
+        for window in cell.windows:
+            self._windows.setdefault(window.cpu, []).append(window)
+        for windows in self._windows.values():
+            windows.sort(key=lambda window: window.release_ns)
+        self._releases = {
+            cpu: [window.release_ns for window in windows] for cpu, windows in self._windows.items()
+        }
+        self._delays: dict[tuple[int, int], list[MadeDelay]] = {}
+        for delay in cell.delays:
+            for window in self._overlapping(delay):
+                self._delays.setdefault((window.thread, window.release), []).append(delay)
+
+    def _overlapping(self, delay: MadeDelay) -> Iterator[Window]:
+        windows = self._windows.get(delay.cpu, [])
+        at = bisect.bisect_left(self._releases.get(delay.cpu, []), delay.end_ns)
+        while at > 0 and windows[at - 1].stamp_ns > delay.begin_ns:
+            at -= 1
+            yield windows[at]
+
+    def window_of(self, delay: MadeDelay) -> Window | None:
+        """That with most of it."""
+        return max(self._overlapping(delay), key=lambda window: window.overlap_ns(delay), default=None)
+
+    def delays_in(self, thread: int, release: int) -> Sequence[MadeDelay]:
+        return self._delays.get((thread, release), ())
+
+
+def _compared(
+    kind: str, case: ExplainedCase | None, window: Window, delay: MadeDelay
+) -> tuple[str, Cause | None, int]:
+    """What the explanation makes of a hit: the outcome, the cause it names, by how much the size is wrong."""
+    if case is None or case.case.state & NOTHING_KEPT:
+        return "lost", None, 0
+    overlap_ns = window.overlap_ns(delay)
+    from_ns = max(delay.begin_ns, window.release_ns) - window.release_ns
+    to_ns = from_ns + overlap_ns
+    expected = EXPECTED.get(kind, frozenset())
+    stretches = _with_ways_in(list(_stretches(case)), expected)
+    named: Counter[Cause] = Counter()
+    for each in stretches:
+        if each.cause not in ORDINARY:
+            named[each.cause] += max(0, min(each.to_ns, to_ns) - max(each.from_ns, from_ns))
+    if 2 * named.total() < overlap_ns:
+        return "unseen", None, 0
+    cause = max(named, key=lambda each: named[each])
+    if cause not in expected:
+        return "wrong", cause, 0
+    return "right", cause, abs(_shown_ns(stretches, expected, from_ns, to_ns) - overlap_ns)
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """A part with the cost of recording that was taken out of it, which follows it."""
+
+    cause: Cause
+    from_ns: int
+    to_ns: int
+
+
+def _stretches(case: ExplainedCase) -> Iterator[_Stretch]:
+    pending: _Stretch | None = None
+    for part in case.parts:
+        to_ns = part.from_ns + part.ns
+        if part.cause is Cause.OWN_COST and pending is not None:
+            pending = _Stretch(pending.cause, pending.from_ns, to_ns)
+            continue
+        if pending is not None:
+            yield pending
+        pending = _Stretch(part.cause, part.from_ns, to_ns)
+    if pending is not None:
+        yield pending
+
+
+def _with_ways_in(stretches: Sequence[_Stretch], expected: frozenset[Cause]) -> list[_Stretch]:
+    """The stretches, the task's own way into a delay being named as the delay."""
+    return [
+        replace(each, cause=following.cause)
+        if each.cause is Cause.OWN_LATE and following is not None and following.cause in expected & BY_ITSELF
+        else each
+        for each, following in zip_longest(stretches, stretches[1:])
+    ]
+
+
+def _shown_ns(stretches: Sequence[_Stretch], expected: frozenset[Cause], from_ns: int, to_ns: int) -> int:
+    """From the first stretch with an expected cause to the end of the last. What interrupted the delay meanwhile is
+    part of it, the task's own timer among it."""
+    met = [
+        number
+        for number, each in enumerate(stretches)
+        if each.cause in expected and each.from_ns < to_ns and each.to_ns > from_ns
+    ]
+    first = met[0]
+    begin_ns = stretches[first].from_ns
+    while first > 0 and stretches[first - 1].cause in INTERRUPTING and begin_ns > from_ns:
+        first -= 1
+        begin_ns = max(stretches[first].from_ns, from_ns)
+    return stretches[met[-1]].to_ns - begin_ns
+
+
+def _besides(cases: Sequence[ExplainedCase], met: _Met, late_ns: int) -> Counter[Cause]:
+    """Of late samples that no delay met."""
+    return Counter(
+        case.largest.cause
+        for case in cases
+        if case.case.latency_ns > late_ns
+        and not met.delays_in(case.case.thread, case.case.release)
+        and case.largest.cause not in ORDINARY
+    )

@@ -1,0 +1,181 @@
+"""Measures delays of known kind and size, and judges what the explanations make of them (docs/calibrate.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from howlate.analysis.calibration import EXPECTED, KindResult, Undisturbed, judged, undisturbed
+from howlate.analysis.explained_cells import ExplainedCell, explained_cells
+from howlate.errors import ExitCode, NotPossibleError, UsageError
+from howlate.execute import Failure, Tally
+from howlate.model.decode import suggestion
+from howlate.model.facts import Facts
+from howlate.model.guest_cpus import GuestCpus
+from howlate.model.injected import InjectedCell
+from howlate.model.loaded import RunContent
+from howlate.model.settings import Settings
+from howlate.model.study import PART
+from howlate.model.units import parse_duration_ns
+from howlate.plan.calibration import ABOVE, INJECTED, calibration_study
+from howlate.prepare import NO_SETTINGS, Asked, Prepared
+from howlate.words.statement import Statement, rule
+
+MOST_DELAYS = 2_000
+"""Of one kind; so many late samples are kept."""
+FEWEST_DELAYS = 10
+UNKNOWN_KIND = rule("calibrate.unknown-kind", '"{kind}" is not a kind of delay', remedy="{hint}")
+COUNT_RANGE = rule(
+    "calibrate.count-range",
+    "--count must be between {fewest} and {most}, not {count}",
+    remedy="leave it out for 1000",
+)
+ABOVE_RANGE = rule(
+    "calibrate.above-range",
+    "--above must be a time from 1us to 1ms, not {above}",
+    remedy="write --above 20us",
+)
+NOTHING_TO_INJECT = rule(
+    "calibrate.nothing-to-inject",
+    "no delay can be made and explained here: {reasons:items}",
+    remedy="run it as root, or in the lab: `howlate calibrate --kernels 6.1-rt`",
+)
+OF_A_CPU = "20us"
+"""In virtual time: above the latency of an idle guest with one CPU, and at most the size of the least delay."""
+ON_A_MACHINE = "100us"
+
+
+@dataclass(frozen=True)
+class CalibrationAsked:
+    """The request."""
+
+    kinds: tuple[str, ...] = ()
+    """Empty: all of them."""
+    count: int = 1000
+    above: str = ""
+    """"": by the target."""
+    seed: int = 1
+    events: str = "all"
+    """Which of the kernel's events are recorded."""
+    settings: Settings = NO_SETTINGS
+
+    def check(self) -> None:
+        """UsageError for what no machine could do."""
+        for kind in self.kinds:
+            if kind not in EXPECTED:
+                raise UsageError(UNKNOWN_KIND(kind=kind, hint=suggestion(kind, EXPECTED)))
+        if not FEWEST_DELAYS <= self.count <= MOST_DELAYS:
+            raise UsageError(COUNT_RANGE(fewest=FEWEST_DELAYS, most=MOST_DELAYS, count=self.count))
+        try:
+            is_above = not self.above or 1_000 <= parse_duration_ns(self.above) <= 1_000_000
+        except ValueError:
+            is_above = False
+        if not is_above:
+            raise UsageError(ABOVE_RANGE(above=self.above))
+
+    def asked(self, cpus: int) -> Asked:
+        """The study. `cpus`: of a guest in virtual time; 0 on a machine."""
+        self.check()
+        usual = f"{int(OF_A_CPU.removesuffix('us')) * cpus}us" if cpus else ON_A_MACHINE
+        study = calibration_study(
+            self.kinds or tuple(EXPECTED), self.count, self.above or usual, self.seed, self.events
+        )
+        return Asked(study, seeds=1 if cpus else 0, command="calibrate", settings=self.settings)
+
+
+def check_possible(prepared: Prepared) -> None:
+    """NotPossibleError if no kind can be made; before a folder is made for it."""
+    delayed = [cell for cell in prepared.run.plan.cells if cell.labels.get(PART) == INJECTED]
+    if all(cell.impossible for cell in delayed):
+        reasons = dict.fromkeys(cell.impossible.rstrip(".") for cell in delayed)
+        raise NotPossibleError(NOTHING_TO_INJECT(reasons=tuple(map(Statement.verbatim, reasons))))
+
+
+@dataclass(frozen=True)
+class KernelCalibration:
+    """What was found on one kernel."""
+
+    kernel: str
+    calm: Undisturbed
+    results: tuple[KindResult, ...]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A whole calibration."""
+
+    path: Path
+    kernels: tuple[KernelCalibration, ...]
+    impossible: tuple[Failure, ...]
+    """Kinds that cannot be made here."""
+    broken: tuple[Failure, ...] = ()
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """0: all limits are kept; 1: not; 3: nothing could be injected; 4: a cell broke."""
+        if self.broken:
+            return ExitCode.BROKEN
+        if not any(kernel.results for kernel in self.kernels):
+            return ExitCode.NOT_POSSIBLE
+        kept = all(
+            kernel.calm.keeps_limits and all(result.keeps_limits for result in kernel.results)
+            for kernel in self.kernels
+        )
+        return ExitCode.DONE if kept else ExitCode.FAILED
+
+
+def calibration_of(path: Path, tally: Tally) -> Calibration:
+    """Judges a run of the study."""
+    from howlate.store.injections import injected_cell
+    from howlate.store.loaded import load_run
+    from howlate.store.run_folder import RunFolder
+
+    content = load_run(path)
+    folder = RunFolder.at(path)
+    explained = {cell.id: cell for cell in explained_cells(content)}
+    cells = [
+        injected_cell(folder.files(cell.summary.id), cell.summary)
+        for cell in content.cells
+        if cell.summary.id in explained
+    ]
+    kernels = tuple(
+        _of_kernel(kernel, [cell for cell in cells if cell.kernel == kernel], explained, content)
+        for kernel in dict.fromkeys(cell.kernel for cell in cells if not cell.kind)
+    )
+    impossible = [f for f in tally.failures if f.exit_code is ExitCode.NOT_POSSIBLE]
+    broken = [f for f in tally.failures if f.exit_code is not ExitCode.NOT_POSSIBLE]
+    return Calibration(path, kernels, tuple(impossible), tuple(broken))
+
+
+def _of_kernel(
+    kernel: str, cells: Sequence[InjectedCell], explained: dict[str, ExplainedCell], content: RunContent
+) -> KernelCalibration:
+    calm_cell = next(cell for cell in cells if not cell.kind)
+    calm = undisturbed(calm_cell, explained[calm_cell.id].cases, content.run.virtual)
+    round_ns = _round_ns(content, kernel)
+    return KernelCalibration(
+        kernel,
+        calm,
+        tuple(
+            judged(cell, explained[cell.id].cases, calm, _above_ns(content, cell.id), round_ns)
+            for cell in cells
+            if cell.kind
+        ),
+    )
+
+
+def _round_ns(content: RunContent, kernel: str) -> int:
+    """A round of turns of a guest's CPUs."""
+    captured = content.run.machines.get(kernel)
+    if not content.run.virtual or captured is None:
+        return 0
+    guest = GuestCpus.of_facts(Facts.from_json(dict(captured)).values)
+    return guest.cpus * guest.turn_ns
+
+
+def _above_ns(content: RunContent, cell_id: str) -> int:
+    """From when on a cell's samples were kept."""
+    cell = next(cell for cell in content.cells if cell.summary.id == cell_id)
+    parameters = cell.header.get("parameters")
+    return parse_duration_ns(str(parameters.get(ABOVE, "0ns"))) if isinstance(parameters, dict) else 0

@@ -1,0 +1,53 @@
+"""The study of `howlate calibrate`: delays of each kind while a task is measured and explained, and the same
+without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from howlate.model.study import Order, Part, Study, Value
+
+CALIBRATE = "calibrate"
+UNDISTURBED, INJECTED = "undisturbed", "injected"
+"""Its parts."""
+KIND, ABOVE = "inject", "explain-above"
+EVERY = 3
+"""Releases for one delay."""
+WARM_UP = 30
+UNDISTURBED_RANGE = 1000, 2000
+"""The least and the most samples without a delay; all of them are explained."""
+LEAST_ABOVE = "1us"
+
+
+def calibration_study(kinds: Sequence[str], count: int, above: str, seed: int, events: str) -> Study:
+    """`count` delays of each kind; what is late by more than `above` is explained. A release that passes while the
+    task is delayed is served late (`backlog`), so that the delay is in a sample."""
+    settings: dict[str, Value] = {
+        "policy": "fifo:80",
+        "period": "1ms",
+        "dither": True,
+        "late-policy": "backlog",
+        "warm-up": str(WARM_UP),
+        "explain": True,
+        "explain-events": events,
+        "explain-worst": "0",
+    }
+    least, most = UNDISTURBED_RANGE
+    calm = {**settings, "activations": str(WARM_UP + min(max(least, count), most)), ABOVE: LEAST_ABOVE}
+    delayed = {
+        **settings,
+        "activations": str(WARM_UP + count * EVERY + 1),
+        ABOVE: above,
+        "inject-every": str(EVERY),
+        "inject-seed": str(seed),
+    }
+    return Study(
+        CALIBRATE,
+        "Delays of known size",
+        "Are delays of known kind and size found, measured and named rightly?",
+        parts=(
+            Part(UNDISTURBED, "Without a delay", "cyclic", calm),
+            Part(INJECTED, "With delays", "cyclic", delayed, {KIND: tuple(kinds)}),
+        ),
+        order=Order(),
+    )

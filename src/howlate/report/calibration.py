@@ -1,0 +1,194 @@
+"""What a calibration found, as a document: a table of kernels and kinds, and the sentences that go with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from howlate.analysis.calibration import KindResult, Undisturbed
+from howlate.analysis.cause import Cause
+from howlate.charts.causes import NAMES
+from howlate.report.document import Document, Section, texts
+from howlate.report.sheet import Row, Sheet, labels, numbers, times
+from howlate.report.sheet import texts as column
+from howlate.report.why_parts import UNIT
+from howlate.words.language import _
+from howlate.words.say import Text, text_of
+from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.calibrate import Calibration, KernelCalibration
+
+CALM = rule(
+    "calibrate.calm",
+    "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; no cause "
+    "was invented.",
+)
+CALM_INVENTED = rule(
+    "calibrate.calm-invented",
+    "{kernel}, without a delay: of {samples:count} samples some were said to be late: {causes:items}.",
+)
+TIMES = rule("calibrate.times", "{cause} ({count} times)")
+NO_DELAY = rule(
+    "calibrate.no-delay",
+    "{kind} does not delay the task on {kernel}: {passed} delays went on when it was due, and it had its time stamp "
+    "before they ended, at most {worst_ns:time} after its release.",
+)
+WRONG = rule("calibrate.wrong", "{kind} on {kernel}: named otherwise: {causes:items}.")
+UNSEEN = rule(
+    "calibrate.unseen",
+    "{kind} on {kernel}: {count} late sample shows nothing out of the ordinary.",
+    "{kind} on {kernel}: {count} late samples show nothing out of the ordinary.",
+    by="count",
+)
+LOST = rule(
+    "calibrate.lost",
+    "{kind} on {kernel}: {count} late sample was not kept.",
+    "{kind} on {kernel}: {count} late samples were not kept.",
+    by="count",
+)
+TOO_LARGE = rule(
+    "calibrate.too-large",
+    "{kind} on {kernel}: a size is wrong by {error_ns:time}, more than {limit_ns:time} (1 us, the test's own spread, "
+    "and on several CPUs a round of turns).",
+)
+BESIDES = rule("calibrate.besides", "{kind} on {kernel}: late without a delay: {causes:items}.")
+NOT_HERE = rule("calibrate.not-here", "{what} cannot be made here: {reason}.")
+NONE_HIT = rule(
+    "calibrate.none-hit", "{kind} on {kernel}: no delay made a sample late, so nothing was tried."
+)
+
+
+def calibration_document(found: Calibration) -> Document:
+    """For the terminal."""
+    results = [result for kernel in found.kernels for result in kernel.results]
+    items = (
+        *((_sheet(results),) if results else ()),
+        *texts("notes", [text for kernel in found.kernels for text in _of_kernel(kernel)]),
+        *texts("cautions", list(_failures(found))),
+    )
+    return Document((Section("calibration", items, _("Delays of known size")),))
+
+
+def _sheet(results: Sequence[KindResult]) -> Sheet:
+    return Sheet(
+        "calibration",
+        _("Delays of known size; times in µs"),
+        (
+            labels("kernel", _("kernel"), [each.kernel for each in results]),
+            labels("kind", _("delay"), [each.kind for each in results]),
+            numbers("injected", _("injected"), [each.injected for each in results]),
+            numbers("hit", _("made late"), [each.hit for each in results]),
+            numbers("found", _("found"), [each.found for each in results]),
+            numbers("lost", _("lost"), [each.lost for each in results]),
+            times("error_median", _("size error, median"), [each.error_ns_median for each in results], UNIT),
+            times("error_max", _("largest"), [each.error_ns_max for each in results], UNIT),
+            numbers("right", _("cause right"), [each.right for each in results]),
+            column("outcome", _("outcome"), [outcome_text(each) for each in results], words=True),
+        ),
+        tuple(Row() for _each in results),
+        kind="calibration",
+    )
+
+
+def outcome_text(result: KindResult) -> str:
+    if not result.delays_here:
+        return _("does not delay here")
+    return _("kept") if result.keeps_limits else _("NOT KEPT")
+
+
+def _of_kernel(found: KernelCalibration) -> Iterator[Text]:
+    yield _calm_text(found.kernel, found.calm)
+    for result in found.results:
+        yield from _of_kind(result)
+
+
+def _calm_text(kernel: str, calm: Undisturbed) -> Text:
+    if calm.invented:
+        return CALM_INVENTED(kernel=kernel, samples=calm.samples, causes=_counted(calm.invented))
+    return CALM(kernel=kernel, samples=calm.samples, median_ns=calm.median_ns, spread_ns=calm.spread_ns)
+
+
+def _of_kind(result: KindResult) -> Iterator[Text]:
+    where = {"kind": result.kind, "kernel": result.kernel}
+    if not result.delays_here:
+        yield NO_DELAY(**where, passed=result.passed, worst_ns=result.passed_ns_max)
+        return
+    if result.hit == 0:
+        yield NONE_HIT(**where)
+    if result.lost:
+        yield LOST(**where, count=result.lost)
+    if result.unseen:
+        yield UNSEEN(**where, count=result.unseen)
+    if result.wrong:
+        yield WRONG(**where, causes=_counted(result.wrong))
+    if result.error_ns_max > result.size_limit_ns:
+        yield TOO_LARGE(**where, error_ns=result.error_ns_max, limit_ns=result.size_limit_ns)
+    if result.besides:
+        yield BESIDES(**where, causes=_counted(result.besides))
+
+
+def _counted(causes: Sequence[tuple[Cause, int]]) -> tuple[Text, ...]:
+    return tuple(TIMES(cause=text_of(NAMES[cause]), count=count) for cause, count in causes)
+
+
+def _failures(found: Calibration) -> Iterator[Text]:
+    for failure in (*found.impossible, *found.broken):
+        labels_of = failure.cell.labels
+        what = labels_of.get("inject", labels_of.get("part", failure.cell.id))
+        yield NOT_HERE(what=what, reason=failure.message.rstrip("."))
+
+
+def calibration_json(found: Calibration) -> dict[str, Any]:
+    """The content of `--json`."""
+    return {
+        "schema": 1,
+        "run": str(found.path),
+        "kept": int(found.exit_code) == 0,
+        "kernels": [_kernel_json(kernel) for kernel in found.kernels],
+        "impossible": [
+            {"inject": failure.cell.labels.get("inject", ""), **failure.to_json()}
+            for failure in found.impossible
+        ],
+        "failed": [{"id": failure.cell.id, **failure.to_json()} for failure in found.broken],
+    }
+
+
+def _kernel_json(found: KernelCalibration) -> dict[str, Any]:
+    calm = found.calm
+    return {
+        "kernel": found.kernel,
+        "undisturbed": {
+            "samples": calm.samples,
+            "median_ns": calm.median_ns,
+            "threshold_ns": calm.threshold_ns,
+            "spread_ns": calm.spread_ns,
+            "invented": dict(calm.invented),
+        },
+        "kinds": [kind_json(result) for result in found.results],
+    }
+
+
+def kind_json(result: KindResult) -> dict[str, Any]:
+    return {
+        "kind": result.kind,
+        "injected": result.injected,
+        "unwanted": result.unwanted,
+        "away": result.away,
+        "passed": result.passed,
+        "short": result.short,
+        "hit": result.hit,
+        "found": result.found,
+        "lost": result.lost,
+        "unseen": result.unseen,
+        "right": result.right,
+        "wrong": dict(result.wrong),
+        "besides": dict(result.besides),
+        "error_ns": {
+            "median": result.error_ns_median,
+            "max": result.error_ns_max,
+            "limit": result.size_limit_ns,
+        },
+        "delays_here": result.delays_here,
+        "kept": result.keeps_limits,
+    }

@@ -1,0 +1,197 @@
+"""Delays of known size against what explanations say: every outcome by hand, and properties of all."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from howlate.analysis import calibration
+from howlate.analysis.calibration import KindResult, Undisturbed, judged, undisturbed
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase
+from howlate.model.injected import InjectedCell, MadeDelay, Window
+from howlate.model.trace import NOTHING_KEPT, TraceCase
+
+CALM = Undisturbed(1000, 4_000, 6_000, 2_000)
+PERIOD_NS = 1_000_000
+
+
+def window(release: int, latency_ns: int, cpu: int = 1, thread: int = 0) -> Window:
+    return Window(thread, cpu, release, release * PERIOD_NS, latency_ns)
+
+
+def delay(begin_ns: int, end_ns: int, cpu: int = 1, *, is_as_wanted: bool = True) -> MadeDelay:
+    return MadeDelay(begin_ns, end_ns, end_ns - begin_ns, cpu, 0, is_as_wanted)
+
+
+def explained(one: Window, *parts: tuple[Cause, int], state: int = 0) -> ExplainedCase:
+    """A case whose parts follow each other from the release on."""
+    made: list[CausePart] = []
+    for cause, ns in parts:
+        made.append(CausePart(cause, sum(part.ns for part in made), ns))
+    assert sum(part.ns for part in made) == one.latency_ns
+    case = TraceCase(one.thread, one.release, one.release_ns, one.latency_ns, 0, 0, state)
+    return ExplainedCase(case, tuple(made))
+
+
+def result(
+    kind: str, windows: list[Window], delays: list[MadeDelay], cases: list[ExplainedCase], round_ns: int = 0
+) -> KindResult:
+    cell = InjectedCell("cell", "6.1-rt", kind, tuple(windows), tuple(delays))
+    return judged(cell, cases, CALM, 20_000, round_ns)
+
+
+def test_a_delay_is_found_with_its_size_and_its_cause() -> None:
+    late = window(3, 104_000)
+    case = explained(late, (Cause.IRQ_LATE, 100_300), (Cause.TIMER_IRQ, 2_000), (Cause.SWITCH, 1_700))
+    found = result("irqs-off", [window(2, 4_000), late], [delay(2_900_000, 3_100_000)], [case])
+    assert (found.injected, found.hit, found.found, found.right) == (1, 1, 1, 1)
+    assert found.errors_ns == (300,) and found.size_limit_ns == 3_000
+    assert found.delays_here and found.keeps_limits
+
+
+def test_interrupts_and_the_cost_of_recording_within_a_delay_belong_to_it() -> None:
+    late = window(3, 130_000)
+    case = explained(
+        late,
+        (Cause.TIMER_IRQ, 2_500),
+        (Cause.OWN_COST, 1_500),
+        (Cause.NOT_PREEMPTIBLE, 60_000),
+        (Cause.IRQ, 20_000),
+        (Cause.OWN_COST, 1_000),
+        (Cause.NOT_PREEMPTIBLE, 40_000),
+        (Cause.OWN_COST, 1_000),
+        (Cause.RETURN, 4_000),
+    )
+    found = result("preempt-off", [late], [delay(2_990_000, 3_125_500)], [case])
+    assert found.right == 1 and found.errors_ns == (500,)
+
+
+def test_the_size_is_compared_where_a_delay_goes_on_at_the_release() -> None:
+    late = window(3, 104_000)
+    case = explained(late, (Cause.TIMER_IRQ, 2_000), (Cause.HIGHER_TASK, 100_000), (Cause.SWITCH, 2_000))
+    found = result("fifo-task", [late], [delay(3_005_000, 3_100_000)], [case])
+    assert (found.right, found.errors_ns) == (1, ()) and found.keeps_limits
+
+
+def test_another_cause_is_wrong_whatever_its_size() -> None:
+    late = window(3, 104_000)
+    case = explained(late, (Cause.NOT_PREEMPTIBLE, 100_000), (Cause.SWITCH, 4_000))
+    found = result("irqs-off", [late], [delay(2_900_000, 3_100_000)], [case])
+    assert (found.found, found.right, found.wrong) == (1, 0, ((Cause.NOT_PREEMPTIBLE, 1),))
+    assert not found.keeps_limits
+
+
+def test_a_task_that_goes_into_a_stop_by_itself_has_the_cpu_until_it_is_stopped() -> None:
+    late = window(3, 54_000)
+    parts = ((Cause.OWN_LATE, 30_000), (Cause.STOPPED, 20_000), (Cause.SWITCH, 4_000))
+    found = result("stopped", [late], [delay(2_990_000, 3_050_000)], [explained(late, *parts)])
+    assert found.right == 1 and found.errors_ns == (0,)
+    reverse = explained(late, parts[1], parts[0], parts[2])
+    assert result("stopped", [late], [delay(2_990_000, 3_050_000)], [reverse]).wrong == ((Cause.OWN_LATE, 1),)
+
+
+def test_what_shows_nothing_out_of_the_ordinary_was_not_found() -> None:
+    late = window(3, 104_000)
+    case = explained(late, (Cause.TIMER_IRQ, 60_000), (Cause.IRQ_LATE, 40_000), (Cause.SWITCH, 4_000))
+    found = result("irqs-off", [late], [delay(2_900_000, 3_100_000)], [case])
+    assert (found.hit, found.found, found.unseen) == (1, 0, 1) and not found.keeps_limits
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_what_was_not_kept_is_lost(kept: bool) -> None:
+    late = window(3, 104_000)
+    empty = explained(late, (Cause.UNKNOWN, 104_000), state=NOTHING_KEPT)
+    found = result("irqs-off", [late], [delay(2_900_000, 3_100_000)], [empty] if kept else [])
+    assert (found.hit, found.lost, found.found) == (1, 1, 0) and not found.keeps_limits
+
+
+def test_a_delay_may_meet_no_sample_or_be_over_before_it_makes_one_late() -> None:
+    windows = [window(2, 4_000), window(3, 4_000), window(4, 9_000)]
+    delays = [
+        delay(2_400_000, 2_500_000),  # between two
+        delay(2_999_000, 3_000_500),  # too short to tell
+        delay(3_900_000, 4_100_000, is_as_wanted=False),
+        delay(3_900_000, 4_100_000, cpu=0),  # where nothing measures
+    ]
+    found = result("irqs-off", windows, delays, [])
+    assert (found.injected, found.away, found.short, found.unwanted, found.hit) == (4, 2, 1, 1, 0)
+    assert not found.keeps_limits  # nothing was tried
+
+
+def test_a_kind_for_which_the_task_never_waits_does_not_delay_here() -> None:
+    windows = [window(number, 5_000 + number) for number in range(1, 101)]
+    delays = [
+        delay(one.release_ns - 50_000, one.release_ns + 100_000 - 100_000 * (one.release == 7))
+        for one in windows
+    ]
+    found = result("softirq", windows, delays, [])
+    assert found.passed == 99 and found.hit == 0
+    assert not found.delays_here and found.keeps_limits and found.passed_ns_max == 5_100
+
+
+def test_one_in_a_hundred_may_have_another_name_and_one_in_fifty_may_not() -> None:
+    windows = [window(number, 104_000) for number in range(1, 101)]
+    delays = [delay(one.release_ns - 1_000, one.release_ns + 100_000) for one in windows]
+
+    def with_wrong(count: int) -> KindResult:
+        causes = [Cause.IPI] * count + [Cause.SOFTIRQ] * (100 - count)
+        cases = [
+            explained(one, (cause, 100_000), (Cause.SWITCH, 4_000))
+            for one, cause in zip(windows, causes, strict=True)
+        ]
+        return result("softirq", windows, delays, cases)
+
+    assert with_wrong(1).keeps_limits and not with_wrong(2).keeps_limits
+
+
+def test_on_several_cpus_a_round_of_turns_is_allowed_for() -> None:
+    late = window(3, 115_000)
+    case = explained(late, (Cause.HIGHER_TASK, 111_000), (Cause.SWITCH, 4_000))
+    one = [delay(2_900_000, 3_100_000)]
+    assert not result("fifo-task", [late], one, [case]).keeps_limits
+    assert result("fifo-task", [late], one, [case], round_ns=10_000).keeps_limits
+
+
+def test_late_samples_that_no_delay_met_are_told_apart() -> None:
+    late = window(9, 90_000)
+    case = explained(late, (Cause.PAGE_FAULT, 90_000))
+    found = result("irqs-off", [window(3, 4_000), late], [delay(2_400_000, 2_500_000)], [case])
+    assert found.besides == ((Cause.PAGE_FAULT, 1),)
+
+
+def test_undisturbed_samples_set_the_threshold_and_invent_nothing() -> None:
+    windows = [window(number, 4_000 + number % 7) for number in range(100)] + [window(100, 9_000)]
+    cell = InjectedCell("calm", "6.1", "", tuple(windows))
+    ordinary = explained(windows[-1], (Cause.TIMER_IRQ, 5_000), (Cause.IRQ_LATE, 4_000))
+    calm = undisturbed(cell, [ordinary], is_virtual=True)
+    assert (calm.median_ns, calm.threshold_ns, calm.spread_ns) == (4_003, 9_000, 5_000)
+    assert calm.keeps_limits
+    strange = explained(windows[-1], (Cause.IRQ_LATE, 5_000), (Cause.TIMER_IRQ, 4_000))
+    assert undisturbed(cell, [strange], is_virtual=True).invented == ((Cause.IRQ_LATE, 1),)
+    # A real machine is late for reasons of its own.
+    real = undisturbed(cell, [strange], is_virtual=False)
+    assert real.threshold_ns == 4_006 and real.keeps_limits
+
+
+starts = st.integers(0, 20 * PERIOD_NS)
+
+
+@given(st.lists(st.tuples(starts, st.integers(1, 400_000), st.booleans()), max_size=30), st.data())
+def test_every_delay_has_one_outcome(made: list[tuple[int, int, bool]], data: st.DataObject) -> None:
+    windows = [window(number, data.draw(st.integers(1, 900_000))) for number in range(20)]
+    delays = [delay(begin, begin + ns, is_as_wanted=wanted) for begin, ns, wanted in made]
+    cases = [explained(one, (Cause.BLOCKED, one.latency_ns)) for one in windows if data.draw(st.booleans())]
+    found = result("lock", windows, delays, cases)
+    assert (
+        found.injected
+        == len(delays)
+        == sum((found.unwanted, found.away, found.passed, found.short, found.found, found.lost, found.unseen))
+    )
+    assert len(found.errors_ns) <= found.right <= found.found
+    met = calibration._Met(InjectedCell("", "", "lock", tuple(windows), tuple(delays)))
+    for one in delays:
+        overlapping = [each for each in windows if each.overlap_ns(one) > 0]
+        chosen = met.window_of(one)
+        assert (chosen is None) == (not overlapping)
+        assert chosen is None or chosen.overlap_ns(one) == max(each.overlap_ns(one) for each in overlapping)

@@ -1,0 +1,80 @@
+"""Delays of known size in guests: each kind makes the task late by as much as it says, or says why it does not, and
+`howlate calibrate` finds them, measures them, and names them rightly."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from howlate.analysis.calibration import EXPECTED
+from howlate.places import ROOT
+from lab.equipped import modules_for
+from lab.guests import RT, STANDARD, with_cpus, with_kernels
+
+NEVER = {RT: {"softirq", "memory-pressure"}, STANDARD: set()}
+"""What PREEMPT_RT preempts."""
+
+
+def calibrated(folder: Path, kernels: str, *more: str, timeout_s: float) -> dict[str, Any]:
+    """What `howlate calibrate --json` prints, all limits being kept."""
+    for kernel in kernels.split(","):
+        if modules_for(kernel).absent:
+            pytest.skip(modules_for(kernel).absent[0])
+    words = ["calibrate", f"--kernels={kernels}", *more, "--out=r", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "howlate", *words],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "src"),
+            "HOWLATE_CACHE": str(with_kernels(folder / "cache")),
+        },
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def check(told: dict[str, Any], count: int) -> None:
+    """Every kind was tried on every kernel, and is where it has to be."""
+    assert told["impossible"] == told["failed"] == [] and told["kept"]
+    for of_kernel in told["kernels"]:
+        assert of_kernel["undisturbed"]["invented"] == {}
+        kinds = {each["kind"]: each for each in of_kernel["kinds"]}
+        assert set(kinds) == set(EXPECTED)
+        for name, kind in kinds.items():
+            assert kind["injected"] == count, name
+            assert kind["delays_here"] is (name not in NEVER[of_kernel["kernel"]]), name
+            if kind["delays_here"]:
+                assert kind["hit"] == kind["found"] >= 0.6 * count, name
+                assert kind["right"] >= 0.99 * kind["found"], name
+            else:
+                assert kind["passed"] >= 0.6 * count and kind["hit"] == 0, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kernels", "cpus", "count"),
+    [
+        ((RT,), 1, 30),
+        *(pytest.param((STANDARD, RT), cpus, 1000, marks=pytest.mark.sweep) for cpus in (1, 2)),
+    ],
+)
+def test_delays_of_every_kind_are_found_measured_and_named(
+    tmp_path: Path, kernels: tuple[str, ...], cpus: int, count: int
+) -> None:
+    if cpus > 1:
+        with_cpus(cpus)  # skips where no QEMU can run it
+    words = (f"--count={count}", *([f"--cpus={cpus}"] if cpus > 1 else []))
+    told = calibrated(tmp_path, ",".join(kernels), *words, timeout_s=7000)
+    assert {each["kernel"] for each in told["kernels"]} == set(kernels)
+    check(told, count)

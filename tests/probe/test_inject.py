@@ -1,0 +1,110 @@
+"""`cyclic --inject`: delays that the probe makes itself on this machine, and what it refuses. The kinds of the
+kernel's side are tried in guests (tests/lab/test_inject.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from howlate.analysis.calibration import EXPECTED
+from probe.drive import Stream, probe_list, read_stream, run
+
+USERS = ("fifo-task", "lock", "page-faults", "stopped")
+IN_WORK = ("lock", "page-faults", "stopped")
+CYCLIC = ("cyclic", "--period=2ms", "--quiet")
+
+real_time = pytest.mark.skipif(
+    run("cyclic", "--policy=fifo:80", "--activations=1", "--quiet").returncode != 0,
+    reason="without the right to real-time scheduling nothing is above or below the measuring thread",
+)
+
+
+def made_in(stream: Stream) -> Mapping[str, Any]:
+    """The table of the delays."""
+    number = next(table.id for table in stream.header.tables if table.name == "injections")
+    return stream.columns[number]
+
+
+@real_time
+@pytest.mark.parametrize("kind", USERS)
+def test_a_delay_that_goes_on_at_a_release_makes_that_sample_as_late(
+    probe: Path, tmp_path: Path, kind: str
+) -> None:
+    words = ("--late-policy=backlog", "--inject-size=100us-300us", "--inject-every=2", "--activations=120")
+    done = run(
+        *CYCLIC, "--policy=fifo:80", "--inject", kind, *words, "--inject-seed=5", "--stream", tmp_path / "s"
+    )
+    assert done.returncode == 0, done.stderr
+    stream = read_stream(tmp_path / "s")
+    told = stream.header.raw["in_force"]["inject"]
+    assert (told["kind"], told["size_ns_min"], told["size_ns_max"], told["every"], told["seed"]) == (
+        kind,
+        100_000,
+        300_000,
+        2,
+        5,
+    )
+    delays, samples = made_in(stream), stream.columns[0]
+    assert told["planned"] == 59 and len(delays["begin_ns"]) <= 59
+    assert (delays["end_ns"] >= delays["begin_ns"]).all()
+    assert set(delays["wanted_ns"] >= 100_000) == {True} == set(delays["wanted_ns"] <= 300_000)
+    good = [row for row in range(len(delays["begin_ns"])) if delays["state"][row] == 0]
+    assert len(good) >= 30  # of a busy machine's many are too late
+    ends = {int(r): int(r + t) for r, t in zip(samples["release_ns"], samples["latency_ns"], strict=True)}
+    held = 0
+    for row in good:
+        begin, end = int(delays["begin_ns"][row]), int(delays["end_ns"][row])
+        assert delays["pid"][row] > 0
+        for release, stamp in ends.items():
+            if begin < release < end:
+                assert stamp >= end  # the task got its time stamp only after the delay
+                held += 1
+    assert held >= 20
+
+
+@real_time
+def test_the_loop_counts_every_release_while_it_is_delayed(probe: Path, tmp_path: Path) -> None:
+    words = ("--late-policy=backlog", "--inject=page-faults", "--inject-every=1", "--activations=80")
+    done = run(*CYCLIC, *words, "--stream", tmp_path / "s")
+    assert done.returncode == 0, done.stderr
+    (account,) = read_stream(tmp_path / "s").trailer["accounting"]  # type: ignore[index]
+    assert account["releases"] == account["recorded"] + account["overruns"] + account["dropped"] >= 80
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--inject=nap",), "nap"),
+        (("--inject-size=20us",), "--inject"),
+        (("--inject=lock", "--inject-size=0us"), "--inject-size"),
+        (("--inject=lock", "--inject-size=500us-20us"), "--inject-size"),
+        (("--inject=lock", "--inject-every=0", "--late-policy=backlog"), "--inject-every"),
+        *(((f"--inject={kind}",), "--late-policy backlog") for kind in IN_WORK),
+        (("--inject=fifo-task", "--policy=fifo:99"), "fifo:98"),
+        (("--inject=lock", "--single", "--first=10ms"), "--single"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_remedy(probe: Path, words: tuple[str, ...], said: str) -> None:
+    done = run("cyclic", "--activations=1", "--quiet", *words)
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+
+
+def test_every_kind_has_a_cause_that_names_it_rightly(probe: Path) -> None:
+    assert {kind["name"] for kind in probe_list()["injections"]} == set(EXPECTED)
+
+
+def test_without_its_module_a_kind_is_not_possible(probe: Path) -> None:
+    kinds = {kind["name"]: kind for kind in probe_list()["injections"]}
+    assert set(USERS) < set(kinds)
+    of_module = [kind for kind in kinds.values() if kind["module"]]
+    assert {kind["module"] for kind in of_module} == {"howlate_inject"} and len(of_module) == 7
+    for kind in of_module:
+        if kind["available"]:
+            pytest.skip("the module is loaded here")
+        done = run("cyclic", "--activations=10", "--quiet", "--inject", kind["name"])
+        assert done.returncode == 3
+        assert "howlate_inject" in kind["reason"] and "howlate_inject" in done.stderr
