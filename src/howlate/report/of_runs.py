@@ -20,7 +20,7 @@ from howlate.charts._scale import OWN_AXES, Axes
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import policy_without_right
 from howlate.model.summary import CellSummary
-from howlate.report import cautions, comparison, findings, machine, meaning, verdicts
+from howlate.report import advice, cautions, comparison, findings, machine, meaning, verdicts
 from howlate.report.document import Document, Drawn, Section, Texts, texts
 from howlate.report.results import EVERYTHING, Fit, StudyPart
 from howlate.report.sheet import PAGE, TERMINAL, Style
@@ -194,6 +194,12 @@ def _warnings(material: Material, first: bool) -> list[Text]:
     return [warning for warning in every if bool(policy_without_right(warning)) is first]
 
 
+def advised(material: Material) -> Iterator[Section]:
+    """Of runs of `howlate advise`: what each knob buys."""
+    for content in material.runs:
+        yield from advice.sections(content, material.style)
+
+
 def causes(material: Material) -> Sequence[Section]:
     """On the page: the weightiest findings, a line each."""
     return findings.causes(material.runs)
@@ -314,6 +320,7 @@ PARTS: tuple[tuple[Part, tuple[Style, ...]], ...] = (
     (head, (PAGE,)),
     (verdict, (PAGE, TERMINAL)),
     (warnings, (TERMINAL,)),
+    (advised, (PAGE, TERMINAL)),
     (causes, (PAGE,)),
     (before_use, (PAGE,)),
     (side_by_side, (PAGE,)),
