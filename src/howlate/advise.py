@@ -8,6 +8,7 @@ sets a knob for the time of a cell, and puts it back.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import VIRTUAL
 from howlate.model.settings import Settings
+from howlate.model.units import parse_duration_ns
 from howlate.plan import parse_change
 from howlate.plan.aim import aim_of
 from howlate.plan.flips import Flips, Measuring, flips_of, study_of
@@ -52,6 +54,13 @@ NO_FIGURE = rule(
     '"{figure}" is not a figure that pairs are compared by',
     remedy="write --quantile 0.5, 0.99, 0.999 or max",
 )
+FEW_SAMPLES = rule(
+    "advise.few-samples",
+    "cells of {samples} samples do not state the {figure} quantile, which needs {needed}",
+    remedy="measure longer cells (--seconds), or name another --quantile",
+)
+BEYOND = 11
+"""Samples beyond a quantile: one more than it takes, as some turn may have an overrun."""
 OF_FIGURES = ("0.5", "0.99", "0.999", "0.9999", "max")
 MOST_PAIRS = 1000
 
@@ -131,7 +140,28 @@ def first_stage(asked: AdviceAsked, target: Target) -> FirstStage:
         reasons = tuple(each.statement for each in flips.not_tried)
         raise NotPossibleError(NOTHING_TO_FLIP(reasons=reasons))
     asked.check_shows(len(flips.tried))
-    return FirstStage(asked, flips, _prepared(asked, flips, target))
+    prepared = _prepared(asked, flips, target)
+    _check_samples(asked, prepared.run.plan)
+    return FirstStage(asked, flips, prepared)
+
+
+def _check_samples(asked: AdviceAsked, plan: Plan) -> None:
+    """UsageError if the cells are too short for one of the figures, where the period says how many samples they have."""
+    counts = [count for cell in plan.cells if (count := _samples(cell))]
+    for figure in (name for name in asked.figures if name != "max"):
+        needed = math.ceil(BEYOND / (1 - float(figure)))
+        if counts and min(counts) < needed:
+            raise UsageError(FEW_SAMPLES(samples=min(counts), figure=figure, needed=needed))
+
+
+def _samples(cell: Cell) -> int:
+    """How many samples the cell is to have; 0 if only the measurement shows it."""
+    if cell.length.rows:
+        return cell.length.rows
+    try:
+        return int(cell.length.measuring_s * 1e9 / parse_duration_ns(cell.labels.get("period", "")))
+    except (ValueError, ZeroDivisionError):
+        return 0
 
 
 def measured(stage: FirstStage, target: Target, session: Session, measure: Measure) -> Advised:

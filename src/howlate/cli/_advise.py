@@ -163,7 +163,8 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
     shown = Document(tuple(sections(advised.content, TERMINAL, advised.advice)))
     print_document(Console(highlight=False, markup=False), shown)
     click.echo()
-    for line in (*failure_lines(advised.tally.failures, axes_of(advised.content.run), path), *map(say, not_tried)):
+    broken = [failure for failure in advised.tally.failures if failure.exit_code != ExitCode.NOT_POSSIBLE]
+    for line in (*failure_lines(broken, axes_of(advised.content.run), path), *map(say, not_tried)):
         click.echo(as_called(f"! {line.removeprefix('! ')}"))
     if options.page is not None:
         report = write_report([advised.content], options.page, "-o")

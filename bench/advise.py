@@ -1,0 +1,115 @@
+"""`howlate advise` where one knob is known to matter: whether it is named, and no other.
+
+    ./dev bench advise [--only lab|lab-null|here|here-null] [--repetitions 20]
+
+lab: a guest of Debian's 6.1 that was booted with a real-time runtime of 3 ms a second, so that the measuring task is
+throttled; rt_throttling must be named in each repetition, and nothing else. lab-null: the same guest without that
+parameter, in which no knob matters; none may be named. Virtual time: the figures do not depend on the host.
+
+here: this machine, left idle: its idle states are what makes it late, and cpu_dma_latency=0 must be named
+(c_states sets the same thing in another way and may be); nothing else. Needs root and a quiet machine. here-null: beside
+cpu:100 no CPU is ever idle, so that no knob matters but what the machine does by chance.
+
+Each repetition measures cells of another length, in another order. Exit code 0 or 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+from figures import Figure, Part, add_option, all_kept  # noqa: E402
+
+PARTS = (
+    Part("advise in the lab", "the worsened knob named, no other", ("--only", "lab"), deterministic=True),
+    Part("advise in the lab, nothing worsened", "no knob named", ("--only", "lab-null"), deterministic=True),
+)
+REPETITIONS = 20
+NAMED = ("helps", "harms", "both")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A machine on which it is known what matters."""
+
+    options: tuple[str, ...]
+    must: frozenset[str]
+    """Knobs that must be named as a help."""
+    may: frozenset[str] = frozenset()
+    """Others that may be."""
+    length_ms: int = 1500
+    """Of a cell in the first repetition; each further one is this much longer:"""
+    step_ms: int = 10
+
+
+SCENES = {
+    "lab": Scene(
+        ("--kernels=6.1[sysctl.kernel.sched_rt_runtime_us=3000]", "--load=none", "--pairs=9"),
+        frozenset({"rt_throttling"}),
+    ),
+    "lab-null": Scene(("--kernels=6.1", "--load=none", "--pairs=9"), frozenset(), length_ms=1100),
+    "here": Scene(("--load=none",), frozenset({"cpu_dma_latency"}), frozenset({"c_states"}), length_ms=1100),
+    "here-null": Scene(("--load=cpu:100",), frozenset(), length_ms=1100),
+}
+
+
+def advised(scene: Scene, repetition: int, folder: Path) -> dict[str, Any]:
+    """What one call of the command finds."""
+    length_ms = scene.length_ms + repetition * scene.step_ms
+    command = [str(ROOT / "howlate"), "advise", *scene.options, f"--seconds={length_ms}ms", "--json"]
+    command += [f"--seed={repetition + 1}", f"--out={folder / str(repetition)}"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def figures_of(name: str, repetitions: int) -> list[Figure]:
+    """How often the known knob was named, and how often another was."""
+    scene, right, wrong, tried = SCENES[name], 0, 0, 0
+    with tempfile.TemporaryDirectory(prefix="howlate-bench-") as folder:
+        for repetition in range(repetitions):
+            found = advised(scene, repetition, Path(folder))
+            standing = {text: knob["standing"] for knob in found["knobs"] for text in knob["knobs"]}
+            tried = len(standing)
+            helps = {text.partition("=")[0] for text, word in standing.items() if word == "helps"}
+            named = {text.partition("=")[0] for text, word in standing.items() if word in NAMED}
+            right += scene.must <= helps
+            others = sorted(named - scene.must - scene.may)
+            wrong += bool(others)
+            print(f"{name}, {repetition + 1}: helps {sorted(helps) or 'none'}; named wrongly {others or 'none'}", flush=True)
+    of = f"of {repetitions}"
+    named_right = [Figure(f"{name}: the knob that matters named", right, of, at_least=repetitions)] if scene.must else []
+    return [
+        Figure(f"{name}: knobs tried", tried),
+        *named_right,
+        Figure(f"{name}: another one named", wrong, of, at_most=0),
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", choices=SCENES, action="append")
+    parser.add_argument("--repetitions", type=int, default=REPETITIONS)
+    add_option(parser)
+    options = parser.parse_args(arguments)
+    figures = [
+        figure for name in options.only or SCENES for figure in figures_of(name, options.repetitions)
+    ]
+    for figure in figures:
+        print(f"{figure.name}: {figure.value:.0f} {figure.unit}")
+    return 0 if all_kept(figures, options.figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
