@@ -201,6 +201,6 @@ def test_the_chart_has_a_panel_a_load_and_writes_what_is_shown() -> None:
     assert figure is not None
     assert [text_of(panel.label) for panel in figure.panels] == ["without load", "beside disk"]
     told = [text_of(note.text) for note in figure.panels[0].picture.notes if note.marker and note.text]
-    assert len(told) == 2 and all(text.endswith("%") for text in told)
+    assert len(told) == 2 and all(text.startswith("0.") for text in told)
     names = [text_of(note.text) for note in figure.panels[0].picture.notes if not note.marker]
     assert names[0] == "thp=never" and sorted(names) == sorted(KNOBS)

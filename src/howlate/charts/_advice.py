@@ -12,14 +12,17 @@ from howlate.analysis.sides import MARGIN, Decision
 from howlate.charts._data import pack
 from howlate.charts._figure import Figure, Key, Note, Panel
 from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._scale import Scale, percent_text
+from howlate.charts._scale import Scale
 from howlate.charts._svg import el
 from howlate.words.caption import Caption
+from howlate.words.quantities import significant
 from howlate.words.say import Text
 
 WIDTH = 1000.0
 HEAD, LINE = 24, 16
 """Of a row: the height of its name, and of each figure below."""
+PER = 10**9
+"""Parts of a ratio in the exact numbers."""
 CLASSES = {"0.5": "c-median", "0.99": "c-p99", "0.999": "c-p999", "max": "c-max"}
 MARKS = {"0.5": "plus", "0.99": "square", "0.999": "diamond", "max": "circle"}
 
@@ -35,16 +38,16 @@ def draw(advice: Advice) -> Figure | None:
         return None
     low = min(1 / MARGIN, *(interval.low for interval in intervals)) / 1.1
     high = max(MARGIN, *(interval.high for interval in intervals)) * 1.1
-    x = Scale(low, high, True, "share")
+    x = Scale(low, high, True, "count")
     return Figure(
         name="advice",
-        title=Caption("What each knob buys"),
+        title=Caption("With each knob, divided by without"),
         reading=Caption(
-            "Each mark is a figure with the knob as a share of the same figure without it, with its interval: left of "
-            "the band the knob makes it less late, right of it later. Hollow rows are within the margin, or not told "
-            "apart among so many comparisons."
+            "Each mark is a figure with the knob, divided by the same without it, with its interval: left of "
+            "the band the knob makes it less late, right of it later. A value is written where a difference is shown; "
+            "elsewhere the interval reaches into the band, or is not enough among so many comparisons."
         ),
-        x_title=Caption("with the knob, as a share of without"),
+        x_title=Caption("with the knob, divided by without"),
         y_title="",
         panels=tuple(panel for load in loads if (panel := _panel(load, rows, x)) is not None),
         keys=tuple(
@@ -110,7 +113,7 @@ def _line(name: Text, decision: Decision, y: float, height: int, x: Scale) -> Pi
     classes = CLASSES.get(decision.figure, "c1")
     low, high = (x.at(value) * WIDTH for value in (interval.low, interval.high))
     line = el("path", {"class": f"range {classes}", "d": f"M{low:.1f},{height * (1 - y):g}H{high:.1f}"})
-    told = percent_text(interval.ratio) if shown else ""
+    told = significant(interval.ratio) if shown else ""
     return Piece(
         line,
         [Note(x.at(interval.ratio), y, told, MARKS.get(decision.figure, "circle"), classes)],
@@ -118,10 +121,10 @@ def _line(name: Text, decision: Decision, y: float, height: int, x: Scale) -> Pi
             "name": name,
             "names": [heading_of(decision.figure)],
             "says": [
-                f"{percent_text(interval.ratio)} ({percent_text(interval.low)} – {percent_text(interval.high)})"
+                f"{significant(interval.ratio)} ({significant(interval.low)} – {significant(interval.high)})"
             ],
-            "per": 1000,
-            "x": pack([round(interval.ratio * 1000)]),
+            "per": PER,
+            "x": pack([round(interval.ratio * PER)]),
             "y": pack([from_bottom(y)]),
         },
     )

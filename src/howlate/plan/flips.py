@@ -200,9 +200,8 @@ def study_of(
         sides += [(TOGETHER, " ".join(flip.text for flip in together), tuple(together))]
     return Study(
         ADVISE,
+        "Knobs, flipped one at a time",
         "What does each knob buy?",
-        "How much less late is a periodic task here with each knob that may be changed, and with those together "
-        "that help?",
         parts=tuple(
             Part(part, title, measuring.test, _with(measuring.settings, flipped), {"load": measuring.loads})
             for part, title, flipped in sides

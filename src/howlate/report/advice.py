@@ -48,11 +48,27 @@ def sections(content: RunContent, style: Style, advice: Advice | None = None) ->
     found = advice or advice_of(content)
     said = [(statement,) for statement in found.statements()]
     starts = [(at_start_statement(start),) for start in found.starts if start.figures]
-    items = [*texts("said", starts), sheet(found, content), *texts("paragraph", said), *_remedies(found, content)]
     figure = draw(found) if style is PAGE else None
-    if figure is not None:
-        items.insert(2 if starts else 1, Drawn(figure))
-    yield Section("advice", tuple(items), _("What each knob buys") if style is PAGE else "")
+    items = (
+        *texts("said", starts),
+        sheet(found, content),
+        *texts("paragraph", said),
+        *_remedies(found, content, style),
+        *([Drawn(figure)] if figure is not None else []),
+    )
+    yield Section("advice", items, _("What each knob buys") if style is PAGE else "")
+
+
+def only(runs: Sequence[RunContent]) -> bool:
+    """Whether all runs are of the study: their answer is what the knobs buy, not how late each part is."""
+    return all(map(is_advice, runs))
+
+
+def answers(runs: Sequence[RunContent]) -> Iterator[Texts]:
+    """The short answer of each run of the study, for the head of the page."""
+    for number, content in enumerate(filter(is_advice, runs)):
+        first = next(advice_of(content).statements())
+        yield Texts("more-answer" if number else "answer", ((first,),))
 
 
 def sheet(advice: Advice, content: RunContent) -> Sheet:
@@ -141,6 +157,9 @@ def remedies(flips: Sequence[Flip], content: RunContent) -> tuple[str, ...]:
     return tuple(for_good(flip.knob, flip.value, facts, aim) for flip in flips)
 
 
-def _remedies(advice: Advice, content: RunContent) -> tuple[Texts, ...]:
+def _remedies(advice: Advice, content: RunContent, style: Style) -> tuple[Texts, ...]:
+    kept = remedies(advice.helping, content)
     title = _("To keep what helps (howlate has put every knob back):")
-    return texts("listed", remedies(advice.helping, content), title)
+    if style is PAGE and kept:
+        return (Texts("reading", (title,)), *texts("said", kept))
+    return texts("listed", kept, title)

@@ -152,7 +152,7 @@ def head(material: Material) -> Iterator[Section]:
     studies = ", ".join(dict.fromkeys(content.run.study.id for content in material.runs))
     where = "; ".join(machine.places(material.runs))
     answers: list[Texts] = []
-    for i, part in enumerate(material.parts):
+    for i, part in enumerate(material.parts if not advice.only(material.runs) else ()):
         first, *rest = part.answer
         title = (_("{sentence}.").format(sentence=part.title),) if part.part else ()
         answers += texts("more-answer" if i else "answer", [(*title, first)])
@@ -162,6 +162,7 @@ def head(material: Material) -> Iterator[Section]:
         Texts("eyebrow", (" · ".join(filter(None, ("howlate", studies, f"{started} UTC", where))),)),
         Texts("question", (_question(material), _policy(material))),
         *texts("verdict", verdicts.opening(judged)),
+        *advice.answers(material.runs),
         *answers,
         *texts("lead", least_late(material.summaries)),
         *texts("deadline", [tuple(each) for each in deadline_statements(material.summaries)]),
