@@ -26,7 +26,7 @@ def parts(*each: tuple[PartKind, int, str]) -> list[LatePart]:
     return found
 
 
-def shown(lines: Sequence[TimelineLine]) -> list[tuple[PartKind, int, int, bool, str]]:
+def shown(lines: Sequence[TimelineLine[LatePart]]) -> list[tuple[PartKind, int, int, bool, str]]:
     return [(line.part.kind, line.part.ns, line.count, line.is_amid, line.part.function) for line in lines]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from howlate.analysis.cause import ExplainedCase
 from howlate.analysis.groups import Group
 from howlate.charts._scale import OWN_AXES, Axes, Scale
 from howlate.model.bins import CellBins
@@ -28,6 +29,8 @@ class Subject:
     one: CellBins | None = None
     """If `bins` cover all repetitions: those of the one with the largest latency, which have courses in time
     and against the index."""
+    cases: tuple[ExplainedCase, ...] = ()
+    """Its explained samples, the latest first."""
 
 
 Shows = Literal["cells", "pooled", "worst", "points", "sides"]
@@ -58,6 +61,10 @@ class Note:
     text: Text
     marker: str = ""
     classes: str = ""
+    ident: str = ""
+    """The id by which other places of the page link to it; "" for none."""
+    link: str = ""
+    """The id of the place that it links to; "" for none."""
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,8 @@ def _note(note: Note) -> str:
                 words(note.text),
             )
         )
+    if note.link:
+        inside = [el("a", {"href": f"#{note.link}"}, *inside)]
     return el(
         "svg",
         {
@@ -92,6 +94,7 @@ def _note(note: Note) -> str:
             "y": percent(1 - note.y),
             "data-at": f"{note.x:.6f}",
             "overflow": "visible",
+            **({"id": note.ident} if note.ident else {}),
         },
         *inside,
     )

@@ -3,9 +3,10 @@ the worst."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from howlate.charts._bars import ClippedHistogram
+from howlate.charts._cases import ids_of
 from howlate.charts._data import pack
 from howlate.charts._deadline import deadlines, with_level
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
@@ -13,10 +14,12 @@ from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, spread
 from howlate.charts._svg import area_path, el, number, step_path
 from howlate.charts._words import are_wake_ups, column_of, names_of, things_of, title_of_column
 from howlate.model.bins import CellBins, TimeBlocks
+from howlate.model.columns import LATENCY
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import grouped, seconds_text, time_text
 
 WIDTH = 1000.0
+EXPLAINED = Key("c-case", Caption("explained: leads to its bar"), "square")
 FEW_PANELS = 8
 """If there are more, two stand side by side at half the width, so two blocks are drawn as one."""
 JOINED = Caption("A column is two blocks, drawn with the larger of their values; hover reads each of them.")
@@ -28,14 +31,16 @@ KEYS = (
 
 
 def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
-    drawn = [(s, s.bins) for s in subjects if s.bins is not None and s.bins.blocks.start_s]
+    drawn = [
+        (place, s, s.bins) for place, s in enumerate(subjects) if s.bins is not None and s.bins.blocks.start_s
+    ]
     if not drawn:
         return None
-    end = max(b.blocks.start_s[-1] + b.blocks.width_s for _, b in drawn)
+    end = max(b.blocks.start_s[-1] + b.blocks.width_s for _, _, b in drawn)
     x = asked(Scale(0.0, end, False, "s"), axes.get("time"))
     found = spread(
-        min(min(b.blocks.median_ns) for _, b in drawn),
-        max(*(max(b.blocks.max_ns) for _, b in drawn), *deadlines([s for s, _ in drawn]), 0),
+        min(min(b.blocks.median_ns) for _, _, b in drawn),
+        max(*(max(b.blocks.max_ns) for _, _, b in drawn), *deadlines([s for _, s, _ in drawn]), 0),
         "ns",
         0.08,
     )
@@ -60,17 +65,20 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
                 "Where a block has fewer than 100 {things}, its p99 is its largest and hidden behind it.",
                 things=things,
             )
-            if any(max(b.blocks.counts) < 100 for _, b in drawn)
+            if any(max(b.blocks.counts) < 100 for _, _, b in drawn)
             else "",
         ),
         x_title=Caption("Time since the first release") if late else Caption("Time since the start"),
         y_title=title,
-        panels=tuple(with_level(_panel(s, b, x, y, height, joined), s, y.at) for s, b in drawn),
-        keys=KEYS,
+        panels=tuple(with_level(_panel(s, b, x, y, height, joined, place), s, y.at) for place, s, b in drawn),
+        keys=(*KEYS, EXPLAINED) if any(s.cases for _, s, _ in drawn) else KEYS,
     )
 
 
-def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, joined: int) -> Panel:
+def _panel(
+    subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, joined: int, place: int
+) -> Panel:
+    """`place`: of the subject among all."""
     blocks = bins.blocks
     index = block_numbers(blocks)
     largest = max(blocks.max_ns)
@@ -102,6 +110,7 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, jo
                     "circle",
                     "c-max",
                 ),
+                *_explained(subject, bins, x, y, place),
             ),
         ),
         height=height,
@@ -115,6 +124,17 @@ def _panel(subject: Subject, bins: CellBins, x: Scale, y: Scale, height: int, jo
         data=_exact(blocks, things_of(bins.column)),
         link=Listed(("time", subject.label, subject.summary.id), " "),
     )
+
+
+def _explained(subject: Subject, bins: CellBins, x: Scale, y: Scale, place: int) -> Iterator[Note]:
+    """A mark at each explained sample, which leads to its bar."""
+    if bins.column != LATENCY:
+        return
+    for case in subject.cases:
+        at, latency_ns = case.case.release_ns / 1e9, case.case.latency_ns
+        if 0 <= x.at(at) <= 1:
+            ids = ids_of(place, subject, case.case)
+            yield Note(x.at(at), min(1.0, y.at(latency_ns)), "", "square", "c-case small", *ids)
 
 
 def _marks(blocks: TimeBlocks, x: Scale, y: Scale, plane: int, joined: int) -> str:

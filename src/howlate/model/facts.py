@@ -128,6 +128,17 @@ class Facts:
         return found
 
 
+def is_guest(facts: Facts) -> bool:
+    """Whether a hypervisor is below, as far as the facts say."""
+    flags = facts.text("cpu.flags") or ""
+    hypervisor = facts.text("machine.hypervisor") or ""
+    return (
+        "hypervisor" in flags.split()
+        or hypervisor not in ("", "none")
+        or facts.flag("cpu.hypervisor") is True
+    )
+
+
 _ABSENT_WORDS = ("there is no ", "neither ", "no CPU has ", "No such file or directory")
 
 

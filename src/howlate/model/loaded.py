@@ -10,6 +10,7 @@ from howlate.model.bins import CellBins
 from howlate.model.finding import Finding
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary, ColumnSummary
+from howlate.model.trace import CellTrace
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class CellContent:
     """The stream's trailer; empty if the probe did not end by itself."""
     frequency_khz: tuple[int, int] | None = None
     """The smallest and the largest frequency seen on the measuring CPUs; None if unknown."""
+    trace: CellTrace | None = field(default=None, repr=False)
+    """What the kernel recorded around its worst samples; None if it was measured without that."""
 
     @property
     def column_name(self) -> str:

@@ -99,6 +99,12 @@ def _said(item: Texts) -> str:
     return f'<ul class="said">{items}</ul>'
 
 
+def _listed(item: Texts) -> str:
+    """With the title of the list."""
+    items = "".join(f"<li>{coded(text_of(text))}</li>" for text in item.texts)
+    return f'<h3>{escape(item.title)}</h3><ul class="said">{items}</ul>'
+
+
 TEXTS: Mapping[str, Callable[[Texts], str]] = {
     "answer": _answer("answer", "largest_ns", "row"),
     "more-answer": _answer("lead", "largest_ns", "row"),
@@ -106,6 +112,7 @@ TEXTS: Mapping[str, Callable[[Texts], str]] = {
     "question": _question,
     "cautions": _cautions,
     "said": _said,
+    "listed": _listed,
     "caution": lambda item: "".join(map(noted, item.texts)),
     "heading": lambda item: "".join(f"<h3>{escape(text_of(text))}</h3>" for text in item.texts),
     "deadline": lambda item: "".join(

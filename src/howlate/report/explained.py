@@ -19,6 +19,7 @@ DOCS = "docs"
 
 _STATISTICS, _ACCOUNT = "statistics.md#in-the-summary", "statistics.md#the-account"
 _PROOF, _WHY = "lab/prove.md#the-argument", "lab/why.md#"
+_LATE = "why.md#"
 _MISSES, _REPEATED = "statistics.md#deadline-misses", "report.md#repetitions-and-kernels"
 
 SHEETS = {
@@ -35,6 +36,9 @@ SHEETS = {
     "why-parts": f"{_WHY}the-parts",
     "why-functions": f"{_WHY}functions-and-files-for-other-tools",
     "why-pair": f"{_WHY}two-kernels-side-by-side",
+    "late-causes": f"{_LATE}the-table-of-causes",
+    "late-parts": f"{_LATE}the-causes",
+    "late-counters": f"{_LATE}without-events",
     "findings": "doctor.md",
     "causes": "doctor.md",
     "list facts": "facts.md",
@@ -81,6 +85,7 @@ CHARTS = {
     "history": "history.md#where-the-level-changes",
     "landscape": _PROOF,
     "advice": "advise.md#the-chart",
+    "causes": f"{_LATE}the-causes",
 }
 """By a figure's name, where it is not CHART."""
 

@@ -17,6 +17,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from howlate.analysis.compare import compare, compare_if_several
+from howlate.analysis.explained_cells import explained_by_summary
 from howlate.analysis.join import must_be_one_clock
 from howlate.charts._scale import OWN_AXES, Axes
 from howlate.errors import UsageError
@@ -86,9 +87,10 @@ def render(runs: Sequence[RunContent], axes: Axes = OWN_AXES, published: bool = 
     must_be_one_clock(runs)
     comparison = compare(runs, by) if by else compare_if_several(runs)
     charts = list(over_sides(runs, axes, published))
+    explained = explained_by_summary(runs)
     return _fitted(
         list(fits(sum(len(content.cells) for content in runs))),
-        lambda fit: page(document(Material(runs, PAGE, comparison, fit, axes, charts))),
+        lambda fit: page(document(Material(runs, PAGE, comparison, fit, axes, charts, explained=explained))),
     )
 
 

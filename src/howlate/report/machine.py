@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from howlate.model.facts import Facts
+from howlate.model.facts import Facts, is_guest
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import Run
 from howlate.report import kernels
@@ -136,13 +136,7 @@ def facts_of(value: Any) -> Facts:
 
 def is_virtual(facts: Facts) -> bool:
     """Whether the captured facts say that a hypervisor is below."""
-    flags = facts.text("cpu.flags") or ""
-    hypervisor = facts.text("machine.hypervisor") or ""
-    return (
-        "hypervisor" in flags.split()
-        or hypervisor not in ("", "none")
-        or facts.flag("cpu.hypervisor") is True
-    )
+    return is_guest(facts)
 
 
 def fact_rows(facts: Facts) -> Iterator[tuple[str, str]]:

@@ -5,14 +5,15 @@ function of a Material that gives sections, and put it in its place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from howlate import __version__
 from howlate.analysis.compare import Comparison, labelled, labels_of
+from howlate.analysis.explained_cells import ExplainedCell, explained_by_summary
 from howlate.analysis.judge import Judged, stated
-from howlate.analysis.labels import by_part, policy_in_force
+from howlate.analysis.labels import by_part, policy_in_force, row_names
 from howlate.analysis.least_late import least_late
 from howlate.analysis.misses import deadline_statements
 from howlate.analysis.threshold import threshold_statements
@@ -22,6 +23,7 @@ from howlate.model.run import policy_without_right
 from howlate.model.summary import CellSummary
 from howlate.report import advice, cautions, comparison, findings, machine, meaning, verdicts
 from howlate.report.document import Document, Drawn, Section, Texts, texts
+from howlate.report.late_cases import causes_section
 from howlate.report.results import EVERYTHING, Fit, StudyPart
 from howlate.report.sheet import PAGE, TERMINAL, Style
 from howlate.words.language import SOURCE, _, as_called, spoken
@@ -76,6 +78,8 @@ class Material:
     """In the terminal: what could not be measured."""
     folder: str = ""
     """The folder of the run, as the user would type it in a command."""
+    explained: Mapping[int, ExplainedCell] | None = None
+    """The cells whose late samples are explained, by the identity of their summaries; None: to be found."""
 
     @cached_property
     def cells(self) -> list[CellContent]:
@@ -98,7 +102,12 @@ class Material:
     @cached_property
     def whole(self) -> StudyPart:
         """All cells, as one part."""
-        return StudyPart.of(self.runs, "", self.cells, self.labels)
+        return StudyPart.of(self.runs, "", self.cells, self.labels, self.cases)
+
+    @cached_property
+    def cases(self) -> Mapping[int, ExplainedCell]:
+        """`explained`."""
+        return explained_by_summary(self.runs) if self.explained is None else self.explained
 
     @cached_property
     def parts(self) -> list[StudyPart]:
@@ -107,7 +116,9 @@ class Material:
         if set(places) <= {""}:
             return [self.whole]
         return [
-            StudyPart.of(self.runs, part, [self.cells[i] for i in here], [self.labels[i] for i in here])
+            StudyPart.of(
+                self.runs, part, [self.cells[i] for i in here], [self.labels[i] for i in here], self.cases
+            )
             for part, here in places.items()
         ]
 
@@ -204,6 +215,16 @@ def advised(material: Material) -> Iterator[Section]:
 def causes(material: Material) -> Sequence[Section]:
     """On the page: the weightiest findings, a line each."""
     return findings.causes(material.runs)
+
+
+def explained(material: Material) -> Sequence[Section]:
+    """Where the time of the late samples went, if events were recorded."""
+    names = dict(
+        zip(map(id, (cell.summary for cell in material.cells)), row_names(material.labels), strict=True)
+    )
+    cells = [replace(cell, name=names.get(key, cell.name)) for key, cell in material.cases.items()]
+    found = [finding for content in material.runs for finding in content.findings]
+    return causes_section(cells, found, _("Why the late samples were late") if material.style is PAGE else "")
 
 
 def before_use(material: Material) -> Iterator[Section]:
@@ -324,10 +345,12 @@ PARTS: tuple[tuple[Part, tuple[Style, ...]], ...] = (
     (advised, (PAGE, TERMINAL)),
     (causes, (PAGE,)),
     (before_use, (PAGE,)),
+    (explained, (PAGE,)),
     (side_by_side, (PAGE,)),
     (over_sides, (PAGE,)),
     (results, (PAGE, TERMINAL)),
     (conclusions, (TERMINAL,)),
+    (explained, (TERMINAL,)),
     (more_warnings, (TERMINAL,)),
     (late, (PAGE, TERMINAL)),
     (printed, (TERMINAL,)),

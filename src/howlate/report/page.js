@@ -6,6 +6,7 @@
   const SPACE = "\u202f";
   const SVG = "http://www.w3.org/2000/svg";
   const WORTH = 4; // pixels that a drag must cover to be a zoom
+  const NEAR = 4; // pixels beside a link that still belong to it
 
   // In the language of the page, which brings its words where they are not these (report/html.py).
   const words = JSON.parse((document.getElementById("words") || { textContent: "{}" }).textContent);
@@ -208,6 +209,17 @@
       const [a, b] = [this.dragFrom, this.share(event)].sort((p, q) => p - q);
       this.stopDrag();
       if ((b - a) * this.lens.clientWidth >= WORTH) this.zoom([this.whole(a), this.whole(b)]);
+      else this.follow(event.clientX, event.clientY);
+    }
+
+    // The lens lies above the picture's links: a click leads where the link below it does.
+    follow(x, y) {
+      const near = (link) => {
+        const box = link.getBoundingClientRect();
+        return box.left - NEAR <= x && x <= box.right + NEAR && box.top - NEAR <= y && y <= box.bottom + NEAR;
+      };
+      const link = Array.from(this.frame.querySelectorAll(".notes a")).find(near);
+      if (link) location.hash = link.getAttribute("href");
     }
 
     stopDrag() {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from howlate.analysis.cause import ExplainedCase
+from howlate.analysis.explained_cells import ExplainedCell
 from howlate.analysis.judge import stated
 from howlate.analysis.labels import row_names, title_of
 from howlate.charts import Chart, Subject, all_charts
@@ -12,6 +14,7 @@ from howlate.charts._figure import Shows
 from howlate.charts._scale import Axes
 from howlate.charts.histogram import CHART as HISTOGRAM
 from howlate.model.loaded import CellContent, RunContent
+from howlate.model.summary import CellSummary
 from howlate.report import cautions, disturbances, histogram, tables
 from howlate.report.answer import answer, answer_of_points
 from howlate.report.coarser import coarser
@@ -54,6 +57,8 @@ class StudyPart:
     labels: Sequence[dict[str, str]]
     names: Sequence[str]
     points: Points | None
+    explained: Mapping[int, ExplainedCell] = field(default_factory=dict)
+    """By the identity of the cells' summaries."""
 
     @classmethod
     def of(
@@ -62,8 +67,10 @@ class StudyPart:
         part: str,
         cells: Sequence[CellContent],
         labels: Sequence[dict[str, str]],
+        explained: Mapping[int, ExplainedCell] | None = None,
     ) -> StudyPart:
-        return cls(runs, part, cells, labels, row_names(labels), Points.of(runs, cells, labels))
+        names, points = row_names(labels), Points.of(runs, cells, labels)
+        return cls(runs, part, cells, labels, names, points, explained or {})
 
     @property
     def title(self) -> str:
@@ -100,17 +107,28 @@ class StudyPart:
     def subjects(self, fit: Fit) -> Mapping[Shows, Sequence[Subject]]:
         """The subjects of each kind of chart."""
         if self.points is not None:
-            return self.points.subjects(fit.drawn, fit.joined)
+            found = self.points.subjects(fit.drawn, fit.joined)
+            return {shows: list(map(self._explained, subjects)) for shows, subjects in found.items()}
         part = self.latest(fit.listed).latest(fit.drawn)
         subjects = [
             Subject(
                 name if cell.summary.valid else Caption("{name} (invalid)", name=name),
                 cell.summary,
                 coarser(cell.bins, fit.joined),
+                cases=self._cases(cell.summary),
             )
             for name, cell in zip(part.names, part.cells, strict=True)
         ]
         return {"cells": subjects, "pooled": subjects, "worst": subjects}
+
+    def _cases(self, summary: CellSummary) -> tuple[ExplainedCase, ...]:
+        found = self.explained.get(id(summary))
+        return found.cases if found is not None else ()
+
+    def _explained(self, subject: Subject) -> Subject:
+        """With the cases of the cell that it shows."""
+        cases = self._cases(subject.summary)
+        return replace(subject, cases=cases) if cases else subject
 
     def in_terminal(self, every: bool, histograms: bool) -> Iterator[Item]:
         """Tables, a histogram where it was asked for, and notes; with `every` a row a cell also where points are

@@ -70,7 +70,7 @@ def part_statement(part: LatePart) -> Statement:
     return _PARTS[part.kind](part)
 
 
-def line_statement(line: TimelineLine) -> Statement:
+def line_statement(line: TimelineLine[LatePart]) -> Statement:
     """What a line of the timeline went to."""
     told = part_statement(line.part)
     return AMID(what=told) if line.is_amid else told

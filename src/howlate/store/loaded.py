@@ -15,11 +15,12 @@ from howlate.model.bins import CellBins
 from howlate.model.facts import Facts
 from howlate.model.loaded import CellContent, MeasuredKernel, RunContent
 from howlate.model.run import Run
+from howlate.model.trace import CellTrace
 from howlate.store.run_folder import CPUS, CellFiles, RunFolder
 
 
 def load_run(path: Path, bins: bool = True, kernels: bool = True) -> RunContent:
-    """A run folder as a value. Without `bins`, only what tables need: neither bins nor frequencies; without
+    """A run folder as a value. Without `bins`, only what tables need: no bins, frequencies or traces; without
     `kernels`, no configurations. Samples are read only if bins.json is missing or damaged."""
     folder = RunFolder.at(path)
     run = folder.read_run()
@@ -38,7 +39,15 @@ def _cell(files: CellFiles, bins: bool) -> CellContent:
         _mapping(record.get("header")),
         trailer,
         frequency_of(trailer),
+        _trace(files, record) if bins else None,
     )
+
+
+def _trace(files: CellFiles, record: Mapping[str, Any]) -> CellTrace | None:
+    """Without one, duckdb is not imported for it."""
+    from howlate.store.trace import has_trace, trace_of
+
+    return trace_of(files) if has_trace(record) else None
 
 
 def _bins(files: CellFiles) -> CellBins:

@@ -64,6 +64,7 @@ NO_RUN_JSON = rule(
 
 RUN, SUMMARY, BINS, CELL, ERROR = "run.json", "summary.json", "bins.json", "cell.json", "error.json"
 SAMPLES, CPUS, LOADS = "samples.parquet", "cpus.parquet", "loads.parquet"
+TRACE_CASES, TRACE_EVENTS = "trace_cases.parquet", "trace_events.parquet"
 STREAM = "stream"
 CONSOLE = "console"
 """What the guest of a failed cell wrote to its console."""

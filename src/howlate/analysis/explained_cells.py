@@ -1,0 +1,196 @@
+"""The explained samples of a run's cells, and what their causes sum up to. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from howlate.analysis.cause import Cause, ExplainedCase, Part
+from howlate.analysis.causes import MachineFacts, explain_case
+from howlate.analysis.labels import row_names
+from howlate.model.facts import Facts, is_guest
+from howlate.model.loaded import CellContent, RunContent
+from howlate.model.preemption import preemption_of
+
+_THREADS = ("ksoftirqd", "ktimers", "kworker", "migration", "rcuc", "rcuop", "rcuog", "cpuhp", "idle_inject")
+
+
+@dataclass(frozen=True)
+class ExplainedCell:
+    """A cell and its explained samples, the latest first."""
+
+    id: str
+    name: str
+    labels: Mapping[str, str] = field(repr=False)
+    cases: tuple[ExplainedCase, ...] = field(repr=False)
+    samples: int
+    """So many it has altogether."""
+    absent: tuple[str, ...] = ()
+    """Events that this kernel does not have."""
+    cases_lost: int = 0
+    """Samples that were late enough, and for which there was no room."""
+    events_lost: int = 0
+
+
+@dataclass(frozen=True)
+class CauseSum:
+    """One cause over several cases."""
+
+    cause: Cause
+    name: str
+    cases: int
+    """So many have it."""
+    largest_in: int
+    """In so many it is the largest."""
+    total_ns: int
+    worst_ns: int
+    """The most in one case."""
+    worst_in: tuple[str, int, int]
+    """Cell, thread and release of that case."""
+    example: Part
+    """Its longest part."""
+
+
+def explained_cells(content: RunContent) -> tuple[ExplainedCell, ...]:
+    """The cells that were measured with a trace, in the order of the plan."""
+    names = row_names([dict(cell.summary.labels) for cell in content.cells])
+    return tuple(
+        _explained(content, cell, name)
+        for cell, name in zip(content.cells, names, strict=True)
+        if cell.trace is not None
+    )
+
+
+def explained_by_summary(contents: Iterable[RunContent]) -> dict[int, ExplainedCell]:
+    """Of several runs, by the identity of the cell's summary: joined runs hold the same ids."""
+    return {
+        id(cell.summary): explained
+        for content in contents
+        for cell, explained in zip(
+            (cell for cell in content.cells if cell.trace is not None), explained_cells(content), strict=True
+        )
+    }
+
+
+def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCell:
+    assert cell.trace is not None
+    facts = machine_facts(content, cell)
+    cases = sorted(
+        (
+            replace(
+                explain_case(cell.trace, case, facts), steal_permille=_steal(cell, case.thread, case.stamp_ns)
+            )
+            for case in cell.trace.cases
+        ),
+        key=lambda case: -case.case.latency_ns,
+    )
+    trace, column = cell.trace, cell.column
+    return ExplainedCell(
+        cell.summary.id,
+        name,
+        cell.summary.labels,
+        tuple(cases),
+        (column.count or 0) if column is not None else 0,
+        trace.absent,
+        trace.cases_lost,
+        trace.events_lost,
+    )
+
+
+def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
+    """What is known of the machine that measured a cell."""
+    kernel = cell.summary.labels.get("kernel", "")
+    captured = content.run.machines.get(kernel) or content.run.facts
+    config = next((each.config for each in content.kernels if each.label == kernel), None)
+    is_captured = isinstance(captured, dict) and captured.get("facts") == 1
+    facts = Facts.from_json(dict(captured)) if is_captured else Facts({}, {})
+    return MachineFacts(
+        is_virtual_time=content.run.virtual,
+        is_guest=not content.run.virtual and is_guest(facts),
+        preemption=preemption_of(captured, config) if is_captured else "",
+        idle_exit_ns=_idle_exits(facts),
+        smi=_smi(cell.trailer),
+    )
+
+
+def _idle_exits(facts: Facts) -> dict[int, int]:
+    """By the number of the state; the longest of all CPUs."""
+    found: dict[int, int] = {}
+    for row in facts.table("cpu.idle_states") or ():
+        state, latency_us = row.get("state"), row.get("latency_us")
+        if isinstance(state, int) and isinstance(latency_us, int):
+            found[state] = max(found.get(state, 0), latency_us * 1000)
+    return found
+
+
+def _smi(trailer: Mapping[str, Any]) -> int | None:
+    smi = trailer.get("smi")
+    before, after = (smi.get("before"), smi.get("after")) if isinstance(smi, dict) else (None, None)
+    return after - before if isinstance(before, int) and isinstance(after, int) else None
+
+
+def _steal(cell: CellContent, thread: int, at_ns: int) -> int | None:
+    """Of the thread's CPU, in the second in which something happened."""
+    told = cell.header.get("tables")
+    tables = [table for table in told if isinstance(table, dict)] if isinstance(told, list) else []
+    samples = [table for table in tables if table.get("name") == "samples"]
+    cpus = [table.get("cpu") for table in samples if (table.get("thread") or 0) == thread]
+    if not cpus or cell.bins is None:
+        return None
+    course = next((each for each in cell.bins.loads if each.name == f"cpu {cpus[0]} steal"), None)
+    if course is None:
+        return None
+    found = next((s for t, s in zip(course.time_s, course.share, strict=True) if t * 1e9 >= at_ns), None)
+    return None if found is None else round(found * 1000)
+
+
+@lru_cache(maxsize=1024)
+def common_name(name: str) -> str:
+    """A task's name without the number of its CPU: kworker/1:2 and kworker/0:1 are of one kind."""
+    first = name.partition("/")[0]
+    return first if first in _THREADS else name
+
+
+def cause_sums(cells: Iterable[ExplainedCell], most: int = 0) -> list[CauseSum]:
+    """The causes with the most time first, over all cases. `most`: of each cell, only so many of the latest."""
+    sums: dict[tuple[Cause, str], CauseSum] = {}
+    for cell in cells:
+        for case in cell.cases[: most or None]:
+            _add(sums, cell.id, case)
+    return sorted(sums.values(), key=lambda each: (-each.total_ns, each.cause, each.name))
+
+
+def _add(sums: dict[tuple[Cause, str], CauseSum], cell: str, case: ExplainedCase) -> None:
+    own: Counter[tuple[Cause, str]] = Counter()
+    longest: dict[tuple[Cause, str], Part] = {}
+    for part in case.parts:
+        key = part.cause, common_name(part.key[1])
+        own[key] += part.ns
+        longest[key] = max(longest.get(key, part), part, key=lambda each: each.ns)
+    largest = own.most_common(1)[0][0]
+    place = cell, case.case.thread, case.case.release
+    for key, ns in own.items():
+        before = sums.get(key)
+        is_largest = int(key == largest)
+        if before is None:
+            sums[key] = CauseSum(*key, 1, is_largest, ns, ns, place, longest[key])
+            continue
+        is_worst = ns > before.worst_ns
+        sums[key] = replace(
+            before,
+            cases=before.cases + 1,
+            largest_in=before.largest_in + is_largest,
+            total_ns=before.total_ns + ns,
+            worst_ns=max(ns, before.worst_ns),
+            worst_in=place if is_worst else before.worst_in,
+            example=longest[key] if is_worst else before.example,
+        )
+
+
+def worst_cases(cells: Sequence[ExplainedCell], most: int) -> list[tuple[ExplainedCell, ExplainedCase]]:
+    """The latest of all cells."""
+    every = [(cell, case) for cell in cells for case in cell.cases]
+    return sorted(every, key=lambda pair: -pair[1].case.latency_ns)[:most]

@@ -1,0 +1,142 @@
+"""What became of the measuring task, as far as the kernel's events show it: stretches in which it waited, could run,
+ran, or was stopped. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from howlate.model.trace import TraceEvent
+
+_STATE_BITS, _STOPPED_BITS = 0xFF, 0x04 | 0x08
+"""Of a task that gives up the CPU; 0 if it was preempted."""
+_FAULTS = ("page_fault_user", "page_fault_kernel")
+
+
+class OwnState(StrEnum):
+    """Of the measuring task."""
+
+    UNKNOWN = "unknown"
+    ASLEEP = "asleep"
+    STOPPED = "stopped"
+    RUNNABLE = "runnable"
+    RUNNING = "running"
+
+
+@dataclass(frozen=True)
+class OwnStretch:
+    """A time in which its state was one."""
+
+    state: OwnState
+    cpu: int
+    from_ns: int
+    to_ns: int
+    number: int
+    """Of the event by which it began; -1 if that was before the first."""
+    woken_by: TraceEvent | None = None
+    """Of ASLEEP and STOPPED: the event by which it ended."""
+    woken_number: int = -1
+    queued_number: int = -1
+    """Of RUNNABLE: of the event that says that it stands in its CPU's queue; -1 if there is none."""
+    is_seen: bool = True
+    """Of RUNNABLE: whether its beginning was recorded."""
+    is_fault: bool = False
+    """Of ASLEEP: it followed a page fault of the task."""
+    is_migrated: bool = False
+    """Of RUNNABLE: the task was moved to this CPU."""
+    faults_ns: tuple[int, ...] = field(default=())
+    """Of RUNNING: when the task had page faults."""
+
+
+def course_of(events: Sequence[TraceEvent], pid: int, from_ns: int, to_ns: int) -> list[OwnStretch]:
+    """All stretches between two times, in order and without a gap."""
+    course = _Course(pid, _begun(events, pid, from_ns))
+    for number, event in enumerate(events):
+        course.take(number, event)
+    return course.ended(to_ns)
+
+
+def _begun(events: Sequence[TraceEvent], pid: int, from_ns: int) -> OwnStretch:
+    """The first stretch, from the first event that shows what the task had been doing."""
+    for event in events:
+        if event.kind == "sched_switch" and event.c == pid != event.pid:
+            return OwnStretch(OwnState.RUNNABLE, event.cpu, from_ns, from_ns, -1, is_seen=False)
+        if event.kind in ("sched_waking", "sched_wakeup") and event.a == pid != event.pid:
+            return OwnStretch(OwnState.ASLEEP, event.c, from_ns, from_ns, -1)
+        if event.pid == pid:
+            return OwnStretch(OwnState.RUNNING, event.cpu, from_ns, from_ns, -1)
+    return OwnStretch(OwnState.UNKNOWN, events[0].cpu if events else 0, from_ns, from_ns, -1)
+
+
+class _Course:
+    def __init__(self, pid: int, first: OwnStretch) -> None:
+        self._pid = pid
+        self._now = first
+        self._done: list[OwnStretch] = []
+
+    def ended(self, to_ns: int) -> list[OwnStretch]:
+        return [*self._done, replace(self._now, to_ns=max(to_ns, self._now.from_ns))]
+
+    def take(self, number: int, event: TraceEvent) -> None:
+        """Follow one event."""
+        if event.kind == "sched_switch":
+            self._switch(number, event)
+        elif event.kind == "sched_waking" and event.a == self._pid:
+            self._wake(number, event)
+        elif event.kind == "sched_wakeup" and event.a == self._pid:
+            self._wake(number, event)
+            if self._now.state is OwnState.RUNNABLE:
+                self._now = replace(self._now, cpu=event.c, queued_number=number)
+        elif event.kind == "sched_migrate_task" and event.a == self._pid:
+            self._migrate(number, event)
+        elif event.kind in _FAULTS and event.pid == self._pid and self._now.state is OwnState.RUNNING:
+            self._now = replace(self._now, faults_ns=(*self._now.faults_ns, event.time_ns))
+
+    def _switch(self, number: int, event: TraceEvent) -> None:
+        if event.c == self._pid:
+            self._begin(OwnState.RUNNING, event.cpu, number, event)
+        elif event.pid == self._pid:
+            left = event.a & _STATE_BITS
+            if not left:
+                self._begin(OwnState.RUNNABLE, event.cpu, number, event, queued_number=number)
+            elif left & _STOPPED_BITS:
+                self._begin(OwnState.STOPPED, event.cpu, number, event)
+            else:
+                is_fault = bool(self._now.faults_ns)
+                self._begin(OwnState.ASLEEP, event.cpu, number, event, is_fault=is_fault)
+
+    def _wake(self, number: int, event: TraceEvent) -> None:
+        """Only of a task that sleeps: another one is called, and goes on."""
+        if self._now.state in (OwnState.ASLEEP, OwnState.STOPPED, OwnState.UNKNOWN):
+            self._now = replace(self._now, woken_by=event, woken_number=number)
+            self._begin(OwnState.RUNNABLE, event.c, number, event)
+
+    def _migrate(self, number: int, event: TraceEvent) -> None:
+        """A task that sleeps is moved when it is woken; then its new CPU is what counts."""
+        if self._now.state is OwnState.RUNNABLE and event.d != self._now.cpu:
+            self._begin(OwnState.RUNNABLE, event.d, number, event, is_migrated=True, queued_number=number)
+
+    def _begin(
+        self,
+        state: OwnState,
+        cpu: int,
+        number: int,
+        event: TraceEvent,
+        *,
+        is_fault: bool = False,
+        is_migrated: bool = False,
+        queued_number: int = -1,
+    ) -> None:
+        at_ns = max(event.time_ns, self._now.from_ns)
+        self._done.append(replace(self._now, to_ns=at_ns))
+        self._now = OwnStretch(
+            state,
+            cpu,
+            at_ns,
+            at_ns,
+            number,
+            queued_number=queued_number,
+            is_fault=is_fault,
+            is_migrated=is_migrated,
+        )

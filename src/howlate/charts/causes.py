@@ -1,0 +1,183 @@
+"""Where the time of the latest samples went: a bar for each, from the release to the time stamp. What it hides: parts
+narrower than a thousandth of the panel are drawn with their neighbour; `howlate why` lists them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from howlate.analysis.cause import Cause, ExplainedCase, Part
+from howlate.charts._cases import ids_of
+from howlate.charts._data import pack
+from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
+from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.charts._scale import Scale, from_zero
+from howlate.charts._svg import el
+from howlate.words.caption import Caption
+from howlate.words.quantities import seconds_text, time_text
+from howlate.words.say import Text
+
+WIDTH = 1000
+ROW, NAME_AT, BAR_AT, BAR = 42, 10, 20, 14
+"""The row's share of the picture's height: where its name and its bar are, and the bar's height."""
+MOST = 20
+"""Samples of a panel."""
+COLOURS = 8
+REST = "rest"
+
+NAMES = {
+    Cause.IRQ_LATE: Caption("interrupts off"),
+    Cause.IRQ_LATE_OR_GAP: Caption("interrupts off, or the hypervisor or hardware"),
+    Cause.IDLE: Caption("leaving idle"),
+    Cause.GAP: Caption("hypervisor or hardware"),
+    Cause.TIMER_IRQ: Caption("the timer's interrupt"),
+    Cause.IRQ: Caption("interrupt"),
+    Cause.IPI: Caption("interrupt from another CPU"),
+    Cause.SOFTIRQ: Caption("softirq"),
+    Cause.NMI: Caption("NMI"),
+    Cause.NOT_PREEMPTIBLE: Caption("not preempted"),
+    Cause.HIGHER_TASK: Caption("another task ran"),
+    Cause.THROTTLED: Caption("throttled"),
+    Cause.OWN_LATE: Caption("own activation before"),
+    Cause.BLOCKED: Caption("blocked"),
+    Cause.STOPPED: Caption("stopped"),
+    Cause.PAGE_FAULT: Caption("page fault"),
+    Cause.MIGRATION: Caption("moved to another CPU"),
+    Cause.SWITCH: Caption("scheduler"),
+    Cause.RETURN: Caption("return to the program"),
+    Cause.OWN_COST: Caption("recording"),
+    Cause.UNKNOWN: Caption("unknown"),
+}
+"""Of causes in legends and tables."""
+
+
+@dataclass(frozen=True)
+class _Slice:
+    """What is drawn of a bar in one colour, in units of the picture."""
+
+    cause: Cause
+    left: int
+    right: int
+    part: Part
+    """The longest of those in it."""
+    ns: int
+
+
+def draw(subjects: Sequence[Subject]) -> Figure | None:
+    drawn = [(place, subject) for place, subject in enumerate(subjects) if subject.cases]
+    if not drawn:
+        return None
+    classes = classes_of(case for _place, subject in drawn for case in subject.cases[:MOST])
+    keys = [Key(css, NAMES[cause], "area") for cause, css in classes.items() if css != REST]
+    if REST in classes.values():
+        keys.append(Key(REST, Caption("other causes"), "area"))
+    return Figure(
+        name="causes",
+        title=Caption("Why the latest were late"),
+        reading=Caption(
+            "A bar for each of the latest samples, from its release on the left to its time stamp. The colours say "
+            "what the time went to, in the order in which it went. A name leads to the sample's point in the course "
+            "of time."
+        ),
+        x_title=Caption("Time since the release"),
+        y_title="",
+        panels=tuple(_panel(place, subject, classes) for place, subject in drawn),
+        keys=tuple(keys),
+    )
+
+
+def classes_of(cases: Iterable[ExplainedCase]) -> dict[Cause, str]:
+    """A colour for each of the causes with the most time, another one for all the rest."""
+    sums: Counter[Cause] = Counter()
+    for case in cases:
+        for part in case.parts:
+            sums[part.cause] += part.ns
+    ranked = sorted(sums, key=lambda cause: (-sums[cause], cause))
+    return {cause: f"c{i + 1}" if i < COLOURS else REST for i, cause in enumerate(ranked)}
+
+
+def _panel(place: int, subject: Subject, classes: dict[Cause, str]) -> Panel:
+    cases = subject.cases[:MOST]
+    x = from_zero(max(case.case.latency_ns for case in cases), "ns", 0.01)
+    height = ROW * len(cases)
+    pieces = [
+        _piece(ids_of(place, subject, case.case), case, ROW * i, height, x, classes)
+        for i, case in enumerate(cases)
+    ]
+    worst = cases[0]
+    return Panel(
+        label=subject.label,
+        picture=picture_of(pieces, x, (), WIDTH, height),
+        height=height,
+        summary=Caption(
+            "What the time of the {count} latest samples went to. Of the latest, {latency}, most went to: {cause}.",
+            count=len(cases),
+            latency=time_text(worst.case.latency_ns),
+            cause=_name(worst.largest),
+        ),
+        data=exact_of(pieces),
+    )
+
+
+def _piece(
+    ids: tuple[str, str],
+    explained: ExplainedCase,
+    above: int,
+    height: int,
+    x: Scale,
+    classes: dict[Cause, str],
+) -> Piece:
+    case = explained.case
+    slices = list(_slices(explained, x))
+    top, foot = above + BAR_AT, above + BAR_AT + BAR
+    paths: dict[str, list[str]] = {}
+    for each in slices:
+        paths.setdefault(classes[each.cause], []).append(
+            f"M{each.left},{top}H{each.right}V{foot}H{each.left}z"
+        )
+    name = Caption(
+        "{latency} · release {release}, after {seconds}",
+        latency=time_text(case.latency_ns),
+        release=case.release,
+        seconds=seconds_text(case.release_ns / 1e9),
+    )
+    y = from_bottom(1 - (above + BAR_AT + BAR / 2) / height)
+    return Piece(
+        "".join(el("path", {"class": f"part {css}", "d": "".join(path)}) for css, path in paths.items()),
+        [Note(0, 1 - (above + NAME_AT) / height, name, "", "row", *ids[::-1])],
+        {
+            "name": name,
+            "names": [_name(each.part) for each in slices],
+            "says": [time_text(each.ns) for each in slices],
+            "x": pack(round(x.value((each.left + each.right) / 2 / WIDTH)) for each in slices),
+            "y": pack([y] * len(slices)),
+        },
+    )
+
+
+def _slices(explained: ExplainedCase, x: Scale) -> Iterator[_Slice]:
+    """At least a unit wide each: what is narrower belongs to what comes before it."""
+    before: _Slice | None = None
+    for part in explained.parts:
+        right = round(x.at(part.from_ns + part.ns) * WIDTH)
+        if before is None:
+            before = _Slice(part.cause, 0, right, part, part.ns)
+        elif part.cause is before.cause or right <= before.right:
+            longest = max(before.part, part, key=lambda each: each.ns)
+            cause = longest.cause if before.left == before.right else before.cause
+            before = _Slice(cause, before.left, max(right, before.right), longest, before.ns + part.ns)
+        else:
+            if before.left < before.right:
+                yield before
+            before = _Slice(part.cause, before.right, right, part, part.ns)
+    if before is not None and before.left < before.right:
+        yield before
+
+
+def _name(part: Part) -> Text:
+    name = part.key[1]
+    return Caption("{cause}: {name}", cause=NAMES[part.cause], name=name) if name else NAMES[part.cause]
+
+
+CHART = Chart("causes", 32, draw)

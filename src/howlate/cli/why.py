@@ -1,0 +1,90 @@
+"""Say why the worst samples of a run were late, and what to do about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.explain import ExplainedRun
+    from howlate.report.document import Document
+
+MOST_WORST = 100_000
+NO_SUCH_NUMBER = rule("cli.why-worst", "--worst must be from 0 to {most:count}, not {worst}")
+
+
+@click.command(epilog="Example: howlate why runs/20260102T030405-check --worst 5")
+@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.argument("cell", default="", metavar="[CELL]")
+@click.option(
+    "--worst",
+    type=int,
+    default=3,
+    show_default=True,
+    metavar="K",
+    help="How many samples to show one by one.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a page with a chart too."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/why.md).")
+def command(run: Path, cell: str, worst: int, output: Path | None, as_json: bool) -> int:
+    """Say why the late samples of the run folder RUN were late: of all cells, or of CELL (its id or a part of it).
+    The kernel's events tell, which `check` records, and `run` with --set explain=true; else counters do."""
+    import json
+
+    from rich.console import Console
+
+    from howlate.errors import UsageError
+    from howlate.explain import explained_run
+    from howlate.report.document_terminal import print_document
+
+    if not 0 <= worst <= MOST_WORST:
+        raise UsageError(NO_SUCH_NUMBER(worst=worst, most=MOST_WORST))
+    found = explained_run(run, cell)
+    if output is not None:
+        _write(found, worst, output)
+    if as_json:
+        click.echo(json.dumps(_json(found), indent=1, ensure_ascii=False))
+        return 0
+    print_document(Console(highlight=False, markup=False), _document(found, worst))
+    return 0
+
+
+def _document(found: ExplainedRun, worst: int) -> Document:
+    from howlate.report.document import Document
+    from howlate.report.late_cases import case_sections, causes_section
+    from howlate.report.late_counters import counters_section
+
+    return Document(
+        (
+            *causes_section(found.cells, found.findings),
+            *case_sections(found.cells, worst),
+            *counters_section(found.untraced.cells),
+        )
+    )
+
+
+def _json(found: ExplainedRun) -> dict[str, Any]:
+    from howlate.analysis.explained_cells import cause_sums
+    from howlate.report.late_cases import causes_json, cell_json
+    from howlate.report.late_counters import counters_json
+
+    return {
+        "schema": 1,
+        "causes": causes_json(cause_sums(found.cells), found.findings),
+        "cells": [cell_json(cell) for cell in found.cells],
+        "counters": counters_json(found.untraced.cells),
+    }
+
+
+def _write(found: ExplainedRun, worst: int, output: Path) -> None:
+    from howlate.report.explained import linked
+    from howlate.report.late_page import page
+    from howlate.store.files import write_text
+
+    write_text(output, linked(page(found.content, found.cells, _document(found, worst)), output))

@@ -1,0 +1,130 @@
+"""What the kernel recorded around the worst samples of a cell (docs/stream.md, tables `trace_cases` and
+`trace_events`)."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+OVERWRITTEN, LOSSY, NOTHING_KEPT = 1, 2, 4
+"""Bits of a case's state: its beginning had been overwritten; the kernel lost events in it; nothing was kept."""
+UNKNOWN_PRIO = 1 << 30
+IDLE_PID = 0
+RT_PRIOS, STATIC_PRIOS = 100, 120
+"""The kernel's priorities: below the first real time, from there on fair; the second is nice 0."""
+SOFTIRQS = (
+    "HI",
+    "TIMER",
+    "NET_TX",
+    "NET_RX",
+    "BLOCK",
+    "IRQ_POLL",
+    "TASKLET",
+    "SCHED",
+    "HRTIMER",
+    "RCU",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceEvent:
+    """One event. What `a` to `d` are depends on the kind."""
+
+    time_ns: int
+    """Since the first release."""
+    cpu: int
+    kind: str
+    flags: int = 0
+    preempt: int = 0
+    pid: int = 0
+    """Of the task that the CPU was executing, or had interrupted."""
+    a: int = 0
+    b: int = 0
+    c: int = 0
+    d: int = 0
+
+
+@dataclass(frozen=True)
+class TraceCase:
+    """One sample whose events were kept."""
+
+    thread: int
+    release: int
+    release_ns: int
+    """Since the first release, as all times here."""
+    latency_ns: int
+    from_ns: int
+    to_ns: int
+    state: int = 0
+
+    @property
+    def stamp_ns(self) -> int:
+        """When the program read the clock."""
+        return self.release_ns + self.latency_ns
+
+
+@dataclass(frozen=True)
+class TracedTask:
+    """A task as the kernel's events have it."""
+
+    pid: int
+    name: str = ""
+    prio: int = UNKNOWN_PRIO
+    """The kernel's: -1 deadline, 0 to 99 real time (99 is the least), from 100 on fair."""
+
+
+@dataclass(frozen=True)
+class TraceNames:
+    """What the numbers of events stand for."""
+
+    tasks: Mapping[int, str] = field(default_factory=dict)
+    irqs: Mapping[int, str] = field(default_factory=dict)
+    functions: Mapping[int, str] = field(default_factory=dict)
+    ipis: Sequence[str] = ()
+
+    def task(self, pid: int) -> str:
+        return "swapper" if pid == IDLE_PID else self.tasks.get(pid, f"pid {pid}")
+
+    def irq(self, number: int) -> str:
+        return self.irqs.get(number, f"irq {number}")
+
+    def function(self, address: int) -> str:
+        return self.functions.get(address, hex(address & (1 << 64) - 1))
+
+    def ipi(self, index: int) -> str:
+        return self.ipis[index] if 0 <= index < len(self.ipis) else f"IPI {index}"
+
+    @staticmethod
+    def softirq(vector: int) -> str:
+        return SOFTIRQS[vector] if 0 <= vector < len(SOFTIRQS) else f"softirq {vector}"
+
+
+@dataclass(frozen=True)
+class CellTrace:
+    """Everything that was recorded of one cell."""
+
+    cases: tuple[TraceCase, ...]
+    events: tuple[TraceEvent, ...] = field(repr=False)
+    """Of all CPUs, in the order of time."""
+    threads: Mapping[int, TracedTask]
+    """The measuring task of each thread."""
+    names: TraceNames = field(default_factory=TraceNames, repr=False)
+    recorded: tuple[str, ...] = ()
+    """The kinds of events that were recorded."""
+    absent: tuple[str, ...] = ()
+    """The kinds that this kernel does not have."""
+    event_cost_ns: int = 0
+    """What recording one event takes; 0 if nobody knows."""
+    cases_lost: int = 0
+    events_lost: int = 0
+
+    @cached_property
+    def _times(self) -> list[int]:
+        return [event.time_ns for event in self.events]
+
+    def of(self, case: TraceCase) -> tuple[TraceEvent, ...]:
+        """The events of a case."""
+        first = bisect.bisect_left(self._times, case.from_ns)
+        return self.events[first : bisect.bisect_right(self._times, case.to_ns)]

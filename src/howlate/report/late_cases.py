@@ -1,0 +1,240 @@
+"""Why samples were late, as a document: the causes of all kept cases, what to do about them, and the worst cases one
+by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from howlate.analysis.cause import ORDINARY, Cause, ExplainedCase, Part
+from howlate.analysis.explained_cells import CauseSum, ExplainedCell, cause_sums, worst_cases
+from howlate.charts.causes import NAMES
+from howlate.model.finding import Finding
+from howlate.model.trace import UNKNOWN_PRIO, TracedTask
+from howlate.report.document import Item, Section, texts
+from howlate.report.late_parts import part_statement, parts_sheet
+from howlate.report.remedies import REMEDIES, findings_for
+from howlate.report.sheet import Row, Sheet, labels, numbers, times
+from howlate.report.sheet import texts as column
+from howlate.report.why_parts import UNIT
+from howlate.words.language import _
+from howlate.words.say import Text, text_of
+from howlate.words.say import to_json as statement_json
+from howlate.words.statement import Statement, rule
+
+MOST_CAUSES = 12
+WEIGHTY = 0.05
+"""A cause is worth a remedy if it has this share of all the time, or is the largest in some case."""
+
+SAMPLE = rule(
+    "late.sample", "{cell}, release {release}: {latency_ns:time} late, {at_s:seconds} after the start."
+)
+STEAL = rule("late.steal", "In that second the hypervisor took {share:percent} of this CPU's time.")
+LOSSY = rule("late.lossy", "The kernel lost events of this case.")
+OPENING = rule(
+    "late.opening",
+    "{cases} late samples of {samples:count} have their events, at most {most} of each cell.",
+)
+MORE = rule(
+    "late.more-causes",
+    "{count} smaller cause is left out, {ns:time} altogether (`howlate why --json`).",
+    "{count} smaller causes are left out, {ns:time} altogether (`howlate why --json`).",
+    by="count",
+)
+ABSENT = rule(
+    "late.absent", "This kernel does not have the events {events:list}; what they would show is unknown."
+)
+CASES_LOST = rule(
+    "late.cases-lost",
+    "{cell}: {count} more sample was late enough, and there was no room for its events.",
+    "{cell}: {count} more samples were late enough, and there was no room for their events.",
+    by="count",
+)
+TO_DO = rule("late.to-do", "{cause}: {what}")
+TO_DO_HERE = rule("late.to-do-here", "{cause}: {what} The doctor found here: {found:items}.")
+CHECKED = rule("late.checked", "{title} ({change})")
+EVENTS_LOST = rule("late.events-lost", "{cell}: the kernel lost {count:count} events.")
+
+
+def cause_text(cause: Cause, name: str) -> str:
+    """A cause with what it is about."""
+    text = text_of(NAMES[cause])
+    return f"{text}: {name}" if name else text
+
+
+def causes_section(
+    cells: Sequence[ExplainedCell], findings: Sequence[Finding], title: str = ""
+) -> tuple[Section, ...]:
+    """The causes of all cases, and what to do about them; nothing where there is no case."""
+    sums = cause_sums(cells)
+    if not sums:
+        return ()
+    opening = OPENING(
+        cases=sum(len(cell.cases) for cell in cells),
+        samples=sum(cell.samples for cell in cells),
+        most=max(len(cell.cases) for cell in cells),
+    )
+    items: tuple[Item, ...] = (
+        *texts("paragraph", (opening,)),
+        causes_sheet(sums, cells),
+        *texts("notes", _notes(cells, sums)),
+        *texts("listed", list(_remedies(sums, findings)), _("What to do")),
+    )
+    return (Section("why", items, title),)
+
+
+def causes_sheet(sums: Sequence[CauseSum], cells: Sequence[ExplainedCell]) -> Sheet:
+    """The causes with the most time."""
+    shown = sums[:MOST_CAUSES]
+    names = {cell.id: cell.name for cell in cells}
+    where = [f"{names[each.worst_in[0]]} · {each.worst_in[2]}" for each in shown]
+    return Sheet(
+        "late-causes",
+        _("Causes of the late samples"),
+        (
+            labels("cause", _("cause"), [cause_text(each.cause, each.name) for each in shown]),
+            numbers("cases", _("in cases"), [each.cases for each in shown]),
+            numbers("largest_in", _("largest in"), [each.largest_in for each in shown]),
+            times("total", _("altogether [µs]"), [each.total_ns for each in shown], UNIT),
+            times("worst", _("worst [µs]"), [each.worst_ns for each in shown], UNIT, strong=True),
+            column("worst_in", _("worst in"), where, words=True),
+        ),
+        tuple(Row() for _each in shown),
+        kind="late-causes",
+    )
+
+
+def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Text]:
+    """What the table does not show."""
+    found: list[Text] = []
+    if rest := sums[MOST_CAUSES:]:
+        found.append(MORE(count=len(rest), ns=sum(each.total_ns for each in rest)))
+    if absent := tuple(dict.fromkeys(event for cell in cells for event in cell.absent)):
+        found.append(ABSENT(events=absent))
+    found += [CASES_LOST(cell=cell.name, count=cell.cases_lost) for cell in cells if cell.cases_lost]
+    found += [EVENTS_LOST(cell=cell.name, count=cell.events_lost) for cell in cells if cell.events_lost]
+    return found
+
+
+def weighty_causes(sums: Sequence[CauseSum]) -> list[Cause]:
+    """Those that something should be done about, the weightiest first."""
+    whole_ns = sum(each.total_ns for each in sums)
+    return list(
+        dict.fromkeys(
+            each.cause
+            for each in sums
+            if each.cause not in ORDINARY and (each.largest_in or each.total_ns >= WEIGHTY * whole_ns)
+        )
+    )
+
+
+def _remedies(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> Iterator[Statement]:
+    """What to do about each weighty cause, with what the doctor found here that belongs to it."""
+    for cause in weighty_causes(sums):
+        if (remedy := REMEDIES.get(cause)) is not None:
+            found = tuple(
+                CHECKED(title=each.title, change=each.change) for each in findings_for(remedy, findings)
+            )
+            told = TO_DO_HERE(cause=NAMES[cause], what=remedy.text(), found=found) if found else None
+            yield told or TO_DO(cause=NAMES[cause], what=remedy.text())
+
+
+def case_sections(cells: Sequence[ExplainedCell], most: int) -> tuple[Section, ...]:
+    """The worst cases of all cells, the latest first."""
+    return tuple(
+        _case_section(cell, case, number) for number, (cell, case) in enumerate(worst_cases(cells, most))
+    )
+
+
+def _case_section(cell: ExplainedCell, explained: ExplainedCase, number: int) -> Section:
+    case = explained.case
+    told = [
+        SAMPLE(cell=cell.name, release=case.release, latency_ns=case.latency_ns, at_s=case.release_ns / 1e9)
+    ]
+    if explained.steal_permille:
+        told.append(STEAL(share=explained.steal_permille / 1000))
+    if case.state & 2:
+        told.append(LOSSY())
+    items: tuple[Item, ...] = (
+        *texts("paragraph", (tuple(told),)),
+        parts_sheet(explained, f"late-parts-{number}"),
+    )
+    return Section(f"late-{number}", items)
+
+
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def causes_json(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """All causes, exactly (docs/why.md)."""
+    return [
+        {
+            "cause": str(each.cause),
+            "name": each.name,
+            "cases": each.cases,
+            "largest_in": each.largest_in,
+            "total_ns": each.total_ns,
+            "worst_ns": each.worst_ns,
+            "worst_in": dict(zip(("cell", "thread", "release"), each.worst_in, strict=True)),
+            **_remedy_json(each.cause, findings),
+        }
+        for each in sums
+    ]
+
+
+def _remedy_json(cause: Cause, findings: Sequence[Finding]) -> dict[str, Any]:
+    remedy = REMEDIES.get(cause)
+    if remedy is None:
+        return {"remedy": None, "checks": [], "knobs": []}
+    return {
+        "remedy": statement_json(remedy.text()),
+        "checks": [
+            {"check": each.check, "level": each.level, "change": each.change}
+            for each in findings_for(remedy, findings)
+        ],
+        "knobs": list(remedy.knobs),
+    }
+
+
+def cell_json(cell: ExplainedCell) -> dict[str, Any]:
+    """A cell with all its cases."""
+    return {
+        "id": cell.id,
+        "labels": dict(cell.labels),
+        "samples": cell.samples,
+        "absent": list(cell.absent),
+        "cases_lost": cell.cases_lost,
+        "events_lost": cell.events_lost,
+        "cases": [_case_json(case) for case in cell.cases],
+    }
+
+
+def _case_json(explained: ExplainedCase) -> dict[str, Any]:
+    case = explained.case
+    return {
+        "thread": case.thread,
+        "release": case.release,
+        "release_ns": case.release_ns,
+        "latency_ns": case.latency_ns,
+        "state": case.state,
+        "steal_permille": explained.steal_permille,
+        "parts": [_part_json(part) for part in explained.parts],
+    }
+
+
+def _part_json(part: Part) -> dict[str, Any]:
+    return {
+        "cause": str(part.cause),
+        "from_ns": part.from_ns,
+        "ns": part.ns,
+        **({"name": part.name} if part.name else {}),
+        **({"task": _task_json(part.task)} if part.task is not None else {}),
+        **({"why": str(part.why)} if part.why is not None else {}),
+        **({"idle_state": part.state} if part.state is not None else {}),
+        "text": statement_json(part_statement(part))["text"],
+    }
+
+
+def _task_json(task: TracedTask) -> dict[str, Any]:
+    prio = {} if task.prio == UNKNOWN_PRIO else {"prio": task.prio}
+    return {"pid": task.pid, "name": task.name, **prio}

@@ -1,0 +1,101 @@
+"""What can be done about a cause: a sentence, and the checks of the doctor that look at it (docs/doctor.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from howlate.analysis.cause import Cause
+from howlate.model.finding import Finding
+from howlate.words.statement import Rule, rule
+
+IRQ_LATE = rule(
+    "remedy.irq-late",
+    "A driver or the kernel ran with interrupts off. Move its work to another CPU, or use a kernel of PREEMPT_RT.",
+)
+GAP = rule(
+    "remedy.gap",
+    "The time went below the kernel: to a hypervisor (pin the virtual CPU, give it a CPU of its own) or to firmware "
+    "(`howlate probe hardware-gap` measures it).",
+)
+IDLE = rule("remedy.idle", "Keep the CPU out of deep idle states.")
+IRQ = rule("remedy.irq", "Move the interrupt to another CPU.")
+IPI = rule(
+    "remedy.ipi",
+    "Other CPUs interrupt this one, mostly for memory that its tasks share with them. Isolate the CPU.",
+)
+SOFTIRQ = rule(
+    "remedy.softirq",
+    "Move the device's interrupts to another CPU; on PREEMPT_RT the softirq has a thread with a priority.",
+)
+NMI = rule("remedy.nmi", "Switch off the hard-lockup watchdog, and profilers that sample with NMIs.")
+NOT_PREEMPTIBLE = rule(
+    "remedy.not-preemptible",
+    "The kernel went on with another task's system call. Boot with preempt=full, or use a kernel of PREEMPT_RT.",
+)
+HIGHER_TASK = rule(
+    "remedy.higher-task",
+    "Another task has the same or a higher priority. Raise yours, or move the other away.",
+)
+THROTTLED = rule("remedy.throttled", "The kernel kept CPU time for ordinary tasks.")
+OWN_LATE = rule("remedy.own-late", "The activation before took longer than a period.")
+BLOCKED = rule(
+    "remedy.blocked", "The task waited for a lock or for input. Use locks with priority inheritance."
+)
+STOPPED = rule("remedy.stopped", "Somebody stopped the process: a signal, a debugger, a frozen cgroup.")
+PAGE_FAULT = rule(
+    "remedy.page-fault", "Lock the memory (mlockall), and touch it before the first activation."
+)
+MIGRATION = rule("remedy.migration", "Pin the task to one CPU.")
+UNKNOWN = rule(
+    "remedy.unknown", "A larger buffer keeps more events: `--set explain-buffer=...`. See docs/why.md."
+)
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What to do about one cause."""
+
+    text: Rule
+    checks: tuple[str, ...] = ()
+    """The doctor's, the likeliest first."""
+    knobs: tuple[str, ...] = ()
+    """What the probe can set for a trial (docs/knobs.md)."""
+
+
+REMEDIES: Mapping[Cause, Remedy] = {
+    Cause.IRQ_LATE: Remedy(IRQ_LATE, ("preemption", "irq_affinity", "debug_options"), ("irq_affinity",)),
+    Cause.IRQ_LATE_OR_GAP: Remedy(
+        GAP, ("hypervisor", "steal", "preemption", "irq_affinity"), ("irq_affinity",)
+    ),
+    Cause.GAP: Remedy(GAP, ("hypervisor", "steal", "smt", "c_states"), ("c_states", "cpu_dma_latency")),
+    Cause.IDLE: Remedy(IDLE, ("c_states", "cpu_dma_latency"), ("c_states", "cpu_dma_latency")),
+    Cause.IRQ: Remedy(IRQ, ("irq_affinity", "irqbalance", "threadirqs", "isolation"), ("irq_affinity",)),
+    Cause.IPI: Remedy(IPI, ("isolation", "ksm", "numa_balancing", "huge_pages"), ("thp",)),
+    Cause.SOFTIRQ: Remedy(
+        SOFTIRQ, ("irq_affinity", "kernel_threads", "preemption", "timer_migration"), ("irq_affinity",)
+    ),
+    Cause.NMI: Remedy(NMI, ("nmi_watchdog",), ("nmi_watchdog",)),
+    Cause.NOT_PREEMPTIBLE: Remedy(NOT_PREEMPTIBLE, ("preemption", "preempt_dynamic")),
+    Cause.HIGHER_TASK: Remedy(
+        HIGHER_TASK,
+        ("competing_tasks", "kernel_threads", "limit_rtprio", "workqueues"),
+        ("workqueue_cpumask",),
+    ),
+    Cause.THROTTLED: Remedy(
+        THROTTLED, ("rt_throttling", "fair_server", "rt_group_sched", "cgroup_quota"), ("rt_throttling",)
+    ),
+    Cause.OWN_LATE: Remedy(OWN_LATE),
+    Cause.BLOCKED: Remedy(BLOCKED),
+    Cause.STOPPED: Remedy(STOPPED),
+    Cause.PAGE_FAULT: Remedy(PAGE_FAULT, ("limit_memlock", "swap", "numa_balancing", "ksm"), ("thp",)),
+    Cause.MIGRATION: Remedy(MIGRATION, ("cpuset", "isolation")),
+    Cause.UNKNOWN: Remedy(UNKNOWN, ("tracing",)),
+}
+"""The ordinary parts of a wake-up need none."""
+
+
+def findings_for(remedy: Remedy, findings: Iterable[Finding]) -> Sequence[Finding]:
+    """What the doctor found in this machine that belongs to it, in the order of the remedy's checks."""
+    by_check = {finding.check: finding for finding in findings if finding.level in ("late", "note")}
+    return [by_check[check] for check in remedy.checks if check in by_check and by_check[check].change]

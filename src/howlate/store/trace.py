@@ -1,0 +1,113 @@
+"""The trace of a whole cell: trace_cases.parquet and trace_events.parquet, with what cell.json says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from howlate.errors import DamagedError
+from howlate.model.decode import Table
+from howlate.model.trace import UNKNOWN_PRIO, CellTrace, TraceCase, TracedTask, TraceEvent, TraceNames
+from howlate.store.duck import arrays, connection, reading, scan
+from howlate.store.files import measure_again, remedied
+from howlate.store.run_folder import CELL, TRACE_CASES, TRACE_EVENTS, CellFiles
+from howlate.words.statement import rule
+
+NO_EVENT = rule("store.no-event", "an event has the number {number}, and the header names {count}")
+NOT_A_NUMBER = rule("store.not-a-number", '"{key}" is not the number of anything')
+
+_CASES = ("thread", "release", "release_ns", "latency_ns", "from_ns", "to_ns", "state")
+_EVENTS = ("time_ns", "cpu", "event", "flags", "preempt", "pid", "a", "b", "c", "d")
+
+
+def has_trace(record: Mapping[str, Any]) -> bool:
+    """Whether the probe recorded what delays its tasks. `record`: cell.json."""
+    header = record.get("header")
+    in_force = header.get("in_force") if isinstance(header, dict) else None
+    return isinstance(in_force, dict) and isinstance(in_force.get("trace"), dict)
+
+
+def trace_of(files: CellFiles) -> CellTrace | None:
+    """The trace of a whole cell; None if it was measured without one. DamagedError if it is not what the probe
+    writes."""
+    record = files.record()
+    if not has_trace(record):
+        return None
+    path = str(files.folder / CELL)
+    files.must_be_unchanged(TRACE_CASES, TRACE_EVENTS)
+    with remedied(measure_again(files.folder)):
+        top = Table(record, path, "", DamagedError)
+        header = top.table("header").table("in_force").table("trace")
+        known = top.values.get("trailer") is not None
+        trailer = top.table("trailer").table("trace") if known else Table({}, path, "trailer", DamagedError)
+        kinds = [str(kind) for kind in header.items("events", required=True)]
+        return CellTrace(
+            _cases(files.folder),
+            _events(files.folder, kinds, header),
+            _threads(trailer),
+            _names(trailer),
+            tuple(kinds),
+            tuple(map(str, header.items("absent"))),
+            _cost(trailer),
+            trailer.integer("cases_lost", 0),
+            trailer.integer("events_lost", 0),
+        )
+
+
+def _cases(folder: Path) -> tuple[TraceCase, ...]:
+    with connection(folder) as database, reading(folder / TRACE_CASES):
+        rows = arrays(
+            database, f"SELECT {', '.join(_CASES)} FROM {scan(folder / TRACE_CASES)} ORDER BY thread, release"
+        )
+    return tuple(TraceCase(*row) for row in zip(*(rows[name].tolist() for name in _CASES), strict=True))
+
+
+def _events(folder: Path, kinds: list[str], header: Table) -> tuple[TraceEvent, ...]:
+    """In the order of time; those of one CPU stay as the kernel had them."""
+    source = f"{scan(folder / TRACE_EVENTS).removesuffix(')')}, file_row_number = true)"
+    with connection(folder) as database, reading(folder / TRACE_EVENTS):
+        rows = arrays(
+            database, f"SELECT {', '.join(_EVENTS)} FROM {source} ORDER BY time_ns, file_row_number"
+        )
+    columns = {name: rows[name].tolist() for name in _EVENTS}
+    if beyond := [number for number in columns["event"] if number >= len(kinds)]:
+        raise header.fail(NO_EVENT(number=beyond[0], count=len(kinds)))
+    columns["event"] = [kinds[number] for number in columns["event"]]
+    return tuple(TraceEvent(*row) for row in zip(*(columns[name] for name in _EVENTS), strict=True))
+
+
+def _threads(trailer: Table) -> dict[int, TracedTask]:
+    tasks = trailer.mapping("tasks")
+    return {
+        each.integer("thread"): TracedTask(
+            each.integer("pid"),
+            str(tasks.get(str(each.integer("pid")), "howlate-probe")),
+            each.integer("prio", UNKNOWN_PRIO),
+        )
+        for each in trailer.tables("threads")
+    }
+
+
+def _names(trailer: Table) -> TraceNames:
+    return TraceNames(
+        _numbered(trailer, "tasks"),
+        _numbered(trailer, "irqs"),
+        _numbered(trailer, "functions"),
+        tuple(map(str, trailer.items("ipis"))),
+    )
+
+
+def _numbered(trailer: Table, name: str) -> dict[int, str]:
+    """Names by number; addresses of the kernel's half are those of a signed integer, as the events have them."""
+    found = {}
+    for key, value in trailer.mapping(name).items():
+        if not key.removeprefix("-").isdecimal():
+            raise trailer.fail(NOT_A_NUMBER(key=key[:40]))
+        number = int(key)
+        found[number - (1 << 64) if number >= 1 << 63 else number] = str(value)
+    return found
+
+
+def _cost(trailer: Table) -> int:
+    return 0 if trailer.values.get("event_cost_ns") is None else max(0, trailer.integer("event_cost_ns"))

@@ -1,0 +1,396 @@
+"""Which cause is named for which events; and that the parts of any events whatsoever add up to the latency."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from howlate.analysis.cause import Cause, Part, Why
+from howlate.analysis.causes import IDLE_NS, MachineFacts, explain_case
+from howlate.analysis.cpu_spans import BH_OFF_FLAG
+from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase, TraceEvent
+from made_trace import (
+    EQUAL,
+    HARD,
+    HRTIMER_WAKEUP,
+    IDLE,
+    KSOFTIRQD,
+    LAB,
+    LOAD,
+    NAMES,
+    OWN,
+    RELEASE_NS,
+    SOFT,
+    TICK,
+    URGENT,
+    MadeTrace,
+    brief,
+)
+
+CLOUD = MachineFacts(is_guest=True, preemption="full")
+METAL = MachineFacts(preemption="full", smi=0)
+NONE = replace(LAB, preemption="none")
+RT = replace(LAB, preemption="rt")
+
+
+def usual(made: MadeTrace) -> MadeTrace:
+    """From the wake-up on: the interrupt ends, the task is switched to."""
+    return made.timer(500, 900, 1_400).switch(2_000, OWN, 0)
+
+
+def test_an_ordinary_wake_up_has_no_other_cause_than_its_own_way() -> None:
+    found = usual(MadeTrace().asleep()).explained(2_600).parts
+    assert brief(found) == [
+        (Cause.TIMER_IRQ, 0, 500),
+        (Cause.TIMER_IRQ, 500, 900),
+        (Cause.SWITCH, 1_400, 600),
+        (Cause.RETURN, 2_000, 600),
+    ]
+    assert found[0].why is Why.BEFORE_INTERRUPT
+
+
+@pytest.mark.parametrize(
+    ("facts", "cause"), [(LAB, Cause.IRQ_LATE), (METAL, Cause.IRQ_LATE), (CLOUD, Cause.IRQ_LATE_OR_GAP)]
+)
+def test_a_late_interrupt_on_a_busy_cpu(facts: MachineFacts, cause: Cause) -> None:
+    made = MadeTrace().asleep().timer(50_000, 50_400, 51_000).switch(51_600, OWN, 0)
+    first = made.explained(52_000, facts).parts[0]
+    assert (first.cause, first.from_ns, first.ns) == (cause, 0, 50_000)
+    assert first.task is not None and first.task.name == LOAD.name
+
+
+def test_another_interrupt_that_began_before_the_release_lasts_into_it() -> None:
+    made = MadeTrace().asleep().add(-30_000, "irq_handler_entry", HARD, a=9)
+    made.add(20_000, "irq_handler_exit", HARD, a=9, b=1).timer(20_200, 20_500, 21_000).switch(21_400, OWN, 0)
+    first, second = made.explained(22_000).parts[:2]
+    assert (first.cause, first.name, first.ns) == (Cause.IRQ, "acpi", 20_000)
+    assert (second.cause, second.ns) == (Cause.TIMER_IRQ, 200)
+
+
+def test_an_interrupt_whose_beginning_was_not_kept_is_known_by_its_end() -> None:
+    made = MadeTrace().add(20_000, "irq_handler_exit", HARD, a=9, b=1)
+    made.timer(20_200, 20_500, 21_000).switch(21_400, OWN, 0)
+    assert made.explained(22_000).parts[0].key == (Cause.IRQ, "acpi")
+
+
+def test_the_timer_interrupts_another_interrupt() -> None:
+    made = MadeTrace().asleep().add(300, "irq_handler_entry", HARD, a=9).timer(500, 900, 1_400)
+    made.add(30_000, "irq_handler_exit", HARD, a=9, b=1).switch(30_600, OWN, 0)
+    found = made.explained(31_000)
+    assert found.ns_of(Cause.IRQ) == 200 + 28_600 and found.ns_of(Cause.TIMER_IRQ) == 300 + 900
+
+
+def test_another_timer_of_the_same_interrupt_is_told_by_its_function() -> None:
+    made = MadeTrace().asleep().add(200, "local_timer_entry", HARD, a=236)
+    made.add(300, "hrtimer_expire_entry", HARD, a=2, c=TICK).add(9_000, "hrtimer_expire_exit", HARD, a=2)
+    made.add(9_100, "hrtimer_expire_entry", HARD, a=1, c=HRTIMER_WAKEUP).waking(9_200)
+    made.add(9_300, "hrtimer_expire_exit", HARD, a=1).add(9_500, "local_timer_exit", HARD, a=236)
+    found = made.switch(10_000, OWN, 0).explained(10_500)
+    assert found.largest.key == (Cause.IRQ, "tick_sched_timer") and found.ns_of(Cause.IRQ) == 8_700
+
+
+@pytest.mark.parametrize("kind", ["reschedule", "call_function", "call_function_single", "irq_work"])
+def test_ipis_are_no_interrupts_of_devices(kind: str) -> None:
+    made = usual(MadeTrace().asleep())
+    made.add(2_100, f"{kind}_entry", HARD, a=253).add(9_000, f"{kind}_exit", HARD, a=253)
+    assert made.explained(9_500).largest.key == (Cause.IPI, kind)
+
+
+def test_an_ipi_of_arm64_stands_in_its_interrupt() -> None:
+    made = usual(MadeTrace().asleep()).add(2_100, "irq_handler_entry", HARD, a=12)
+    made.add(2_200, "ipi_entry", HARD, a=1).add(9_000, "ipi_exit", HARD, a=1)
+    made.add(9_100, "irq_handler_exit", HARD, a=12)
+    found = made.explained(9_500)
+    assert found.largest.key == (Cause.IPI, "Function call interrupts")
+    assert found.ns_of(Cause.IPI) == 7_000
+
+
+def test_the_timer_of_arm64_is_an_interrupt_of_a_device() -> None:
+    made = MadeTrace().asleep().add(500, "irq_handler_entry", HARD, a=11).waking(900)
+    made.add(1_400, "irq_handler_exit", HARD, a=11, b=1).switch(2_000, OWN, 0)
+    assert {part.cause for part in made.explained(2_500).parts} == {
+        Cause.TIMER_IRQ,
+        Cause.SWITCH,
+        Cause.RETURN,
+    }
+
+
+def softirq_after_the_interrupt(made: MadeTrace, flags: int = SOFT) -> MadeTrace:
+    made.timer(500, 900, 1_400).add(1_500, "softirq_entry", flags, a=3)
+    return made.add(60_000, "softirq_exit", flags, a=3).switch(60_500, OWN, 0)
+
+
+@pytest.mark.parametrize("facts", [NONE, LAB])
+def test_a_softirq_at_the_end_of_an_interrupt(facts: MachineFacts) -> None:
+    found = softirq_after_the_interrupt(MadeTrace().asleep()).explained(61_000, facts)
+    assert found.largest.key == (Cause.SOFTIRQ, "NET_RX") and found.ns_of(Cause.SOFTIRQ) == 58_500
+
+
+def test_the_timer_interrupts_a_softirq_that_goes_on() -> None:
+    made = MadeTrace().asleep().add(-5_000, "softirq_entry", SOFT, a=3).timer(500, 900, 1_400, flags=SOFT)
+    made.add(60_000, "softirq_exit", SOFT, a=3).switch(60_500, OWN, 0)
+    found = made.explained(61_000)
+    assert found.largest.key == (Cause.SOFTIRQ, "NET_RX")
+    assert brief(found.parts)[0] == (Cause.TIMER_IRQ, 0, 500)
+
+
+def test_a_softirq_with_interrupts_off_is_a_late_interrupt_in_it() -> None:
+    made = (
+        MadeTrace().asleep().add(-5_000, "softirq_entry", SOFT, a=3).timer(40_000, 40_400, 41_000, flags=SOFT)
+    )
+    made.add(41_100, "softirq_exit", SOFT, a=3).switch(41_500, OWN, 0)
+    first = made.explained(42_000).parts[0]
+    assert (first.cause, first.name, first.why) == (Cause.IRQ_LATE, "NET_RX", Why.IN_SOFTIRQ)
+
+
+def test_a_softirq_thread_of_rt_is_a_task_that_can_be_preempted() -> None:
+    made = MadeTrace().asleep(to=KSOFTIRQD).add(-5_000, "softirq_entry", SOFT, a=3)
+    made.timer(500, 900, 1_400, preempt=1).switch(30_000, OWN, 0)
+    largest = made.explained(31_000, RT).largest
+    assert (largest.cause, largest.why) == (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF)
+    assert largest.task is not None and largest.task.name == KSOFTIRQD.name
+
+
+def test_a_timer_of_rt_that_expires_in_a_softirq_waits_for_it() -> None:
+    made = (
+        MadeTrace()
+        .asleep()
+        .add(500, "local_timer_entry", HARD, a=236)
+        .add(1_000, "local_timer_exit", HARD, a=236)
+    )
+    made.switch(20_000, KSOFTIRQD, 0).add(20_100, "softirq_entry", SOFT, a=8)
+    made.add(20_200, "hrtimer_expire_entry", SOFT, a=1, c=HRTIMER_WAKEUP).waking(20_300, flags=SOFT)
+    made.add(20_400, "hrtimer_expire_exit", SOFT, a=1).add(20_500, "softirq_exit", SOFT, a=8)
+    found = made.switch(21_000, OWN, 0).explained(21_500, RT)
+    assert found.largest.key == (Cause.SOFTIRQ, "HRTIMER") and found.largest.why is Why.SOFT_TIMER
+    assert found.ns_of(Cause.TIMER_IRQ) == 500
+
+
+def test_nmis_are_cut_out_of_what_they_interrupt() -> None:
+    made = usual(MadeTrace().asleep()).add(20_000, "nmi_handler", 0x40, a=TICK, b=5_000, c=1)
+    found = made.explained(30_000)
+    assert brief(found.parts)[-3:] == [
+        (Cause.RETURN, 2_000, 13_000),
+        (Cause.NMI, 15_000, 5_000),
+        (Cause.RETURN, 20_000, 10_000),
+    ]
+
+
+def held(**given: int) -> MadeTrace:
+    return MadeTrace().asleep().timer(500, 900, 1_400, **given).switch(90_000, OWN, 0)
+
+
+def test_preemption_that_was_off_is_seen_in_the_count_of_what_was_interrupted() -> None:
+    for context in ({"preempt": 1}, {"flags": BH_OFF_FLAG}):
+        largest = held(**context).explained(91_000).largest
+        assert (largest.cause, largest.why, largest.ns) == (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF, 88_600)
+
+
+@pytest.mark.parametrize("model", ["none", "voluntary", "lazy", ""])
+def test_a_kernel_that_does_not_preempt_there(model: str) -> None:
+    largest = held().explained(91_000, replace(LAB, preemption=model)).largest
+    assert (largest.cause, largest.why) == (Cause.NOT_PREEMPTIBLE, Why.NO_KERNEL_PREEMPTION)
+
+
+@pytest.mark.parametrize("task", [URGENT, EQUAL])
+def test_a_task_of_higher_or_equal_priority_ran_instead(task: object) -> None:
+    assert isinstance(task, type(OWN))
+    made = MadeTrace().asleep().timer(500, 900, 1_400).switch(2_000, task, 0).switch(50_000, OWN, 1)
+    assert made.explained(51_000).largest.key == (Cause.HIGHER_TASK, task.name)
+    made = MadeTrace().asleep(to=task).timer(500, 900, 1_400).switch(50_000, OWN, 1)
+    assert made.explained(51_000).largest.key == (Cause.HIGHER_TASK, task.name)
+
+
+@pytest.mark.parametrize("task", [LOAD, IDLE])
+def test_a_lower_task_that_was_chosen_though_ours_could_run_means_throttling(task: object) -> None:
+    assert isinstance(task, type(OWN))
+    made = usual(MadeTrace().asleep()).switch(3_000, task, 0x100).switch(50_000, OWN, 0)
+    found = made.explained(51_000)
+    assert found.largest.key == (Cause.THROTTLED, task.name) and found.ns_of(Cause.THROTTLED) == 47_000
+
+
+def test_a_fair_task_of_ours_takes_turns() -> None:
+    own = replace(OWN, prio=120)
+    made = MadeTrace().asleep().timer(500, 900, 1_400).switch(50_000, own, 0)
+    cell = made.cell(51_000)
+    found = explain_case(replace(cell, threads={0: own}), cell.cases[0], LAB)
+    assert found.largest.key == (Cause.HIGHER_TASK, LOAD.name)
+
+
+def test_our_own_task_was_still_busy_at_the_release() -> None:
+    made = MadeTrace(OWN).add(-50_000, "sched_wakeup", 0, a=LOAD.pid, b=120, c=1)
+    assert brief(made.explained(40_000).parts) == [(Cause.OWN_LATE, 0, 40_000)]
+
+
+def test_a_task_that_waits_for_a_lock_is_blocked_until_another_wakes_it() -> None:
+    made = usual(MadeTrace().asleep()).switch(3_000, LOAD, 2).waking(40_000, flags=0)
+    found = made.switch(41_000, OWN, 0).explained(42_000)
+    blocked = found.largest
+    assert (blocked.cause, blocked.ns) == (Cause.BLOCKED, 37_000)
+    assert blocked.task is not None and blocked.task.name == LOAD.name
+
+
+def test_a_task_that_was_not_woken_by_its_timer_was_blocked() -> None:
+    made = MadeTrace().asleep().waking(40_000, flags=0).switch(41_000, OWN, 0)
+    assert made.explained(42_000).largest.cause is Cause.BLOCKED
+
+
+@pytest.mark.parametrize("state", [4, 8])
+def test_a_stopped_task(state: int) -> None:
+    made = MadeTrace(OWN).switch(-50_000, LOAD, state).waking(40_000, flags=0).switch(41_000, OWN, 0)
+    assert made.explained(42_000).largest.cause is Cause.STOPPED
+    assert made.explained(42_000).ns_of(Cause.STOPPED) == 40_000
+
+
+def test_a_page_fault_of_the_task_and_the_disk_that_it_waits_for() -> None:
+    made = usual(MadeTrace().asleep()).add(2_500, "page_fault_user", 0, a=1, b=2, c=4)
+    assert made.explained(30_000).largest.cause is Cause.PAGE_FAULT
+    made = usual(MadeTrace().asleep()).add(2_500, "page_fault_user", 0, a=1, b=2, c=4)
+    made.switch(4_000, IDLE, 2).add(90_000, "irq_handler_entry", HARD, a=9).waking(90_100)
+    made.add(90_200, "irq_handler_exit", HARD, a=9).switch(91_000, OWN, 0)
+    assert made.explained(92_000).ns_of(Cause.PAGE_FAULT) == 1_500 + 86_100
+
+
+@pytest.mark.parametrize(
+    ("facts", "after", "cause"),
+    [
+        (METAL, 100_000, Cause.IDLE),
+        (CLOUD, 100_000, Cause.GAP),
+        (CLOUD, IDLE_NS, Cause.IDLE),
+        (replace(CLOUD, idle_exit_ns={2: 80_000}), 100_000, Cause.IDLE),
+        (LAB, 100_000, Cause.IDLE),
+    ],
+)
+def test_idle_far_later_than_its_state_explains_is_a_gap(
+    facts: MachineFacts, after: int, cause: Cause
+) -> None:
+    made = (
+        MadeTrace().asleep(to=IDLE).add(-90_000, "cpu_idle", a=2, b=1).timer(after, after + 400, after + 900)
+    )
+    made.add(after + 1_000, "cpu_idle", a=-1, b=1).switch(after + 2_000, OWN, 0)
+    found = made.explained(after + 2_500, facts)
+    assert (found.parts[0].cause, found.parts[0].ns, found.parts[0].state) == (cause, after, 2)
+    assert found.ns_of(Cause.SWITCH) == 1_000
+
+
+def test_the_idle_loop_with_interrupts_off_is_in_no_idle_state() -> None:
+    made = MadeTrace().asleep(to=IDLE).add(-90_000, "cpu_idle", a=2, b=1).add(-10, "cpu_idle", a=-1, b=1)
+    first = made.timer(5_000, 5_400, 6_000).switch(7_000, OWN, 0).explained(7_500).parts[0]
+    assert (first.cause, first.state) == (Cause.IDLE, None)
+
+
+def test_a_task_that_is_moved_to_another_cpu() -> None:
+    made = usual(MadeTrace().asleep()).switch(3_000, LOAD, 0x100)
+    made.add(3_100, "sched_migrate_task", 0, a=OWN.pid, b=19, c=1, d=0)
+    made.current = IDLE
+    found = made.on(0).switch(40_000, OWN, 0).explained(41_000)
+    assert found.largest.cause is Cause.MIGRATION and found.ns_of(Cause.MIGRATION) == 36_900
+
+
+def test_events_that_were_lost_make_their_stretch_unknown() -> None:
+    made = MadeTrace().asleep().add(400, "sched_wakeup", a=LOAD.pid, b=120, c=1).add(60_000, "lost", a=500)
+    made.add(60_100, "irq_handler_entry", HARD, a=9).add(60_200, "irq_handler_exit", HARD, a=9)
+    made.switch(61_000, OWN, 0)
+    found = made.explained(62_000)
+    assert (found.largest.cause, found.largest.why) == (Cause.UNKNOWN, Why.LOST)
+    assert found.parts[-1].cause is Cause.RETURN
+
+
+def test_a_beginning_that_was_overwritten_is_unknown() -> None:
+    made = usual(MadeTrace().asleep(-50))
+    cell = made.cell(2_600)
+    case = replace(cell.cases[0], from_ns=RELEASE_NS + 300, state=1)
+    found = explain_case(replace(cell, cases=(case,)), case, LAB)
+    assert found.parts[0] == Part(Cause.UNKNOWN, 0, 300, why=Why.OVERWRITTEN)
+
+
+def test_nothing_kept_is_unknown_altogether() -> None:
+    cell = usual(MadeTrace().asleep()).cell(2_600, state=NOTHING_KEPT)
+    assert brief(explain_case(cell, cell.cases[0], LAB).parts) == [(Cause.UNKNOWN, 0, 2_600)]
+
+
+def test_recording_takes_its_time_out_of_the_parts_in_which_it_was() -> None:
+    plain = usual(MadeTrace().asleep()).explained(2_600)
+    found = usual(MadeTrace().asleep()).explained(2_600, cost_ns=50)
+    assert found.ns_of(Cause.OWN_COST) == 6 * 50
+    assert sum(part.ns for part in found.parts) == sum(part.ns for part in plain.parts) == 2_600
+    assert all(part.ns > 0 for part in found.parts)
+
+
+KINDS = (
+    "sched_switch",
+    "sched_waking",
+    "sched_wakeup",
+    "sched_migrate_task",
+    "irq_handler_entry",
+    "irq_handler_exit",
+    "softirq_entry",
+    "softirq_exit",
+    "softirq_raise",
+    "local_timer_entry",
+    "local_timer_exit",
+    "reschedule_entry",
+    "reschedule_exit",
+    "ipi_entry",
+    "ipi_exit",
+    "hrtimer_expire_entry",
+    "hrtimer_expire_exit",
+    "cpu_idle",
+    "page_fault_user",
+    "nmi_handler",
+    "lost",
+    "something_new",
+)
+PIDS = st.sampled_from([0, 15, 100, 200, 300])
+
+
+@st.composite
+def any_event(draw: st.DrawFn) -> TraceEvent:
+    kind = draw(st.sampled_from(KINDS))
+    small = st.integers(-1, 12)
+    pid, other = draw(PIDS), draw(PIDS)
+    time_ns = RELEASE_NS + draw(st.integers(-300, 3_000))
+    cpu = draw(st.sampled_from([1, 1, 1, 0]))
+    flags, preempt = draw(st.sampled_from([0, 0x01, HARD, SOFT, HARD | SOFT, 0x40, 0x80])), draw(small) & 0xFF
+    if kind == "sched_switch":
+        state = draw(st.sampled_from([0, 1, 2, 4, 8, 0x100]))
+        return TraceEvent(
+            time_ns, cpu, kind, flags, preempt, pid, state, draw(st.sampled_from([-1, 19, 120])), other, 19
+        )
+    if kind.startswith("sched_"):
+        return TraceEvent(
+            time_ns,
+            cpu,
+            kind,
+            flags,
+            preempt,
+            pid,
+            other,
+            19,
+            draw(st.integers(0, 1)),
+            draw(st.integers(0, 1)),
+        )
+    return TraceEvent(
+        time_ns, cpu, kind, flags, preempt, pid, draw(small), draw(st.integers(-5, 900)), draw(small)
+    )
+
+
+@given(
+    st.lists(any_event(), max_size=40),
+    st.integers(1, 2_800),
+    st.integers(-200, 400),
+    st.sampled_from([LAB, NONE, RT, CLOUD, METAL]),
+    st.sampled_from([0, 7, 500]),
+)
+def test_the_parts_of_any_events_add_up_to_the_latency(
+    events: list[TraceEvent], latency_ns: int, from_ns: int, facts: MachineFacts, cost_ns: int
+) -> None:
+    ordered = tuple(sorted(events, key=lambda event: event.time_ns))
+    case = TraceCase(0, 1, RELEASE_NS, latency_ns, RELEASE_NS + from_ns, RELEASE_NS + latency_ns + 200)
+    cell = CellTrace((case,), ordered, {0: OWN}, NAMES, event_cost_ns=cost_ns)
+    parts = explain_case(cell, case, facts).parts
+    assert [part.from_ns for part in parts] == [sum(p.ns for p in parts[:i]) for i in range(len(parts))]
+    assert sum(part.ns for part in parts) == latency_ns and all(part.ns > 0 for part in parts)
