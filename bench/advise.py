@@ -67,7 +67,9 @@ def advised(scene: Scene, repetition: int, folder: Path) -> dict[str, Any]:
     length_ms = scene.length_ms + repetition * scene.step_ms
     command = [str(ROOT / "howlate"), "advise", *scene.options, f"--seconds={length_ms}ms", "--json"]
     command += [f"--seed={repetition + 1}", f"--out={folder / str(repetition)}"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr[-2000:]}")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

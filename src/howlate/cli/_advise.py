@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,16 @@ if TYPE_CHECKING:
     from howlate.targets import Target
 
 PAGE_AND_JSON = rule("cli.advise-page-and-json", "-o is for a page", remedy="leave out -o or --json")
+
+SHORTEST_NS, LONGEST_NS = 10**8, 3600 * 10**9
+NOT_A_TIME = rule(
+    "cli.advise-not-a-time", '--seconds: "{seconds}" is not a time', remedy="write it like 3, 500ms or 1m"
+)
+SECONDS_RANGE = rule(
+    "cli.advise-seconds-range",
+    "--seconds must be between 100ms and 1h, not {seconds}",
+    remedy="write it like 3, 500ms or 1m",
+)
 
 
 @dataclass(frozen=True)
@@ -103,6 +113,23 @@ def advise(asked: AdviceAsked, target: Target, options: AdviseOptions) -> int:
             return _interrupted(session, interrupt)
     _tell(advised, stage, options)
     return advised.exit_code
+
+
+def with_length(asked: AdviceAsked, seconds: str) -> AdviceAsked:
+    """The request with cells of this length; UsageError if it is no time for one."""
+    from howlate.errors import UsageError
+    from howlate.model.units import format_duration, parse_seconds_ns
+
+    try:
+        duration_ns = parse_seconds_ns(seconds)
+    except ValueError:
+        raise UsageError(NOT_A_TIME(seconds=seconds)) from None
+    if not SHORTEST_NS <= duration_ns <= LONGEST_NS:
+        raise UsageError(SECONDS_RANGE(seconds=seconds))
+    counts = ("duration", "activations", "points")
+    kept = {name: value for name, value in asked.measuring.settings.items() if name not in counts}
+    settings = {**kept, "duration": format_duration(duration_ns)}
+    return replace(asked, measuring=replace(asked.measuring, settings=settings))
 
 
 def _when_quiet(session: Session, options: AdviseOptions, target: Target) -> Session:

@@ -13,15 +13,6 @@ if TYPE_CHECKING:
     from howlate.advise import AdviceAsked
     from howlate.targets import Target
 
-SHORTEST_NS, LONGEST_NS = 10**8, 3600 * 10**9
-NOT_A_TIME = rule(
-    "cli.advise-not-a-time", '--seconds: "{seconds}" is not a time', remedy="write it like 3, 500ms or 1m"
-)
-SECONDS_RANGE = rule(
-    "cli.advise-seconds-range",
-    "--seconds must be between 100ms and 1h, not {seconds}",
-    remedy="write it like 3, 500ms or 1m",
-)
 LOADS = ("none", "memory-alloc:100")
 ONE_KERNEL = rule(
     "cli.advise-one-kernel",
@@ -77,8 +68,8 @@ def command(
 
 def _asked(loads: tuple[str, ...], seconds: str, changes: tuple[str, ...], options: AdviseOptions) -> AdviceAsked:
     from howlate.advise import FIGURES, AdviceAsked
+    from howlate.cli._advise import with_length
     from howlate.errors import UsageError
-    from howlate.model.units import format_duration, parse_seconds_ns
     from howlate.plan.flips import Measuring
     from howlate.prepare import settings_in_force
     from howlate.studies import find_study
@@ -86,15 +77,8 @@ def _asked(loads: tuple[str, ...], seconds: str, changes: tuple[str, ...], optio
     twice = [load for load in loads if loads.count(load) > 1]
     if twice:
         raise UsageError(LOAD_TWICE(load=twice[0]))
-    try:
-        duration_ns = parse_seconds_ns(seconds)
-    except ValueError:
-        raise UsageError(NOT_A_TIME(seconds=seconds)) from None
-    if not SHORTEST_NS <= duration_ns <= LONGEST_NS:
-        raise UsageError(SECONDS_RANGE(seconds=seconds))
     check = find_study("check")
     settings = {name: value for name, value in check.settings.items() if name != "deadline"}
-    settings["duration"] = format_duration(duration_ns)
     asked = AdviceAsked(
         Measuring(check.test, settings, loads or LOADS),
         options.knobs,
@@ -105,7 +89,7 @@ def _asked(loads: tuple[str, ...], seconds: str, changes: tuple[str, ...], optio
         settings_in_force(),
     )
     asked.check()  # before a guest is booted
-    return asked
+    return with_length(asked, seconds)
 
 
 def _target(kernels: str, cpus: int | None) -> Target:
