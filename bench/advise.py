@@ -1,14 +1,16 @@
 """`howlate advise` where one knob is known to matter: whether it is named, and no other.
 
-    ./dev bench advise [--only lab|lab-null|here|here-null] [--repetitions 20]
+    ./dev bench advise [--only lab|lab-null|here|here-null|simulated] [--repetitions 20]
 
 lab: a guest of Debian's 6.1 that was booted with a real-time runtime of 3 ms a second, so that the measuring task is
 throttled; rt_throttling must be named in each repetition, and nothing else. lab-null: the same guest without that
 parameter, in which no knob matters; none may be named. Virtual time: the figures do not depend on the host.
 
 here: this machine, left idle: its idle states are what makes it late, and cpu_dma_latency=0 must be named
-(c_states sets the same thing in another way and may be); nothing else. Needs root and a quiet machine. here-null: beside
-cpu:100 no CPU is ever idle, so that no knob matters but what the machine does by chance.
+(c_states sets the same thing in another way and may be); nothing else. Needs root and a quiet machine. here-null:
+beside cpu:100 no CPU is ever idle, so that no knob matters but what the machine does by chance.
+
+simulated: made figures of eight knobs, of which one helps: how often it is named, and another (docs/advise.md).
 
 Each repetition measures cells of another length, in another order. Exit code 0 or 1.
 """
@@ -26,14 +28,22 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
 
 from figures import Figure, Part, add_option, all_kept  # noqa: E402
 
 PARTS = (
     Part("advise in the lab", "the worsened knob named, no other", ("--only", "lab"), deterministic=True),
+    Part(
+        "advise, simulated",
+        "how often a knob that helps is named",
+        ("--only", "simulated"),
+        deterministic=True,
+    ),
     Part("advise in the lab, nothing worsened", "no knob named", ("--only", "lab-null"), deterministic=True),
 )
 REPETITIONS = 20
+SIMULATED = "simulated"
 NAMED = ("helps", "harms", "both")
 
 
@@ -87,9 +97,16 @@ def figures_of(name: str, repetitions: int) -> list[Figure]:
             right += scene.must <= helps
             others = sorted(named - scene.must - scene.may)
             wrong += bool(others)
-            print(f"{name}, {repetition + 1}: helps {sorted(helps) or 'none'}; named wrongly {others or 'none'}", flush=True)
+            print(
+                f"{name}, {repetition + 1}: helps {sorted(helps) or 'none'}; named wrongly {others or 'none'}",
+                flush=True,
+            )
     of = f"of {repetitions}"
-    named_right = [Figure(f"{name}: the knob that matters named", right, of, at_least=repetitions)] if scene.must else []
+    named_right = (
+        [Figure(f"{name}: the knob that matters named", right, of, at_least=repetitions)]
+        if scene.must
+        else []
+    )
     return [
         Figure(f"{name}: knobs tried", tried),
         *named_right,
@@ -97,16 +114,48 @@ def figures_of(name: str, repetitions: int) -> list[Figure]:
     ]
 
 
+def simulated(runs: int = 200) -> list[Figure]:
+    """By the spread of a figure from cell to cell, the share of runs in which the knob that helps is named; over
+    all of them, in which another is."""
+    import numpy as np
+
+    from howlate.analysis.sides import decided_together
+
+    draws, wrong, total, figures = np.random.default_rng(1), 0, 0, []
+    for pairs in (12, 16):
+        for spread in (0.1, 0.3, 0.5):
+            for ratio in (0.5, 0.7):
+                right = 0
+                for _ in range(runs):
+                    starts = draws.lognormal(0, spread, (2, pairs))
+                    cells = draws.lognormal(0, spread, (8, 2, pairs))
+                    cells[0] *= ratio
+                    sides = {f"{k} {f}": (cells[k, f], starts[f]) for k in range(8) for f in range(2)}
+                    named = {
+                        key.split()[0]
+                        for key, decision in decided_together(sides).items()
+                        if decision.direction in ("smaller", "larger")
+                    }
+                    right += "0" in named
+                    wrong += bool(named - {"0"})
+                total += runs
+                name = f"simulated: {pairs} pairs, spread {spread:.0%}, ratio {ratio}: named"
+                figures.append(Figure(name, 100 * right / runs, "%"))
+    return [*figures, Figure("simulated: another one named", 100 * wrong / total, "%", at_most=5)]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", choices=SCENES, action="append")
+    parser.add_argument("--only", choices=(*SCENES, SIMULATED), action="append")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS)
     add_option(parser)
     options = parser.parse_args(arguments)
     figures = [
-        figure for name in options.only or SCENES for figure in figures_of(name, options.repetitions)
+        figure
+        for name in options.only or SCENES
+        for figure in (simulated() if name == SIMULATED else figures_of(name, options.repetitions))
     ]
     for figure in figures:
         print(f"{figure.name}: {figure.value:.0f} {figure.unit}")

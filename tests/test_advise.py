@@ -19,6 +19,7 @@ from howlate.execute import Tally, execute
 from howlate.model.capabilities import Capabilities
 from howlate.model.flip import AGAIN, START, TOGETHER, Flip, knobs_of
 from howlate.model.plan import Cell
+from howlate.model.study import Value
 from howlate.plan.flips import Measuring
 from howlate.prepare import Prepared
 from howlate.session import Session, begin
@@ -29,8 +30,11 @@ from store.streams import stream as made_stream
 KNOBS = ("cpu_dma_latency", "thp", "timer_migration", "nmi_watchdog")
 CAN = Capabilities.from_json({**LIST, "knobs": [{"name": name} for name in KNOBS]})
 FACTS: dict[str, Any] = {
-    "kernel.release": "6.1.0-test", "kernel.boot_id": "b", "cpu.online": "0-1", "memory.thp": "[always] madvise never",
-}  # fmt: skip
+    "kernel.release": "6.1.0-test",
+    "kernel.boot_id": "b",
+    "cpu.online": "0-1",
+    "memory.thp": "[always] madvise never",
+}
 MEASURING = Measuring("cyclic", {"activations": "1200", "period": "1ms", "policy": "other"}, ("none",))
 ASKED = AdviceAsked(MEASURING, knobs="cpu_dma_latency,thp", pairs=8)
 
@@ -179,18 +183,22 @@ def test_a_request_that_could_show_nothing_is_refused_before_anything_is_measure
 
 
 def test_a_cell_of_a_run_is_measured_again_as_it_was() -> None:
-    cell = Cell(
-        "x-3", "cyclic",
-        {"load": ("cpu:50", "disk"), "period": "1ms", "knob": ("thp=always",), "dither": True, "seed": "3", "first": "2ms"},
-        {}, 3, 1.0,
-    )  # fmt: skip
+    parameters: dict[str, Value] = {
+        "load": ("cpu:50", "disk"),
+        "period": "1ms",
+        "knob": ("thp=always",),
+        "dither": True,
+    }
+    cell = Cell("x-3", "cyclic", {**parameters, "seed": "3", "first": "2ms"}, {}, 3, 1.0)
     real = measuring_of(cell, virtual=False)
     assert real.loads == ("cpu:50+disk",)
     assert real.settings == {name: value for name, value in cell.parameters.items() if name != "load"}
     assert set(real.settings) - set(measuring_of(cell, virtual=True).settings) == {"seed", "first"}
 
 
-def test_in_virtual_time_pairs_are_seeds_and_one_knob_that_helps_is_not_measured_again(tmp_path: Path) -> None:
+def test_in_virtual_time_pairs_are_seeds_and_one_knob_that_helps_is_not_measured_again(
+    tmp_path: Path,
+) -> None:
     class KnobLab(FakeLab):
         def capabilities(self, machine: str = "") -> Capabilities:
             return CAN

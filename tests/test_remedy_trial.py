@@ -15,7 +15,13 @@ from howlate.words.say import english
 from made_sides import Made, at, real_run
 from made_trace import IDLE, LOAD, OWN, MadeTrace
 
-PARAMETERS = {"period": "1ms", "explain": True, "explain-worst": "20", "knob": ("timer_migration=off",), "load": ("disk",)}
+PARAMETERS = {
+    "period": "1ms",
+    "explain": True,
+    "explain-worst": "20",
+    "knob": ("timer_migration=off",),
+    "load": ("disk",),
+}
 
 
 def idle(ns: int) -> MadeTrace:
@@ -31,7 +37,9 @@ def not_preemptible(ns: int) -> MadeTrace:
 
 def explained(*traces: MadeTrace) -> ExplainedRun:
     """A run of two cells, the second of which is the later one, with these late samples."""
-    content = real_run({at(load="none"): [Made(maximum=50)], at(load="disk"): [Made(maximum=500)]}, settings=PARAMETERS)
+    content = real_run(
+        {at(load="none"): [Made(maximum=50)], at(load="disk"): [Made(maximum=500)]}, settings=PARAMETERS
+    )
     cases = tuple(trace.explained(100_000) for trace in traces)
     cell = ExplainedCell(content.cells[0].summary.id, "none", {}, cases, 1000)
     return ExplainedRun(content, (cell,) if cases else ())
@@ -40,7 +48,9 @@ def explained(*traces: MadeTrace) -> ExplainedRun:
 def test_the_knobs_of_the_causes_are_tried_beside_the_cell_with_the_largest_latency() -> None:
     trial = trial_of(explained(idle(60_000)), pairs=8)
     assert trial.asked.knobs == "c_states,cpu_dma_latency"
-    assert {str(cause): knobs for cause, knobs in trial.causes.items()} == {"idle": ("c_states", "cpu_dma_latency")}
+    assert {str(cause): knobs for cause, knobs in trial.causes.items()} == {
+        "idle": ("c_states", "cpu_dma_latency")
+    }
     assert trial.cell.labels["load"] == "disk"
     assert trial.asked.measuring.loads == ("disk",)
     assert trial.asked.measuring.settings == {

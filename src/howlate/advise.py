@@ -1,9 +1,9 @@
 """Measures what each knob buys: `howlate advise`, and the remedies of `howlate why RUN --try`.
 
-Two stages in one run folder, which the same call continues: each flip beside the start, turn by turn; then what helps,
-all together, beside the start measured anew. In virtual time the start would be the same to the last digit, so it is
-measured once, and a single knob that helps is not measured again. Nothing here prints or changes a machine: the probe
-sets a knob for the time of a cell, and puts it back.
+Two stages in one run folder, which the same call continues: each flip beside the start, turn by turn; then what
+helps, all together, beside the start measured anew. In virtual time the start would be the same to the last digit,
+so it is measured once, and a single knob that helps is not measured again. Nothing here prints or changes a machine:
+the probe sets a knob for the time of a cell, and puts it back.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from howlate.analysis.advice import FIGURES, Advice, Standing, advice_of, fewest_pairs
 from howlate.analysis.sides import FEWEST_PAIRS
@@ -42,7 +41,9 @@ FEW_PAIRS = rule(
 NO_INTERVAL = rule("advise.no-interval", "fewer have no interval of 95 %")
 CANNOT_SHOW = rule("advise.cannot-show", "fewer cannot show anything among {comparisons} comparisons")
 MANY_PAIRS = rule(
-    "advise.many-pairs", "--pairs must be at most {most}, not {pairs}", remedy="write --pairs 12, or leave it out"
+    "advise.many-pairs",
+    "--pairs must be at most {most}, not {pairs}",
+    remedy="write --pairs 12, or leave it out",
 )
 NOTHING_TO_FLIP = rule(
     "advise.nothing-to-flip",
@@ -146,7 +147,7 @@ def first_stage(asked: AdviceAsked, target: Target) -> FirstStage:
 
 
 def _check_samples(asked: AdviceAsked, plan: Plan) -> None:
-    """UsageError if the cells are too short for one of the figures, where the period says how many samples they have."""
+    """UsageError if the cells are too short for one of the figures, where the period tells the number of samples."""
     counts = [count for cell in plan.cells if (count := _samples(cell))]
     for figure in (name for name in asked.figures if name != "max"):
         needed = math.ceil(BEYOND / (1 - float(figure)))
@@ -191,7 +192,9 @@ def measuring_of(cell: Cell, virtual: bool) -> Measuring:
     loads = cell.parameters.get("load", ())
     apart = {"load", *(("seed", "first") if virtual else ())}
     settings = {name: value for name, value in cell.parameters.items() if name not in apart}
-    return Measuring(cell.test, settings, ("+".join(loads) if isinstance(loads, tuple) and loads else "none",))
+    return Measuring(
+        cell.test, settings, ("+".join(loads) if isinstance(loads, tuple) and loads else "none",)
+    )
 
 
 def _aim(asked: AdviceAsked) -> Aim:

@@ -102,7 +102,9 @@ def target_of(trial: RemedyTrial, say: Callable[[str], None]) -> Target:
         options = LabOptions(cpus=guest.cpus, mips=guest.mips, turn_ns=guest.turn_ns, clock=run.clock)
         return open_lab(kernel, options, say=say)
     target = (
-        LocalTarget(probe_path(), restores_first=True) if run.target == "local" else open_target(run.target, say=say)
+        LocalTarget(probe_path(), restores_first=True)
+        if run.target == "local"
+        else open_target(run.target, say=say)
     )
     _same_machine(run, target)
     return target

@@ -37,7 +37,11 @@ def made(
     if together:
         sides |= {AGAIN: (), TOGETHER: tuple(together)}
     study = Study(
-        ADVISE, "t", "q", parts=tuple(Part(part, part, "cyclic") for part in sides), order=Order("random", 1, pairs)
+        ADVISE,
+        "t",
+        "q",
+        parts=tuple(Part(part, part, "cyclic") for part in sides),
+        order=Order("random", 1, pairs),
     )
     cells, contents = [], []
     for turn in range(1, pairs + 1):
@@ -126,7 +130,10 @@ def test_of_two_values_of_a_knob_the_better_one_is_recommended() -> None:
     draw_one = noise(6, 0.05)
     factors = {"thp=never": 0.5, "thp=madvise": 0.7}
     found = advice_of(
-        made(lambda knobs, _load, _turn: 100 * factors.get(knobs, 1.0) * draw_one(), ("thp=madvise", "thp=never"))
+        made(
+            lambda knobs, _load, _turn: 100 * factors.get(knobs, 1.0) * draw_one(),
+            ("thp=madvise", "thp=never"),
+        )
     )
     assert found.helping == (Flip("thp", "never"),)
 

@@ -29,7 +29,9 @@ from .commands import Run, is_a_sentence
         (["--seconds", "200ms"], "200 samples"),
     ],
 )
-def test_wrong_words_are_a_sentence_with_a_remedy_and_code_2(howlate: Run, words: list[str], says: str) -> None:
+def test_wrong_words_are_a_sentence_with_a_remedy_and_code_2(
+    howlate: Run, words: list[str], says: str
+) -> None:
     knob = [] if "--knobs" in words else ["--knobs", "cpu_dma_latency"]
     done = howlate("advise", *knob, *words)
     assert done.code == 2, done
@@ -44,7 +46,9 @@ def test_a_knob_that_this_machine_lacks_is_not_possible_and_says_why(howlate: Ru
 
 
 def test_the_plan_has_every_side_in_every_turn(howlate: Run) -> None:
-    done = howlate("advise", "--knobs", "cpu_dma_latency", "--load", "none", "--pairs", "7", "--dry-run", "--json")
+    done = howlate(
+        "advise", "--knobs", "cpu_dma_latency", "--load", "none", "--pairs", "7", "--dry-run", "--json"
+    )
     assert done.code == 0, done.err
     plan = json.loads(done.out)
     assert [part["id"] for part in plan["parts"]] == ["start", "cpu-dma-latency-0"]
@@ -56,7 +60,19 @@ def test_the_plan_has_every_side_in_every_turn(howlate: Run) -> None:
 
 
 def test_a_whole_call_tells_the_table_and_leaves_an_ordinary_run(howlate: Run) -> None:
-    words = ["--knobs", "cpu_dma_latency", "--load", "none", "--pairs", "7", "--no-wait", "--out", "r", "-o", "page.html"]
+    words = [
+        "--knobs",
+        "cpu_dma_latency",
+        "--load",
+        "none",
+        "--pairs",
+        "7",
+        "--no-wait",
+        "--out",
+        "r",
+        "-o",
+        "page.html",
+    ]
     done = howlate("advise", *words)
     assert done.code == 0, done.err
     assert "cpu_dma_latency=0" in done.out and "nothing shown" in done.out

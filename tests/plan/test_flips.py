@@ -33,8 +33,8 @@ def facts(**values: Any) -> Facts:
     return Facts({"cpu.online": "0-3", **{name.replace("__", "."): v for name, v in values.items()}})
 
 
-def tried(machine: Facts, aim: Aim = Aim((3,)), named: str = "") -> dict[str, str]:
-    return {flip.knob: flip.value for flip in flips_of(can(), machine, aim, named).tried}
+def tried(machine: Facts, named: str = "") -> dict[str, str]:
+    return {flip.knob: flip.value for flip in flips_of(can(), machine, Aim((3,)), named).tried}
 
 
 def reasons(machine: Facts, *unavailable: str, named: str = "") -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 The figures of one turn form pairs, because all parts of a turn were measured close together in a random order; in
 virtual time the pairs are those of a seed. Holm's step-down covers all knobs, loads and figures of the study at once,
-so that the chance of naming any knob that changes nothing is at most 5 %; and a ratio inside the margin is never called
-a difference (docs/advise.md, docs/statistics.md).
+so that the chance of naming any knob that changes nothing is at most 5 %; and a ratio inside the margin is never
+called a difference (docs/advise.md, docs/statistics.md).
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ NOTHING = rule(
     "Nothing is shown for {knobs:all}; the intervals say how much it may still be.",
 )
 NONE_HELPS = rule("advice.none-helps", "No knob is shown to make it less late.")
-TOGETHER_HELPS = rule("advice.together", "Together ({knobs:all}), measured against the start once more: {changes:items}.")
+TOGETHER_HELPS = rule(
+    "advice.together", "Together ({knobs:all}), measured against the start once more: {changes:items}."
+)
 TOGETHER_NOTHING = rule(
     "advice.together-nothing",
     "Measured against the start once more, {knobs:all} shows no difference: do not rely on it.",
@@ -62,8 +64,8 @@ AT_START = rule("advice.at-start", "As it is, {place}: {figures:items}.")
 AT_START_FIGURE = rule("advice.at-start-figure", "{figure} {ns:time}")
 COUNTED = rule(
     "advice.counted",
-    "{pairs} pairs; intervals of {confidence:percent} or more; Holm over {tested} comparisons; within a tenth nothing is "
-    "called a difference.",
+    "{pairs} pairs; intervals of {confidence:percent} or more; Holm over {tested} comparisons; within a tenth "
+    "nothing is called a difference.",
 )
 
 
@@ -223,9 +225,7 @@ def advice_of(content: RunContent, figures: Sequence[str] = FIGURES) -> Advice:
     if TOGETHER in measured.parts:
         base = AGAIN if AGAIN in measured.parts else START
         of_all, _ = measured.trials([TOGETHER], base, figures)
-        together = KnobAdvice(
-            measured.flipped(TOGETHER), of_all[TOGETHER], measured.why(TOGETHER, content)
-        )
+        together = KnobAdvice(measured.flipped(TOGETHER), of_all[TOGETHER], measured.why(TOGETHER, content))
     return Advice(
         tuple(figures),
         tuple(measured.at_start(load, figures) for load in measured.loads),
@@ -278,13 +278,13 @@ class _Measured:
     def flipped(self, part: str) -> tuple[Flip, ...]:
         """The knobs of a part that its start does not have."""
         before = knobs_of(self.planned[START].parameters)
-        return tuple(
-            Flip.of(text) for text in knobs_of(self.planned[part].parameters) if text not in before
-        )
+        return tuple(Flip.of(text) for text in knobs_of(self.planned[part].parameters) if text not in before)
 
     def at_start(self, load: str, figures: Sequence[str]) -> AtStart:
         found = self.once.get((START, load), {}).values()
-        spreads = {name: spread_of([v for o in found if (v := o.figure(name)) is not None]) for name in figures}
+        spreads = {
+            name: spread_of([v for o in found if (v := o.figure(name)) is not None]) for name in figures
+        }
         return AtStart(load, {name: spread for name, spread in spreads.items() if spread is not None})
 
     def trials(

@@ -1,6 +1,6 @@
-"""What each knob buys: the ratio of each figure with the knob to the same without it, with its exact interval, a row a
-knob; the band is the margin within which nothing is called a difference. It hides the latencies themselves, which are
-in the tables. `howlate advise` draws it; the report's charts are of cells, so the underscore keeps it out of their
+"""What each knob buys: the ratio of each figure with the knob to the same without it, with its exact interval, a row
+for each knob. The band is the margin within which nothing is called a difference. The chart hides the latencies, which
+are in the tables. `howlate advise` draws it; the report's charts are of cells, so the underscore keeps it out of their
 list."""
 
 from __future__ import annotations
@@ -44,14 +44,15 @@ def draw(advice: Advice) -> Figure | None:
         title=Caption("With each knob, divided by without"),
         reading=Caption(
             "Each mark is a figure with the knob, divided by the same without it, with its interval: left of "
-            "the band the knob makes it less late, right of it later. A value is written where a difference is shown; "
-            "elsewhere the interval reaches into the band, or is not enough among so many comparisons."
+            "the band the knob makes it less late, right of it later. A value is written where a difference is "
+            "shown; elsewhere the interval reaches into the band, or is not enough among so many comparisons."
         ),
         x_title=Caption("with the knob, divided by without"),
         y_title="",
         panels=tuple(panel for load in loads if (panel := _panel(load, rows, x)) is not None),
         keys=tuple(
-            Key(CLASSES.get(name, "c1"), heading_of(name), MARKS.get(name, "circle")) for name in advice.figures
+            Key(CLASSES.get(name, "c1"), heading_of(name), MARKS.get(name, "circle"))
+            for name in advice.figures
         ),
         columns=1,
     )
@@ -88,14 +89,15 @@ def _panel(load: str, rows: Sequence[KnobAdvice], x: Scale) -> Panel | None:
 
 def _margin(x: Scale, height: int) -> Piece:
     left, right = x.at(1 / MARGIN) * WIDTH, x.at(MARGIN) * WIDTH
-    band = el("rect", {"class": "band", "x": f"{left:.1f}", "y": 0, "width": f"{right - left:.1f}", "height": height})
+    band = el(
+        "rect",
+        {"class": "band", "x": f"{left:.1f}", "y": 0, "width": f"{right - left:.1f}", "height": height},
+    )
     one = el("path", {"class": "knee", "d": f"M{x.at(1) * WIDTH:.1f},0V{height}"})
     return Piece(band + one, (), {})
 
 
-def _row(
-    row: KnobAdvice, decisions: Sequence[Decision], above: int, height: int, x: Scale
-) -> list[Piece]:
+def _row(row: KnobAdvice, decisions: Sequence[Decision], above: int, height: int, x: Scale) -> list[Piece]:
     """The name of a knob, or of several together, and a line for each figure below it."""
     name = " ".join(row.names)
     heading: Text = Caption("together: {knobs}", knobs=name) if len(row.flips) > 1 else name

@@ -17,7 +17,7 @@ from howlate.words.language import as_called, called
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
-    from howlate.advise import Advised, AdviceAsked, FirstStage
+    from howlate.advise import AdviceAsked, Advised, FirstStage
     from howlate.execute import Tally
     from howlate.prepare import Prepared
     from howlate.session import Session
@@ -62,7 +62,12 @@ advise_options = together(
             help="Only these knobs, each with the value to try if you choose it: thp,rt_throttling=off.",
         ),
         click.option(
-            "--pairs", type=int, default=12, show_default=True, metavar="N", help="How often each side is measured."
+            "--pairs",
+            type=int,
+            default=12,
+            show_default=True,
+            metavar="N",
+            help="How often each side is measured.",
         ),
         click.option(
             "--quantile",
@@ -80,9 +85,14 @@ advise_options = together(
             help="Of the random order of the cells.",
         ),
         click.option(
-            "--out", type=click.Path(path_type=Path), metavar="DIR", help="The run folder: a new one, or one to continue."
+            "--out",
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="The run folder: a new one, or one to continue.",
         ),
-        click.option("-o", "page", type=click.Path(path_type=Path), metavar="FILE", help="Write the page here as well."),
+        click.option(
+            "-o", "page", type=click.Path(path_type=Path), metavar="FILE", help="Write the page here as well."
+        ),
         click.option("--no-wait", is_flag=True, help="Do not wait until this machine is quiet."),
         click.option("--dry-run", is_flag=True, help="Show the plan and its time; measure nothing."),
         click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/advise.md)."),
@@ -155,8 +165,8 @@ def _interrupted(session: Session, interrupt: KeyboardInterrupt) -> int:
     whole = len(session.folder.whole_cells())
     folder = shlex.quote(str(session.folder.path))
     click.echo(
-        f"howlate: interrupted with {whole} cells complete, which are kept; every knob is as it was. To go on: the same "
-        f"command with --out {folder}, or `{called()} show {folder}` for what they say",
+        f"howlate: interrupted with {whole} cells complete, which are kept; every knob is as it was. To go on: the "
+        f"same command with --out {folder}, or `{called()} show {folder}` for what they say",
         err=True,
     )
     click.echo(session.folder.path)
@@ -169,8 +179,8 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
 
     from rich.console import Console
 
-    from howlate.cli._measure import failure_lines
     from howlate.cli._execute import axes_of
+    from howlate.cli._measure import failure_lines
     from howlate.report.advice import remedies, sections
     from howlate.report.document import Document
     from howlate.report.document_terminal import print_document
@@ -182,7 +192,12 @@ def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
     report = write_report([advised.content], path / "report.html")
     not_tried = [each.statement for each in stage.flips.not_tried]
     if options.as_json:
-        value = {"schema": 1, "run": str(path), "clock": advised.content.run.clock, **advised.advice.to_json()}
+        value = {
+            "schema": 1,
+            "run": str(path),
+            "clock": advised.content.run.clock,
+            **advised.advice.to_json(),
+        }
         value["not_tried"] = [{"knob": n.knob, **to_json(n.statement)} for n in stage.flips.not_tried]
         value["for_good"] = list(remedies(advised.advice.helping, advised.content))
         click.echo(json.dumps(value, indent=1, ensure_ascii=False))

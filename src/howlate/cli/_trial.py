@@ -42,11 +42,15 @@ trial_options = together(
             "--try",
             "wanted",
             is_flag=True,
-            help="Flip the knobs that the causes lead to, measure what each buys, and put them back (docs/advise.md).",
+            help="Flip the knobs that the causes lead to, measure what each buys, and put them back.",
         ),
         click.option("--pairs", type=int, metavar="N", help=f"With --try: how often (default: {PAIRS})."),
-        click.option("--seconds", default="", metavar="TIME", help="With --try: length of a cell (default: the run's)."),
-        click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="With --try: the run folder."),
+        click.option(
+            "--seconds", default="", metavar="TIME", help="With --try: length of a cell (default: the run's)."
+        ),
+        click.option(
+            "--out", type=click.Path(path_type=Path), metavar="DIR", help="With --try: the run folder."
+        ),
     ],
 )
 
@@ -55,8 +59,8 @@ def try_remedies(found: ExplainedRun, options: TrialOptions) -> int:
     """Measure what the remedies buy that a knob can make, and tell it."""
     from howlate.cli._advise import AdviseOptions, advise, with_length
     from howlate.cli.lab._archive import say
-    from howlate.report.late_cases import cause_text
     from howlate.remedy_trial import target_of, trial_of
+    from howlate.report.late_cases import cause_text
     from howlate.words.say import say as said
 
     trial = trial_of(found, PAIRS if options.pairs is None else options.pairs)

@@ -19,7 +19,9 @@ ONE_KERNEL = rule(
     "the knobs of one guest are flipped, and --kernels names {count}",
     remedy="name one kernel, as in --kernels 6.1-rt",
 )
-CPUS_OF_GUEST = rule("cli.advise-cpus-of-guest", "--cpus is about a guest", remedy="write --kernels too, or --set cpus=1")
+CPUS_OF_GUEST = rule(
+    "cli.advise-cpus-of-guest", "--cpus is about a guest", remedy="write --kernels too, or --set cpus=1"
+)
 LOAD_TWICE = rule("cli.advise-load-twice", "--load names {load} twice", remedy="name each load once")
 
 
@@ -32,10 +34,18 @@ LOAD_TWICE = rule("cli.advise-load-twice", "--load names {load} twice", remedy="
     help="Measure beside this load; may be repeated (default: none, and memory-alloc:100).",
 )
 @click.option(
-    "--seconds", default="3", show_default=True, metavar="TIME", help="The length of a cell: seconds, or a time with a unit."
+    "--seconds",
+    default="3",
+    show_default=True,
+    metavar="TIME",
+    help="The length of a cell: seconds, or a time with a unit.",
 )
 @click.option(
-    "--set", "changes", multiple=True, metavar="K=V", help="Another setting of the measuring task, such as period=250us."
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="K=V",
+    help="Another setting of the measuring task, such as period=250us.",
 )
 @click.option(
     "--kernels",
@@ -66,8 +76,11 @@ def command(
     return advise(asked, _target(kernels, cpus), options)
 
 
-def _asked(loads: tuple[str, ...], seconds: str, changes: tuple[str, ...], options: AdviseOptions) -> AdviceAsked:
-    from howlate.advise import FIGURES, AdviceAsked
+def _asked(
+    loads: tuple[str, ...], seconds: str, changes: tuple[str, ...], options: AdviseOptions
+) -> AdviceAsked:
+    from howlate.advise import AdviceAsked
+    from howlate.analysis.advice import FIGURES
     from howlate.cli._advise import with_length
     from howlate.errors import UsageError
     from howlate.plan.flips import Measuring

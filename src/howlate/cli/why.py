@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 MOST_WORST = 100_000
 TRY_ALONE = rule(
-    "cli.why-try-alone", "--pairs, --seconds and --out are about --try", remedy="write --try too, or leave them out"
+    "cli.why-try-alone",
+    "--pairs, --seconds and --out are about --try",
+    remedy="write --try too, or leave them out",
 )
 TRY_AND_OUTPUT = rule(
     "cli.why-try-and-output",
@@ -42,9 +44,7 @@ NO_SUCH_NUMBER = rule("cli.why-worst", "--worst must be from 0 to {most:count}, 
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/why.md).")
 @trial_options
-def command(
-    run: Path, cell: str, worst: int, output: Path | None, as_json: bool, trial: TrialOptions
-) -> int:
+def command(run: Path, cell: str, worst: int, output: Path | None, as_json: bool, trial: TrialOptions) -> int:
     """Say why the late samples of the run folder RUN were late: of all cells, or of CELL (its id or a part of it).
     The kernel's events tell, which `check` records, and `run` with --set explain=true; else counters do."""
     import json

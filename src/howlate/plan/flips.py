@@ -29,6 +29,7 @@ UNKNOWN_KNOB = rule("flip.unknown-knob", '"{name}" is not a knob', remedy="{hint
 NO_KNOB = rule("flip.no-knob", '"{text}" names no knob', remedy="write --knobs thp,irq_affinity or thp=never")
 TWICE = rule("flip.twice", "--knobs names {knob} twice", remedy="name each value once")
 
+
 @dataclass(frozen=True)
 class NotTried:
     """A knob without a flip, and why."""
@@ -217,4 +218,3 @@ def _with(settings: Mapping[str, Value], flips: Sequence[Flip]) -> dict[str, Val
     knobs = (*(text for text in kept if text.partition("=")[0] not in names), *(flip.text for flip in flips))
     rest = {name: value for name, value in settings.items() if name != KNOB}
     return {**rest, KNOB: knobs} if knobs else rest
-

@@ -24,7 +24,7 @@ from howlate.model.flip import Flip
 from howlate.model.loaded import RunContent
 from howlate.plan.aim import aim_of
 from howlate.report import sheet as sheets
-from howlate.report.document import Drawn, Section, Texts, texts
+from howlate.report.document import Drawn, Item, Section, Texts, texts
 from howlate.report.findings import LEVEL_NAMES
 from howlate.report.sheet import NOTHING, PAGE, Column, Row, Sheet, SheetCell, Style
 from howlate.words.language import N_, _
@@ -49,7 +49,7 @@ def sections(content: RunContent, style: Style, advice: Advice | None = None) ->
     said = [(statement,) for statement in found.statements()]
     starts = [(at_start_statement(start),) for start in found.starts if start.figures]
     figure = draw(found) if style is PAGE else None
-    items = (
+    items: tuple[Item, ...] = (
         *texts("said", starts),
         sheet(found, content),
         *texts("paragraph", said),
