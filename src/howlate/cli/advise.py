@@ -25,7 +25,7 @@ CPUS_OF_GUEST = rule(
 LOAD_TWICE = rule("cli.advise-load-twice", "--load names {load} twice", remedy="name each load once")
 
 
-@click.command(epilog="Example: howlate advise --load none --knobs c_states,thp --pairs 8 --seconds 2")
+@click.command(epilog="Example: howlate advise --load none --knobs c_states,thp --pairs 8")
 @click.option(
     "--load",
     "loads",
