@@ -28,7 +28,7 @@ from howlate.model.facts import Facts
 from howlate.model.finding import Aim, Finding
 from howlate.model.guest_cpus import GuestCpus
 from howlate.model.plan import Plan
-from howlate.model.run import VIRTUAL, WITHOUT_RIGHT, Run
+from howlate.model.run import NOT_EXPLAINED, VIRTUAL, WITHOUT_RIGHT, Run
 from howlate.model.settings import Settings, places, read_settings
 from howlate.model.study import Study, Value, spell
 from howlate.places import SHARE
@@ -87,6 +87,7 @@ NOTHING_TO_SCALE = rule(
 
 NO_SETTINGS = Settings()
 TRACED = "break-trace"
+EXPLAIN = "explain"
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,8 @@ class Asked:
     """The study as the user named it, for the sentence that says how to continue."""
     without_rights: bool = False
     """If a real-time policy is not permitted, measure under SCHED_OTHER and say so."""
+    explain: bool = False
+    """Record what delays the samples (`explain`), if that is possible; else say why not."""
     seeds: int = 0
     """The number of seeds in virtual time; 0: the default number."""
     command: str = "run"
@@ -182,6 +185,7 @@ def prepare(asked: Asked, target: Target) -> Prepared:
             *scaled,
             *_dropped(asked, seeds),
             *lacking,
+            *drafted.unexplained,
             *planned.too_short,
             *turns_as_gaps(plan.cells, first.can),
             *unchecked_parameters(known),
@@ -217,6 +221,9 @@ class _Drafted:
     draft: Draft
     answers: Mapping[Command, Answer]
     lacking: tuple[Statement, ...] = ()
+    """That the policy is another one, and why."""
+    unexplained: tuple[Statement, ...] = ()
+    """Why nothing tells what delays the samples."""
 
     @classmethod
     def of(
@@ -229,7 +236,8 @@ class _Drafted:
         answers = dict(zip(commands, target.answer(commands), strict=True))
         refuse_settings(questions, answers)
         drafted = cls(study, draft, answers)
-        return drafted._permitted(target, can) if asked.without_rights else drafted
+        drafted = drafted._permitted(target, can) if asked.without_rights else drafted
+        return drafted._explaining(target, can) if asked.explain else drafted
 
     def _permitted(self, target: Target, can: Capabilities) -> _Drafted:
         """The study under SCHED_OTHER, if its own policy is refused to this caller and SCHED_OTHER is not."""
@@ -237,12 +245,31 @@ class _Drafted:
         why = self.answers[self.draft.commands[0]].refusal
         if policy == "other" or not isinstance(why, NotPossibleError):
             return self
-        other = replace(self.study, settings={**self.study.settings, "policy": "other"})
+        other = self._with("policy", "other", target, can)
+        if other.answers[other.draft.commands[0]].refusal is not None:
+            return self
+        return replace(other, lacking=(WITHOUT_RIGHT(policy=policy, reason=why.statement),))
+
+    def _explaining(self, target: Target, can: Capabilities) -> _Drafted:
+        """The study with a record of what delays its samples, unless the study or its user says otherwise; without it
+        and with the reason where that is not possible."""
+        is_told = EXPLAIN in self.study.settings or EXPLAIN in self.study.axes
+        if is_told or not all(can.takes(piece.test, EXPLAIN) for piece in self.study.pieces()):
+            return self
+        other = self._with(EXPLAIN, True, target, can)
+        refusals = (other.answers[command].refusal for command in other.draft.commands)
+        before = {self.answers[command].refusal for command in self.draft.commands}
+        why = next((each for each in refusals if each is not None and before == {None}), None)
+        if why is None:
+            return replace(other, lacking=self.lacking)
+        return replace(self, unexplained=(NOT_EXPLAINED(reason=why.statement),))
+
+    def _with(self, name: str, value: Value, target: Target, can: Capabilities) -> _Drafted:
+        """The study with another setting, and the target's answers to it."""
+        other = replace(self.study, settings={**self.study.settings, name: value})
         draft = draft_plan(other, can, len(self.draft.points), self.draft.machines)
         answers = dict(zip(draft.commands, target.answer(draft.commands), strict=True))
-        if answers[draft.commands[0]].refusal is not None:
-            return self
-        return _Drafted(other, draft, answers, (WITHOUT_RIGHT(policy=policy, reason=why.statement),))
+        return _Drafted(other, draft, answers)
 
 
 def _labels(target: Target, facts: Mapping[str, Any]) -> dict[str, str]:

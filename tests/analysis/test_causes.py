@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.analysis.cause import Cause, Part, Why
+from howlate.analysis.cause import Cause, ExplainedCase, Part, Why
 from howlate.analysis.causes import IDLE_NS, MachineFacts, explain_case
 from howlate.analysis.cpu_spans import BH_OFF_FLAG
 from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase, TraceEvent
@@ -320,6 +320,19 @@ def test_recording_takes_its_time_out_of_the_parts_in_which_it_was() -> None:
     assert all(part.ns > 0 for part in found.parts)
 
 
+FEW = (
+    "sched_switch",
+    "sched_waking",
+    "irq_handler_entry",
+    "irq_handler_exit",
+    "softirq_entry",
+    "softirq_exit",
+    "reschedule_entry",
+    "reschedule_exit",
+    "hrtimer_expire_entry",
+    "page_fault_user",
+    "lost",
+)
 KINDS = (
     "sched_switch",
     "sched_waking",
@@ -384,13 +397,61 @@ def any_event(draw: st.DrawFn) -> TraceEvent:
     st.integers(-200, 400),
     st.sampled_from([LAB, NONE, RT, CLOUD, METAL]),
     st.sampled_from([0, 7, 500]),
+    st.sampled_from([(), FEW]),
 )
 def test_the_parts_of_any_events_add_up_to_the_latency(
-    events: list[TraceEvent], latency_ns: int, from_ns: int, facts: MachineFacts, cost_ns: int
+    events: list[TraceEvent],
+    latency_ns: int,
+    from_ns: int,
+    facts: MachineFacts,
+    cost_ns: int,
+    recorded: tuple[str, ...],
 ) -> None:
     ordered = tuple(sorted(events, key=lambda event: event.time_ns))
     case = TraceCase(0, 1, RELEASE_NS, latency_ns, RELEASE_NS + from_ns, RELEASE_NS + latency_ns + 200)
-    cell = CellTrace((case,), ordered, {0: OWN}, NAMES, event_cost_ns=cost_ns)
+    cell = CellTrace((case,), ordered, {0: OWN}, NAMES, recorded, event_cost_ns=cost_ns)
     parts = explain_case(cell, case, facts).parts
     assert [part.from_ns for part in parts] == [sum(p.ns for p in parts[:i]) for i in range(len(parts))]
     assert sum(part.ns for part in parts) == latency_ns and all(part.ns > 0 for part in parts)
+
+
+def few(made: MadeTrace, latency_ns: int, facts: MachineFacts = LAB) -> ExplainedCase:
+    """Without the events that come in every wake-up; the timer's says when its interrupt began."""
+    cell = made.cell(latency_ns)
+    events, began = [], 0
+    for event in cell.events:
+        began = event.time_ns + 300 if event.kind == "local_timer_entry" else began
+        if event.kind in FEW:
+            is_timer = event.kind == "hrtimer_expire_entry"
+            events.append(replace(event, b=began + 5_000) if is_timer else event)
+    return explain_case(replace(cell, events=tuple(events), recorded=FEW, t0_ns=5_000), cell.cases[0], facts)
+
+
+@pytest.mark.parametrize(("late", "cause"), [(500, Cause.TIMER_IRQ), (40_000, Cause.IRQ_LATE)])
+def test_without_its_own_events_the_timers_interrupt_is_known_by_its_timer(late: int, cause: Cause) -> None:
+    made = MadeTrace().asleep().timer(late, late + 400, late + 900).switch(late + 1_500, OWN, 0)
+    assert brief(few(made, late + 2_000).parts) == [
+        (cause, 0, late + 300),
+        (Cause.TIMER_IRQ, late + 300, 100),
+        (Cause.SWITCH, late + 400, 1_100),
+        (Cause.RETURN, late + 1_500, 500),
+    ]
+
+
+def test_with_few_events_softirqs_and_what_was_not_preemptible_are_told_apart() -> None:
+    assert few(softirq_after_the_interrupt(MadeTrace().asleep()), 61_000).ns_of(Cause.SOFTIRQ) == 58_500
+    largest = few(held(preempt=1), 91_000).largest
+    assert (largest.cause, largest.why) == (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF)
+
+
+def test_with_few_events_another_timer_is_as_long_as_the_next_event_shows() -> None:
+    made = MadeTrace().asleep().add(200, "local_timer_entry", HARD, a=236)
+    made.add(300, "hrtimer_expire_entry", HARD, a=2, c=TICK)
+    made.add(9_100, "hrtimer_expire_entry", HARD, a=1, c=HRTIMER_WAKEUP).waking(9_200)
+    assert few(made.switch(10_000, OWN, 0), 10_500).largest.key == (Cause.IRQ, "tick_sched_timer")
+
+
+def test_with_few_events_an_idle_cpu_is_in_an_unknown_state() -> None:
+    made = MadeTrace().asleep(to=IDLE).timer(9_000, 9_400, 9_900).switch(11_000, OWN, 0)
+    first = few(made, 12_000).parts[0]
+    assert (first.cause, first.state) == (Cause.IDLE, -1)

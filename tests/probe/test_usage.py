@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probe.drive import cell, probe_path, read_stream, run, running
+from probe.drive import as_nobody, cell, probe_path, read_stream, run, running
 from sentences import meant
 
 
@@ -245,22 +245,12 @@ def test_timer_slack_is_set_and_read_back(probe: Path, tmp_path: Path) -> None:
     assert in_force["recorder"]["policy"] == ("fifo:79" if own_cpu and os.geteuid() == 0 else "other")
 
 
-def _as_nobody(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """As a user without rights, with a copy of the probe that this user may read."""
-    copy = folder / "howlate-probe"
-    if not copy.exists():
-        shutil.copy(probe_path(), copy)
-    ordinary = ["nice", "-n", str(-os.nice(0))]  # from a higher one, the suite's perhaps, nobody comes back
-    line = [*ordinary, "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", str(copy), *words]
-    return subprocess.run(line, capture_output=True, text=True, timeout=60)
-
-
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
 class TestWithoutRights:
     def test_it_measures_as_other_and_says_what_lacks(self, probe: Path, everybodys: Path) -> None:
         path = everybodys / "stream"
         summary = cell(
-            _as_nobody(everybodys, "cyclic", "--activations", "100", "--json", "--stream", str(path))
+            as_nobody(everybodys, "cyclic", "--activations", "100", "--json", "--stream", str(path))
         )
         assert summary["labels"]["policy"] == "other"
         assert any("CAP_SYS_NICE" in text.upper() and "ulimit -r" in text for text in summary["warnings"])
@@ -271,19 +261,19 @@ class TestWithoutRights:
     def test_a_policy_that_was_asked_for_is_refused_with_the_remedy(
         self, probe: Path, everybodys: Path
     ) -> None:
-        done = _as_nobody(everybodys, "cyclic", "--policy", "fifo:80", "--activations", "100")
+        done = as_nobody(everybodys, "cyclic", "--policy", "fifo:80", "--activations", "100")
         assert done.returncode == 3
         assert "cap_sys_nice" in done.stderr and "ulimit -r" in done.stderr
 
     def test_priorities_that_were_asked_for_are_refused_with_the_remedy(
         self, probe: Path, everybodys: Path
     ) -> None:
-        done = _as_nobody(everybodys, "cyclic", "--priorities", "80", "--activations", "100")
+        done = as_nobody(everybodys, "cyclic", "--priorities", "80", "--activations", "100")
         assert done.returncode == 3
         assert "cap_sys_nice" in done.stderr and "ulimit -r" in done.stderr
 
     def test_stopping_the_trace_is_refused(self, probe: Path, everybodys: Path) -> None:
-        done = _as_nobody(everybodys, "cyclic", "--threshold", "1ms", "--break-trace", "--activations", "10")
+        done = as_nobody(everybodys, "cyclic", "--threshold", "1ms", "--break-trace", "--activations", "10")
         assert done.returncode == 3
         assert "tracefs" in done.stderr
 

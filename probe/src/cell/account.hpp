@@ -79,6 +79,7 @@ struct CellOutcome {
   std::string knobs = "[]";     // JSON, after they were restored
   std::string outcomes = "{}";  // JSON: passes, failures and the like, where a test has them
   std::string helpers = "[]";   // JSON: what the kernel counted of a test's threads that record nothing
+  std::string trace = {};       // JSON: names for what was recorded of the kernel; empty where nothing was
   bool balanced = true;         // the accounts agree
 
   [[nodiscard]] bool valid() const {

@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "sys/clock.hpp"
 #include "sys/trace.hpp"
+#include "trace/explain.hpp"
 
 namespace howlate {
 
@@ -72,24 +73,29 @@ class RingCell : public CellFrame {
   [[nodiscard]] std::vector<int> table_cpus() const override;
   void write_threads(JsonWriter& json) const override;
   void write_recorder(JsonWriter& json) const override;
+  void write_in_force(JsonWriter& json) const override;
+  void write_more_tables(JsonWriter& json, std::size_t first_id) const override;
   [[nodiscard]] std::string_view late_policy() const override {
     return late_policy_name(plan_.lanes.front()->loop.late_policy);
   }
   void write_statistics(JsonWriter& json) const override { write_latency(json, plan_, statistics_); }
   void write_statistics(std::string& text) const override {
     write_latency(text, plan_, statistics_, outcome_.duration_ns);
+    if (explain_) text += explain_->summary();
   }
   void write_histograms(std::string& text) const override {
     if (statistics_.latency.count() != 0) text += "\n" + text_histogram(statistics_.latency);
   }
 
   Status open_trace();
+  Status start_explain();
   Status start_recorder();
 
   CellPlan& plan_;
   std::optional<Trace> trace_;
   std::vector<TraceMark> marks_;  // of the lanes
   std::optional<Lanes> lanes_;
+  std::unique_ptr<Explain> explain_;
   std::optional<Recorder> recorder_;
   RecorderPlace place_;
   std::size_t ring_samples_ = 0;
@@ -107,6 +113,11 @@ Status RingCell::check() {
     cell_.warn("probe.recorder-as-other", "the recorder runs as 'other' and can starve: " + place_.why_other);
   if (const std::string ring = short_ring_warning(plan_, ring_samples_); !ring.empty())
     cell_.warn("probe.ring-short", ring);
+  if (plan_.explain.on)
+    if (const Status possible = Explain::possible(cell_.root(), plan_.explain, plan_.lanes.size(),
+                                                  measuring_.size(), memory_available(cell_.root()));
+        !possible)
+      return possible;
   return plan_.break_trace ? open_trace() : Status();
 }
 
@@ -135,12 +146,27 @@ Status RingCell::prepare() {
   if (Status made = lanes_->make(plan_.lanes, ring_samples_); !made) return made;
   if (Status started = lanes_->start(allowed_, [this] { return around_.enter_cpuset(); }); !started)
     return started;
+  if (plan_.explain.on)
+    if (Status started = start_explain(); !started) return started;
   return start_recorder();
+}
+
+Status RingCell::start_explain() {
+  std::vector<TracedThread> threads;
+  for (const auto& run : lanes_->runs()) {
+    const ThreadInForce& in_force = run->thread.in_force();
+    threads.push_back({in_force.cpus, in_force.tid, in_force.policy});
+  }
+  auto explain = Explain::begin(cell_.root(), plan_.explain, threads, plan_.lanes.front()->loop.warm_up);
+  if (!explain) return explain.error();
+  explain_ = std::move(*explain);
+  return {};
 }
 
 Status RingCell::start_recorder() {
   recorder_.emplace(plan_, cell_.test().columns, *lanes_, *sampler_, sink_, *bell_);
   recorder_->when_near([this] { around_.loads().mark(); });
+  if (explain_) recorder_->watch_with(explain_->watch());
   if (Status started = recorder_->start(place_, cell_.root()); !started) return started;
   const bool rt_lanes = std::any_of(plan_.lanes.begin(), plan_.lanes.end(),
                                     [](const auto& lane) { return lane->policy.real_time(); });
@@ -152,6 +178,7 @@ Status RingCell::start_recorder() {
 
 void RingCell::undo() {
   recorder_.reset();
+  explain_.reset();
   lanes_.reset();
 }
 
@@ -173,6 +200,7 @@ void RingCell::join() {
   lanes_->crew().join();
   for (const auto& run : lanes_->runs())
     outcome_.duration_ns = std::max(outcome_.duration_ns, run->lane.loop.ended_ns + run->lane.stagger_ns);
+  if (explain_) explain_->stop();
   recorder_->finish();
 }
 
@@ -197,6 +225,10 @@ void RingCell::account() {
   for (const std::string& mismatch : mismatches_)
     cell_.warn("probe.account-wrong", "the account does not agree: " + mismatch);
   statistics_ = join_tallies(*recorder_, plan_.lanes.size());
+  if (!explain_) return;
+  explain_->finish(sink_, static_cast<std::uint16_t>(plan_.lanes.size() + machine_tables), t0_ns());
+  outcome_.trace = explain_->trailer_json();
+  if (const auto why = explain_->incomplete()) cell_.warn("probe.cases-incomplete", *why);
 }
 
 Status RingCell::right() const {
@@ -239,6 +271,14 @@ void RingCell::write_recorder(JsonWriter& json) const {
   json.member("ring_samples", ring_samples_).member("wake_ns", Recorder::wake_ns);
   json.member("write_bytes_max", place_.in_gaps ? Recorder::gap_write_bytes : std::size_t{0});
   json.member("policy_wanted", policy_text(place_.policy)).member("not_had", recorder_->not_had());
+}
+
+void RingCell::write_in_force(JsonWriter& json) const {
+  if (explain_) explain_->write_in_force(json.key("trace"));
+}
+
+void RingCell::write_more_tables(JsonWriter& json, std::size_t first_id) const {
+  if (explain_) Explain::write_tables(json, first_id);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "sys/sched.hpp"
 #include "tests/test.hpp"
 #include "timers/timer.hpp"
+#include "trace/options.hpp"
 
 namespace howlate {
 
@@ -46,6 +47,7 @@ struct CellPlan {
   std::int64_t deadline_ns = 0;       // 0: none; else samples beyond it are counted
   bool has_work = false;              // the deadline is the response's
   RecordMode record = RecordMode::stream;
+  ExplainOptions explain;
 };
 
 // Whether a cell is measured, or goes through the same checks up to where its measurement would begin (`howlate-probe plan`).

@@ -15,15 +15,6 @@ std::string boot_id(const Root& root) {
   return root.read_text("/proc/sys/kernel/random/boot_id").value_or("");
 }
 
-void write_columns(JsonWriter& json, std::span<const ColumnSpec> columns) {
-  json.key("columns").begin_array();
-  for (const ColumnSpec& column : columns) {
-    json.begin_object().member("name", column.name).member("type", column_type_name(column.type));
-    json.member("help", column.help).end_object();
-  }
-  json.end_array();
-}
-
 void write_account(JsonWriter& json, const LaneAccount& account) {
   json.begin_object().member("table", account.table).member("cpu", account.cpu);
   json.member("releases", account.releases).member("recorded", account.recorded);
@@ -79,17 +70,26 @@ void begin_header(JsonWriter& json, const Cell& cell) {
   json.end_array();
 }
 
+void write_table_columns(JsonWriter& json, std::span<const ColumnSpec> columns) {
+  json.key("columns").begin_array();
+  for (const ColumnSpec& column : columns) {
+    json.begin_object().member("name", column.name).member("type", column_type_name(column.type));
+    json.member("help", column.help).end_object();
+  }
+  json.end_array();
+}
+
 void write_samples_table(JsonWriter& json, std::size_t id, int cpu, std::span<const ColumnSpec> columns) {
   json.begin_object().member("id", id).member("name", "samples").member("cpu", cpu).member("thread", id);
-  write_columns(json, columns);
+  write_table_columns(json, columns);
   json.end_object();
 }
 
 void write_machine_tables(JsonWriter& json, std::size_t first_id) {
   json.begin_object().member("id", first_id).member("name", "cpus");
-  write_columns(json, cpus_columns());
+  write_table_columns(json, cpus_columns());
   json.end_object().begin_object().member("id", first_id + 1).member("name", "loads");
-  write_columns(json, loads_columns());
+  write_table_columns(json, loads_columns());
   json.end_object();
 }
 
@@ -128,6 +128,7 @@ std::string trailer_json(const CellOutcome& outcome, const std::vector<Warning>&
   if (outcome.helpers != "[]") json.member_raw("helpers", outcome.helpers);
   write_loads(json, outcome);
   json.member_raw("others", outcome.others).member_raw("knobs", outcome.knobs);
+  if (!outcome.trace.empty()) json.member_raw("trace", outcome.trace);
   write_warnings(json, warnings);
   return json.end_object().take();
 }

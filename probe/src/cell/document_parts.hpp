@@ -17,8 +17,11 @@ namespace howlate {
 
 // Opens the header's object: from "stream" to "parameters".
 void begin_header(JsonWriter& json, const Cell& cell);
+// The member "columns" of a table.
+void write_table_columns(JsonWriter& json, std::span<const ColumnSpec> columns);
 // One table `samples` of a measuring thread; its number is the thread's too.
 void write_samples_table(JsonWriter& json, std::size_t id, int cpu, std::span<const ColumnSpec> columns);
+inline constexpr std::size_t machine_tables = 2;
 void write_machine_tables(JsonWriter& json, std::size_t first_id);  // `cpus` and `loads`
 void write_thread(JsonWriter& json, const ThreadInForce& thread);
 void write_counters(JsonWriter& json, const ThreadCounters& counters);  // what the kernel counted of it

@@ -110,11 +110,13 @@ std::string CellFrame::header(std::int64_t t0_ns) const {
   json.key("recorder").begin_object();
   write_recorder(json);
   json.end_object().member_raw("loads", around_.loads_json()).member_raw("knobs", around_.knobs_json());
+  write_in_force(json);
   json.end_object().member_raw("facts", brief_facts_json(cell_.root().at("/"))).member("t0_ns", t0_ns);
   json.key("tables").begin_array();
   std::size_t id = 0;
   for (const int cpu : table_cpus()) write_samples_table(json, id++, cpu, columns());
   write_machine_tables(json, id);
+  write_more_tables(json, id + machine_tables);
   return json.end_array().end_object().take();
 }
 

@@ -64,6 +64,9 @@ class CellFrame {
   virtual void write_head(JsonWriter& /*json*/) const {}
   virtual void write_threads(JsonWriter& /*json*/) const {}
   virtual void write_recorder(JsonWriter& json) const { json.member("record", "memory"); }
+  virtual void write_in_force(JsonWriter& /*json*/) const {}  // further members of it
+  virtual void write_more_tables(JsonWriter& /*json*/, std::size_t /*first_id*/) const {
+  }  // behind the machine's two
   [[nodiscard]] virtual std::string_view late_policy() const { return ""; }
   virtual void write_statistics(JsonWriter& json) const = 0;
   virtual void write_statistics(std::string& text) const = 0;

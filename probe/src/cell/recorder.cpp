@@ -107,8 +107,10 @@ Recorder::Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, La
   for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
     const TallySpec tally{plan.schedule.period_ns, plan.lanes[lane]->loop.warm_up, plan.deadline_ns,
                           plan.has_work, plan.lanes[lane]->stagger_ns};
-    lanes_record_.push_back(
-        {TableWriter(static_cast<std::uint16_t>(lane), columns, TableWriter::batch_rows), Tally(tally), {}});
+    lanes_record_.push_back({TableWriter(static_cast<std::uint16_t>(lane), columns, TableWriter::batch_rows),
+                             Tally(tally),
+                             0,
+                             {}});
   }
   opening_.reserve(std::size_t{64} << 10U);
 }
@@ -157,6 +159,7 @@ void Recorder::body() {
     sleep_until_ns(wake);
     tell_if_near();
     if (plan_.record == RecordMode::stream) drain_all();
+    look_for_cases();
     sampler_.tick(monotonic_now_ns());
     if (plan_.record == RecordMode::stream) sampler_.flush(sink_);
   }
@@ -214,6 +217,7 @@ void Recorder::drain(std::size_t lane) {
     const auto found = all.first(std::min({all.size(), left, TableWriter::batch_rows - record.table.rows()}));
     for (const Sample& sample : found) {
       const std::int64_t flags = record.tally.add(sample);
+      if (watch_ != nullptr) watch_->note(lane, sample, record.counted.spec().t0_ns);
       record.table.add(
           {sample.release, sample.release_ns + stagger_ns, sample.latency_ns, sample.response_ns, flags});
     }
@@ -224,6 +228,25 @@ void Recorder::drain(std::size_t lane) {
     if (record.table.full()) flush(record);
   }
   flush(record);
+}
+
+void Recorder::look_for_cases() {
+  if (watch_ == nullptr) return;
+  for (std::size_t lane = 0; plan_.record == RecordMode::memory && lane < lanes_record_.size(); ++lane) {
+    LaneRecord& record = lanes_record_[lane];
+    const auto samples = lanes_.runs()[lane]->ring.peek();
+    for (const Sample& sample : samples.subspan(record.looked))
+      watch_->note(lane, sample, record.counted.spec().t0_ns);
+    record.looked = samples.size();
+  }
+  watch_->round(monotonic_now_ns(), [this] { stay_clear(); });
+}
+
+void Recorder::stay_clear() {
+  if (!releases_) return;
+  const std::int64_t now_ns = monotonic_now_ns();
+  const std::int64_t until_ns = clear_of_releases(*releases_, now_ns, page_clear_ns);
+  if (until_ns > now_ns) sleep_until_ns(until_ns);
 }
 
 std::int64_t Recorder::count_releases(std::size_t lane) {

@@ -16,6 +16,7 @@
 #include "cell/sink.hpp"
 #include "cell/table.hpp"
 #include "cell/tally.hpp"
+#include "trace/watch.hpp"
 
 namespace howlate {
 
@@ -47,6 +48,8 @@ class Recorder {
   // In the gaps of the measuring threads a round keeps this distance from their releases: it would come before a thread in which the
   // kernel lets a timer expire, and that reads /proc/stat on a machine of some dozen CPUs.
   static constexpr std::int64_t clear_ns = 500'000;
+  // Reading one page of the kernel's trace keeps this distance: it takes some microseconds, and some kernels do not preempt it.
+  static constexpr std::int64_t page_clear_ns = 50'000;
 
   Recorder(const CellPlan& plan, std::span<const ColumnSpec> columns, Lanes& lanes, SystemSampler& sampler,
            Sink& sink, Bell& bell);
@@ -63,6 +66,8 @@ class Recorder {
   // Called by the recorder's thread right before the first release, and not at all where it gets the CPU too late for that; to be
   // set before begin().
   void when_near(std::function<void()> near) { near_ = std::move(near); }
+  // Shown each sample, and asked for a round after those of each round; to be set before begin().
+  void watch_with(TraceWatch& watch) { watch_ = &watch; }
   // Takes the remaining samples and ends. Call it after the lanes have ended.
   void finish();
 
@@ -81,6 +86,7 @@ class Recorder {
   struct LaneRecord {
     TableWriter table;
     Tally tally;
+    std::size_t looked = 0;  // samples in the ring that the watch was shown, in memory mode
     Schedule counted;  // the lane's, apart from the loop's own: passed over as far as samples were taken
   };
 
@@ -90,6 +96,8 @@ class Recorder {
   void drain(std::size_t lane);
   void drain_all();
   void flush(LaneRecord& record);
+  void look_for_cases();
+  void stay_clear();
 
   const CellPlan& plan_;
   Lanes& lanes_;
@@ -100,6 +108,7 @@ class Recorder {
   // Of the first lane, where rounds are in its gaps; passed as far as the last round.
   std::optional<Schedule> releases_;
   std::function<std::string(std::int64_t)> header_;
+  TraceWatch* watch_ = nullptr;
   std::function<void()> near_;  // empty when it was called
   std::vector<std::byte> opening_;
   std::string not_had_;

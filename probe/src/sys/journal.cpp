@@ -13,7 +13,7 @@ namespace howlate {
 namespace {
 
 constexpr std::string_view magic = "howlate-journal-1";
-constexpr std::string_view kind_names[] = {"file", "folder", "held"};
+constexpr std::string_view kind_names[] = {"file", "folder", "instance", "held"};  // as SettingKind
 
 // Values may hold anything; a line holds no newline and a field no tab.
 std::string escaped(std::string_view text) {
@@ -126,10 +126,11 @@ Result<JournalOwner> parse_owner(std::string_view line) {
 Result<Setting> parse_change(std::string_view line) {
   const auto fields = fields_of(line);
   const auto form = form_of(fields.size() == 5 ? fields[1] : "");
-  if (!form || (fields[0] != kind_names[0] && fields[0] != kind_names[1]))
+  const auto* const kind = std::find(std::begin(kind_names), std::end(kind_names), fields[0]);
+  if (!form || kind == std::end(kind_names) || *kind == "held")
     return broken("it has a line that is none of a journal");
   Setting setting;
-  setting.kind = fields[0] == kind_names[1] ? SettingKind::folder : SettingKind::file;
+  setting.kind = static_cast<SettingKind>(kind - std::begin(kind_names));
   setting.form = *form;
   setting.path = fields[2];
   setting.before = fields[3];

@@ -22,6 +22,7 @@ enum class Form {
 enum class SettingKind {
   file,    // write, read back
   folder,  // a cgroup: made; undone by moving its tasks to the folder above and removing it
+  instance,  // of the kernel's tracing (its name): made; undone by removing it, wherever tracefs is mounted then
   held,  // four bytes written to a device that is kept open; undone by the kernel when the descriptor closes
 };
 

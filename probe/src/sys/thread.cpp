@@ -1,6 +1,7 @@
 #include "sys/thread.hpp"
 
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,7 +53,8 @@ void* run_thread(void* context) {
     const std::lock_guard lock(launch->mutex);
     launch->status = status;
     const auto policy = read_policy();
-    launch->in_force = {read_affinity(), policy ? *policy : SchedPolicy{}, read_timer_slack()};
+    launch->in_force = {read_affinity(), policy ? *policy : SchedPolicy{}, read_timer_slack(),
+                        static_cast<pid_t>(::syscall(SYS_gettid))};
     body = std::move(launch->body);
     launch->ready = true;
     launch->changed.notify_one();

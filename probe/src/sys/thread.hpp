@@ -34,6 +34,7 @@ struct ThreadInForce {
   std::vector<int> cpus;
   SchedPolicy policy;
   std::int64_t timer_slack_ns = 0;
+  pid_t tid = 0;
 };
 
 // A thread with a touched stack, configured as the spec says before its body begins. Joined by the destructor.

@@ -5,11 +5,13 @@
 
 #include <cerrno>
 
+#include "sys/tracefs.hpp"
+
 namespace howlate {
 
 Result<Trace> Trace::open(const Root& root) {
   int error = ENOENT;
-  for (const std::string_view place : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
+  for (const std::string_view place : tracing_places) {
     const std::string folder = root.at(place);
     Fd marker(::open((folder + "/trace_marker").c_str(), O_WRONLY | O_CLOEXEC));
     if (!marker.valid()) {

@@ -8,6 +8,7 @@
 
 #include "sys/file.hpp"
 #include "sys/journal.hpp"
+#include "sys/tracefs.hpp"
 
 namespace howlate {
 namespace {
@@ -70,6 +71,30 @@ void undo_folder(const Root& tree, Setting& setting, Undone& out) {
   out.failed.push_back(setting.path + " cannot be removed: " + errno_text(error));
 }
 
+// By its name: the process that made it may have had tracefs mounted elsewhere, or detached.
+void undo_instance(const Root& tree, Setting& setting, Undone& out) {
+  const std::string what = "trace instance " + setting.path;
+  const auto tracefs = Tracefs::open(tree);
+  if (!tracefs) {
+    out.failed.push_back(what + " cannot be removed: " + tracefs.error().message);
+    return;
+  }
+  const std::string folder = tracefs->folder() + "/instances/" + setting.path;
+  int error = 0;
+  for (int turn = 0; turn < folder_turns; ++turn) {
+    if (::rmdir(folder.c_str()) == 0) out.done.push_back(what + ": removed");
+    error = errno;
+    setting.restored = ::access(folder.c_str(), F_OK) != 0 && errno == ENOENT;
+    if (setting.restored) return;
+    if (error != EBUSY) break;
+    // A tracer is in use, or a killed task still has one of its files open.
+    static_cast<void>(write_text(folder + "/current_tracer", "nop"));
+    const struct timespec pause = {0, folder_pause_ns};
+    (void)::nanosleep(&pause, nullptr);
+  }
+  out.failed.push_back(what + " cannot be removed: " + errno_text(error));
+}
+
 }  // namespace
 
 Undone undo_settings(const Root& tree, std::vector<Setting>& settings) {
@@ -78,6 +103,7 @@ Undone undo_settings(const Root& tree, std::vector<Setting>& settings) {
     if (!setting->changed || setting->restored) continue;
     if (setting->kind == SettingKind::file) undo_file(tree, *setting, out);
     if (setting->kind == SettingKind::folder) undo_folder(tree, *setting, out);
+    if (setting->kind == SettingKind::instance) undo_instance(tree, *setting, out);
   }
   return out;
 }

@@ -55,6 +55,17 @@ constexpr ParamSpec params[] = {
     {"break-trace", ParamType::flag, "", "", "", "at the threshold, mark the kernel's trace and stop it"},
     {"timer-slack", ParamType::duration, "", "ns", "",
      "timer slack of the measuring threads; unchanged by default"},
+    {"explain", ParamType::flag, "", "", "",
+     "record what delays the measuring threads, by the kernel's trace, and keep it around the worst "
+     "(docs/explain.md)"},
+    {"explain-worst", ParamType::count, "20", "1", "",
+     "keep so many of the worst of each thread, up to 1000"},
+    {"explain-above", ParamType::duration, "", "ns", "", "keep also what is above it"},
+    {"explain-buffer", ParamType::bytes, "4MiB", "B", "", "trace buffer of each CPU, from 64KiB to 1GiB"},
+    {"explain-events", ParamType::choice, "few", "", "few|all",
+     "all: also the ends of the timer's interrupt and idle states, for twice the cost"},
+    {"explain-stacks", ParamType::flag, "", "", "",
+     "also record at each interrupt of the timer which function it interrupted"},
     {"occupy-all", ParamType::flag, "", "", "", "let a spinning timer take every CPU"},
     {"single", ParamType::flag, "", "", "",
      "in a guest of the lab: one release, at the instant that the host writes into the stopped machine"},
@@ -79,6 +90,25 @@ std::int64_t or_zero(const Params& params_in, std::string_view name) {
   return params_in.is_set(name) ? params_in.integer(name) : 0;
 }
 
+constexpr std::int64_t explain_worst_max = 1000;
+constexpr std::int64_t explain_buffer_min = std::int64_t{64} << 10U,
+                       explain_buffer_max = std::int64_t{1} << 30U;
+
+Status check_explain(const Params& in) {
+  for (const std::string_view name :
+       {"explain-worst", "explain-above", "explain-buffer", "explain-events", "explain-stacks"})
+    if (in.given(name) && !in.flag("explain"))
+      return usage_error("--" + std::string(name) + " says what --explain keeps, and that is not given",
+                         "Give --explain too, or leave --" + std::string(name) + " out");
+  if (in.integer("explain-worst") > explain_worst_max)
+    return usage_error("--explain-worst can be at most 1000");
+  if (in.is_set("explain-above") && in.integer("explain-above") <= 0)
+    return usage_error("--explain-above must be more than 0", "Leave it out for no such limit");
+  if (in.integer("explain-buffer") < explain_buffer_min || in.integer("explain-buffer") > explain_buffer_max)
+    return usage_error("--explain-buffer must be from 64KiB to 1GiB");
+  return {};
+}
+
 Status check_times(const Params& in) {
   if (const Status period = check_period(in, period_ns_min, period_ns_max); !period) return period;
   for (const std::string_view name : {"activations", "duration", "threshold", "deadline"})
@@ -90,6 +120,7 @@ Status check_times(const Params& in) {
   if (in.flag("break-trace") && !in.is_set("threshold"))
     return usage_error("--break-trace needs to know at what latency",
                        "Give --threshold too, such as --threshold 100us");
+  if (const Status explain = check_explain(in); !explain) return explain;
   if (in.flag("single") &&
       (in.text("timer") != "clock_nanosleep" || !in.is_set("activations") || in.integer("activations") != 1))
     return usage_error("--single is one activation that sleeps by clock_nanosleep",
@@ -266,6 +297,12 @@ Result<ExitCode> run(Cell& cell) {
   plan.deadline_ns = or_zero(in, "deadline");
   plan.has_work = in.integer("work") != 0;
   plan.record = in.text("record") == "memory" ? RecordMode::memory : RecordMode::stream;
+  plan.explain = {in.flag("explain"),
+                  in.text("explain-events") == "all" ? ExplainEvents::all : ExplainEvents::few,
+                  in.flag("explain-stacks"),
+                  in.integer("explain-worst"),
+                  or_zero(in, "explain-above"),
+                  in.integer("explain-buffer")};
   fill_labels(in, plan);
   return cell.measure(std::move(plan));
 }

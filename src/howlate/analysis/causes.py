@@ -16,6 +16,7 @@ from itertools import pairwise
 from howlate.analysis.cause import Cause, ExplainedCase, Part, Why, is_real_time
 from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, Frame, FrameKind, Span, spans_of
 from howlate.analysis.own_course import OwnState, OwnStretch, course_of
+from howlate.analysis.sparse_events import completed
 from howlate.analysis.tiled import merged, tiled, with_nmis, without_own_cost
 from howlate.model.trace import (
     IDLE_PID,
@@ -61,11 +62,12 @@ def explain_case(trace: CellTrace, case: TraceCase, facts: MachineFacts) -> Expl
     own = trace.threads.get(case.thread)
     if own is None or case.state & NOTHING_KEPT:
         return ExplainedCase(case, (Part(Cause.UNKNOWN, 0, case.latency_ns, why=Why.OVERWRITTEN),))
-    events = trace.of(case)
+    recorded = trace.of(case)
+    events = completed(recorded, trace.recorded, trace.t0_ns)
     divided = _Divided(trace, case, events, own, facts)
     parts = tiled(divided.parts(), case.latency_ns)
     parts = with_nmis(parts, _nmis(trace, case, events, divided.cpus))
-    times = [event.time_ns - case.release_ns for event in events if event.cpu in divided.cpus]
+    times = [event.time_ns - case.release_ns for event in recorded if event.cpu in divided.cpus]
     return ExplainedCase(case, without_own_cost(merged(parts), times, trace.event_cost_ns))
 
 
@@ -122,6 +124,9 @@ class _Divided:
         facts: MachineFacts,
     ) -> None:
         self._case, self._events, self._own, self._facts = case, events, own, facts
+        self._knows_idle = not trace.recorded or "cpu_idle" in trace.recorded
+        has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
+        self._knows_timer = not trace.recorded or "local_timer_entry" in trace.recorded or has_timer
         self._course = course_of(events, own.pid, case.from_ns, case.to_ns)
         self._spans: dict[int, list[Span]] = {}
         self._starts: dict[int, list[int]] = {}
@@ -292,7 +297,8 @@ class _Divided:
         via = self._via(stretch)
         if span.task.pid == IDLE_PID:
             doubt = None if via is _Via.ELSEWHERE else _Doubt.IDLE
-            return _Piece(replace(part, cause=Cause.IDLE, state=span.idle), doubt, (owner[0], 0))
+            state = span.idle if self._knows_idle else -1
+            return _Piece(replace(part, cause=Cause.IDLE, state=state), doubt, (owner[0], 0))
         if via is _Via.ELSEWHERE:
             return _Piece(replace(part, why=Why.NOT_WOKEN))
         if via is _Via.SOFTIRQ and self._timer_came(span):
@@ -305,8 +311,8 @@ class _Divided:
         return _Piece(part, _Doubt.BEFORE_INTERRUPT, (owner[0], 0))
 
     def _timer_came(self, span: Span) -> bool:
-        """Whether a timer's interrupt came between the release and this span."""
-        return any(
+        """Whether a timer's interrupt came between the release and this span, if that is recorded."""
+        return not self._knows_timer or any(
             self._case.release_ns <= event.time_ns <= span.from_ns
             and event.cpu == self._events[span.number].cpu
             and event.kind.endswith("_entry")

@@ -14,6 +14,7 @@ from howlate.analysis.labels import row_names
 from howlate.model.facts import Facts, is_guest
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.preemption import preemption_of
+from howlate.model.trace import CellTrace
 
 _THREADS = ("ksoftirqd", "ktimers", "kworker", "migration", "rcuc", "rcuop", "rcuog", "cpuhp", "idle_inject")
 
@@ -94,10 +95,24 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
         cell.summary.labels,
         tuple(cases),
         (column.count or 0) if column is not None else 0,
-        trace.absent,
+        _missed(trace),
         trace.cases_lost,
         trace.events_lost,
     )
+
+
+_ELSEWHERE = {"ipi": "reschedule", "reschedule": "ipi"}
+"""Events that kernels of one architecture have instead of those of another."""
+
+
+def _missed(trace: CellTrace) -> tuple[str, ...]:
+    """The events that this kernel does not have, without those that another architecture has in their place."""
+    found = []
+    for event in trace.absent:
+        other = _ELSEWHERE.get(event.rpartition("_")[0])
+        if other is None or f"{other}_entry" not in trace.recorded:
+            found.append(event)
+    return tuple(found)
 
 
 def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:

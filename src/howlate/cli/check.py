@@ -107,7 +107,7 @@ def command(
     if total_ns is not None:
         cells = len(study.axes.get("load", ("",)))
         changes += (f"duration={format_duration(total_ns // cells // 1_000_000 * 1_000_000)}",)
-    asked = Asked(study, changes, without_rights=True, settings=settings_in_force())
+    asked = Asked(study, changes, without_rights=True, explain=True, settings=settings_in_force())
     longer = "" if total_ns else f"A longer run sees rarer events: {called()} check --long"
     deciding = until.checked()
     return measure(

@@ -27,6 +27,8 @@ WITHOUT_RIGHT = rule(
     "run.without-right", "measured under SCHED_OTHER, because {policy} is not permitted here: {reason}"
 )
 
+NOT_EXPLAINED = rule("run.not-explained", "what delayed the late samples was not recorded: {reason}")
+
 REAL, VIRTUAL = "real", "virtual"
 CLOCKS = (REAL, VIRTUAL)
 BY_HAND = "by hand"

@@ -115,6 +115,8 @@ class CellTrace:
     """The kinds of events that were recorded."""
     absent: tuple[str, ...] = ()
     """The kinds that this kernel does not have."""
+    t0_ns: int = 0
+    """The first release, by the clock of `hrtimer_expire_entry`."""
     event_cost_ns: int = 0
     """What recording one event takes; 0 if nobody knows."""
     cases_lost: int = 0
@@ -126,5 +128,9 @@ class CellTrace:
 
     def of(self, case: TraceCase) -> tuple[TraceEvent, ...]:
         """The events of a case."""
-        first = bisect.bisect_left(self._times, case.from_ns)
-        return self.events[first : bisect.bisect_right(self._times, case.to_ns)]
+        return self.between(case.from_ns, case.to_ns)
+
+    def between(self, from_ns: int, to_ns: int) -> tuple[TraceEvent, ...]:
+        """The events from one time to another, both of them included."""
+        first = bisect.bisect_left(self._times, from_ns)
+        return self.events[first : bisect.bisect_right(self._times, to_ns)]

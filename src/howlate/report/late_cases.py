@@ -90,13 +90,13 @@ def causes_sheet(sums: Sequence[CauseSum], cells: Sequence[ExplainedCell]) -> Sh
     where = [f"{names[each.worst_in[0]]} · {each.worst_in[2]}" for each in shown]
     return Sheet(
         "late-causes",
-        _("Causes of the late samples"),
+        _("Causes of the late samples, in µs"),
         (
             labels("cause", _("cause"), [cause_text(each.cause, each.name) for each in shown]),
             numbers("cases", _("in cases"), [each.cases for each in shown]),
             numbers("largest_in", _("largest in"), [each.largest_in for each in shown]),
-            times("total", _("altogether [µs]"), [each.total_ns for each in shown], UNIT),
-            times("worst", _("worst [µs]"), [each.worst_ns for each in shown], UNIT, strong=True),
+            times("total", _("altogether"), [each.total_ns for each in shown], UNIT),
+            times("worst", _("worst"), [each.worst_ns for each in shown], UNIT, strong=True),
             column("worst_in", _("worst in"), where, words=True),
         ),
         tuple(Row() for _each in shown),

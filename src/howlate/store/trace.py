@@ -49,6 +49,7 @@ def trace_of(files: CellFiles) -> CellTrace | None:
             _names(trailer),
             tuple(kinds),
             tuple(map(str, header.items("absent"))),
+            top.table("header").integer("t0_ns", 0),
             _cost(trailer),
             trailer.integer("cases_lost", 0),
             trailer.integer("events_lost", 0),

@@ -165,6 +165,8 @@ Status KnobSet::State::change(Setting& setting) {
       return make_folder(setting);
     case SettingKind::held:
       return hold(setting);
+    case SettingKind::instance:
+      break;  // no knob's
   }
   return {};
 }

@@ -1,0 +1,140 @@
+#include "core/trace_page.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "core/trace_format.hpp"
+
+namespace howlate {
+
+namespace {
+
+// include/linux/ring_buffer.h: an event's first word has its kind or length in 5 bits, and the time since the event before
+// in 27.
+constexpr std::uint32_t kind_data_max = 28, kind_padding = 29, kind_time_extend = 30, kind_time_stamp = 31;
+constexpr unsigned delta_bits = 27;
+constexpr std::uint64_t stamp_mask = (std::uint64_t{1} << 59U) - 1;
+
+// The commit's upper bits (kernel/trace/ring_buffer.c).
+constexpr std::uint32_t commit_lost = 1U << 31U;
+constexpr std::uint32_t commit_lost_counted = 1U << 30U;
+constexpr std::uint32_t commit_mask = (1U << 20U) - 1;
+
+constexpr std::uint32_t page_bytes_max = 1U << 20U;
+
+std::uint32_t kind_of(std::uint32_t word) {
+  return std::endian::native == std::endian::little ? word & 31U : word >> delta_bits;
+}
+std::uint32_t delta_of(std::uint32_t word) {
+  return std::endian::native == std::endian::little ? word >> 5U : word & ((1U << delta_bits) - 1);
+}
+
+// A time stamp has 59 bits of the clock; the others are those of the time before, or one more where they wrapped.
+std::int64_t whole_stamp(std::uint64_t stamp, std::int64_t before_ns) {
+  const std::uint64_t upper = static_cast<std::uint64_t>(before_ns) & ~stamp_mask;
+  stamp |= upper;
+  if (upper != 0 && stamp < static_cast<std::uint64_t>(before_ns)) stamp += stamp_mask + 1;
+  return static_cast<std::int64_t>(stamp);
+}
+
+std::int64_t plus(std::int64_t time_ns, std::uint64_t delta_ns) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(time_ns) + delta_ns);
+}
+
+}  // namespace
+
+std::optional<PageLayout> parse_page_layout(std::string_view header_page) {
+  const auto fields = parse_trace_fields(header_page);
+  const TraceField* const stamp = find_field(fields, "timestamp");
+  const TraceField* const commit = find_field(fields, "commit");
+  const TraceField* const data = find_field(fields, "data");
+  if (stamp == nullptr || commit == nullptr || data == nullptr) return std::nullopt;
+  const bool sizes = stamp->bytes == 8 && (commit->bytes == 8 || commit->bytes == 4);
+  const bool places = stamp->offset < 64 && commit->offset < 64 && data->offset < 128;
+  const bool apart =
+      data->offset >= stamp->offset + stamp->bytes && data->offset >= commit->offset + commit->bytes;
+  if (!sizes || !places || !apart || data->bytes < 64 || data->bytes > page_bytes_max) return std::nullopt;
+  return PageLayout{stamp->offset, commit->offset, commit->bytes, data->offset, data->bytes};
+}
+
+PageReader::PageReader(const PageLayout& layout, std::span<const std::byte> page) {
+  if (page.size() < layout.data_at) {
+    damaged_ = true;
+    return;
+  }
+  std::memcpy(&begin_ns_, page.data() + layout.stamp_at, sizeof begin_ns_);
+  time_ns_ = begin_ns_;
+  std::uint64_t whole = 0;
+  if (layout.commit_bytes == 8) {
+    std::memcpy(&whole, page.data() + layout.commit_at, sizeof whole);
+  } else {
+    std::uint32_t half = 0;
+    std::memcpy(&half, page.data() + layout.commit_at, sizeof half);
+    whole = half;
+  }
+  const auto commit = static_cast<std::uint32_t>(whole);
+  const std::size_t committed = commit & commit_mask;
+  const auto room = page.subspan(layout.data_at);
+  after_loss_ = (commit & commit_lost) != 0;
+  damaged_ = committed > room.size();
+  if (damaged_) return;
+  data_ = room.first(committed);
+  // The number stands behind the last event, as a long, where there is room for it.
+  if ((commit & commit_lost_counted) != 0 && room.size() - committed >= layout.commit_bytes) {
+    lost_ = 0;
+    std::memcpy(&lost_, room.data() + committed, layout.commit_bytes);
+  }
+}
+
+std::optional<std::uint32_t> PageReader::word(std::size_t at) const {
+  if (at > data_.size() || data_.size() - at < sizeof(std::uint32_t)) return std::nullopt;
+  std::uint32_t value = 0;
+  std::memcpy(&value, data_.data() + at, sizeof value);
+  return value;
+}
+
+void PageReader::end(bool damaged) {
+  at_ = data_.size();
+  damaged_ = damaged_ || damaged;
+}
+
+std::optional<PageEvent> PageReader::next() {
+  while (at_ < data_.size()) {
+    const auto head = word(at_);
+    if (!head) break;
+    const std::uint32_t kind = kind_of(*head);
+    const std::uint32_t delta = delta_of(*head);
+    const bool long_form = kind == 0 || kind > kind_data_max;
+    if (kind == kind_padding && delta == 0) return end(false), std::nullopt;  // the rest of the page is empty
+    const auto second = long_form ? word(at_ + 4) : std::optional<std::uint32_t>(0);
+    if (!second) break;
+    const std::uint64_t large = (std::uint64_t{*second} << delta_bits) + delta;
+    if (kind == kind_time_extend || kind == kind_time_stamp) {
+      time_ns_ = kind == kind_time_extend ? plus(time_ns_, large) : whole_stamp(large, time_ns_);
+      at_ += 8;
+      continue;
+    }
+    // The second word of a long event counts itself, but not the first.
+    const std::size_t bytes = long_form ? *second : std::size_t{kind} * 4;
+    if (bytes < 4 || bytes > data_.size() - at_ - 4) break;
+    const std::size_t skipped = long_form ? 4 : 0;
+    time_ns_ = plus(time_ns_, delta);
+    const auto data = data_.subspan(at_ + 4 + skipped, bytes - skipped);
+    at_ += 4 + ((bytes + 3) & ~std::size_t{3});
+    if (kind != kind_padding) return PageEvent{time_ns_, data};
+  }
+  end(at_ < data_.size());
+  return std::nullopt;
+}
+
+PageStretch stretch_of(const PageLayout& layout, std::span<const std::byte> page) {
+  PageReader reader(layout, page);
+  PageStretch stretch{reader.begin_ns(), reader.begin_ns(), 0, reader.after_loss(), reader.lost()};
+  while (const auto event = reader.next()) {
+    if (stretch.events++ == 0) stretch.first_ns = event->time_ns;
+    stretch.last_ns = event->time_ns;
+  }
+  return stretch;
+}
+
+}  // namespace howlate

@@ -1,0 +1,148 @@
+"""Chrome's trace event format (JSON), which https://ui.perfetto.dev and chrome://tracing open: of each cell whose
+events were recorded, a track for the tasks, interrupts and softirqs of each CPU, and for each measuring thread its
+late samples and their parts. Times are since the cell's first release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from howlate.analysis.cause import ExplainedCase
+from howlate.analysis.cpu_spans import Frame, Span, spans_of
+from howlate.analysis.explained_cells import ExplainedCell, explained_cells
+from howlate.errors import UsageError
+from howlate.model.trace import CellTrace
+from howlate.store.export._format import Format
+from howlate.store.export._rows import chosen, target
+from howlate.store.loaded import load_run
+from howlate.store.run_folder import RunFolder
+from howlate.words.statement import rule
+
+NO_EVENTS = rule(
+    "export.no-events",
+    "no events were recorded in these cells of {run}",
+    remedy="measure with --set explain=true",
+)
+
+_TASKS, _INTERRUPTS, _SOFTIRQS, _RELEASES = "tasks", "interrupts", "softirqs", "releases"
+_OF_A_CPU = (_TASKS, _INTERRUPTS, _SOFTIRQS)
+_EACH = 10
+"""Numbers of tracks of one CPU, or of one thread."""
+
+
+def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
+    """The late samples of the cells; returns their number."""
+    wanted = set(chosen(run, cells))
+    content = load_run(run.path)
+    traces = {cell.summary.id: cell.trace for cell in content.cells if cell.trace is not None}
+    explained = [cell for cell in explained_cells(content) if cell.id in wanted]
+    if not explained:
+        raise UsageError(NO_EVENTS(run=run.path))
+    with target(out) as place, place.open("w", encoding="utf-8") as file:
+        file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
+        for number, cell in enumerate(explained, 1):
+            for i, event in enumerate(_of_cell(number, cell, traces[cell.id])):
+                file.write("" if number == 1 and not i else ",\n")
+                json.dump(event, file, ensure_ascii=False)
+        file.write("\n]}\n")
+    return sum(len(cell.cases) for cell in explained)
+
+
+def _of_cell(pid: int, cell: ExplainedCell, trace: CellTrace) -> Iterator[dict[str, Any]]:
+    yield {"ph": "M", "pid": pid, "name": "process_name", "args": {"name": f"{cell.id} ({cell.name})"}}
+    for thread, task in sorted(trace.threads.items()):
+        for i, what in enumerate(("late samples", "parts")):
+            yield _track(pid, _EACH * thread + i, f"{task.name} ({task.pid}): {what}")
+    for case in cell.cases:
+        yield from _of_case(pid, case)
+    behind = _EACH * (max(trace.threads, default=0) + 1)
+    cpus = sorted({event.cpu for event in trace.events})
+    for cpu in cpus:
+        for i, what in enumerate(_OF_A_CPU):
+            yield _track(pid, behind + _EACH * cpu + i, f"CPU {cpu}: {what}")
+        for from_ns, to_ns in _windows(trace):
+            events = [(i, event) for i, event in enumerate(trace.between(from_ns, to_ns)) if event.cpu == cpu]
+            yield from _of_spans(pid, behind + _EACH * cpu, spans_of(events, trace.names, from_ns, to_ns))
+
+
+def _track(pid: int, tid: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "pid": pid, "tid": tid, "name": "thread_name", "args": {"name": name}}
+
+
+def _slice(pid: int, tid: int, name: str, from_ns: int, to_ns: int, **args: Any) -> dict[str, Any]:
+    where = {"ph": "X", "pid": pid, "tid": tid, "name": name}
+    return {
+        **where,
+        "ts": from_ns / 1000,
+        "dur": (to_ns - from_ns) / 1000,
+        **({"args": args} if args else {}),
+    }
+
+
+def _of_case(pid: int, explained: ExplainedCase) -> Iterator[dict[str, Any]]:
+    case, tid = explained.case, _EACH * explained.case.thread
+    for name, at_ns in ((f"release {case.release}", case.release_ns), ("time stamp", case.stamp_ns)):
+        yield {"ph": "i", "s": "t", "pid": pid, "tid": tid, "name": name, "ts": at_ns / 1000}
+    yield _slice(
+        pid, tid, f"release {case.release}", case.release_ns, case.stamp_ns, latency_ns=case.latency_ns
+    )
+    for part in explained.parts:
+        begin_ns = case.release_ns + part.from_ns
+        name = " ".join(filter(None, (part.cause, part.key[1])))
+        why = {"why": part.why} if part.why is not None else {}
+        yield _slice(pid, tid + 1, name, begin_ns, begin_ns + part.ns, **why)
+
+
+def _windows(trace: CellTrace) -> list[tuple[int, int]]:
+    """The stretches whose events were kept; those that overlap are one."""
+    found: list[tuple[int, int]] = []
+    for case in sorted(trace.cases, key=lambda case: case.from_ns):
+        if found and case.from_ns <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], case.to_ns)
+        else:
+            found.append((case.from_ns, case.to_ns))
+    return found
+
+
+def _of_spans(pid: int, tid: int, spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
+    yield from _running(pid, tid, spans)
+    for offset, is_hard in ((1, True), (2, False)):
+        opened: dict[int, tuple[Frame, int, int]] = {}
+        for span in [*spans, None]:
+            now = {frame.number: frame for frame in _of_kind(span, is_hard)} if span is not None else {}
+            for number in [number for number in opened if number not in now]:
+                frame, from_ns, to_ns = opened.pop(number)
+                yield _slice(pid, tid + offset, frame.name, from_ns, to_ns)
+            if span is not None:
+                for number, frame in now.items():
+                    first_ns = opened[number][1] if number in opened else span.from_ns
+                    opened[number] = frame, first_ns, span.to_ns
+
+
+def _of_kind(span: Span, is_hard: bool) -> Iterator[Frame]:
+    """The interrupts with the timers in them, or the softirqs with theirs."""
+    is_inside = False
+    for frame in span.frames:
+        if frame.event != "hrtimer_expire":
+            is_inside = frame.is_hard
+        if is_inside is is_hard:
+            yield frame
+
+
+def _running(pid: int, tid: int, spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
+    """A slice for each stretch in which one task has the CPU."""
+    first = 0
+    for place in range(1, len(spans) + 1):
+        task = spans[first].task
+        if place < len(spans) and spans[place].task.pid == task.pid:
+            continue
+        from_ns, to_ns = spans[first].from_ns, spans[place - 1].to_ns
+        if to_ns > from_ns:
+            prio = min(span.task.prio for span in spans[first:place])
+            yield _slice(pid, tid, f"{task.name} ({task.pid})", from_ns, to_ns, prio=prio)
+        first = place
+
+
+FORMAT = Format("perfetto", ".json", "the events around the late samples, for https://ui.perfetto.dev", write)

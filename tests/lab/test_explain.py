@@ -1,0 +1,86 @@
+"""`cyclic --explain` in virtual time: what its events cost a wake-up, in instructions, and that equal cells stay equal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from howlate.lab.results import Results
+from howlate.store.stream import StreamReader
+from lab.equipped import Guest
+from lab.guests import RT, STANDARD, cell, difference, stream_of
+
+INSTRUCTIONS_MAX = 2000
+"""What the events of one wake-up may cost it; one instruction is one nanosecond here."""
+DITHERED = ("--dither", "--seed=14")
+
+
+def _read(stream: bytes) -> tuple[Mapping[str, npt.NDArray[Any]], Mapping[str, Any]]:
+    """The columns of all tables by "table.column", and the trailer."""
+    reader = StreamReader(BytesIO(stream))
+    parts: dict[str, list[npt.NDArray[Any]]] = {}
+    for batch in reader.batches():
+        for name, column in batch.columns.items():
+            parts.setdefault(f"{batch.table.name}.{name}", []).append(column)
+    assert reader.trailer is not None
+    return {name: np.concatenate(columns) for name, columns in parts.items()}, reader.trailer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kernel",
+    [STANDARD, RT, *(pytest.param(name, marks=pytest.mark.sweep) for name in ("5.10-rt", "6.12-rt", "7.2"))],
+)
+def test_a_wake_up_costs_at_most_2000_instructions_more_and_each_event_what_the_probe_says(
+    equipped: Guest, kernel: str
+) -> None:
+    on = equipped(kernel)
+    without, _ = _read(stream_of(on, cell(400, *DITHERED)))
+    with_it, trailer = _read(stream_of(on, cell(400, *DITHERED, "--explain", "--explain-above=1ns")))
+    assert (without["samples.release_ns"] == with_it["samples.release_ns"]).all()
+    more = np.median(with_it["samples.latency_ns"] - without["samples.latency_ns"])
+    assert 0 < more <= INSTRUCTIONS_MAX
+    assert trailer["trace"]["cases_lost"] == 0
+    assert not with_it["trace_cases.state"].any()
+    cost_ns = trailer["trace"]["event_cost_ns"]
+    events = _events_before_stamps(with_it)
+    assert np.median(events) == 3
+    # The events differ in length, and each page's last one has its change of page beside it.
+    assert more == pytest.approx(3 * cost_ns, rel=0.15)
+
+
+def _events_before_stamps(columns: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """How many events came between each case's release and its time stamp."""
+    begin, latency = columns["trace_cases.release_ns"], columns["trace_cases.latency_ns"]
+    times = columns["trace_events.time_ns"]
+    return np.searchsorted(times, begin + latency, side="right") - np.searchsorted(times, begin)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", [STANDARD, pytest.param(RT, marks=pytest.mark.sweep)])
+def test_equal_cells_have_equal_traces(tmp_path: Path, equipped: Guest, kernel: str) -> None:
+    line = cell(100, *DITHERED, "--explain", "--explain-above=20us", "--load=memory-alloc:100")
+    on = equipped(kernel)
+    first = stream_of(on, line)
+    second = stream_of(replace(on, results=Results(tmp_path / "again")), line)
+    assert difference(first, second) == ""
+    assert _read(first)[0]["trace_events.time_ns"].size > 100
+
+
+@pytest.mark.slow
+def test_all_events_and_stacks_tell_what_the_timer_interrupted(equipped: Guest) -> None:
+    line = cell(
+        50, *DITHERED, "--explain", "--explain-events=all", "--explain-stacks", "--load=memory-alloc:100"
+    )
+    columns, trailer = _read(stream_of(equipped(STANDARD), line))
+    functions = set(trailer["trace"]["functions"].values())
+    assert "asm_sysvec_apic_timer_interrupt" in functions
+    assert any("clear_page" in name or "page" in name for name in functions)
+    assert columns["trace_events.event"].size > 0

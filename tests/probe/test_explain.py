@@ -1,0 +1,218 @@
+"""`cyclic --explain` with this machine's own kernel: which samples are kept, that their stretch is whole, that the measuring
+task pays with nothing but time, and that the kernel's tracing is as it was whatever ends the probe."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from probe.drive import Stream, as_nobody, read_stream, run, running
+from processes import until
+
+pytestmark = pytest.mark.skipif(
+    run("cyclic", "--explain", "--activations=1", "--quiet").returncode == 3,
+    reason="the kernel's tracing is not to be had here",
+)
+
+ALL = ("cyclic", "--explain", "--quiet")
+LOOK = """
+mount -t tracefs nodev "$0" && cd "$0" && ls instances && head set_event tracing_on trace_options current_tracer buffer_size_kb \
+    tracing_cpumask trace_clock && grep -l 1 events/*/*/enable; true
+"""
+
+
+def tracing(folder: Path) -> str:
+    """All that a probe could leave changed of the kernel's tracing."""
+    folder.mkdir(exist_ok=True)
+    command = ["unshare", "--mount", "sh", "-c", LOOK, str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def explained(path: Path, *words: str) -> Stream:
+    done = run(*ALL, *words, "--stream", path)
+    assert done.returncode == 0, done.stderr
+    return read_stream(path)
+
+
+def table(stream: Stream, name: str) -> Mapping[str, Any]:
+    """The columns of a table; none where it has no rows."""
+    number = next(one.id for one in stream.header.tables if one.name == name)
+    return stream.columns.get(number, {})
+
+
+def trace(stream: Stream) -> Mapping[str, Any]:
+    assert stream.trailer is not None
+    found: Mapping[str, Any] = stream.trailer["trace"]
+    return found
+
+
+@pytest.mark.parametrize("record", ["stream", "memory"])
+def test_the_worst_of_each_thread_are_kept_with_the_switch_to_them(
+    probe: Path, tmp_path: Path, record: str
+) -> None:
+    stream = explained(
+        tmp_path / "stream",
+        *("--activations=700", "--cpus=all", "--explain-worst=7", "--warm-up=20", f"--record={record}"),
+    )
+    cases, events = table(stream, "trace_cases"), table(stream, "trace_events")
+    names = stream.raw_header["in_force"]["trace"]["events"]
+    threads = trace(stream)["threads"]
+    assert len(threads) == len(os.sched_getaffinity(0))
+    for thread in threads:
+        samples = stream.columns[thread["thread"]]
+        own = cases["thread"] == thread["thread"]
+        kept = dict(zip(cases["release"][own].tolist(), cases["latency_ns"][own].tolist(), strict=True))
+        measured = samples["latency_ns"][samples["flags"] & 1 == 0]
+        assert sorted(kept.values()) == np.sort(measured)[-7:].tolist()
+        for at in np.flatnonzero(own):
+            release_ns = cases["release_ns"][at]
+            assert (
+                cases["latency_ns"][at]
+                == samples["latency_ns"][samples["release"] == cases["release"][at]][0]
+            )
+            if cases["state"][at]:
+                continue
+            assert cases["from_ns"][at] == release_ns - 200_000
+            assert cases["to_ns"][at] == release_ns + cases["latency_ns"][at] + 200_000
+            within = (
+                (events["time_ns"] >= cases["from_ns"][at])
+                & (events["time_ns"] <= cases["to_ns"][at])
+                & (events["cpu"] == stream.trailer["accounting"][thread["thread"]]["cpu"])  # type: ignore[index]
+            )
+            assert within.sum() == cases["events"][at]
+            switched = (
+                within & (events["event"] == names.index("sched_switch")) & (events["c"] == thread["pid"])
+            )
+            # A task that was still busy at its release is not switched to.
+            assert switched.any() or (events["pid"][within] == thread["pid"]).any()
+            assert (events["d"][switched] == thread["prio"]).all()
+
+
+def test_events_are_in_order_each_once_and_their_functions_are_named(probe: Path, tmp_path: Path) -> None:
+    stream = explained(tmp_path / "stream", "--activations=500", "--explain-above=1ns", "--period=300us")
+    cases, events = table(stream, "trace_cases"), table(stream, "trace_events")
+    assert cases["release"].size == 500  # every one is above
+    order = np.lexsort((events["time_ns"], events["cpu"]))
+    assert (order == np.arange(order.size)).all()
+    names, said = stream.raw_header["in_force"]["trace"]["events"], trace(stream)
+    expiries = events["event"] == names.index("hrtimer_expire_entry")
+    functions = {said["functions"].get(str(address)) for address in events["c"][expiries].tolist()}
+    assert "hrtimer_wakeup" in functions
+    assert said["cases_lost"] == 0
+    pid = said["threads"][0]["pid"]
+    assert said["tasks"][str(pid)].startswith("measure/")
+    # The expiry, the waking, the switch: once in every wake-up, but for those that found their task awake.
+    wakings = (events["event"] == names.index("sched_waking")) & (events["a"] == pid)
+    assert wakings.sum() >= 0.9 * cases["release"].size
+    assert said["event_cost_ns"] > 0
+
+
+def test_the_measuring_task_has_no_fault_and_loses_no_sample(probe: Path, tmp_path: Path) -> None:
+    stream = explained(tmp_path / "stream", "--period=200us", "--duration=2s", "--load=hackbench:4")
+    assert stream.trailer is not None
+    (account,) = stream.trailer["accounting"]
+    assert (account["minor_faults"], account["major_faults"], account["dropped"]) == (0, 0, 0)
+    assert table(stream, "trace_cases")["release"].size == 20
+
+
+def test_without_it_nothing_of_it_is_in_the_stream(probe: Path, tmp_path: Path) -> None:
+    done = run("cyclic", "--activations=10", "--quiet", "--stream", tmp_path / "stream")
+    assert done.returncode == 0, done.stderr
+    stream = read_stream(tmp_path / "stream")
+    assert "trace" not in stream.raw_header["in_force"]
+    assert [one.name for one in stream.header.tables] == ["samples", "cpus", "loads"]
+    assert stream.trailer is not None
+    assert "trace" not in stream.trailer
+
+
+@pytest.mark.parametrize("how", ["end", "stop", "threshold", "disk"])
+def test_the_kernels_tracing_is_as_it_was_after_each_way_to_end(
+    probe: Path, tmp_path: Path, request: pytest.FixtureRequest, how: str
+) -> None:
+    before = tracing(tmp_path / "look")
+    if how == "disk":
+        full = request.getfixturevalue("small_disk") / "stream"
+        done = run(*ALL, "--period=50us", "--duration=20s", "--stream", full)
+        assert done.returncode == 4, done.stderr
+        assert "No space left" in done.stderr
+    elif how == "stop":
+        with running(*ALL, "--duration=1h") as one:
+            one.progress()
+            assert tracing(tmp_path / "look") != before
+            one.process.send_signal(signal.SIGINT)
+            assert one.end()[0] == 0
+    else:
+        more = ("--threshold=1ns",) if how == "threshold" else ()
+        assert run(*ALL, "--activations=100", *more).returncode == (1 if how == "threshold" else 0)
+    assert tracing(tmp_path / "look") == before
+
+
+@pytest.mark.parametrize("by", ["restore", "the next probe"])
+def test_what_a_killed_probe_left_is_removed(
+    probe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    monkeypatch.setenv("HOWLATE_STATE_DIR", str(tmp_path / "state"))
+    before = tracing(tmp_path / "look")
+    with running(*ALL, "--duration=1h") as one:
+        one.progress()
+        one.process.kill()
+        one.process.wait()
+        assert f"howlate-{one.pid}\n" in tracing(tmp_path / "look")
+    if by == "restore":
+        done = run("restore")
+        assert f"restored trace instance howlate-{one.pid}: removed" in done.stdout
+    else:
+        assert run(*ALL, "--activations=10").returncode == 0
+    assert until(lambda: tracing(tmp_path / "look") == before)
+    assert not list((tmp_path / "state").glob("*.journal"))
+
+
+def test_two_probes_explain_beside_each_other(probe: Path, tmp_path: Path) -> None:
+    before = tracing(tmp_path / "look")
+    with running(*ALL, "--duration=1h") as one:
+        one.progress()
+        stream = explained(tmp_path / "stream", "--activations=100")
+        assert table(stream, "trace_cases")["release"].size == 20
+        assert f"howlate-{one.pid}\n" in tracing(tmp_path / "look")
+        assert one.stop()[0] == 0
+    assert tracing(tmp_path / "look") == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--explain-worst=5",), "--explain-worst says what --explain keeps"),
+        (("--explain", "--explain-worst=1001"), "--explain-worst can be at most 1000"),
+        (("--explain", "--explain-above=0ns"), "--explain-above must be more than 0"),
+        (("--explain", "--explain-buffer=4KiB"), "from 64KiB to 1GiB"),
+    ],
+)
+def test_bad_options_are_refused_with_the_reason(probe: Path, words: tuple[str, ...], said: str) -> None:
+    done = run("cyclic", *words, "--activations=10")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("setpriv"), reason="giving up rights needs root and setpriv"
+)
+def test_without_the_right_it_is_refused_with_reason_and_remedy(probe: Path, everybodys: Path) -> None:
+    done = as_nobody(everybodys, "cyclic", "--explain", "--policy=other", "--activations=10")
+    assert done.returncode == 3
+    assert "--explain is not possible here" in done.stderr
+    assert "root" in done.stderr
+    done = as_nobody(everybodys, "plan", '["cyclic","--explain","--policy=other"]')
+    assert "--explain is not possible here" in done.stdout
+
+
+def test_the_summary_says_how_many_cases_were_kept(probe: Path) -> None:
+    done = run("cyclic", "--explain", "--activations=50", "--explain-worst=3")
+    assert "explained: 3 cases kept" in done.stdout
