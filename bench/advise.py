@@ -1,14 +1,16 @@
 """`howlate advise` where one knob is known to matter: whether it is named, and no other.
 
-    ./dev bench advise [--only lab|lab-null|here|here-null|simulated] [--repetitions 20]
+    ./dev bench advise [--only lab|lab-null|here|here-null|idle|simulated] [--repetitions 20]
 
 lab: a guest of Debian's 6.1 that was booted with a real-time runtime of 3 ms a second, so that the measuring task is
 throttled; rt_throttling must be named in each repetition, and nothing else. lab-null: the same guest without that
 parameter, in which no knob matters; none may be named. Virtual time: the figures do not depend on the host.
 
-here: this machine, left idle: its idle states are what makes it late, and cpu_dma_latency=0 must be named
-(c_states sets the same thing in another way and may be); nothing else. Needs root and a quiet machine. here-null:
-beside cpu:100 no CPU is ever idle, so that no knob matters but what the machine does by chance.
+here: this machine, in a CPU group of cgroup v1 whose real-time tasks may run 3 ms of each second, so that nothing
+else of the machine is worsened; rt_throttling must be named, and nothing else. Needs root and a kernel with
+RT_GROUP_SCHED. here-null: the same without that group, beside cpu:100, so that no CPU is ever idle and idle states do
+not matter: none may be named. idle: this machine, left alone and quiet: cpu_dma_latency=0 must be named, as its idle
+states make it late (c_states sets the same thing in another way and may be).
 
 simulated: made figures of eight knobs, of which one helps: how often it is named, and another (docs/advise.md).
 
@@ -18,11 +20,13 @@ Each repetition measures cells of another length, in another order. Exit code 0 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +46,7 @@ PARTS = (
     ),
     Part("advise in the lab, nothing worsened", "no knob named", ("--only", "lab-null"), deterministic=True),
 )
+CPU_GROUPS = Path("/sys/fs/cgroup/cpu")
 REPETITIONS = 20
 SIMULATED = "simulated"
 NAMED = ("helps", "harms", "both")
@@ -59,6 +64,8 @@ class Scene:
     length_ms: int = 1500
     """Of a cell in the first repetition; each further one is this much longer:"""
     step_ms: int = 10
+    runtime_us: int = 0
+    """Of real-time tasks in a second, in a group of their own; 0: no group."""
 
 
 SCENES = {
@@ -67,9 +74,33 @@ SCENES = {
         frozenset({"rt_throttling"}),
     ),
     "lab-null": Scene(("--kernels=6.1", "--load=none", "--pairs=9"), frozenset(), length_ms=1100),
-    "here": Scene(("--load=none",), frozenset({"cpu_dma_latency"}), frozenset({"c_states"}), length_ms=1100),
-    "here-null": Scene(("--load=cpu:100",), frozenset(), length_ms=1100),
+    "here": Scene(
+        ("--load=none", "--quantile=max", "--pairs=9", "--no-wait"),
+        frozenset({"rt_throttling"}),
+        length_ms=1200,
+        step_ms=5,
+        runtime_us=3000,
+    ),
+    "here-null": Scene(("--load=cpu:100", "--no-wait"), frozenset(), length_ms=1100, step_ms=5),
+    "idle": Scene(("--load=none",), frozenset({"cpu_dma_latency"}), frozenset({"c_states"}), length_ms=1100),
 }
+
+
+@contextlib.contextmanager
+def group(runtime_us: int) -> Iterator[None]:
+    """This process and its children in a group whose real-time tasks may run so long in a second; 0: nothing."""
+    if not runtime_us:
+        yield
+        return
+    folder = CPU_GROUPS / f"howlate-bench-{os.getpid()}"
+    folder.mkdir()
+    try:
+        (folder / "cpu.rt_runtime_us").write_text(str(runtime_us))
+        (folder / "cgroup.procs").write_text(str(os.getpid()))
+        yield
+    finally:
+        (CPU_GROUPS / "cgroup.procs").write_text(str(os.getpid()))
+        folder.rmdir()
 
 
 def advised(scene: Scene, repetition: int, folder: Path) -> dict[str, Any]:
@@ -87,7 +118,7 @@ def advised(scene: Scene, repetition: int, folder: Path) -> dict[str, Any]:
 def figures_of(name: str, repetitions: int) -> list[Figure]:
     """How often the known knob was named, and how often another was."""
     scene, right, wrong, tried = SCENES[name], 0, 0, 0
-    with tempfile.TemporaryDirectory(prefix="howlate-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="howlate-bench-") as folder, group(scene.runtime_us):
         for repetition in range(repetitions):
             found = advised(scene, repetition, Path(folder))
             standing = {text: knob["standing"] for knob in found["knobs"] for text in knob["knobs"]}

@@ -273,7 +273,8 @@ class _Measured:
 
     @property
     def loads(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(load for _, load in self.once))
+        """The measured loads by name, no load first: the order of a turn is random."""
+        return tuple(sorted({load for _, load in self.once}, key=lambda load: (load != "none", load)))
 
     def flipped(self, part: str) -> tuple[Flip, ...]:
         """The knobs of a part that its start does not have."""
