@@ -77,7 +77,7 @@ SCENES = {
     "here": Scene(
         ("--load=none", "--quantile=max", "--pairs=9", "--no-wait"),
         frozenset({"rt_throttling"}),
-        length_ms=1200,
+        length_ms=1100,
         step_ms=5,
         runtime_us=3000,
     ),
@@ -96,6 +96,7 @@ def group(runtime_us: int) -> Iterator[None]:
     folder.mkdir()
     try:
         (folder / "cpu.rt_runtime_us").write_text(str(runtime_us))
+        (folder / "cpu.shares").write_text("20480")  # one group among many tasks would starve
         (folder / "cgroup.procs").write_text(str(os.getpid()))
         yield
     finally:

@@ -66,7 +66,6 @@ def test_every_knob_of_a_captured_machine_is_tried_or_said_why_not(name: str) ->
         ({"sched__rt_runtime_us": -1}, "rt_throttling", "950000"),
         ({"watchdog__nmi": 1}, "nmi_watchdog", "off"),
         ({"cpu__turbo": "off"}, "turbo", "on"),
-        ({}, "cpuset", "3"),
         ({}, "irq_affinity", "away"),
         ({"workqueue__cpumask": "f"}, "workqueue_cpumask", "away"),
     ],
@@ -93,13 +92,20 @@ def test_what_is_in_force_already_is_not_tried(values: dict[str, Any], knob: str
 
 
 def test_a_knob_that_the_probe_cannot_change_is_named_with_the_probes_reason() -> None:
-    assert reasons(facts(), "thp") == {"thp": "it is not there"}
+    assert reasons(facts(), "thp")["thp"] == "it is not there"
 
 
 def test_one_cpu_leaves_nowhere_to_move_anything() -> None:
     why = reasons(facts(cpu__online="0"))
     assert set(why) == {"cpuset", "irq_affinity", "workqueue_cpumask"}
     assert set(why.values()) == {"there is no other CPU than the measuring one"}
+
+
+def test_a_cpuset_divides_the_machine_and_is_tried_only_if_it_is_named() -> None:
+    assert "cpuset" not in tried(facts())
+    assert "to try it name it" in reasons(facts())["cpuset"]
+    assert tried(facts(), "cpuset") == {"cpuset": "3"}
+    assert tried(facts(), "cpuset=1-2") == {"cpuset": "1-2"}
 
 
 def test_a_cpuset_of_cgroup_v2_is_not_tried() -> None:

@@ -23,6 +23,10 @@ from howlate.words.statement import Statement, rule
 NOT_TRIED = rule("flip.not-tried", "the knob {knob} was not tried: {reason}")
 NO_VALUE = rule("flip.no-value", "howlate knows no value to try; name one with --knobs {knob}=VALUE")
 IN_FORCE = rule("flip.in-force", "{value} is in force already")
+ONLY_NAMED = rule(
+    "flip.only-named",
+    "it divides the whole machine while a cell is measured; to try it name it, as in --knobs {knob}",
+)
 NO_OTHER_CPU = rule("flip.no-other-cpu", "there is no other CPU than the measuring one")
 CPUSET_OF_V2 = rule("flip.cpuset-of-v2", "with cgroup v2 a thread cannot enter a cpuset alone")
 UNKNOWN_KNOB = rule("flip.unknown-knob", '"{name}" is not a knob', remedy="{hint}")
@@ -59,6 +63,8 @@ def flips_of(can: Capabilities, facts: Facts, aim: Aim, named: str = "") -> Flip
         if flip.knob not in kinds:
             raise UsageError(UNKNOWN_KNOB(name=flip.knob, hint=suggestion(flip.knob, kinds)))
         value, why = _value(kinds[flip.knob], flip.value, facts, aim)
+        if why is None and not named and flip.knob in INVASIVE:
+            why = ONLY_NAMED(knob=flip.knob)
         if why is not None:
             not_tried.append(NotTried(flip.knob, why))
         else:
@@ -131,6 +137,10 @@ CANDIDATES: Mapping[str, Callable[[Facts, Aim], tuple[str, ...]]] = {
 }
 """By knob the values worth trying, the one that usually helps first. The first that is not in force is tried; none
 where the knob needs a CPU that does not measure."""
+
+
+INVASIVE = ("cpuset",)
+"""Knobs that change how every task of the machine is scheduled: tried only if the user names them."""
 
 
 def _in_force(knob: str, facts: Facts, aim: Aim) -> Collection[str]:
