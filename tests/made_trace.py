@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from howlate.analysis.cause import Cause, ExplainedCase, Part
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent, TraceNames
 
@@ -18,10 +18,19 @@ KSOFTIRQD = TracedTask(15, "ksoftirqd/1", 120)
 TASKS = {task.pid: task for task in (OWN, LOAD, URGENT, EQUAL, IDLE, KSOFTIRQD)}
 HARD, SOFT = 0x08, 0x10
 HRTIMER_WAKEUP, TICK = 0x1000, 0x2000
+STACK = (
+    "hrtimer_interrupt",
+    "asm_sysvec_apic_timer_interrupt",
+    "_raw_spin_unlock_irqrestore",
+    "free_pages",
+    "sys_munmap",
+)
+"""Of the timer's interrupt, the innermost function first."""
 NAMES = TraceNames(
     {task.pid: task.name for task in TASKS.values()},
     {9: "acpi", 11: "arch_timer", 12: "IPI"},
-    {HRTIMER_WAKEUP: "hrtimer_wakeup", TICK: "tick_sched_timer"},
+    {HRTIMER_WAKEUP: "hrtimer_wakeup", TICK: "tick_sched_timer"}
+    | {0x3000 + i: name for i, name in enumerate(STACK)},
     ("Rescheduling interrupts", "Function call interrupts"),
 )
 RELEASE_NS = 1_000_000
@@ -65,6 +74,13 @@ class MadeTrace:
         self.add(woken + 1, "hrtimer_expire_exit", HARD | flags, preempt, a=1)
         return self.add(end, "local_timer_exit", HARD | flags, preempt, a=236)
 
+    def stack(self, at: int, frames: Sequence[int] = range(0x3000, 0x3000 + len(STACK))) -> MadeTrace:
+        """The rows of a stack, three frames each."""
+        for first in range(0, len(frames), 3):
+            row = [*frames[first : first + 3], 0, 0][:3]
+            self.add(at, "kernel_stack", HARD, a=first, b=row[0], c=row[1], d=row[2])
+        return self
+
     def asleep(self, at: int = -100_000, to: TracedTask = LOAD) -> MadeTrace:
         """Our task goes to sleep until its release."""
         self.current = OWN
@@ -88,7 +104,7 @@ class MadeTrace:
         return explain_case(cell, cell.cases[0], facts)
 
 
-def brief(parts: Sequence[Part]) -> list[tuple[Cause, int, int]]:
+def brief(parts: Sequence[CausePart]) -> list[tuple[Cause, int, int]]:
     """Cause, begin and length of each part."""
     return [(part.cause, part.from_ns, part.ns) for part in parts]
 
@@ -134,3 +150,10 @@ def _late(kind: int, ns: int) -> MadeTrace:
         return made.timer(ns + 200, ns + 500, ns + 900).switch(ns + 1_500, OWN, 0)
     made.add(-90_000, "cpu_idle", a=2, b=1).timer(ns, ns + 400, ns + 900)
     return made.add(ns + 1_000, "cpu_idle", a=-1, b=1).switch(ns + 2_000, OWN, 0)
+
+
+def explained_samples(count: int = 8) -> tuple[ExplainedCase, ...]:
+    """The same, explained, the latest first."""
+    trace = late_samples(count)
+    cases = [explain_case(trace, case, LAB) for case in trace.cases]
+    return tuple(sorted(cases, key=lambda each: -each.case.latency_ns))

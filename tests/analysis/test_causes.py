@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.analysis.cause import Cause, ExplainedCase, Part, Why
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why
 from howlate.analysis.causes import IDLE_NS, MachineFacts, explain_case
 from howlate.analysis.cpu_spans import BH_OFF_FLAG
 from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase, TraceEvent
@@ -195,6 +195,18 @@ def test_a_kernel_that_does_not_preempt_there(model: str) -> None:
     assert (largest.cause, largest.why) == (Cause.NOT_PREEMPTIBLE, Why.NO_KERNEL_PREEMPTION)
 
 
+@pytest.mark.parametrize(("facts", "cause"), [(LAB, Cause.SWITCH), (METAL, Cause.SWITCH), (CLOUD, Cause.GAP)])
+def test_a_preemptible_kernel_that_does_not_switch_at_once(facts: MachineFacts, cause: Cause) -> None:
+    assert held().explained(91_000, facts).largest.cause is cause
+
+
+def test_a_task_whose_switch_is_not_recorded_has_the_priority_that_it_has_elsewhere() -> None:
+    made = MadeTrace().switch(-150_000, OWN).asleep().timer(500, 900, 1_400, preempt=1)
+    made.current = OWN
+    largest = made.switch(90_000, LOAD, 1).explained(80_000).largest
+    assert (largest.cause, largest.why) == (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF)
+
+
 @pytest.mark.parametrize("task", [URGENT, EQUAL])
 def test_a_task_of_higher_or_equal_priority_ran_instead(task: object) -> None:
     assert isinstance(task, type(OWN))
@@ -251,7 +263,9 @@ def test_a_page_fault_of_the_task_and_the_disk_that_it_waits_for() -> None:
     made = usual(MadeTrace().asleep()).add(2_500, "page_fault_user", 0, a=1, b=2, c=4)
     made.switch(4_000, IDLE, 2).add(90_000, "irq_handler_entry", HARD, a=9).waking(90_100)
     made.add(90_200, "irq_handler_exit", HARD, a=9).switch(91_000, OWN, 0)
-    assert made.explained(92_000).ns_of(Cause.PAGE_FAULT) == 1_500 + 86_100
+    found = made.explained(92_000)
+    assert found.ns_of(Cause.PAGE_FAULT) == 1_500 + 86_100
+    assert found.ns_of(Cause.IRQ) == 100  # the disk's, and no timer's
 
 
 @pytest.mark.parametrize(
@@ -304,7 +318,7 @@ def test_a_beginning_that_was_overwritten_is_unknown() -> None:
     cell = made.cell(2_600)
     case = replace(cell.cases[0], from_ns=RELEASE_NS + 300, state=1)
     found = explain_case(replace(cell, cases=(case,)), case, LAB)
-    assert found.parts[0] == Part(Cause.UNKNOWN, 0, 300, why=Why.OVERWRITTEN)
+    assert found.parts[0] == CausePart(Cause.UNKNOWN, 0, 300, why=Why.OVERWRITTEN)
 
 
 def test_nothing_kept_is_unknown_altogether() -> None:
@@ -333,6 +347,26 @@ FEW = (
     "page_fault_user",
     "lost",
 )
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_a_stack_tells_what_the_timer_interrupted(count: int) -> None:
+    made = MadeTrace().asleep().add(500, "local_timer_entry", HARD, 1, a=236)
+    made.stack(500, range(0x3000, 0x3000 + count)).add(
+        899, "hrtimer_expire_entry", HARD, 1, a=1, c=HRTIMER_WAKEUP
+    )
+    made.waking(900).add(901, "hrtimer_expire_exit", HARD, 1, a=1).add(
+        1_400, "local_timer_exit", HARD, 1, a=236
+    )
+    made.stack(1_450, (HRTIMER_WAKEUP, 0x3001, TICK))
+    found = made.switch(90_000, OWN, 0).explained(91_000)
+    assert (found.largest.cause, found.largest.function) == (
+        Cause.NOT_PREEMPTIBLE,
+        "free_pages" if count == 5 else "",
+    )
+    assert {part.function for part in found.parts if part.cause is not Cause.NOT_PREEMPTIBLE} == {""}
+
+
 KINDS = (
     "sched_switch",
     "sched_waking",

@@ -11,17 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from howlate.analysis.cause import ExplainedCase
 from howlate.charts import Figure, Subject, all_charts
 from howlate.charts._data import pack, unpack
 from howlate.charts._frame import frame
 from howlate.charts.achieved import LINES, POINTS, draw, gather, thin
+from howlate.charts.causes import NAMES as CAUSES
 from howlate.charts.course import block_numbers, largest_of
 from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
 from howlate.charts.tail import thin as thin_tail
 from howlate.model.bins import CellBins, LoadCourse
 from howlate.words.say import text_of
 from made_cells import LOADS, Int64s, blocks_of, courses, histogram_of, made_cell, scatter_of, tail_of
+from made_trace import explained_samples
 
+CASES = explained_samples(12)
 BIG = st.integers(-(2**53) + 1, 2**53 - 1)
 SAMPLES = st.lists(st.integers(0, 2**40), min_size=1, max_size=400).map(lambda v: np.array(v, np.int64))
 
@@ -39,7 +43,7 @@ def subject_of(values: Int64s, label: str = "cpu:50", blocks: int = 50) -> Subje
         courses(np.random.default_rng(1), 3, label),
         scatter_of(values),
     )
-    return Subject(label, summary, bins)
+    return Subject(label, summary, bins, cases=CASES[: len(values)])
 
 
 def figure(name: str, subjects: list[Subject]) -> Figure:
@@ -207,3 +211,36 @@ def test_cells_without_bins_or_samples_are_not_drawn() -> None:
     for chart in all_charts():
         drawn = chart.draw([Subject("none", summary, None)])
         assert not isinstance(drawn, Figure) or chart.shows == "cells"
+
+
+def test_the_parts_of_each_late_sample_are_drawn_to_its_end_and_none_is_left_out() -> None:
+    panel = figure("causes", [subject_of(np.full(100, 5_000, np.int64))]).panels[0]
+    for case, series in zip(CASES, panel.data["series"], strict=True):
+        assert {text_of(name) for name in series["names"]} >= {largest_name(case)}
+        assert max(unpack(series["x"])) <= panel.picture.width
+    tops = [float(top) for top in re.findall(r",(\d+)H1000V", panel.picture.marks)]
+    assert len(tops) == len(set(tops)) == len(CASES)
+
+
+def largest_name(case: ExplainedCase) -> str:
+    cause, name = case.largest.key
+    return f"{text_of(CAUSES[cause])}: {name}" if name else text_of(CAUSES[cause])
+
+
+def test_a_late_sample_and_its_bar_lead_to_each_other() -> None:
+    subjects = [subject_of(np.full(100, 5_000, np.int64), load) for load in LOADS]
+    notes = {
+        name: [note for panel in figure(name, subjects).panels for note in panel.picture.notes if note.ident]
+        for name in ("course", "causes")
+    }
+    bars = {note.ident: note.link for note in notes["causes"]}
+    points = {note.ident: note.link for note in notes["course"]}
+    assert len(bars) == len(CASES) * len(LOADS)
+    assert set(points.values()) <= set(bars) and all(
+        points[link] == bar for bar, link in bars.items() if link in points
+    )
+
+
+def test_without_explained_samples_there_is_no_picture_of_causes() -> None:
+    subject = replace(subject_of(np.full(100, 5_000, np.int64)), cases=())
+    assert next(c for c in all_charts() if c.name == "causes").draw([subject]) is None

@@ -35,8 +35,7 @@ def _read(stream: bytes) -> tuple[Mapping[str, npt.NDArray[Any]], Mapping[str, A
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "kernel",
-    [STANDARD, RT, *(pytest.param(name, marks=pytest.mark.sweep) for name in ("5.10-rt", "6.12-rt", "7.2"))],
+    "kernel", [STANDARD, RT, *(pytest.param(name, marks=pytest.mark.sweep) for name in ("5.10-rt", "6.12-rt", "7.2"))]
 )
 def test_a_wake_up_costs_at_most_2000_instructions_more_and_each_event_what_the_probe_says(
     equipped: Guest, kernel: str
@@ -76,11 +75,10 @@ def test_equal_cells_have_equal_traces(tmp_path: Path, equipped: Guest, kernel: 
 
 @pytest.mark.slow
 def test_all_events_and_stacks_tell_what_the_timer_interrupted(equipped: Guest) -> None:
-    line = cell(
-        50, *DITHERED, "--explain", "--explain-events=all", "--explain-stacks", "--load=memory-alloc:100"
-    )
+    line = cell(50, *DITHERED, "--explain", "--explain-events=all", "--explain-stacks", "--load=memory-alloc:100")
     columns, trailer = _read(stream_of(equipped(STANDARD), line))
     functions = set(trailer["trace"]["functions"].values())
     assert "asm_sysvec_apic_timer_interrupt" in functions
     assert any("clear_page" in name or "page" in name for name in functions)
     assert columns["trace_events.event"].size > 0
+

@@ -74,10 +74,7 @@ def test_the_worst_of_each_thread_are_kept_with_the_switch_to_them(
         assert sorted(kept.values()) == np.sort(measured)[-7:].tolist()
         for at in np.flatnonzero(own):
             release_ns = cases["release_ns"][at]
-            assert (
-                cases["latency_ns"][at]
-                == samples["latency_ns"][samples["release"] == cases["release"][at]][0]
-            )
+            assert cases["latency_ns"][at] == samples["latency_ns"][samples["release"] == cases["release"][at]][0]
             if cases["state"][at]:
                 continue
             assert cases["from_ns"][at] == release_ns - 200_000
@@ -88,9 +85,7 @@ def test_the_worst_of_each_thread_are_kept_with_the_switch_to_them(
                 & (events["cpu"] == stream.trailer["accounting"][thread["thread"]]["cpu"])  # type: ignore[index]
             )
             assert within.sum() == cases["events"][at]
-            switched = (
-                within & (events["event"] == names.index("sched_switch")) & (events["c"] == thread["pid"])
-            )
+            switched = within & (events["event"] == names.index("sched_switch")) & (events["c"] == thread["pid"])
             # A task that was still busy at its release is not switched to.
             assert switched.any() or (events["pid"][within] == thread["pid"]).any()
             assert (events["d"][switched] == thread["prio"]).all()
@@ -201,9 +196,7 @@ def test_bad_options_are_refused_with_the_reason(probe: Path, words: tuple[str, 
     assert said in done.stderr
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0 or not shutil.which("setpriv"), reason="giving up rights needs root and setpriv"
-)
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="giving up rights needs root and setpriv")
 def test_without_the_right_it_is_refused_with_reason_and_remedy(probe: Path, everybodys: Path) -> None:
     done = as_nobody(everybodys, "cyclic", "--explain", "--policy=other", "--activations=10")
     assert done.returncode == 3

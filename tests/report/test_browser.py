@@ -15,6 +15,7 @@ import pytest
 from howlate.report import html
 from made_points import SWEEP, made_points, virtual_run
 from made_runs import five_cells, made_run
+from made_trace import late_samples
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -390,3 +391,25 @@ def test_sides_stand_beside_each_other_and_are_read(browser: Any, sides_page: Pa
     )
     assert middles and set(middles) == {"middle"}, "numbers stay in the middle of their fields"
     assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
+
+
+def test_a_late_sample_and_its_bar_lead_to_each_other(browser: Any, tmp_path: Path) -> None:
+    """By a click through what lies above the picture."""
+    run = made_run(CELLS)
+    traced = replace(run, cells=(replace(run.cells[0], trace=late_samples(6)), *run.cells[1:]))
+    (tmp_path / "late.html").write_text(html.render([traced]), encoding="utf-8")
+    size(browser, 1400)
+    browser.get((tmp_path / "late.html").as_uri())
+    for ident in ("course-0", "causes-0"):
+        target, x, y = browser.execute_script(
+            "const l = document.querySelector(arguments[0] + ' .notes a');"
+            "const lens = document.querySelector(arguments[0] + ' .lens'); lens.scrollIntoView({block: 'center'});"
+            "const a = l.getBoundingClientRect(), b = lens.getBoundingClientRect();"
+            "return [l.getAttribute('href'), (a.left + a.width / 2 - b.left) / b.width,"
+            " (a.top + a.height / 2 - b.top) / b.height]",
+            f"#{ident}",
+        )
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            mouse(browser, ident, kind, x, y, clicks=int(kind != "mouseMoved"))
+        assert browser.execute_script("return location.hash") == target
+        assert browser.execute_script("return document.querySelector(':target') !== null")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from howlate.model.trace import CellTrace
 from howlate.store.stream import StreamWriter
 
 SAMPLE_COLUMNS = [
@@ -182,4 +183,75 @@ def stream(
         "warm_up": cold,
     }
     writer.trailer(trailer([own | (account_changes or {})], **(trailer_changes or {})))
+    return out.getvalue()
+
+
+TRACE_KINDS = (
+    "sched_switch",
+    "sched_waking",
+    "irq_handler_entry",
+    "irq_handler_exit",
+    "softirq_entry",
+    "softirq_exit",
+    "local_timer_entry",
+    "local_timer_exit",
+    "hrtimer_expire_entry",
+    "hrtimer_expire_exit",
+    "cpu_idle",
+    "lost",
+)
+
+
+def traced_stream(trace: CellTrace) -> bytes:
+    """A whole stream of one thread that has but the explained samples, with the tables of `--explain`."""
+    latencies, releases = [c.latency_ns for c in trace.cases], [c.release for c in trace.cases]
+    head = header()
+    kinds: dict[str, tuple[str, ...]] = {
+        "cases": ("thread", "release", "release_ns", "latency_ns", "from_ns", "to_ns", "events", "state")
+    }
+    kinds["events"] = ("time_ns", "cpu", "event", "flags", "preempt", "pid", "a", "b", "c", "d")
+    types = dict.fromkeys(("thread", "cpu", "pid"), "i32")
+    types |= dict.fromkeys(("state", "event", "flags", "preempt"), "u8")
+    for number, (name, columns) in enumerate(kinds.items(), 3):
+        typed = [{"name": column, "type": types.get(column, "i64")} for column in columns]
+        head["tables"].append({"id": number, "name": f"trace_{name}", "columns": typed})
+    head["in_force"]["trace"] = {
+        "events": list(TRACE_KINDS),
+        "absent": list(trace.absent),
+        "buffer_bytes": 4096,
+        "cpus": "1",
+        "worst": 20,
+        "above_ns": None,
+        "stacks": False,
+    }
+    out = io.BytesIO()
+    writer = StreamWriter(out, head)
+    due = releases[-1] + 1
+    table = rows(latencies, releases) | {
+        "release_ns": np.array([c.release_ns for c in trace.cases], np.int64)
+    }
+    writer.batch(0, table, releases=due, overruns=due - len(releases))
+    cases = [
+        (c.thread, c.release, c.release_ns, c.latency_ns, c.from_ns, c.to_ns, len(trace.of(c)), c.state)
+        for c in trace.cases
+    ]
+    events = [
+        (e.time_ns, e.cpu, TRACE_KINDS.index(e.kind), e.flags, e.preempt, e.pid, e.a, e.b, e.c, e.d)
+        for e in trace.events
+    ]
+    tables: dict[str, Sequence[tuple[int, ...]]] = {"cases": cases, "events": events}
+    for number, (name, values) in enumerate(tables.items(), 3):
+        by_column = zip(kinds[name], zip(*values, strict=True), strict=True)
+        writer.batch(number, {column: np.asarray(its) for column, its in by_column})
+    told = {
+        "threads": [{"thread": n, "pid": t.pid, "prio": t.prio} for n, t in trace.threads.items()],
+        "tasks": {str(pid): name for pid, name in trace.names.tasks.items()},
+        "irqs": {str(irq): name for irq, name in trace.names.irqs.items()},
+        "functions": {str(at): name for at, name in trace.names.functions.items()},
+        "ipis": list(trace.names.ipis),
+        "cases_lost": trace.cases_lost,
+        "events_lost": trace.events_lost,
+        "event_cost_ns": trace.event_cost_ns,
+    }
+    writer.trailer(trailer([account(0, latencies, releases)], trace=told))
     return out.getvalue()

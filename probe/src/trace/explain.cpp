@@ -263,7 +263,8 @@ std::string Explain::trailer_json() const {
   json.key("ipis").begin_array();
   for (const std::string& text : ipis_) json.value(text);
   json.end_array().member("cases_lost", watch_->cases().lost()).member("events_lost", decoded_.events_lost);
-  json.member("pages_read", watch_->pages_read()).member("reading_ns_max", watch_->reading_ns_max());
+  json.member("pages_read", watch_->pages_read()).member("reading_ns", watch_->reading_ns());
+  json.member("page_ns_max", watch_->page_ns_max());
   write_optional(json, "event_cost_ns", event_cost_ns_);
   return json.end_object().take();
 }

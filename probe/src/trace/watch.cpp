@@ -42,11 +42,9 @@ void TraceWatch::read_for(std::size_t thread, std::int64_t end_ns, const std::fu
     if (one.to_ns <= end_ns) last_ns = std::max(last_ns, one.to_ns);
   }
   if (last_ns == INT64_MIN) return;
-  const std::int64_t begun_ns = monotonic_now_ns();
   for (Cpu& cpu : cpus_)
     if (runs_on(thread, cpu.number)) read_cpu(cpu, thread, last_ns, pace);
   for (Case& one : cases_.of(thread)) one.read = one.read || one.to_ns <= last_ns;
-  reading_ns_max_ = std::max(reading_ns_max_, monotonic_now_ns() - begun_ns);
 }
 
 void TraceWatch::read_cpu(Cpu& cpu, std::size_t thread, std::int64_t end_ns,
@@ -55,8 +53,7 @@ void TraceWatch::read_cpu(Cpu& cpu, std::size_t thread, std::int64_t end_ns,
     if (!one.read && one.to_ns == end_ns) cpu.from_ns = one.from_ns;
   while (cpu.read_to_ns < end_ns) {
     pace();
-    if (!source_.read(cpu.number, store_.scratch())) return;
-    ++pages_read_;
+    if (!read_page(cpu.number)) return;
     const PageStretch stretch = stretch_of(spec_.layout, store_.scratch());
     if (stretch.events == 0) continue;
     const KeptPage page{
@@ -64,6 +61,16 @@ void TraceWatch::read_cpu(Cpu& cpu, std::size_t thread, std::int64_t end_ns,
     cpu.read_to_ns = stretch.last_ns;
     keep(page, thread);
   }
+}
+
+bool TraceWatch::read_page(int cpu) {
+  const std::int64_t begun_ns = monotonic_now_ns();
+  if (!source_.read(cpu, store_.scratch())) return false;
+  const std::int64_t took_ns = monotonic_now_ns() - begun_ns;
+  ++pages_read_;
+  reading_ns_ += took_ns;
+  page_ns_max_ = std::max(page_ns_max_, took_ns);
+  return true;
 }
 
 void TraceWatch::keep(const KeptPage& page, std::size_t thread) {

@@ -45,7 +45,8 @@ class TraceWatch {
   [[nodiscard]] const PageStore& store() const { return store_; }
   [[nodiscard]] const WatchSpec& spec() const { return spec_; }
   [[nodiscard]] std::int64_t pages_read() const { return pages_read_; }
-  [[nodiscard]] std::int64_t reading_ns_max() const { return reading_ns_max_; }
+  [[nodiscard]] std::int64_t reading_ns() const { return reading_ns_; }      // of all of them
+  [[nodiscard]] std::int64_t page_ns_max() const { return page_ns_max_; }  // the longest
 
   // Whether the trace of this CPU is the thread's.
   [[nodiscard]] bool runs_on(std::size_t thread, int cpu) const;
@@ -58,6 +59,7 @@ class TraceWatch {
         INT64_MAX;  // where the last case begins for which it was read: a later one may share its pages
   };
   void read_for(std::size_t thread, std::int64_t end_ns, const std::function<void()>& pace);
+  bool read_page(int cpu);
   void read_cpu(Cpu& cpu, std::size_t thread, std::int64_t end_ns, const std::function<void()>& pace);
   void keep(const KeptPage& page, std::size_t thread);
   [[nodiscard]] bool needed(const KeptPage& page) const;
@@ -69,7 +71,7 @@ class TraceWatch {
   Cases cases_;
   std::vector<Cpu> cpus_;
   std::int64_t wanted_from_ns_ = 0;  // of the cases for which it reads
-  std::int64_t pages_read_ = 0, reading_ns_max_ = 0;
+  std::int64_t pages_read_ = 0, reading_ns_ = 0, page_ns_max_ = 0;
 };
 
 }  // namespace howlate

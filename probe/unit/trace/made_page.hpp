@@ -1,6 +1,7 @@
 // Pages of the kernel's trace ring as its ring_buffer.c writes them, for tests.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -58,7 +59,7 @@ class MadePage {
     if (lost > 0) commit |= 1U << 30U;
     std::memcpy(page.data() + layout_.stamp_at, &begin_ns_, sizeof begin_ns_);
     std::memcpy(page.data() + layout_.commit_at, &commit, layout_.commit_bytes);
-    std::memcpy(page.data() + layout_.data_at, data_.data(), data_.size());
+    std::copy(data_.begin(), data_.end(), page.begin() + layout_.data_at);
     if (lost > 0) std::memcpy(page.data() + layout_.data_at + data_.size(), &lost, layout_.commit_bytes);
     return page;
   }

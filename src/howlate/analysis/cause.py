@@ -54,6 +54,8 @@ class Why(StrEnum):
     """The timer had not interrupted yet."""
     OTHER_TIMER = "another timer"
     """Not an interrupt as a whole, but a timer that expired in it."""
+    IN_SWITCH = "in a switch"
+    """The scheduler had been called."""
     SOFT_TIMER = "soft timer"
     """The timer expires in a softirq, which had to wait."""
     LOST = "events lost"
@@ -62,7 +64,7 @@ class Why(StrEnum):
 
 
 @dataclass(frozen=True)
-class Part:
+class CausePart:
     """A stretch of one cause, between the release and the time stamp."""
 
     cause: Cause
@@ -76,6 +78,8 @@ class Part:
     why: Why | None = None
     state: int | None = None
     """Of IDLE and GAP: the idle state; -1 for an unknown one, None where the CPU was in none."""
+    function: str = ""
+    """Of what went on: the kernel's function that the timer interrupted, where stacks were recorded."""
 
     @property
     def key(self) -> tuple[Cause, str]:
@@ -88,7 +92,7 @@ class ExplainedCase:
     """One sample, and where its time went."""
 
     case: TraceCase
-    parts: tuple[Part, ...]
+    parts: tuple[CausePart, ...]
     """They follow each other without a gap, and add up to the latency."""
     steal_permille: int | None = None
     """Of its CPU in that second; None if nobody knows."""
@@ -96,7 +100,7 @@ class ExplainedCase:
     """System management interrupts in that second; None if nobody knows."""
 
     @property
-    def largest(self) -> Part:
+    def largest(self) -> CausePart:
         """The part of the cause with the most time."""
         sums: dict[tuple[Cause, str], int] = {}
         for part in self.parts:

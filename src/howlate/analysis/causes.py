@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from howlate.analysis.cause import Cause, ExplainedCase, Part, Why, is_real_time
-from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, Frame, FrameKind, Span, spans_of
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why, is_real_time
+from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, FrameKind, HandlerFrame, Span, spans_of
+from howlate.analysis.event_stacks import interrupted_function
 from howlate.analysis.own_course import OwnState, OwnStretch, course_of
 from howlate.analysis.sparse_events import completed
 from howlate.analysis.tiled import merged, tiled, with_nmis, without_own_cost
@@ -32,8 +33,10 @@ ENTRY_NS = 2_000
 """So long may a timer's interrupt be on its way to the first event of its handler: longer, and something kept it."""
 SWITCH_NS = 3_000
 """So long may the scheduler take where the events do not show that something kept the CPU."""
+INTERRUPT_END_NS = 3_000
+"""So much longer where the events do not show when the timer's interrupt ended."""
 IDLE_NS = 20_000
-"""So much longer than its exit latency may leaving an idle state take."""
+"""So much longer than its exit latency may leaving an idle state take, and the scheduler of a preemptible kernel."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ def explain_case(trace: CellTrace, case: TraceCase, facts: MachineFacts) -> Expl
     """The parts of one case."""
     own = trace.threads.get(case.thread)
     if own is None or case.state & NOTHING_KEPT:
-        return ExplainedCase(case, (Part(Cause.UNKNOWN, 0, case.latency_ns, why=Why.OVERWRITTEN),))
+        return ExplainedCase(case, (CausePart(Cause.UNKNOWN, 0, case.latency_ns, why=Why.OVERWRITTEN),))
     recorded = trace.of(case)
     events = completed(recorded, trace.recorded, trace.t0_ns)
     divided = _Divided(trace, case, events, own, facts)
@@ -108,7 +111,7 @@ class _Via(StrEnum):
 class _Piece:
     """A part whose cause may still be in doubt."""
 
-    part: Part
+    part: CausePart
     doubt: _Doubt | None = None
     owner: tuple[int, int] = (0, 0)
     """What is summed up: the stretch, and since when the task had the CPU."""
@@ -124,6 +127,9 @@ class _Divided:
         facts: MachineFacts,
     ) -> None:
         self._case, self._events, self._own, self._facts = case, events, own, facts
+        self._sees_end = not trace.recorded or "hrtimer_expire_exit" in trace.recorded
+        own_ns = 0 if self._sees_end else INTERRUPT_END_NS
+        self._switch_ns = SWITCH_NS + own_ns + 2 * trace.event_cost_ns
         self._knows_idle = not trace.recorded or "cpu_idle" in trace.recorded
         has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
         self._knows_timer = not trace.recorded or "local_timer_entry" in trace.recorded or has_timer
@@ -132,10 +138,11 @@ class _Divided:
         self._starts: dict[int, list[int]] = {}
         for cpu in sorted({event.cpu for event in events}):
             numbered = [(number, event) for number, event in enumerate(events) if event.cpu == cpu]
-            self._spans[cpu] = spans_of(numbered, trace.names, case.from_ns, case.to_ns)
+            self._spans[cpu] = spans_of(numbered, trace.names, case.from_ns, case.to_ns, trace.prios)
             self._starts[cpu] = [span.to_ns for span in self._spans[cpu]]
         self._by_number = {span.number: span for spans in self._spans.values() for span in spans}
         self._own_frames = self._frames_of_wakes()
+        self._function = interrupted_function(events, trace.names, case.release_ns)
 
     @property
     def cpus(self) -> frozenset[int]:
@@ -150,10 +157,10 @@ class _Divided:
         """What was being handled when the task was woken: its own timer."""
         found: set[int] = set()
         for stretch in self._course:
-            if stretch.woken_by is not None and stretch.woken_by.time_ns >= self._case.release_ns:
+            is_own = self._via(stretch) is not _Via.ELSEWHERE and not self._is_blocked(stretch)
+            if is_own and stretch.to_ns >= self._case.release_ns:
                 frames = _innermost(self._by_number[stretch.woken_number].frames)
-                if self._via(stretch) is not _Via.ELSEWHERE:
-                    found.update(frame.number for frame in frames if frame.kind is not FrameKind.SOFTIRQ)
+                found.update(frame.number for frame in frames if frame.kind is not FrameKind.SOFTIRQ)
         return frozenset(found)
 
     def _via(self, stretch: OwnStretch) -> _Via:
@@ -166,7 +173,7 @@ class _Divided:
         is_hard = any(frame.is_hard for frame in _innermost(frames))
         return _Via.INTERRUPT if is_hard else _Via.SOFTIRQ
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[CausePart]:
         """In order, as far as anything was recorded; times are since the release."""
         pieces = list(self._pieces())
         sums: Counter[tuple[_Doubt, tuple[int, int]]] = Counter()
@@ -178,20 +185,31 @@ class _Divided:
             for piece in pieces
         ]
 
-    def _decided(self, piece: _Piece, whole_ns: int) -> Part:
+    def _decided(self, piece: _Piece, whole_ns: int) -> CausePart:
         part = piece.part
+        if piece.doubt is _Doubt.HELD:
+            return self._held(part, whole_ns)
         if piece.doubt is _Doubt.IDLE:
             exit_ns = self._facts.idle_exit_ns.get(-1 if part.state is None else part.state, 0)
             is_gap = not self._facts.excludes_gaps and whole_ns > exit_ns + IDLE_NS
             return replace(part, cause=Cause.GAP) if is_gap else part
-        if piece.doubt is _Doubt.BEFORE_INTERRUPT:
-            if whole_ns <= ENTRY_NS:
-                return replace(part, cause=Cause.TIMER_IRQ, name="", task=None, why=Why.BEFORE_INTERRUPT)
+        if whole_ns <= ENTRY_NS:
+            why = Why.BEFORE_INTERRUPT
+            return replace(part, cause=Cause.TIMER_IRQ, name="", task=None, why=why, function="")
+        return part
+
+    def _held(self, part: CausePart, whole_ns: int) -> CausePart:
+        """What was interrupted went on: because it could not be preempted, or no longer than a switch takes."""
+        switch = replace(part, cause=Cause.SWITCH, task=None, why=None, function="")
+        if whole_ns <= self._switch_ns and not (self._sees_end and part.why):
+            return switch
+        if part.why is not None:
             return part
-        is_rare = self._facts.preemption in ("full", "rt")  # then an interrupt's end is where it preempts
-        if part.why is None and (whole_ns <= SWITCH_NS or is_rare):
-            return replace(part, cause=Cause.SWITCH, task=None)
-        return part if part.why is not None else replace(part, why=Why.NO_KERNEL_PREEMPTION)
+        if self._facts.preemption not in ("full", "rt"):
+            return replace(part, why=Why.NO_KERNEL_PREEMPTION)
+        # there the end of an interrupt is where the kernel preempts
+        is_gap = whole_ns > IDLE_NS and not self._facts.excludes_gaps
+        return replace(switch, cause=Cause.GAP, why=Why.IN_SWITCH) if is_gap else switch
 
     def _pieces(self) -> Iterator[_Piece]:
         release_ns, stamp_ns = self._case.release_ns, self._case.stamp_ns
@@ -202,7 +220,7 @@ class _Divided:
             cuts = [from_ns, *(at for at in stretch.faults_ns if from_ns < at < to_ns), to_ns]
             for begin_ns, end_ns in pairwise(cuts):
                 for span, first_ns, last_ns in self._overlapping(stretch.cpu, begin_ns, end_ns):
-                    part = Part(Cause.UNKNOWN, first_ns - release_ns, last_ns - first_ns)
+                    part = CausePart(Cause.UNKNOWN, first_ns - release_ns, last_ns - first_ns)
                     yield self._piece(part, place, stretch, span)
 
     def _overlapping(self, cpu: int, from_ns: int, to_ns: int) -> Iterator[tuple[Span | None, int, int]]:
@@ -218,7 +236,7 @@ class _Divided:
         if at_ns < to_ns:
             yield None, at_ns, to_ns
 
-    def _piece(self, part: Part, place: int, stretch: OwnStretch, span: Span | None) -> _Piece:
+    def _piece(self, part: CausePart, place: int, stretch: OwnStretch, span: Span | None) -> _Piece:
         if stretch.state is OwnState.STOPPED:
             return _Piece(replace(part, cause=Cause.STOPPED, task=self._waker(stretch)))
         if stretch.state is OwnState.ASLEEP and self._is_blocked(stretch):
@@ -263,7 +281,7 @@ class _Divided:
             return None
         return span.task
 
-    def _framed(self, part: Part, stretch: OwnStretch, span: Span) -> Part | None:
+    def _framed(self, part: CausePart, stretch: OwnStretch, span: Span) -> CausePart | None:
         """The cause where something is handled that interrupts a task; None where a task counts."""
         inner = _innermost(span.frames)
         if not inner:
@@ -281,18 +299,15 @@ class _Divided:
         why = Why.OTHER_TIMER if top.kind is FrameKind.TIMER else None
         return replace(part, cause=Cause.IRQ, name=top.name or hard.name, why=why)
 
-    def _running(self, part: Part, stretch: OwnStretch) -> Part:
-        if any(
-            at - self._case.release_ns <= part.from_ns for at in stretch.faults_ns if at >= stretch.from_ns
-        ):
-            is_late_fault = any(at >= self._case.release_ns for at in stretch.faults_ns)
-            if is_late_fault:
-                return replace(part, cause=Cause.PAGE_FAULT)
+    def _running(self, part: CausePart, stretch: OwnStretch) -> CausePart:
+        release_ns = self._case.release_ns
+        if any(release_ns <= fault_ns <= release_ns + part.from_ns for fault_ns in stretch.faults_ns):
+            return replace(part, cause=Cause.PAGE_FAULT)
         if stretch.from_ns < self._case.release_ns:
             return replace(part, cause=Cause.OWN_LATE)
         return replace(part, cause=Cause.RETURN)
 
-    def _asleep(self, part: Part, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> _Piece:
+    def _asleep(self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> _Piece:
         """The release has passed, and its wake-up has not come."""
         via = self._via(stretch)
         if span.task.pid == IDLE_PID:
@@ -307,7 +322,7 @@ class _Divided:
         cause = Cause.IRQ_LATE if self._facts.excludes_gaps else Cause.IRQ_LATE_OR_GAP
         inner = _innermost(span.frames)
         name, why = (inner[0].name, Why.IN_SOFTIRQ) if inner else ("", None)
-        part = replace(part, cause=cause, task=span.task, name=name, why=why)
+        part = replace(part, cause=cause, task=span.task, name=name, why=why, function=self._function)
         return _Piece(part, _Doubt.BEFORE_INTERRUPT, (owner[0], 0))
 
     def _timer_came(self, span: Span) -> bool:
@@ -319,7 +334,7 @@ class _Divided:
             for event in self._events[: span.number + 1]
         )
 
-    def _runnable(self, part: Part, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> _Piece:
+    def _runnable(self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> _Piece:
         """The task could run, and did not."""
         task = span.task
         if not stretch.is_seen:
@@ -342,7 +357,8 @@ class _Divided:
             return _Piece(replace(part, cause=Cause.THROTTLED, task=task))
         is_off = bool(span.preempt) or bool(span.flags & (SOFTIRQ_FLAG | BH_OFF_FLAG))
         why = Why.PREEMPTION_OFF if is_off else None
-        return _Piece(replace(part, cause=Cause.NOT_PREEMPTIBLE, task=task, why=why), _Doubt.HELD, owner)
+        held = replace(part, cause=Cause.NOT_PREEMPTIBLE, task=task, why=why, function=self._function)
+        return _Piece(held, _Doubt.HELD, owner)
 
     def _outranks(self, task: TracedTask) -> bool:
         """Whether the scheduler may let it run first; fair tasks take turns."""
@@ -351,7 +367,7 @@ class _Divided:
         return task.prio <= self._own.prio
 
 
-def _innermost(frames: Sequence[Frame]) -> Sequence[Frame]:
+def _innermost(frames: Sequence[HandlerFrame]) -> Sequence[HandlerFrame]:
     """What the CPU is in: the innermost interrupt or softirq, and the timer that expires in it."""
     for place in range(len(frames) - 1, -1, -1):
         if frames[place].kind is not FrameKind.TIMER:

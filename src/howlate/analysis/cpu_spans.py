@@ -18,6 +18,8 @@ _TIMER = "hrtimer_expire"
 _IPIS = ("reschedule", "call_function", "call_function_single", "irq_work", "ipi", "reboot")
 _TIMER_VECTORS = ("local_timer",)
 _IPI_HANDLER = "IPI"
+_ANYTIME = -2
+"""In the place of the event by which a task got the CPU: whichever that was."""
 
 
 class FrameKind(StrEnum):
@@ -31,7 +33,7 @@ class FrameKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class HandlerFrame:
     """One of them, while it is being handled."""
 
     kind: FrameKind
@@ -55,7 +57,7 @@ class Span:
     to_ns: int
     number: int
     """Of the event at its beginning, in the order of all CPUs; -1 before the first."""
-    frames: tuple[Frame, ...]
+    frames: tuple[HandlerFrame, ...]
     """The innermost last."""
     task: TracedTask
     since: int
@@ -73,7 +75,7 @@ class Span:
 class _State:
     """Of one CPU, while its events are read."""
 
-    frames: list[Frame]
+    frames: list[HandlerFrame]
     pid: int
     since: int = -1
     idle: int | None = None
@@ -82,12 +84,17 @@ class _State:
 
 
 def spans_of(
-    numbered: Sequence[tuple[int, TraceEvent]], names: TraceNames, from_ns: int, to_ns: int
+    numbered: Sequence[tuple[int, TraceEvent]],
+    names: TraceNames,
+    from_ns: int,
+    to_ns: int,
+    known_prios: Mapping[int, int] | None = None,
 ) -> list[Span]:
-    """The spans of one CPU from one time to another. Events come with their numbers, in order."""
+    """The spans of one CPU from one time to another. Events come with their numbers, in order. `known_prios`: of
+    tasks whose priority these events do not show."""
     if not numbered:
         return []
-    prios = _prios(numbered)
+    prios = _prios(numbered) | {(pid, _ANYTIME): prio for pid, prio in (known_prios or {}).items()}
     found: list[Span] = []
     for stretch in _stretches(numbered):
         found += _spans(stretch, names, prios, found[-1].to_ns if found else from_ns)
@@ -118,21 +125,23 @@ def _spans(
     events = stretch[1:] if is_after_loss else stretch
     lost_ns = stretch[0][1].time_ns if is_after_loss else begin_ns
     state = _begun(events, names, stretch[0][1])
-    saved: dict[int, list[Frame]] = {}
+    saved: dict[int, list[HandlerFrame]] = {}
 
     def span(number: int, from_ns: int, to_ns: int, is_known: bool = True) -> Span:
-        task = TracedTask(state.pid, names.task(state.pid), prios.get((state.pid, state.since), UNKNOWN_PRIO))
+        known = prios.get((state.pid, _ANYTIME), UNKNOWN_PRIO)
+        prio = prios.get((state.pid, state.since), known)
+        task = TracedTask(state.pid, names.task(state.pid), prio)
         return Span(
-            from_ns,
-            max(from_ns, to_ns),
-            number,
-            tuple(state.frames),
-            task,
-            state.since,
-            state.idle,
-            is_known,
-            state.preempt,
-            state.flags,
+            from_ns=from_ns,
+            to_ns=max(from_ns, to_ns),
+            number=number,
+            frames=tuple(state.frames),
+            task=task,
+            since=state.since,
+            idle=state.idle,
+            is_known=is_known,
+            preempt=state.preempt,
+            flags=state.flags,
         )
 
     if is_after_loss:
@@ -168,22 +177,22 @@ def _begun(events: Sequence[tuple[int, TraceEvent]], names: TraceNames, first: T
     return state
 
 
-def _frame(name: str, event: TraceEvent, number: int, names: TraceNames) -> Frame:
+def _frame(name: str, event: TraceEvent, number: int, names: TraceNames) -> HandlerFrame:
     """What begins with an event NAME_entry, or ends with NAME_exit."""
     if name == _TIMER:
-        return Frame(FrameKind.TIMER, names.function(event.c) if event.c else "", number, name)
+        return HandlerFrame(FrameKind.TIMER, names.function(event.c) if event.c else "", number, name)
     if name == "softirq":
-        return Frame(FrameKind.SOFTIRQ, names.softirq(event.a), number, name)
+        return HandlerFrame(FrameKind.SOFTIRQ, names.softirq(event.a), number, name)
     if name == "irq_handler":
         called = names.irq(event.a)
-        return Frame(FrameKind.IPI if called == _IPI_HANDLER else FrameKind.IRQ, called, number, name)
+        return HandlerFrame(FrameKind.IPI if called == _IPI_HANDLER else FrameKind.IRQ, called, number, name)
     if name == "ipi":
-        return Frame(FrameKind.IPI, names.ipi(event.a), number, name)
-    return Frame(FrameKind.IPI if name in _IPIS else FrameKind.IRQ, name, number, name)
+        return HandlerFrame(FrameKind.IPI, names.ipi(event.a), number, name)
+    return HandlerFrame(FrameKind.IPI if name in _IPIS else FrameKind.IRQ, name, number, name)
 
 
 def _apply(
-    state: _State, saved: dict[int, list[Frame]], number: int, event: TraceEvent, names: TraceNames
+    state: _State, saved: dict[int, list[HandlerFrame]], number: int, event: TraceEvent, names: TraceNames
 ) -> None:
     """What an event changes."""
     kind = event.kind
@@ -211,18 +220,18 @@ def _reconcile(state: _State, number: int, event: TraceEvent) -> None:
     """Follow what the event's flags say where entries or exits are missing."""
     if event.pid != state.pid and event.kind not in ("lost", "sched_switch"):
         state.pid, state.since, state.frames = event.pid, -1, []
-    if event.kind.endswith((_ENTRY, _EXIT)):
+    if event.kind.endswith((_ENTRY, _EXIT)) or event.kind == "kernel_stack":
         return
     if event.flags & HARDIRQ_FLAG:
         if not any(frame.is_hard for frame in state.frames):
-            state.frames.append(Frame(FrameKind.IRQ, "", number, "missing"))
+            state.frames.append(HandlerFrame(FrameKind.IRQ, "", number, "missing"))
     elif event.kind != "nmi_handler":
         hard = [place for place, frame in enumerate(state.frames) if frame.event == "missing"]
         if hard or event.kind == "sched_switch":
             del state.frames[_first_hard(state.frames) :]
 
 
-def _first_hard(frames: Sequence[Frame]) -> int:
+def _first_hard(frames: Sequence[HandlerFrame]) -> int:
     return next((place for place, frame in enumerate(frames) if frame.is_hard), len(frames))
 
 
@@ -241,6 +250,6 @@ def _prios(numbered: Sequence[tuple[int, TraceEvent]]) -> dict[tuple[int, int], 
     return found
 
 
-def is_timer(frame: Frame) -> bool:
+def is_timer(frame: HandlerFrame) -> bool:
     """Whether it is a timer's interrupt, by its name."""
     return frame.kind is FrameKind.IRQ and (frame.name in _TIMER_VECTORS or "timer" in frame.name.lower())

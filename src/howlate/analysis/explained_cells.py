@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from howlate.analysis.cause import Cause, ExplainedCase, Part
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.analysis.labels import row_names
 from howlate.model.facts import Facts, is_guest
@@ -51,7 +51,7 @@ class CauseSum:
     """The most in one case."""
     worst_in: tuple[str, int, int]
     """Cell, thread and release of that case."""
-    example: Part
+    example: CausePart
     """Its longest part."""
 
 
@@ -101,18 +101,13 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
     )
 
 
-_ELSEWHERE = {"ipi": "reschedule", "reschedule": "ipi"}
-"""Events that kernels of one architecture have instead of those of another."""
+_OF_OTHERS = {"ipi_entry": "reschedule_entry", "ipi_exit": "reschedule_exit", "irq_vectors": "ipi_entry"}
+"""Events of one architecture, and those that another one has in their place."""
 
 
 def _missed(trace: CellTrace) -> tuple[str, ...]:
     """The events that this kernel does not have, without those that another architecture has in their place."""
-    found = []
-    for event in trace.absent:
-        other = _ELSEWHERE.get(event.rpartition("_")[0])
-        if other is None or f"{other}_entry" not in trace.recorded:
-            found.append(event)
-    return tuple(found)
+    return tuple(event for event in trace.absent if _OF_OTHERS.get(event) not in trace.recorded)
 
 
 def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
@@ -180,7 +175,7 @@ def cause_sums(cells: Iterable[ExplainedCell], most: int = 0) -> list[CauseSum]:
 
 def _add(sums: dict[tuple[Cause, str], CauseSum], cell: str, case: ExplainedCase) -> None:
     own: Counter[tuple[Cause, str]] = Counter()
-    longest: dict[tuple[Cause, str], Part] = {}
+    longest: dict[tuple[Cause, str], CausePart] = {}
     for part in case.parts:
         key = part.cause, common_name(part.key[1])
         own[key] += part.ns

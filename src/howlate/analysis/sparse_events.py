@@ -23,16 +23,16 @@ def completed(events: Sequence[TraceEvent], recorded: Sequence[str], t0_ns: int)
         return list(events)
     found: list[TraceEvent] = []
     for cpu in sorted({event.cpu for event in events}):
-        filler = _Filler(_BEGINS in recorded, t0_ns)
+        completion = _Completion(_BEGINS in recorded, t0_ns)
         for event in events:
             if event.cpu == cpu:
-                filler.take(event)
-        found += filler.ended()
+                completion.take(event)
+        found += completion.ended()
     return sorted(found, key=lambda event: event.time_ns)
 
 
 @dataclass
-class _Filler:
+class _Completion:
     """Of one CPU."""
 
     has_vectors: bool
@@ -56,13 +56,14 @@ class _Filler:
         began_ns = self._began(event) if event.kind == _EXPIRES else 0
         if self.is_inferred and (not is_hard or is_vector or began_ns > self.last_ns):
             self._end(event.time_ns)
-        elif self.timer is not None and event.kind != "sched_waking":
+        elif self.timer is not None and event.kind not in ("sched_waking", "kernel_stack"):
             self._timer_over(self.timer, event.time_ns)
         if event.kind == _EXPIRES:
             self._expire(event, is_hard, began_ns)
         elif is_vector:
             self.depth = max(0, self.depth + (1 if event.kind.endswith("_entry") else -1))
-        self.last_ns, self.is_woken = event.time_ns, event.kind == "sched_waking"
+        if event.kind != "kernel_stack":
+            self.last_ns, self.is_woken = event.time_ns, event.kind == "sched_waking"
         self.done.append(event)
 
     def ended(self) -> list[TraceEvent]:

@@ -31,12 +31,6 @@ class Scale:
             return math.log(max(value, 1e-300) / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
-    def value(self, share: float) -> float:
-        """The value at a share of the axis."""
-        if self.log:
-            return self.low * math.exp(share * math.log(self.high / self.low))
-        return self.low + share * (self.high - self.low)
-
     def ticks(self, about: int) -> tuple[tuple[float, Text], ...]:
         """Places (shares) and texts of about this many ticks; all ticks for names."""
         if self.kind == "names":

@@ -1,5 +1,6 @@
-"""Where the time of the latest samples went: a bar for each, from the release to the time stamp. What it hides: parts
-narrower than a thousandth of the panel are drawn with their neighbour; `howlate why` lists them."""
+"""Where the time of the latest samples went: a bar for each, from the release to the time stamp. All bars are equally
+long, so that the parts of one sample can be read beside another that is a hundred times as late. What it hides: parts
+below a thousandth are drawn with their neighbour; `howlate why` lists them."""
 
 from __future__ import annotations
 
@@ -7,18 +8,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from howlate.analysis.cause import Cause, ExplainedCase, Part
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase
 from howlate.charts._cases import ids_of
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._scale import Scale, from_zero
+from howlate.charts._scale import Scale
 from howlate.charts._svg import el
 from howlate.words.caption import Caption
 from howlate.words.quantities import seconds_text, time_text
 from howlate.words.say import Text
 
 WIDTH = 1000
+WHOLE = Scale(0.0, 1.0, False, "share")
 ROW, NAME_AT, BAR_AT, BAR = 42, 10, 20, 14
 """The row's share of the picture's height: where its name and its bar are, and the bar's height."""
 MOST = 20
@@ -59,7 +61,7 @@ class _Slice:
     cause: Cause
     left: int
     right: int
-    part: Part
+    part: CausePart
     """The longest of those in it."""
     ns: int
 
@@ -76,11 +78,11 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         name="causes",
         title=Caption("Why the latest were late"),
         reading=Caption(
-            "A bar for each of the latest samples, from its release on the left to its time stamp. The colours say "
-            "what the time went to, in the order in which it went. A name leads to the sample's point in the course "
-            "of time."
+            "A bar for each of the latest samples, from its release on the left to its time stamp on the right, "
+            "however long that took. The colours say what the time went to, in the order in which it went. A name "
+            "leads to the sample's point in the course of time."
         ),
-        x_title=Caption("Time since the release"),
+        x_title=Caption("Share of the latency"),
         y_title="",
         panels=tuple(_panel(place, subject, classes) for place, subject in drawn),
         keys=tuple(keys),
@@ -99,16 +101,15 @@ def classes_of(cases: Iterable[ExplainedCase]) -> dict[Cause, str]:
 
 def _panel(place: int, subject: Subject, classes: dict[Cause, str]) -> Panel:
     cases = subject.cases[:MOST]
-    x = from_zero(max(case.case.latency_ns for case in cases), "ns", 0.01)
     height = ROW * len(cases)
     pieces = [
-        _piece(ids_of(place, subject, case.case), case, ROW * i, height, x, classes)
+        _piece(ids_of(place, subject, case.case), case, ROW * i, height, classes)
         for i, case in enumerate(cases)
     ]
     worst = cases[0]
     return Panel(
         label=subject.label,
-        picture=picture_of(pieces, x, (), WIDTH, height),
+        picture=picture_of(pieces, WHOLE, (), WIDTH, height),
         height=height,
         summary=Caption(
             "What the time of the {count} latest samples went to. Of the latest, {latency}, most went to: {cause}.",
@@ -125,11 +126,10 @@ def _piece(
     explained: ExplainedCase,
     above: int,
     height: int,
-    x: Scale,
     classes: dict[Cause, str],
 ) -> Piece:
     case = explained.case
-    slices = list(_slices(explained, x))
+    slices = list(_slices(explained))
     top, foot = above + BAR_AT, above + BAR_AT + BAR
     paths: dict[str, list[str]] = {}
     for each in slices:
@@ -150,17 +150,18 @@ def _piece(
             "name": name,
             "names": [_name(each.part) for each in slices],
             "says": [time_text(each.ns) for each in slices],
-            "x": pack(round(x.value((each.left + each.right) / 2 / WIDTH)) for each in slices),
+            "x": pack((each.left + each.right) // 2 for each in slices),
+            "per": WIDTH,
             "y": pack([y] * len(slices)),
         },
     )
 
 
-def _slices(explained: ExplainedCase, x: Scale) -> Iterator[_Slice]:
+def _slices(explained: ExplainedCase) -> Iterator[_Slice]:
     """At least a unit wide each: what is narrower belongs to what comes before it."""
     before: _Slice | None = None
     for part in explained.parts:
-        right = round(x.at(part.from_ns + part.ns) * WIDTH)
+        right = round((part.from_ns + part.ns) / explained.case.latency_ns * WIDTH)
         if before is None:
             before = _Slice(part.cause, 0, right, part, part.ns)
         elif part.cause is before.cause or right <= before.right:
@@ -175,7 +176,7 @@ def _slices(explained: ExplainedCase, x: Scale) -> Iterator[_Slice]:
         yield before
 
 
-def _name(part: Part) -> Text:
+def _name(part: CausePart) -> Text:
     name = part.key[1]
     return Caption("{cause}: {name}", cause=NAMES[part.cause], name=name) if name else NAMES[part.cause]
 

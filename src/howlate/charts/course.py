@@ -19,6 +19,8 @@ from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import grouped, seconds_text, time_text
 
 WIDTH = 1000.0
+ROUNDED = 1e-3
+"""So far beyond the last block a sample of it may seem to lie."""
 EXPLAINED = Key("c-case", Caption("explained: leads to its bar"), "square")
 FEW_PANELS = 8
 """If there are more, two stand side by side at half the width, so two blocks are drawn as one."""
@@ -131,10 +133,11 @@ def _explained(subject: Subject, bins: CellBins, x: Scale, y: Scale, place: int)
     if bins.column != LATENCY:
         return
     for case in subject.cases:
-        at, latency_ns = case.case.release_ns / 1e9, case.case.latency_ns
-        if 0 <= x.at(at) <= 1:
+        at = x.at(case.case.release_ns / 1e9)
+        if -ROUNDED <= at <= 1 + ROUNDED:
+            up = min(1.0, y.at(case.case.latency_ns))
             ids = ids_of(place, subject, case.case)
-            yield Note(x.at(at), min(1.0, y.at(latency_ns)), "", "square", "c-case small", *ids)
+            yield Note(min(1.0, max(0.0, at)), up, "", "square", "c-case small", *ids)
 
 
 def _marks(blocks: TimeBlocks, x: Scale, y: Scale, plane: int, joined: int) -> str:

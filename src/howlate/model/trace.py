@@ -123,6 +123,17 @@ class CellTrace:
     events_lost: int = 0
 
     @cached_property
+    def prios(self) -> Mapping[int, int]:
+        """The last priority of each task that an event shows, for stretches in which none does."""
+        found: dict[int, int] = {}
+        for event in self.events:
+            if event.kind == "sched_switch":
+                found |= {event.pid: event.b, event.c: event.d}
+            elif event.kind == "sched_waking":
+                found[event.a] = event.b
+        return found
+
+    @cached_property
     def _times(self) -> list[int]:
         return [event.time_ns for event in self.events]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from howlate.analysis.cause import ORDINARY, Cause, ExplainedCase, Part
+from howlate.analysis.cause import ORDINARY, Cause, CausePart, ExplainedCase
 from howlate.analysis.explained_cells import CauseSum, ExplainedCell, cause_sums, worst_cases
 from howlate.charts.causes import NAMES
 from howlate.model.finding import Finding
@@ -222,7 +222,7 @@ def _case_json(explained: ExplainedCase) -> dict[str, Any]:
     }
 
 
-def _part_json(part: Part) -> dict[str, Any]:
+def _part_json(part: CausePart) -> dict[str, Any]:
     return {
         "cause": str(part.cause),
         "from_ns": part.from_ns,
@@ -230,6 +230,7 @@ def _part_json(part: Part) -> dict[str, Any]:
         **({"name": part.name} if part.name else {}),
         **({"task": _task_json(part.task)} if part.task is not None else {}),
         **({"why": str(part.why)} if part.why is not None else {}),
+        **({"function": part.function} if part.function else {}),
         **({"idle_state": part.state} if part.state is not None else {}),
         "text": statement_json(part_statement(part))["text"],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from howlate.analysis.cause import Cause, ExplainedCase, Part, Why
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why
 from howlate.analysis.timeline import TimelineLine, lines_of
 from howlate.model.trace import RT_PRIOS, STATIC_PRIOS, UNKNOWN_PRIO, TracedTask
 from howlate.report import sheet as sheets
@@ -33,6 +33,9 @@ IDLE_LOOP = rule("late.idle-loop", "the idle loop, with interrupts off")
 GAP = rule(
     "late.gap", "the CPU was idle far longer than leaving its idle state takes: hypervisor or hardware"
 )
+GAP_IN_SWITCH = rule(
+    "late.gap-in-switch", "the scheduler was called, and the hypervisor or the hardware had the CPU meanwhile"
+)
 TIMER_IRQ = rule("late.timer-irq", "the timer's interrupt")
 UNTIL_TIMER = rule("late.until-timer", "until the timer's interrupt")
 IRQ = rule("late.irq", "the interrupt {name}")
@@ -45,6 +48,7 @@ PREEMPTION_OFF = rule("late.preemption-off", "{task} went on: preemption was off
 NO_KERNEL_PREEMPTION = rule(
     "late.no-kernel-preemption", "{task} went on: the kernel does not preempt itself there"
 )
+IN_FUNCTION = rule("late.in-function", "{what} (the timer interrupted {function})")
 HIGHER_TASK = rule("late.higher-task", "{task} ran instead")
 THROTTLED = rule(
     "late.throttled", "{task} ran though ours could have: real-time throttling, or the fair server"
@@ -78,19 +82,19 @@ def task_statement(task: TracedTask | None) -> Statement:
     return FAIR_TASK(name=task.name, pid=task.pid, nice=task.prio - STATIC_PRIOS)
 
 
-def _always(made: Rule) -> Callable[[Part], Statement]:
+def _always(made: Rule) -> Callable[[CausePart], Statement]:
     return lambda _part: made()
 
 
-def _named(made: Rule) -> Callable[[Part], Statement]:
+def _named(made: Rule) -> Callable[[CausePart], Statement]:
     return lambda part: made(name=part.name)
 
 
-def _of_task(made: Rule) -> Callable[[Part], Statement]:
+def _of_task(made: Rule) -> Callable[[CausePart], Statement]:
     return lambda part: made(task=task_statement(part.task))
 
 
-def _idle(part: Part) -> Statement:
+def _idle(part: CausePart) -> Statement:
     if part.state is None:
         return IDLE_LOOP()
     return IDLE(state=part.state) if part.state >= 0 else IDLE_UNKNOWN()
@@ -117,15 +121,16 @@ _OF_TASK = {
     Cause.THROTTLED: THROTTLED,
     Cause.BLOCKED: BLOCKED,
 }
-_PARTS: Mapping[Cause, Callable[[Part], Statement]] = {
+_PARTS: Mapping[Cause, Callable[[CausePart], Statement]] = {
     Cause.IDLE: _idle,
     **{cause: _always(made) for cause, made in _ALWAYS.items()},
     **{cause: _named(made) for cause, made in _NAMED.items()},
     **{cause: _of_task(made) for cause, made in _OF_TASK.items()},
 }
-_MORE: Mapping[tuple[Cause, Why], Callable[[Part], Statement]] = {
+_MORE: Mapping[tuple[Cause, Why], Callable[[CausePart], Statement]] = {
     (Cause.IRQ_LATE, Why.IN_SOFTIRQ): _named(IRQ_LATE_IN_SOFTIRQ),
     (Cause.TIMER_IRQ, Why.BEFORE_INTERRUPT): _always(UNTIL_TIMER),
+    (Cause.GAP, Why.IN_SWITCH): _always(GAP_IN_SWITCH),
     (Cause.IRQ, Why.OTHER_TIMER): _named(OTHER_TIMER),
     (Cause.SOFTIRQ, Why.SOFT_TIMER): lambda part: SOFT_TIMER(name=part.name, task=task_statement(part.task)),
     (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF): _of_task(PREEMPTION_OFF),
@@ -136,26 +141,27 @@ _MORE: Mapping[tuple[Cause, Why], Callable[[Part], Statement]] = {
 """Where the events show more than the cause."""
 
 
-def part_statement(part: Part) -> Statement:
+def part_statement(part: CausePart) -> Statement:
     """What a part of the time went to."""
     more = _MORE.get((part.cause, part.why)) if part.why is not None else None
-    return (more or _PARTS[part.cause])(part)
+    told = (more or _PARTS[part.cause])(part)
+    return IN_FUNCTION(what=told, function=part.function) if part.function else told
 
 
-def line_statement(line: TimelineLine[Part]) -> Statement:
+def line_statement(line: TimelineLine[CausePart]) -> Statement:
     """What a line of the timeline went to."""
     told = part_statement(line.part)
     return AMID(what=told) if line.is_amid else told
 
 
-def summed(parts: Sequence[Part]) -> Part:
+def summed(parts: Sequence[CausePart]) -> CausePart:
     """Several parts of one cause as one, with the name of those that took most."""
     by_key: Counter[tuple[Cause, str]] = Counter()
     for part in parts:
         by_key[part.key] += part.ns
     key = by_key.most_common(1)[0][0]
     typical = max((part for part in parts if part.key == key), key=lambda part: part.ns)
-    return Part(
+    return CausePart(
         typical.cause,
         min(part.from_ns for part in parts),
         sum(part.ns for part in parts),
@@ -163,6 +169,7 @@ def summed(parts: Sequence[Part]) -> Part:
         typical.task,
         typical.why,
         typical.state,
+        typical.function,
     )
 
 

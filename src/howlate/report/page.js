@@ -72,6 +72,8 @@
     return shortest(n);
   }
 
+  const percentText = (share) => shortest(Math.round(share * 1000) / 10) + SPACE + "%";
+
   const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, SPACE);
 
   // Exact: a whole number of nanoseconds keeps every digit.
@@ -376,7 +378,7 @@
         for (const [k, v] of Object.entries({ x1: x, x2: x, y1: "0", y2: "100%" })) line.setAttribute(k, v);
         const text = document.createElementNS(SVG, "text");
         for (const [k, v] of Object.entries({ x, y: "100%", dy: "1.4em" })) text.setAttribute(k, v);
-        text.textContent = names ? names[Math.floor(tick)] : kind === "ns" ? timeText(tick) : kind === "count" ? countText(tick) : clockText(tick, largest);
+        text.textContent = names ? names[Math.floor(tick)] : kind === "ns" ? timeText(tick) : kind === "count" ? countText(tick) : kind === "share" ? percentText(tick) : clockText(tick, largest);
         group.append(line, text);
       }
       this.element.dataset.low = low;

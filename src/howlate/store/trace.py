@@ -47,12 +47,12 @@ def trace_of(files: CellFiles) -> CellTrace | None:
             _events(files.folder, kinds, header),
             _threads(trailer),
             _names(trailer),
-            tuple(kinds),
-            tuple(map(str, header.items("absent"))),
-            top.table("header").integer("t0_ns", 0),
-            _cost(trailer),
-            trailer.integer("cases_lost", 0),
-            trailer.integer("events_lost", 0),
+            recorded=tuple(kinds),
+            absent=tuple(map(str, header.items("absent"))),
+            t0_ns=top.table("header").integer("t0_ns", 0),
+            event_cost_ns=_cost(trailer),
+            cases_lost=trailer.integer("cases_lost", 0),
+            events_lost=trailer.integer("events_lost", 0),
         )
 
 

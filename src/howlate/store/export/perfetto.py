@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from howlate.analysis.cause import ExplainedCase
-from howlate.analysis.cpu_spans import Frame, Span, spans_of
+from howlate.analysis.cpu_spans import HandlerFrame, Span, spans_of
 from howlate.analysis.explained_cells import ExplainedCell, explained_cells
 from howlate.errors import UsageError
 from howlate.model.trace import CellTrace
@@ -109,7 +109,7 @@ def _windows(trace: CellTrace) -> list[tuple[int, int]]:
 def _of_spans(pid: int, tid: int, spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
     yield from _running(pid, tid, spans)
     for offset, is_hard in ((1, True), (2, False)):
-        opened: dict[int, tuple[Frame, int, int]] = {}
+        opened: dict[int, tuple[HandlerFrame, int, int]] = {}
         for span in [*spans, None]:
             now = {frame.number: frame for frame in _of_kind(span, is_hard)} if span is not None else {}
             for number in [number for number in opened if number not in now]:
@@ -121,7 +121,7 @@ def _of_spans(pid: int, tid: int, spans: Sequence[Span]) -> Iterator[dict[str, A
                     opened[number] = frame, first_ns, span.to_ns
 
 
-def _of_kind(span: Span, is_hard: bool) -> Iterator[Frame]:
+def _of_kind(span: Span, is_hard: bool) -> Iterator[HandlerFrame]:
     """The interrupts with the timers in them, or the softirqs with theirs."""
     is_inside = False
     for frame in span.frames:

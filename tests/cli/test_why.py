@@ -1,0 +1,67 @@
+"""`howlate why`: what it prints, its JSON, its page, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.commands import Run
+from made_trace import late_samples
+from store.runs import a_folder
+from store.streams import stream, traced_stream
+
+TRACE = late_samples(12)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    streams = {"cpu-traced": traced_stream(TRACE), "none-plain": stream([10, 20])}
+    return a_folder(tmp_path / "run", streams).path
+
+
+def test_causes_come_first_then_the_worst_and_then_what_counters_tell(howlate: Run, run: Path) -> None:
+    done = howlate("why", run, "--worst", "2")
+    assert done.code == 0
+    places = [
+        done.out.index(text)
+        for text in ("Causes of the late samples", "What to do", "Where the time went", "only counters tell")
+    ]
+    assert places == sorted(places) and done.out.count("Where the time went") == 2
+    assert "interrupt: acpi" in done.out and "Move the interrupt to another CPU" in done.out
+
+
+def test_json_has_every_part_and_the_parts_add_up(howlate: Run, run: Path) -> None:
+    told = json.loads(howlate("why", run, "--json").out)
+    assert told["schema"] == 1
+    (cell,) = told["cells"]
+    assert cell["id"] == "cpu-traced" and len(cell["cases"]) == len(TRACE.cases)
+    assert all(sum(part["ns"] for part in case["parts"]) == case["latency_ns"] for case in cell["cases"])
+    whole = sum(cause["total_ns"] for cause in told["causes"])
+    assert whole == sum(case["latency_ns"] for case in cell["cases"])
+    assert [counted["id"] for counted in told["counters"]] == ["none-plain"]
+    irq = next(cause for cause in told["causes"] if cause["cause"] == "irq")
+    assert irq["name"] == "acpi" and irq["knobs"] == ["irq_affinity"]
+
+
+def test_a_cell_is_named_by_a_part_of_its_id(howlate: Run, run: Path) -> None:
+    assert json.loads(howlate("why", run, "plain", "--json").out)["cells"] == []
+    done = howlate("why", run, "plan")
+    assert done.code == 2 and "has no whole cell plan" in done.err and "--cells" in done.err
+    for worst in ("-1", "1000000"):
+        assert howlate("why", run, f"--worst={worst}").code == 2
+    assert howlate("why", "nowhere").code == 2
+
+
+def test_the_page_has_a_bar_for_each_sample(howlate: Run, run: Path, tmp_path: Path) -> None:
+    assert howlate("why", run, "-o", tmp_path / "page.html").code == 0
+    page = (tmp_path / "page.html").read_text()
+    assert page.count('id="case-') == page.count('href="#case-') == len(TRACE.cases)
+    assert page.count('id="at-') == page.count('href="#at-') == len(TRACE.cases)
+
+
+def test_why_of_a_run_without_events_says_that_counters_tell_less(howlate: Run) -> None:
+    assert howlate("run", "mine.toml", "--out", "r").code == 0
+    done = howlate("why", "r")
+    assert done.code == 0 and "No events were recorded, so only counters tell" in done.out

@@ -1,0 +1,109 @@
+"""What `howlate why` makes of the kernel's events, beside the truth: the same samples of the same run, played again
+instruction by instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from howlate.analysis.cause import ORDINARY, Cause
+from howlate.analysis.causes import MachineFacts, explain_case
+from howlate.analysis.lateness import explain
+from howlate.lab.replay import RecordedCell, replay
+from howlate.model.trace import CellTrace
+from howlate.store.activations import streamed_activations
+from howlate.store.ingest import ingest
+from howlate.store.run_folder import STREAM, CellFiles
+from howlate.store.trace import trace_of
+from lab.guests import LIMITS, RT, STANDARD, bench, cell, stream_of
+from lab.late_truth import Compared, compared
+
+KERNELS = (STANDARD, "6.1[preempt=full]", RT, "5.10")
+LOADS = ("memory-alloc:100", "hackbench:1", "cpu:100")
+EACH = 17
+"""So many of the worst of each kernel and load: 204 in all."""
+AGREED, UNKNOWN = 0.95, 0.05
+DITHERED = ("--dither", "--seed=14")
+DETAIL = ("--explain", "--explain-events=all")
+
+
+def facts_of(kernel: str) -> MachineFacts:
+    model = "rt" if "-rt" in kernel else "full" if "full" in kernel else "voluntary"
+    return MachineFacts(is_virtual_time=True, preemption=model)
+
+
+def traced(folder: Path, stream: bytes) -> CellTrace:
+    """Through the store, as a run has it."""
+    folder.mkdir()
+    (folder / STREAM).write_bytes(stream)
+    ingest(folder / STREAM, folder)
+    trace = trace_of(CellFiles(folder, {}))
+    assert trace is not None
+    return trace
+
+
+def both(folder: Path, booted: Path, kernel: str, load: str, count: int) -> Iterator[Compared]:
+    """The worst of a cell, by their events and by their instructions."""
+    folder.mkdir(exist_ok=True)
+    on = bench(folder, kernel, snapshots=booted)
+    options = (*DITHERED, *DETAIL, f"--load={load}")
+    line, before = cell(100, *options), on.lines_for([load])
+    stream = stream_of(on, line, before)
+    measured = RecordedCell("cell", before, line, streamed_activations(stream))
+    trace = traced(folder / "cell", stream)
+    cases = {case.release: case for case in trace.cases}
+    for done in replay(on, measured, measured.activations.worst(count), LIMITS):
+        lateness = explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
+        yield compared(lateness, trace, cases[done.activation.release], facts_of(kernel))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kernels", "loads", "count"),
+    [
+        pytest.param((STANDARD,), LOADS[:1], 4, id="quick"),
+        pytest.param(KERNELS, LOADS, EACH, id="200", marks=pytest.mark.sweep),
+    ],
+)
+def test_of_the_worst_samples_95_percent_have_the_same_largest_part(
+    tmp_path: Path, booted: Path, kernels: tuple[str, ...], loads: tuple[str, ...], count: int
+) -> None:
+    found = [
+        (kernel, load, each)
+        for number, kernel in enumerate(kernels)
+        for place, load in enumerate(loads)
+        for each in both(tmp_path / f"{number}-{place}", booted, kernel, load, count)
+    ]
+    differ = [(kernel, load, each) for kernel, load, each in found if not each.agrees]
+    assert len(found) == len(kernels) * len(loads) * count
+    assert len(differ) <= (1 - AGREED) * len(found), differ
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kernel", "load"),
+    [
+        pytest.param(
+            kernel,
+            load,
+            marks=[] if (kernel, load) in ((RT, "none"), (STANDARD, "hackbench:1")) else pytest.mark.sweep,
+        )
+        for kernel in (*KERNELS, "6.1@arm64")
+        for load in ("none", *LOADS)
+    ],
+)
+def test_little_is_unknown_and_an_undisturbed_guest_has_no_invented_cause(
+    tmp_path: Path, booted: Path, kernel: str, load: str
+) -> None:
+    """With the events that are recorded by default."""
+    on = bench(tmp_path, kernel, snapshots=booted)
+    line = cell(100, *DITHERED, "--explain", *([] if load == "none" else [f"--load={load}"]))
+    trace = traced(tmp_path / "cell", stream_of(on, line, on.lines_for([load])))
+    explained = [explain_case(trace, case, facts_of(kernel)) for case in trace.cases]
+    assert len(explained) == 20
+    whole_ns = sum(case.latency_ns for case in trace.cases)
+    assert sum(each.ns_of(Cause.UNKNOWN) for each in explained) <= UNKNOWN * whole_ns
+    if load == "none":
+        assert {each.largest.cause for each in explained} <= ORDINARY

@@ -1,0 +1,105 @@
+"""Traces of cells: from the stream through the run folder they come back as they were, and go out for perfetto."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from howlate.analysis.explained_cells import explained_cells
+from howlate.errors import DamagedError, UsageError
+from howlate.store.export import find_format
+from howlate.store.files import read_json, write_json
+from howlate.store.loaded import load_run
+from howlate.store.run_folder import CELL, RunFolder
+from howlate.store.trace import trace_of
+from made_trace import late_samples
+
+from .runs import a_folder
+from .streams import stream, traced_stream
+
+TRACE = late_samples(12)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return a_folder(tmp_path / "run", {"traced": traced_stream(TRACE), "plain": stream([10, 20])})
+
+
+def test_a_trace_comes_back_as_it_was_recorded(folder: RunFolder) -> None:
+    found = trace_of(folder.files("traced"))
+    assert found is not None
+    assert (found.cases, found.events, found.threads[0].pid) == (TRACE.cases, TRACE.events, 100)
+    assert found.names.tasks == TRACE.names.tasks and found.names.functions == TRACE.names.functions
+    assert found.event_cost_ns == TRACE.event_cost_ns and found.t0_ns == 5_000
+
+
+def test_a_cell_without_a_trace_has_none(folder: RunFolder) -> None:
+    assert trace_of(folder.files("plain")) is None
+    content = load_run(folder.path)
+    assert [cell.trace is not None for cell in content.cells] == [True, False]
+    assert [cell.id for cell in explained_cells(content)] == ["traced"]
+
+
+def test_a_stream_that_was_cut_has_its_events_without_names(folder: RunFolder) -> None:
+    path = folder.cell_path("traced") / CELL
+    cut = {**read_json(path), "trailer": None}
+    write_json(path, cut)
+    (folder.cell_path("traced") / "checksums.json").unlink()
+    found = trace_of(folder.files("traced"))
+    assert found is not None and found.events == TRACE.events and found.threads == {}
+    (explained,) = explained_cells(load_run(folder.path))
+    assert {part.cause for case in explained.cases for part in case.parts} == {"unknown"}
+
+
+def test_an_event_that_the_header_does_not_name_is_damage(folder: RunFolder) -> None:
+    path = folder.cell_path("traced") / CELL
+    record = read_json(path)
+    record["header"]["in_force"]["trace"]["events"] = ["sched_switch"]
+    write_json(path, record)
+    (folder.cell_path("traced") / "checksums.json").unlink()
+    with pytest.raises(DamagedError, match="the header names 1"):
+        trace_of(folder.files("traced"))
+
+
+def slices(folder: RunFolder, out: Path) -> dict[str, list[dict[str, Any]]]:
+    """By the names of their tracks."""
+    assert find_format("perfetto").write(folder, out, ()) == len(TRACE.cases)
+    events = json.loads(out.read_text())["traceEvents"]
+    named = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+    found = defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            found[named[event["tid"]]].append(event)
+    return found
+
+
+def test_perfetto_has_the_parts_of_each_sample_without_gap_or_overlap(
+    folder: RunFolder, tmp_path: Path
+) -> None:
+    found = slices(folder, tmp_path / "x.json")
+    late, parts = found["howlate (100): late samples"], found["howlate (100): parts"]
+    assert sorted(each["args"]["latency_ns"] for each in late) == sorted(c.latency_ns for c in TRACE.cases)
+    assert sum(each["dur"] for each in parts) == pytest.approx(sum(each["dur"] for each in late))
+    ends = {round(each["ts"] + each["dur"], 3) for each in (*parts, *late)}
+    assert all(round(each["ts"], 3) in ends for each in parts if each["ts"] not in {e["ts"] for e in late})
+
+
+def test_perfetto_has_tasks_interrupts_and_softirqs_of_each_cpu(folder: RunFolder, tmp_path: Path) -> None:
+    found = slices(folder, tmp_path / "x.json")
+    tasks = found["CPU 1: tasks"]
+    assert {"howlate (100)", "hackbench (200)", "irq/9-acpi (300)"} <= {each["name"] for each in tasks}
+    spans = sorted((each["ts"], each["ts"] + each["dur"]) for each in tasks)
+    assert all(before[1] <= after[0] + 1e-6 for before, after in pairwise(spans))
+    assert {each["name"] for each in found["CPU 1: interrupts"]} == {"acpi", "local_timer", "hrtimer_wakeup"}
+    assert {each["name"] for each in found["CPU 1: softirqs"]} == {"NET_RX"}
+
+
+def test_perfetto_needs_events(folder: RunFolder, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no events were recorded"):
+        find_format("perfetto").write(folder, tmp_path / "x.json", ("plain",))
+    assert not (tmp_path / "x.json").exists()
