@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -12,10 +12,10 @@ from types import MappingProxyType
 from howlate.errors import ExitCode, HowlateError, UsageError
 from howlate.execute import Failure, Tally, locked
 from howlate.model.loaded import RunContent
-from howlate.model.plan import Cell
+from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
 from howlate.places import RUNS
-from howlate.plan import differences, same_plan, same_points, still_to_measure
+from howlate.plan import differences, has_all_of, same_plan, same_points, still_to_measure
 from howlate.prepare import Prepared
 from howlate.same import boots, check_same
 from howlate.store.files import measure_again, storing
@@ -76,14 +76,21 @@ class Session:
     cells: tuple[Cell, ...]
 
 
-def begin(prepared: Prepared, out: Path | None, more_rounds: bool = False) -> Session:
+def begin(
+    prepared: Prepared, out: Path | None, more_rounds: bool = False, more_points: bool = False
+) -> Session:
     """A new run folder, or the one at `out` if it holds the same plan. `more_rounds`: or the same points, of which
-    other numbers of rounds are planned."""
-    return begin_run(prepared.run, out, prepared.configs, more_rounds)
+    other numbers of rounds are planned. `more_points`: or one of which either has more points than the other; then
+    the larger one is the run's, and the cells of the given one are measured."""
+    return begin_run(prepared.run, out, prepared.configs, more_rounds, more_points)
 
 
 def begin_run(
-    run: Run, out: Path | None, configs: Mapping[str, str] = NOTHING, more_rounds: bool = False
+    run: Run,
+    out: Path | None,
+    configs: Mapping[str, str] = NOTHING,
+    more_rounds: bool = False,
+    more_points: bool = False,
 ) -> Session:
     """The same for a run without a target, which was measured elsewhere. `configs`: see `Prepared`."""
     path = out if out is not None else _new_name(run.id)
@@ -92,16 +99,28 @@ def begin_run(
             path.mkdir(parents=True, exist_ok=True)
         is_folder = path.is_dir()
     if not is_folder:
-        return _begin(run, configs, path, more_rounds)  # _begin raises the error
+        return _begin(run, configs, path, _same(more_rounds, more_points))  # _begin raises the error
     with locked(path):  # before anything is written: another howlate may be measuring into it
-        return _begin(run, configs, path, more_rounds)
+        return _begin(run, configs, path, _same(more_rounds, more_points))
 
 
-def _begin(run: Run, configs: Mapping[str, str], path: Path, more_rounds: bool) -> Session:
+SamePlan = Callable[[Plan, Plan], bool]
+"""Whether a folder's plan may go on as another one."""
+
+
+def _same(more_rounds: bool, more_points: bool) -> SamePlan:
+    return _either_has_all if more_points else same_points if more_rounds else same_plan
+
+
+def _either_has_all(before: Plan, now: Plan) -> bool:
+    return has_all_of(before, now) or has_all_of(now, before)
+
+
+def _begin(run: Run, configs: Mapping[str, str], path: Path, same: SamePlan) -> Session:
     with storing(path):
         holds_a_run = (path / RUN).exists()
     if holds_a_run:
-        return _go_on(run, configs, RunFolder.open(path), more_rounds)
+        return _go_on(run, configs, RunFolder.open(path), same)
     run = replace(run, configs=config_files(configs))
     folder = RunFolder.create(path, run)
     _write_configs(folder, run, configs)
@@ -116,12 +135,11 @@ def _new_name(run_id: str) -> Path:
     return path
 
 
-def check_goes_on(before: Run, now: Run, path: Path, more_rounds: bool = False) -> None:
+def check_goes_on(before: Run, now: Run, path: Path, same: SamePlan = same_plan) -> None:
     """UsageError if the request is another plan than that of the run folder at `path`, or is for another
-    machine. `more_rounds`: see `begin`."""
+    machine."""
     if before.study.id != now.study.id:
         raise UsageError(OTHER_STUDY(path=path, plan=_described(before)))
-    same = same_points if more_rounds else same_plan
     if not same(before.plan, now.plan):
         differ = "; ".join(differences(before.plan, now.plan))
         raise UsageError(OTHER_PLAN(path=path, plan=_described(before), differences=differ))
@@ -131,9 +149,9 @@ def check_goes_on(before: Run, now: Run, path: Path, more_rounds: bool = False) 
         raise UsageError(OTHER_CLOCK(path=path, clock=before.clock))
 
 
-def _go_on(now: Run, configs: Mapping[str, str], folder: RunFolder, more_rounds: bool) -> Session:
+def _go_on(now: Run, configs: Mapping[str, str], folder: RunFolder, same: SamePlan) -> Session:
     before = folder.read_run()
-    check_goes_on(before, now, folder.path, more_rounds)
+    check_goes_on(before, now, folder.path, same)
     check_same(folder.path, before, now)
     whole = folder.whole_cells()
     cells = still_to_measure(now.plan, whole)
@@ -143,9 +161,12 @@ def _go_on(now: Run, configs: Mapping[str, str], folder: RunFolder, more_rounds:
     if before.versions != now.versions:
         warnings.append(OTHER_VERSIONS(before=_versions(before), now=_versions(now)))
     warnings += boots(before, now)
+    smaller = same is _either_has_all and not has_all_of(now.plan, before.plan)
+    larger = before if smaller else now
     run = replace(
         before,
-        plan=now.plan,
+        study=replace(before.study, parts=larger.study.parts),
+        plan=larger.plan,
         warnings=tuple(warnings),
         machines=now.machines if set(now.machines) >= set(before.machines) else before.machines,
         configs=config_files(configs) or before.configs,

@@ -46,7 +46,12 @@ def test_every_target_is_a_file_with_that_heading(target: str) -> None:
 def test_every_entry_is_of_something_that_is_stated_or_drawn() -> None:
     ids = [rule.id for rule in rules_of_results()]
     assert [start for start in explained.STATEMENTS if not any(id_.startswith(start) for id_ in ids)] == []
-    assert set(explained.CHARTS) <= {*(chart.name for chart in all_charts()), "history", "landscape"}
+    assert set(explained.CHARTS) <= {
+        *(chart.name for chart in all_charts()),
+        "history",
+        "landscape",
+        "advice",
+    }
 
 
 def with_deadline() -> RunContent:

@@ -233,7 +233,7 @@ def decisions(
             decided[name] = Decision(name, "unstated", why=NOT_POSITIVE())
         else:
             values[name] = first_values, second_values
-    decided |= _decided(values)
+    decided |= decided_together(values)
     return tuple(decided[name] for name in figures)
 
 
@@ -242,8 +242,8 @@ def _stated(row: SideRow, pairs: Sequence[int], name: str) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _decided(values: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, Decision]:
-    """By figure: the first side's values relative to the second's, with Holm over the figures."""
+def decided_together(values: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, Decision]:
+    """By figure: the first side's values relative to the second's, with Holm over all of them."""
     tried = {
         name: margin_p(first_values, second_values) for name, (first_values, second_values) in values.items()
     }
@@ -271,7 +271,7 @@ def over_points(points: Mapping[str, Sequence[tuple[SideRow, SideRow]]]) -> dict
                 _mean_over([_stated(first, pairs, name) for first, _ in rows]),
                 _mean_over([_stated(second, pairs, name) for _, second in rows]),
             )
-    return _decided(values)
+    return decided_together(values)
 
 
 def _mean_over(points: Sequence[Sequence[float]]) -> list[float]:

@@ -76,7 +76,7 @@ def measure(
             _say_nothing_to_do(session)
         try:
             if session.cells and limit_s and not _expects_others(session.run):
-                session = _when_quiet(session, begun, limit_s)
+                session = when_quiet(session, begun, limit_s)
             if until is not None:
                 session, tally = until.execute(prepared, session)
             else:
@@ -103,7 +103,7 @@ def _expects_others(run: Run) -> bool:
     return any(cell.parameters.get("others") == "expected" for cell in run.plan.cells)
 
 
-def _when_quiet(session: Session, begun: Look, limit_s: float) -> Session:
+def when_quiet(session: Session, begun: Look, limit_s: float) -> Session:
     """Wait until the machine is quiet; if the limit passes first, the run says so from then on."""
     from howlate.cli._progress import WaitingLine
     from howlate.quiet import ThisMachine, wait_until_quiet

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from howlate.cli._trial import TrialOptions, trial_options, try_remedies
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -14,6 +15,16 @@ if TYPE_CHECKING:
     from howlate.report.document import Document
 
 MOST_WORST = 100_000
+TRY_ALONE = rule(
+    "cli.why-try-alone",
+    "--pairs, --seconds and --out are about --try",
+    remedy="write --try too, or leave them out",
+)
+TRY_AND_OUTPUT = rule(
+    "cli.why-try-and-output",
+    "--try makes a run folder with a report of its own, so -o and --json do not apply",
+    remedy="leave them out; `howlate show` prints that run, also with --json",
+)
 NO_SUCH_NUMBER = rule("cli.why-worst", "--worst must be from 0 to {most:count}, not {worst}")
 
 
@@ -32,7 +43,8 @@ NO_SUCH_NUMBER = rule("cli.why-worst", "--worst must be from 0 to {most:count}, 
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a page with a chart too."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/why.md).")
-def command(run: Path, cell: str, worst: int, output: Path | None, as_json: bool) -> int:
+@trial_options
+def command(run: Path, cell: str, worst: int, output: Path | None, as_json: bool, trial: TrialOptions) -> int:
     """Say why the late samples of the run folder RUN were late: of all cells, or of CELL (its id or a part of it).
     The kernel's events tell, which `check` records, and `run` with --set explain=true; else counters do."""
     import json
@@ -45,6 +57,10 @@ def command(run: Path, cell: str, worst: int, output: Path | None, as_json: bool
 
     if not 0 <= worst <= MOST_WORST:
         raise UsageError(NO_SUCH_NUMBER(worst=worst, most=MOST_WORST))
+    if not trial.wanted and trial.given:
+        raise UsageError(TRY_ALONE())
+    if trial.wanted and (as_json or output is not None):
+        raise UsageError(TRY_AND_OUTPUT())
     found = explained_run(run, cell)
     if output is not None:
         _write(found, worst, output)
@@ -52,7 +68,7 @@ def command(run: Path, cell: str, worst: int, output: Path | None, as_json: bool
         click.echo(json.dumps(_json(found), indent=1, ensure_ascii=False))
         return 0
     print_document(Console(highlight=False, markup=False), _document(found, worst))
-    return 0
+    return try_remedies(found, trial) if trial.wanted else 0
 
 
 def _document(found: ExplainedRun, worst: int) -> Document:

@@ -28,9 +28,9 @@ left behind.
 | ok | howlate examined it, and it is in order |
 
 Findings are sorted by level and then by weight (roughly: how much lateness is at stake). A finding is a
-suspicion, not a measurement: change one thing, measure again, compare. Checks that depend on the measuring
-CPUs, policy and priority use those of the run (without `cpus` the highest CPU that the caller may use, which
-the probe chooses). `howlate doctor` without a run uses the isolated CPUs, or that same CPU if there are none.
+suspicion, not a measurement: [`howlate advise`](advise.md) measures what each knob buys. Checks that depend on
+the measuring CPUs, policy and priority use those of the run (without `cpus` the highest CPU that the caller may use,
+which the probe chooses). `howlate doctor` without a run uses the isolated CPUs, or that same CPU if there are none.
 
 This page is generated from the checks (`python -m howlate.doctor._page > docs/doctor.md`). N stands for a
 value that a finding fills in.

@@ -12,7 +12,7 @@ from howlate.plan.changes import (
 )
 from howlate.plan.machines import SEEDS, kernels_of, on_machines, seeded
 from howlate.plan.matrix import MOST_CELLS, Draft, Machines, Planned, draft_plan, make_plan
-from howlate.plan.resume import differences, same_plan, same_points, still_to_measure
+from howlate.plan.resume import differences, has_all_of, same_plan, same_points, still_to_measure
 
 __all__ = [
     "KERNEL",
@@ -24,6 +24,7 @@ __all__ = [
     "apply_changes",
     "differences",
     "draft_plan",
+    "has_all_of",
     "is_length_set",
     "kernels_of",
     "make_plan",

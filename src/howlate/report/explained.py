@@ -32,6 +32,7 @@ SHEETS = {
     "kernels": "lab/kernels.md",
     "differences": "lab/kernels.md",
     "proofs": _PROOF,
+    "advice": "advise.md#the-table",
     "why-parts": f"{_WHY}the-parts",
     "why-functions": f"{_WHY}functions-and-files-for-other-tools",
     "why-pair": f"{_WHY}two-kernels-side-by-side",
@@ -83,6 +84,7 @@ CHARTS = {
     "runtime": _REPEATED,
     "history": "history.md#where-the-level-changes",
     "landscape": _PROOF,
+    "advice": "advise.md#the-chart",
     "causes": f"{_LATE}the-causes",
 }
 """By a figure's name, where it is not CHART."""
@@ -99,6 +101,7 @@ STATEMENTS = {
     "deadline": _MISSES,
     "verdict": "verdict.md",
     "proof": "lab/prove.md",
+    "advice": "advise.md#when-a-difference-is-shown",
     "history": "history.md",
     "report.largest": _STATISTICS,
     "report.half": _STATISTICS,

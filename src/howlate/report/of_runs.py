@@ -21,7 +21,7 @@ from howlate.charts._scale import OWN_AXES, Axes
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import policy_without_right
 from howlate.model.summary import CellSummary
-from howlate.report import cautions, comparison, findings, machine, meaning, verdicts
+from howlate.report import advice, cautions, comparison, findings, machine, meaning, verdicts
 from howlate.report.document import Document, Drawn, Section, Texts, texts
 from howlate.report.late_cases import causes_section
 from howlate.report.results import EVERYTHING, Fit, StudyPart
@@ -163,7 +163,7 @@ def head(material: Material) -> Iterator[Section]:
     studies = ", ".join(dict.fromkeys(content.run.study.id for content in material.runs))
     where = "; ".join(machine.places(material.runs))
     answers: list[Texts] = []
-    for i, part in enumerate(material.parts):
+    for i, part in enumerate(material.parts if not advice.only(material.runs) else ()):
         first, *rest = part.answer
         title = (_("{sentence}.").format(sentence=part.title),) if part.part else ()
         answers += texts("more-answer" if i else "answer", [(*title, first)])
@@ -173,6 +173,7 @@ def head(material: Material) -> Iterator[Section]:
         Texts("eyebrow", (" · ".join(filter(None, ("howlate", studies, f"{started} UTC", where))),)),
         Texts("question", (_question(material), _policy(material))),
         *texts("verdict", verdicts.opening(judged)),
+        *advice.answers(material.runs),
         *answers,
         *texts("lead", least_late(material.summaries)),
         *texts("deadline", [tuple(each) for each in deadline_statements(material.summaries)]),
@@ -203,6 +204,12 @@ def more_warnings(material: Material) -> Iterator[Section]:
 def _warnings(material: Material, first: bool) -> list[Text]:
     every = dict.fromkeys(warning for content in material.runs for warning in content.run.warnings)
     return [warning for warning in every if bool(policy_without_right(warning)) is first]
+
+
+def advised(material: Material) -> Iterator[Section]:
+    """Of runs of `howlate advise`: what each knob buys."""
+    for content in material.runs:
+        yield from advice.sections(content, material.style)
 
 
 def causes(material: Material) -> Sequence[Section]:
@@ -335,6 +342,7 @@ PARTS: tuple[tuple[Part, tuple[Style, ...]], ...] = (
     (head, (PAGE,)),
     (verdict, (PAGE, TERMINAL)),
     (warnings, (TERMINAL,)),
+    (advised, (PAGE, TERMINAL)),
     (causes, (PAGE,)),
     (before_use, (PAGE,)),
     (explained, (PAGE,)),

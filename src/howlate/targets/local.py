@@ -85,8 +85,13 @@ def open_target(argument: str, _say: Callable[[str], None]) -> LocalTarget:
 class LocalTarget(OneMachine):
     """Runs the probe that was built for this machine."""
 
-    def __init__(self, probe: Path, silent_s: float = SILENT_S, stop_s: float = STOP_S) -> None:
+    def __init__(
+        self, probe: Path, silent_s: float = SILENT_S, stop_s: float = STOP_S, restores_first: bool = False
+    ) -> None:
+        """`restores_first`: before each cell, and before the machine is looked at, undo the knobs that a killed
+        probe left changed."""
         self._probe = probe
+        self._restores_first = restores_first
         self._silent_s = silent_s
         self._stop_s = stop_s
         self._stopped = threading.Event()
@@ -97,7 +102,12 @@ class LocalTarget(OneMachine):
     def name(self) -> str:
         return "local"
 
+    def _restore_first(self) -> None:
+        if self._restores_first:
+            restore_knobs(self._probe)
+
     def facts(self, machine: str = "") -> dict[str, Any]:
+        self._restore_first()
         return unpacked(self._ask("facts"))
 
     def capabilities(self, machine: str = "") -> Capabilities:
@@ -150,6 +160,7 @@ class LocalTarget(OneMachine):
     def run_cell(self, cell: Cell, stream: Path, on_progress: Callable[[Progress], None]) -> Outcome:
         if self._stopped.is_set():
             raise KeyboardInterrupt
+        self._restore_first()
         argv = [str(self._probe), *arguments(cell.test, cell.parameters), f"--stream={stream}"]
         argv += ["--progress", "--quiet", "--end-with-parent", f"--parent={os.getpid()}"]
         with tempfile.TemporaryFile() as errors:

@@ -1,0 +1,214 @@
+"""What `advise` and `why --try` share: their options, and how the result is told."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.cli._options import together
+from howlate.errors import ExitCode
+from howlate.words.language import as_called, called
+from howlate.words.statement import rule
+
+if TYPE_CHECKING:
+    from howlate.advise import AdviceAsked, Advised, FirstStage
+    from howlate.execute import Tally
+    from howlate.prepare import Prepared
+    from howlate.session import Session
+    from howlate.targets import Target
+
+PAGE_AND_JSON = rule("cli.advise-page-and-json", "-o is for a page", remedy="leave out -o or --json")
+
+SHORTEST_NS, LONGEST_NS = 10**8, 3600 * 10**9
+NOT_A_TIME = rule(
+    "cli.advise-not-a-time", '--seconds: "{seconds}" is not a time', remedy="write it like 3, 500ms or 1m"
+)
+SECONDS_RANGE = rule(
+    "cli.advise-seconds-range",
+    "--seconds must be between 100ms and 1h, not {seconds}",
+    remedy="write it like 3, 500ms or 1m",
+)
+
+
+@dataclass(frozen=True)
+class AdviseOptions:
+    """How knobs are tried and told."""
+
+    knobs: str = ""
+    pairs: int = 12
+    figures: tuple[str, ...] = ()
+    seed: int = 1
+    out: Path | None = None
+    page: Path | None = None
+    no_wait: bool = False
+    dry_run: bool = False
+    as_json: bool = False
+
+
+advise_options = together(
+    "options",
+    AdviseOptions,
+    [
+        click.option(
+            "--knobs",
+            default="",
+            metavar="A,B,...",
+            help="Only these knobs, each with the value to try if you choose it: thp,rt_throttling=off.",
+        ),
+        click.option(
+            "--pairs",
+            type=int,
+            default=12,
+            show_default=True,
+            metavar="N",
+            help="How often each side is measured.",
+        ),
+        click.option(
+            "--quantile",
+            "figures",
+            multiple=True,
+            metavar="Q",
+            help="What is compared: 0.5, 0.99, 0.999 or max; may be repeated (default: 0.99 and max).",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(0),
+            default=1,
+            show_default=True,
+            metavar="N",
+            help="Of the random order of the cells.",
+        ),
+        click.option(
+            "--out",
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="The run folder: a new one, or one to continue.",
+        ),
+        click.option(
+            "-o", "page", type=click.Path(path_type=Path), metavar="FILE", help="Write the page here as well."
+        ),
+        click.option("--no-wait", is_flag=True, help="Do not wait until this machine is quiet."),
+        click.option("--dry-run", is_flag=True, help="Show the plan and its time; measure nothing."),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/advise.md)."),
+    ],
+)
+
+
+def advise(asked: AdviceAsked, target: Target, options: AdviseOptions) -> int:
+    """Measure as asked, tell what each knob buys, and return an exit code."""
+    from howlate.advise import first_stage, measured
+    from howlate.cli._measure import show_plan
+    from howlate.errors import UsageError
+    from howlate.session import begin
+
+    if options.as_json and options.page is not None:
+        raise UsageError(PAGE_AND_JSON())
+    session = None
+    with contextlib.closing(target):
+        stage = first_stage(asked, target)
+        if options.dry_run:
+            show_plan(stage.prepared, options.as_json)
+            return ExitCode.DONE
+        session = begin(stage.prepared, options.out, more_points=True)
+        try:
+            session = _when_quiet(session, options, target)
+            advised = measured(stage, target, session, _execute)
+        except KeyboardInterrupt as interrupt:
+            return _interrupted(session, interrupt)
+    _tell(advised, stage, options)
+    return advised.exit_code
+
+
+def with_length(asked: AdviceAsked, seconds: str) -> AdviceAsked:
+    """The request with cells of this length; UsageError if it is no time for one."""
+    from howlate.errors import UsageError
+    from howlate.model.units import format_duration, parse_seconds_ns
+
+    try:
+        duration_ns = parse_seconds_ns(seconds)
+    except ValueError:
+        raise UsageError(NOT_A_TIME(seconds=seconds)) from None
+    if not SHORTEST_NS <= duration_ns <= LONGEST_NS:
+        raise UsageError(SECONDS_RANGE(seconds=seconds))
+    counts = ("duration", "activations", "points")
+    kept = {name: value for name, value in asked.measuring.settings.items() if name not in counts}
+    settings = {**kept, "duration": format_duration(duration_ns)}
+    return replace(asked, measuring=replace(asked.measuring, settings=settings))
+
+
+def _when_quiet(session: Session, options: AdviseOptions, target: Target) -> Session:
+    """Wait until this machine is quiet, if it is the one that measures."""
+    from howlate.cli._measure import when_quiet
+    from howlate.quiet import ThisMachine, limit_of
+
+    limit_s = limit_of(os.environ)
+    if options.no_wait or target.name != "local" or not session.cells or not limit_s:
+        return session
+    return when_quiet(session, ThisMachine().look(tasks=False), limit_s)
+
+
+def _execute(prepared: Prepared, session: Session) -> Tally:
+    from howlate.cli._execute import execute_cells
+
+    return execute_cells(prepared, session)
+
+
+def _interrupted(session: Session, interrupt: KeyboardInterrupt) -> int:
+    for note in getattr(interrupt, "__notes__", ()):
+        click.echo(f"howlate: {as_called(note)}", err=True)
+    whole = len(session.folder.whole_cells())
+    folder = shlex.quote(str(session.folder.path))
+    click.echo(
+        f"howlate: interrupted with {whole} cells complete, which are kept; every knob is as it was. To go on: the "
+        f"same command with --out {folder}, or `{called()} show {folder}` for what they say",
+        err=True,
+    )
+    click.echo(session.folder.path)
+    return ExitCode.INCONCLUSIVE
+
+
+def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:
+    """The table, what it says, and where the report is; the folder last."""
+    import json
+
+    from rich.console import Console
+
+    from howlate.cli._execute import axes_of
+    from howlate.cli._measure import failure_lines
+    from howlate.report.advice import remedies, sections
+    from howlate.report.document import Document
+    from howlate.report.document_terminal import print_document
+    from howlate.report.html import write_report
+    from howlate.report.sheet import TERMINAL
+    from howlate.words.say import say, to_json
+
+    path = advised.session.folder.path
+    report = write_report([advised.content], path / "report.html")
+    not_tried = [each.statement for each in stage.flips.not_tried]
+    if options.as_json:
+        value = {
+            "schema": 1,
+            "run": str(path),
+            "clock": advised.content.run.clock,
+            **advised.advice.to_json(),
+        }
+        value["not_tried"] = [{"knob": n.knob, **to_json(n.statement)} for n in stage.flips.not_tried]
+        value["for_good"] = list(remedies(advised.advice.helping, advised.content))
+        click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+        return
+    shown = Document(tuple(sections(advised.content, TERMINAL, advised.advice)))
+    print_document(Console(highlight=False, markup=False), shown)
+    click.echo()
+    broken = [failure for failure in advised.tally.failures if failure.exit_code != ExitCode.NOT_POSSIBLE]
+    for line in (*failure_lines(broken, axes_of(advised.content.run), path), *map(say, not_tried)):
+        click.echo(as_called(f"! {line.removeprefix('! ')}"))
+    if options.page is not None:
+        report = write_report([advised.content], options.page, "-o")
+    click.echo(f"report: {report}")
+    click.echo(path)

@@ -1,0 +1,47 @@
+"""A flip: a knob and the value that `howlate advise` tries, and the parts of the study that measures flips."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from howlate.model.study import Value
+
+ADVISE = "advise"
+"""The id of the study that measures flips."""
+START, AGAIN, TOGETHER = "start", "start-again", "together"
+"""Its parts beside those of the flips: the machine as it is; the same once more, beside the combination of what
+helps."""
+KNOB = "knob"
+"""The option of every test that sets a knob."""
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A knob and the value to try."""
+
+    knob: str
+    value: str
+
+    @property
+    def text(self) -> str:
+        """As the probe's option spells it."""
+        return f"{self.knob}={self.value}"
+
+    @property
+    def part(self) -> str:
+        """The id of its part."""
+        return re.sub(r"[^a-z0-9]+", "-", self.text.lower()).strip("-")[:40].rstrip("-")
+
+    @staticmethod
+    def of(text: str) -> Flip:
+        """The inverse of `text`."""
+        knob, _, value = text.partition("=")
+        return Flip(knob, value)
+
+
+def knobs_of(parameters: Mapping[str, Value]) -> tuple[str, ...]:
+    """The knobs of a cell or of settings, as the probe's option spells them."""
+    value = parameters.get(KNOB, ())
+    return value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()

@@ -1,0 +1,119 @@
+"""The measured remedies of `howlate why RUN --try`: which knobs the causes of a run's late samples lead to, the cell
+that is measured again with each, and the machine that measures it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from howlate.advise import AdviceAsked, measuring_of
+from howlate.analysis.cause import Cause
+from howlate.analysis.explained_cells import CauseSum, cause_sums
+from howlate.errors import NotPossibleError, UsageError
+from howlate.explain import ExplainedRun
+from howlate.model.facts import Facts
+from howlate.model.guest_cpus import GuestCpus
+from howlate.model.loaded import CellContent
+from howlate.model.plan import Cell
+from howlate.model.run import Run
+from howlate.places import probe_path
+from howlate.plan.flips import Measuring
+from howlate.prepare import settings_in_force
+from howlate.report.late_cases import WEIGHTY
+from howlate.report.remedies import REMEDIES
+from howlate.targets import LabOptions, Target, open_lab, open_target
+from howlate.targets.local import LocalTarget
+from howlate.words.statement import rule
+
+NO_CAUSE = rule(
+    "trial.no-cause",
+    "no cause of the late samples of this run is known, so no remedy follows from it",
+    remedy="measure it with --set explain=true, or try every knob with `howlate advise`",
+)
+NO_KNOB = rule(
+    "trial.no-knob",
+    "no knob changes what made this run late ({causes:all})",
+    remedy="see what to do above, or try every knob with `howlate advise`",
+)
+OTHER_MACHINE = rule(
+    "trial.other-machine",
+    "the run was measured on another machine or kernel than this one ({before}, here {now})",
+    remedy="try it there",
+)
+EXPLAINED = "explain"
+"""The beginning of the options that record causes, which a trial does not need."""
+
+
+@dataclass(frozen=True)
+class RemedyTrial:
+    """What is to be tried."""
+
+    asked: AdviceAsked
+    cell: Cell
+    causes: Mapping[Cause, tuple[str, ...]]
+    """The knobs that each cause leads to."""
+    run: Run
+
+
+def trial_of(found: ExplainedRun, pairs: int) -> RemedyTrial:
+    """The knobs of the weighty causes, beside the cell with the largest latency among the chosen ones."""
+    causes = _knobs(_weighty(cause_sums(found.cells)))
+    worst = max(found.content.cells, key=_largest_ns)
+    planned = {cell.id: cell for cell in found.content.run.plan.cells}
+    run, cell = found.content.run, planned[worst.summary.id]
+    measuring = measuring_of(cell, run.virtual)
+    without = {name: value for name, value in measuring.settings.items() if not name.startswith(EXPLAINED)}
+    knobs = dict.fromkeys(knob for each in causes.values() for knob in each)
+    asked = AdviceAsked(
+        Measuring(measuring.test, without, measuring.loads),
+        knobs=",".join(knobs),
+        pairs=pairs,
+        settings=settings_in_force(),
+    )
+    return RemedyTrial(asked, cell, causes, run)
+
+
+def _weighty(sums: Sequence[CauseSum]) -> list[Cause]:
+    """The causes that are the largest in some sample, or have a share of all the time; leaving an idle state is one,
+    though it is a part of every wake-up."""
+    whole_ns = sum(each.total_ns for each in sums)
+    weighty = (each for each in sums if each.largest_in or each.total_ns >= WEIGHTY * whole_ns)
+    return list(dict.fromkeys(each.cause for each in weighty))
+
+
+def _knobs(causes: Sequence[Cause]) -> dict[Cause, tuple[str, ...]]:
+    if not causes:
+        raise UsageError(NO_CAUSE())
+    knobs = {cause: REMEDIES[cause].knobs for cause in causes if cause in REMEDIES}
+    if not any(knobs.values()):
+        raise NotPossibleError(NO_KNOB(causes=tuple(map(str, causes))))
+    return {cause: names for cause, names in knobs.items() if names}
+
+
+def _largest_ns(cell: CellContent) -> int:
+    return (cell.column.max or 0) if cell.column is not None else 0
+
+
+def target_of(trial: RemedyTrial, say: Callable[[str], None]) -> Target:
+    """The machine that measured the run: the guest, this machine, or the one that its target names."""
+    run, kernel = trial.run, trial.cell.machine
+    if kernel:
+        guest = GuestCpus.of_facts(Facts.from_json(dict(run.machines.get(kernel, run.facts))).values)
+        options = LabOptions(cpus=guest.cpus, mips=guest.mips, turn_ns=guest.turn_ns, clock=run.clock)
+        return open_lab(kernel, options, say=say)
+    target = (
+        LocalTarget(probe_path(), restores_first=True)
+        if run.target == "local"
+        else open_target(run.target, say=say)
+    )
+    _same_machine(run, target)
+    return target
+
+
+def _same_machine(run: Run, target: Target) -> None:
+    """NotPossibleError if the run's figures are of another machine or kernel."""
+    before, now = Facts.from_json(dict(run.facts)), Facts.from_json(target.facts())
+    for key in ("kernel.release", "cpu.model"):
+        was, is_now = before.text(key), now.text(key)
+        if was is not None and is_now is not None and was != is_now:
+            raise NotPossibleError(OTHER_MACHINE(before=was, now=is_now))

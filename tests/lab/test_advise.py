@@ -1,0 +1,84 @@
+"""`howlate advise` in a guest of which it is known what matters: that is named, and nothing else; twice the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from howlate.places import ROOT
+from lab.guests import bench
+
+THROTTLED = "6.1[sysctl.kernel.sched_rt_runtime_us=3000]"
+"""Real-time tasks of this guest may run 3 ms of each second."""
+KNOBS = "rt_throttling,thp,timer_migration,cpu_dma_latency"
+OPTIONS = ("--load=none", "--quantile=max", f"--knobs={KNOBS}", "--pairs=8")
+
+
+def advised(cache: Path, folder: Path, kernel: str, length_ms: int) -> dict[str, Any]:
+    """What the command prints; its run is the folder's "r"."""
+    words = ["advise", f"--kernels={kernel}", f"--seconds={length_ms}ms", *OPTIONS, "--json", "--out=r"]
+    done = subprocess.run(
+        [sys.executable, "-m", "howlate", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(cache)},
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def standings(found: dict[str, Any]) -> dict[str, str]:
+    return {name: knob["standing"] for knob in found["knobs"] for name in knob["knobs"]}
+
+
+def new_cache(folder: Path, booted: Path) -> Path:
+    """A cache with the kernel and the booted guests, and no results."""
+    bench(folder, "6.1")
+    (folder / "snapshots").symlink_to(booted)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "length_ms",
+    [1500, *(pytest.param(1500 + 10 * number, marks=pytest.mark.sweep) for number in range(1, 20))],
+)
+def test_the_knob_that_was_worsened_is_named_and_no_other(
+    tmp_path: Path, booted: Path, length_ms: int
+) -> None:
+    found = advised(new_cache(tmp_path / "cache", booted), tmp_path, THROTTLED, length_ms)
+    words = standings(found)
+    assert words.pop("rt_throttling=off") == "helps"
+    assert set(words.values()) == {"nothing shown"} and len(words) == 3
+    assert found["clock"] == "virtual" and found["together"] is None
+    assert found["for_good"] == [
+        "rt_throttling=off: kernel.sched_rt_runtime_us = -1 in /etc/sysctl.d/90-howlate.conf."
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "length_ms",
+    [1100, *(pytest.param(1100 + 10 * number, marks=pytest.mark.sweep) for number in range(1, 20))],
+)
+def test_where_nothing_was_worsened_nothing_is_named_twice_the_same(
+    tmp_path: Path, booted: Path, length_ms: int
+) -> None:
+    """The second time with a cache of its own, so that every cell is measured again."""
+    found = []
+    for name in ("first", "second"):
+        folder = tmp_path / name
+        folder.mkdir()
+        found.append(advised(new_cache(folder / "cache", booted), folder, "6.1", length_ms))
+    assert set(standings(found[0]).values()) == {"nothing shown"}
+    assert found[0] == found[1]
