@@ -332,3 +332,19 @@ def test_why_asks_for_the_file_of_a_kernel_of_ones_own(
     opened["lab"] = FakeLab(("other",))
     done = howlate("lab", "why", "r", *named)
     assert done.code == 2 and "--kernel mine[preempt=none]=PATH" in done.err, done.err
+
+
+def test_prove_opens_the_lab_with_kernels_and_modules_of_ones_own(
+    howlate: Run, opened: dict[str, Any]
+) -> None:
+    opened["lab"] = FakeLab(
+        ("mine",), answers={"mine": TargetError(REMEDIED(problem="it does not boot", remedy=""))}
+    )
+    built = ("--kernel", "mine=bzImage", "--module", ".")
+    done = howlate("lab", "prove", *built, "--load", "none")
+    assert done.code == 4 and "it does not boot" in done.err
+    assert (opened["names"], opened["own"], opened["modules"]) == (
+        "",
+        (Path("mine=bzImage"),),
+        (Path(),),
+    )

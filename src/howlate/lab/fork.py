@@ -232,15 +232,21 @@ def _save(
         for piece in qcow2.saved_machine(source):
             file.write(piece)
     image.unlink()
-    shift = SHIFTS[saved.boot.machine.mips]
+    return (words, before) if _begins_exactly(path, saved.boot, looked_ns, instructions) else None
+
+
+def _begins_exactly(path: Path, boot: Boot, looked_ns: int, instructions: int) -> bool:
+    """Set a saved machine's clock to what it was at its stop, which follows from a look at it some instructions
+    before; False if QEMU had moved it: then the machine is removed."""
+    shift = SHIFTS[boot.machine.mips]
     with path.open("r+b") as whole, mmap.mmap(whole.fileno(), 0) as data:
         clock_ns = looked_ns + (saved_instructions(data) - instructions << shift)
         moved_ns = saved_clock_ns(data, shift) - clock_ns
         begin_anew(data, clock_ns)
-    if not (0 <= clock_ns - looked_ns <= STOPS_WITHIN_NS and 0 <= moved_ns <= STOPS_WITHIN_NS):
-        path.unlink()
-        return None
-    return words, before
+    if 0 <= clock_ns - looked_ns <= STOPS_WITHIN_NS and 0 <= moved_ns <= STOPS_WITHIN_NS:
+        return True
+    path.unlink()
+    return False
 
 
 def _wait_for_stop(guest: Guest) -> None:

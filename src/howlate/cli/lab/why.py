@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,35 +111,51 @@ def command(
     from rich.console import Console
 
     from howlate.errors import UsageError
-    from howlate.lab import debug_info
     from howlate.report.document_terminal import print_document
     from howlate.report.why import document, why_json
-    from howlate.store.run_folder import RunFolder
-    from howlate.why import choose, choose_against, explain_all
 
     if not 1 <= worst <= MOST_WORST:
         raise UsageError(TOO_FEW_WORST(worst=worst, most=MOST_WORST))
     if against and worst > 1:
         raise UsageError(WORST_AGAINST())
     files.check()
-    folder = RunFolder.at(run)
-    measured = folder.read_run()
-    chosen = choose(folder, measured, cell, worst, without=against)
-    if against:
-        chosen.append(choose_against(folder, measured, chosen[0].cell, against))
-
-    def opened(labels: Sequence[str], guest: GuestCpus) -> LabTarget:
-        return _opened(labels, guest, built, archive)
-
-    with debug_info.opened(debuginfo) as debug:
-        found = explain_all(folder, measured, chosen, opened, say, debug)
-    pair = _pair(found, chosen[0].cell.id) if against else None
+    samples = SamplesAsked(run, cell, worst, against, debuginfo)
+    found, pair = _explained(samples, lambda labels, guest: _opened(labels, guest, built, archive))
     _write(found, pair, files)
     if as_json:
         click.echo(json.dumps(why_json(found, pair), indent=1, ensure_ascii=False))
         return 0
     print_document(Console(highlight=False, markup=False), document(found, pair))
     return 0
+
+
+@dataclass(frozen=True)
+class SamplesAsked:
+    """Which samples are explained, and where lines of source are."""
+
+    run: Path
+    cell: str
+    worst: int
+    against: str
+    debuginfo: tuple[Path, ...]
+
+
+def _explained(
+    asked: SamplesAsked, opened: Callable[[Sequence[str], GuestCpus], LabTarget]
+) -> tuple[list[Explained], LatenessPair | None]:
+    """The samples; and two side by side where that is asked."""
+    from howlate.lab import debug_info
+    from howlate.store.run_folder import RunFolder
+    from howlate.why import choose, choose_against, explain_all
+
+    folder = RunFolder.at(asked.run)
+    measured = folder.read_run()
+    chosen = choose(folder, measured, asked.cell, asked.worst, without=asked.against)
+    if asked.against:
+        chosen.append(choose_against(folder, measured, chosen[0].cell, asked.against))
+    with debug_info.opened(asked.debuginfo) as debug:
+        found = explain_all(folder, measured, chosen, opened, say, debug)
+    return found, _pair(found, chosen[0].cell.id) if asked.against else None
 
 
 def _opened(
