@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from howlate.analysis.places import with_places
 from howlate.errors import NotPossibleError, UsageError
 from howlate.lab.debug_info import DebugInfo
 from howlate.model.activation import Activation, Activations
-from howlate.model.decode import suggestion
+from howlate.model.decode import NEAREST, nearest
 from howlate.model.facts import Facts
 from howlate.model.guest_cpus import GuestCpus
 from howlate.model.plan import Cell
@@ -21,7 +21,7 @@ from howlate.model.run import Run
 from howlate.store.activations import recorded_activations
 from howlate.store.run_folder import RunFolder
 from howlate.targets.lab import LabTarget
-from howlate.words.statement import rule
+from howlate.words.statement import Statement, rule
 
 NOT_IN_THE_LAB = rule(
     "why.not-in-the-lab",
@@ -30,18 +30,20 @@ NOT_IN_THE_LAB = rule(
 )
 NO_SUCH_CELL = rule(
     "why.no-such-cell",
-    "{run} has no whole cell {cell}{hint}",
-    remedy="`howlate show --cells {run}` lists them",
+    "{run} has no whole cell {cell}",
+    remedy="{hint}",
 )
 NOT_MEASURED_ON = rule(
     "why.not-measured-on",
-    "{run} has no whole cell on {kernel} that is otherwise as {cell}{hint}",
-    remedy="`howlate show --cells {run}` lists them",
+    "{run} has no whole cell on {kernel} that is otherwise as {cell}",
+    remedy="{hint}",
 )
+LISTS_CELLS = rule("why.lists-cells", "`howlate show --cells {run}` lists the cells")
 OTHER_GUEST = rule(
     "why.other-guest",
-    "{run} was measured in another guest of {kernel}: by another build of the probe, of QEMU or of the kernel",
-    remedy="measure it again, and ask again",
+    "{run} was measured in another guest of {kernel}: by another build of the probe, of QEMU or of the kernel, or "
+    "with other modules",
+    remedy="name the modules of your own that it was measured with (--module DIR), or measure it again",
 )
 
 
@@ -70,7 +72,9 @@ def choose(folder: RunFolder, run: Run, wanted: str, worst: int, without: str = 
     named = [cell for cell in cells if cell.id == wanted] or [cell for cell in cells if wanted in cell.id]
     if not named:
         raise UsageError(
-            NO_SUCH_CELL(run=folder.path, cell=wanted, hint=suggestion(wanted, {cell.id for cell in cells}))
+            NO_SUCH_CELL(
+                run=folder.path, cell=wanted, hint=_hint(folder, wanted, {cell.id for cell in cells})
+            )
         )
     return _worst_of(folder, named, worst)
 
@@ -80,9 +84,15 @@ def choose_against(folder: RunFolder, run: Run, one: Cell, kernel: str) -> Chose
     cells = _whole_cells(folder, run)
     alike = [cell for cell in cells if _kernel(cell) == kernel and _other_labels(cell) == _other_labels(one)]
     if not alike:
-        hint = suggestion(kernel, {_kernel(cell) for cell in cells} - {_kernel(one)})
+        hint = _hint(folder, kernel, {_kernel(cell) for cell in cells} - {_kernel(one)})
         raise UsageError(NOT_MEASURED_ON(run=folder.path, kernel=kernel, cell=one.id, hint=hint))
     return _worst_of(folder, alike, 1)[0]
+
+
+def _hint(folder: RunFolder, name: str, known: Iterable[str]) -> Statement:
+    """The nearest name, or where all names are listed."""
+    near = nearest(name, known)
+    return LISTS_CELLS(run=folder.path) if near is None else NEAREST(name=near)
 
 
 def _whole_cells(folder: RunFolder, run: Run) -> list[Cell]:

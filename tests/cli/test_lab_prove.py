@@ -22,7 +22,7 @@ def test_the_goal_is_a_share_or_a_deadline() -> None:
         ("0%", "", "--within"),
         ("101%", "", "--within"),
         ("x", "", "--within"),
-        ("5", "", "--within"),
+        ("5", "", "--within must be a share"),
         ("0us", "", "--within"),
         ("", "0", "--deadline must be above 0"),
         ("", "0us", "--deadline must be above 0"),
@@ -45,6 +45,8 @@ def test_loads_are_the_studys_or_those_that_are_named() -> None:
     )
     assert _landscapes(None, ("cpu:50", "cpu:50"), "6.1").loads == ("cpu:50",)
     assert _landscapes(None, (), "6.1").loads == ("none",)
+    assert _landscapes("preemption-models", (), "", has_own=True).kernels == ""
+    assert _landscapes(None, ("none",), "", has_own=True).kernels == ""
     for study, loads, kernels in (("preemption-models", ("none",), "6.1"), (None, (), "")):
         with pytest.raises(UsageError):
             _landscapes(study, loads, kernels)

@@ -320,3 +320,31 @@ def test_parts_of_a_lab_run_have_tables_of_their_own(howlate: Run, opened: dict[
     assert [group["labels"]["part"] for group in value["groups"]] == ["one"] * 4 + ["two"] * 2
     for form in ("csv", "parquet", "gnuplot", "text3"):
         assert howlate("export", "r", "--format", form, "-o", f"r.{form}").code == 0
+
+
+@pytest.mark.parametrize("named", [(), ("--kernel", "other=bzImage")])
+def test_why_asks_for_the_file_of_a_kernel_of_ones_own(
+    howlate: Run, opened: dict[str, Any], named: tuple[str, ...]
+) -> None:
+    opened["lab"] = FakeLab(("mine[preempt=none]",))
+    run = ("lab", "run", "mine.toml", "--kernel", "mine=bzImage[preempt=none]", "--seeds", "1")
+    assert howlate(*run, "--set", "load=none", "--out", "r").code == 0
+    opened["lab"] = FakeLab(("other",))
+    done = howlate("lab", "why", "r", *named)
+    assert done.code == 2 and "--kernel mine[preempt=none]=PATH" in done.err, done.err
+
+
+def test_prove_opens_the_lab_with_kernels_and_modules_of_ones_own(
+    howlate: Run, opened: dict[str, Any]
+) -> None:
+    opened["lab"] = FakeLab(
+        ("mine",), answers={"mine": TargetError(REMEDIED(problem="it does not boot", remedy=""))}
+    )
+    built = ("--kernel", "mine=bzImage", "--module", ".")
+    done = howlate("lab", "prove", *built, "--load", "none")
+    assert done.code == 4 and "it does not boot" in done.err
+    assert (opened["names"], opened["own"], opened["modules"]) == (
+        "",
+        (Path("mine=bzImage"),),
+        (Path(),),
+    )

@@ -15,3 +15,9 @@ def test_only_a_run_of_the_lab_can_be_played_again(howlate: Run) -> None:
     assert done.code == 2 and "was not measured in the lab's virtual time" in done.err
     assert howlate("lab", "why", "r", "--worst", "0").code == 2
     assert howlate("lab", "why", "nowhere").code == 2
+
+
+def test_a_place_where_no_file_can_be_is_refused_before_anything_is_played(howlate: Run) -> None:
+    for option in ("-o", "--stacks", "--speedscope"):
+        done = howlate("lab", "why", "nowhere", option, "absent/file")
+        assert done.code == 4 and "absent/file could not be written" in done.err and option in done.err

@@ -161,12 +161,13 @@ def question(name: str, load: str) -> tuple[Goal, int, int]:
 def test_no_release_at_a_random_instant_is_above_the_bound(
     tmp_path: Path, booted: Path, name: str, load: str, goal: Goal, checks: int, length_ns: int
 ) -> None:
-    """The sweep's are 10,080 instants."""
+    """The sweep's are 10,080 instants. What was found is found again in another copy of its fork."""
     on = bench(tmp_path / str(Label.parse(name)), name, snapshots=booted)
     first_ns = MANY_TASKS_NS if "hackbench" in load else FIRST_NS
     proof = proved(on, single(on, load, first_ns), goal, checks, ReleaseWindow(0, length_ns))
     print(english(proof.sentence()), proof.eps_parts)
     assert proof.above == ()
+    assert proof.why is not None and proof.why.latency_ns == proof.found.latency_ns
     assert [pair.unexplained for pair in proof.pairs] == [()]
 
 

@@ -27,9 +27,9 @@ EXPLORED = 64
 """The window is first divided into so many parts, because a larger value found early makes all later steps wider."""
 WHOLE_STEPS = 8
 """A stretch of so few steps is not divided early: part of a step is lost where two parts meet."""
-RESERVED = 2
-"""A step leaves this part of eps, or of itself if that is less, for an eps that grows: it would open again all
-stretches that were just closed."""
+RESERVED, RESERVED_STEP = 2, 32
+"""A step leaves a half of eps, or a 32nd of itself if that is more, for an eps that grows: it would open again all
+stretches that were just closed, and each would take another probe. It never leaves more than a half of itself."""
 FINEST_NS = 20
 """A stretch of fewer instants is not divided further, except where its ends are unlike."""
 
@@ -298,7 +298,7 @@ class Search:
             return middle_ns
         latency_ns = int(stretch.bound_ns) - self.eps_ns - stretch.length_ns  # of the probe at its end
         step_ns = self.aim_ns - self.eps_ns - latency_ns
-        step_ns -= min(self.eps_ns // RESERVED, step_ns // RESERVED)
+        step_ns -= min(max(self.eps_ns // RESERVED, step_ns // RESERVED_STEP), step_ns // RESERVED)
         climbs = not self.goal.deadline_ns and latency_ns > self.found_ns / 2
         explores = stretch.length_ns > max(self.window.length_ns // EXPLORED, WHOLE_STEPS * step_ns)
         if step_ns < 1 or ((explores or climbs) and stretch.length_ns > 2 * step_ns):

@@ -13,7 +13,7 @@ from howlate.analysis.call_stacks import Call
 from howlate.analysis.execution import INTERRUPT, Execution
 from howlate.analysis.lateness import SOFTIRQS, PartKind, Slice, slices
 
-PATH_FORMAT = 1
+PATH_FORMAT = 2
 """Counted up when a log is divided in another way: what was kept of a log before cannot be compared with it."""
 _TIMERS, _OWN = "__hrtimer_run_queues", "hrtimer_wakeup"
 _OF_TIMERS = (

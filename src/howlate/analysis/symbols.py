@@ -77,14 +77,15 @@ class Symbols:
 
 
 def _is_better(name: str, other: str) -> bool:
-    """Of two names of one address: one that says more than where a section begins or ends."""
+    """Of two names of one address: one that says more than where a section begins or ends, and that is not the other
+    one's alias for the code that starts a kernel (`__pi_`)."""
     return not other or (_is_dull(other) and not _is_dull(name))
 
 
 def _is_dull(name: str) -> bool:
-    return name.startswith(("$", ".L", "_stext", "_text", "__entry_text", "__pfx_")) or name.endswith(
-        ("_start", "_end", "_begin")
-    )
+    return name.startswith(
+        ("$", ".L", "_stext", "_text", "__entry_text", "__pfx_", "__pi_")
+    ) or name.endswith(("_start", "_end", "_begin"))
 
 
 def _functions(program: bytes) -> Iterator[tuple[int, int, str]]:

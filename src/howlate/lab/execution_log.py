@@ -35,8 +35,10 @@ class LogFiles:
     folder: Path
 
     def arguments(self, plan: LogPlan) -> list[str]:
-        """QEMU's arguments for a guest that is logged; the plan is written."""
+        """QEMU's arguments for a guest that is logged; the plan is written, and another guest's log removed."""
         with storing(self._plan):
+            for path in (self._addresses, self._code, self._marks):
+                path.unlink(missing_ok=True)
             self._plan.write_text(plan.text, encoding="ascii")
         library = escaped(str(emulator_trace_path()))
         return ["-plugin", f"file={library},plan={escaped(str(self._plan))},out={escaped(str(self._out))}"]
@@ -62,14 +64,22 @@ class LogFiles:
         return self.folder / "log"
 
     @property
+    def _addresses(self) -> Path:
+        return self.folder / "log.pc"
+
+    @property
+    def _code(self) -> Path:
+        return self.folder / "log.code"
+
+    @property
     def _marks(self) -> Path:
         return self.folder / "log.marks"
 
     def read(self) -> tuple[ExecutionLog, ...]:
         """The stretches that were logged to their ends."""
         with storing(self._out):
-            addresses = np.fromfile(f"{self._out}.pc", dtype=np.uint64)
-            code = Path(f"{self._out}.code").read_text(encoding="ascii")
+            addresses = np.fromfile(self._addresses, dtype=np.uint64)
+            code = self._code.read_text(encoding="ascii")
             marks = self._marks.read_text(encoding="ascii", errors="replace")
         try:
             return tuple(_stretches(addresses, _bytes_of(code), marks))

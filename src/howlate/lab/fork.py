@@ -13,8 +13,8 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from howlate.analysis.premises import GuestMoment, Witness
@@ -70,6 +70,10 @@ class Fork:
     otherwise: Path
     stop: threading.Event
     limits: Limits
+    held: ExitStack
+    """What is removed with the fork."""
+    spare: list[Path] = field(default_factory=list)
+    """Folders of copies that have ended."""
 
     def probe(self, instant_ns: int) -> SingleWords:
         """The release at `instant_ns` of the guest's CLOCK_MONOTONIC; ends with the guest stopped behind its
@@ -85,7 +89,7 @@ class Fork:
 
     def logged(self, instant_ns: int, plan: LogPlan) -> tuple[SingleWords, ExecutionLog]:
         """The same, and what the guest executed in the one stretch of a plan, to its end or to the guest's."""
-        with scratch(window.SIZE + LOG_BYTES, self.otherwise) as folder:
+        with self._place() as folder:
             files = LogFiles(folder)
             with self._released_in(folder, instant_ns, files.arguments(plan)) as (guest, words):
                 assert guest.monitor is not None
@@ -118,9 +122,20 @@ class Fork:
         return instant_ns - self.words.stopped_ns + self.words.clock_ns
 
     @contextmanager
+    def _place(self) -> Iterator[Path]:
+        """A folder for a copy. Those of others are used again: a window takes a seventh of a probe's CPU time to make
+        and to remove."""
+        try:
+            folder = self.spare.pop()
+        except IndexError:  # also where another thread has just taken the last one
+            folder = self.held.enter_context(scratch(window.SIZE + LOG_BYTES, self.otherwise))
+        yield folder
+        self.spare.append(folder)
+
+    @contextmanager
     def _released(self, instant_ns: int, witness: bool = False) -> Iterator[tuple[Guest, SingleWords]]:
         with (
-            scratch(window.SIZE, self.otherwise) as folder,
+            self._place() as folder,
             self._released_in(folder, instant_ns, witness=witness) as released,
         ):
             yield released
@@ -168,13 +183,13 @@ def forked(
     saved: Snapshot, stops_at: int, job: bytes, otherwise: Path, stop: threading.Event, limits: Limits
 ) -> Iterator[Fork]:
     """The guest of a job, at the stop before its release."""
-    with scratch(window.SIZE * 8, otherwise) as folder:
+    with scratch(window.SIZE * 8, otherwise) as folder, ExitStack() as held:
         for attempt in range(_TRIES):
             beside = folder / str(attempt)
             beside.mkdir()
             told = _save(saved, stops_at, job, beside, otherwise, stop, limits)
             if told is not None:
-                yield Fork(saved.boot, beside / _STATE, *told, otherwise, stop, limits)
+                yield Fork(saved.boot, beside / _STATE, *told, otherwise, stop, limits, held)
                 return
         raise TargetError(NO_FORK(tries=_TRIES))
 
@@ -217,15 +232,21 @@ def _save(
         for piece in qcow2.saved_machine(source):
             file.write(piece)
     image.unlink()
-    shift = SHIFTS[saved.boot.machine.mips]
+    return (words, before) if _begins_exactly(path, saved.boot, looked_ns, instructions) else None
+
+
+def _begins_exactly(path: Path, boot: Boot, looked_ns: int, instructions: int) -> bool:
+    """Set a saved machine's clock to what it was at its stop, which follows from a look at it some instructions
+    before; False if QEMU had moved it: then the machine is removed."""
+    shift = SHIFTS[boot.machine.mips]
     with path.open("r+b") as whole, mmap.mmap(whole.fileno(), 0) as data:
         clock_ns = looked_ns + (saved_instructions(data) - instructions << shift)
         moved_ns = saved_clock_ns(data, shift) - clock_ns
         begin_anew(data, clock_ns)
-    if not (0 <= clock_ns - looked_ns <= STOPS_WITHIN_NS and 0 <= moved_ns <= STOPS_WITHIN_NS):
-        path.unlink()
-        return None
-    return words, before
+    if 0 <= clock_ns - looked_ns <= STOPS_WITHIN_NS and 0 <= moved_ns <= STOPS_WITHIN_NS:
+        return True
+    path.unlink()
+    return False
 
 
 def _wait_for_stop(guest: Guest) -> None:

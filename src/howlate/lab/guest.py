@@ -96,7 +96,8 @@ class StuckError(TargetError):
 
 
 class Guest:
-    """One QEMU and its folder. `stop`, once set, ends it with KeyboardInterrupt."""
+    """One QEMU and its folder. The window may be there, of a guest that has ended: QEMU writes all of it when it
+    loads a machine. `stop`, once set, ends it with KeyboardInterrupt."""
 
     def __init__(self, boot: Boot, folder: Path, stop: threading.Event) -> None:
         self._boot = boot
@@ -113,7 +114,8 @@ class Guest:
         """When the guest continued, and how far the host's clock was ahead of its clock then."""
         self.monitor: Monitor | None = None
         with storing(self.window):
-            window.create(self.window)
+            if not self.window.exists():
+                window.create(self.window)
 
     def give(self, job: bytes) -> None:
         """Put its job into the window."""

@@ -102,7 +102,7 @@ class Label:
     @classmethod
     def of_file(cls, name: str, arch: str, parameters: tuple[str, ...] = ()) -> Label:
         """The label of a kernel of the user's own, from its file's name or the given name."""
-        if _OWN.fullmatch(name) is None or _LABEL.fullmatch(name):
+        if _OWN.fullmatch(name) is None or is_of_the_archive(name):
             raise UsageError(NO_NAME_FOR_KERNEL(name=name))
         return cls(name, arch=arch, parameters=parameters, own=True)
 
@@ -121,6 +121,11 @@ class Label:
         version = f"={self.version}" if self.version else ""
         parameters = f"[{' '.join(self.parameters)}]" if self.parameters else ""
         return f"{self.series}{'-rt' if self.rt else ''}{arch}{version}{parameters}"
+
+
+def is_of_the_archive(text: str) -> bool:
+    """Whether a label has the form of the archive's, which no kernel of the user's own may have."""
+    return _LABEL.fullmatch(text) is not None
 
 
 def parse_labels(text: str) -> tuple[Label, ...]:

@@ -50,6 +50,12 @@ STAMP_NOT_FOUND = rule(
     remedy="report it with the run: this is a defect of howlate",
 )
 
+NO_SYMBOLS = rule(
+    "lab.no-symbols",
+    "{kernel} does not tell where its functions are",
+    remedy="build it with CONFIG_KALLSYMS",
+)
+
 LEAD_NS, TAIL_NS = 200_000, 20_000
 """What is logged before a release, so that callers are known that called before it, and after a time stamp."""
 _NEAR_NS = TAIL_NS // 2
@@ -212,8 +218,12 @@ def stamps(execution: Execution) -> tuple[Integers, Integers]:
 
 
 def symbols_of(bench: Bench, before: Sequence[Sequence[str]]) -> Symbols:
+    """The functions of a guest's kernel, of the modules that these lines load, and of the probe."""
     text = bench.run([*before, ("copy", "/proc/kallsyms")], _LIMITS)[-1].stdout
-    return Symbols.of(text.decode("ascii", "replace"), bench.probe)
+    symbols = Symbols.of(text.decode("ascii", "replace"), bench.probe)
+    if not symbols.address("__switch_to"):
+        raise NotPossibleError(NO_SYMBOLS(kernel=bench.label))
+    return symbols
 
 
 def counts_of(symbols: Symbols) -> tuple[int, int]:

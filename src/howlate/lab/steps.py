@@ -33,6 +33,11 @@ NO_REVISIONS = rule(
     "{path} names {count:count} revisions",
     remedy="write at least two into it, one a line, the good one first and the bad one last",
 )
+REVISIONS_UNREADABLE = rule(
+    "bisect.revisions-unreadable",
+    "the revisions {path} cannot be read: {reason}",
+    remedy="name a text file",
+)
 BUILD_FAILED = rule(
     "bisect.build-failed",
     "the command that builds {revision} ended with exit code {code}",
@@ -115,8 +120,9 @@ def of_revisions(path: Path) -> list[Step]:
     """The lines of a file, the good revision first."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as problem:
-        raise UsageError(NO_REVISIONS(path=path, count=0)) from problem
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
+        raise UsageError(REVISIONS_UNREADABLE(path=path, reason=reason)) from None
     words = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     if len(words) < 2:
         raise UsageError(NO_REVISIONS(path=path, count=len(words)))

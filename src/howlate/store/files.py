@@ -88,6 +88,19 @@ def storage_error(path: Path, number: int | None, text: str, option: str = OUT) 
     return StorageError(NOT_WRITTEN(path=path, reason=text, way_out=way_out, option=option))
 
 
+def check_place(path: Path | None, option: str = OUT) -> None:
+    """Refuse a place where no file can be written, before what is to be written there is computed."""
+    if path is None:
+        return
+    number = errno.EISDIR if path.is_dir() else 0
+    if not path.parent.is_dir():
+        number = errno.ENOENT
+    elif not os.access(path.parent, os.W_OK | os.X_OK):
+        number = errno.EACCES
+    if number:
+        raise storage_error(path, number, os.strerror(number), option)
+
+
 def sync(path: Path) -> None:
     """fsync of a file or folder."""
     handle = os.open(path, os.O_RDONLY)

@@ -13,6 +13,7 @@ import click
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._options import together
 from howlate.cli.lab._archive import ArchiveOptions, archive_options, say
+from howlate.cli.lab._built import modules_option
 from howlate.words.language import as_called
 from howlate.words.statement import rule
 
@@ -53,6 +54,13 @@ class BisectOptions:
         given = [bool(word) for word in (self.good, self.bad, self.revisions, self.build)]
         return given in ([True, True, False, False], [False, False, True, True])
 
+    def check(self) -> None:
+        """Refuse a window that a proof would refuse, before anything is built."""
+        from howlate.cli.lab.prove import window_ns
+
+        if self.window:
+            window_ns(self.window)
+
 
 bisect_options = together(
     "options",
@@ -84,14 +92,7 @@ bisect_options = together(
         click.option(
             "--set", "changes", multiple=True, metavar="K=V[,V...]", help="Replace a setting of the study."
         ),
-        click.option(
-            "--module",
-            "modules",
-            multiple=True,
-            type=click.Path(path_type=Path, exists=True, file_okay=False),
-            metavar="DIR",
-            help="Modules of your own, built for each kernel and loaded before each cell; may be repeated.",
-        ),
+        modules_option,
     ],
 )
 
@@ -129,6 +130,7 @@ def command(
     limit_ns = limit_ns_of("--limit", limit)
     if not options.is_one_range:
         raise UsageError(ONE_RANGE())
+    options.check()
     if options.revisions is not None:
         steps = of_revisions(options.revisions)
     else:

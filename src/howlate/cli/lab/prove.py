@@ -13,6 +13,7 @@ import click
 
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli.lab._archive import ArchiveOptions, archive_options, say
+from howlate.cli.lab._built import BuiltOptions, built_options
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ _UNDECIDED = 5
     metavar="A,B,...",
     help="The kernels, as in `howlate lab run` (default: those of the study).",
 )
+@built_options
 @click.option("--window", default="200ms", show_default=True, metavar="TIME", help="How long the window is.")
 @click.option(
     "--from",
@@ -97,6 +99,7 @@ def command(
     study: str | None,
     loads: tuple[str, ...],
     kernels: str,
+    built: BuiltOptions,
     archive: ArchiveOptions,
     out: Path | None,
     as_json: bool,
@@ -106,14 +109,17 @@ def command(
     bound it: no release of the window is later. The loads are those of STUDY (its id or a TOML file) or of --load.
     Exit code 0: bounded as asked, 1: the deadline is missed, 5: neither could be shown."""
     from howlate.errors import UsageError
+    from howlate.store.files import check_place
     from howlate.targets import LabOptions
     from howlate.targets.lab import open_lab
 
     if as_json and out is not None:
         raise UsageError(JSON_AND_PAGE())
-    landscapes = _landscapes(study, loads, kernels)
+    check_place(out)
+    landscapes = _landscapes(study, loads, kernels, bool(built.own))
     asked = ProofAsked.of(**others)
-    target = open_lab(landscapes.kernels, LabOptions(jobs=asked.jobs), archive.opened(), say)
+    lab = LabOptions(own=built.own, modules=built.modules, jobs=asked.jobs)
+    target = open_lab(landscapes.kernels, lab, archive.opened(), say)
     proofs = [
         proof_of(target, machine, load, asked) for machine in target.machines for load in landscapes.loads
     ]
@@ -129,7 +135,10 @@ class LandscapesAsked:
     loads: tuple[str, ...]
 
 
-def _landscapes(study: str | None, loads: tuple[str, ...], kernels: str) -> LandscapesAsked:
+def _landscapes(
+    study: str | None, loads: tuple[str, ...], kernels: str, has_own: bool = False
+) -> LandscapesAsked:
+    """The kernels that are named, else the study's; none if the user gave kernels of their own."""
     from howlate.errors import UsageError
     from howlate.prepare import Asked, kernels_asked
     from howlate.prove import loads_of
@@ -140,8 +149,8 @@ def _landscapes(study: str | None, loads: tuple[str, ...], kernels: str) -> Land
             raise UsageError(LOADS_TWICE())
         asked = Asked(find_study(study))
         loads = loads_of(asked.study)
-        kernels = kernels or ",".join(kernels_asked(asked))
-    if not kernels:
+        kernels = kernels or ("" if has_own else ",".join(kernels_asked(asked)))
+    if not kernels and not has_own:
         raise UsageError(PROVE_NEEDS_KERNELS())
     return LandscapesAsked(kernels, tuple(dict.fromkeys(loads)) or ("none",))
 
@@ -166,12 +175,21 @@ class ProofAsked:
         from howlate.errors import UsageError
 
         goal = _goal(within, deadline)
-        first_ns, length_ns = duration_ns("--from", begin), duration_ns("--window", window)
+        first_ns = duration_ns("--from", begin)
         if first_ns <= LEAD_NS:
             raise UsageError(FROM_TOO_EARLY())
-        if not 0 < length_ns <= LONGEST_NS:
-            raise UsageError(NO_WINDOW(longest_ns=LONGEST_NS))
-        return cls(goal, first_ns, length_ns, checks, jobs, fresh)
+        return cls(goal, first_ns, window_ns(window), checks, jobs, fresh)
+
+
+def window_ns(text: str) -> int:
+    """The length of a window."""
+    from howlate.cli.verdict import duration_ns
+    from howlate.errors import UsageError
+
+    length_ns = duration_ns("--window", text)
+    if not 0 < length_ns <= LONGEST_NS:
+        raise UsageError(NO_WINDOW(longest_ns=LONGEST_NS))
+    return length_ns
 
 
 def _goal(within: str, deadline: str) -> Goal:
@@ -184,11 +202,16 @@ def _goal(within: str, deadline: str) -> Goal:
     if deadline:
         return Goal(deadline_ns=limit_ns_of("--deadline", deadline))
     share = _share(within or "5%")
-    if share is None and within[:1].isdigit() and (within_ns := duration_ns("--within", within)):
+    if share is None and _has_unit(within) and (within_ns := duration_ns("--within", within)):
         return Goal(within_ns=within_ns)
     if share is None or not 0 < share <= 1:
         raise UsageError(NO_SHARE(text=within))
     return Goal(within=share)
+
+
+def _has_unit(text: str) -> bool:
+    """Whether it begins as a time does, and does not end as a number does."""
+    return text[:1].isdigit() and not text[-1:].isdigit()
 
 
 def _share(text: str) -> float | None:

@@ -11,6 +11,7 @@ import click
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._options import RunOptions, run_options, together
 from howlate.cli.lab._archive import ArchiveOptions, archive_options, say
+from howlate.cli.lab._built import kernel_option, modules_option
 from howlate.model.guest_cpus import MOST_MIPS
 from howlate.model.units import format_duration
 from howlate.targets import LabOptions
@@ -44,23 +45,8 @@ lab_options = together(
     "lab",
     LabOptions,
     [
-        click.option(
-            "--kernel",
-            "own",
-            multiple=True,
-            type=click.Path(path_type=Path),
-            metavar="[NAME=]PATH",
-            help="A kernel of your own (bzImage or Image) beside the others, under its file's name or NAME; "
-            "may be repeated.",
-        ),
-        click.option(
-            "--module",
-            "modules",
-            multiple=True,
-            type=click.Path(path_type=Path, exists=True, file_okay=False),
-            metavar="DIR",
-            help="Modules of your own, built for each kernel and loaded before each cell; may be repeated.",
-        ),
+        kernel_option,
+        modules_option,
         click.option(
             "--no-cache",
             "cached",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import click
 
 from howlate.cli._options import together
 from howlate.cli.lab._archive import ArchiveOptions, archive_options, say
+from howlate.cli.lab._built import BuiltOptions, built_options
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -22,7 +23,15 @@ if TYPE_CHECKING:
 WORST_AGAINST = rule("cli.worst-against", "--against puts one sample beside one", remedy="leave out --worst")
 MOST_WORST = 1_000
 """Each has its stretch and that of a neighbour, and the plugin has room for 4,096 (probe/emulator/trace.cpp)."""
+OWN_NOT_NAMED = rule(
+    "cli.own-not-named",
+    "{kernel} is a kernel of your own, and its file is not named",
+    remedy="name it as when it was measured: --kernel {kernel}=PATH",
+)
 TOO_FEW_WORST = rule("cli.too-few-worst", "--worst must be from 1 to {most:count}, not {worst}")
+
+
+STACKS, SPEEDSCOPE = "--stacks", "--speedscope"
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,14 @@ class FileOptions:
     output: Path | None
     stacks: Path | None
     speedscope: Path | None
+
+    def check(self) -> None:
+        """Refuse places where nothing can be written."""
+        from howlate.store.files import OUTPUT, check_place
+
+        check_place(self.output, OUTPUT)
+        check_place(self.stacks, STACKS)
+        check_place(self.speedscope, SPEEDSCOPE)
 
 
 _FILE = click.Path(path_type=Path)
@@ -43,12 +60,12 @@ file_options = together(
             "-o", "--output", type=_FILE, metavar="FILE", help="Write a page with a flame graph too."
         ),
         click.option(
-            "--stacks",
+            STACKS,
             type=_FILE,
             metavar="FILE",
             help="Write collapsed stacks too (for flamegraph.pl, inferno).",
         ),
-        click.option("--speedscope", type=_FILE, metavar="FILE", help="Write a file for speedscope too."),
+        click.option(SPEEDSCOPE, type=_FILE, metavar="FILE", help="Write a file for speedscope too."),
     ],
 )
 """-o, --stacks, --speedscope, passed as `files`."""
@@ -64,6 +81,7 @@ file_options = together(
     metavar="KERNEL",
     help="Put the worst sample beside the worst one of this kernel, and say what is in one and not in the other.",
 )
+@built_options
 @file_options
 @click.option(
     "--debuginfo",
@@ -79,6 +97,7 @@ def command(
     cell: str,
     worst: int,
     against: str,
+    built: BuiltOptions,
     files: FileOptions,
     debuginfo: tuple[Path, ...],
     as_json: bool,
@@ -92,38 +111,78 @@ def command(
     from rich.console import Console
 
     from howlate.errors import UsageError
-    from howlate.lab import debug_info
     from howlate.report.document_terminal import print_document
     from howlate.report.why import document, why_json
-    from howlate.store.run_folder import RunFolder
-    from howlate.targets.lab import open_lab
-    from howlate.why import choose, choose_against, explain_all
 
     if not 1 <= worst <= MOST_WORST:
         raise UsageError(TOO_FEW_WORST(worst=worst, most=MOST_WORST))
     if against and worst > 1:
         raise UsageError(WORST_AGAINST())
-    folder = RunFolder.at(run)
-    measured = folder.read_run()
-    chosen = choose(folder, measured, cell, worst, without=against)
-    if against:
-        chosen.append(choose_against(folder, measured, chosen[0].cell, against))
-
-    def opened(labels: Sequence[str], guest: GuestCpus) -> LabTarget:
-        from howlate.targets import LabOptions
-
-        options = LabOptions(mips=guest.mips, cpus=guest.cpus, turn_ns=guest.turn_ns)
-        return open_lab(",".join(labels), options, archive.opened(), say)
-
-    with debug_info.opened(debuginfo) as debug:
-        found = explain_all(folder, measured, chosen, opened, say, debug)
-    pair = _pair(found, chosen[0].cell.id) if against else None
+    files.check()
+    samples = SamplesAsked(run, cell, worst, against, debuginfo)
+    found, pair = _explained(samples, lambda labels, guest: _opened(labels, guest, built, archive))
     _write(found, pair, files)
     if as_json:
         click.echo(json.dumps(why_json(found, pair), indent=1, ensure_ascii=False))
         return 0
     print_document(Console(highlight=False, markup=False), document(found, pair))
     return 0
+
+
+@dataclass(frozen=True)
+class SamplesAsked:
+    """Which samples are explained, and where lines of source are."""
+
+    run: Path
+    cell: str
+    worst: int
+    against: str
+    debuginfo: tuple[Path, ...]
+
+
+def _explained(
+    asked: SamplesAsked, opened: Callable[[Sequence[str], GuestCpus], LabTarget]
+) -> tuple[list[Explained], LatenessPair | None]:
+    """The samples; and two side by side where that is asked."""
+    from howlate.lab import debug_info
+    from howlate.store.run_folder import RunFolder
+    from howlate.why import choose, choose_against, explain_all
+
+    folder = RunFolder.at(asked.run)
+    measured = folder.read_run()
+    chosen = choose(folder, measured, asked.cell, asked.worst, without=asked.against)
+    if asked.against:
+        chosen.append(choose_against(folder, measured, chosen[0].cell, asked.against))
+    with debug_info.opened(asked.debuginfo) as debug:
+        found = explain_all(folder, measured, chosen, opened, say, debug)
+    return found, _pair(found, chosen[0].cell.id) if asked.against else None
+
+
+def _opened(
+    labels: Sequence[str], guest: GuestCpus, built: BuiltOptions, archive: ArchiveOptions
+) -> LabTarget:
+    """The lab with the kernels of a run, those that the user built among them."""
+    from howlate.errors import UsageError
+    from howlate.lab.label import is_of_the_archive
+    from howlate.targets import LabOptions
+    from howlate.targets.lab import open_lab
+
+    of_the_archive = [label for label in labels if is_of_the_archive(label)]
+    own = [label for label in labels if label not in of_the_archive]
+    if own and not built.own:
+        raise UsageError(OWN_NOT_NAMED(kernel=own[0]))
+    options = LabOptions(
+        own=built.own if own else (),
+        modules=built.modules,
+        mips=guest.mips,
+        cpus=guest.cpus,
+        turn_ns=guest.turn_ns,
+    )
+    target = open_lab(",".join(of_the_archive), options, archive.opened(), say)
+    for label in own:
+        if label not in target.machines:
+            raise UsageError(OWN_NOT_NAMED(kernel=label))
+    return target
 
 
 def _pair(found: Sequence[Explained], cell: str) -> LatenessPair:
@@ -139,14 +198,14 @@ def _write(found: Sequence[Explained], pair: LatenessPair | None, files: FileOpt
 
     from howlate.report.stacks import collapsed
     from howlate.report.stacks import speedscope as to_speedscope
-    from howlate.store.files import write_text
+    from howlate.store.files import OUTPUT, write_text
 
     if files.stacks is not None:
-        write_text(files.stacks, collapsed(found))
+        write_text(files.stacks, collapsed(found), STACKS)
     if files.speedscope is not None:
-        write_text(files.speedscope, json.dumps(to_speedscope(found)))
+        write_text(files.speedscope, json.dumps(to_speedscope(found)), SPEEDSCOPE)
     if files.output is not None:
         from howlate.report.explained import linked
         from howlate.report.why_page import page
 
-        write_text(files.output, linked(page(found, pair), files.output))
+        write_text(files.output, linked(page(found, pair), files.output), OUTPUT)
