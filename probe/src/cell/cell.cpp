@@ -85,6 +85,7 @@ class RingCell : public CellFrame {
 
   Status open_trace();
   Status start_recorder();
+  void warn_of_stages();
 
   CellPlan& plan_;
   std::optional<Trace> trace_;
@@ -192,11 +193,20 @@ void RingCell::account() {
                                               std::to_string(lane) +
                                               " were dropped: the result is incomplete");
   }
+  warn_of_stages();
   outcome_.reason = recorder_->failed() ? StopReason::failed : join_reasons(reasons);
   outcome_.balanced = mismatches_.empty();
   for (const std::string& mismatch : mismatches_)
     cell_.warn("probe.account-wrong", "the account does not agree: " + mismatch);
   statistics_ = join_tallies(*recorder_, plan_.lanes.size());
+}
+
+void RingCell::warn_of_stages() {
+  for (const LaneAccount& account : outcome_.accounts)
+    if (account.core.switches > 0)
+      cell_.warn("probe.stage-switches", "thread " + std::to_string(account.table) +
+                                             " left the stage of its real-time core " +
+                                             std::to_string(account.core.switches) + " times while it measured");
 }
 
 Status RingCell::right() const {
