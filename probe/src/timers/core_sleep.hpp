@@ -43,6 +43,7 @@ class CoreSleep : public InterruptibleSleep {
     Core::enter();
     before_ = Core::switches();
   }
+  [[nodiscard]] std::int64_t served_ns() const { return served_ns_; }
   // After one: 0, or an errno.
   void woken(int failed, std::int64_t release_ns) {
     woken_ = failed == 0;

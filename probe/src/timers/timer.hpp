@@ -105,9 +105,9 @@ struct Timer {
   // Of a real-time core beside Linux: its name ("cobalt", "evl"), and where the activations run.
   std::string_view core = {};
   bool in_kernel = false;
-  std::string_view module = {};  // of kmod/, where the activations run in the kernel
   // Called on each measuring thread before t0 is chosen: makes it one of the core's.
   Status (*attach)() = nullptr;
+  std::string_view module = {};  // of kmod/, where the activations run in the kernel
 };
 
 // The generated table of this folder, sorted by name, and a look-up whose error names the nearest.
