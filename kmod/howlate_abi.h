@@ -174,4 +174,50 @@ struct howlate_inject_record {
 #define HOWLATE_INJECT_START _IOW(0xB7, 0x06, __s64) /* the origin, on CLOCK_MONOTONIC */
 #define HOWLATE_INJECT_STOP _IO(0xB7, 0x07)
 
+/*
+ * howlate_cobalt, howlate_evl: activations in a kernel thread, or in a timer's handler, of a
+ * real-time core beside Linux. MAKE gives the open file memory for its releases, which is then
+ * mapped: a struct howlate_core_page, and from HOWLATE_CORE_AT on one struct howlate_activation for
+ * each. The user writes the releases in rising order; RUN begins, on the CPU of the caller. `done`
+ * counts the releases that are over, from the first on. A release that passed while an earlier one
+ * was served is served at once (backlog) or left out. STOP ends it; no activation comes after it.
+ * All times are of CLOCK_MONOTONIC.
+ */
+#define HOWLATE_COBALT_MODULE "howlate_cobalt"
+#define HOWLATE_COBALT_DEVICE "/dev/howlate_cobalt"
+#define HOWLATE_EVL_MODULE "howlate_evl"
+#define HOWLATE_EVL_DEVICE "/dev/howlate_evl"
+
+#define HOWLATE_CORE_RELEASES_MAX 1048576
+#define HOWLATE_CORE_AT 4096
+
+#define HOWLATE_CORE_THREAD 0
+#define HOWLATE_CORE_HANDLER 1
+
+struct howlate_core_page {
+	__u64 done; /* releases that are over */
+	__u64 ended; /* 1: nothing comes any more */
+};
+
+struct howlate_activation {
+	__s64 release_ns; /* given */
+	__s64 started_ns; /* first time stamp of the activation; 0: the release was left out */
+};
+
+struct howlate_core_make {
+	__u32 version; /* HOWLATE_ABI_VERSION */
+	__u32 releases; /* 1 to HOWLATE_CORE_RELEASES_MAX */
+};
+
+struct howlate_core_run {
+	__u32 context; /* HOWLATE_CORE_THREAD, HOWLATE_CORE_HANDLER */
+	__u32 priority; /* of the thread, 1 to 99 */
+	__u32 backlog; /* 1: serve passed releases */
+	__u32 reserved; /* 0 */
+};
+
+#define HOWLATE_CORE_MAKE _IOW(0xB7, 0x08, struct howlate_core_make)
+#define HOWLATE_CORE_RUN _IOW(0xB7, 0x09, struct howlate_core_run)
+#define HOWLATE_CORE_STOP _IO(0xB7, 0x0A)
+
 #endif

@@ -423,6 +423,49 @@ need_probe() {
   built=yes
 }
 
+# Xenomai's xeno-config: the one that is named, on the PATH, or where Xenomai installs itself.
+find_xeno_config() {
+  local name
+  for name in "${XENO_CONFIG:-xeno-config}" /usr/xenomai/bin/xeno-config; do
+    command -v "$name" && return
+  done
+  return 1
+}
+
+# libevl as pkg-config knows it, or the file that is named.
+find_evl() {
+  command -v pkg-config >/dev/null && pkg-config --exists "${EVL_PC:-evl}" && printf '%s\n' "${EVL_PC:-evl}"
+}
+
+# A probe with the timers of a real-time core beside Linux: build/probe-CORE.
+need_core_probe() { # core option value
+  say "building the probe with $1 (a minute or two)"
+  build_probe "$root/build/probe-$1" howlate-probe "-D$2=$3"
+  say "$root/build/probe-$1/howlate-probe"
+}
+
+# What is asked for of: the probe, and those of the cores whose libraries are here. Says in a line what it leaves out.
+need_core_probes() { # option ...
+  local found left_out=()
+  [ $# -gt 0 ] || need_probe
+  for option in "$@"; do
+    case $option in
+      --with-cobalt)
+        if found=$(find_xeno_config); then need_core_probe cobalt HOWLATE_COBALT "$found"; else
+          left_out+=("Cobalt (no xeno-config on the PATH or in /usr/xenomai/bin; XENO_CONFIG names another)")
+        fi
+        ;;
+      --with-evl)
+        if found=$(find_evl); then need_core_probe evl HOWLATE_EVL "$found"; else
+          left_out+=("EVL (pkg-config does not know evl; EVL_PC names its evl.pc)")
+        fi
+        ;;
+      *) die $EXIT_USAGE "there is no option '$option' of the probe. Give --with-cobalt or --with-evl" ;;
+    esac
+  done
+  [ ${#left_out[@]} -eq 0 ] || die $EXIT_NOT_POSSIBLE "left out: $(printf '%s\n' "${left_out[@]}" | paste -s -d ';' -)"
+}
+
 # The tests' SSH server: Debian's package unpacked into build/sshd and not installed, since its installation makes a user and host
 # keys, enables a service and starts it on port 22. One that is installed already is taken as it is.
 need_sshd() {

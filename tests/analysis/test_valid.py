@@ -43,6 +43,8 @@ def test_a_good_cell_has_nothing_to_be_said() -> None:
         ),
         (replace(with_thread(minor_faults=1), memory_lock=""), "1 minor and 0 major page faults while it"),
         (with_thread(minor_faults=1), "although its memory was locked"),
+        (with_thread(stage_switches=1), "left the stage of its real-time core 1 time"),
+        (with_thread(stage_switches=3), "left the stage of its real-time core 3 times"),
         (replace(GOOD, clocksource_after="hpet"), "from tsc to hpet"),
     ],
 )

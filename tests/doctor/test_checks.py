@@ -21,6 +21,16 @@ GONE = object()
 """This fact is null, because the machine does not have the thing."""
 
 
+COBALT = {
+    "cobalt.version": "3.3.1",
+    "cobalt.state": "enabled",
+    "cobalt.smi": "detect",
+    "cobalt.gravity": "0i 2000k 2000u",
+    "cobalt.clock": "timer=lapic, clock=<Linux clocksource>",
+}
+EVL = {"evl.abi": "32", "evl.state": "running", "evl.cpus": "0-1", "evl.gravity": "0i 2000k 2000u"}
+
+
 def facts(changes: dict[str, Any]) -> Facts:
     values, missing = dict(TUNED["values"]), dict(TUNED["missing"])
     for key, value in changes.items():
@@ -227,6 +237,19 @@ CASES: list[tuple[str, str, dict[str, Any], Aim]] = [
     ("limit_memlock", "ok", {}, ON_TWO),
     ("limit_memlock", "late", {"caller.cap_ipc_lock": False, "caller.limit_memlock": 65_536}, ON_TWO),
     ("limit_memlock", "ok", {"caller.cap_ipc_lock": False, "caller.limit_memlock": -1}, ON_TWO),
+    ("core", "ok", {}, ON_TWO),
+    ("core", "note", COBALT, ON_TWO),
+    ("core", "note", EVL, ON_TWO),
+    ("core", "late", {"cobalt.state": "disabled"}, ON_TWO),
+    ("core", "late", {"evl.state": "stopped"}, ON_TWO),
+    ("core_rights", "ok", {}, ON_TWO),
+    ("core_rights", "ok", COBALT, ON_TWO),
+    ("core_rights", "late", {**COBALT, "caller.cap_sys_nice": False}, ON_TWO),
+    ("core_rights", "ok", {**COBALT, "caller.cap_sys_nice": False, "cobalt.caller_in_group": True}, ON_TWO),
+    ("core_rights", "note", {**COBALT, "caller.named": False}, ON_TWO),
+    ("core_smi", "ok", {}, ON_TWO),
+    ("core_smi", "ok", {**COBALT, "cobalt.smi": "enabled"}, ON_TWO),
+    ("core_smi", "note", COBALT, ON_TWO),
     ("rt_group_sched", "ok", {}, ON_TWO),
     ("rt_group_sched", "late", {"cgroup.rt_runtime_us": 0, **config(RT_GROUP_SCHED="y")}, ON_TWO),
     ("rt_group_sched", "note", {"cgroup.rt_runtime_us": 950_000, **config(RT_GROUP_SCHED="y")}, ON_TWO),

@@ -110,13 +110,13 @@ def test_the_rows_of_a_published_table_stand_beside_a_table_of_ours() -> None:
         ("2.6.26lenny", ("none", "voluntary")),
         ("2.6.26preemptive", ("full",)),
         ("2.6.26.8RT", ("rt",)),
-        ("2.6.27Xenomai", ()),
+        ("2.6.27Xenomai", ("cobalt",)),
     ]
     assert {line.table for line in lines} == {"low-1000us"}
     assert lines[2].values == pytest.approx(
         {"mean": 6817.0, "maximum": 30381.0, "deviation": 313.0, "overruns": 0.0}
     )
-    assert lines[3].why and lines[3].figures["maximum"].text == "3.420"
+    assert not lines[3].why and lines[3].figures["maximum"].text == "3.420"
     assert lines[0].to_json()["marks"] == {
         "mean": "text",
         "maximum": "text",
@@ -195,3 +195,18 @@ def test_a_row_that_is_printed_again_stands_there_once() -> None:
         ("cpu-500us", "2.6.31.12 · 0%"),
         ("cpu-500us", "2.6.31.12-RT · 0%"),
     ]
+
+
+def test_the_row_of_a_kernel_task_is_of_cells_with_that_task_alone() -> None:
+    """The document's settings name the timer of its other rows; the row's own match comes before them."""
+    table = find_reference("toshiba-2010").table("high-1000us")
+    assert table is not None
+    labels = {"load": "cpu:100+disk:max", "period": "1ms", "late-policy": "skip"}
+    of_task = {"labels": {**labels, "timer": "cobalt-kernel-task"}}
+    of_user = {"labels": {**labels, "timer": "cobalt"}}
+    of_linux = {"labels": {**labels, "timer": "setitimer"}}
+    assert [row.label for row in table.rows_for(of_task, "cobalt")] == ["2.6.27Xenomai"]
+    assert table.rows_for(of_user, "cobalt") == ()
+    assert table.rows_for(of_linux, "cobalt") == ()
+    assert table.rows_for(of_task, "rt") == ()
+    assert [row.label for row in table.rows_for(of_linux, "rt")] == ["2.6.26.8RT"]

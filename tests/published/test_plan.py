@@ -30,12 +30,13 @@ def cells_of(reference: Reference, can: Capabilities) -> list[dict[str, Any]]:
 
 
 def unmet(table: PublishedTable, cells: list[dict[str, Any]]) -> list[str]:
-    """Of a table that says nothing of why not: values of its `where`, and rows, that no cell has."""
+    """Of a table that says nothing of why not: values of its `where`, and rows, that no cell has. A row may ask for a
+    timer that only the probe of a real-time core has."""
     if table.why:
         return []
     models = ("", *PREEMPTIONS)
     covered = [(cell, model) for cell in cells for model in models if table.covers(cell, model)]
-    rows = {row.label for cell, model in covered for row in table.rows_for(cell, model)}
+    rows = {row.label for cell, model in covered for row in table.rows_for(cell, model, any_way=True)}
     missing = [row.label for row in table.rows if row.measurable and row.label not in rows]
     return [*([] if covered else ["where"]), *missing]
 

@@ -24,6 +24,7 @@ LaneAccount make_account(int table, const Lane& lane, const ThreadCounters& coun
   if (lane.cpu >= 0 && account.counters.migrations < 0) account.counters.migrations = 0;  // it is pinned
   account.phase_before_ns = loop.phase_before_ns;
   account.phase_after_ns = loop.phase_after_ns;
+  account.core = loop.core;
   return account;
 }
 

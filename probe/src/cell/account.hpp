@@ -34,6 +34,7 @@ struct LaneAccount {
   ThreadCounters counters;
   std::int64_t phase_before_ns = 0;
   std::int64_t phase_after_ns = 0;
+  CoreAccount core;  // of a real-time core beside Linux, where the timer is one of its
 };
 
 // What the recorder counted for a lane beside its tally.
@@ -83,7 +84,12 @@ struct CellOutcome {
   bool balanced = true;         // the accounts agree
 
   [[nodiscard]] bool valid() const {
-    return balanced && clock_source_before == clock_source_after && loaded();
+    return balanced && clock_source_before == clock_source_after && loaded() && stayed_on_stage();
+  }
+  // Whether no measuring thread left the stage of its real-time core while it measured.
+  [[nodiscard]] bool stayed_on_stage() const {
+    return std::all_of(accounts.begin(), accounts.end(),
+                       [](const LaneAccount& account) { return account.core.switches <= 0; });
   }
   // Whether each load reached its goal (loads/base/goal.hpp).
   [[nodiscard]] bool loaded() const {

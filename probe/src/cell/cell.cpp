@@ -96,6 +96,7 @@ class RingCell : public CellFrame {
   Status open_trace();
   Status start_explain();
   Status start_recorder();
+  void warn_of_stages();
 
   CellPlan& plan_;
   std::optional<Trace> trace_;
@@ -236,6 +237,7 @@ void RingCell::account() {
                                               std::to_string(lane) +
                                               " were dropped: the result is incomplete");
   }
+  warn_of_stages();
   outcome_.reason = recorder_->failed() ? StopReason::failed : join_reasons(reasons);
   outcome_.balanced = mismatches_.empty();
   for (const std::string& mismatch : mismatches_)
@@ -247,6 +249,14 @@ void RingCell::account() {
     if (const auto why = explain_->incomplete()) cell_.warn("probe.cases-incomplete", *why);
   }
   if (injected_) injected_->write_rows(sink_, injections_at(more_tables_at()), t0_ns());
+}
+
+void RingCell::warn_of_stages() {
+  for (const LaneAccount& account : outcome_.accounts)
+    if (account.core.switches > 0)
+      cell_.warn("probe.stage-switches", "thread " + std::to_string(account.table) +
+                                             " left the stage of its real-time core " +
+                                             std::to_string(account.core.switches) + " times while it measured");
 }
 
 Status RingCell::right() const {

@@ -32,6 +32,7 @@ struct Lane {
   std::int64_t work_ns = 0;         // of each activation, calibrated on the thread itself; 0 = none
   LoopContext loop;                 // late policy, activations wanted, work, warm-up
   Status (*run)(LoopContext& loop) = nullptr;
+  Status (*attach)() = nullptr;  // of a timer that has one: called on the thread before t0 is chosen
 };
 
 using Labels = std::vector<std::pair<std::string, std::string>>;

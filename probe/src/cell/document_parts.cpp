@@ -15,6 +15,14 @@ std::string boot_id(const Root& root) {
   return root.read_text("/proc/sys/kernel/random/boot_id").value_or("");
 }
 
+// Nothing for a timer of Linux's own.
+void write_core(JsonWriter& json, const CoreAccount& core) {
+  if (core.switches < 0) return;
+  json.member("stage_switches", core.switches);
+  if (core.overruns >= 0) json.member("core_overruns", core.overruns);
+  if (core.gravity_ns >= 0) json.member("gravity_ns", core.gravity_ns);
+}
+
 void write_account(JsonWriter& json, const LaneAccount& account) {
   json.begin_object().member("table", account.table).member("cpu", account.cpu);
   json.member("releases", account.releases).member("recorded", account.recorded);
@@ -25,9 +33,9 @@ void write_account(JsonWriter& json, const LaneAccount& account) {
   json.member("latency_ns_max", account.latency_ns_max).member("release_at_max", account.release_at_max);
   json.member("deadline_misses", account.deadline_misses);
   write_counters(json, account.counters);
-  json.member("phase_before_ns", account.phase_before_ns)
-      .member("phase_after_ns", account.phase_after_ns)
-      .end_object();
+  json.member("phase_before_ns", account.phase_before_ns).member("phase_after_ns", account.phase_after_ns);
+  write_core(json, account.core);
+  json.end_object();
 }
 
 void write_clock_source(JsonWriter& json, const CellOutcome& outcome) {

@@ -31,10 +31,11 @@ Status Lanes::start(const std::vector<int>& allowed, const std::function<Status(
 void Lanes::body(LaneRun& run) {
   LoopContext& loop = run.lane.loop;
   if (run.lane.work_ns != 0) loop.work_iterations = work_iterations(run.lane.work_ns, measure_work_speed());
+  if (run.lane.attach != nullptr) run.status = run.lane.attach();
   loop.before = read_thread_counters(root_);
   if (!crew_.pass()) return;
   touch_from_here(std::as_writable_bytes(std::span(&run, 1)));
-  run.status = run.lane.run(loop);
+  if (run.status) run.status = run.lane.run(loop);
   run.counters = read_thread_counters(root_) - loop.before;
   if (!run.status) loop.stop_reason = StopReason::failed;
   if (measuring_.fetch_sub(1, std::memory_order_acq_rel) == 1 && over_) over_();

@@ -56,6 +56,7 @@ void write_timer(JsonWriter& json, const Timer& timer) {
   json.member("dither", timer.armed_each_activation).key("late_policies").begin_array();
   for (const std::string_view policy : late_policies(timer)) json.value(policy);
   json.end_array().member("windows", timer.windows);
+  if (!timer.core.empty()) json.member("core", timer.core).member("in_kernel", timer.in_kernel);
   write_available(json, timer.available());
   write_needs(json, "config", timer.config);
   json.end_object();

@@ -29,6 +29,19 @@ std::string summary_head(const Cell& cell, const Labels& labels, const CellOutco
   return out;
 }
 
+namespace {
+
+// Nothing for a timer of Linux's own.
+void write_core_text(std::string& out, const CoreAccount& core) {
+  if (core.switches < 0) return;
+  print(out, "           switches to Linux's stage %lld; gravity %s", static_cast<long long>(core.switches),
+        core.gravity_ns < 0 ? "unknown" : duration(core.gravity_ns).c_str());
+  if (core.overruns >= 0) print(out, "; overruns by the core's count %lld", static_cast<long long>(core.overruns));
+  print(out, "\n");
+}
+
+}  // namespace
+
 void write_account_text(std::string& out, const LaneAccount& account) {
   const auto number = [](std::int64_t value) { return static_cast<long long>(value); };
   print(out,
@@ -42,6 +55,7 @@ void write_account_text(std::string& out, const LaneAccount& account) {
         number(account.counters.minor_faults), number(account.counters.major_faults),
         number(account.counters.involuntary_switches),
         account.counters.migrations < 0 ? "unknown" : std::to_string(account.counters.migrations).c_str());
+  write_core_text(out, account.core);
 }
 
 void write_load_text(std::string& out, const LoadOutcome& load) {

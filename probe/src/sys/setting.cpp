@@ -7,12 +7,13 @@
 
 #include "core/params.hpp"
 #include "core/text.hpp"
+#include "sys/gravity.hpp"
 #include "sys/sched.hpp"
 
 namespace howlate {
 namespace {
 
-constexpr std::array<std::string_view, 5> form_names = {"exact", "bracketed", "cpus", "mask", "controller"};
+constexpr std::array<std::string_view, 6> form_names = {"exact", "bracketed", "cpus", "mask", "controller", "gravity"};
 
 std::string in_brackets(std::string_view value) {
   const auto open = value.find('[');
@@ -50,6 +51,10 @@ std::string normalised(Form form, std::string_view value, std::string_view wante
       return plain_mask(value);
     case Form::controller:
       return controller_word(value, wanted);
+    case Form::gravity: {
+      const auto gravity = parse_gravity(value);
+      return gravity ? gravity_text(*gravity) : trimmed(value);
+    }
     case Form::cpus: {
       const auto cpus = parse_cpu_list(trimmed(value));
       return cpus ? cpu_list_text(*cpus) : trimmed(value);
@@ -67,7 +72,8 @@ Result<std::string> read_setting(const Root& tree, Form form, const std::string&
   const auto text = tree.read_text(path);
   if (!text) return text.error();
   // Masks and lists are kept as the kernel spells them: they are written back.
-  return form == Form::bracketed || form == Form::controller ? normalised(form, *text, wanted) : *text;
+  const bool spelt_otherwise = form == Form::bracketed || form == Form::controller || form == Form::gravity;
+  return spelt_otherwise ? normalised(form, *text, wanted) : *text;
 }
 
 std::string_view form_name(Form form) {

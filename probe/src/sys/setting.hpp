@@ -17,6 +17,7 @@ enum class Form {
   cpus,        // "0-1,3" and "0,1,3" are equal
   mask,        // "00000003" and "3" are equal
   controller,  // a list of words: "+cpuset" if it is among them, else "-cpuset"
+  gravity,     // of a real-time core's clock (sys/gravity.hpp)
 };
 
 enum class SettingKind {

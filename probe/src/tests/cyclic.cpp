@@ -97,6 +97,15 @@ constexpr ColumnSpec columns[] = {
     {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: switched out before this time stamp (spinning)"},
 };
 
+// Of the timers whose activations run in the kernel.
+std::vector<Need> needed_modules() {
+  std::vector<Need> needed;
+  for (const Timer* const timer : timers())
+    if (!timer->module.empty()) needed.push_back({timer->module, "timer", timer->name});
+  return needed;
+}
+const std::vector<Need> modules = needed_modules();
+
 // The properties of each thread, from which the lanes are made.
 struct Threads {
   std::vector<int> cpus;  // {-1}: one thread, not pinned
@@ -235,9 +244,12 @@ Result<Threads> choose_threads(Cell& cell) {
 }
 
 Result<const Timer*> choose_timer(const Params& in, const Threads& threads, LatePolicy late_policy) {
-  const auto timer = find_timer(in.text("timer"));
+  const auto timer = find_built_timer(in.text("timer"));
   if (!timer) return timer.error();
   const Timer& chosen = **timer;
+  if (chosen.in_kernel && in.integer("work") != 0)
+    return usage_error(in_quotes(chosen.name) + " is activated in the kernel and does no work",
+                       "Leave --work out, or choose a timer of user space");
   const TimerUse use{late_policy, in.flag("dither"), static_cast<int>(threads.cpus.size()),
                      in.integer("period")};
   if (const Status fits = check_timer_use(chosen, use); !fits) return fits.error();
@@ -302,6 +314,7 @@ std::unique_ptr<Lane> make_lane(const Params& in, const Timer& timer, LatePolicy
   lane->timer_slack_ns = or_zero(in, "timer-slack");
   lane->work_ns = in.integer("work");
   lane->run = in.flag("single") ? run_single : timer.run;
+  lane->attach = timer.attach;
   lane->loop.late_policy = late_policy;
   lane->loop.warm_up = in.integer("warm-up");
   if (in.is_set("activations")) lane->loop.activations_wanted = in.integer("activations");

@@ -6,7 +6,7 @@
 //   time stamp
 //                                   after it (CLOCK_MONOTONIC); may come back early
 //   bool early(release_ns, now_ns)  whether that wake-up was not the one waited for
-//   std::int64_t now(); void work(iterations); std::uint32_t flags(); int error;
+//   std::int64_t now(); void work(iterations); std::uint32_t flags(); int error; std::int64_t end_of_loop();
 #pragma once
 
 #include <cstdint>
@@ -126,7 +126,7 @@ template <LatePolicy policy, class Sleep>
   if (reason == StopReason::threshold) schedule.advance();  // its release was served
   loop.activations = activations;
   loop.overruns = overruns;
-  close_account(loop, schedule, sleep.now(), sleep.error != 0 ? StopReason::failed : reason);
+  close_account(loop, schedule, sleep.end_of_loop(), sleep.error != 0 ? StopReason::failed : reason);
 }
 
 // Sleeps without a schedule: plan, wait, clock, subtract.

@@ -25,6 +25,8 @@ struct SleepBase {
   int error = 0;  // errno of a call that failed otherwise than by a signal; ends the run
 
   static std::int64_t now() { return monotonic_now_ns(); }
+  // The instant at which the loop ends. It is not before the release that was served last.
+  static std::int64_t end_of_loop() { return monotonic_now_ns(); }
   // Was the wake-up not the one that was waited for?
   static bool early(std::int64_t release_ns, std::int64_t now_ns) { return now_ns < release_ns; }
   static constexpr std::uint32_t flags() { return 0; }

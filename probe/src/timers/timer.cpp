@@ -23,6 +23,15 @@ std::string names_of(Wanted wanted) {
   return join(names, ", ");
 }
 
+// The timers of the cores that a probe can be built with, by how their names begin.
+struct CoreTimers {
+  std::string_view prefix;
+  std::string_view core;
+  std::string_view option;
+};
+constexpr CoreTimers core_timers[] = {
+    {"cobalt", "Cobalt", "--with-cobalt"}, {"alchemy", "Cobalt", "--with-cobalt"}, {"evl", "EVL", "--with-evl"}};
+
 Status check_period(const Timer& timer, std::int64_t period_ns) {
   const std::string period = "a period of " + spell_duration_ns(period_ns);
   if (period_ns % timer.period_step_ns != 0) {
@@ -39,6 +48,17 @@ Status check_period(const Timer& timer, std::int64_t period_ns) {
 }
 
 }  // namespace
+
+Result<const Timer*> find_built_timer(std::string_view name) {
+  auto found = find_timer(name);
+  if (found) return found;
+  for (const CoreTimers& core : core_timers)
+    if (name == core.prefix || name.starts_with(std::string(core.prefix) + "-"))
+      return not_possible(
+          "the timer " + in_quotes(name) + " is " + std::string(core.core) + "'s, and this probe was built without it",
+          "`./dev probe " + std::string(core.option) + "` builds one with it (docs/cores.md)");
+  return found;
+}
 
 std::span<const std::string_view> late_policies(const Timer& timer) {
   return std::span(policy_names).first(timer.as_published ? 3 : 2);

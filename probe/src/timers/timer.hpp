@@ -43,6 +43,13 @@ struct DelayRun {
   void* context = nullptr;
 };
 
+// What a real-time core beside Linux (Cobalt, EVL) says of a loop that slept by the core's calls.
+struct CoreAccount {
+  std::int64_t switches = -1;  // to Linux's stage while it was measured, by the core's own count; -1: no core
+  std::int64_t overruns = -1;  // as the core counts them; -1: it does not
+  std::int64_t gravity_ns = -1;  // by how much it programs this timer ahead (sys/gravity.hpp); -1: not known
+};
+
 // Everything that the measuring loop reads and writes. Owned by one measuring thread; the counters are read
 // by others only through the published atomics or after the thread has ended.
 struct LoopContext {
@@ -80,6 +87,7 @@ struct LoopContext {
   std::int64_t phase_before_ns = 0;
   std::int64_t phase_after_ns = 0;
   std::int64_t ended_ns = 0;  // the instant up to which releases were due, as an offset from t0
+  CoreAccount core;
   StopReason stop_reason = StopReason::activations;
 
   // published while running, for the live line (relaxed; written by the loop once an activation)
@@ -99,11 +107,19 @@ struct Timer {
   Status (*run)(
       LoopContext& loop);  // sets up, runs the loop to its end, takes down; called on the measuring thread
   std::span<const Need> config = {};  // options of the kernel that it needs, without CONFIG_
+  // Of a real-time core beside Linux: its name ("cobalt", "evl"), and where the activations run.
+  std::string_view core = {};
+  bool in_kernel = false;
+  // Called on each measuring thread before t0 is chosen: makes it one of the core's.
+  Status (*attach)() = nullptr;
+  std::string_view module = {};  // of kmod/, where the activations run in the kernel
 };
 
 // The generated table of this folder, sorted by name, and a look-up whose error names the nearest.
 std::span<const Timer* const> timers();
 Result<const Timer*> find_timer(std::string_view name);
+// The same; a timer of a core that this probe was built without is not possible here, and no misspelt name.
+Result<const Timer*> find_built_timer(std::string_view name);
 
 // A spinning task works for this long in each second (ScheduleSpec::window_on_ns; the rest is window_off_ns).
 inline constexpr std::int64_t spin_window_ns = 500'000'000;

@@ -53,6 +53,7 @@ struct FakeSleepBase {
     clock.run_for(reading_ns);
     return clock.now_ns();
   }
+  std::int64_t end_of_loop() { return now(); }
   static bool early(std::int64_t release_ns, std::int64_t now_ns) { return now_ns < release_ns; }
   static std::uint32_t flags() { return 0; }
   void work(std::int64_t iterations) { clock.run_for(iterations); }

@@ -78,6 +78,26 @@ MIGRATED = rule(
     "{thread} migrated {count:count} times although it was pinned.",
     by="count",
 )
+STAGE_SWITCHES = rule(
+    "cell.stage-switches",
+    "{thread} left the stage of its real-time core {count:count} time while it measured: its latencies are partly "
+    "Linux's.",
+    "{thread} left the stage of its real-time core {count:count} times while it measured: its latencies are partly "
+    "Linux's.",
+    by="count",
+)
+GRAVITY = rule(
+    "cell.gravity",
+    "the real-time core programs its timers {gravity_ns:time} ahead of the release (its gravity): a latency here is by "
+    "about as much smaller than that of a kernel without it, and may be negative. Measure with --set "
+    "knob=core_gravity=0 before you compare.",
+)
+CORE_OVERRUNS = rule(
+    "cell.core-overruns",
+    "{thread} has {count:count} overrun by the real-time core's own count.",
+    "{thread} has {count:count} overruns by the real-time core's own count.",
+    by="count",
+)
 AS_PUBLISHED = rule(
     "cell.as-published",
     "the loop that the studies print never finds back after a stall: latencies after one are too large by the time "
@@ -148,6 +168,12 @@ class ThreadAccount:
     major_faults: int = 0
     involuntary_switches: int = 0
     migrations: int = 0
+    stage_switches: int = 0
+    """From the stage of a real-time core to Linux's."""
+    gravity_ns: int = 0
+    """By how much the core programs its timers ahead."""
+    core_overruns: int = 0
+    """By the core's own count."""
 
     @property
     def name(self) -> Statement:
@@ -256,6 +282,11 @@ def failures(cell: CellRecord) -> list[Statement]:
         for thread in cell.threads
         if (thread.minor_faults or thread.major_faults) and not cell.faults_by_design
     ]
+    failed += [
+        STAGE_SWITCHES(thread=thread.name, count=thread.stage_switches)
+        for thread in cell.threads
+        if thread.stage_switches
+    ]
     if cell.clocksource_before != cell.clocksource_after:
         before, after = cell.clocksource_before or "unknown", cell.clocksource_after or "unknown"
         failed.append(CLOCK_SOURCE(before=before, after=after))
@@ -270,11 +301,15 @@ def warnings(cell: CellRecord) -> list[Statement]:
         told.append(STEAL(steal_ns=cell.steal_ns, share=cell.steal_ns / measured_ns if measured_ns else 0.0))
     if cell.smi_count:
         told.append(SMI(count=cell.smi_count))
+    if gravity_ns := max((thread.gravity_ns for thread in cell.threads), default=0):
+        told.append(GRAVITY(gravity_ns=gravity_ns))
     for thread in cell.threads:
         if cell.realtime and thread.involuntary_switches and not cell.switched_by_design:
             told.append(SWITCHED_OUT(thread=thread.name, count=thread.involuntary_switches))
         if cell.pinned and thread.migrations:
             told.append(MIGRATED(thread=thread.name, count=thread.migrations))
+        if thread.core_overruns:
+            told.append(CORE_OVERRUNS(thread=thread.name, count=thread.core_overruns))
     if cell.as_published:
         told.append(AS_PUBLISHED())
     told += [_alone(cell, name, column) for name, column in cell.alone.items()]
@@ -283,8 +318,10 @@ def warnings(cell: CellRecord) -> list[Statement]:
     for load in cell.loads:
         told += _of_load(load)
     told += _limits(cell.known)
-    # Which loads were not there is decided here, from the numbers; the probe tells it to those who run it by hand.
-    return told + [warning for warning in cell.probe_warnings if warning.rule != NOT_LOADED.id]
+    # Which loads were not there, and who left a stage, is decided here, from the numbers; the probe tells it to those
+    # who run it by hand.
+    own = (NOT_LOADED.id, "probe.stage-switches")
+    return told + [warning for warning in cell.probe_warnings if warning.rule not in own]
 
 
 def _limits(known: Knowledge) -> list[Statement]:

@@ -63,6 +63,8 @@ class _Way:
     """None: directly on this machine."""
     build: str
     """The headers' folder, as the build sees it."""
+    sources: str
+    """The folder whose name the modules shall not contain, likewise."""
     name: str
     """Part of the key of the result."""
 
@@ -81,7 +83,7 @@ def build_module(
     sources = {
         path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if _is_source(path)
     }
-    parts = [str(kernel.pinned), way.name, *(p.sha256 for p in tree.packages)]
+    parts = [str(kernel.pinned), way.name, *tree.parts]
     parts += [f"{name} {hashlib.sha256(data).hexdigest()}" for name, data in sources.items()]
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -120,8 +122,8 @@ def _way(kernel: Kernel, tree: Headers, archive: Archive, cache: Path, say: Say)
         version = subprocess.run(
             [compiler, "-dumpfullversion"], capture_output=True, text=True, check=False
         ).stdout
-        return _Way(compiler, None, str(tree.build), f"{compiler} {version.strip()}")
-    no_root = why_no_root()
+        return _Way(compiler, None, str(tree.build), str(tree.sources), f"{compiler} {version.strip()}")
+    no_root = "its build tree is yours alone" if tree.tree is not None else why_no_root()
     if no_root and problem:
         raise NotPossibleError(NO_BUILD(kernel=kernel.pinned, reason=problem, no_root=no_root))
     if no_root:
@@ -134,7 +136,11 @@ def _way(kernel: Kernel, tree: Headers, archive: Archive, cache: Path, say: Say)
     made(root / place.lstrip("/"), lambda beside: _copy_headers(tree, beside, Path(place)))
     prefix = _PREFIX[kernel.arch]
     return _Way(
-        f"{prefix}gcc-{tree.gcc}", root, f"{place}/{tree.build.relative_to(tree.root)}", root.parent.name
+        f"{prefix}gcc-{tree.gcc}",
+        root,
+        f"{place}/{tree.build.relative_to(tree.root)}",
+        f"{place}/usr/src",
+        root.parent.name,
     )
 
 
@@ -190,11 +196,10 @@ def _compiler_here(gcc: int, arch: str) -> str | None:
 def _make(way: _Way, kernel: Kernel, work: Path, name: str) -> None:
     module = str(work) if way.root is None else f"/{work.relative_to(way.root)}"
     prefix = "" if way.root is None and kernel.arch == host_architecture() else _PREFIX[kernel.arch]
-    source = way.build.rpartition("/usr/src/")[0] + "/usr/src"
     argv = [
         "make", "-C", way.build, f"M={module}", f"ARCH={_ARCH[kernel.arch]}", f"CROSS_COMPILE={prefix}",
         f"CC={way.compiler}", "KBUILD_BUILD_TIMESTAMP=2026-01-01", "KBUILD_BUILD_USER=howlate",
-        "KBUILD_BUILD_HOST=howlate", f"KCFLAGS=-ffile-prefix-map={module}=. -ffile-prefix-map={source}=/usr/src -g0",
+        "KBUILD_BUILD_HOST=howlate", f"KCFLAGS=-ffile-prefix-map={module}=. -ffile-prefix-map={way.sources}=/usr/src -g0",
         f"KAFLAGS=-ffile-prefix-map={module}=. -g0", "CONFIG_DEBUG_INFO_BTF_MODULES=", "W=1",
         "cmd_checkdoc=",  # W=1 looks at kernel-doc too, with interpreters that a minimal root does not have
         "modules",

@@ -14,6 +14,7 @@ from howlate.lab.cache import cache_folder, locked, made, remove, storing
 from howlate.lab.deb import unpack
 from howlate.lab.kernel import Kernel
 from howlate.places import MACHINES
+from howlate.store.files import file_hash
 from howlate.words.statement import rule
 
 NO_MODULES_HERE = rule(
@@ -33,8 +34,8 @@ PATH_WITH_SPACE = rule(
 )
 OWN_KERNEL = rule(
     "lab.own-kernel",
-    "no module can be built for {kernel}: it is a file of your own",
-    remedy="build it by hand",
+    "no module can be built for {kernel}: {tree} is not its build tree, with the results of `make bzImage modules`",
+    remedy="name the bzImage or Image in its build tree (arch/x86/boot/bzImage), or build the module by hand",
 )
 NO_HEADERS = rule(
     "lab.no-headers",
@@ -43,6 +44,8 @@ NO_HEADERS = rule(
 )
 
 _WHERE = "where.txt"
+BUILT = (".config", "Module.symvers", "include/generated/autoconf.h", "include/generated/utsrelease.h")
+"""Files of a build tree for which modules can be built."""
 
 TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
 """The compilers' names of the architectures."""
@@ -55,11 +58,25 @@ class Headers:
     root: Path
     release: str
     packages: tuple[Package, ...]
+    tree: Path | None = None
+    """The build tree of a kernel of the user's own, in place of the packages."""
 
     @property
     def build(self) -> Path:
         """The argument of `make -C`."""
-        return self.root / "usr/src" / f"linux-headers-{self.release}"
+        return self.tree or self.root / "usr/src" / f"linux-headers-{self.release}"
+
+    @property
+    def sources(self) -> Path:
+        """The folder whose name stands in the names of source files."""
+        return self.tree or self.root / "usr/src"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What a module that is built with them depends on."""
+        if self.tree is None:
+            return tuple(package.sha256 for package in self.packages)
+        return tuple(file_hash(self.tree / name) for name in BUILT)
 
     @property
     def gcc(self) -> int:
@@ -83,9 +100,7 @@ def header_packages(kernel: Kernel, archive: Archive) -> tuple[Package, ...]:
     packages = archive.packages()
     name = f"linux-headers-{kernel.release}"
     own = [p for p in packages if (p.name, p.version, p.architecture) == (name, kernel.version, kernel.arch)]
-    if kernel.label.own or not own:
-        if kernel.label.own:
-            raise NotPossibleError(OWN_KERNEL(kernel=kernel.name))
+    if not own:
         raise NotPossibleError(NO_HEADERS(kernel=kernel.name, package=name, version=kernel.version))
     found = [own[0]]
     for needed in re.findall(r"linux-headers-\S+-common\S*|linux-kbuild-\S+", own[0].depends):
@@ -103,7 +118,9 @@ def header_packages(kernel: Kernel, archive: Archive) -> tuple[Package, ...]:
 
 
 def headers(kernel: Kernel, archive: Archive, cache: Path | None = None, say: Say = silent) -> Headers:
-    """The kernel's headers in the cache."""
+    """The kernel's headers in the cache; those of a kernel of the user's own in its build tree."""
+    if kernel.label.own:
+        return _own_tree(kernel)
     packages = header_packages(kernel, archive)
     folder = (
         (cache or cache_folder())
@@ -117,6 +134,18 @@ def headers(kernel: Kernel, archive: Archive, cache: Path | None = None, say: Sa
             remove(folder)
     made(folder, lambda beside: _unpack(packages, beside, folder, archive, say))
     return Headers(folder, kernel.release, packages)
+
+
+def _own_tree(kernel: Kernel) -> Headers:
+    tree = kernel.tree
+    if tree is None or not all((tree / name).is_file() for name in BUILT):
+        raise NotPossibleError(OWN_KERNEL(kernel=kernel.name, tree=tree or "its folder"))
+    if re.search(r"[\s:]", str(tree)):
+        raise NotPossibleError(PATH_WITH_SPACE(folder=tree))
+    release = (tree / BUILT[-1]).read_text(encoding="utf-8", errors="replace")
+    if kernel.release and f'"{kernel.release}"' not in release:
+        raise NotPossibleError(OWN_KERNEL(kernel=kernel.name, tree=tree))
+    return Headers(tree, kernel.release, (), tree)
 
 
 def unpack_into(

@@ -49,6 +49,8 @@ class Kernel:
     suite: str = ""
     packages: tuple[dict[str, str], ...] = field(default=(), repr=False)
     """Name, version, architecture, sha256 and address of all packages from which it was unpacked."""
+    tree: Path | None = None
+    """Of a kernel of the user's own: the build tree in which its file stands."""
 
     @property
     def name(self) -> str:

@@ -55,7 +55,7 @@ def own_kernel(text: str, cache: Path | None = None) -> tuple[Label, Kernel]:
                 file.write(config.encode())
             Path(file.name).chmod(0o644)
             Path(file.name).rename(config_path)
-    kernel = Kernel(label.base, image.release, folder / VMLINUZ, digest, config_path)
+    kernel = Kernel(label.base, image.release, folder / VMLINUZ, digest, config_path, tree=_tree_of(path))
     kernel.check(label)
     return label, kernel
 
@@ -65,11 +65,18 @@ def _config_beside(path: Path) -> str | None:
     places = [path.with_name(f"{path.name}.config"), path.with_name("config"), path.with_name(".config")]
     if name.startswith("config"):
         places.insert(0, path.with_name(name))
-    if path.resolve().parent.name == "boot":  # arch/*/boot of a build tree
-        places.append(path.resolve().parent.parent.parent.parent / ".config")
+    tree = _tree_of(path)
+    if tree is not None:
+        places.append(tree / ".config")
     for place in places:
         if place.is_file():
             text = place.read_text(encoding="utf-8", errors="replace")
             if "CONFIG_" in text:
                 return text
     return None
+
+
+def _tree_of(path: Path) -> Path | None:
+    """The build tree of a file in its arch/*/boot; None of another file."""
+    folder = path.resolve().parent
+    return folder.parent.parent.parent if folder.name == "boot" else None

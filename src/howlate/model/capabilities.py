@@ -72,6 +72,15 @@ class TimerKind:
     summary: str
     available: bool
     reason: str
+    core: str = ""
+    """The real-time core beside Linux whose calls it makes; "" for Linux itself."""
+    in_kernel: bool = False
+    """The activations run in the kernel."""
+
+    @property
+    def mode(self) -> str:
+        """Where the activations of a core's timer run, which every table of them shows; "" for Linux itself."""
+        return "" if not self.core else "kernel" if self.in_kernel else "user"
 
 
 @dataclass(frozen=True)
@@ -203,6 +212,8 @@ def _timer(table: Table) -> TimerKind:
         table.text("summary", ""),
         table.boolean("available", True),
         table.text("reason", ""),
+        table.text("core", ""),
+        table.boolean("in_kernel", False),
     )
 
 

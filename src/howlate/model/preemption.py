@@ -1,5 +1,5 @@
 """The preemption model of a kernel, determined by its properties and not by its name: none, voluntary, full,
-lazy or rt."""
+lazy, rt, or the real-time core beside Linux: cobalt, evl."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from typing import Any
 
 from howlate.model.facts import Facts
 
-MODELS = ("none", "voluntary", "full", "lazy", "rt")
+CORES = {"cobalt": "cobalt.version", "evl": "evl.abi"}
+"""Real-time cores beside Linux, and the fact that only a kernel with a running one has."""
+NAMED = ("rt", *CORES)
+"""Models that no `preempt=` selects."""
+MODELS = ("none", "voluntary", "full", "lazy", *NAMED)
 
 
 def preemption_of(captured: Mapping[str, Any], config: Mapping[str, str] | None = None) -> str:
@@ -20,6 +24,9 @@ def preemption_of(captured: Mapping[str, Any], config: Mapping[str, str] | None 
     facts = Facts.from_json(dict(captured))
     if config and facts.mapping("kernel.config") is None:
         facts = replace(facts, values={**facts.values, "kernel.config": dict(config)})
+    core = core_of(facts)
+    if core:
+        return core
     if is_rt_kernel(facts):
         return "rt"
     mode = preempt_mode(facts)
@@ -27,8 +34,14 @@ def preemption_of(captured: Mapping[str, Any], config: Mapping[str, str] | None 
 
 
 def spelt(model: str) -> str:
-    """The spelling of the kernel's command line, so that "none" is not taken for a load; "rt" is unchanged."""
-    return model if model == "rt" else f"preempt={model}"
+    """The spelling of the kernel's command line, so that "none" is not taken for a load; a model that no
+    parameter selects is unchanged."""
+    return model if model in NAMED else f"preempt={model}"
+
+
+def core_of(facts: Facts) -> str:
+    """The real-time core beside this Linux, which runs; "" without one. The config only says that it could."""
+    return next((core for core, fact in CORES.items() if facts.text(fact) is not None), "")
 
 
 def is_rt_kernel(facts: Facts) -> bool | None:

@@ -54,6 +54,8 @@ OVERHEAD_S = 1.0
 RESTART_S = 0.25
 """Ending the loads that ran alone and starting them again (a rough estimate)."""
 LABELLED = ("load", "period", "policy", "timer", "cpu")
+MODE = "mode"
+"""The label of a real-time core's timer: activated in user space, or in the kernel."""
 
 
 @dataclass(frozen=True)
@@ -339,7 +341,8 @@ def _labels(
         shown[name] = spell(
             value if name == KERNEL else parameters.get(name, () if name == "load" else False)
         )
-    return shown
+    mode = next((timer.mode for timer in capabilities.timers if timer.name == shown.get("timer")), "")
+    return {**shown, **({MODE: mode} if mode else {})}
 
 
 def cell_id(

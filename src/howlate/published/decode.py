@@ -128,7 +128,9 @@ def decode_reference(read: Table) -> Reference:
     sets = read.table("columns")
     shared = {name: _named_once(sets.tables(name), sets) for name in sets.values}
     settings = _labels(read.table("settings"))
-    tables = tuple(replace(_table(t, shared), settings=settings) for t in read.tables("table", required=True))
+    tables = tuple(
+        replace(_table(t, shared, settings), settings=settings) for t in read.tables("table", required=True)
+    )
     found = Reference(
         study=_slug(read, "study"),
         title=read.text("title"),
@@ -164,12 +166,14 @@ _OF_A_TABLE = (
 )
 
 
-def _table(read: Table, shared: Mapping[str, tuple[PublishedColumn, ...]]) -> PublishedTable:
+def _table(
+    read: Table, shared: Mapping[str, tuple[PublishedColumn, ...]], settings: Mapping[str, tuple[str, ...]]
+) -> PublishedTable:
     read.only(*_OF_A_TABLE)
     columns = _columns(read, shared)
     rows_by = read.text("rows", "")
     places = read.tables("row")
-    rows = tuple(_row(r, columns, rows_by, read.text("why", "")) for r in places)
+    rows = tuple(_row(r, columns, rows_by, read.text("why", ""), tuple(settings)) for r in places)
     _once(read, "row", [r.label for r in rows])
     samples = read.integer("samples", 0)
     if samples < 0:
@@ -227,14 +231,17 @@ def _column(read: Table) -> PublishedColumn:
     )
 
 
-def _row(read: Table, columns: tuple[PublishedColumn, ...], rows_by: str, table_why: str) -> PublishedRow:
+def _row(
+    read: Table, columns: tuple[PublishedColumn, ...], rows_by: str, table_why: str, settings: Sequence[str]
+) -> PublishedRow:
+    """`settings`: names of the document's, which a row may have measured otherwise."""
     read.only("label", "match", "values", "column", "why", "same_as", "note")
     match, why = _labels(read.table("match")), read.text("why", "")
     if why and match:
         raise read.fail(MATCH_AND_WHY())
     if rows_by and not match and not why and not table_why:
         raise read.fail(NO_MATCH(names=rows_by))
-    wanted = rows_by.split("+") if rows_by else []
+    wanted = [*(rows_by.split("+") if rows_by else []), *settings]
     for name in match:
         _known(read, name, wanted, "what the rows differ in")
     values = read.table("values")

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from howlate.model.preemption import MODELS as PREEMPTIONS
 from howlate.model.units import parse_duration_ns
 
 KINDS = ("table", "figure", "text", "listing")
 MARKS = ("text", "arithmetic", "ambiguous")
 UNITS: Mapping[str, float] = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 """Units of time, in nanoseconds. A column's unit may be any other word; then it is shown and not converted."""
-PREEMPTIONS = ("none", "voluntary", "full", "lazy", "rt")
 PREEMPTION = "preemption"
 """A row can match the machine of a cell by this, besides a label of that name."""
 STATISTICS = ("count", "min", "mean", "max", "stddev", "overruns", "period_exceeded", "passes", "failures")
@@ -178,26 +178,35 @@ class PublishedTable:
     def row(self, label: str) -> PublishedRow | None:
         return next((r for r in self.rows if r.label == label), None)
 
-    def covers(self, cell: Mapping[str, Any], preemption: str = "") -> bool:
-        """Whether a cell (an entry of `show --json`, or a plan's cell as JSON) belongs to this table."""
+    def covers(self, cell: Mapping[str, Any], preemption: str = "", row: PublishedRow | None = None) -> bool:
+        """Whether a cell (an entry of `show --json`, or a plan's cell as JSON) belongs to this table: to a row of it,
+        which may have been measured otherwise than the document's settings say."""
         labels = _labels_of(cell, preemption)
         if self.why or (self.part and labels.get("part", "") != self.part):
             return False
         asked = {**_parameters_of(cell), **labels}
+        own = row.match if row is not None else {}
         return all(_agrees(name, labels.get(name), values) for name, values in self.where.items()) and all(
-            name not in asked or _agrees(name, asked[name], values) for name, values in self.settings.items()
+            name not in asked or name in own or _agrees(name, asked[name], values)
+            for name, values in self.settings.items()
         )
 
-    def rows_for(self, cell: Mapping[str, Any], preemption: str = "") -> tuple[PublishedRow, ...]:
+    def rows_for(
+        self, cell: Mapping[str, Any], preemption: str = "", any_way: bool = False
+    ) -> tuple[PublishedRow, ...]:
         """The rows that correspond to a cell. `preemption` is the model of the cell's machine; without it a
-        label of that name decides, and without both, rows that require one match nothing."""
-        if not self.covers(cell, preemption):
-            return ()
+        label of that name decides, and without both, rows that require one match nothing. `any_way`: rows that were
+        measured otherwise than the document's settings say, too, whichever way the cell was."""
         labels = _labels_of(cell, preemption)
         return tuple(
             row
             for row in self.rows
-            if row.measurable and all(_agrees(n, labels.get(n), values) for n, values in row.match.items())
+            if row.measurable
+            and self.covers(cell, preemption, row)
+            and all(
+                (any_way and name in self.settings) or _agrees(name, labels.get(name), values)
+                for name, values in row.match.items()
+            )
         )
 
     def published_for(self, cell: Mapping[str, Any], preemption: str = "") -> PublishedRow | None:

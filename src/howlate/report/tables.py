@@ -21,7 +21,7 @@ from howlate.words.quantities import seconds_text
 from howlate.words.say import Text, say
 from howlate.words.statement import Statement, rule
 
-OF_EVERY_ROW = ("kernel", "guest", "timer", "period", "policy", "cpu", "load")
+OF_EVERY_ROW = ("kernel", "guest", "timer", "mode", "period", "policy", "cpu", "load")
 """Labels without which no number is to be read."""
 
 UNDER = rule("table.under", "{what} under {policy}")

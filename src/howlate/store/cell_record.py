@@ -246,6 +246,9 @@ def _thread(entry: Table) -> ThreadAccount:
         major_faults=entry.integer("major_faults"),
         involuntary_switches=entry.integer("involuntary_switches"),
         migrations=entry.integer("migrations"),
+        stage_switches=entry.integer("stage_switches", 0),
+        gravity_ns=entry.integer("gravity_ns", 0),
+        core_overruns=entry.integer("core_overruns", 0),
     )
 
 

@@ -14,6 +14,8 @@ class LabOptions:
 
     own: tuple[Path, ...] = ()
     """Kernels of the user's own, as `PATH` or `NAME=PATH`, each also with `[parameters]`."""
+    probe: Path | None = None
+    """A probe of the user's own in place of howlate's: one that was built for a real-time core."""
     modules: tuple[Path, ...] = ()
     """Folders of modules that are built for each kernel and loaded before each cell."""
     clock: str = "virtual"

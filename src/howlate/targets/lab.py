@@ -24,6 +24,7 @@ from howlate.lab.emulator import with_emulator
 from howlate.lab.image import plain_kernel
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label, split_own
+from howlate.lab.libraries import check_probe, guest_libraries
 from howlate.lab.machine import Machine
 from howlate.lab.modules import of_loads
 from howlate.lab.needed import GuestModules, built, needed
@@ -197,7 +198,7 @@ class LabTarget:
 
     def answer(self, commands: Sequence[Command]) -> list[Answer]:
         """The answer of this machine's probe; what a guest lacks besides CPUs it reports itself."""
-        return LocalTarget(probe_path()).answer_elsewhere(commands, f"0-{self._cpus - 1}")
+        return LocalTarget(self._own_probe).answer_elsewhere(commands, f"0-{self._cpus - 1}")
 
     def stop(self) -> None:
         self._stopped.set()
@@ -341,7 +342,12 @@ class LabTarget:
     @cached_property
     def _load_kinds(self) -> Mapping[str, LoadKind]:
         """The loads that this machine's probe lists: a guest's probe is the same program."""
-        return {load.name: load for load in LocalTarget(probe_path()).capabilities().loads}
+        return {load.name: load for load in LocalTarget(self._own_probe).capabilities().loads}
+
+    @property
+    def _own_probe(self) -> Path:
+        """The probe that answers what does not need a guest."""
+        return self._options.probe or probe_path()
 
     def _make_ready(self, arch: str) -> None:
         """Build what guests of an architecture need, which takes a minute, unless no such guest is possible."""
@@ -358,7 +364,9 @@ class LabTarget:
 
     def _bench_of(self, label: Label, kernel: Kernel) -> Bench:
         machine = self._machine_of(label.arch)
-        probe = guest_probe_path(label.arch).read_bytes()
+        given = self._options.probe
+        path = given or guest_probe_path(label.arch)
+        probe = check_probe(path, label.arch) if given else path.read_bytes()
         own = built(self._folders, label, kernel, self._archive, self._cache, self._say)
         self._loads[str(label)] = own.lines
         return Bench(
@@ -370,7 +378,7 @@ class LabTarget:
             snapshots=self._snapshots,
             results=self._results,
             stop=self._stopped,
-            extra=own.files,
+            extra={**(guest_libraries(path) if given else {}), **own.files},
             say=self._say,
             loads=self._load_kinds,
         )

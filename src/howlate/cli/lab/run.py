@@ -46,6 +46,13 @@ lab_options = together(
     LabOptions,
     [
         kernel_option,
+        click.option(
+            "--probe",
+            type=click.Path(path_type=Path),
+            metavar="PATH",
+            help="A probe of your own for all guests of the run, with the shared libraries that it needs: one "
+            "built for a real-time core (`./dev probe --with-cobalt`).",
+        ),
         modules_option,
         click.option(
             "--no-cache",
@@ -141,6 +148,7 @@ def _own_options(kernels: str, lab: LabOptions) -> tuple[str, ...]:
     return (
         *([f"--kernels={kernels}"] if kernels else []),
         *(f"--kernel={path}" for path in lab.own),
+        *([f"--probe={lab.probe}"] if lab.probe is not None else []),
         *([f"--clock={lab.clock}"] if lab.clock != "virtual" else []),
         *(f"--module={path}" for path in lab.modules),
         *([f"--cpus={lab.cpus}"] if lab.cpus is not None else []),

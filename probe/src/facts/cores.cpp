@@ -1,0 +1,78 @@
+// The real-time cores beside Linux: Cobalt (Xenomai 3) and EVL (Xenomai 4).
+#include <algorithm>
+
+#include "facts/fact.hpp"
+#include "sys/gravity.hpp"
+
+namespace howlate {
+namespace {
+
+struct CoreFact {
+  std::string_view key;
+  std::string_view path;
+};
+
+constexpr CoreFact core_facts[] = {
+    {"cobalt.version", "/proc/xenomai/version"},
+    {"cobalt.state", "/sys/module/xenomai/parameters/state"},
+    {"cobalt.cpus", "/sys/module/xenomai/parameters/supported_cpus"},  // a mask, as a decimal number
+    {"cobalt.smi", "/sys/module/xenomai/parameters/smi"},
+    {"evl.abi", "/sys/devices/virtual/control/control/abi"},
+    {"evl.state", "/sys/devices/virtual/control/control/state"},
+    {"evl.cpus", "/sys/devices/virtual/control/control/cpus"},
+};
+
+void gather_gravity(const Root& tree, FactList& facts, const std::string& core) {
+  const auto gravity = read_gravity(tree, core);
+  gravity ? facts.text(core + ".gravity", gravity_text(*gravity)) : facts.missing(core + ".gravity", gravity.error());
+}
+
+// "devices: timer=lapic, clock=<Linux clocksource>".
+Result<std::string> clock_devices(const Root& tree) {
+  const auto text = tree.read(gravity_file("cobalt"));
+  if (!text) return text.error();
+  for (const std::string& line : parts_of(*text, '\n'))
+    if (const std::string word = trimmed(line); word.starts_with("devices:")) return trimmed(word.substr(word.find(':') + 1));
+  return broken("the clock's file names no devices");
+}
+
+// Whether Cobalt admits the caller for the group's sake; not without such a group.
+void gather_group(const Root& tree, FactList& facts) {
+  constexpr std::string_view key = "cobalt.caller_in_group";
+  const auto allowed = tree.read_integer("/sys/module/xenomai/parameters/allowed_group");
+  if (!allowed) return facts.missing(key, allowed.error());
+  const auto groups = tree.read_line("/proc/self/status", "Groups:");
+  if (!groups) return facts.missing(key, groups.error());
+  const auto words = parts_of(trimmed(*groups), ' ');
+  facts.flag(key, std::find(words.begin(), words.end(), std::to_string(*allowed)) != words.end());
+}
+
+// Whether the caller has a name in /etc/passwd, for which Alchemy asks when it starts.
+void gather_name(const Root& tree, FactList& facts) {
+  const auto uids = tree.read_line("/proc/self/status", "Uid:");
+  if (!uids) return facts.missing("caller.named", uids.error());
+  const auto words = parts_of(trimmed(*uids), '\t');
+  const std::string uid = words.empty() ? "" : words.front();
+  const std::string users = tree.read("/etc/passwd").value_or("");
+  const auto lines = parts_of(users, '\n');
+  facts.flag("caller.named", std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+    const auto name_end = line.find(':');
+    const auto id = name_end == std::string::npos ? name_end : line.find(':', name_end + 1);
+    return id != std::string::npos && line.compare(id + 1, uid.size() + 1, uid + ":") == 0;
+  }));
+}
+
+void gather_cores(const Root& tree, FactList& facts) {
+  for (const CoreFact& fact : core_facts) facts.text_of(fact.key, tree.read_text(fact.path));
+  for (const std::string core : {"cobalt", "evl"}) gather_gravity(tree, facts, core);
+  facts.text_of("cobalt.clock", clock_devices(tree));
+  gather_group(tree, facts);
+  gather_name(tree, facts);
+}
+
+}  // namespace
+
+extern const FactGroup fact_cores;
+const FactGroup fact_cores = {"cores", gather_cores};
+
+}  // namespace howlate

@@ -1,0 +1,98 @@
+// Alchemy's periodic task: rt_task_set_periodic(), which the core repeats, rt_task_wait_period(), and rt_timer_read() as the clock. These
+// are today's names of the calls that toshiba-2010 made in a kernel task (docs/cores.md).
+//
+// What has passed is found from the clock, as with setitimer: an expiry that a stall left behind is taken and not served.
+#include <alchemy/task.h>
+#include <alchemy/timer.h>
+
+#include <algorithm>
+
+#include "timers/cobalt/thread.hpp"
+#include "timers/core_sleep.hpp"
+
+namespace howlate {
+
+namespace {
+
+class Alchemy : public CoreSleep<Cobalt> {
+ public:
+  explicit Alchemy(LoopContext& loop) : CoreSleep(loop), loop_(loop), period_ns_(loop.schedule.spec().period_ns) {
+    loop_.core.overruns = 0;
+  }
+
+  static std::int64_t now() { return static_cast<std::int64_t>(rt_timer_read()); }
+
+  std::int64_t wait(std::int64_t release_ns) {
+    begin();
+    if (!armed_) [[unlikely]]
+      arm();
+    if (const std::int64_t before_ns = now(); before_ns >= release_ns) {
+      woken(0, release_ns);
+      return before_ns;
+    }
+    unsigned long overruns = 0;
+    const int failed = -rt_task_wait_period(&overruns);
+    loop_.core.overruns += static_cast<std::int64_t>(overruns);
+    const std::int64_t after_ns = now();
+    stale_ = after_ns < release_ns - period_ns_ / 2;
+    woken(failed == ETIMEDOUT ? 0 : failed, stale_ ? INT64_MIN : release_ns);
+    return after_ns;
+  }
+
+  [[nodiscard]] bool early(std::int64_t release_ns, std::int64_t now_ns) const {
+    return stale_ || CoreSleep::early(release_ns, now_ns);
+  }
+
+ private:
+  // The first expiry is the first release to come.
+  void arm() {
+    const ScheduleSpec& spec = loop_.schedule.spec();
+    const std::int64_t first_ns = spec.t0_ns + loop_.schedule.due_by(now()) * spec.period_ns;
+    const int failed = rt_task_set_periodic(nullptr, static_cast<RTIME>(first_ns), static_cast<RTIME>(spec.period_ns));
+    if (failed != 0) error = -failed;
+    armed_ = true;
+  }
+
+  LoopContext& loop_;
+  std::int64_t period_ns_;
+  bool armed_ = false;
+  bool stale_ = false;
+};
+
+Status attach() {
+  thread_local bool attached = false;
+  if (attached) return {};
+  if (Status cobalt = Cobalt::attach(); !cobalt) return cobalt;
+  struct sched_param parameters {};
+  int policy = SCHED_FIFO;
+  ::pthread_getschedparam(::pthread_self(), &policy, &parameters);
+  if (const int failed = rt_task_shadow(nullptr, nullptr, parameters.sched_priority, 0); failed != 0)
+    return broken("Alchemy does not take the measuring thread: " + errno_text(-failed));
+  attached = true;
+  return {};
+}
+
+Status run(LoopContext& loop) {
+  if (Status attached = attach(); !attached) return attached;
+  note_gravity(loop, Cobalt::name, &Gravity::user_ns);
+  Alchemy sleep(loop);
+  measure(loop, sleep);
+  sleep.settle();
+  rt_task_set_periodic(nullptr, TM_NOW, TM_INFINITE);
+  return outcome(sleep, "rt_task_set_periodic() or rt_task_wait_period()");
+}
+
+}  // namespace
+
+extern const Timer timer_alchemy = {
+    .name = "alchemy",
+    .summary = "Alchemy's rt_task_set_periodic(), repeated by Cobalt, and rt_task_wait_period()",
+    .armed_each_activation = false,
+    .as_published = false,
+    .available = Cobalt::available,
+    .run = run,
+    .core = Cobalt::name,
+    .attach = attach,
+};
+
+}  // namespace howlate

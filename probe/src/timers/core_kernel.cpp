@@ -1,0 +1,180 @@
+#include "timers/core_kernel.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <string>
+
+#include "sys/clock.hpp"
+#include "sys/file.hpp"
+#include "timers/core_sleep.hpp"
+#include "timers/measure.hpp"
+
+namespace howlate {
+namespace {
+
+constexpr std::int64_t look_ns = 10'000'000;
+
+// The memory that the module fills.
+class Shared {
+ public:
+  Shared() = default;
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  ~Shared() {
+    if (at_ != MAP_FAILED) ::munmap(at_, size_);
+  }
+
+  Status map(int device, std::size_t releases) {
+    size_ = HOWLATE_CORE_AT + releases * sizeof(howlate_activation);
+    at_ = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, device, 0);
+    if (at_ == MAP_FAILED) return broken("the module's memory could not be mapped: " + errno_text(errno));
+    count_ = releases;
+    return {};
+  }
+  [[nodiscard]] std::span<howlate_activation> activations() const {
+    return {reinterpret_cast<howlate_activation*>(static_cast<char*>(at_) + HOWLATE_CORE_AT), count_};
+  }
+  [[nodiscard]] std::size_t done() const { return static_cast<std::size_t>(word(&howlate_core_page::done)); }
+  [[nodiscard]] bool ended() const { return word(&howlate_core_page::ended) != 0; }
+
+ private:
+  [[nodiscard]] std::uint64_t word(__u64 howlate_core_page::* member) const {
+    return __atomic_load_n(&(static_cast<const howlate_core_page*>(at_)->*member), __ATOMIC_ACQUIRE);
+  }
+
+  void* at_ = MAP_FAILED;
+  std::size_t size_ = 0;
+  std::size_t count_ = 0;
+};
+
+Result<std::uint32_t> own_priority() {
+  int policy = SCHED_OTHER;
+  struct sched_param parameters {};
+  ::pthread_getschedparam(::pthread_self(), &policy, &parameters);
+  if (policy != SCHED_FIFO && policy != SCHED_RR)
+    return not_possible("the priority of the activations is that of --policy, which must be fifo or rr",
+                        "Give --policy fifo:80");
+  return static_cast<std::uint32_t>(parameters.sched_priority);
+}
+
+Status prepare(int device, Shared& shared, const LoopContext& loop) {
+  const std::int64_t releases = CoreActivations::releases_needed(loop);
+  if (releases > HOWLATE_CORE_RELEASES_MAX)
+    return not_possible("an activation in the kernel is planned before the start, and " + std::to_string(releases) +
+                            " of them are more than the " + std::to_string(HOWLATE_CORE_RELEASES_MAX) +
+                            " that the module holds",
+                        "Ask for fewer activations, or a shorter duration");
+  const howlate_core_make make{HOWLATE_ABI_VERSION, static_cast<__u32>(releases)};
+  if (::ioctl(device, HOWLATE_CORE_MAKE, &make) != 0)
+    return errno == EPROTONOSUPPORT ? broken("the module is of another version than this probe", "Build it again")
+                                    : broken("the module gives no memory: " + errno_text(errno));
+  if (Status mapped = shared.map(device, static_cast<std::size_t>(releases)); !mapped) return mapped;
+  Schedule schedule = loop.schedule;
+  for (howlate_activation& activation : shared.activations()) {
+    activation.release_ns = schedule.release_ns();
+    schedule.advance();
+  }
+  return {};
+}
+
+void look_again() {
+  const struct timespec pause = timespec_of(look_ns);
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);  // a kick ends it
+}
+
+// Until the run ends. Gives its reason.
+StopReason collect(LoopContext& loop, CoreActivations& activations, const Shared& shared) {
+  std::size_t taken = 0;
+  for (;;) {
+    const bool ended = shared.ended();  // before `done`: then nothing comes after what that says
+    const std::size_t done = shared.done();
+    const bool goes_on = activations.take(shared.activations().subspan(taken, done - taken));
+    taken = done;
+    if (!goes_on) return loop.stop_reason;
+    if (stopped(loop)) return StopReason::stopped;
+    if (monotonic_now_ns() >= loop.end_ns && (ended || done == shared.activations().size())) return StopReason::duration;
+    if (ended) return loop.end_ns == INT64_MAX ? StopReason::failed : StopReason::duration;
+    look_again();
+  }
+}
+
+}  // namespace
+
+std::int64_t CoreActivations::releases_needed(const LoopContext& loop) {
+  std::int64_t releases = INT64_MAX;
+  if (loop.activations_wanted < INT64_MAX / 2)
+    releases = loop.activations_wanted + loop.activations_wanted / 8 + 64;
+  if (loop.end_ns != INT64_MAX) releases = std::min(releases, Schedule(loop.schedule.spec()).due_by(loop.end_ns - 1));
+  return std::max<std::int64_t>(releases, 1);
+}
+
+bool CoreActivations::take(std::span<const howlate_activation> over) {
+  for (const howlate_activation& activation : over) {
+    if (ended_) return false;
+    if (activation.started_ns == 0) {
+      ++loop_.overruns;
+      schedule_.advance();
+    } else {
+      ended_ = !serve(activation.started_ns);
+    }
+  }
+  return !ended_;
+}
+
+bool CoreActivations::serve(std::int64_t started_ns) {
+  const std::int64_t release_ns = schedule_.release_ns();
+  if (loop_.late_policy == LatePolicy::backlog && release_ns <= last_ns_) ++loop_.late_starts;
+  const Sample sample{schedule_.index(),  schedule_.offset_ns(), started_ns - release_ns, 0, loop_.overruns,
+                      static_cast<std::uint32_t>(loop_.dropped), 0};
+  if (loop_.ring->has_room())
+    loop_.ring->put(sample);
+  else
+    ++loop_.dropped;
+  last_ns_ = std::max(started_ns, release_ns);
+  schedule_.advance();
+  loop_.live_activations.store(++loop_.activations, std::memory_order_relaxed);
+  loop_.stop_reason = StopReason::threshold;
+  if (sample.latency_ns > loop_.latency_ns_max && loop_.activations > loop_.warm_up && note_maximum(loop_, sample))
+    return false;
+  loop_.stop_reason = StopReason::activations;
+  return loop_.activations < loop_.activations_wanted;
+}
+
+void CoreActivations::close(std::int64_t now_ns, StopReason reason) {
+  const bool by_activation = reason == StopReason::activations || reason == StopReason::threshold;
+  close_account(loop_, schedule_, by_activation ? last_ns_ : std::max(now_ns, last_ns_), reason);
+}
+
+Status run_in_kernel(LoopContext& loop, const CoreKernel& kernel) {
+  const auto priority = own_priority();
+  if (!priority) return priority.error();
+  const Fd device(::open(kernel.device, O_RDWR | O_CLOEXEC));
+  if (!device.valid())
+    return not_possible(std::string(kernel.device) + ": " + errno_text(errno),
+                        "Load the module of kmod/ as root (docs/kmod.md)");
+  note_gravity(loop, kernel.core, kernel.context == HOWLATE_CORE_HANDLER ? &Gravity::irq_ns : &Gravity::kernel_ns);
+  Shared shared;
+  if (Status ready = prepare(device.get(), shared, loop); !ready) return ready;
+  const howlate_core_run run{kernel.context, *priority, loop.late_policy == LatePolicy::backlog ? 1U : 0U, 0};
+  SignalMask kick_unblocked{SIG_UNBLOCK, {kick_signal()}};
+  begin_account(loop);
+  loop.core.switches = 0;  // such a thread has no other stage
+  CoreActivations activations(loop);
+  if (::ioctl(device.get(), HOWLATE_CORE_RUN, &run) != 0)
+    return broken("the module does not start: " + errno_text(errno));
+  const StopReason reason = collect(loop, activations, shared);
+  ::ioctl(device.get(), HOWLATE_CORE_STOP);
+  activations.close(monotonic_now_ns(), reason);
+  if (reason == StopReason::failed)
+    return broken("so many releases passed unserved that the planned ones did not suffice", "Give a longer period");
+  return {};
+}
+
+}  // namespace howlate

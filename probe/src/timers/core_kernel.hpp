@@ -1,0 +1,46 @@
+// The ways to sleep whose activations run in the kernel, on the stage of a real-time core: by a module of kmod/, which stores the first time
+// stamp of each activation. The releases are the schedule's own, handed over before the start; the measuring thread only collects.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/result.hpp"
+#include "howlate_abi.h"
+#include "timers/timer.hpp"
+
+namespace howlate {
+
+struct CoreKernel {
+  std::string_view core;  // "cobalt"
+  const char* device;
+  std::uint32_t context;  // HOWLATE_CORE_THREAD, HOWLATE_CORE_HANDLER
+};
+
+// Its whole life: releases handed over, activations collected, account closed.
+Status run_in_kernel(LoopContext& loop, const CoreKernel& kernel);
+
+// The account of activations that are over, as the loop of user space would have it.
+class CoreActivations {
+ public:
+  explicit CoreActivations(LoopContext& loop) : loop_(loop), schedule_(loop.schedule) {}
+
+  // The next of them, in order. False when the run ends with one of them, after which none is looked at.
+  bool take(std::span<const howlate_activation> over);
+  // Releases that are due by then and were not served are overruns.
+  void close(std::int64_t now_ns, StopReason reason);
+
+  // The releases to hand over: as many as the run can need, and some more for those that are left out.
+  static std::int64_t releases_needed(const LoopContext& loop);
+
+ private:
+  bool serve(std::int64_t started_ns);
+
+  LoopContext& loop_;
+  Schedule schedule_;
+  std::int64_t last_ns_ = INT64_MIN;  // the start of the latest activation, or its release if that is later
+  bool ended_ = false;
+};
+
+}  // namespace howlate

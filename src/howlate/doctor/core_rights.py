@@ -1,0 +1,40 @@
+"""Whether the caller may use the real-time core: CAP_SYS_NICE or Cobalt's group (`xenomai.allowed_group`), and a
+name in /etc/passwd.
+"""
+
+from __future__ import annotations
+
+from howlate.doctor._check import Judgement, late, note, ok, unknown
+from howlate.model.facts import Facts
+from howlate.model.finding import Aim
+from howlate.model.preemption import core_of
+from howlate.words.statement import rule
+
+NOT_NEEDED = rule("doctor.core_rights.not-needed", "not needed without a real-time core")
+GIVEN = rule("doctor.core_rights.given", "the core admits the caller")
+NOT_IN_GROUP = rule(
+    "doctor.core_rights.not-in-group",
+    "no CAP_SYS_NICE, and not in the group that Cobalt admits",
+    remedy="run as root; or boot with `xenomai.allowed_group=GID` and become a member of that group",
+)
+NO_NAME = rule(
+    "doctor.core_rights.no-name",
+    "the caller has no name in /etc/passwd",
+    remedy="add a line such as `root:x:0:0:root:/:/bin/sh`: Alchemy does not start without it",
+)
+
+TITLE = "Right to use the real-time core"
+WHY = "Cobalt refuses programs of ordinary users, and Alchemy ends where it cannot look up the user's name."
+WEIGHT = 58
+
+
+def judge(facts: Facts, aim: Aim) -> Judgement:
+    if "cobalt.state" not in facts.values:
+        return unknown(facts, "cobalt.state")
+    if core_of(facts) != "cobalt":
+        return ok(NOT_NEEDED())
+    if facts.flag("caller.cap_sys_nice") is False and facts.flag("cobalt.caller_in_group") is not True:
+        return late(NOT_IN_GROUP())
+    if facts.flag("caller.named") is False:
+        return note(NO_NAME())
+    return ok(GIVEN())

@@ -1,0 +1,112 @@
+"""The shared libraries that a probe needs in a guest: those of a real-time core have no static form that works.
+
+A guest has no dynamic linker of its own, so it gets the host's, and everything that this one finds for the probe.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from howlate.errors import NotPossibleError, UsageError
+from howlate.words.statement import rule
+
+NOT_A_PROBE = rule(
+    "lab.not-a-probe",
+    "{path} is not a program for {arch} guests",
+    remedy="name a probe that was built for this architecture, such as one of `./dev probe --with-cobalt`",
+)
+PROBE_UNREADABLE = rule(
+    "lab.probe-unreadable",
+    "the probe {path} cannot be read: {reason}",
+    remedy="`./dev probe --with-cobalt` or `--with-evl` builds one",
+)
+NO_LIBRARY = rule(
+    "lab.no-library",
+    "the probe {path} needs {library}, which is not installed here",
+    remedy="install it where the probe was linked with it, or build the probe again",
+)
+NO_LINKER = rule(
+    "lab.no-linker",
+    "the libraries of the probe {path} cannot be listed: {reason}",
+    remedy="build the probe on this machine",
+)
+
+_INTERPRETER, _LOADABLE = 3, b"\x7fELF\x02\x01"
+_MACHINES = {62: "amd64", 183: "arm64"}
+PASSWD = "etc/passwd"
+_ROOT = b"root:x:0:0:root:/:/init\n"
+"""Alchemy asks for the user's name when it starts."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """What the head of an ELF program says."""
+
+    arch: str
+    """Debian's name; "" for another."""
+    interpreter: str
+    """The dynamic linker; "" of a static program."""
+
+
+def read_program(data: bytes) -> Program | None:
+    """None if it is no 64-bit program."""
+    if data[:6] != _LOADABLE:
+        return None
+    try:
+        (machine,) = struct.unpack_from("<H", data, 18)
+        (table,) = struct.unpack_from("<Q", data, 32)
+        size, count = struct.unpack_from("<HH", data, 54)
+        for number in range(count):
+            kind, _, at, _, _, length = struct.unpack_from("<IIQQQQ", data, table + number * size)
+            if kind == _INTERPRETER:
+                return Program(_MACHINES.get(machine, ""), data[at : at + length].rstrip(b"\0").decode())
+    except (struct.error, UnicodeDecodeError):
+        return None
+    return Program(_MACHINES.get(machine, ""), "")
+
+
+def check_probe(path: Path, arch: str) -> bytes:
+    """The bytes of a probe for guests of an architecture; UsageError if it is something else."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(PROBE_UNREADABLE(path=path, reason=error.strerror)) from None
+    program = read_program(data)
+    if program is None or program.arch != arch:
+        raise UsageError(NOT_A_PROBE(path=path, arch=arch))
+    return data
+
+
+def guest_libraries(path: Path) -> dict[str, bytes]:
+    """Further files of a guest whose probe this is, by their names there; none for a static probe.
+
+    The libraries stand in the folder where the host's C library is: its linker looks there without being told.
+    """
+    program = read_program(path.read_bytes())
+    if program is None or not program.interpreter:
+        return {}
+    found = _listed(path, program.interpreter)
+    linker = PurePosixPath(program.interpreter)
+    libc = next((place for name, place in found.items() if name.startswith("libc.so")), None)
+    folder = str(libc.parent).lstrip("/") if libc is not None else "lib"
+    files = {f"{folder}/{name}": place.read_bytes() for name, place in found.items()}
+    return {**files, str(linker).lstrip("/"): Path(linker).read_bytes(), PASSWD: _ROOT}
+
+
+def _listed(path: Path, interpreter: str) -> dict[str, Path]:
+    """The libraries, by the names under which the program asks for them."""
+    argv = [interpreter, "--list", str(path)]
+    try:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise NotPossibleError(NO_LINKER(path=path, reason=error.strerror)) from None
+    missing = re.search(r"^\s*(\S+) => not found|(\S+): cannot open shared object file", done.stdout + done.stderr, re.M)
+    if missing:
+        raise NotPossibleError(NO_LIBRARY(path=path, library=missing[1] or missing[2]))
+    if done.returncode != 0:
+        raise NotPossibleError(NO_LINKER(path=path, reason=(done.stderr.strip() or "it fails").splitlines()[-1]))
+    return {name: Path(place) for name, place in re.findall(r"^\s*(\S+) => (/\S+) \(", done.stdout, re.M)}
