@@ -1,6 +1,7 @@
 #include "loads/command.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -64,6 +65,8 @@ ExitCode run_load_command(const std::vector<std::string>& argv) {
       return complain(
           usage_error("--" + std::string(option) + ' ' + params.text(option) + " is not an open descriptor"));
 
+  // It was executed as /proc/self/exe, and would be called `exe` in every list of tasks; what it forks has the name too.
+  ::pthread_setname_np(::pthread_self(), std::string(request->load->name.substr(0, 15)).c_str());
   Supervisor supervisor(*request);
   const Result<LoadSummary> summary = supervisor.run();
   if (!summary) return complain(summary.error());
