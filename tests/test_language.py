@@ -266,7 +266,7 @@ def test_nothing_in_a_catalogue_is_a_fragment(name: str) -> None:
 
 
 def test_the_catalogues_are_short() -> None:
-    """About a thousand whole sentences: what a result says, and nothing else; less than four lines each on average."""
+    """A thousand whole sentences: what a result says, and nothing else; on average less than four lines each."""
     for name in OTHERS:
         texts = len(list(messages_of(name)))
         assert texts < 1200
