@@ -70,6 +70,7 @@ LIST: dict[str, Any] = {
                 param("activations", "count", scales=True),
                 param("duration", "duration", "10s", scales=True),
                 param("policy", "text", "fifo:80"),
+                param("explain", "flag", ""),
                 param("late-policy", "choice", "skip", ("skip", "backlog", "as-published")),
                 param("first", "duration", "1000us"),
                 param("dither", "flag"),
@@ -245,7 +246,9 @@ class FakeTarget:
         return ""
 
     def answer(self, commands: Sequence[Command]) -> list[Answer]:
-        refused = {f"--policy={policy}": policy for policy in self.not_permitted}
+        refused = {f"--policy={policy}": policy for policy in self.not_permitted} | {
+            f"--{name}": name for name in self.not_permitted
+        }
         whys = [next((refused[word] for word in command if word in refused), "") for command in commands]
         return [
             replace(

@@ -25,6 +25,7 @@ from howlate.execute import (
 )
 from howlate.model.finding import Aim
 from howlate.model.plan import Cell, Plan
+from howlate.model.run import NOT_EXPLAINED
 from howlate.model.study import Order, Value
 from howlate.plan.aim import aim_of
 from howlate.prepare import Asked, prepare
@@ -315,6 +316,35 @@ def test_where_rights_are_missing_the_policy_falls_back_and_says_so() -> None:
     assert run_.warnings == ()
     run_ = prepare(asked, FakeTarget(not_permitted=["fifo:80", "other"])).run
     assert {c.labels["policy"] for c in run_.plan.cells} == {"fifo:80"}
+
+
+@pytest.mark.parametrize(
+    ("not_permitted", "policy", "explained"),
+    [
+        ([], "fifo:80", True),
+        (["explain"], "fifo:80", False),
+        (["fifo:80"], "other", True),
+        (["fifo:80", "explain"], "other", False),
+        (["fifo:80", "other"], "fifo:80", True),
+    ],
+)
+def test_late_samples_are_explained_where_that_is_possible_whatever_the_policy(
+    not_permitted: list[str], policy: str, explained: bool
+) -> None:
+    settings = {"policy": "fifo:80", "activations": "100"}
+    asked = Asked(study(settings), without_rights=True, explain=True)
+    run_ = prepare(asked, FakeTarget(not_permitted=not_permitted)).run
+    assert {c.labels["policy"] for c in run_.plan.cells} == {policy}
+    assert {c.parameters.get("explain", False) for c in run_.plan.cells} == {explained}
+    said = [english(warning) for warning in run_.warnings if warning.rule == NOT_EXPLAINED.id]
+    assert bool(said) is not explained
+    assert run_.changes == ({"policy": "other"} if policy == "other" else {})
+
+
+def test_what_a_user_says_about_explaining_stays() -> None:
+    asked = Asked(study({"activations": "100", "explain": False}), explain=True)
+    run_ = prepare(asked, FakeTarget(not_permitted=["explain"])).run
+    assert not any(c.parameters.get("explain") for c in run_.plan.cells) and run_.warnings == ()
 
 
 def test_streams_go_to_memory_while_they_fit(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why
 from howlate.analysis.causes import IDLE_NS, MachineFacts, explain_case
 from howlate.analysis.cpu_spans import BH_OFF_FLAG
-from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase, TraceEvent
+from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase, TracedTask, TraceEvent
 from made_trace import (
     EQUAL,
     HARD,
@@ -232,6 +232,19 @@ def test_a_fair_task_of_ours_takes_turns() -> None:
     assert found.largest.key == (Cause.HIGHER_TASK, LOAD.name)
 
 
+@pytest.mark.parametrize("current", [LOAD, IDLE])
+@pytest.mark.parametrize("prio", [19, 120])
+def test_the_timer_slack_of_an_ordinary_task_is_no_late_interrupt(current: TracedTask, prio: int) -> None:
+    own = replace(OWN, prio=prio)
+    made = MadeTrace().asleep(to=current).timer(61_000, 61_400, 62_000).switch(62_600, own, 0)
+    cell = made.cell(63_000)
+    facts = replace(CLOUD, timer_slack_ns=50_000)
+    found = explain_case(replace(cell, threads={0: own}), cell.cases[0], facts)
+    assert found.ns_of(Cause.TIMER_SLACK) == (50_000 if prio == 120 else 0)
+    late = found.ns_of(Cause.IRQ_LATE_OR_GAP) + found.ns_of(Cause.GAP) + found.ns_of(Cause.IDLE)
+    assert late == (11_000 if prio == 120 else 61_000)
+
+
 def test_our_own_task_was_still_busy_at_the_release() -> None:
     made = MadeTrace(OWN).add(-50_000, "sched_wakeup", 0, a=LOAD.pid, b=120, c=1)
     assert brief(made.explained(40_000).parts) == [(Cause.OWN_LATE, 0, 40_000)]
@@ -263,7 +276,9 @@ def test_a_page_fault_of_the_task_and_the_disk_that_it_waits_for() -> None:
     made = usual(MadeTrace().asleep()).add(2_500, "page_fault_user", 0, a=1, b=2, c=4)
     made.switch(4_000, IDLE, 2).add(90_000, "irq_handler_entry", HARD, a=9).waking(90_100)
     made.add(90_200, "irq_handler_exit", HARD, a=9).switch(91_000, OWN, 0)
-    assert made.explained(92_000).ns_of(Cause.PAGE_FAULT) == 1_500 + 86_100
+    found = made.explained(92_000)
+    assert found.ns_of(Cause.PAGE_FAULT) == 1_500 + 86_100
+    assert found.ns_of(Cause.IRQ) == 100  # the disk's, and no timer's
 
 
 @pytest.mark.parametrize(
