@@ -136,7 +136,7 @@ enum howlate_inject_kind {
 	HOWLATE_INJECT_HARD_IRQ, /* a long handler of a timer, also under PREEMPT_RT */
 	HOWLATE_INJECT_SOFTIRQ, /* a long tasklet */
 	HOWLATE_INJECT_IPI_STORM, /* from another CPU; on the only CPU from itself */
-	HOWLATE_INJECT_THREAD, /* a kernel thread of priority FIFO 95 */
+	HOWLATE_INJECT_THREAD, /* a kernel thread, whose priority the user raises */
 	HOWLATE_INJECT_MEMORY, /* a kernel thread allocates and frees pages */
 	HOWLATE_INJECT_KINDS
 };
@@ -155,6 +155,12 @@ struct howlate_inject_load {
 	__u64 delays; /* the address of so many struct howlate_inject_delay */
 };
 
+/* The thread of HOWLATE_INJECT_THREAD on a CPU; between LOAD and STOP. */
+struct howlate_inject_thread {
+	__u32 cpu; /* given: one of the list */
+	__s32 pid; /* returned: FIFO 50, until the user gives it another priority */
+};
+
 #define HOWLATE_INJECT_MADE 1U /* begin_ns and end_ns are valid */
 #define HOWLATE_INJECT_SKIPPED 2U /* the one before it was still going on, or it came too late */
 #define HOWLATE_INJECT_INTERRUPTED 4U /* within it the CPU was left to others (away_ns) */
@@ -171,8 +177,9 @@ struct howlate_inject_record {
 };
 
 #define HOWLATE_INJECT_LOAD _IOW(0xB7, 0x05, struct howlate_inject_load)
-#define HOWLATE_INJECT_START _IOW(0xB7, 0x06, __s64) /* the origin, on CLOCK_MONOTONIC */
-#define HOWLATE_INJECT_STOP _IO(0xB7, 0x07)
+#define HOWLATE_INJECT_FIND_THREAD _IOWR(0xB7, 0x06, struct howlate_inject_thread)
+#define HOWLATE_INJECT_START _IOW(0xB7, 0x07, __s64) /* the origin, on CLOCK_MONOTONIC */
+#define HOWLATE_INJECT_STOP _IO(0xB7, 0x08)
 
 /*
  * howlate_cobalt, howlate_evl: activations in a kernel thread, or in a timer's handler, of a

@@ -22,18 +22,16 @@
 #include <linux/fs.h>
 #include <linux/kthread.h>
 #include <linux/miscdevice.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
-#include <uapi/linux/sched/types.h>
 
 #include "compat.h"
 #include "howlate_abi.h"
 #include "inject_makers.h"
-
-#define HIGH_PRIORITY 95
 
 static bool accept_delays;
 module_param(accept_delays, bool, 0444);
@@ -43,24 +41,20 @@ static unsigned long howlate_inject_busy;
 
 /* ---- making and ending of all this */
 
-static int make_thread(struct howlate_maker *maker, struct howlate_runner *runner, int priority)
+static int make_thread(struct howlate_maker *maker, struct howlate_runner *runner,
+		       const char *name, void (*rank)(struct task_struct *task))
 {
-	const struct sched_attr attributes = {
-		.size = sizeof(attributes),
-		.sched_policy = SCHED_FIFO,
-		.sched_priority = priority,
-	};
 	struct task_struct *task;
 
 	maker->runner = runner;
-	task = kthread_create_on_node(maker_thread, maker, cpu_to_node(runner->cpu),
-				      priority > 1 ? "howlate_high/%u" : "howlate_low/%u",
+	task = kthread_create_on_node(maker_thread, maker, cpu_to_node(runner->cpu), "%s/%u", name,
 				      runner->cpu);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
 	kthread_bind(task, runner->cpu);
+	rank(task);
 	maker->task = task;
-	return sched_setattr_nocheck(task, &attributes);
+	return 0;
 }
 
 static int make_runner(struct howlate_inject *inject, unsigned int cpu)
@@ -81,8 +75,8 @@ static int make_runner(struct howlate_inject *inject, unsigned int cpu)
 		runner->calls[i].func = called;
 		runner->calls[i].info = runner;
 	}
-	error = make_thread(&runner->low, runner, 1);
-	return error ? error : make_thread(&runner->high, runner, HIGH_PRIORITY);
+	error = make_thread(&runner->low, runner, "howlate_low", sched_set_fifo_low);
+	return error ? error : make_thread(&runner->high, runner, "howlate_high", sched_set_fifo);
 }
 
 /* Nothing of it runs afterwards. */
@@ -248,12 +242,25 @@ static long stop(struct howlate_inject *inject)
 	return 0;
 }
 
+static long find_thread(const struct howlate_inject *inject, struct howlate_inject_thread *thread)
+{
+	const struct howlate_runner *runner;
+
+	runner = thread->cpu < nr_cpu_ids ? inject->runners[thread->cpu] : NULL;
+	if (!runner)
+		return -ENODATA;
+	thread->pid = task_pid_vnr(runner->high.task);
+	return 0;
+}
+
 /* ---- the device */
 
 static long with_argument(struct howlate_inject *inject, unsigned int request, void __user *from)
 {
+	struct howlate_inject_thread thread;
 	struct howlate_inject_load load;
 	s64 origin;
+	long error;
 
 	switch (request) {
 	case HOWLATE_INJECT_LOAD:
@@ -264,6 +271,13 @@ static long with_argument(struct howlate_inject *inject, unsigned int request, v
 		if (!load.count || load.count > HOWLATE_INJECT_DELAYS_MAX)
 			return -EINVAL;
 		return load_delays(inject, &load);
+	case HOWLATE_INJECT_FIND_THREAD:
+		if (copy_from_user(&thread, from, sizeof(thread)))
+			return -EFAULT;
+		error = find_thread(inject, &thread);
+		if (error)
+			return error;
+		return copy_to_user(from, &thread, sizeof(thread)) ? -EFAULT : 0;
 	case HOWLATE_INJECT_START:
 		if (copy_from_user(&origin, from, sizeof(origin)))
 			return -EFAULT;

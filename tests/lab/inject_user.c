@@ -186,6 +186,7 @@ static void refused(int fd, const char *what)
 
 static void refuses(void)
 {
+	struct howlate_inject_thread thread = {0};
 	struct howlate_inject_record record;
 	long long origin = -1;
 	const int fd = opened();
@@ -205,7 +206,11 @@ static void refuses(void)
 	refused(fd, "too long a delay is refused");
 	delays[4].begin_ns = 0;
 	refused(fd, "a list without order is refused");
+	check(ioctl(fd, HOWLATE_INJECT_FIND_THREAD, &thread) < 0 && errno == ENODATA, "there is no thread before that");
 	check(load_as(fd, HOWLATE_ABI_VERSION, COUNT) == 0, "a good list is taken after that");
+	check(ioctl(fd, HOWLATE_INJECT_FIND_THREAD, &thread) == 0 && thread.pid > 0, "the thread has a number");
+	thread.cpu = 100000;
+	check(ioctl(fd, HOWLATE_INJECT_FIND_THREAD, &thread) < 0 && errno == ENODATA, "on a CPU of the list");
 	check(load_as(fd, HOWLATE_ABI_VERSION, COUNT) < 0 && errno == EBUSY, "a second is refused");
 	check(ioctl(fd, HOWLATE_INJECT_START, &origin) < 0 && errno == EINVAL, "an origin before all time is refused");
 	check(start(fd) == 0, "it starts");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cell/document_parts.hpp"
 #include "cell/table.hpp"
 #include "core/text.hpp"
 #include "sys/elsewhere.hpp"

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <string>
 
+#include "inject/helper.hpp"
 #include "inject/slots.hpp"
 #include "irq/no_module.hpp"
 #include "sys/file.hpp"
@@ -38,8 +39,9 @@ class InKernel : public InjectionRun {
               [](const auto& left, const auto& right) { return left.begin_ns < right.begin_ns; });
     howlate_inject_load load{HOWLATE_ABI_VERSION, static_cast<__u32>(delays_.size()),
                              reinterpret_cast<std::uintptr_t>(delays_.data())};
-    if (::ioctl(device_.get(), HOWLATE_INJECT_LOAD, &load) == 0) return {};
-    return not_started(HOWLATE_INJECT_MODULE, errno);
+    if (::ioctl(device_.get(), HOWLATE_INJECT_LOAD, &load) != 0)
+      return not_started(HOWLATE_INJECT_MODULE, errno);
+    return kind_ == HOWLATE_INJECT_THREAD ? raise_threads(plan) : Status();
   }
 
   Status begin(std::int64_t t0_ns) override {
@@ -64,6 +66,20 @@ class InKernel : public InjectionRun {
   }
 
  private:
+  // Above each measuring thread, the kernel thread of its CPU.
+  Status raise_threads(const InjectPlan& plan) {
+    for (const InjectLane& lane : plan.lanes) {
+      if (lane.delays.empty()) continue;
+      howlate_inject_thread thread{static_cast<__u32>(lane.cpu), 0};
+      if (::ioctl(device_.get(), HOWLATE_INJECT_FIND_THREAD, &thread) != 0)
+        return not_started(HOWLATE_INJECT_MODULE, errno);
+      const auto policy = policy_above(lane.policy);
+      if (!policy) return policy.error();
+      if (Status raised = set_policy(*policy, root_, thread.pid); !raised) return raised;
+    }
+    return {};
+  }
+
   static MadeDelay made_of(const howlate_inject_record& record) {
     const bool as_wanted = record.state == HOWLATE_INJECT_MADE &&
                            record.end_ns - record.begin_ns <= record.wanted_ns + overshoot_ns;

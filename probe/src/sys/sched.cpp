@@ -157,7 +157,7 @@ std::string policy_text(const SchedPolicy& policy) {
   return text;
 }
 
-Status set_policy(const SchedPolicy& policy, const Root& root) {
+Status set_policy(const SchedPolicy& policy, const Root& root, pid_t task) {
   SchedAttr attr{};
   attr.size = sizeof attr;
   attr.policy = of(policy.kind).kernel;
@@ -166,17 +166,17 @@ Status set_policy(const SchedPolicy& policy, const Root& root) {
   attr.runtime = static_cast<std::uint64_t>(policy.runtime_ns);
   attr.deadline = static_cast<std::uint64_t>(policy.deadline_ns);
   attr.period = static_cast<std::uint64_t>(policy.period_ns);
-  if (::syscall(SYS_sched_setattr, 0, &attr, 0) != 0) return refused(policy, errno, root);
-  const auto now = read_policy();
+  if (::syscall(SYS_sched_setattr, task, &attr, 0) != 0) return refused(policy, errno, root);
+  const auto now = read_policy(task);
   if (!now) return now.error();
   if (!(*now == policy))
     return broken("asked for " + policy_text(policy) + ", but the kernel says " + policy_text(*now));
   return {};
 }
 
-Result<SchedPolicy> read_policy() {
+Result<SchedPolicy> read_policy(pid_t task) {
   SchedAttr attr{};
-  if (::syscall(SYS_sched_getattr, 0, &attr, sizeof attr, 0) != 0)
+  if (::syscall(SYS_sched_getattr, task, &attr, sizeof attr, 0) != 0)
     return broken("cannot read the scheduling policy: " + errno_text(errno));
   for (const KindName& kind : kinds) {
     if (kind.kernel != attr.policy) continue;

@@ -31,10 +31,10 @@ struct SchedPolicy {
 Result<SchedPolicy> parse_policy(std::string_view text);
 std::string policy_text(const SchedPolicy& policy);
 
-// For the calling thread. The value read back is compared; a refusal is an Error whose remedy names the missing
+// For the calling thread, or another task by its number. The value read back is compared; a refusal is an Error whose remedy names the missing
 // right.
-Status set_policy(const SchedPolicy& policy, const Root& root = {});
-Result<SchedPolicy> read_policy();
+Status set_policy(const SchedPolicy& policy, const Root& root = {}, pid_t task = 0);
+Result<SchedPolicy> read_policy(pid_t task = 0);
 // Whether a thread of this process may have the policy; tried on a thread of its own that ends at once. For
 // `deadline` with all the CPUs that this process may use.
 Status may_have_policy(const SchedPolicy& policy, const Root& root = {});
