@@ -35,9 +35,9 @@ EXPECTED: Mapping[str, frozenset[Cause]] = MappingProxyType(
 
 INTERRUPTING = frozenset({Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI, Cause.NMI})
 """Causes of what may come first in a delay: interrupts in it."""
-BY_ITSELF = frozenset({Cause.BLOCKED, Cause.STOPPED})
-"""The task goes into these by a system call of its own. While it is on its way it has the CPU, and that belongs to
-the delay."""
+BY_ITSELF = frozenset({Cause.BLOCKED, Cause.STOPPED, Cause.PAGE_FAULT})
+"""The task goes into these by itself, by a system call or by touching a page. While it is on its way it has the CPU,
+and that belongs to the delay."""
 SIZE_LIMIT_NS = 1_000
 """So much may a delay's size be wrong, and by the test's own spread, and on several CPUs by a round of turns."""
 RIGHT_LIMIT = 0.99
