@@ -8,6 +8,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from itertools import zip_longest
 from types import MappingProxyType
 
@@ -34,9 +35,9 @@ EXPECTED: Mapping[str, frozenset[Cause]] = MappingProxyType(
 
 INTERRUPTING = frozenset({Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI, Cause.NMI})
 """Causes of what may come first in a delay: interrupts in it."""
-BY_ITSELF = frozenset({Cause.BLOCKED, Cause.STOPPED})
-"""The task goes into these by a system call of its own. While it is on its way it has the CPU, and that belongs to
-the delay."""
+BY_ITSELF = frozenset({Cause.BLOCKED, Cause.STOPPED, Cause.PAGE_FAULT})
+"""The task goes into these by itself, by a system call or by touching a page. While it is on its way it has the CPU,
+and that belongs to the delay."""
 SIZE_LIMIT_NS = 1_000
 """So much may a delay's size be wrong, and by the test's own spread, and on several CPUs by a round of turns."""
 RIGHT_LIMIT = 0.99
@@ -148,6 +149,30 @@ def undisturbed(cell: InjectedCell, cases: Sequence[ExplainedCase], is_virtual: 
     )
 
 
+class _Outcome(StrEnum):
+    """What became of one delay."""
+
+    UNWANTED = "unwanted"
+    AWAY = "away"
+    PASSED = "passed"
+    SHORT = "short"
+    LOST = "lost"
+    UNSEEN = "unseen"
+    RIGHT = "right"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    outcome: _Outcome
+    cause: Cause | None = None
+    """That was named."""
+    error_ns: int | None = None
+    """By how much the size is wrong; None if it was not compared."""
+    latency_ns: int = 0
+    """Of the sample that it met."""
+
+
 def judged(
     cell: InjectedCell,
     cases: Sequence[ExplainedCase],
@@ -160,48 +185,47 @@ def judged(
     late_ns = max(above_ns, calm.threshold_ns)
     met = _Met(cell)
     explained = {(case.case.thread, case.case.release): case for case in cases}
-    counts: Counter[str] = Counter()
-    wrong: Counter[Cause] = Counter()
-    errors: list[int] = []
-    passed_ns_max = 0
-    for delay in cell.delays:
-        if not delay.is_as_wanted:
-            counts["unwanted"] += 1
-            continue
-        window = met.window_of(delay)
-        if window is None:
-            counts["away"] += 1
-        elif delay.end_ns > window.stamp_ns:
-            counts["passed"] += 1
-            passed_ns_max = max(passed_ns_max, window.latency_ns)
-        elif window.latency_ns <= late_ns:
-            counts["short"] += 1
-        else:
-            case = explained.get((window.thread, window.release))
-            outcome, cause, error_ns = _compared(cell.kind, case, window, delay)
-            counts[outcome] += 1
-            if outcome == "right" and delay.begin_ns <= window.release_ns:
-                errors.append(error_ns)
-            elif outcome == "wrong" and cause is not None:
-                wrong[cause] += 1
+    every = [_judgement(cell.kind, delay, met, explained, late_ns) for delay in cell.delays]
+    counts = Counter(each.outcome for each in every)
+    wrong = Counter(each.cause for each in every if each.outcome is _Outcome.WRONG and each.cause is not None)
+    passed = [each.latency_ns for each in every if each.outcome is _Outcome.PASSED]
     return KindResult(
         cell.kernel,
         cell.kind,
         len(cell.delays),
-        counts["unwanted"],
-        counts["away"],
-        counts["passed"],
-        counts["short"],
-        counts["right"] + counts["wrong"],
-        counts["lost"],
-        counts["unseen"],
-        counts["right"],
-        tuple(wrong.most_common()),
-        tuple(errors),
-        SIZE_LIMIT_NS + calm.spread_ns + round_ns,
-        passed_ns_max,
-        tuple(_besides(cases, met, late_ns).most_common()),
+        unwanted=counts[_Outcome.UNWANTED],
+        away=counts[_Outcome.AWAY],
+        passed=counts[_Outcome.PASSED],
+        short=counts[_Outcome.SHORT],
+        found=counts[_Outcome.RIGHT] + counts[_Outcome.WRONG],
+        lost=counts[_Outcome.LOST],
+        unseen=counts[_Outcome.UNSEEN],
+        right=counts[_Outcome.RIGHT],
+        wrong=tuple(wrong.most_common()),
+        errors_ns=tuple(each.error_ns for each in every if each.error_ns is not None),
+        size_limit_ns=SIZE_LIMIT_NS + calm.spread_ns + round_ns,
+        passed_ns_max=max(passed, default=0),
+        besides=tuple(_besides(cases, met, late_ns).most_common()),
     )
+
+
+def _judgement(
+    kind: str,
+    delay: MadeDelay,
+    met: _Met,
+    explained: Mapping[tuple[int, int], ExplainedCase],
+    late_ns: int,
+) -> _Judgement:
+    if not delay.is_as_wanted:
+        return _Judgement(_Outcome.UNWANTED)
+    window = met.window_of(delay)
+    if window is None:
+        return _Judgement(_Outcome.AWAY)
+    if delay.end_ns > window.stamp_ns:
+        return _Judgement(_Outcome.PASSED, latency_ns=window.latency_ns)
+    if window.latency_ns <= late_ns:
+        return _Judgement(_Outcome.SHORT)
+    return _compared(kind, explained.get((window.thread, window.release)), window, delay)
 
 
 class _Met:
@@ -236,12 +260,10 @@ class _Met:
         return self._delays.get((thread, release), ())
 
 
-def _compared(
-    kind: str, case: ExplainedCase | None, window: Window, delay: MadeDelay
-) -> tuple[str, Cause | None, int]:
-    """What the explanation makes of a hit: the outcome, the cause it names, by how much the size is wrong."""
+def _compared(kind: str, case: ExplainedCase | None, window: Window, delay: MadeDelay) -> _Judgement:
+    """What the explanation makes of a hit."""
     if case is None or case.case.state & NOTHING_KEPT:
-        return "lost", None, 0
+        return _Judgement(_Outcome.LOST)
     overlap_ns = window.overlap_ns(delay)
     from_ns = max(delay.begin_ns, window.release_ns) - window.release_ns
     to_ns = from_ns + overlap_ns
@@ -252,11 +274,13 @@ def _compared(
         if each.cause not in ORDINARY:
             named[each.cause] += max(0, min(each.to_ns, to_ns) - max(each.from_ns, from_ns))
     if 2 * named.total() < overlap_ns:
-        return "unseen", None, 0
+        return _Judgement(_Outcome.UNSEEN)
     cause = max(named, key=lambda each: named[each])
     if cause not in expected:
-        return "wrong", cause, 0
-    return "right", cause, abs(_shown_ns(stretches, expected, from_ns, to_ns) - overlap_ns)
+        return _Judgement(_Outcome.WRONG, cause)
+    if delay.begin_ns > window.release_ns:  # its size is not compared
+        return _Judgement(_Outcome.RIGHT, cause)
+    return _Judgement(_Outcome.RIGHT, cause, abs(_shown_ns(stretches, expected, from_ns, to_ns) - overlap_ns))
 
 
 @dataclass(frozen=True)
