@@ -2,11 +2,11 @@
 
     ./dev bench explain [--pairs N] [--seconds S] [--cpu C] [--load LOAD] [--events few|all]
 
-Each pair is one run of each, in an order that alternates. Printed: the Hodges-Lehmann ratio of the medians (with / without)
-with its exact 95 % interval, the same in nanoseconds, and what recording one event costs by the probe's own measurement. The
-limit: the ratio is at most 5 % above 1, or the median at most 1 us above, whichever is larger; pairs are added, at most to --most, until the
-interval says so. The measuring task has no page fault and loses no sample in any run. Exit code 0 when the limits are kept, 1
-when not, 3 where the kernel's tracing is not to be had.
+Each pair is one run of each, in an order that alternates. Printed: the Hodges-Lehmann ratio of the medians (with /
+without) with its exact 95 % interval, the same in nanoseconds, and what recording one event costs by the probe's own
+measurement. The limit: the ratio is at most 5 % above 1, or the median at most 1 us above, whichever is larger; pairs
+are added, at most to --most, until the interval says so. The measuring task has no page fault and loses no sample in
+any run. Exit code 0 when the limits are kept, 1 when not, 3 where the kernel's tracing is not to be had.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ from figures import Figure, Part, add_option, all_kept
 from howlate.analysis.paired import RatioInterval, ratio_interval
 from howlate.store.stream import StreamReader
 
-PARTS = (Part("explain", "the median wake-up latency with `--explain` over that without, in interleaved pairs of runs"),)
+PARTS = (
+    Part(
+        "explain",
+        "the median wake-up latency with `--explain` over that without, in interleaved pairs of runs",
+    ),
+)
 SHARE, ABOVE_NS = 0.05, 1000.0
 NOT_POSSIBLE = 3
 
@@ -43,9 +48,23 @@ def run(options: argparse.Namespace, *more: str) -> Run:
     """One run of `howlate-probe cyclic`."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         stream = Path(folder) / "stream"
-        command = [os.environ["HOWLATE_PROBE"], "cyclic", "--quiet", f"--cpus={options.cpu}", f"--load={options.load}"]
+        command = [
+            os.environ["HOWLATE_PROBE"],
+            "cyclic",
+            "--quiet",
+            f"--cpus={options.cpu}",
+            f"--load={options.load}",
+        ]
         done = subprocess.run(
-            [*command, f"--duration={options.seconds}s", "--dither", "--seed=1", "--stream", str(stream), *more],
+            [
+                *command,
+                f"--duration={options.seconds}s",
+                "--dither",
+                "--seed=1",
+                "--stream",
+                str(stream),
+                *more,
+            ],
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -76,7 +95,8 @@ def pairs(options: argparse.Namespace, explained: list[Run], without: list[Run])
         for kept, more in order if len(without) % 2 == 0 else reversed(order):
             kept.append(run(options, *more))
         print(
-            f"pair {len(without):3d}: with {explained[-1].median_ns:9.0f} ns  without {without[-1].median_ns:9.0f} ns",
+            f"pair {len(without):3d}: with {explained[-1].median_ns:9.0f} ns  "
+            f"without {without[-1].median_ns:9.0f} ns",
             flush=True,
         )
         if len(without) < options.pairs:
@@ -108,7 +128,9 @@ def main() -> int:
         return 2
     limit, base_ns = allowed(without), float(np.median([one.median_ns for one in without]))
     cost_ns = float(np.median([one.trace["event_cost_ns"] for one in explained]))
-    page_ns = sum(one.trace["reading_ns"] for one in explained) / max(sum(one.trace["pages_read"] for one in explained), 1)
+    page_ns = sum(one.trace["reading_ns"] for one in explained) / max(
+        sum(one.trace["pages_read"] for one in explained), 1
+    )
     figures = [
         Figure("ratio of medians", round(interval.ratio, 4)),
         Figure("upper end of its interval", round(interval.high, 4), at_most=round(limit, 4)),
@@ -121,7 +143,8 @@ def main() -> int:
     ]
     print(
         f"median {base_ns:.0f} ns without; ratio {interval.ratio:.4f}, {interval.confidence:.1%} interval "
-        f"[{interval.low:.4f}, {interval.high:.4f}], that is {(interval.ratio - 1) * base_ns:+.0f} ns; limit {limit:.4f}; "
+        f"[{interval.low:.4f}, {interval.high:.4f}], that is {(interval.ratio - 1) * base_ns:+.0f} ns; "
+        f"limit {limit:.4f}; "
         f"one event {cost_ns:.0f} ns; {interval.pairs} pairs of {options.seconds} s, load {options.load}, "
         f"events {options.events}"
     )

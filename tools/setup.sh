@@ -98,6 +98,7 @@ see_needs() { # argument ...
     "" | -h | --help | --version) needs=nothing ;;
     studies | reference | completion) needs=nothing ;;
     show | compare | report | export | import | query | history | verdict | plan) needs=python ;;
+    why) case " $* " in *" --try"*) ;; *) needs=python ;; esac ;;
     lab) case ${2:-} in "") needs=nothing ;; kernels | clean) needs=python ;; esac ;;
   esac
   if [ "${1:-}" = probe ]; then

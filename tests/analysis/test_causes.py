@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why
 from howlate.analysis.causes import IDLE_NS, MachineFacts, explain_case
 from howlate.analysis.cpu_spans import BH_OFF_FLAG
-from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase, TraceEvent
+from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase, TracedTask, TraceEvent
 from made_trace import (
     EQUAL,
     HARD,
@@ -230,6 +230,19 @@ def test_a_fair_task_of_ours_takes_turns() -> None:
     cell = made.cell(51_000)
     found = explain_case(replace(cell, threads={0: own}), cell.cases[0], LAB)
     assert found.largest.key == (Cause.HIGHER_TASK, LOAD.name)
+
+
+@pytest.mark.parametrize("current", [LOAD, IDLE])
+@pytest.mark.parametrize("prio", [19, 120])
+def test_the_timer_slack_of_an_ordinary_task_is_no_late_interrupt(current: TracedTask, prio: int) -> None:
+    own = replace(OWN, prio=prio)
+    made = MadeTrace().asleep(to=current).timer(61_000, 61_400, 62_000).switch(62_600, own, 0)
+    cell = made.cell(63_000)
+    facts = replace(CLOUD, timer_slack_ns=50_000)
+    found = explain_case(replace(cell, threads={0: own}), cell.cases[0], facts)
+    assert found.ns_of(Cause.TIMER_SLACK) == (50_000 if prio == 120 else 0)
+    late = found.ns_of(Cause.IRQ_LATE_OR_GAP) + found.ns_of(Cause.GAP) + found.ns_of(Cause.IDLE)
+    assert late == (11_000 if prio == 120 else 61_000)
 
 
 def test_our_own_task_was_still_busy_at_the_release() -> None:

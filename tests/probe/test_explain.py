@@ -1,5 +1,5 @@
-"""`cyclic --explain` with this machine's own kernel: which samples are kept, that their stretch is whole, that the measuring
-task pays with nothing but time, and that the kernel's tracing is as it was whatever ends the probe."""
+"""`cyclic --explain` with this machine's own kernel: which samples are kept, that their stretch is whole, that the
+measuring task pays with nothing but time, and that the kernel's tracing is as it was whatever ends the probe."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 ALL = ("cyclic", "--explain", "--quiet")
-LOOK = """
-mount -t tracefs nodev "$0" && cd "$0" && ls instances && head set_event tracing_on trace_options current_tracer buffer_size_kb \
-    tracing_cpumask trace_clock && grep -l 1 events/*/*/enable; true
+LOOK = r"""
+mount -t tracefs nodev "$0" && cd "$0" && ls instances && head set_event tracing_on trace_options \
+    current_tracer buffer_size_kb tracing_cpumask trace_clock && grep -l 1 events/*/*/enable; true
 """
 
 
@@ -74,7 +74,10 @@ def test_the_worst_of_each_thread_are_kept_with_the_switch_to_them(
         assert sorted(kept.values()) == np.sort(measured)[-7:].tolist()
         for at in np.flatnonzero(own):
             release_ns = cases["release_ns"][at]
-            assert cases["latency_ns"][at] == samples["latency_ns"][samples["release"] == cases["release"][at]][0]
+            assert (
+                cases["latency_ns"][at]
+                == samples["latency_ns"][samples["release"] == cases["release"][at]][0]
+            )
             if cases["state"][at]:
                 continue
             assert cases["from_ns"][at] == release_ns - 200_000
@@ -85,7 +88,9 @@ def test_the_worst_of_each_thread_are_kept_with_the_switch_to_them(
                 & (events["cpu"] == stream.trailer["accounting"][thread["thread"]]["cpu"])  # type: ignore[index]
             )
             assert within.sum() == cases["events"][at]
-            switched = within & (events["event"] == names.index("sched_switch")) & (events["c"] == thread["pid"])
+            switched = (
+                within & (events["event"] == names.index("sched_switch")) & (events["c"] == thread["pid"])
+            )
             # A task that was still busy at its release is not switched to.
             assert switched.any() or (events["pid"][within] == thread["pid"]).any()
             assert (events["d"][switched] == thread["prio"]).all()
@@ -196,7 +201,9 @@ def test_bad_options_are_refused_with_the_reason(probe: Path, words: tuple[str, 
     assert said in done.stderr
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="giving up rights needs root and setpriv")
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("setpriv"), reason="giving up rights needs root and setpriv"
+)
 def test_without_the_right_it_is_refused_with_reason_and_remedy(probe: Path, everybodys: Path) -> None:
     done = as_nobody(everybodys, "cyclic", "--explain", "--policy=other", "--activations=10")
     assert done.returncode == 3

@@ -133,7 +133,7 @@ IRQ = {"irq_latency_ns": [1_760, 2_000], "wake_latency_ns": [13_680, 99_000]}
 
 
 def test_every_format_is_a_file_of_its_own() -> None:
-    assert names() == ("csv", "gnuplot", "parquet", "sh7780", "sh7780data", "text3", "tut2017")
+    assert names() == ("csv", "gnuplot", "parquet", "perfetto", "sh7780", "sh7780data", "text3", "tut2017")
     assert all(find_format(name).name == name for name in names())
 
 

@@ -45,7 +45,7 @@ class TraceWatch {
   [[nodiscard]] const PageStore& store() const { return store_; }
   [[nodiscard]] const WatchSpec& spec() const { return spec_; }
   [[nodiscard]] std::int64_t pages_read() const { return pages_read_; }
-  [[nodiscard]] std::int64_t reading_ns() const { return reading_ns_; }      // of all of them
+  [[nodiscard]] std::int64_t reading_ns() const { return reading_ns_; }    // of all of them
   [[nodiscard]] std::int64_t page_ns_max() const { return page_ns_max_; }  // the longest
 
   // Whether the trace of this CPU is the thread's.

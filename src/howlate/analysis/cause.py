@@ -18,6 +18,8 @@ class Cause(StrEnum):
     IDLE = "idle"
     GAP = "gap"
     """The CPU did nothing that the kernel knows of."""
+    TIMER_SLACK = "timer-slack"
+    """The kernel lets the timers of ordinary tasks expire so much later."""
     TIMER_IRQ = "timer-irq"
     IRQ = "irq"
     IPI = "ipi"

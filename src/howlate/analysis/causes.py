@@ -51,6 +51,8 @@ class MachineFacts:
     """The kernel's model (model/preemption.py); "" if nobody knows."""
     idle_exit_ns: Mapping[int, int] = field(default_factory=dict)
     """How long leaving each idle state takes at most."""
+    timer_slack_ns: int = 0
+    """Of the measuring task, if it is an ordinary one."""
     smi: int | None = None
     """System management interrupts while the cell was measured; None if nobody knows."""
 
@@ -130,6 +132,7 @@ class _Divided:
         self._sees_end = not trace.recorded or "hrtimer_expire_exit" in trace.recorded
         own_ns = 0 if self._sees_end else INTERRUPT_END_NS
         self._switch_ns = SWITCH_NS + own_ns + 2 * trace.event_cost_ns
+        self._slack_ns = 0 if is_real_time(own.prio) else facts.timer_slack_ns
         self._knows_idle = not trace.recorded or "cpu_idle" in trace.recorded
         has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
         self._knows_timer = not trace.recorded or "local_timer_entry" in trace.recorded or has_timer
@@ -217,7 +220,8 @@ class _Divided:
             from_ns, to_ns = max(stretch.from_ns, release_ns), min(stretch.to_ns, stamp_ns)
             if from_ns >= to_ns:
                 continue
-            cuts = [from_ns, *(at for at in stretch.faults_ns if from_ns < at < to_ns), to_ns]
+            marks = sorted((*stretch.faults_ns, release_ns + self._slack_ns))
+            cuts = [from_ns, *(at for at in marks if from_ns < at < to_ns), to_ns]
             for begin_ns, end_ns in pairwise(cuts):
                 for span, first_ns, last_ns in self._overlapping(stretch.cpu, begin_ns, end_ns):
                     part = CausePart(Cause.UNKNOWN, first_ns - release_ns, last_ns - first_ns)
@@ -310,6 +314,8 @@ class _Divided:
     def _asleep(self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> _Piece:
         """The release has passed, and its wake-up has not come."""
         via = self._via(stretch)
+        if part.from_ns < self._slack_ns and via is not _Via.ELSEWHERE:
+            return _Piece(replace(part, cause=Cause.TIMER_SLACK))
         if span.task.pid == IDLE_PID:
             doubt = None if via is _Via.ELSEWHERE else _Doubt.IDLE
             state = span.idle if self._knows_idle else -1

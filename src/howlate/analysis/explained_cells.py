@@ -122,8 +122,17 @@ def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
         is_guest=not content.run.virtual and is_guest(facts),
         preemption=preemption_of(captured, config) if is_captured else "",
         idle_exit_ns=_idle_exits(facts),
+        timer_slack_ns=_timer_slack(cell.header),
         smi=_smi(cell.trailer),
     )
+
+
+def _timer_slack(header: Mapping[str, Any]) -> int:
+    """The largest of the measuring threads."""
+    in_force = header.get("in_force")
+    threads = in_force.get("threads") if isinstance(in_force, dict) else None
+    told = [each.get("timer_slack_ns") for each in threads or () if isinstance(each, dict)]
+    return max((slack for slack in told if isinstance(slack, int)), default=0)
 
 
 def _idle_exits(facts: Facts) -> dict[int, int]:

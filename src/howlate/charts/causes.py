@@ -33,6 +33,7 @@ NAMES = {
     Cause.IRQ_LATE_OR_GAP: Caption("interrupts off, or the hypervisor or hardware"),
     Cause.IDLE: Caption("leaving idle"),
     Cause.GAP: Caption("hypervisor or hardware"),
+    Cause.TIMER_SLACK: Caption("timer slack"),
     Cause.TIMER_IRQ: Caption("the timer's interrupt"),
     Cause.IRQ: Caption("interrupt"),
     Cause.IPI: Caption("interrupt from another CPU"),

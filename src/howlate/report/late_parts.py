@@ -36,6 +36,9 @@ GAP = rule(
 GAP_IN_SWITCH = rule(
     "late.gap-in-switch", "the scheduler was called, and the hypervisor or the hardware had the CPU meanwhile"
 )
+TIMER_SLACK = rule(
+    "late.timer-slack", "the timer was set later on purpose: the timer slack of ordinary tasks"
+)
 TIMER_IRQ = rule("late.timer-irq", "the timer's interrupt")
 UNTIL_TIMER = rule("late.until-timer", "until the timer's interrupt")
 IRQ = rule("late.irq", "the interrupt {name}")
@@ -102,6 +105,7 @@ def _idle(part: CausePart) -> Statement:
 
 _ALWAYS = {
     Cause.GAP: GAP,
+    Cause.TIMER_SLACK: TIMER_SLACK,
     Cause.TIMER_IRQ: TIMER_IRQ,
     Cause.OWN_LATE: OWN_LATE,
     Cause.STOPPED: STOPPED,

@@ -19,6 +19,9 @@ GAP = rule(
     "(`howlate probe hardware-gap` measures it).",
 )
 IDLE = rule("remedy.idle", "Keep the CPU out of deep idle states.")
+TIMER_SLACK = rule(
+    "remedy.timer-slack", "Use a real-time policy, or a smaller timer slack (prctl PR_SET_TIMERSLACK)."
+)
 IRQ = rule("remedy.irq", "Move the interrupt to another CPU.")
 IPI = rule(
     "remedy.ipi",
@@ -70,6 +73,7 @@ REMEDIES: Mapping[Cause, Remedy] = {
     ),
     Cause.GAP: Remedy(GAP, ("hypervisor", "steal", "smt", "c_states"), ("c_states", "cpu_dma_latency")),
     Cause.IDLE: Remedy(IDLE, ("c_states", "cpu_dma_latency"), ("c_states", "cpu_dma_latency")),
+    Cause.TIMER_SLACK: Remedy(TIMER_SLACK, ("timer_slack",)),
     Cause.IRQ: Remedy(IRQ, ("irq_affinity", "irqbalance", "threadirqs", "isolation"), ("irq_affinity",)),
     Cause.IPI: Remedy(IPI, ("isolation", "ksm", "numa_balancing", "huge_pages"), ("thp",)),
     Cause.SOFTIRQ: Remedy(

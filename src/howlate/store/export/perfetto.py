@@ -15,6 +15,7 @@ from howlate.analysis.explained_cells import ExplainedCell, explained_cells
 from howlate.errors import UsageError
 from howlate.model.trace import CellTrace
 from howlate.store.export._format import Format
+from howlate.store.export._marks import mark
 from howlate.store.export._rows import chosen, target
 from howlate.store.loaded import load_run
 from howlate.store.run_folder import RunFolder
@@ -37,21 +38,23 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     wanted = set(chosen(run, cells))
     content = load_run(run.path)
     traces = {cell.summary.id: cell.trace for cell in content.cells if cell.trace is not None}
+    marks = {cell.summary.id: mark(cell.summary) for cell in content.cells}
     explained = [cell for cell in explained_cells(content) if cell.id in wanted]
     if not explained:
         raise UsageError(NO_EVENTS(run=run.path))
     with target(out) as place, place.open("w", encoding="utf-8") as file:
         file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
         for number, cell in enumerate(explained, 1):
-            for i, event in enumerate(_of_cell(number, cell, traces[cell.id])):
+            for i, event in enumerate(_of_cell(number, cell, traces[cell.id], marks[cell.id])):
                 file.write("" if number == 1 and not i else ",\n")
                 json.dump(event, file, ensure_ascii=False)
         file.write("\n]}\n")
     return sum(len(cell.cases) for cell in explained)
 
 
-def _of_cell(pid: int, cell: ExplainedCell, trace: CellTrace) -> Iterator[dict[str, Any]]:
-    yield {"ph": "M", "pid": pid, "name": "process_name", "args": {"name": f"{cell.id} ({cell.name})"}}
+def _of_cell(pid: int, cell: ExplainedCell, trace: CellTrace, marked: str) -> Iterator[dict[str, Any]]:
+    name = f"{cell.id} ({cell.name}){marked}"
+    yield {"ph": "M", "pid": pid, "name": "process_name", "args": {"name": name}}
     for thread, task in sorted(trace.threads.items()):
         for i, what in enumerate(("late samples", "parts")):
             yield _track(pid, _EACH * thread + i, f"{task.name} ({task.pid}): {what}")
