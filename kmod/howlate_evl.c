@@ -16,6 +16,7 @@
 #include <linux/smp.h>
 
 #include <evl/clock.h>
+#include <evl/sched.h>
 #include <evl/thread.h>
 #include <evl/timer.h>
 

@@ -254,9 +254,9 @@ void RingCell::account() {
 void RingCell::warn_of_stages() {
   for (const LaneAccount& account : outcome_.accounts)
     if (account.core.switches > 0)
-      cell_.warn("probe.stage-switches", "thread " + std::to_string(account.table) +
-                                             " left the stage of its real-time core " +
-                                             std::to_string(account.core.switches) + " times while it measured");
+      cell_.warn("probe.stage-switches",
+                 "thread " + std::to_string(account.table) + " left the stage of its real-time core " +
+                     std::to_string(account.core.switches) + " times while it measured");
 }
 
 Status RingCell::right() const {

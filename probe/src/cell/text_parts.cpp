@@ -36,7 +36,8 @@ void write_core_text(std::string& out, const CoreAccount& core) {
   if (core.switches < 0) return;
   print(out, "           switches to Linux's stage %lld; gravity %s", static_cast<long long>(core.switches),
         core.gravity_ns < 0 ? "unknown" : duration(core.gravity_ns).c_str());
-  if (core.overruns >= 0) print(out, "; overruns by the core's count %lld", static_cast<long long>(core.overruns));
+  if (core.overruns >= 0)
+    print(out, "; overruns by the core's count %lld", static_cast<long long>(core.overruns));
   print(out, "\n");
 }
 

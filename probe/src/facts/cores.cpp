@@ -17,14 +17,15 @@ constexpr CoreFact core_facts[] = {
     {"cobalt.state", "/sys/module/xenomai/parameters/state"},
     {"cobalt.cpus", "/sys/module/xenomai/parameters/supported_cpus"},  // a mask, as a decimal number
     {"cobalt.smi", "/sys/module/xenomai/parameters/smi"},
-    {"evl.abi", "/sys/devices/virtual/control/control/abi"},
-    {"evl.state", "/sys/devices/virtual/control/control/state"},
-    {"evl.cpus", "/sys/devices/virtual/control/control/cpus"},
+    {"evl.abi", "/sys/devices/virtual/evl/control/abi"},
+    {"evl.state", "/sys/devices/virtual/evl/control/state"},
+    {"evl.cpus", "/sys/devices/virtual/evl/control/cpus"},
 };
 
 void gather_gravity(const Root& tree, FactList& facts, const std::string& core) {
   const auto gravity = read_gravity(tree, core);
-  gravity ? facts.text(core + ".gravity", gravity_text(*gravity)) : facts.missing(core + ".gravity", gravity.error());
+  gravity ? facts.text(core + ".gravity", gravity_text(*gravity))
+          : facts.missing(core + ".gravity", gravity.error());
 }
 
 // "devices: timer=lapic, clock=<Linux clocksource>".
@@ -32,7 +33,8 @@ Result<std::string> clock_devices(const Root& tree) {
   const auto text = tree.read(gravity_file("cobalt"));
   if (!text) return text.error();
   for (const std::string& line : parts_of(*text, '\n'))
-    if (const std::string word = trimmed(line); word.starts_with("devices:")) return trimmed(word.substr(word.find(':') + 1));
+    if (const std::string word = trimmed(line); word.starts_with("devices:"))
+      return trimmed(word.substr(word.find(':') + 1));
   return broken("the clock's file names no devices");
 }
 
@@ -56,10 +58,10 @@ void gather_name(const Root& tree, FactList& facts) {
   const std::string users = tree.read("/etc/passwd").value_or("");
   const auto lines = parts_of(users, '\n');
   facts.flag("caller.named", std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-    const auto name_end = line.find(':');
-    const auto id = name_end == std::string::npos ? name_end : line.find(':', name_end + 1);
-    return id != std::string::npos && line.compare(id + 1, uid.size() + 1, uid + ":") == 0;
-  }));
+               const auto name_end = line.find(':');
+               const auto id = name_end == std::string::npos ? name_end : line.find(':', name_end + 1);
+               return id != std::string::npos && line.compare(id + 1, uid.size() + 1, uid + ":") == 0;
+             }));
 }
 
 void gather_cores(const Root& tree, FactList& facts) {

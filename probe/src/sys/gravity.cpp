@@ -10,9 +10,9 @@ namespace howlate {
 namespace {
 
 struct Part {
-  std::string_view name;   // as Cobalt spells it
+  std::string_view name;    // as Cobalt spells it
   std::string_view letter;  // as EVL spells it
-  std::int64_t Gravity::* value;
+  std::int64_t Gravity::*value;
 };
 
 constexpr std::array<Part, 3> parts = {{{"irq=", "i", &Gravity::irq_ns},

@@ -13,7 +13,8 @@
 namespace howlate {
 namespace {
 
-constexpr std::array<std::string_view, 6> form_names = {"exact", "bracketed", "cpus", "mask", "controller", "gravity"};
+constexpr std::array<std::string_view, 6> form_names = {"exact", "bracketed",  "cpus",
+                                                        "mask",  "controller", "gravity"};
 
 std::string in_brackets(std::string_view value) {
   const auto open = value.find('[');

@@ -68,8 +68,9 @@ Result<const Timer*> choose_timer(const Params& in, std::size_t threads) {
   if (!timer) return timer.error();
   const Timer& chosen = **timer;
   if (!chosen.core.empty())
-    return usage_error(in_quotes(chosen.name) + " counts switches of stage, and this test has no account of them",
-                       "Use the test cyclic");
+    return usage_error(
+        in_quotes(chosen.name) + " counts switches of stage, and this test has no account of them",
+        "Use the test cyclic");
   if (!chosen.armed_each_activation)
     return usage_error("the kernel repeats " + in_quotes(chosen.name) + " by itself: it has no single sleeps",
                        "Choose a timer that is armed for each, such as clock_nanosleep");

@@ -45,7 +45,7 @@ class Shared {
   [[nodiscard]] bool ended() const { return word(&howlate_core_page::ended) != 0; }
 
  private:
-  [[nodiscard]] std::uint64_t word(__u64 howlate_core_page::* member) const {
+  [[nodiscard]] std::uint64_t word(__u64 howlate_core_page::*member) const {
     return __atomic_load_n(&(static_cast<const howlate_core_page*>(at_)->*member), __ATOMIC_ACQUIRE);
   }
 
@@ -67,14 +67,15 @@ Result<std::uint32_t> own_priority() {
 Status prepare(int device, Shared& shared, const LoopContext& loop) {
   const std::int64_t releases = CoreActivations::releases_needed(loop);
   if (releases > HOWLATE_CORE_RELEASES_MAX)
-    return not_possible("an activation in the kernel is planned before the start, and " + std::to_string(releases) +
-                            " of them are more than the " + std::to_string(HOWLATE_CORE_RELEASES_MAX) +
-                            " that the module holds",
+    return not_possible("an activation in the kernel is planned before the start, and " +
+                            std::to_string(releases) + " of them are more than the " +
+                            std::to_string(HOWLATE_CORE_RELEASES_MAX) + " that the module holds",
                         "Ask for fewer activations, or a shorter duration");
   const howlate_core_make make{HOWLATE_ABI_VERSION, static_cast<__u32>(releases)};
   if (::ioctl(device, HOWLATE_CORE_MAKE, &make) != 0)
-    return errno == EPROTONOSUPPORT ? broken("the module is of another version than this probe", "Build it again")
-                                    : broken("the module gives no memory: " + errno_text(errno));
+    return errno == EPROTONOSUPPORT
+               ? broken("the module is of another version than this probe", "Build it again")
+               : broken("the module gives no memory: " + errno_text(errno));
   if (Status mapped = shared.map(device, static_cast<std::size_t>(releases)); !mapped) return mapped;
   Schedule schedule = loop.schedule;
   for (howlate_activation& activation : shared.activations()) {
@@ -99,7 +100,8 @@ StopReason collect(LoopContext& loop, CoreActivations& activations, const Shared
     taken = done;
     if (!goes_on) return loop.stop_reason;
     if (stopped(loop)) return StopReason::stopped;
-    if (monotonic_now_ns() >= loop.end_ns && (ended || done == shared.activations().size())) return StopReason::duration;
+    if (monotonic_now_ns() >= loop.end_ns && (ended || done == shared.activations().size()))
+      return StopReason::duration;
     if (ended) return loop.end_ns == INT64_MAX ? StopReason::failed : StopReason::duration;
     look_again();
   }
@@ -111,7 +113,8 @@ std::int64_t CoreActivations::releases_needed(const LoopContext& loop) {
   std::int64_t releases = INT64_MAX;
   if (loop.activations_wanted < INT64_MAX / 2)
     releases = loop.activations_wanted + loop.activations_wanted / 8 + 64;
-  if (loop.end_ns != INT64_MAX) releases = std::min(releases, Schedule(loop.schedule.spec()).due_by(loop.end_ns - 1));
+  if (loop.end_ns != INT64_MAX)
+    releases = std::min(releases, Schedule(loop.schedule.spec()).due_by(loop.end_ns - 1));
   return std::max<std::int64_t>(releases, 1);
 }
 
@@ -131,8 +134,13 @@ bool CoreActivations::take(std::span<const howlate_activation> over) {
 bool CoreActivations::serve(std::int64_t started_ns) {
   const std::int64_t release_ns = schedule_.release_ns();
   if (loop_.late_policy == LatePolicy::backlog && release_ns <= last_ns_) ++loop_.late_starts;
-  const Sample sample{schedule_.index(),  schedule_.offset_ns(), started_ns - release_ns, 0, loop_.overruns,
-                      static_cast<std::uint32_t>(loop_.dropped), 0};
+  const Sample sample{schedule_.index(),
+                      schedule_.offset_ns(),
+                      started_ns - release_ns,
+                      0,
+                      loop_.overruns,
+                      static_cast<std::uint32_t>(loop_.dropped),
+                      0};
   if (loop_.ring->has_room())
     loop_.ring->put(sample);
   else
@@ -141,7 +149,8 @@ bool CoreActivations::serve(std::int64_t started_ns) {
   schedule_.advance();
   loop_.live_activations.store(++loop_.activations, std::memory_order_relaxed);
   loop_.stop_reason = StopReason::threshold;
-  if (sample.latency_ns > loop_.latency_ns_max && loop_.activations > loop_.warm_up && note_maximum(loop_, sample))
+  if (sample.latency_ns > loop_.latency_ns_max && loop_.activations > loop_.warm_up &&
+      note_maximum(loop_, sample))
     return false;
   loop_.stop_reason = StopReason::activations;
   return loop_.activations < loop_.activations_wanted;
@@ -159,7 +168,8 @@ Status run_in_kernel(LoopContext& loop, const CoreKernel& kernel) {
   if (!device.valid())
     return not_possible(std::string(kernel.device) + ": " + errno_text(errno),
                         "Load the module of kmod/ as root (docs/kmod.md)");
-  note_gravity(loop, kernel.core, kernel.context == HOWLATE_CORE_HANDLER ? &Gravity::irq_ns : &Gravity::kernel_ns);
+  note_gravity(loop, kernel.core,
+               kernel.context == HOWLATE_CORE_HANDLER ? &Gravity::irq_ns : &Gravity::kernel_ns);
   Shared shared;
   if (Status ready = prepare(device.get(), shared, loop); !ready) return ready;
   const howlate_core_run run{kernel.context, *priority, loop.late_policy == LatePolicy::backlog ? 1U : 0U, 0};
@@ -173,7 +183,8 @@ Status run_in_kernel(LoopContext& loop, const CoreKernel& kernel) {
   ::ioctl(device.get(), HOWLATE_CORE_STOP);
   activations.close(monotonic_now_ns(), reason);
   if (reason == StopReason::failed)
-    return broken("so many releases passed unserved that the planned ones did not suffice", "Give a longer period");
+    return broken("so many releases passed unserved that the planned ones did not suffice",
+                  "Give a longer period");
   return {};
 }
 

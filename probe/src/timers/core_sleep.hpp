@@ -61,7 +61,7 @@ class CoreSleep : public InterruptibleSleep {
 };
 
 // The gravity of what waits, for the account.
-inline void note_gravity(LoopContext& loop, std::string_view core, std::int64_t Gravity::* kind) {
+inline void note_gravity(LoopContext& loop, std::string_view core, std::int64_t Gravity::*kind) {
   const auto gravity = read_gravity(Root(), core);
   loop.core.gravity_ns = gravity ? (*gravity).*kind : -1;
 }

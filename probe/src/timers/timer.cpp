@@ -29,8 +29,9 @@ struct CoreTimers {
   std::string_view core;
   std::string_view option;
 };
-constexpr CoreTimers core_timers[] = {
-    {"cobalt", "Cobalt", "--with-cobalt"}, {"alchemy", "Cobalt", "--with-cobalt"}, {"evl", "EVL", "--with-evl"}};
+constexpr CoreTimers core_timers[] = {{"cobalt", "Cobalt", "--with-cobalt"},
+                                      {"alchemy", "Cobalt", "--with-cobalt"},
+                                      {"evl", "EVL", "--with-evl"}};
 
 Status check_period(const Timer& timer, std::int64_t period_ns) {
   const std::string period = "a period of " + spell_duration_ns(period_ns);
@@ -55,7 +56,8 @@ Result<const Timer*> find_built_timer(std::string_view name) {
   for (const CoreTimers& core : core_timers)
     if (name == core.prefix || name.starts_with(std::string(core.prefix) + "-"))
       return not_possible(
-          "the timer " + in_quotes(name) + " is " + std::string(core.core) + "'s, and this probe was built without it",
+          "the timer " + in_quotes(name) + " is " + std::string(core.core) +
+              "'s, and this probe was built without it",
           "`./dev probe " + std::string(core.option) + "` builds one with it (docs/cores.md)");
   return found;
 }

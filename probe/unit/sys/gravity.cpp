@@ -9,7 +9,8 @@ using namespace howlate;
 TEST_CASE("the gravity of a clock is read as either core spells it") {
   const Gravity wanted{0, 2000, 2500};
   const auto cobalt = parse_gravity(
-      "gravity: irq=0 kernel=2000 user=2500\n devices: timer=lapic, clock=<Linux clocksource>\n  ticks: 523425839 (0000 1f32d82f)");
+      "gravity: irq=0 kernel=2000 user=2500\n devices: timer=lapic, clock=<Linux clocksource>\n  ticks: "
+      "523425839 (0000 1f32d82f)");
   REQUIRE(cobalt.ok());
   CHECK(*cobalt == wanted);
   const auto evl = parse_gravity("0i 2000k 2500u\n");
@@ -26,7 +27,8 @@ TEST_CASE("what is written is read back as the same gravity") {
 }
 
 TEST_CASE("a text without all three is no gravity") {
-  for (const char* text : {"", "0i 2000k", "gravity: irq=0 kernel=x user=1", "enabled"}) CHECK_FALSE(parse_gravity(text).ok());
+  for (const char* text : {"", "0i 2000k", "gravity: irq=0 kernel=x user=1", "enabled"})
+    CHECK_FALSE(parse_gravity(text).ok());
 }
 
 TEST_CASE("a setting of a gravity compares by value") {

@@ -69,8 +69,8 @@ TEST_CASE("each stored start is a sample, and a negative latency stays one") {
 TEST_CASE("releases that a stall left out are overruns, and all of them are accounted for") {
   Run run(LatePolicy::skip, 4);
   CoreActivations activations(run.loop);
-  const std::vector<howlate_activation> over = {started(0, 10), started(1, 3'500), left_out(2), left_out(3), left_out(4),
-                                                started(5, 20), started(6, 20)};
+  const std::vector<howlate_activation> over = {started(0, 10), started(1, 3'500), left_out(2),   left_out(3),
+                                                left_out(4),    started(5, 20),    started(6, 20)};
   CHECK_FALSE(activations.take(over));
   activations.close(t0_ns + 60 * period_ns, StopReason::activations);
   CHECK(run.loop.activations == 4);
@@ -82,7 +82,8 @@ TEST_CASE("releases that a stall left out are overruns, and all of them are acco
 TEST_CASE("a backlog counts the activations that began late") {
   Run run(LatePolicy::backlog, 4);
   CoreActivations activations(run.loop);
-  const std::vector<howlate_activation> over = {started(0, 2'500), started(1, 1'600), started(2, 700), started(3, 10)};
+  const std::vector<howlate_activation> over = {started(0, 2'500), started(1, 1'600), started(2, 700),
+                                                started(3, 10)};
   CHECK_FALSE(activations.take(over));
   activations.close(t0_ns + 3 * period_ns + 10, StopReason::activations);
   CHECK(run.loop.late_starts == 2);

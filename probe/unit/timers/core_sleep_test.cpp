@@ -97,7 +97,8 @@ TEST_CASE("switches of stage are counted from the first wait on") {
   CHECK(quiet.loop.core.switches == 0);
 }
 
-TEST_CASE("an end from outside makes the thread leave its stage once, which is no switch of the measurement") {
+TEST_CASE(
+    "an end from outside makes the thread leave its stage once, which is no switch of the measurement") {
   Run run;
   run.loop.stop_at_threshold = true;
   run.loop.threshold_ns = 99;

@@ -88,8 +88,8 @@ STAGE_SWITCHES = rule(
 )
 GRAVITY = rule(
     "cell.gravity",
-    "the real-time core programs its timers {gravity_ns:time} ahead of the release (its gravity): a latency here is by "
-    "about as much smaller than that of a kernel without it, and may be negative. Measure with --set "
+    "the real-time core programs its timers {gravity_ns:time} ahead of the release (its gravity): a latency here is "
+    "by about as much smaller than that of a kernel without it, and may be negative. Measure with --set "
     "knob=core_gravity=0 before you compare.",
 )
 CORE_OVERRUNS = rule(

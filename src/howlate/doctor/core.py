@@ -1,5 +1,5 @@
 """Whether a real-time core runs beside Linux, and how: /proc/xenomai and the parameters of `xenomai` (Cobalt),
-/sys/devices/virtual/control (EVL).
+/sys/devices/virtual/evl (EVL).
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from howlate.model.preemption import core_of
 from howlate.words.statement import rule
 
 NONE = rule("doctor.core.none", "no real-time core beside Linux")
-COBALT = rule(
-    "doctor.core.cobalt", "Cobalt {version} runs, its clock is {clock}, its gravity {gravity}"
-)
+COBALT = rule("doctor.core.cobalt", "Cobalt {version} runs, its clock is {clock}, its gravity {gravity}")
 EVL = rule("doctor.core.evl", "EVL (ABI {abi}) runs on CPUs {cpus}, its gravity is {gravity}")
 STOPPED = rule(
     "doctor.core.stopped",

@@ -18,7 +18,9 @@ OFF = rule(
 ON = rule("doctor.core_smi.on", "Cobalt has switched them off (xenomai.smi=enabled)")
 
 TITLE = "SMI work-around of Cobalt"
-WHY = "The firmware takes the CPU in such an interrupt, from a real-time core as from Linux, for 10 to 300 us."
+WHY = (
+    "The firmware takes the CPU in such an interrupt, from a real-time core as from Linux, for 10 to 300 us."
+)
 WEIGHT = 30
 IN_GUESTS = True
 IN_LAB = "name the kernel with `[xenomai.smi=enabled]` behind its path"

@@ -199,7 +199,8 @@ def _make(way: _Way, kernel: Kernel, work: Path, name: str) -> None:
     argv = [
         "make", "-C", way.build, f"M={module}", f"ARCH={_ARCH[kernel.arch]}", f"CROSS_COMPILE={prefix}",
         f"CC={way.compiler}", "KBUILD_BUILD_TIMESTAMP=2026-01-01", "KBUILD_BUILD_USER=howlate",
-        "KBUILD_BUILD_HOST=howlate", f"KCFLAGS=-ffile-prefix-map={module}=. -ffile-prefix-map={way.sources}=/usr/src -g0",
+        "KBUILD_BUILD_HOST=howlate",
+        f"KCFLAGS=-ffile-prefix-map={module}=. -ffile-prefix-map={way.sources}=/usr/src -g0",
         f"KAFLAGS=-ffile-prefix-map={module}=. -g0", "CONFIG_DEBUG_INFO_BTF_MODULES=", "W=1",
         "cmd_checkdoc=",  # W=1 looks at kernel-doc too, with interpreters that a minimal root does not have
         "modules",

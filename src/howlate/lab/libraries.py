@@ -104,9 +104,13 @@ def _listed(path: Path, interpreter: str) -> dict[str, Path]:
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     except OSError as error:
         raise NotPossibleError(NO_LINKER(path=path, reason=error.strerror)) from None
-    missing = re.search(r"^\s*(\S+) => not found|(\S+): cannot open shared object file", done.stdout + done.stderr, re.M)
+    missing = re.search(
+        r"^\s*(\S+) => not found|(\S+): cannot open shared object file", done.stdout + done.stderr, re.M
+    )
     if missing:
         raise NotPossibleError(NO_LIBRARY(path=path, library=missing[1] or missing[2]))
     if done.returncode != 0:
-        raise NotPossibleError(NO_LINKER(path=path, reason=(done.stderr.strip() or "it fails").splitlines()[-1]))
+        raise NotPossibleError(
+            NO_LINKER(path=path, reason=(done.stderr.strip() or "it fails").splitlines()[-1])
+        )
     return {name: Path(place) for name, place in re.findall(r"^\s*(\S+) => (/\S+) \(", done.stdout, re.M)}

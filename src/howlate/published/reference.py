@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from howlate.model.preemption import MODELS as PREEMPTIONS
+from howlate.model.preemption import MODELS
 from howlate.model.units import parse_duration_ns
 
 KINDS = ("table", "figure", "text", "listing")
 MARKS = ("text", "arithmetic", "ambiguous")
 UNITS: Mapping[str, float] = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 """Units of time, in nanoseconds. A column's unit may be any other word; then it is shown and not converted."""
+PREEMPTIONS = MODELS
 PREEMPTION = "preemption"
 """A row can match the machine of a cell by this, besides a label of that name."""
 STATISTICS = ("count", "min", "mean", "max", "stddev", "overruns", "period_exceeded", "passes", "failures")

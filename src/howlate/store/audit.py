@@ -18,6 +18,8 @@ from howlate.store.stream import Batch, StreamTable, Totals, is_int
 
 COUNTS = ("releases", "recorded", "overruns", "dropped", "late_starts", "early", "warm_up")
 FAULTS = ("minor_faults", "major_faults", "involuntary_switches", "voluntary_switches", "migrations")
+OF_CORES = ("stage_switches", "core_overruns", "gravity_ns")
+"""Of a thread that slept by the calls of a real-time core beside Linux; absent from all others."""
 
 
 @dataclass
@@ -51,7 +53,8 @@ class TableAudit:
     def account(self, claimed: Mapping[str, Any] | None) -> dict[str, int]:
         """The table's account: the thread's own if there is a trailer, else that of the last whole batch."""
         if claimed is not None:
-            return {name: _count(claimed, name) for name in (*COUNTS, *FAULTS)}
+            names = (*COUNTS, *FAULTS, *(name for name in OF_CORES if name in claimed))
+            return {name: _count(claimed, name) for name in names}
         now = self.totals
         known = {
             "releases": now.releases,

@@ -16,7 +16,8 @@ namespace {
 
 class Alchemy : public CoreSleep<Cobalt> {
  public:
-  explicit Alchemy(LoopContext& loop) : CoreSleep(loop), loop_(loop), period_ns_(loop.schedule.spec().period_ns) {
+  explicit Alchemy(LoopContext& loop)
+      : CoreSleep(loop), loop_(loop), period_ns_(loop.schedule.spec().period_ns) {
     loop_.core.overruns = 0;
   }
 
@@ -48,7 +49,8 @@ class Alchemy : public CoreSleep<Cobalt> {
   void arm() {
     const ScheduleSpec& spec = loop_.schedule.spec();
     const std::int64_t first_ns = spec.t0_ns + loop_.schedule.due_by(now()) * spec.period_ns;
-    const int failed = rt_task_set_periodic(nullptr, static_cast<RTIME>(first_ns), static_cast<RTIME>(spec.period_ns));
+    const int failed =
+        rt_task_set_periodic(nullptr, static_cast<RTIME>(first_ns), static_cast<RTIME>(spec.period_ns));
     if (failed != 0) error = -failed;
     armed_ = true;
   }

@@ -39,7 +39,8 @@ std::string last_line(const std::string& said) {
 std::string read_all(int from) {
   std::string said;
   char part[512];
-  for (ssize_t got = 0; (got = ::read(from, part, sizeof part)) > 0;) said.append(part, static_cast<std::size_t>(got));
+  for (ssize_t got = 0; (got = ::read(from, part, sizeof part)) > 0;)
+    said.append(part, static_cast<std::size_t>(got));
   return said;
 }
 

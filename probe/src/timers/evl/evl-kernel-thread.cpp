@@ -1,6 +1,6 @@
 // A kernel thread of EVL's that sleeps until each release.
-#include "timers/evl/thread.hpp"
 #include "timers/core_kernel.hpp"
+#include "timers/evl/thread.hpp"
 
 namespace howlate {
 

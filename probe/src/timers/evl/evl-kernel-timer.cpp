@@ -1,6 +1,6 @@
 // The handler of a timer of EVL's, armed for each release.
-#include "timers/evl/thread.hpp"
 #include "timers/core_kernel.hpp"
+#include "timers/evl/thread.hpp"
 
 namespace howlate {
 

@@ -22,7 +22,8 @@ constexpr std::string_view where = "docs/cores.md says how to get such a kernel"
 
 Status Evl::present() {
   if (Root().exists(control)) return {};
-  return not_possible("this kernel has no EVL core (" + std::string(control) + " does not exist)", std::string(where));
+  return not_possible("this kernel has no EVL core (" + std::string(control) + " does not exist)",
+                      std::string(where));
 }
 
 Status Evl::available() {
@@ -31,9 +32,10 @@ Status Evl::available() {
   if (!opened.valid())
     return not_possible("EVL does not take this program: " + std::string(control) + ": " + errno_text(errno),
                         "`howlate doctor` names the usual reasons");
-  const auto state = Root().read_text("/sys/devices/virtual/control/control/state");
+  const auto state = Root().read_text("/sys/devices/virtual/evl/control/state");
   if (state && *state != "running")
-    return not_possible("the EVL core is " + *state, "Start it: `evl start`, or boot without evl.state=stopped");
+    return not_possible("the EVL core is " + *state,
+                        "Start it: `evl start`, or boot without evl.state=stopped");
   return {};
 }
 
