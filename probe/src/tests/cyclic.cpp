@@ -85,6 +85,8 @@ std::vector<Need> needed_modules() {
   std::vector<Need> modules;
   for (const Injection* const one : injections())
     if (!one->module.empty()) modules.push_back({one->module, "inject", one->name, one->module_parameters});
+  for (const Timer* const timer : timers())  // whose activations run in the kernel
+    if (!timer->module.empty()) modules.push_back({timer->module, "timer", timer->name});
   return modules;
 }
 const std::vector<Need> modules = needed_modules();
@@ -96,15 +98,6 @@ constexpr ColumnSpec columns[] = {
     {"response_ns", ColumnType::i64, "end of the activation's work minus release; 0 without work"},
     {"flags", ColumnType::u8, "bit 0: warm-up; bit 1: switched out before this time stamp (spinning)"},
 };
-
-// Of the timers whose activations run in the kernel.
-std::vector<Need> needed_modules() {
-  std::vector<Need> needed;
-  for (const Timer* const timer : timers())
-    if (!timer->module.empty()) needed.push_back({timer->module, "timer", timer->name});
-  return needed;
-}
-const std::vector<Need> modules = needed_modules();
 
 // The properties of each thread, from which the lanes are made.
 struct Threads {
