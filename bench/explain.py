@@ -112,9 +112,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--most", type=int, default=40)
-    parser.add_argument("--seconds", type=int, default=4)
+    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--most", type=int, default=80)
+    parser.add_argument("--seconds", type=int, default=1)
     parser.add_argument("--cpu", type=int, default=(os.cpu_count() or 1) - 1)
     parser.add_argument("--load", default="none")
     parser.add_argument("--events", choices=("few", "all"), default="few")

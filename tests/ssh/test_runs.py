@@ -52,6 +52,24 @@ def test_a_study_runs_there_and_the_doctor_looks_there(server: Server, tmp_path:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="the kernel's tracing is root's")
+def test_a_cell_is_explained_there(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        'schema = 1\nid = "short"\ntitle = "Short"\nquestion = "Does it?"\ntest = "cyclic"\n'
+        '[settings]\npolicy = "other"\nactivations = "100"\nperiod = "1ms"\n[axes]\nload = ["none"]\n'
+    )
+    run = tmp_path / "run"
+    words = ("--set", "explain=true", "--set", "explain-worst=3", "--set", "explain-above=1s")
+    done = howlate("run", str(tmp_path / "study.toml"), *words, "--target", server.target, "--out", str(run))
+    if done.returncode == ExitCode.NOT_POSSIBLE and "--explain is not possible here" in done.stderr:
+        pytest.skip("the kernel's tracing is not to be had here")
+    assert done.returncode == 0, done.stderr
+    (cell,) = (run / "cells").iterdir()
+    assert (cell / "trace_cases.parquet").exists()
+    assert (cell / "trace_events.parquet").exists()
+    assert not server.folders()
+
+
 def test_rounds_are_measured_there_until_the_rate_is_decided(server: Server, tmp_path: Path) -> None:
     """Every release misses, so few of the many rounds that there is time for decide it. The same folder then holds
     the answer, and nothing more is measured."""

@@ -11,9 +11,9 @@
 
 namespace howlate {
 
-// Measured on one of the CPUs: the median time of a system call that has an event in it (wait4 for no child of ours:
-// sched_process_wait), with the event recorded minus without. Nothing where the kernel does not have that event. The instance
-// records afterwards as before.
+// Measured on one of the CPUs: the median time of three system calls after a pause that have an event in them (wait4 for no child of
+// ours: sched_process_wait), with the event recorded minus without; a third of it. Nothing where the kernel does not have that
+// event. The instance records afterwards as before.
 std::optional<std::int64_t> measure_event_cost(const TraceInstance& instance, const std::vector<int>& cpus,
                                                const SchedPolicy& policy, const Root& root);
 
