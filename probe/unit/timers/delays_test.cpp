@@ -15,6 +15,7 @@ struct MadeUp {
   std::size_t waits = 0;
   int error = 0;
   std::int64_t now() { return clock += 10; }
+  std::int64_t end_of_loop() { return now(); }
   std::int64_t wait(std::int64_t release_ns) { return clock = release_ns + late[waits++]; }
   static bool early(std::int64_t release_ns, std::int64_t now_ns) { return now_ns < release_ns; }
   [[nodiscard]] std::uint32_t flags() const { return waits == 2 ? row_switched_out : 0U; }
