@@ -62,7 +62,7 @@ def test_every_timer_of_a_core_is_measured_and_accounted_for(tmp_path: Path, cor
     cells = measured(tmp_path, core, TIMERS[core])
     assert len(cells) == len(TIMERS[core])
     for cell in cells:
-        for account in cell["accounting"]:
+        for account in cell["trailer"]["accounting"]:
             assert account["releases"] == account["recorded"] + account["overruns"] + account["dropped"]
             assert account["dropped"] == 0
             assert account["stage_switches"] == 0
