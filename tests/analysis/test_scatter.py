@@ -53,3 +53,12 @@ def test_linear_rows_are_exact_quotients(values: list[int]) -> None:
     rows = "[" + ", ".join(f"({where.row(f'{value}::BIGINT')})::BIGINT" for value in low) + "]"
     found = duckdb.execute(f"SELECT {rows}").fetchall()[0][0]
     assert found == [(value - where.low_ns) * where.linear // where.span_ns for value in low]
+
+
+def test_values_below_zero_have_no_logarithm() -> None:
+    """Answers before their releases: a kernel beside Linux that programs its timers ahead."""
+    values = [-3000] * 500 + [-2900, -40]
+    where = grid(ValueCounts.of(values), len(values))
+    assert where is not None
+    assert (where.low_ns, where.knee_ns, where.high_ns) == (-3000, -40, -40)
+    assert where.rows == where.linear

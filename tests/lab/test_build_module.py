@@ -14,7 +14,7 @@ from howlate.lab.archive import Archive, Package
 from howlate.lab.build_module import build_module
 from howlate.lab.build_root import codename, needed_packages
 from howlate.lab.cache import cache_folder
-from howlate.lab.headers import header_packages, host_architecture
+from howlate.lab.headers import BUILT, header_packages, headers, host_architecture
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label
 from howlate.lab.modules import modinfo
@@ -73,10 +73,24 @@ def test_what_the_archive_does_not_have_any_more_is_named() -> None:
         header_packages(kernel(), Listed(OWN, COMMON))
 
 
-def test_a_kernel_of_the_users_own_has_no_headers_here() -> None:
+def test_a_kernel_of_the_users_own_has_headers_in_its_build_tree_alone() -> None:
     own = Kernel(Label.of_file("bzImage", "amd64"), "6.1", Path("bzImage"), "0")
-    with pytest.raises(NotPossibleError, match="a file of your own"):
-        header_packages(own, Listed())
+    with pytest.raises(NotPossibleError, match="is not its build tree"):
+        headers(own, Listed())
+
+
+def test_a_build_tree_is_taken_as_it_is_and_told_by_its_content(tmp_path: Path) -> None:
+    for name in BUILT:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('#define UTS_RELEASE "6.1.0"')
+    label = Label.of_file("bzImage", "amd64")
+    found = headers(Kernel(label, "6.1.0", Path("bzImage"), "0", tree=tmp_path), Listed())
+    assert found.build == found.sources == tmp_path
+    before = found.parts
+    (tmp_path / BUILT[1]).write_text("another")
+    assert before != found.parts
+    with pytest.raises(NotPossibleError, match="is not its build tree"):
+        headers(Kernel(label, "6.2.0", Path("bzImage"), "0", tree=tmp_path), Listed())
 
 
 def test_a_folder_that_makes_nothing_is_wrong_usage(tmp_path: Path) -> None:

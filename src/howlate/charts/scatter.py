@@ -95,7 +95,7 @@ def up(scatter: Scatter, value: float) -> float:
     if value <= scatter.knee_ns:
         return body * (value - scatter.low_ns + 0.5) / (scatter.knee_ns - scatter.low_ns + 1)
     start = max(scatter.knee_ns, 1)
-    return body + (1 - body) * 0.94 * math.log(value / start) / math.log(scatter.high_ns / start)
+    return body + (1 - body) * 0.94 * math.log(max(value, start) / start) / math.log(scatter.high_ns / start)
 
 
 def _within(scatter: Scatter, value: float) -> float:

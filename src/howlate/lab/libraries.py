@@ -93,7 +93,10 @@ def guest_libraries(path: Path) -> dict[str, bytes]:
     linker = PurePosixPath(program.interpreter)
     libc = next((place for name, place in found.items() if name.startswith("libc.so")), None)
     folder = str(libc.parent).lstrip("/") if libc is not None else "lib"
-    files = {f"{folder}/{name}": place.read_bytes() for name, place in found.items()}
+    files = {
+        name.lstrip("/") if name.startswith("/") else f"{folder}/{name}": place.read_bytes()
+        for name, place in found.items()
+    }
     return {**files, str(linker).lstrip("/"): Path(linker).read_bytes(), PASSWD: _ROOT}
 
 
@@ -113,4 +116,6 @@ def _listed(path: Path, interpreter: str) -> dict[str, Path]:
         raise NotPossibleError(
             NO_LINKER(path=path, reason=(done.stderr.strip() or "it fails").splitlines()[-1])
         )
-    return {name: Path(place) for name, place in re.findall(r"^\s*(\S+) => (/\S+) \(", done.stdout, re.M)}
+    by_name = re.findall(r"^\s*(\S+) => (/\S+) \(", done.stdout, re.M)
+    by_path = re.findall(r"^\s*(/\S+) \(", done.stdout, re.M)  # named by a path in the program
+    return {name: Path(place) for name, place in [*by_name, *((path, path) for path in by_path)]}

@@ -33,10 +33,13 @@ class Alchemy : public CoreSleep<Cobalt> {
     }
     unsigned long overruns = 0;
     const int failed = -rt_task_wait_period(&overruns);
-    loop_.core.overruns += static_cast<std::int64_t>(overruns);
     const std::int64_t after_ns = now();
-    stale_ = after_ns < release_ns - period_ns_ / 2;
-    woken(failed == ETIMEDOUT ? 0 : failed, stale_ ? INT64_MIN : release_ns);
+    const bool expired = failed == 0 || failed == ETIMEDOUT;
+    loop_.core.overruns += static_cast<std::int64_t>(overruns);
+    if (expired) expiries_ += 1 + static_cast<std::int64_t>(overruns);
+    // Which release the latest expiry stands for; one that a stall left behind comes before its time.
+    stale_ = expired && after_ns < release_ns && first_ns_ + (expiries_ - 1) * period_ns_ < release_ns;
+    woken(expired ? 0 : failed, stale_ ? INT64_MIN : release_ns);
     return after_ns;
   }
 
@@ -48,15 +51,17 @@ class Alchemy : public CoreSleep<Cobalt> {
   // The first expiry is the first release to come.
   void arm() {
     const ScheduleSpec& spec = loop_.schedule.spec();
-    const std::int64_t first_ns = spec.t0_ns + loop_.schedule.due_by(now()) * spec.period_ns;
+    first_ns_ = spec.t0_ns + loop_.schedule.due_by(now()) * spec.period_ns;
     const int failed =
-        rt_task_set_periodic(nullptr, static_cast<RTIME>(first_ns), static_cast<RTIME>(spec.period_ns));
+        rt_task_set_periodic(nullptr, static_cast<RTIME>(first_ns_), static_cast<RTIME>(spec.period_ns));
     if (failed != 0) error = -failed;
     armed_ = true;
   }
 
   LoopContext& loop_;
   std::int64_t period_ns_;
+  std::int64_t first_ns_ = 0;  // of the first expiry
+  std::int64_t expiries_ = 0;
   bool armed_ = false;
   bool stale_ = false;
 };
