@@ -97,6 +97,7 @@ def test_a_knob_that_the_probe_cannot_change_is_named_with_the_probes_reason() -
 
 def test_one_cpu_leaves_nowhere_to_move_anything() -> None:
     why = reasons(facts(cpu__online="0"))
+    del why["core_gravity"]
     assert set(why) == {"cpuset", "irq_affinity", "workqueue_cpumask"}
     assert set(why.values()) == {"there is no other CPU than the measuring one"}
 
@@ -106,6 +107,12 @@ def test_a_cpuset_divides_the_machine_and_is_tried_only_if_it_is_named() -> None
     assert "to try it name it" in reasons(facts())["cpuset"]
     assert tried(facts(), "cpuset") == {"cpuset": "3"}
     assert tried(facts(), "cpuset=1-2") == {"cpuset": "1-2"}
+
+
+def test_the_gravity_of_a_core_is_no_remedy_and_is_tried_only_if_it_is_named() -> None:
+    assert "core_gravity" not in tried(facts())
+    assert "nothing less late" in reasons(facts())["core_gravity"]
+    assert tried(facts(), "core_gravity") == {"core_gravity": "0"}
 
 
 def test_a_cpuset_of_cgroup_v2_is_not_tried() -> None:

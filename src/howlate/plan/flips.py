@@ -27,6 +27,10 @@ ONLY_NAMED = rule(
     "flip.only-named",
     "it divides the whole machine while a cell is measured; to try it name it, as in --knobs {knob}",
 )
+SHIFTS = rule(
+    "flip.shifts",
+    "it shifts the figures of a real-time core and makes nothing less late; to try it name it, as in --knobs {knob}",
+)
 NO_OTHER_CPU = rule("flip.no-other-cpu", "there is no other CPU than the measuring one")
 CPUSET_OF_V2 = rule("flip.cpuset-of-v2", "with cgroup v2 a thread cannot enter a cpuset alone")
 UNKNOWN_KNOB = rule("flip.unknown-knob", '"{name}" is not a knob', remedy="{hint}")
@@ -63,8 +67,8 @@ def flips_of(can: Capabilities, facts: Facts, aim: Aim, named: str = "") -> Flip
         if flip.knob not in kinds:
             raise UsageError(UNKNOWN_KNOB(name=flip.knob, hint=suggestion(flip.knob, kinds)))
         value, why = _value(kinds[flip.knob], flip.value, facts, aim)
-        if why is None and not named and flip.knob in INVASIVE:
-            why = ONLY_NAMED(knob=flip.knob)
+        if why is None and not named and flip.knob in ONLY_IF_NAMED:
+            why = ONLY_IF_NAMED[flip.knob](knob=flip.knob)
         if why is not None:
             not_tried.append(NotTried(flip.knob, why))
         else:
@@ -124,6 +128,7 @@ def _measuring(facts: Facts, aim: Aim) -> tuple[str, ...]:
 
 CANDIDATES: Mapping[str, Callable[[Facts, Aim], tuple[str, ...]]] = {
     "c_states": _always("0"),
+    "core_gravity": _always("0"),
     "cpu_dma_latency": _always("0"),
     "cpuset": _measuring,
     "governor": _always("performance"),
@@ -139,8 +144,8 @@ CANDIDATES: Mapping[str, Callable[[Facts, Aim], tuple[str, ...]]] = {
 where the knob needs a CPU that does not measure."""
 
 
-INVASIVE = ("cpuset",)
-"""Knobs that change how every task of the machine is scheduled: tried only if the user names them."""
+ONLY_IF_NAMED = {"cpuset": ONLY_NAMED, "core_gravity": SHIFTS}
+"""Knobs that are tried only if the user names them, and why."""
 
 
 def _in_force(knob: str, facts: Facts, aim: Aim) -> Collection[str]:

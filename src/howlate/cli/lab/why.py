@@ -60,12 +60,12 @@ file_options = together(
             "-o", "--output", type=_FILE, metavar="FILE", help="Write a page with a flame graph too."
         ),
         click.option(
-            STACKS,
+            "--stacks",
             type=_FILE,
             metavar="FILE",
             help="Write collapsed stacks too (for flamegraph.pl, inferno).",
         ),
-        click.option(SPEEDSCOPE, type=_FILE, metavar="FILE", help="Write a file for speedscope too."),
+        click.option("--speedscope", type=_FILE, metavar="FILE", help="Write a file for speedscope too."),
     ],
 )
 """-o, --stacks, --speedscope, passed as `files`."""
