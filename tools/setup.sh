@@ -446,24 +446,29 @@ need_core_probe() { # core option value
 
 # What is asked for of: the probe, and those of the cores whose libraries are here. Says in a line what it leaves out.
 need_core_probes() { # option ...
-  local found left_out=()
+  local option library left_out=()
+  for option in "$@"; do
+    case $option in
+      --with-cobalt | --with-evl) ;;
+      *) die $EXIT_USAGE "there is no option '$option' of the probe. Give --with-cobalt or --with-evl" ;;
+    esac
+  done
   [ $# -gt 0 ] || need_probe
   for option in "$@"; do
     case $option in
       --with-cobalt)
-        if found=$(find_xeno_config); then need_core_probe cobalt HOWLATE_COBALT "$found"; else
+        if library=$(find_xeno_config); then need_core_probe cobalt HOWLATE_COBALT "$library"; else
           left_out+=("Cobalt (no xeno-config on the PATH or in /usr/xenomai/bin; XENO_CONFIG names another)")
         fi
         ;;
       --with-evl)
-        if found=$(find_evl); then need_core_probe evl HOWLATE_EVL "$found"; else
+        if library=$(find_evl); then need_core_probe evl HOWLATE_EVL "$library"; else
           left_out+=("EVL (pkg-config does not know evl; EVL_PC names its evl.pc)")
         fi
         ;;
-      *) die $EXIT_USAGE "there is no option '$option' of the probe. Give --with-cobalt or --with-evl" ;;
     esac
   done
-  [ ${#left_out[@]} -eq 0 ] || die $EXIT_NOT_POSSIBLE "left out: $(printf '%s\n' "${left_out[@]}" | paste -s -d ';' -)"
+  [ ${#left_out[@]} -eq 0 ] || die $EXIT_NOT_POSSIBLE "left out: ${left_out[0]}${left_out[1]+; ${left_out[1]}}"
 }
 
 # The tests' SSH server: Debian's package unpacked into build/sshd and not installed, since its installation makes a user and host

@@ -241,6 +241,10 @@ CASES: list[tuple[str, str, dict[str, Any], Aim]] = [
     ("core", "note", COBALT, ON_TWO),
     ("core", "note", EVL, ON_TWO),
     ("core", "late", {"cobalt.state": "disabled"}, ON_TWO),
+    ("core", "late", {"cobalt.state": "enabled"}, ON_TWO),  # asked for, and it did not start
+    ("core", "late", {"cobalt.state": "stopped", "cobalt.version": "3.3.1"}, ON_TWO),
+    ("core", "late", config(EVL="y"), ON_TWO),
+    ("core", "late", {**EVL, "evl.state": "stopped"}, ON_TWO),
     ("core", "late", {"evl.state": "stopped"}, ON_TWO),
     ("core_rights", "ok", {}, ON_TWO),
     ("core_rights", "ok", COBALT, ON_TWO),

@@ -10,6 +10,8 @@ import pytest
 from howlate.errors import NotPossibleError, UsageError
 from howlate.lab.libraries import PASSWD, check_probe, guest_libraries, read_program
 from howlate.places import probe_path
+from howlate.targets import LabOptions
+from howlate.targets.lab import open_lab
 
 
 def built(folder: Path, name: str, text: str, *options: str) -> Path:
@@ -63,3 +65,8 @@ def test_a_probe_for_another_architecture_or_none_is_refused(tmp_path: Path) -> 
         check_probe(built(tmp_path, "here", "int main(void) { return 0; }"), "arm64")
     with pytest.raises(UsageError, match="cannot be read"):
         check_probe(tmp_path / "gone", "amd64")
+
+
+def test_what_is_no_probe_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        open_lab("6.1", LabOptions(probe=tmp_path / "gone"), cache=tmp_path)

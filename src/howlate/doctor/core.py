@@ -7,17 +7,25 @@ from __future__ import annotations
 from howlate.doctor._check import Judgement, late, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.model.preemption import core_of
+from howlate.model.preemption import OFF, core_of
 from howlate.words.statement import rule
 
 NONE = rule("doctor.core.none", "no real-time core beside Linux")
-COBALT = rule("doctor.core.cobalt", "Cobalt {version} runs, its clock is {clock}, its gravity {gravity}")
+COBALT = rule(
+    "doctor.core.cobalt",
+    "Cobalt {version} runs on the CPUs of the mask {cpus}, its clock is {clock}, its gravity {gravity}",
+)
 EVL = rule("doctor.core.evl", "EVL (ABI {abi}) runs on CPUs {cpus}, its gravity is {gravity}")
-STOPPED = rule(
-    "doctor.core.stopped",
-    "{core} is in the kernel and does not run: {state}",
-    remedy="boot with `{parameter}=enabled`, or as root `{start}`; Cobalt also stays off where "
-    "`xenomai.supported_cpus` lacks CPU 0",
+COBALT_OFF = rule(
+    "doctor.core.cobalt-off",
+    "Cobalt is in the kernel and does not run: {state}",
+    remedy="boot with `xenomai.state=enabled` and with CPU 0 in `xenomai.supported_cpus`; a core that is stopped "
+    "starts with `corectl --start` as root",
+)
+EVL_OFF = rule(
+    "doctor.core.evl-off",
+    "EVL is in the kernel and does not run: {state}",
+    remedy="boot with `evl.state=enabled`; a core that is stopped starts with `evl start` as root",
 )
 
 TITLE = "Real-time core beside Linux"
@@ -29,24 +37,50 @@ WEIGHT = 60
 IN_GUESTS = True
 IN_LAB = "name the kernel with `[xenomai.state=enabled]` or `[evl.state=enabled]` behind its path"
 
-_OFF = ("disabled", "stopped")
-
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
     if "cobalt.state" not in facts.values:
         return unknown(facts, "cobalt.state")
-    cobalt, evl = facts.text("cobalt.state"), facts.text("evl.state")
-    if cobalt in _OFF:
-        return late(STOPPED(core="Cobalt", state=cobalt, parameter="xenomai.state", start="corectl --start"))
-    if evl in _OFF:
-        return late(STOPPED(core="EVL", state=evl, parameter="evl.state", start="evl start"))
+    if state := _cobalt_off(facts):
+        return late(COBALT_OFF(state=state))
+    if state := _evl_off(facts):
+        return late(EVL_OFF(state=state))
 
     def known(key: str) -> str:
         return facts.text(key) or "not known"
 
     if core_of(facts) == "cobalt":
         version, clock = known("cobalt.version"), known("cobalt.clock")
-        return note(COBALT(version=version, clock=clock, gravity=known("cobalt.gravity")))
+        return note(
+            COBALT(
+                version=version,
+                cpus=_mask(known("cobalt.cpus")),
+                clock=clock,
+                gravity=known("cobalt.gravity"),
+            )
+        )
     if core_of(facts) == "evl":
         return note(EVL(abi=known("evl.abi"), cpus=known("evl.cpus"), gravity=known("evl.gravity")))
     return ok(NONE())
+
+
+def _cobalt_off(facts: Facts) -> str:
+    """How Cobalt is off; "" if it runs or is not in the kernel. Its parameter keeps the state that was asked for,
+    also where the core did not start: then /proc/xenomai is missing."""
+    asked = facts.text("cobalt.state")
+    if asked in OFF:
+        return asked
+    return "disabled" if asked is not None and facts.text("cobalt.version") is None else ""
+
+
+def _evl_off(facts: Facts) -> str:
+    """How EVL is off; "" if it runs or is not in the kernel. A disabled core has no files, but its option is set."""
+    state = facts.text("evl.state")
+    if state is None and facts.text("evl.abi") is None and facts.config("EVL") == "y":
+        return "disabled"
+    return state if state in OFF else ""
+
+
+def _mask(text: str) -> str:
+    """A mask of CPUs, which the kernel's parameter gives as a decimal number."""
+    return hex(int(text)) if text.isdecimal() else text

@@ -1,4 +1,4 @@
-"""Whether the caller may use the real-time core: CAP_SYS_NICE or Cobalt's group (`xenomai.allowed_group`), and a
+"""Whether the caller may use Cobalt: CAP_SYS_NICE or Cobalt's group (`xenomai.allowed_group`), and a
 name in /etc/passwd.
 """
 
@@ -10,7 +10,7 @@ from howlate.model.finding import Aim
 from howlate.model.preemption import core_of
 from howlate.words.statement import rule
 
-NOT_NEEDED = rule("doctor.core_rights.not-needed", "not needed without a real-time core")
+NOT_NEEDED = rule("doctor.core_rights.not-needed", "not needed without Cobalt")
 GIVEN = rule("doctor.core_rights.given", "the core admits the caller")
 NOT_IN_GROUP = rule(
     "doctor.core_rights.not-in-group",
@@ -23,7 +23,7 @@ NO_NAME = rule(
     remedy="add a line such as `root:x:0:0:root:/:/bin/sh`: Alchemy does not start without it",
 )
 
-TITLE = "Right to use the real-time core"
+TITLE = "Right to use Cobalt"
 WHY = "Cobalt refuses programs of ordinary users, and Alchemy ends where it cannot look up the user's name."
 WEIGHT = 58
 

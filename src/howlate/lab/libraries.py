@@ -89,13 +89,13 @@ def guest_libraries(path: Path) -> dict[str, bytes]:
     program = read_program(path.read_bytes())
     if program is None or not program.interpreter:
         return {}
-    found = _listed(path, program.interpreter)
+    libraries = _listed(path, program.interpreter)
     linker = PurePosixPath(program.interpreter)
-    libc = next((place for name, place in found.items() if name.startswith("libc.so")), None)
+    libc = next((place for name, place in libraries.items() if name.startswith("libc.so")), None)
     folder = str(libc.parent).lstrip("/") if libc is not None else "lib"
     files = {
         name.lstrip("/") if name.startswith("/") else f"{folder}/{name}": place.read_bytes()
-        for name, place in found.items()
+        for name, place in libraries.items()
     }
     return {**files, str(linker).lstrip("/"): Path(linker).read_bytes(), PASSWD: _ROOT}
 

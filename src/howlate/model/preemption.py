@@ -12,6 +12,8 @@ from howlate.model.facts import Facts
 
 CORES = {"cobalt": "cobalt.version", "evl": "evl.abi"}
 """Real-time cores beside Linux, and the fact that only a kernel with a running one has."""
+OFF = ("disabled", "stopped")
+"""States of a core that does not run. EVL's files are there while it is stopped."""
 NAMED = ("rt", *CORES)
 """Models that no `preempt=` selects."""
 MODELS = ("none", "voluntary", "full", "lazy", *NAMED)
@@ -41,7 +43,14 @@ def spelt(model: str) -> str:
 
 def core_of(facts: Facts) -> str:
     """The real-time core beside this Linux, which runs; "" without one. The config only says that it could."""
-    return next((core for core, fact in CORES.items() if facts.text(fact) is not None), "")
+    return next(
+        (
+            core
+            for core, fact in CORES.items()
+            if facts.text(fact) is not None and not (core == "evl" and facts.text("evl.state") in OFF)
+        ),
+        "",
+    )
 
 
 def is_rt_kernel(facts: Facts) -> bool | None:

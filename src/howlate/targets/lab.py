@@ -21,6 +21,7 @@ from howlate.lab.bench import PROBE, Bench, LineResult
 from howlate.lab.cache import cache_folder
 from howlate.lab.cost import Costs
 from howlate.lab.emulator import with_emulator
+from howlate.lab.headers import host_architecture
 from howlate.lab.image import plain_kernel
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label, split_own
@@ -108,6 +109,8 @@ def open_lab(
         raise UsageError(NO_CLOCK(clock=options.clock))
     if options.jobs < 0:
         raise UsageError(TOO_FEW_JOBS(jobs=options.jobs))
+    if options.probe is not None:
+        check_probe(options.probe, host_architecture())  # this machine asks it what it can do
     cache = cache or cache_folder()
     archive = archive or AptArchive(cache / "apt", say=say)
     labels = kernels.named(names, lambda: archive) if names or not options.own else ()

@@ -31,17 +31,17 @@ void bind() {
 }
 
 // The library's last line on standard error.
-std::string last_line(const std::string& said) {
-  const auto lines = parts_of(said, '\n');
+std::string last_line(const std::string& stderr_text) {
+  const auto lines = parts_of(stderr_text, '\n');
   return lines.empty() ? "it says nothing" : trimmed(lines.back());
 }
 
 std::string read_all(int from) {
-  std::string said;
+  std::string text;
   char part[512];
   for (ssize_t got = 0; (got = ::read(from, part, sizeof part)) > 0;)
-    said.append(part, static_cast<std::size_t>(got));
-  return said;
+    text.append(part, static_cast<std::size_t>(got));
+  return text;
 }
 
 Status try_to_bind() {
@@ -57,12 +57,12 @@ Status try_to_bind() {
     ::_exit(0);
   }
   to = Fd();
-  const std::string said = read_all(from.get());
+  const std::string stderr_text = read_all(from.get());
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  return not_possible("Cobalt does not take this program: " + last_line(said),
+  return not_possible("Cobalt does not take this program: " + last_line(stderr_text),
                       "`howlate doctor` names the usual reasons; " + std::string(where));
 }
 
