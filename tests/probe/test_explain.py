@@ -80,7 +80,8 @@ def test_the_worst_of_each_thread_are_kept_with_the_switch_to_them(
             )
             if cases["state"][at]:
                 continue
-            assert cases["from_ns"][at] == release_ns - 200_000
+            # Where there is room, up to 2 ms more before it.
+            assert release_ns - 2_200_000 <= cases["from_ns"][at] <= release_ns - 200_000
             assert cases["to_ns"][at] == release_ns + cases["latency_ns"][at] + 200_000
             within = (
                 (events["time_ns"] >= cases["from_ns"][at])

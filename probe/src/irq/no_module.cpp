@@ -21,7 +21,8 @@ Error no_module(std::string_view name, const Root& root, std::string_view parame
   const std::string module(name);
   const std::string line = module + (parameters.empty() ? "" : " ") + std::string(parameters);
   if (!root.read_text("/proc/modules"))
-    return not_possible("this kernel was built without modules, so " + module + " cannot be loaded");
+    return not_possible("this kernel was built without modules, so " + module + " cannot be loaded",
+                        "Use a kernel that has them (CONFIG_MODULES)");
   if (root.read_text("/sys/module/module/parameters/sig_enforce").value_or("N") == "Y")
     return not_possible("the module " + module + " is not loaded, and this kernel takes signed modules only",
                         "Sign it (docs/kmod.md)");
