@@ -38,6 +38,9 @@ INTERRUPT_END_NS = 3_000
 IDLE_NS = 20_000
 """So much longer than its exit latency may leaving an idle state take, and the scheduler of a preemptible kernel."""
 
+OPEN_TIMER_NS = 1_000_000
+"""A timer that expired longer before the release is not taken to be handled still."""
+
 
 @dataclass(frozen=True)
 class MachineFacts:
@@ -361,8 +364,9 @@ class _Divided:
             return ""
         cpu = self._events[span.number].cpu
         for event in reversed(self._events[: span.number + 1]):
-            if event.cpu == cpu and event.kind not in INFERRED:
-                is_timer = event.kind == "hrtimer_expire_entry"
+            if event.cpu == cpu and event.kind not in INFERRED and event.kind != "kernel_stack":
+                is_recent = self._case.release_ns - event.time_ns <= OPEN_TIMER_NS
+                is_timer = event.kind == "hrtimer_expire_entry" and is_recent
                 return self._trace.names.function(event.c) if is_timer else ""
         return ""
 

@@ -16,7 +16,7 @@ _OLDEST_NS = 1_000_000
 _EXPIRES, _OVER = "hrtimer_expire_entry", "hrtimer_expire_exit"
 _BEGINS, _ENDS = "local_timer_entry", "local_timer_exit"
 INFERRED = frozenset((_OVER, _ENDS))
-"""Kinds of events at the end of a timer or of its interrupt; without hrtimer_expire_exit none of them was recorded."""
+"""The ends of a timer and of its interrupt, which `few` does not record."""
 
 
 def completed(events: Sequence[TraceEvent], recorded: Sequence[str], t0_ns: int) -> list[TraceEvent]:
