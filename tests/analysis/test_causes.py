@@ -502,3 +502,26 @@ def test_with_few_events_an_idle_cpu_is_in_an_unknown_state() -> None:
     made = MadeTrace().asleep(to=IDLE).timer(9_000, 9_400, 9_900).switch(11_000, OWN, 0)
     first = few(made, 12_000).parts[0]
     assert (first.cause, first.state) == (Cause.IDLE, -1)
+
+
+@pytest.mark.parametrize(
+    ("facts", "cause", "name"),
+    [(LAB, Cause.IRQ, "tick_sched_timer"), (CLOUD, Cause.IRQ_LATE_OR_GAP, IDLE.name)],
+)
+def test_with_few_events_a_timer_still_running_on_an_idle_cpu_is_not_idle(
+    facts: MachineFacts, cause: Cause, name: str
+) -> None:
+    made = MadeTrace().asleep(to=IDLE).add(-50_000, "local_timer_entry", HARD, a=236)
+    made.add(-49_500, "hrtimer_expire_entry", HARD, a=2, c=TICK)
+    made.add(99_000, "local_timer_entry", HARD, a=236)
+    made.add(100_000, "hrtimer_expire_entry", HARD, a=1, c=HRTIMER_WAKEUP).waking(100_100)
+    assert few(made.switch(101_000, OWN, 0), 101_500, facts).largest.key == (cause, name)
+
+
+@pytest.mark.parametrize(
+    ("facts", "cause"),
+    [(LAB, Cause.IRQ_LATE), (CLOUD, Cause.GAP), (replace(CLOUD, idle_exit_ns={2: 80_000}), Cause.IDLE)],
+)
+def test_with_few_events_idle_is_no_longer_than_the_deepest_state(facts: MachineFacts, cause: Cause) -> None:
+    made = MadeTrace().asleep(to=IDLE).timer(90_000, 90_400, 90_900).switch(92_000, OWN, 0)
+    assert few(made, 93_000, facts).parts[0].cause is cause

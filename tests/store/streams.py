@@ -205,6 +205,7 @@ TRACE_KINDS = (
 def traced_stream(trace: CellTrace) -> bytes:
     """A whole stream of one thread that has but the explained samples, with the tables of `--explain`."""
     latencies, releases = [c.latency_ns for c in trace.cases], [c.release for c in trace.cases]
+    recorded = list(trace.recorded or TRACE_KINDS)
     head = header()
     kinds: dict[str, tuple[str, ...]] = {
         "cases": ("thread", "release", "release_ns", "latency_ns", "from_ns", "to_ns", "events", "state")
@@ -216,7 +217,7 @@ def traced_stream(trace: CellTrace) -> bytes:
         typed = [{"name": column, "type": types.get(column, "i64")} for column in columns]
         head["tables"].append({"id": number, "name": f"trace_{name}", "columns": typed})
     head["in_force"]["trace"] = {
-        "events": list(TRACE_KINDS),
+        "events": recorded,
         "absent": list(trace.absent),
         "buffer_bytes": 4096,
         "cpus": "1",
@@ -236,7 +237,7 @@ def traced_stream(trace: CellTrace) -> bytes:
         for c in trace.cases
     ]
     events = [
-        (e.time_ns, e.cpu, TRACE_KINDS.index(e.kind), e.flags, e.preempt, e.pid, e.a, e.b, e.c, e.d)
+        (e.time_ns, e.cpu, recorded.index(e.kind), e.flags, e.preempt, e.pid, e.a, e.b, e.c, e.d)
         for e in trace.events
     ]
     tables: dict[str, Sequence[tuple[int, ...]]] = {"cases": cases, "events": events}

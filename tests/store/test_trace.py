@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,10 @@ from howlate.store.trace import trace_of
 from made_trace import late_samples
 
 from .runs import a_folder
-from .streams import stream, traced_stream
+from .streams import TRACE_KINDS, stream, traced_stream
 
 TRACE = late_samples(12)
+UNRECORDED = ("local_timer_entry", "local_timer_exit", "hrtimer_expire_exit")
 
 
 @pytest.fixture
@@ -97,6 +99,17 @@ def test_perfetto_has_tasks_interrupts_and_softirqs_of_each_cpu(folder: RunFolde
     assert all(before[1] <= after[0] + 1e-6 for before, after in pairwise(spans))
     assert {each["name"] for each in found["CPU 1: interrupts"]} == {"acpi", "local_timer", "hrtimer_wakeup"}
     assert {each["name"] for each in found["CPU 1: softirqs"]} == {"NET_RX"}
+
+
+def test_perfetto_ends_timers_whose_ends_were_not_recorded(tmp_path: Path) -> None:
+    few = replace(
+        TRACE,
+        events=tuple(e for e in TRACE.events if e.kind not in UNRECORDED),
+        recorded=tuple(kind for kind in TRACE_KINDS if kind not in UNRECORDED),
+    )
+    found = slices(a_folder(tmp_path / "run", {"traced": traced_stream(few)}), tmp_path / "x.json")
+    assert "hrtimer_wakeup" in {each["name"] for each in found["CPU 1: interrupts"]}
+    assert "hrtimer_wakeup" not in {each["name"] for each in found["CPU 1: softirqs"]}
 
 
 def test_perfetto_needs_events(folder: RunFolder, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from howlate.model.trace import NOTHING_KEPT
 
 EXPECTED: Mapping[str, frozenset[Cause]] = MappingProxyType(
     {
-        "irqs-off": frozenset({Cause.IRQ_LATE}),
+        "irqs-off": frozenset({Cause.IRQ_LATE, Cause.IRQ_LATE_OR_GAP}),
         "preempt-off": frozenset({Cause.NOT_PREEMPTIBLE}),
         "hard-irq": frozenset({Cause.IRQ}),
         "softirq": frozenset({Cause.SOFTIRQ}),

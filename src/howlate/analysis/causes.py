@@ -17,7 +17,7 @@ from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why, is_real
 from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, FrameKind, HandlerFrame, Span, spans_of
 from howlate.analysis.event_stacks import interrupted_function
 from howlate.analysis.own_course import OwnState, OwnStretch, course_of
-from howlate.analysis.sparse_events import completed
+from howlate.analysis.sparse_events import INFERRED, completed
 from howlate.analysis.tiled import merged, tiled, with_nmis, without_own_cost
 from howlate.model.trace import (
     IDLE_PID,
@@ -37,6 +37,9 @@ INTERRUPT_END_NS = 3_000
 """So much longer where the events do not show when the timer's interrupt ended."""
 IDLE_NS = 20_000
 """So much longer than its exit latency may leaving an idle state take, and the scheduler of a preemptible kernel."""
+
+OPEN_TIMER_NS = 1_000_000
+"""A timer that expired longer before the release is not taken to be handled still."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,10 @@ class _Piece:
     doubt: _Doubt | None = None
     owner: tuple[int, int] = (0, 0)
     """What is summed up: the stretch, and since when the task had the CPU."""
+    idle_task: TracedTask | None = None
+    """Of IDLE: the idle task of its CPU."""
+    open_timer: str = ""
+    """Of IDLE: the function of a timer that expired as the CPU's last event, and whose end no event shows."""
 
 
 class _Divided:
@@ -129,6 +136,7 @@ class _Divided:
         facts: MachineFacts,
     ) -> None:
         self._case, self._events, self._own, self._facts = case, events, own, facts
+        self._trace = trace
         self._sees_end = not trace.recorded or "hrtimer_expire_exit" in trace.recorded
         own_ns = 0 if self._sees_end else INTERRUPT_END_NS
         self._switch_ns = SWITCH_NS + own_ns + 2 * trace.event_cost_ns
@@ -193,13 +201,30 @@ class _Divided:
         if piece.doubt is _Doubt.HELD:
             return self._held(part, whole_ns)
         if piece.doubt is _Doubt.IDLE:
-            exit_ns = self._facts.idle_exit_ns.get(-1 if part.state is None else part.state, 0)
-            is_gap = not self._facts.excludes_gaps and whole_ns > exit_ns + IDLE_NS
-            return replace(part, cause=Cause.GAP) if is_gap else part
+            return self._idle(piece, whole_ns)
         if whole_ns <= ENTRY_NS:
             why = Why.BEFORE_INTERRUPT
             return replace(part, cause=Cause.TIMER_IRQ, name="", task=None, why=why, function="")
         return part
+
+    def _idle(self, piece: _Piece, whole_ns: int) -> CausePart:
+        """Leaving idle, or what else took longer than that: events that do not show idle states cannot exclude
+        that a timer was still being handled, or that interrupts were off."""
+        part, excludes_gaps = piece.part, self._facts.excludes_gaps
+        exits = self._facts.idle_exit_ns
+        exit_ns = exits.get(part.state, 0) if part.state is not None and part.state >= 0 else 0
+        if part.state == -1:
+            exit_ns = max(exits.values(), default=0)
+        if whole_ns <= exit_ns + IDLE_NS:
+            return part
+        if piece.open_timer and excludes_gaps:
+            return replace(part, cause=Cause.IRQ, name=piece.open_timer, why=Why.OTHER_TIMER, state=None)
+        if excludes_gaps and self._knows_idle:
+            return part
+        if excludes_gaps or piece.open_timer:
+            cause = Cause.IRQ_LATE if excludes_gaps else Cause.IRQ_LATE_OR_GAP
+            return replace(part, cause=cause, task=piece.idle_task, state=None)
+        return replace(part, cause=Cause.GAP)
 
     def _held(self, part: CausePart, whole_ns: int) -> CausePart:
         """What was interrupted went on: because it could not be preempted, or no longer than a switch takes."""
@@ -319,7 +344,8 @@ class _Divided:
         if span.task.pid == IDLE_PID:
             doubt = None if via is _Via.ELSEWHERE else _Doubt.IDLE
             state = span.idle if self._knows_idle else -1
-            return _Piece(replace(part, cause=Cause.IDLE, state=state), doubt, (owner[0], 0))
+            idle = replace(part, cause=Cause.IDLE, state=state)
+            return _Piece(idle, doubt, (owner[0], 0), span.task, self._open_timer(span))
         if via is _Via.ELSEWHERE:
             return _Piece(replace(part, why=Why.NOT_WOKEN))
         if via is _Via.SOFTIRQ and self._timer_came(span):
@@ -330,6 +356,19 @@ class _Divided:
         name, why = (inner[0].name, Why.IN_SOFTIRQ) if inner else ("", None)
         part = replace(part, cause=cause, task=span.task, name=name, why=why, function=self._function)
         return _Piece(part, _Doubt.BEFORE_INTERRUPT, (owner[0], 0))
+
+    def _open_timer(self, span: Span) -> str:
+        """The function of the timer that expired as the last recorded event before a span; "" if another event
+        came last, or if the ends of timers are recorded."""
+        if self._sees_end or span.number < 0:
+            return ""
+        cpu = self._events[span.number].cpu
+        for event in reversed(self._events[: span.number + 1]):
+            if event.cpu == cpu and event.kind not in INFERRED and event.kind != "kernel_stack":
+                is_recent = self._case.release_ns - event.time_ns <= OPEN_TIMER_NS
+                is_timer = event.kind == "hrtimer_expire_entry" and is_recent
+                return self._trace.names.function(event.c) if is_timer else ""
+        return ""
 
     def _timer_came(self, span: Span) -> bool:
         """Whether a timer's interrupt came between the release and this span, if that is recorded."""

@@ -15,6 +15,8 @@ _OLDEST_NS = 1_000_000
 """A timer whose interrupt began earlier than that is of another clock than the trace."""
 _EXPIRES, _OVER = "hrtimer_expire_entry", "hrtimer_expire_exit"
 _BEGINS, _ENDS = "local_timer_entry", "local_timer_exit"
+INFERRED = frozenset((_OVER, _ENDS))
+"""The ends of a timer and of its interrupt, which `few` does not record."""
 
 
 def completed(events: Sequence[TraceEvent], recorded: Sequence[str], t0_ns: int) -> list[TraceEvent]:

@@ -12,6 +12,7 @@ from typing import Any
 from howlate.analysis.cause import ExplainedCase
 from howlate.analysis.cpu_spans import HandlerFrame, Span, spans_of
 from howlate.analysis.explained_cells import ExplainedCell, explained_cells
+from howlate.analysis.sparse_events import completed
 from howlate.errors import UsageError
 from howlate.model.trace import CellTrace
 from howlate.store.export._format import Format
@@ -66,8 +67,10 @@ def _of_cell(pid: int, cell: ExplainedCell, trace: CellTrace, marked: str) -> It
         for i, what in enumerate(_OF_A_CPU):
             yield _track(pid, behind + _EACH * cpu + i, f"CPU {cpu}: {what}")
         for from_ns, to_ns in _windows(trace):
-            events = [(i, event) for i, event in enumerate(trace.between(from_ns, to_ns)) if event.cpu == cpu]
-            yield from _of_spans(pid, behind + _EACH * cpu, spans_of(events, trace.names, from_ns, to_ns))
+            kept = completed(trace.between(from_ns, to_ns), trace.recorded, trace.t0_ns)
+            events = [(i, event) for i, event in enumerate(kept) if event.cpu == cpu]
+            spans = spans_of(events, trace.names, from_ns, to_ns, trace.prios)
+            yield from _of_spans(pid, behind + _EACH * cpu, spans)
 
 
 def _track(pid: int, tid: int, name: str) -> dict[str, Any]:
