@@ -78,7 +78,7 @@ def test_until_the_earlier_of_two_releases_nothing_but_their_instants_differs(
 
 
 def test_a_machine_whose_timer_has_expired_is_another(tmp_path: Path, booted: Path) -> None:
-    """Stopped 3 us behind the earlier release, in its interrupt: the load is a program, which interrupts are never kept from."""
+    """Stopped 3 us behind the earlier release, in its interrupt: its load is a program, which has interrupts on."""
     on = bench(tmp_path / "cache", STANDARD, snapshots=booted)
     lines = single(on, "cpu:100")
     symbols = symbols_of(on, lines[:-1])
