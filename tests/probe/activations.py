@@ -31,8 +31,8 @@ BUDGETS = {
     "timer_create": Budget(("timer_settime", "rt_sigtimedwait"), 212),
     "timerfd": Budget(("timerfd_settime", "read"), 165),
 }
-"""The plain probe's. The timers of a real-time core (docs/cores.md) have none: a thread that is stepped stops on Linux's
-stage at each instruction, so what was counted would not be an activation on the core."""
+"""The plain probe's. The timers of a real-time core (docs/cores.md) have none: a thread that is stepped stops on
+Linux's stage at each instruction, so what was counted would not be an activation on the core."""
 DITHERED, SINGLE = 40, 10
 """How many more a dithered schedule may take, which draws each gap, and a single sleep, which is planned first."""
 RATIO = 0.5
