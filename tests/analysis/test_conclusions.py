@@ -299,6 +299,12 @@ def test_typical_is_the_highest_level_that_all_state() -> None:
     assert (typical["share"], [time.values for time in typical["times"]]) == (0.99, [{"time_ns": 8_000}])
 
 
+def test_typical_times_below_zero_stay_below_zero() -> None:
+    early = {at(load="none"): [Made(median=-1.4, maximum=-1.1, minimum=-1.5)]}
+    (typical, _) = of_rule(stated(real_run(early), real_run(early, RT, "b")), TYPICAL)
+    assert [time.values for time in typical["times"]] == [{"time_ns": -2_800}]
+
+
 def test_invalid_repetitions_count_for_nothing() -> None:
     bad = {at(load="none"): [*seeds(5, count=7), Made(maximum=9999, valid=False)]}
     statements = stated(lab_run({"6.1": bad, "6.1-rt": {at(load="none"): seeds(6)}}))

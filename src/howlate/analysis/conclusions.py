@@ -149,14 +149,15 @@ to sleep."""
 
 
 def typical_values(topic: Topic, side: int, level: str) -> dict[Statement | None, float]:
-    """By load and way to sleep, in words, the largest over its blocks of the median over the repetitions."""
+    """By load and way to sleep, in words, the largest over its blocks of the median over the repetitions. It may be
+    negative: a real-time core's tasks answer ahead of their release."""
     rest = tuple(name for block in topic.blocks for name in block.labels if name not in TOLD)
     largest_ns: dict[Statement | None, float] = {}
     for block, row in topic.rows(side):
         spread = row.spread(level)
         if spread is not None:
             where = topic.where(block, rest)
-            largest_ns[where] = max(largest_ns.get(where, 0.0), spread.median)
+            largest_ns[where] = max(largest_ns.get(where, spread.median), spread.median)
     return largest_ns
 
 
