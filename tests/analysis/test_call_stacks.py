@@ -104,3 +104,14 @@ def test_each_halt_takes_the_time_until_the_clock_was_noted_after_it() -> None:
     assert execution(steps, noted).times_ns.tolist() == [1000, 1001, 1102, 1103, 1154, 1155]
     with pytest.raises(DamagedError, match="not explained"):  # which of the two halts was the longer one?
         _ = execution(steps, [(0, 1000), (5, 1155)]).times_ns
+
+
+def test_the_clock_may_be_noted_amid_an_instruction_that_reaches_a_device() -> None:
+    steps = [("work", number, PLAIN) for number in range(6)]
+    assert execution(steps, [(0, 1000), (2, 1001), (6, 1006)]).times_ns.tolist() == [*range(1000, 1007)]
+    halted = [("work", 0, HALT), *steps[1:]]
+    found = execution(halted, [(0, 1000), (2, 1051), (6, 1056)])
+    assert found.times_ns.tolist() == [1000, *range(1051, 1057)]
+    for noted in ([(0, 1000), (2, 1001), (6, 1005)], [(0, 1000), (2, 1002), (6, 1007)]):
+        with pytest.raises(DamagedError, match="not explained"):  # lacking for good, or one too many
+            _ = execution(steps, noted).times_ns

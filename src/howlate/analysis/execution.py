@@ -2,8 +2,8 @@
 
 Virtual time is the number of instructions, and jumps where the CPU is halted. The log has the clock every now
 and then, and after each halt; between two such anchors the instructions and one halt must account for all of the
-time, or the log is refused. An
-instruction that ends in an exception is in the log twice (once more when the exception is over), and counts once.
+time, or the log is refused. An instruction that ends in an exception is in the log twice (once more when the
+exception is over), and counts once.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class Execution:
         halts = np.nonzero(self.kinds == InstructionKind.HALT)[0]
         anchors = np.array(self.log.anchors, dtype=np.int64)
         executed = np.concatenate([[0], np.cumsum(costs)])[anchors[:, 0]]
-        jumps = np.diff(anchors[:, 1] - executed)
+        jumps = _with_all_begun(np.diff(anchors[:, 1] - executed), self.step_ns)
         began_ns = int(anchors[0, 1])
         for place in np.nonzero(jumps)[0]:
             jump, (before, until) = int(jumps[place]), map(int, anchors[place : place + 2, 0])
@@ -192,6 +192,17 @@ class Execution:
                 costs[within[0]] += jump
         times: Integers = np.concatenate([[0], np.cumsum(costs)]) + began_ns
         return times
+
+
+def _with_all_begun(jumps: Integers, step_ns: int) -> Integers:
+    """The jumps before each anchor, as if no anchor lay within an instruction. QEMU breaks off a block at an
+    instruction that reaches a device, to begin again with it: if the clock is noted just then, the instruction
+    is in the log already and its time is not over. The next anchor has the step that this one lacks."""
+    moved = jumps.copy()
+    for place in np.nonzero(jumps[1:] == step_ns)[0]:
+        if moved[place] != 0:
+            moved[place : place + 2] += step_ns, -step_ns
+    return moved
 
 
 def _amd64_entry(name: str, is_start: bool) -> str:
