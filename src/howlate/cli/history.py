@@ -119,7 +119,7 @@ def _print_json(made: History) -> None:
 
 
 def _write_page(made: History, out: Path) -> None:
-    from howlate.report.explained import linked
+    from howlate.report.doc_links import linked
     from howlate.report.history import document
     from howlate.report.html import page
     from howlate.report.sheet import PAGE

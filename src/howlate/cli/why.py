@@ -99,7 +99,7 @@ def _json(found: ExplainedRun) -> dict[str, Any]:
 
 
 def _write(found: ExplainedRun, worst: int, output: Path) -> None:
-    from howlate.report.explained import linked
+    from howlate.report.doc_links import linked
     from howlate.report.late_page import page
     from howlate.store.files import write_text
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from html import escape
 
 from howlate.charts import Figure
-from howlate.report import explained
+from howlate.report import doc_links
 from howlate.report.document import Document, Folded, Item, Section, Texts
 from howlate.report.figure_html import figure_html, source_link
 from howlate.report.sheet import Column, Row, Sheet, SheetCell
@@ -60,7 +60,7 @@ def noted(caution: Text) -> str:
 
 def sources(text: Text) -> str:
     """Links to the documentation of what is stated."""
-    return "".join(map(source_link, explained.of_text(text)))
+    return "".join(map(source_link, doc_links.of_text(text)))
 
 
 def _paragraphs(item: Texts) -> str:
@@ -132,7 +132,7 @@ def sheet_html(sheet: Sheet) -> str:
 
 def _list(sheet: Sheet) -> str:
     """Names and what is said of each, below a heading."""
-    source = source_link(explained.of_sheet(sheet))
+    source = source_link(doc_links.of_sheet(sheet))
     head = f"<h3>{escape(sheet.title)}{source}</h3>" if sheet.title else ""
     rows = [f"<dt>{escape(row['name'])}</dt><dd>{escape(row['text']) or '–'}</dd>" for row in sheet.records()]
     items = "".join(row if sheet.kind == "meaning" else f"<div>{row}</div>" for row in rows)
@@ -151,7 +151,7 @@ def _differences(sheet: Sheet) -> str:
 
 def _findings(sheet: Sheet) -> str:
     """A card each."""
-    title, source = sheet.columns[-1].heading, source_link(explained.of_sheet(sheet))
+    title, source = sheet.columns[-1].heading, source_link(doc_links.of_sheet(sheet))
     cards = []
     for row, words in zip(sheet.rows, sheet.records(), strict=True):
         remedy = f'<p class="change"><b>{title}</b> {coded(words["change"])}</p>' if words["change"] else ""
@@ -200,7 +200,7 @@ def _table(sheet: Sheet) -> str:
 def _head(sheet: Sheet, column: Column) -> str:
     """The heading leads to its explanation in the documentation."""
     css = "" if column.label or column.words else f' class="n{" first" if column.apart else ""}"'
-    link = source_link(explained.of_column(sheet, column), column.heading) if column.heading else ""
+    link = source_link(doc_links.of_column(sheet, column), column.heading) if column.heading else ""
     return f'<th scope="col"{css}>{link}</th>'
 
 

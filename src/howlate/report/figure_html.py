@@ -9,7 +9,7 @@ from howlate.charts import Figure, Panel
 from howlate.charts._figure import Key
 from howlate.charts._frame import frame
 from howlate.charts._svg import MARKERS, words
-from howlate.report.explained import address, of_chart
+from howlate.report.doc_links import address, of_chart
 from howlate.words.say import text_of
 
 

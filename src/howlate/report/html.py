@@ -22,9 +22,9 @@ from howlate.analysis.join import must_be_one_clock
 from howlate.charts._scale import OWN_AXES, Axes
 from howlate.errors import UsageError
 from howlate.model.loaded import RunContent
+from howlate.report.doc_links import linked
 from howlate.report.document import Document
 from howlate.report.document_html import sections_html
-from howlate.report.explained import linked
 from howlate.report.figure_html import script_json
 from howlate.report.of_runs import Material, document
 from howlate.report.results import Fit

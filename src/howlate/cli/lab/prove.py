@@ -294,7 +294,7 @@ def _tell(proofs: Sequence[Proof], out: Path | None, as_json: bool) -> None:
 
 
 def _write_page(proofs: Sequence[Proof], out: Path) -> None:
-    from howlate.report.explained import linked
+    from howlate.report.doc_links import linked
     from howlate.report.proofs import page
     from howlate.store.files import write_text
 

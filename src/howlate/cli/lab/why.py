@@ -205,7 +205,7 @@ def _write(found: Sequence[Explained], pair: LatenessPair | None, files: FileOpt
     if files.speedscope is not None:
         write_text(files.speedscope, json.dumps(to_speedscope(found)), SPEEDSCOPE)
     if files.output is not None:
-        from howlate.report.explained import linked
+        from howlate.report.doc_links import linked
         from howlate.report.why_page import page
 
         write_text(files.output, linked(page(found, pair), files.output), OUTPUT)

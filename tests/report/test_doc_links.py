@@ -14,7 +14,7 @@ from howlate.charts import all_charts
 from howlate.model.loaded import RunContent
 from howlate.model.summary import DeadlineSummary
 from howlate.places import ROOT
-from howlate.report import explained
+from howlate.report import doc_links
 from howlate.report.document import Document, Folded, Item
 from howlate.report.document_html import sections_html, sources
 from howlate.report.html import render, write_report
@@ -28,11 +28,11 @@ from made_sides import RT, Made, at, real_run
 from test_docs import DOCS, anchors
 
 TARGETS = {
-    *explained.SHEETS.values(),
-    *explained.COLUMNS.values(),
-    *explained.CHARTS.values(),
-    *explained.STATEMENTS.values(),
-    explained.CHART,
+    *doc_links.SHEETS.values(),
+    *doc_links.COLUMNS.values(),
+    *doc_links.CHARTS.values(),
+    *doc_links.STATEMENTS.values(),
+    doc_links.CHART,
 }
 
 
@@ -45,8 +45,8 @@ def test_every_target_is_a_file_with_that_heading(target: str) -> None:
 
 def test_every_entry_is_of_something_that_is_stated_or_drawn() -> None:
     ids = [rule.id for rule in rules_of_results()]
-    assert [start for start in explained.STATEMENTS if not any(id_.startswith(start) for id_ in ids)] == []
-    assert set(explained.CHARTS) <= {
+    assert [start for start in doc_links.STATEMENTS if not any(id_.startswith(start) for id_ in ids)] == []
+    assert set(doc_links.CHARTS) <= {
         *(chart.name for chart in all_charts()),
         "history",
         "landscape",
@@ -85,7 +85,7 @@ def test_every_column_of_every_sheet_leads_to_the_documentation() -> None:
     for shown in documents():
         for sheet in sheets_of(shown.items()):
             kinds.add(sheet.kind)
-            assert {explained.of_column(sheet, column) for column in sheet.columns} <= TARGETS
+            assert {doc_links.of_column(sheet, column) for column in sheet.columns} <= TARGETS
         page = "".join(sections_html(shown))
         heads = re.findall(r"<th scope=\"col\"[^>]*>(.*?)</th>", page)
         assert heads and all(head == "" or 'href="docs/' in head for head in heads)
@@ -97,7 +97,7 @@ def test_every_column_of_every_sheet_leads_to_the_documentation() -> None:
 def test_a_statement_and_those_inside_it_lead_to_their_pages() -> None:
     steal = RULES["report.steal"](steal_ns=12)
     wrapped = RULES["report.of-rows"](rows=("none",), what=steal)
-    assert list(explained.of_text((wrapped, steal))) == ["doctor.md#steal-steal-weight-86"]
+    assert list(doc_links.of_text((wrapped, steal))) == ["doctor.md#steal-steal-weight-86"]
     assert sources(wrapped).count("<a ") == 1
     assert sources("text of somebody else") == ""
 
@@ -105,10 +105,10 @@ def test_a_statement_and_those_inside_it_lead_to_their_pages() -> None:
 def test_links_lead_to_where_the_documentation_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a checkout by a relative path, with a site to that, elsewhere from the top of the source tree."""
     page = '<a href="docs/verdict.md#virtual-time">?</a><a href="#part">docs/</a>'
-    assert explained.linked(page, tmp_path / "report.html") == '<a>?</a><a href="#part">docs/</a>'
-    assert 'href="../../docs/verdict.md#' in explained.linked(page, ROOT / "runs" / "made" / "report.html")
-    monkeypatch.setenv(explained.SITE, "https://docs.example.org/howlate/")
-    assert 'href="https://docs.example.org/howlate/docs/verdict.html#virtual-time"' in explained.linked(
+    assert doc_links.linked(page, tmp_path / "report.html") == '<a>?</a><a href="#part">docs/</a>'
+    assert 'href="../../docs/verdict.md#' in doc_links.linked(page, ROOT / "runs" / "made" / "report.html")
+    monkeypatch.setenv(doc_links.SITE, "https://docs.example.org/howlate/")
+    assert 'href="https://docs.example.org/howlate/docs/verdict.html#virtual-time"' in doc_links.linked(
         page, None
     )
     written = write_report([with_deadline()], tmp_path / "report.html").read_text(encoding="utf-8")
