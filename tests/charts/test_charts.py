@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from howlate.analysis.cause import ExplainedCase
+from howlate.analysis.cause_names import NAMES as CAUSES
 from howlate.charts import Figure, Subject, all_charts
 from howlate.charts._data import pack, unpack
 from howlate.charts._frame import frame
 from howlate.charts.achieved import LINES, POINTS, draw, gather, thin
-from howlate.charts.causes import NAMES as CAUSES
 from howlate.charts.course import block_numbers, largest_of
 from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
 from howlate.charts.tail import thin as thin_tail

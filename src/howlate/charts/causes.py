@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase
+from howlate.analysis.cause_names import NAMES
 from howlate.charts._cases import ids_of
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
@@ -27,32 +28,6 @@ MOST = 20
 """Samples of a panel."""
 COLOURS = 8
 REST = "rest"
-
-NAMES = {
-    Cause.IRQ_LATE: Caption("interrupts off"),
-    Cause.IRQ_LATE_OR_GAP: Caption("interrupts off, or the hypervisor or hardware"),
-    Cause.IDLE: Caption("leaving idle"),
-    Cause.GAP: Caption("hypervisor or hardware"),
-    Cause.TIMER_SLACK: Caption("timer slack"),
-    Cause.TIMER_IRQ: Caption("the timer's interrupt"),
-    Cause.IRQ: Caption("interrupt"),
-    Cause.IPI: Caption("interrupt from another CPU"),
-    Cause.SOFTIRQ: Caption("softirq"),
-    Cause.NMI: Caption("NMI"),
-    Cause.NOT_PREEMPTIBLE: Caption("not preempted"),
-    Cause.HIGHER_TASK: Caption("another task ran"),
-    Cause.THROTTLED: Caption("throttled"),
-    Cause.OWN_LATE: Caption("own activation before"),
-    Cause.BLOCKED: Caption("blocked"),
-    Cause.STOPPED: Caption("stopped"),
-    Cause.PAGE_FAULT: Caption("page fault"),
-    Cause.MIGRATION: Caption("moved to another CPU"),
-    Cause.SWITCH: Caption("scheduler"),
-    Cause.RETURN: Caption("return to the program"),
-    Cause.OWN_COST: Caption("recording"),
-    Cause.UNKNOWN: Caption("unknown"),
-}
-"""Of causes in legends and tables."""
 
 
 @dataclass(frozen=True)

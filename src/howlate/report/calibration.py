@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from howlate.analysis.calibration import KindResult, Undisturbed
 from howlate.analysis.cause import Cause
-from howlate.charts.causes import NAMES
+from howlate.analysis.cause_names import NAMES
 from howlate.report.document import Document, Section, texts
 from howlate.report.sheet import Row, Sheet, labels, numbers, times
 from howlate.report.sheet import texts as column

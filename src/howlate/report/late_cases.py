@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from howlate.analysis.cause import ORDINARY, Cause, CausePart, ExplainedCase
+from howlate.analysis.cause_names import NAMES
 from howlate.analysis.explained_cells import CauseSum, ExplainedCell, cause_sums, worst_cases
-from howlate.charts.causes import NAMES
 from howlate.model.finding import Finding
 from howlate.model.trace import UNKNOWN_PRIO, TracedTask
 from howlate.report.document import Item, Section, texts
