@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 
+from howlate.model.disturbances import Disturbances, disturbances
 from howlate.report import html
-from howlate.report.disturbances import Disturbances, disturbances
 from howlate.store.loaded import frequencies_khz, frequency_of
 from made_runs import five_cells, made_run
 

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
 
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.analysis.labels import row_names
+from howlate.model.disturbances import disturbances
 from howlate.model.facts import Facts, is_guest
+from howlate.model.in_force import measuring_cpus, timer_slack_ns
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.preemption import preemption_of
 from howlate.model.trace import CellTrace
@@ -77,23 +78,23 @@ def explained_by_summary(contents: Iterable[RunContent]) -> dict[int, ExplainedC
 
 
 def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCell:
+    """A sample that was not late has no time to explain."""
     assert cell.trace is not None
     facts = machine_facts(content, cell)
-    cases = sorted(
-        (
-            replace(
-                explain_case(cell.trace, case, facts), steal_permille=_steal(cell, case.thread, case.stamp_ns)
-            )
-            for case in cell.trace.cases
-        ),
-        key=lambda case: -case.case.latency_ns,
-    )
+    cases = [
+        replace(
+            explain_case(cell.trace, case, facts),
+            steal_permille=_steal_permille(cell, case.thread, case.stamp_ns),
+        )
+        for case in cell.trace.cases
+        if case.latency_ns > 0
+    ]
     trace, column = cell.trace, cell.column
     return ExplainedCell(
         cell.summary.id,
         name,
         cell.summary.labels,
-        tuple(cases),
+        tuple(sorted(cases, key=lambda case: -case.case.latency_ns)),
         (column.count or 0) if column is not None else 0,
         _missed(trace),
         trace.cases_lost,
@@ -122,17 +123,9 @@ def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
         is_guest=not content.run.virtual and is_guest(facts),
         preemption=preemption_of(captured, config) if is_captured else "",
         idle_exit_ns=_idle_exits(facts),
-        timer_slack_ns=_timer_slack(cell.header),
-        smi=_smi(cell.trailer),
+        timer_slack_ns=timer_slack_ns(cell.header),
+        smi=disturbances(cell.trailer).smi,
     )
-
-
-def _timer_slack(header: Mapping[str, Any]) -> int:
-    """The largest of the measuring threads."""
-    in_force = header.get("in_force")
-    threads = in_force.get("threads") if isinstance(in_force, dict) else None
-    told = [each.get("timer_slack_ns") for each in threads or () if isinstance(each, dict)]
-    return max((slack for slack in told if isinstance(slack, int)), default=0)
 
 
 def _idle_exits(facts: Facts) -> dict[int, int]:
@@ -145,25 +138,13 @@ def _idle_exits(facts: Facts) -> dict[int, int]:
     return found
 
 
-def _smi(trailer: Mapping[str, Any]) -> int | None:
-    smi = trailer.get("smi")
-    before, after = (smi.get("before"), smi.get("after")) if isinstance(smi, dict) else (None, None)
-    return after - before if isinstance(before, int) and isinstance(after, int) else None
-
-
-def _steal(cell: CellContent, thread: int, at_ns: int) -> int | None:
+def _steal_permille(cell: CellContent, thread: int, at_ns: int) -> int | None:
     """Of the thread's CPU, in the second in which something happened."""
-    told = cell.header.get("tables")
-    tables = [table for table in told if isinstance(table, dict)] if isinstance(told, list) else []
-    samples = [table for table in tables if table.get("name") == "samples"]
-    cpus = [table.get("cpu") for table in samples if (table.get("thread") or 0) == thread]
-    if not cpus or cell.bins is None:
+    cpu = measuring_cpus(cell.header).get(thread)
+    if cpu is None or cell.bins is None:
         return None
-    course = next((each for each in cell.bins.loads if each.name == f"cpu {cpus[0]} steal"), None)
-    if course is None:
-        return None
-    found = next((s for t, s in zip(course.time_s, course.share, strict=True) if t * 1e9 >= at_ns), None)
-    return None if found is None else round(found * 1000)
+    share = cell.bins.load_at(f"cpu {cpu} steal", at_ns / 1e9)
+    return None if share is None else round(share * 1000)
 
 
 @lru_cache(maxsize=1024)

@@ -144,6 +144,14 @@ class CellBins:
             return None
         return CellBins(column, other.histogram, other.blocks, Tail((), ()), (), other.scatter)
 
+    def load_at(self, name: str, at_s: float) -> float | None:
+        """A line of the load at a time: the share of the second that ends there or after it."""
+        course = next((each for each in self.loads if each.name == name), None)
+        if course is None:
+            return None
+        ended = zip(course.time_s, course.share, strict=True)
+        return next((share for end_s, share in ended if end_s >= at_s), None)
+
     def to_json(self) -> dict[str, Any]:
         """The content of bins.json, as a value."""
         from msgspec import to_builtins  # dataclasses.asdict copies each number by itself

@@ -3,10 +3,9 @@ throttling. Taken from the stream's trailer (docs/stream.md) and, for the freque
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
+from howlate.model.disturbances import Disturbances, disturbances
 from howlate.model.loaded import CellContent
 from howlate.report.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels, numbers, texts
 from howlate.words.language import N_, _
@@ -19,61 +18,6 @@ TITLE = rule(
     "Disturbances of the measuring threads and their CPUs. A dash: the machine does not report it.",
 )
 FREQUENCIES = rule("disturbances.frequencies", "{low} to {high} GHz")
-
-
-@dataclass(frozen=True)
-class Disturbances:
-    """Counts over all measuring threads of a cell; None where nothing says it."""
-
-    minor_faults: int | None
-    major_faults: int | None
-    involuntary_switches: int | None
-    migrations: int | None
-    smi: int | None
-    steal_ns: int | None
-    heat: int | None
-    """How often the CPUs were slowed because of heat, cores and packages added up."""
-    rt_throttled: bool | None
-
-
-def disturbances(trailer: Mapping[str, Any]) -> Disturbances:
-    """What a trailer says; an older one, or none, leaves gaps."""
-    heat = [
-        _rise(trailer.get("thermal_throttle"), f"{of}_before", f"{of}_after") for of in ("core", "package")
-    ]
-    counted = [rise for rise in heat if rise is not None]
-    throttled = trailer.get("rt_throttled")
-    return Disturbances(
-        minor_faults=_sum(trailer, "minor_faults"),
-        major_faults=_sum(trailer, "major_faults"),
-        involuntary_switches=_sum(trailer, "involuntary_switches"),
-        migrations=_sum(trailer, "migrations"),
-        smi=_rise(trailer.get("smi"), "before", "after"),
-        steal_ns=_count(trailer.get("steal_ns")),
-        heat=sum(counted) if counted else None,
-        rt_throttled=throttled if isinstance(throttled, bool) else None,
-    )
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _sum(trailer: Mapping[str, Any], name: str) -> int | None:
-    """Over the threads; None where one of them does not say it."""
-    entries = trailer.get("accounting")
-    if not isinstance(entries, list) or not entries:
-        return None
-    counts = [_count(entry.get(name)) if isinstance(entry, dict) else None for entry in entries]
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
-
-
-def _rise(value: object, before: str, after: str) -> int | None:
-    if not isinstance(value, dict):
-        return None
-    first, last = _count(value.get(before)), _count(value.get(after))
-    return None if first is None or last is None else last - first
 
 
 COUNTS: tuple[tuple[str, str], ...] = (

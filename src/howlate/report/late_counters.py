@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from howlate.analysis.labels import row_names
+from howlate.model.disturbances import Disturbances, disturbances
+from howlate.model.in_force import measuring_cpus
 from howlate.model.loaded import CellContent
-from howlate.report.disturbances import Disturbances, disturbances
 from howlate.report.disturbances import sheet as disturbances_sheet
 from howlate.report.document import Item, Section, texts
 from howlate.report.sheet import Row, Sheet, labels, numbers, times
@@ -70,25 +71,14 @@ def _share(cell: CellContent, what: str, at_s: float | None) -> float | None:
     """The largest of the measuring CPUs in the second that ends after the sample."""
     if cell.bins is None or at_s is None:
         return None
-    wanted = {f"cpu {cpu} {what}" for cpu in _cpus(cell)}
-    found = [
-        next((share for end_s, share in zip(course.time_s, course.share, strict=True) if end_s >= at_s), None)
-        for course in cell.bins.loads
-        if course.name in wanted
-    ]
+    cpus = measuring_cpus(cell.header).values()
+    found = [cell.bins.load_at(f"cpu {cpu} {what}", at_s) for cpu in dict.fromkeys(cpus)]
     return max((share for share in found if share is not None), default=None)
-
-
-def _cpus(cell: CellContent) -> set[int]:
-    told = cell.header.get("tables")
-    tables = [table for table in told if isinstance(table, dict)] if isinstance(told, list) else []
-    cpus = [table.get("cpu") for table in tables if table.get("name") == "samples"]
-    return {cpu for cpu in cpus if isinstance(cpu, int) and cpu >= 0}
 
 
 def _others_share(cell: CellContent) -> float | None:
     """Of the measuring CPUs; None if nobody counted it."""
-    others, cpus = cell.summary.others, _cpus(cell)
+    others, cpus = cell.summary.others, set(measuring_cpus(cell.header).values())
     if others is None or not others.window_ns or not cpus:
         return None
     return others.measuring_ns / (others.window_ns * len(cpus))
