@@ -31,7 +31,7 @@ from made_trace import (
 )
 
 CLOUD = MachineFacts(is_guest=True, preemption="full")
-METAL = MachineFacts(preemption="full", smi=0)
+METAL = MachineFacts(is_guest=False, preemption="full", smi=0)
 NONE = replace(LAB, preemption="none")
 RT = replace(LAB, preemption="rt")
 

@@ -98,8 +98,6 @@ class ExplainedCase:
     """They follow each other without a gap, and add up to the latency."""
     steal_permille: int | None = None
     """Of its CPU in that second; None if nobody knows."""
-    smi: int | None = None
-    """System management interrupts in that second; None if nobody knows."""
 
     @property
     def largest(self) -> CausePart:

@@ -48,8 +48,8 @@ class MachineFacts:
 
     is_virtual_time: bool = False
     """In the lab: nothing but the guest's instructions takes time."""
-    is_guest: bool = False
-    """Of a hypervisor in real time."""
+    is_guest: bool | None = None
+    """Of a hypervisor in real time; None if nobody knows."""
     preemption: str = ""
     """The kernel's model (model/preemption.py); "" if nobody knows."""
     idle_exit_ns: Mapping[int, int] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class MachineFacts:
     @property
     def excludes_gaps(self) -> bool:
         """Whether neither hypervisor nor firmware can have had the CPU."""
-        return self.is_virtual_time or (not self.is_guest and self.smi == 0)
+        return self.is_virtual_time or (self.is_guest is False and self.smi == 0)
 
 
 def explain_case(trace: CellTrace, case: TraceCase, facts: MachineFacts) -> ExplainedCase:

@@ -11,7 +11,7 @@ from howlate.analysis.cause import Cause, CausePart, ExplainedCase
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.analysis.labels import row_names
 from howlate.model.disturbances import disturbances
-from howlate.model.facts import Facts, is_guest
+from howlate.model.facts import Facts, guest_if_known
 from howlate.model.in_force import measuring_cpus, timer_slack_ns
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.preemption import preemption_of
@@ -38,6 +38,17 @@ class ExplainedCell:
 
 
 @dataclass(frozen=True)
+class CasePlace:
+    """Which sample a case is of."""
+
+    cell: str
+    name: str
+    """The cell's: unlike ids, names tell the cells of joined runs apart."""
+    thread: int
+    release: int
+
+
+@dataclass(frozen=True)
 class CauseSum:
     """One cause over several cases."""
 
@@ -50,8 +61,7 @@ class CauseSum:
     total_ns: int
     worst_ns: int
     """The most in one case."""
-    worst_in: tuple[str, int, int]
-    """Cell, thread and release of that case."""
+    worst_in: CasePlace
     example: CausePart
     """Its longest part."""
 
@@ -120,7 +130,7 @@ def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
     facts = Facts.from_json(dict(captured)) if is_captured else Facts({}, {})
     return MachineFacts(
         is_virtual_time=content.run.virtual,
-        is_guest=not content.run.virtual and is_guest(facts),
+        is_guest=False if content.run.virtual else guest_if_known(facts),
         preemption=preemption_of(captured, config) if is_captured else "",
         idle_exit_ns=_idle_exits(facts),
         timer_slack_ns=timer_slack_ns(cell.header),
@@ -159,11 +169,11 @@ def cause_sums(cells: Iterable[ExplainedCell], most: int = 0) -> list[CauseSum]:
     sums: dict[tuple[Cause, str], CauseSum] = {}
     for cell in cells:
         for case in cell.cases[: most or None]:
-            _add(sums, cell.id, case)
+            _add(sums, cell, case)
     return sorted(sums.values(), key=lambda each: (-each.total_ns, each.cause, each.name))
 
 
-def _add(sums: dict[tuple[Cause, str], CauseSum], cell: str, case: ExplainedCase) -> None:
+def _add(sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: ExplainedCase) -> None:
     own: Counter[tuple[Cause, str]] = Counter()
     longest: dict[tuple[Cause, str], CausePart] = {}
     for part in case.parts:
@@ -171,7 +181,7 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: str, case: ExplainedCase
         own[key] += part.ns
         longest[key] = max(longest.get(key, part), part, key=lambda each: each.ns)
     largest = own.most_common(1)[0][0]
-    place = cell, case.case.thread, case.case.release
+    place = CasePlace(cell.id, cell.name, case.case.thread, case.case.release)
     for key, ns in own.items():
         before = sums.get(key)
         is_largest = int(key == largest)

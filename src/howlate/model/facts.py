@@ -139,6 +139,14 @@ def is_guest(facts: Facts) -> bool:
     )
 
 
+def guest_if_known(facts: Facts) -> bool | None:
+    """The same; None where the facts say nothing of it."""
+    if is_guest(facts):
+        return True
+    told = (facts.text("machine.hypervisor"), facts.text("cpu.flags"), facts.flag("cpu.hypervisor"))
+    return None if all(each is None for each in told) else False
+
+
 _ABSENT_WORDS = ("there is no ", "neither ", "no CPU has ", "No such file or directory")
 
 

@@ -10,7 +10,7 @@ from howlate.analysis.cause import ORDINARY, Cause, CausePart, ExplainedCase
 from howlate.analysis.cause_names import NAMES
 from howlate.analysis.explained_cells import CauseSum, ExplainedCell, cause_sums, worst_cases
 from howlate.model.finding import Finding
-from howlate.model.trace import UNKNOWN_PRIO, TracedTask
+from howlate.model.trace import LOSSY, NOTHING_KEPT, UNKNOWN_PRIO, TracedTask
 from howlate.report.document import Item, Section, texts
 from howlate.report.late_parts import part_statement, parts_sheet
 from howlate.report.remedies import REMEDIES, findings_for
@@ -18,7 +18,7 @@ from howlate.report.sheet import Row, Sheet, labels, numbers, times
 from howlate.report.sheet import texts as column
 from howlate.report.why_parts import UNIT
 from howlate.words.language import _
-from howlate.words.say import Text, text_of
+from howlate.words.say import Text, say, text_of
 from howlate.words.say import to_json as statement_json
 from howlate.words.statement import Statement, rule
 
@@ -30,10 +30,17 @@ SAMPLE = rule(
     "late.sample", "{cell}, release {release}: {latency_ns:time} late, {at_s:seconds} after the start."
 )
 STEAL = rule("late.steal", "In that second the hypervisor took {share:percent} of this CPU's time.")
-LOSSY = rule("late.lossy", "The kernel lost events of this case.")
+WORST_IN = rule("late.worst-in", "{cell}, release {release} of thread {thread}")
+EVENTS_MISSING = rule("late.lossy", "The kernel lost events of this case.")
 OPENING = rule(
     "late.opening",
     "{cases} late samples of {samples:count} have their events, at most {most} of each cell.",
+)
+OVERWRITTEN = rule(
+    "late.overwritten",
+    "{cell}: {count} more sample was late enough, and nothing was kept of its events.",
+    "{cell}: {count} more samples were late enough, and nothing was kept of their events.",
+    by="count",
 )
 MORE = rule(
     "late.more-causes",
@@ -69,25 +76,22 @@ def causes_section(
     sums = cause_sums(cells)
     if not sums:
         return ()
-    opening = OPENING(
-        cases=sum(len(cell.cases) for cell in cells),
-        samples=sum(cell.samples for cell in cells),
-        most=max(len(cell.cases) for cell in cells),
-    )
+    kept = [sum(not case.case.state & NOTHING_KEPT for case in cell.cases) for cell in cells]
+    opening = OPENING(cases=sum(kept), samples=sum(cell.samples for cell in cells), most=max(kept))
     items: tuple[Item, ...] = (
         *texts("paragraph", (opening,)),
-        causes_sheet(sums, cells),
+        causes_sheet(sums),
         *texts("notes", _notes(cells, sums)),
         *texts("listed", list(_remedies(sums, findings)), _("What to do")),
     )
     return (Section("why", items, title),)
 
 
-def causes_sheet(sums: Sequence[CauseSum], cells: Sequence[ExplainedCell]) -> Sheet:
+def causes_sheet(sums: Sequence[CauseSum]) -> Sheet:
     """The causes with the most time."""
     shown = sums[:MOST_CAUSES]
-    names = {cell.id: cell.name for cell in cells}
-    where = [f"{names[each.worst_in[0]]} · {each.worst_in[2]}" for each in shown]
+    places = [each.worst_in for each in shown]
+    where = [say(WORST_IN(cell=each.name, release=each.release, thread=each.thread)) for each in places]
     return Sheet(
         "late-causes",
         _("Causes of the late samples, in µs"),
@@ -111,6 +115,9 @@ def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Tex
         found.append(MORE(count=len(rest), ns=sum(each.total_ns for each in rest)))
     if absent := tuple(dict.fromkeys(event for cell in cells for event in cell.absent)):
         found.append(ABSENT(events=absent))
+    for cell in cells:
+        if count := sum(bool(case.case.state & NOTHING_KEPT) for case in cell.cases):
+            found.append(OVERWRITTEN(cell=cell.name, count=count))
     found += [CASES_LOST(cell=cell.name, count=cell.cases_lost) for cell in cells if cell.cases_lost]
     found += [EVENTS_LOST(cell=cell.name, count=cell.events_lost) for cell in cells if cell.events_lost]
     return found
@@ -153,8 +160,8 @@ def _case_section(cell: ExplainedCell, explained: ExplainedCase, number: int) ->
     ]
     if explained.steal_permille:
         told.append(STEAL(share=explained.steal_permille / 1000))
-    if case.state & 2:
-        told.append(LOSSY())
+    if case.state & LOSSY:
+        told.append(EVENTS_MISSING())
     items: tuple[Item, ...] = (
         *texts("paragraph", (tuple(told),)),
         parts_sheet(explained, f"late-parts-{number}"),
@@ -175,7 +182,11 @@ def causes_json(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[d
             "largest_in": each.largest_in,
             "total_ns": each.total_ns,
             "worst_ns": each.worst_ns,
-            "worst_in": dict(zip(("cell", "thread", "release"), each.worst_in, strict=True)),
+            "worst_in": {
+                "cell": each.worst_in.cell,
+                "thread": each.worst_in.thread,
+                "release": each.worst_in.release,
+            },
             **_remedy_json(each.cause, findings),
         }
         for each in sums

@@ -1,0 +1,89 @@
+"""Explained cells: which samples are explained, what is known of the machine, and what causes sum up to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from howlate.analysis.cause import Cause, Why
+from howlate.analysis.explained_cells import cause_sums, explained_by_summary, explained_cells, machine_facts
+from howlate.model.loaded import RunContent
+from howlate.model.trace import LOSSY, NOTHING_KEPT, CellTrace
+from howlate.report.document import Texts
+from howlate.report.late_cases import case_sections, causes_section, causes_sheet
+from howlate.report.sheet import Sheet
+from howlate.words.say import text_of
+from made_runs import FACTS, five_cells, made_run
+from made_trace import late_samples
+
+NO_SMI: dict[str, Any] = {"smi": {"before": 7, "after": 7}}
+
+
+def traced(trace: CellTrace, facts: object = FACTS) -> RunContent:
+    """A run with one traced cell, in whose time no SMI happened."""
+    run = made_run(five_cells(200)[:1])
+    cells = (replace(run.cells[0], trace=trace, trailer={**run.cells[0].trailer, **NO_SMI}),)
+    return replace(run, run=replace(run.run, facts=facts), cells=cells)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_excluded"),
+    [
+        ({}, False),
+        ({"facts": 1, "values": {"kernel.release": "6.1"}, "missing": {}}, False),
+        (FACTS, False),
+        ({"facts": 1, "values": {"machine.hypervisor": "", "cpu.flags": "fpu"}, "missing": {}}, True),
+    ],
+)
+def test_only_a_machine_known_to_have_no_hypervisor_below_excludes_one(
+    facts: object, is_excluded: bool
+) -> None:
+    content = traced(late_samples(1), facts)
+    assert machine_facts(content, content.cells[0]).excludes_gaps is is_excluded
+
+
+def test_a_sample_that_was_not_late_is_not_explained() -> None:
+    trace = late_samples(3)
+    on_time = replace(trace.cases[1], latency_ns=0)
+    (cell,) = explained_cells(traced(replace(trace, cases=(trace.cases[0], on_time, trace.cases[2]))))
+    assert {case.case.release for case in cell.cases} == {10, 30}
+    assert sum(each.total_ns for each in cause_sums([cell])) == sum(c.case.latency_ns for c in cell.cases)
+
+
+def test_the_worst_case_of_a_cause_is_named_where_joined_runs_hold_the_same_cells() -> None:
+    early, late = late_samples(1), late_samples(7)
+    late = replace(late, cases=late.cases[6:], threads={0: late.threads[0]})
+    runs = [traced(early), traced(late)]
+    cells = [
+        replace(cell, name=name)
+        for cell, name in zip(explained_by_summary(runs).values(), ("first", "second"), strict=True)
+    ]
+    assert cells[0].id == cells[1].id
+    for order in (cells, cells[::-1]):
+        worst = max(cause_sums(order), key=lambda each: each.worst_ns)
+        assert (worst.worst_in.name, worst.worst_in.release) == ("second", 70)
+        column = next(each for each in causes_sheet(cause_sums(order)).columns if each.key == "worst_in")
+        assert any("second, release 70 of thread 0" in text_of(each.text) for each in column.cells)
+
+
+def test_samples_without_events_are_not_counted_among_those_with_events() -> None:
+    trace = late_samples(5)
+    states = (NOTHING_KEPT, 0, LOSSY, NOTHING_KEPT, 0)
+    cases = tuple(replace(case, state=state) for case, state in zip(trace.cases, states, strict=True))
+    (cell,) = explained_cells(traced(replace(trace, cases=cases)))
+    assert {case.parts[0].why for case in cell.cases if case.case.state & NOTHING_KEPT} == {Why.OVERWRITTEN}
+    (section,) = causes_section([cell], ())
+    told = " ".join(text_of(line) for item in section.items if isinstance(item, Texts) for line in item.texts)
+    assert "3 late samples of 200 have their events, at most 3 of each cell" in told
+    assert "2 more samples were late enough, and nothing was kept of their events" in told
+    sheet = next(item for item in section.items if isinstance(item, Sheet))
+    assert Cause.UNKNOWN in {each.cause for each in cause_sums([cell])} and sheet.rows
+    lossy = [
+        text_of(item.texts)
+        for part in case_sections([cell], 5)
+        for item in part.items
+        if isinstance(item, Texts)
+    ]
+    assert sum("The kernel lost events of this case" in text for text in lossy) == 1
