@@ -16,6 +16,7 @@ from howlate.analysis.cause_names import NAMES as CAUSES
 from howlate.charts import Figure, Subject, all_charts
 from howlate.charts._data import pack, unpack
 from howlate.charts._frame import frame
+from howlate.charts._scale import Axes, AxisRange
 from howlate.charts.achieved import LINES, POINTS, draw, gather, thin
 from howlate.charts.course import block_numbers, largest_of
 from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
@@ -239,6 +240,28 @@ def test_a_late_sample_and_its_bar_lead_to_each_other() -> None:
     assert set(points.values()) <= set(bars) and all(
         points[link] == bar for bar, link in bars.items() if link in points
     )
+
+
+@pytest.mark.parametrize(
+    "axes", [{}, {"time": AxisRange(0, 0.2)}, {"latency": AxisRange(1_000_000, 2_000_000)}]
+)
+@pytest.mark.parametrize("is_timed", [True, False])
+def test_no_link_of_a_late_sample_leads_nowhere(axes: Axes, is_timed: bool) -> None:
+    """Of more samples than have a bar, on an axis of time that not all lie on, and of cells without a course."""
+    cases = explained_samples(30)
+    subject = replace(subject_of(np.full(400, 5_000, np.int64)), cases=cases)
+    subjects = [subject if is_timed else replace(subject, bins=None)]
+    notes = [
+        note
+        for chart in all_charts()
+        if chart.name in ("course", "causes") and isinstance(drawn := chart.figure(subjects, axes), Figure)
+        for panel in drawn.panels
+        for note in panel.picture.notes
+    ]
+    idents = {note.ident for note in notes if note.ident}
+    assert len(idents) > 20 if is_timed else len(idents) == 20
+    assert {note.link for note in notes if note.link} <= idents
+    assert all(0 <= note.x <= 1 and 0 <= note.y <= 1 for note in notes if note.ident)
 
 
 def test_without_explained_samples_there_is_no_picture_of_causes() -> None:

@@ -23,6 +23,7 @@ from howlate.charts.histogram import (
 from howlate.model.bins import CellBins, Histogram
 from howlate.words.caption import Capitalised, Caption, Listed
 from howlate.words.quantities import time_text
+from howlate.words.say import Text
 
 ACROSS = 4
 """More sides than this do not fit in one row."""
@@ -49,37 +50,15 @@ def multiples(subjects: Sequence[Subject], own: bool, axes: Axes = OWN_AXES) -> 
     drawn = [
         (row, side, rows[row][side]) for row in rows if row in kept for side in sides if side in rows[row]
     ]
-    panels = _on_axes(drawn, axes) if axes and not own else _own(drawn) if own else _shared(drawn)
     title, _value, things = names_of([spot.subject for _, _, spot in drawn])
-    more = (
-        Caption("Of {rows} rows the {most} with the largest values are drawn.", rows=len(rows), most=most)
-        if len(kept) < len(rows)
-        else ""
-    )
-    how = (
-        Caption(
-            "Each panel has axes of its own, the values linear from zero to its largest: shapes "
-            "compare, sizes do not."
-        )
-        if own
-        else Caption("All panels share both axes: sizes compare.")
-    )
-    bars = (
-        Caption(
-            "What lies outside of the axes is counted beside each panel. All repetitions of a point are one."
-        )
-        if axes and not own
-        else Caption(
-            "Counts are logarithmic: the lowest bar is a single {of}. All repetitions of a point are one.",
-            of=things_of(column_of(subjects), 1),
-        )
-    )
+    more = Caption("Of {rows} rows the {most} with the largest values are drawn.", rows=len(rows), most=most)
+    left_out = (more,) if len(kept) < len(rows) else ()
+    of = things_of(column_of(subjects), 1)
+    name, heading, reading, panels = _own(drawn, of) if own else _shared(drawn, axes, of)
     return Figure(
-        name="multiples-own" if own else "multiples",
-        title=Caption("Histograms side by side, each on its own scale")
-        if own
-        else Caption("Histograms side by side"),
-        reading=(how, bars, FEW if axes and not own else "", more),
+        name=name,
+        title=heading,
+        reading=(*reading, *left_out),
         x_title=title,
         y_title=Capitalised(Caption("{things} per bin", things=things)),
         panels=tuple(panels),
@@ -88,6 +67,35 @@ def multiples(subjects: Sequence[Subject], own: bool, axes: Axes = OWN_AXES) -> 
 
 
 Drawn = Sequence[tuple[str, str, Spot]]
+Parts = tuple[str, Caption, tuple[Text, ...], list[Panel]]
+"""Of a figure: its name, title, reading and panels."""
+
+
+def _own(drawn: Drawn, of: Caption) -> Parts:
+    """Each on axes of its own. `of`: a single of what is counted."""
+    how = Caption(
+        "Each panel has axes of its own, the values linear from zero to its largest: shapes "
+        "compare, sizes do not."
+    )
+    title = Caption("Histograms side by side, each on its own scale")
+    return "multiples-own", title, (how, _logarithmic(of)), _on_own(drawn)
+
+
+def _shared(drawn: Drawn, axes: Axes, of: Caption) -> Parts:
+    """All on the same axes: those that were asked for, or found."""
+    title, how = Caption("Histograms side by side"), Caption("All panels share both axes: sizes compare.")
+    if not axes:
+        return "multiples", title, (how, _logarithmic(of)), _on_found(drawn)
+    outside = Caption(
+        "What lies outside of the axes is counted beside each panel. All repetitions of a point are one."
+    )
+    return "multiples", title, (how, outside, FEW), _on_axes(drawn, axes)
+
+
+def _logarithmic(of: Caption) -> Caption:
+    return Caption(
+        "Counts are logarithmic: the lowest bar is a single {of}. All repetitions of a point are one.", of=of
+    )
 
 
 def _largest(spot: Spot) -> int:
@@ -102,7 +110,7 @@ def _bins(spot: Spot) -> CellBins:
     return spot.subject.bins
 
 
-def _shared(drawn: Drawn) -> list[Panel]:
+def _on_found(drawn: Drawn) -> list[Panel]:
     held = [_bins(spot).histogram for _, _, spot in drawn]
     x = spread(min(h.lower_ns[0] for h in held), max(h.upper_ns[-1] for h in held), "ns", 0.02)
     bits = bits_for(x)
@@ -130,7 +138,7 @@ def _label(row: str, side: str) -> Listed:
     return Listed((side, row), " · ")
 
 
-def _own(drawn: Drawn) -> list[Panel]:
+def _on_own(drawn: Drawn) -> list[Panel]:
     panels = []
     for row, side, spot in drawn:
         histogram = _bins(spot).histogram

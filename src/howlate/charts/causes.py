@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase
 from howlate.analysis.cause_names import NAMES
-from howlate.charts._cases import ids_of
+from howlate.charts._cases import DrawnCase, drawn_cases, time_axis
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._scale import Scale
+from howlate.charts._scale import OWN_AXES, Axes, Scale
 from howlate.charts._svg import el
 from howlate.words.caption import Caption
 from howlate.words.quantities import seconds_text, time_text
@@ -24,8 +24,6 @@ WIDTH = 1000
 WHOLE = Scale(0.0, 1.0, False, "share")
 ROW, NAME_AT, BAR_AT, BAR = 42, 10, 20, 14
 """The row's share of the picture's height: where its name and its bar are, and the bar's height."""
-MOST = 20
-"""Samples of a panel."""
 COLOURS = 8
 REST = "rest"
 
@@ -42,11 +40,13 @@ class _Slice:
     ns: int
 
 
-def draw(subjects: Sequence[Subject]) -> Figure | None:
-    drawn = [(place, subject) for place, subject in enumerate(subjects) if subject.cases]
+def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
+    x = time_axis(subjects, axes)
+    held = [(subject, drawn_cases(place, subject, x)) for place, subject in enumerate(subjects)]
+    drawn = [(subject, cases) for subject, cases in held if cases]
     if not drawn:
         return None
-    classes = classes_of(case for _place, subject in drawn for case in subject.cases[:MOST])
+    classes = classes_of(case.explained for _subject, cases in drawn for case in cases)
     keys = [Key(css, NAMES[cause], "area") for cause, css in classes.items() if css != REST]
     if REST in classes.values():
         keys.append(Key(REST, Caption("other causes"), "area"))
@@ -60,7 +60,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         ),
         x_title=Caption("Share of the latency"),
         y_title="",
-        panels=tuple(_panel(place, subject, classes) for place, subject in drawn),
+        panels=tuple(_panel(subject, cases, classes) for subject, cases in drawn),
         keys=tuple(keys),
     )
 
@@ -75,14 +75,10 @@ def classes_of(cases: Iterable[ExplainedCase]) -> dict[Cause, str]:
     return {cause: f"c{i + 1}" if i < COLOURS else REST for i, cause in enumerate(ranked)}
 
 
-def _panel(place: int, subject: Subject, classes: dict[Cause, str]) -> Panel:
-    cases = subject.cases[:MOST]
+def _panel(subject: Subject, cases: Sequence[DrawnCase], classes: dict[Cause, str]) -> Panel:
     height = ROW * len(cases)
-    pieces = [
-        _piece(ids_of(place, subject, case.case), case, ROW * i, height, classes)
-        for i, case in enumerate(cases)
-    ]
-    worst = cases[0]
+    pieces = [_piece(case, ROW * i, height, classes) for i, case in enumerate(cases)]
+    worst = cases[0].explained
     return Panel(
         label=subject.label,
         picture=picture_of(pieces, WHOLE, (), WIDTH, height),
@@ -97,15 +93,9 @@ def _panel(place: int, subject: Subject, classes: dict[Cause, str]) -> Panel:
     )
 
 
-def _piece(
-    ids: tuple[str, str],
-    explained: ExplainedCase,
-    above: int,
-    height: int,
-    classes: dict[Cause, str],
-) -> Piece:
-    case = explained.case
-    slices = list(_slices(explained))
+def _piece(drawn: DrawnCase, above: int, height: int, classes: dict[Cause, str]) -> Piece:
+    case = drawn.explained.case
+    slices = list(_slices(drawn.explained))
     top, foot = above + BAR_AT, above + BAR_AT + BAR
     paths: dict[str, list[str]] = {}
     for each in slices:
@@ -118,10 +108,11 @@ def _piece(
         release=case.release,
         seconds=seconds_text(case.release_ns / 1e9),
     )
+    point = drawn.point if drawn.at is not None else ""
     y = from_bottom(1 - (above + BAR_AT + BAR / 2) / height)
     return Piece(
         "".join(el("path", {"class": f"part {css}", "d": "".join(path)}) for css, path in paths.items()),
-        [Note(0, 1 - (above + NAME_AT) / height, name, "", "row", *ids[::-1])],
+        [Note(0, 1 - (above + NAME_AT) / height, name, "", "row", drawn.bar, point)],
         {
             "name": name,
             "names": [_name(each.part) for each in slices],
@@ -157,4 +148,4 @@ def _name(part: CausePart) -> Text:
     return Caption("{cause}: {name}", cause=NAMES[part.cause], name=name) if name else NAMES[part.cause]
 
 
-CHART = Chart("causes", 32, draw)
+CHART = Chart("causes", 32, draw, axes=("time",))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from howlate.charts._bars import ClippedHistogram
-from howlate.charts._cases import ids_of
+from howlate.charts._cases import drawn_cases, time_axis, with_course
 from howlate.charts._data import pack
 from howlate.charts._deadline import deadlines, with_level
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
@@ -14,13 +14,10 @@ from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, spread
 from howlate.charts._svg import area_path, el, number, step_path
 from howlate.charts._words import are_wake_ups, column_of, names_of, things_of, title_of_column
 from howlate.model.bins import CellBins, TimeBlocks
-from howlate.model.columns import LATENCY
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import grouped, seconds_text, time_text
 
 WIDTH = 1000.0
-ROUNDED = 1e-3
-"""So far beyond the last block a sample of it may seem to lie."""
 EXPLAINED = Key("c-case", Caption("explained: leads to its bar"), "square")
 FEW_PANELS = 8
 """If there are more, two stand side by side at half the width, so two blocks are drawn as one."""
@@ -33,13 +30,9 @@ KEYS = (
 
 
 def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
-    drawn = [
-        (place, s, s.bins) for place, s in enumerate(subjects) if s.bins is not None and s.bins.blocks.start_s
-    ]
-    if not drawn:
+    drawn, x = with_course(subjects), time_axis(subjects, axes)
+    if x is None:
         return None
-    end = max(b.blocks.start_s[-1] + b.blocks.width_s for _, _, b in drawn)
-    x = asked(Scale(0.0, end, False, "s"), axes.get("time"))
     found = spread(
         min(min(b.blocks.median_ns) for _, _, b in drawn),
         max(*(max(b.blocks.max_ns) for _, _, b in drawn), *deadlines([s for _, s, _ in drawn]), 0),
@@ -82,38 +75,20 @@ def _panel(
 ) -> Panel:
     """`place`: of the subject among all."""
     blocks = bins.blocks
-    index = block_numbers(blocks)
     largest = max(blocks.max_ns)
     middle = blocks.start_s[blocks.max_ns.index(largest)] + blocks.width_s / 2
+    text = Caption("max {largest}", largest=time_text(largest))
+    peak = Note(x.at(middle), min(1.0, y.at(largest)), text, "circle", "c-max")
     return Panel(
         label=subject.label,
-        aside=Listed(
-            (
-                Caption(
-                    "{seconds_text} in blocks of {time_text}",
-                    seconds_text=seconds_text(blocks.width_s * (index[-1] + 1)),
-                    time_text=time_text(blocks.width_s * 1000000000.0),
-                ),
-                *outside(bins, y),
-            ),
-            "; ",
-        ),
+        aside=Listed((_block_width(blocks), *outside(bins, y)), "; "),
         picture=Picture(
             x=x,
             y_ticks=y.ticks(5),
             marks=_marks(blocks, x, y, 2 * height, joined),
             width=WIDTH,
             height=2 * height,
-            notes=(
-                Note(
-                    x.at(middle),
-                    min(1.0, y.at(largest)),
-                    Caption("max {largest}", largest=time_text(largest)),
-                    "circle",
-                    "c-max",
-                ),
-                *_explained(subject, bins, x, y, place),
-            ),
+            notes=(peak, *_explained(subject, x, y, place)),
         ),
         height=height,
         summary=Caption(
@@ -128,16 +103,20 @@ def _panel(
     )
 
 
-def _explained(subject: Subject, bins: CellBins, x: Scale, y: Scale, place: int) -> Iterator[Note]:
+def _block_width(blocks: TimeBlocks) -> Caption:
+    return Caption(
+        "{seconds_text} in blocks of {time_text}",
+        seconds_text=seconds_text(blocks.width_s * (block_numbers(blocks)[-1] + 1)),
+        time_text=time_text(blocks.width_s * 1000000000.0),
+    )
+
+
+def _explained(subject: Subject, x: Scale, y: Scale, place: int) -> Iterator[Note]:
     """A mark at each explained sample, which leads to its bar."""
-    if bins.column != LATENCY:
-        return
-    for case in subject.cases:
-        at = x.at(case.case.release_ns / 1e9)
-        if -ROUNDED <= at <= 1 + ROUNDED:
-            up = min(1.0, y.at(case.case.latency_ns))
-            ids = ids_of(place, subject, case.case)
-            yield Note(min(1.0, max(0.0, at)), up, "", "square", "c-case small", *ids)
+    for drawn in drawn_cases(place, subject, x):
+        if drawn.at is not None:
+            up = min(1.0, max(0.0, y.at(drawn.explained.case.latency_ns)))
+            yield Note(drawn.at, up, "", "square", "c-case small", drawn.point, drawn.bar)
 
 
 def _marks(blocks: TimeBlocks, x: Scale, y: Scale, plane: int, joined: int) -> str:
