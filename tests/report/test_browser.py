@@ -393,23 +393,68 @@ def test_sides_stand_beside_each_other_and_are_read(browser: Any, sides_page: Pa
     assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
 
 
-def test_a_late_sample_and_its_bar_lead_to_each_other(browser: Any, tmp_path: Path) -> None:
-    """By a click through what lies above the picture."""
+def test_the_tail_of_data_points_counts_no_wake_ups(browser: Any, tmp_path: Path) -> None:
+    summary, bins = CELLS[0]
+    summary = replace(summary, columns={"cs1_ns": summary.columns["latency_ns"]})
+    run = made_run([(summary, replace(bins, column="cs1_ns"))])
+    (tmp_path / "points.html").write_text(html.render([run]), encoding="utf-8")
+    size(browser, 1400)
+    browser.get((tmp_path / "points.html").as_uri())
+    mouse(browser, "tail-0", "mouseMoved", 0.99, 0.99)
+    said = tip(browser) or ""
+    assert "data points" in said and "wake-ups" not in said
+
+
+LINK = (
+    "const l = document.querySelector(arguments[0] + ' .notes a');"
+    "const lens = document.querySelector(arguments[0] + ' .lens'); lens.scrollIntoView({block: 'center'});"
+    "const a = l.getBoundingClientRect(), b = lens.getBoundingClientRect();"
+    "return [l.getAttribute('href'), (a.left + a.width / 2 - b.left) / b.width,"
+    " (a.top + a.height / 2 - b.top) / b.height]"
+)
+
+
+def follow(browser: Any, ident: str) -> str:
+    """A click on the first link of a plot, through what lies above the picture; returns where it leads."""
+    target, x, y = browser.execute_script(LINK, f"#{ident}")
+    for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+        mouse(browser, ident, kind, x, y, clicks=int(kind != "mouseMoved"))
+    return str(target)
+
+
+@pytest.fixture
+def late_page(browser: Any, tmp_path: Path) -> Any:
+    """A page with a bar and a point for each of six late samples."""
     run = made_run(CELLS)
     traced = replace(run, cells=(replace(run.cells[0], trace=late_samples(6)), *run.cells[1:]))
     (tmp_path / "late.html").write_text(html.render([traced]), encoding="utf-8")
     size(browser, 1400)
     browser.get((tmp_path / "late.html").as_uri())
+    return browser
+
+
+def test_a_late_sample_and_its_bar_lead_to_each_other(late_page: Any) -> None:
     for ident in ("course-0", "causes-0"):
-        target, x, y = browser.execute_script(
-            "const l = document.querySelector(arguments[0] + ' .notes a');"
-            "const lens = document.querySelector(arguments[0] + ' .lens'); lens.scrollIntoView({block: 'center'});"
-            "const a = l.getBoundingClientRect(), b = lens.getBoundingClientRect();"
-            "return [l.getAttribute('href'), (a.left + a.width / 2 - b.left) / b.width,"
-            " (a.top + a.height / 2 - b.top) / b.height]",
-            f"#{ident}",
-        )
-        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-            mouse(browser, ident, kind, x, y, clicks=int(kind != "mouseMoved"))
-        assert browser.execute_script("return location.hash") == target
-        assert browser.execute_script("return document.querySelector(':target') !== null")
+        target = follow(late_page, ident)
+        assert late_page.execute_script("return location.hash") == target
+        assert late_page.execute_script("return document.querySelector(':target') !== null")
+
+
+def test_a_jump_to_a_point_outside_of_the_zoomed_range_shows_all_again(late_page: Any) -> None:
+    """Also a second jump there, which does not change the address, and the browser's way back."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    visible = (
+        "const b = document.querySelector(':target path').getBoundingClientRect();"
+        "return b.width > 0 && b.top >= 0 && b.bottom <= innerHeight"
+    )
+    for _ in range(2):
+        drag(late_page, "course-0", 0.5, 0.9)
+        assert shown(late_page, "course-0")[0] > 5, "the samples are in the first second"
+        follow(late_page, "causes-0")
+        assert late_page.execute_script(visible)
+        assert shown(late_page, "course-0") == pytest.approx((0, 12))
+    late_page.execute_script("location.hash = 'head'")
+    drag(late_page, "course-0", 0.5, 0.9)
+    late_page.back()
+    WebDriverWait(late_page, 30).until(lambda page: page.execute_script(visible))

@@ -6,7 +6,7 @@ Two kinds, both read by report/page.js:
                 "series": [{"name", "kind", "values": VLQ}]}
                interval i covers b + u * low[i] to b + u * (low[i] + size[i]) of the x axis;
                a number n as low means 0 to n - 1, a number as size that all have it
-    points     {"kind": "points", "series": [{"name", "total", "x": VLQ, "y": VLQ, ...}]}
+    points     {"kind": "points", "series": [{"name", "unit", "total", "x": VLQ, "y": VLQ, ...}]}
 
 VLQ: the differences of the whole numbers, each in base 64 with 5 bits a digit, lowest first, bit 5 of a
 digit: more follow;

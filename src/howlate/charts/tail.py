@@ -11,7 +11,7 @@ from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, picture_of
 from howlate.charts._scale import Scale, log_ticks, spread
 from howlate.charts._svg import MARKERS, el
-from howlate.charts._words import are_wake_ups, names_of
+from howlate.charts._words import are_wake_ups, names_of, things_of
 from howlate.model.bins import CellBins
 from howlate.words.caption import Caption
 from howlate.words.quantities import one_in, time_text
@@ -109,6 +109,7 @@ def tail_piece(place: int, name: Text, bins: CellBins, x: Scale, y: Scale, most:
         {
             "name": name,
             "key": colour,
+            "unit": things_of(bins.column),
             "total": sum(bins.histogram.counts),
             "x": pack(p[0] for p in kept),
             "y": pack(p[1] for p in kept),

@@ -126,7 +126,6 @@ SCRIPT_SAYS = (
     N_("1 in {many}"),
     N_("{low} to {high}"),
     N_("later than"),
-    N_("wake-ups"),
     N_("{part} of {whole}"),
     N_("share"),
     N_("none: the largest seen"),

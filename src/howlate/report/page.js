@@ -221,7 +221,10 @@
         return box.left - NEAR <= x && x <= box.right + NEAR && box.top - NEAR <= y && y <= box.bottom + NEAR;
       };
       const link = Array.from(this.frame.querySelectorAll(".notes a")).find(near);
-      if (link) location.hash = link.getAttribute("href");
+      if (!link) return;
+      const target = link.getAttribute("href");
+      reveal(target.slice(1));
+      location.hash = target;
     }
 
     stopDrag() {
@@ -289,7 +292,7 @@
         : s.names
         ? [[s.names[k], exact(x), s.key]]
         : [[said("later than"), exact(x), s.key],
-           [said("wake-ups"), said("{part} of {whole}", { part: grouped(s.y[k]), whole: grouped(s.total) })],
+           [s.unit, said("{part} of {whole}", { part: grouped(s.y[k]), whole: grouped(s.total) })],
            [said("share"), s.y[k] ? oneIn(s.total / s.y[k]) : said("none: the largest seen")]];
       this.show(this.shown(at), s.name, rows);
     }
@@ -482,6 +485,16 @@
     if (innerWidth !== width) retick();
     width = innerWidth;
   });
+
+  // A zoomed plot hides what lies outside of its range: a jump there shows all again.
+  function reveal(ident) {
+    const target = ident && document.getElementById(ident);
+    const plot = target && plots.find((each) => each.frame.contains(target));
+    if (!plot) return;
+    if (target.style.display === "none") plot.zoom([0, 1]);
+    (target.querySelector("path, text") || target).scrollIntoView({ block: "center" });
+  }
+  addEventListener("hashchange", () => reveal(location.hash.slice(1)));
 
   for (const item of document.querySelectorAll(".legend [data-series]")) {
     const lines = (on) => {
