@@ -32,6 +32,8 @@ def test_ranges_are_in_the_units_of_the_axis() -> None:
         ("latency=0:1000", "has no unit"),
         ("latency=5us:2us", "is empty"),
         ("latency=0:1ms,log", "has no 0"),
+        ("time=log", "begins at 0 and is linear"),
+        ("time=1s:2s,log", "begins at 0 and is linear"),
         ("latency=:", "has no end"),
         ("latency=linear,log", '"log" is neither'),
         ("latency=0:1ms,0:2ms", "is neither"),

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from howlate.charts import Figure
-from howlate.errors import NotPossibleError, StorageError, UsageError
+from howlate.errors import NotPossibleError, StorageError, TargetError, UsageError
 from howlate.model.loaded import RunContent
+from howlate.report import pictures
+from howlate.report.html import asset
 from howlate.report.pictures import figures_of, rasteriser, svg_of, write_pictures
 from howlate.words.say import text_of
 from made_points import made_points, virtual_run
 from made_runs import five_cells, made_run
+from made_trace import late_samples
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -72,6 +77,31 @@ def test_the_files_are_named_by_their_chart(tmp_path: Path) -> None:
         write_pictures([RunContent(made_run([]).run, ())], tmp_path / "none", "svg")
 
 
+def test_pictures_of_late_samples_have_their_colours_and_link_to_no_other_file() -> None:
+    run = made_run(five_cells(300)[:1])
+    traced = replace(run, cells=(replace(run.cells[0], trace=late_samples(6)),))
+    found = dict(figures_of([traced]))
+    coloured = re.findall(r"\.([\w-]+) { color: ", asset("page.css"))
+    for name in ("course", "causes"):
+        text = svg_of(found[name])[0]
+        style, _, drawn = text.partition("</style>")
+        used = {word for classes in re.findall(r'class="([^"]*)"', drawn) for word in classes.split()}
+        assert {word for word in used & set(coloured) if f".{word} {{ color: #" not in style} == set()
+        assert "c-case" in used or name == "causes"
+        assert "href=" not in drawn
+
+
+def test_a_program_that_does_not_end_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = tmp_path / "rsvg-convert"
+    slow.write_text("#!/bin/sh\nexec sleep 1000\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(pictures, "PATIENCE_S", 0.2)
+    with pytest.raises(TargetError, match=r"rsvg-convert drew nothing within 0\.2 s") as caught:
+        write_pictures([made_run(five_cells(100)[:1])], tmp_path / "pictures", "png", only=["histogram"])
+    assert "svg" in caught.value.remedy
+
+
 def test_without_a_program_png_is_not_possible(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NotPossibleError, match="nothing here draws PNG"):
@@ -84,8 +114,6 @@ def test_png_is_twice_as_fine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         rasteriser()
     except NotPossibleError as problem:
         pytest.skip(f"NOT TESTED: {problem.message}")
-    import howlate.report.pictures as pictures
-
     one = next(item for item in figures_of([made_run(five_cells(100)[:1])]))
     monkeypatch.setattr(pictures, "figures_of", lambda *_: iter([one]))
     (path,) = write_pictures([made_run(five_cells(100)[:1])], tmp_path, "png")

@@ -13,6 +13,7 @@ import pytest
 
 from howlate.analysis.explained_cells import explained_cells
 from howlate.errors import DamagedError, UsageError
+from howlate.model.trace import UNKNOWN_PRIO
 from howlate.store.export import find_format
 from howlate.store.files import read_json, write_json
 from howlate.store.loaded import load_run
@@ -99,6 +100,37 @@ def test_perfetto_has_tasks_interrupts_and_softirqs_of_each_cpu(folder: RunFolde
     assert all(before[1] <= after[0] + 1e-6 for before, after in pairwise(spans))
     assert {each["name"] for each in found["CPU 1: interrupts"]} == {"acpi", "local_timer", "hrtimer_wakeup"}
     assert {each["name"] for each in found["CPU 1: softirqs"]} == {"NET_RX"}
+
+
+def test_perfetto_puts_samples_that_overlap_on_tracks_of_their_own(tmp_path: Path) -> None:
+    """As a backlog has them: each is due while the one before is still late."""
+    backlog = [replace(case, latency_ns=case.latency_ns + 15_000_000) for case in TRACE.cases]
+    trace = replace(TRACE, cases=tuple(backlog))
+    found = slices(a_folder(tmp_path / "run", {"traced": traced_stream(trace)}), tmp_path / "x.json")
+    late = {name: slices for name, slices in found.items() if "late samples" in name}
+    assert set(late) == {"howlate (100): late samples", "howlate (100): late samples 2"}
+    assert sum(map(len, late.values())) == len(TRACE.cases)
+    for name, own in found.items():
+        if "late samples" in name or "parts" in name:
+            spans = sorted((each["ts"], each["ts"] + each["dur"]) for each in own)
+            assert all(before[1] <= after[0] + 1e-6 for before, after in pairwise(spans)), name
+
+
+def test_perfetto_has_no_priority_that_nobody_knows_and_no_slice_without_a_name(tmp_path: Path) -> None:
+    events = tuple(
+        replace(event, b=UNKNOWN_PRIO, d=UNKNOWN_PRIO)
+        if event.kind == "sched_switch"
+        else replace(event, c=0)
+        if event.kind == "hrtimer_expire_entry"
+        else event
+        for event in TRACE.events
+    )
+    folder = a_folder(tmp_path / "run", {"traced": traced_stream(replace(TRACE, events=events))})
+    found = slices(folder, tmp_path / "x.json")
+    told = [each["args"]["prio"] for each in found["CPU 1: tasks"] if "prio" in each.get("args", {})]
+    assert UNKNOWN_PRIO not in told
+    assert all(each["name"] for own in found.values() for each in own)
+    assert "timer" in {each["name"] for each in found["CPU 1: interrupts"]}
 
 
 def test_perfetto_ends_timers_whose_ends_were_not_recorded(tmp_path: Path) -> None:

@@ -34,6 +34,11 @@ NO_ZERO = rule(
     "--axis {name}: a logarithmic axis has no 0",
     remedy="begin it above 0, or use {name}={linear}",
 )
+NO_LOGARITHM = rule(
+    "axis.no-logarithm",
+    "--axis {name}: this axis begins at 0 and is linear",
+    remedy="leave out log",
+)
 NO_END = rule(
     "axis.no-end",
     "--axis {name}: the range has no end",
@@ -44,6 +49,8 @@ BAD_VALUE = rule(
 )
 
 KINDS = {"linear": False, "log": True}
+LINEAR = ("time",)
+"""Axes that no chart draws otherwise: their blocks are equally wide."""
 
 
 def parse_axes(texts: Sequence[str]) -> Axes:
@@ -70,6 +77,8 @@ def _axis(name: str, wanted: str) -> AxisRange:
             low, high = _range(name, word)
         else:
             raise UsageError(NO_RANGE(name=name, word=word))
+    if log and name in LINEAR:
+        raise UsageError(NO_LOGARITHM(name=name))
     if low is not None and high is not None and low >= high:
         raise UsageError(EMPTY_RANGE(name=name, range=wanted))
     if log and low is not None and low <= 0:

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -45,6 +46,7 @@ NO_RASTERISER = rule(
     remedy="apt install librsvg2-bin (or chromium), or use --format svg",
 )
 DREW_NOTHING = rule("pictures.drew-nothing", "{program} drew nothing: {reason}", remedy="use --format svg")
+TOO_SLOW = rule("pictures.too-slow", "{program} drew nothing within {seconds} s", remedy="use --format svg")
 
 WIDTH = 1000
 MARGIN = 24
@@ -60,7 +62,7 @@ BOLD = 7.9
 """Of a heavy one."""
 MOST = 200
 """Cells that one picture draws at most, the latest of them."""
-_KEPT = (".frame", ".plane", ".marker", ".note", ".dash", ".c1", ".c5", ".c-max", ".legend .line")
+_KEPT = (".frame", ".plane", ".marker", ".note", ".dash", ".c1", ".c5", ".c-max", ".c-case", ".legend .line")
 """What the page's rules must begin with to matter for a picture."""
 PATIENCE_S = 60
 
@@ -131,12 +133,15 @@ def _write_png(program: str, text: str, size: tuple[int, int], path: Path) -> No
     with tempfile.TemporaryDirectory(prefix="howlate-picture-") as scratch:
         source, made = Path(scratch) / "picture.svg", Path(scratch) / "picture.png"
         source.write_text(text, encoding="utf-8")
-        done = subprocess.run(
-            _argv(program, source, made, size, Path(scratch)),
-            capture_output=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                _argv(program, source, made, size, Path(scratch)),
+                capture_output=True,
+                timeout=PATIENCE_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise TargetError(TOO_SLOW(program=Path(program).name, seconds=PATIENCE_S)) from None
         if done.returncode != 0 or not made.is_file():
             lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
             raise TargetError(DREW_NOTHING(program=Path(program).name, reason=lines[-1]))
@@ -266,7 +271,14 @@ def _panel(panel: Panel, ident: str, x: float, y: float, wide: float) -> str:
         "height": panel.height,
         "overflow": "visible",
     }
-    return el("g", {"class": "narrow" if wide < NARROW else "wide"}, el("svg", inside, frame(panel, ident)))
+    drawn = frame(_without_links(panel), ident)
+    return el("g", {"class": "narrow" if wide < NARROW else "wide"}, el("svg", inside, drawn))
+
+
+def _without_links(panel: Panel) -> Panel:
+    """Links lead to other charts, which are files of their own."""
+    notes = [replace(note, link="") for note in panel.picture.notes]
+    return replace(panel, picture=replace(panel.picture, notes=notes))
 
 
 @cache

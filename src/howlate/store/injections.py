@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from howlate.errors import DamagedError
+from howlate.model.decode import Table
 from howlate.model.injected import InjectedCell, MadeDelay, Window
 from howlate.model.summary import CellSummary
 from howlate.store.duck import arrays, connection, reading, scan
 from howlate.store.files import measure_again, remedied
-from howlate.store.run_folder import INJECTIONS, SAMPLES, CellFiles
+from howlate.store.run_folder import CELL, INJECTIONS, SAMPLES, CellFiles
 
 _DELAYS = ("begin_ns", "end_ns", "wanted_ns", "cpu", "pid", "state")
 _WINDOWS = ("thread", "cpu", "release", "release_ns", "latency_ns")
@@ -21,7 +23,9 @@ WARM_UP = 1
 def injected_cell(files: CellFiles, summary: CellSummary) -> InjectedCell:
     """The cell's samples, and the delays if there were any."""
     folder = files.folder
-    kind = files.record().get("header", {}).get("in_force", {}).get("inject", {}).get("kind", "")
+    with remedied(measure_again(folder)):
+        top = Table(files.record(), str(folder / CELL), "", DamagedError)
+        kind = top.table("header").table("in_force").table("inject").text("kind", "")
     files.must_be_unchanged(*([SAMPLES, INJECTIONS] if kind else [SAMPLES]))
     with remedied(measure_again(folder)):
         return InjectedCell(

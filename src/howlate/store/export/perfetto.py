@@ -14,7 +14,7 @@ from howlate.analysis.cpu_spans import HandlerFrame, Span, spans_of
 from howlate.analysis.explained_cells import ExplainedCell, explained_cells
 from howlate.analysis.sparse_events import completed
 from howlate.errors import UsageError
-from howlate.model.trace import CellTrace
+from howlate.model.trace import UNKNOWN_PRIO, CellTrace
 from howlate.store.export._format import Format
 from howlate.store.export._marks import mark
 from howlate.store.export._rows import chosen, target
@@ -28,10 +28,10 @@ NO_EVENTS = rule(
     remedy="measure with --set explain=true",
 )
 
-_TASKS, _INTERRUPTS, _SOFTIRQS, _RELEASES = "tasks", "interrupts", "softirqs", "releases"
-_OF_A_CPU = (_TASKS, _INTERRUPTS, _SOFTIRQS)
-_EACH = 10
-"""Numbers of tracks of one CPU, or of one thread."""
+_OF_A_CPU = ("tasks", "interrupts", "softirqs")
+"""The tracks of a CPU."""
+_FIRST = 1
+"""The number of the first track: 0 is the idle task's."""
 
 
 def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
@@ -56,21 +56,40 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
 def _of_cell(pid: int, cell: ExplainedCell, trace: CellTrace, marked: str) -> Iterator[dict[str, Any]]:
     name = f"{cell.id} ({cell.name}){marked}"
     yield {"ph": "M", "pid": pid, "name": "process_name", "args": {"name": name}}
-    for thread, task in sorted(trace.threads.items()):
-        for i, what in enumerate(("late samples", "parts")):
-            yield _track(pid, _EACH * thread + i, f"{task.name} ({task.pid}): {what}")
-    for case in cell.cases:
-        yield from _of_case(pid, case)
-    behind = _EACH * (max(trace.threads, default=0) + 1)
-    cpus = sorted({event.cpu for event in trace.events})
-    for cpu in cpus:
+    tid = _FIRST
+    for thread in sorted({*trace.threads, *(case.case.thread for case in cell.cases)}):
+        task = trace.threads.get(thread)
+        called = f"{task.name} ({task.pid})" if task is not None else f"thread {thread}"
+        for number, cases in enumerate(_in_turn([c for c in cell.cases if c.case.thread == thread])):
+            more = f" {number + 1}" if number else ""
+            yield _track(pid, tid, f"{called}: late samples{more}")
+            yield _track(pid, tid + 1, f"{called}: parts{more}")
+            for case in cases:
+                yield from _of_case(pid, tid, case)
+            tid += 2
+    for cpu in sorted({event.cpu for event in trace.events}):
         for i, what in enumerate(_OF_A_CPU):
-            yield _track(pid, behind + _EACH * cpu + i, f"CPU {cpu}: {what}")
+            yield _track(pid, tid + i, f"CPU {cpu}: {what}")
         for from_ns, to_ns in _windows(trace):
             kept = completed(trace.between(from_ns, to_ns), trace.recorded, trace.t0_ns)
             events = [(i, event) for i, event in enumerate(kept) if event.cpu == cpu]
             spans = spans_of(events, trace.names, from_ns, to_ns, trace.prios)
-            yield from _of_spans(pid, behind + _EACH * cpu, spans)
+            yield from _of_spans(pid, tid, spans)
+        tid += len(_OF_A_CPU)
+
+
+def _in_turn(cases: Sequence[ExplainedCase]) -> list[list[ExplainedCase]]:
+    """The cases of a thread divided so that those of one list do not overlap: slices of a track must not, and the
+    backlog of an overrun has releases before the time stamp of the sample before."""
+    tracks: list[list[ExplainedCase]] = [[]]
+    for case in sorted(cases, key=lambda each: each.case.release_ns):
+        free = (t for t in tracks if not t or t[-1].case.stamp_ns <= case.case.release_ns)
+        track = next(free, None)
+        if track is None:
+            tracks.append([case])
+        else:
+            track.append(case)
+    return tracks
 
 
 def _track(pid: int, tid: int, name: str) -> dict[str, Any]:
@@ -87,8 +106,8 @@ def _slice(pid: int, tid: int, name: str, from_ns: int, to_ns: int, **args: Any)
     }
 
 
-def _of_case(pid: int, explained: ExplainedCase) -> Iterator[dict[str, Any]]:
-    case, tid = explained.case, _EACH * explained.case.thread
+def _of_case(pid: int, tid: int, explained: ExplainedCase) -> Iterator[dict[str, Any]]:
+    case = explained.case
     for name, at_ns in ((f"release {case.release}", case.release_ns), ("time stamp", case.stamp_ns)):
         yield {"ph": "i", "s": "t", "pid": pid, "tid": tid, "name": name, "ts": at_ns / 1000}
     yield _slice(
@@ -120,7 +139,7 @@ def _of_spans(pid: int, tid: int, spans: Sequence[Span]) -> Iterator[dict[str, A
             now = {frame.number: frame for frame in _of_kind(span, is_hard)} if span is not None else {}
             for number in [number for number in opened if number not in now]:
                 frame, from_ns, to_ns = opened.pop(number)
-                yield _slice(pid, tid + offset, frame.name, from_ns, to_ns)
+                yield _slice(pid, tid + offset, frame.name or frame.kind, from_ns, to_ns)
             if span is not None:
                 for number, frame in now.items():
                     first_ns = opened[number][1] if number in opened else span.from_ns
@@ -147,7 +166,8 @@ def _running(pid: int, tid: int, spans: Sequence[Span]) -> Iterator[dict[str, An
         from_ns, to_ns = spans[first].from_ns, spans[place - 1].to_ns
         if to_ns > from_ns:
             prio = min(span.task.prio for span in spans[first:place])
-            yield _slice(pid, tid, f"{task.name} ({task.pid})", from_ns, to_ns, prio=prio)
+            known = {} if prio == UNKNOWN_PRIO else {"prio": prio}
+            yield _slice(pid, tid, f"{task.name} ({task.pid})", from_ns, to_ns, **known)
         first = place
 
 
