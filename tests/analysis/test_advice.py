@@ -159,6 +159,17 @@ def test_a_combination_that_shows_nothing_is_said_to() -> None:
     assert any("do not rely on it" in english(s) for s in advice_of(content).statements())
 
 
+def test_a_combination_that_was_not_measured_is_not_said_to_show_nothing() -> None:
+    content = made(lambda _k, _l, turn: 100.0 + turn, ("thp=never",), together=("thp=never", "c_states=0"))
+    kept = tuple(cell for cell in content.cells if not cell.summary.id.startswith(TOGETHER))
+    few = tuple(cell for cell in content.cells if cell in kept or cell.summary.id.endswith(("-1", "-2")))
+    for cells, why in ((kept, "none of its cells is whole"), (few, "pairs")):
+        said = [english(s) for s in advice_of(replace(content, cells=cells)).statements()]
+        assert not any("do not rely on it" in text for text in said)
+        (told,) = (text for text in said if text.startswith("thp=never, c_states=0"))
+        assert "could not be measured" in told and why in told
+
+
 def test_invalid_cells_leave_their_pairs_out() -> None:
     content = made(lambda _k, _l, turn: 100.0 + turn, invalid=[("thp-never", 1), (START, 2)])
     found = {knob.names[0]: knob for knob in advice_of(content).knobs}

@@ -179,9 +179,12 @@ class Advice:
         if not self.helping:
             yield NONE_HELPS()
         if self.together is not None:
-            shown = self.together.changes()
-            names = self.together.names
-            yield TOGETHER_HELPS(knobs=names, changes=shown) if shown else TOGETHER_NOTHING(knobs=names)
+            shown, names = self.together.changes(), self.together.names
+            if self.together.standing is Standing.UNMEASURED:
+                reasons = [d.why for trial in self.together.trials for d in trial.decisions if d.why]
+                yield UNMEASURED(knobs=names, why=self.together.why or next(iter(reasons), NOT_WHOLE()))
+            else:
+                yield TOGETHER_HELPS(knobs=names, changes=shown) if shown else TOGETHER_NOTHING(knobs=names)
         nothing = [name for k in self.knobs if k.standing is Standing.NOTHING for name in k.names]
         if nothing:
             yield NOTHING(knobs=tuple(nothing))

@@ -65,9 +65,10 @@ def write_report(
     return out
 
 
-def fits(cells: int) -> Iterator[Fit]:
-    """From everything downwards: first coarser courses, then fewer cells in the charts, then in the lists."""
-    drawn, listed = min(cells, MOST_DRAWN), min(cells, MOST_LISTED)
+def fits(cells: int, rows: int | None = None) -> Iterator[Fit]:
+    """From everything downwards: first coarser courses, then fewer cells in the charts, then in the lists. `rows`: of
+    the lists, where there is not one a cell."""
+    drawn, listed = min(cells, MOST_DRAWN), min(cells if rows is None else rows, MOST_LISTED)
     for joined in (1, 2, 4, 8, 16):
         yield Fit(joined, drawn, listed)
     while drawn > FEWEST:
@@ -88,13 +89,13 @@ def render(runs: Sequence[RunContent], axes: Axes = OWN_AXES, published: bool = 
     comparison = compare(runs, by) if by else compare_if_several(runs)
     charts = list(over_sides(runs, axes, published))
     explained = explained_by_summary(runs)
-    return _fitted(
+    return fitted(
         list(fits(sum(len(content.cells) for content in runs))),
         lambda fit: page(document(Material(runs, PAGE, comparison, fit, axes, charts, explained=explained))),
     )
 
 
-def _fitted(steps: Sequence[Fit], render: Callable[[Fit], str]) -> str:
+def fitted(steps: Sequence[Fit], render: Callable[[Fit], str]) -> str:
     """The first page that is small enough. Each step makes a smaller one than the step before: where the first does
     not, it is sought by halves."""
     page, of = render(steps[0]), 0

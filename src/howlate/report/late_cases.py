@@ -26,6 +26,9 @@ MOST_CAUSES = 12
 WEIGHTY = 0.05
 """A cause is worth a remedy if it has this share of all the time, or is the largest in some case."""
 
+OF_CASE = "late-"
+"""The beginning of the ids of the worst cases' sections."""
+
 SAMPLE = rule(
     "late.sample", "{cell}, release {release}: {latency_ns:time} late, {at_s:seconds} after the start."
 )
@@ -166,7 +169,7 @@ def _case_section(cell: ExplainedCell, explained: ExplainedCase, number: int) ->
         *texts("paragraph", (tuple(told),)),
         parts_sheet(explained, f"late-parts-{number}"),
     )
-    return Section(f"late-{number}", items)
+    return Section(f"{OF_CASE}{number}", items)
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
