@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from howlate.analysis.cause import Cause, Why
+from howlate.analysis.cause_names import NAMES
 from howlate.analysis.explained_cells import cause_sums, explained_by_summary, explained_cells, machine_facts
 from howlate.model.loaded import RunContent
 from howlate.model.trace import LOSSY, NOTHING_KEPT, CellTrace
@@ -42,6 +43,10 @@ def test_only_a_machine_known_to_have_no_hypervisor_below_excludes_one(
 ) -> None:
     content = traced(late_samples(1), facts)
     assert machine_facts(content, content.cells[0]).excludes_gaps is is_excluded
+
+
+def test_every_cause_has_a_name() -> None:
+    assert set(NAMES) == set(Cause)
 
 
 def test_a_sample_that_was_not_late_is_not_explained() -> None:
