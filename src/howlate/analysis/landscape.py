@@ -190,6 +190,8 @@ class Search:
     """The parts of the window, each with a fork of its own: a probe bounds releases of its own part alone. One part
     where none are given."""
     probes: list[Probed] = field(default_factory=list)
+    ticks_ns: int = 0
+    """A part of eps that is measured beside the probes (`Eps.ticks_ns`)."""
     _asked: set[int] = field(default_factory=set)
     _unlike: dict[tuple[int, int], bool] = field(default_factory=dict)
 
