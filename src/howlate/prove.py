@@ -222,12 +222,12 @@ class ForkedPart:
     def _logged(self, at_ns: int, lead_ns: int = LEAST_LOGGED_NS) -> LoggedRelease:
         """The guest's clock and the machine's are apart by the same in all: another reading than the time stamp
         would be told by that."""
-        instant_ns = self._instant_ns(at_ns)
-        logged = logged_release(self._bench, self.symbols(), self.fork(), instant_ns, lead_ns)
-        if self._clocks_off is None:
+        instant_ns, known = self._instant_ns(at_ns), self._clocks_off
+        first_ns, off_ns = known or (instant_ns, 0)
+        logged = logged_release(self._bench, self.symbols(), self.fork(), instant_ns, lead_ns, off_ns)
+        if known is None:
             self._clocks_off = instant_ns, logged.off_ns
-        first_ns, off_ns = self._clocks_off
-        if abs(logged.off_ns - off_ns) > most_off_ns(instant_ns - first_ns, self._bench.kernel.arch):
+        elif abs(logged.off_ns - off_ns) > most_off_ns(instant_ns - first_ns, self._bench.kernel.arch):
             raise TargetError(STAMP_NOT_FOUND(cell=self._bench.label))
         return logged
 
@@ -335,6 +335,14 @@ class Prober:
         """One of each part."""
         return [part.pair() for part in self.parts]
 
+    def multiples_ns(self, draws: random.Random) -> list[list[int]]:
+        """Of each part, instants at which the kernel may have ticks."""
+        return [part.multiples_ns(draws) for part in self.parts]
+
+    def shift_ns(self, tick_ns: int) -> int:
+        """What a tick moves."""
+        return self._part(tick_ns).shift_ns(tick_ns)
+
     def ask(self, at_ns: int, logged: bool = True) -> Future[Probed]:
         """The answer, at once if it is kept."""
         part = self._part(at_ns)
@@ -391,8 +399,8 @@ def prove(of: Landscape, goal: Goal, checks: int, prober: Prober, told: Told = l
         for probe in prober.all(first[at : at + _TELL_EVERY]):
             search.add(probe)
         told(search)
-    for part in prober.parts:
-        _meet_ticks(search, prober, part, draws)
+    for looked_ns in prober.multiples_ns(draws):
+        _meet_ticks(search, prober, looked_ns)
         told(search)
     search.assume(shown_eps_ns(search))
     _search(search, prober, told)
@@ -403,9 +411,8 @@ def prove(of: Landscape, goal: Goal, checks: int, prober: Prober, told: Told = l
     return replace(proof, why=prober.why(proof.found))
 
 
-def _meet_ticks(search: Search, prober: Prober, part: ForkedPart, draws: random.Random) -> None:
+def _meet_ticks(search: Search, prober: Prober, multiples_ns: Sequence[int]) -> None:
     """Releases that meet ticks, which few of a search's do; and what a tick moves."""
-    multiples_ns = part.multiples_ns(draws)
     looked = prober.all(at_ns + AMID_NS for at_ns in multiples_ns)
     ticks_ns = [
         at_ns
@@ -415,7 +422,7 @@ def _meet_ticks(search: Search, prober: Prober, part: ForkedPart, draws: random.
     met = prober.all(tick_ns + around_ns for tick_ns in ticks_ns for around_ns in AROUND_NS)
     for probe in (*looked, *met):
         search.add(probe)
-    search.ticks_ns = max(search.ticks_ns, *map(part.shift_ns, ticks_ns), 0)
+    search.ticks_ns = max((search.ticks_ns, *map(prober.shift_ns, ticks_ns)))
 
 
 def _pairs(draws: random.Random, tiles: Sequence[ReleaseWindow]) -> list[int]:

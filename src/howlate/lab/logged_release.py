@@ -36,9 +36,15 @@ class LoggedRelease:
 
 
 def logged_release(
-    bench: Bench, symbols: Symbols, fork: Fork, instant_ns: int, lead_ns: int = LEAST_LEAD_NS
+    bench: Bench,
+    symbols: Symbols,
+    fork: Fork,
+    instant_ns: int,
+    lead_ns: int = LEAST_LEAD_NS,
+    off_ns: int = 0,
 ) -> LoggedRelease:
-    """The release at an instant of the guest's CLOCK_MONOTONIC, logged from so long before it."""
+    """The release at an instant of the guest's CLOCK_MONOTONIC, logged from so long before it. `off_ns`: that of
+    another release of the fork, if one is known."""
     plan = LogPlan(
         (Stretch(fork.machine_ns(instant_ns) - lead_ns, _EVER),),
         switches=symbols.address("__switch_to"),
@@ -50,7 +56,7 @@ def logged_release(
     each_off_ns = times_ns - fork.machine_ns(instant_ns + words.latency_ns)
     if not len(places) or np.abs(each_off_ns).min() > _NEAR_NS:
         raise TargetError(STAMP_NOT_FOUND(cell=bench.label))
-    nearest = int(np.abs(each_off_ns).argmin())
+    nearest = int(np.abs(each_off_ns - off_ns).argmin())
     shown_ns = int(times_ns[nearest])
     shown_ns -= shown_ns % CLOCK_STEPS_NS[bench.kernel.arch]
     release_ns, off_ns = shown_ns - words.latency_ns, int(each_off_ns[nearest])

@@ -207,13 +207,10 @@ def _joined(wanted: Iterable[Stretch]) -> tuple[Stretch, ...]:
 
 
 def stamps(execution: Execution) -> tuple[Integers, Integers]:
-    """The numbers of the instructions with which a program read the clock first after it came back from the
-    kernel, and when."""
+    """The numbers of the instructions with which programs read the clock, and when. A program reads it once more
+    where a tick comes amid its reading."""
     is_program = execution.addresses < USER_TOP
-    reads = np.nonzero((execution.kinds == InstructionKind.CLOCK) & is_program)[0]
-    back = np.nonzero(is_program[1:] & ~is_program[:-1])[0] + 1
-    first = np.unique(np.searchsorted(reads, back))
-    places = reads[first[first < len(reads)]].astype(np.int64)
+    places = np.nonzero((execution.kinds == InstructionKind.CLOCK) & is_program)[0].astype(np.int64)
     return places, execution.times_ns[places]
 
 
