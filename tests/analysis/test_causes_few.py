@@ -5,16 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from howlate.analysis.cause import Cause, Why
+from howlate.analysis.cause import UP_TO_SWITCH, Cause, Why, largest_of
 from howlate.analysis.causes import MachineFacts
+from howlate.model.trace import TracedTask
 from made_trace import (
     CLOUD,
     HARD,
     HRTIMER_WAKEUP,
     IDLE,
+    KSOFTIRQD,
     LAB,
+    LOAD,
+    NONE,
     OWN,
+    PEER,
+    RT,
+    SOFT,
     TICK,
     MadeTrace,
     brief,
@@ -30,9 +39,94 @@ def test_without_its_own_events_the_timers_interrupt_is_known_by_its_timer(late:
     assert brief(few(made, late + 2_000).parts) == [
         (cause, 0, late + 300),
         (Cause.TIMER_IRQ, late + 300, 100),
-        (Cause.SWITCH, late + 400, 1_100),
+        (Cause.IRQ_END_OR_SWITCH, late + 400, 1_100),
         (Cause.RETURN, late + 1_500, 500),
     ]
+
+
+def test_what_comes_after_the_interrupts_end_is_the_scheduler() -> None:
+    made = MadeTrace().asleep().timer(500, 900, 1_400).add(1_500, "softirq_entry", SOFT, a=3)
+    parts = few(made.add(3_000, "softirq_exit", SOFT, a=3).switch(3_600, OWN, 0), 4_000).parts
+    assert brief(parts)[-4:] == [
+        (Cause.IRQ_END_OR_SWITCH, 900, 600),
+        (Cause.SOFTIRQ, 1_500, 1_500),
+        (Cause.SWITCH, 3_000, 600),
+        (Cause.RETURN, 3_600, 400),
+    ]
+
+
+def test_the_end_of_the_timers_interrupt_of_arm64_is_recorded() -> None:
+    made = MadeTrace().asleep().add(500, "irq_handler_entry", HARD, a=11).waking(900)
+    made.add(1_400, "irq_handler_exit", HARD, a=11, b=1).switch(2_000, OWN, 0)
+    found = few(made, 2_500)
+    assert found.ns_of(Cause.SWITCH) == 600 and found.ns_of(Cause.IRQ_END_OR_SWITCH) == 0
+
+
+@pytest.mark.parametrize("current", [LOAD, IDLE])
+def test_from_the_waking_to_the_switch_the_interrupt_is_not_divided_from_the_scheduler(
+    current: TracedTask,
+) -> None:
+    made = MadeTrace().asleep(to=current).timer(500, 900, 3_400).switch(5_000, OWN, 0)
+    found = few(made, 8_500)
+    assert found.ns_of(Cause.IRQ_END_OR_SWITCH) == 4_100 and found.ns_of(Cause.SWITCH) == 0
+
+
+@pytest.mark.parametrize("facts", [NONE, LAB, RT])
+@pytest.mark.parametrize("woken", [PEER, KSOFTIRQD])
+def test_a_wake_up_by_what_was_interrupted_shows_that_it_went_on(
+    woken: TracedTask, facts: MachineFacts
+) -> None:
+    """A kernel that preempts itself would have switched at the interrupt's end, and that may wake ksoftirqd."""
+    made = MadeTrace().asleep().timer(500, 900, 2_400).waking(4_000, woken, flags=1).switch(5_500, OWN, 0)
+    found = few(made, 6_500, facts)
+    if facts is NONE and woken is PEER:
+        assert found.largest.why is Why.NO_KERNEL_PREEMPTION and found.largest.ns == 4_600
+    else:
+        assert found.ns_of(Cause.IRQ_END_OR_SWITCH) == 3_100 and found.ns_of(Cause.SWITCH) == 1_500
+
+
+def test_a_task_that_was_woken_by_another_and_switched_to_soon_was_not_held() -> None:
+    made = MadeTrace().asleep().waking(40_000, flags=0).switch(42_000, OWN, 0)
+    found = few(made, 42_500, NONE)
+    assert found.ns_of(Cause.SWITCH) == 2_000 and found.ns_of(Cause.NOT_PREEMPTIBLE) == 0
+
+
+@pytest.mark.parametrize(
+    ("before_ns", "end_ns", "softirq_ns", "largest"),
+    [
+        (2_000, 1_000, 1_900, Cause.TIMER_IRQ),  # so much is surely the interrupt's
+        (1_000, 1_500, 1_200, Cause.IRQ_END_OR_SWITCH),
+        (
+            1_000,
+            1_500,
+            2_400,
+            Cause.IRQ_END_OR_SWITCH,
+        ),  # the interrupt and the scheduler took more than each part
+        (1_000, 1_500, 2_600, Cause.SOFTIRQ),
+    ],
+)
+def test_what_is_not_divided_is_compared_as_a_whole(
+    before_ns: int, end_ns: int, softirq_ns: int, largest: Cause
+) -> None:
+    causes = (Cause.TIMER_IRQ, before_ns), (Cause.IRQ_END_OR_SWITCH, end_ns), (Cause.SOFTIRQ, softirq_ns)
+    sums = {(cause, "" if cause in UP_TO_SWITCH else "RCU"): ns for cause, ns in causes}
+    assert largest_of(sums)[0] is largest
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from(list(Cause)), st.sampled_from(["", "a"])), st.integers(1, 99), min_size=1
+    )
+)
+def test_no_cause_took_more_than_the_largest_with_what_is_not_divided_from_it(
+    sums: dict[tuple[Cause, str], int],
+) -> None:
+    divided = {key: ns for key, ns in sums.items() if key[0] is not Cause.IRQ_END_OR_SWITCH}
+    assert not divided or divided[largest_of(divided)] == max(divided.values())
+    cause, name = largest_of(sums)
+    whole = sum(ns for (each, _name), ns in sums.items() if each in UP_TO_SWITCH)
+    named = max(whole, sums[cause, name]) if cause in UP_TO_SWITCH else sums[cause, name]
+    assert all(named >= ns for (each, _name), ns in sums.items() if each not in UP_TO_SWITCH)
 
 
 def test_with_few_events_softirqs_and_what_was_not_preemptible_are_told_apart() -> None:

@@ -33,7 +33,7 @@ EXPECTED: Mapping[str, frozenset[Cause]] = MappingProxyType(
 )
 """By kind of delay, the causes that name it rightly."""
 
-INTERRUPTING = frozenset({Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI, Cause.NMI})
+INTERRUPTING = frozenset({Cause.TIMER_IRQ, Cause.IRQ_END_OR_SWITCH, Cause.IRQ, Cause.IPI, Cause.NMI})
 """Causes of what may come first in a delay: interrupts in it."""
 BY_ITSELF = frozenset({Cause.BLOCKED, Cause.STOPPED, Cause.PAGE_FAULT})
 """The task goes into these by itself, by a system call or by touching a page. While it is on its way it has the CPU,

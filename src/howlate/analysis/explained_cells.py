@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from howlate.analysis.cause import Cause, CausePart, ExplainedCase
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase, largest_of
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.analysis.labels import row_names
 from howlate.model.facts import Facts, is_guest
@@ -189,7 +189,7 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: str, case: ExplainedCase
         key = part.cause, common_name(part.key[1])
         own[key] += part.ns
         longest[key] = max(longest.get(key, part), part, key=lambda each: each.ns)
-    largest = own.most_common(1)[0][0]
+    largest = largest_of(own)
     place = cell, case.case.thread, case.case.release
     for key, ns in own.items():
         before = sums.get(key)
