@@ -11,8 +11,6 @@ from howlate.analysis.explained_cells import ExplainedCell, explained_cells, mac
 from howlate.errors import ExitCode, NotPossibleError, UsageError
 from howlate.execute import Failure, Tally
 from howlate.model.decode import suggestion
-from howlate.model.facts import Facts
-from howlate.model.guest_cpus import GuestCpus
 from howlate.model.injected import InjectedCell
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.settings import Settings
@@ -169,23 +167,8 @@ def _of_kind(
     cell: InjectedCell, explained: ExplainedCell, calm: Undisturbed, content: RunContent
 ) -> KindResult:
     measured = next(each for each in content.cells if each.summary.id == cell.id)
-    return judged(
-        cell,
-        explained.cases,
-        calm,
-        _above_ns(measured),
-        _round_ns(content, cell.kernel),
-        excludes_gaps=machine_facts(content, measured).excludes_gaps,
-    )
-
-
-def _round_ns(content: RunContent, kernel: str) -> int:
-    """A round of turns of a guest's CPUs."""
-    captured = content.run.machines.get(kernel)
-    if not content.run.virtual or captured is None:
-        return 0
-    guest = GuestCpus.of_facts(Facts.from_json(dict(captured)).values)
-    return guest.cpus * guest.turn_ns
+    facts, above_ns = machine_facts(content, measured), _above_ns(measured)
+    return judged(cell, explained.cases, calm, above_ns, facts.round_ns, excludes_gaps=facts.excludes_gaps)
 
 
 def _above_ns(cell: CellContent) -> int:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.analysis.cause import UP_TO_SWITCH, Cause, Why, largest_of
-from howlate.analysis.causes import MachineFacts
+from howlate.analysis.causes import IDLE_NS, MachineFacts
 from howlate.model.trace import TracedTask
 from made_trace import (
     CLOUD,
@@ -160,6 +160,21 @@ def test_with_few_events_a_timer_still_running_on_an_idle_cpu_is_not_idle(
     made.add(99_000, "local_timer_entry", HARD, a=236)
     made.add(100_000, "hrtimer_expire_entry", HARD, a=1, c=HRTIMER_WAKEUP).waking(100_100)
     assert few(made.switch(101_000, OWN, 0), 101_500, facts).largest.key == (cause, name)
+
+
+@pytest.mark.parametrize(
+    ("late", "round_ns", "cause"),
+    [
+        (IDLE_NS, 0, Cause.IDLE),
+        (IDLE_NS + 1, 0, Cause.IRQ_LATE),
+        (IDLE_NS + 20_000, 20_000, Cause.IDLE),
+        (IDLE_NS + 20_001, 20_000, Cause.IRQ_LATE),
+    ],
+)
+def test_the_idle_cpu_of_a_guest_waits_for_a_round_of_turns(late: int, round_ns: int, cause: Cause) -> None:
+    began = late - 300  # as made_trace.few has it
+    made = MadeTrace().asleep(to=IDLE).timer(began, began + 400, began + 900).switch(late + 2_000, OWN, 0)
+    assert few(made, late + 3_000, replace(LAB, round_ns=round_ns)).parts[0].cause is cause
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,8 @@ SWITCH_NS = 3_000
 INTERRUPT_END_NS = 3_000
 """So much longer where the events do not show when the timer's interrupt ended."""
 IDLE_NS = 20_000
-"""So much longer than its exit latency may leaving an idle state take, and the scheduler of a preemptible kernel."""
+"""So much longer than its exit latency may leaving an idle state take, and the scheduler of a preemptible kernel; the
+idle CPU of a guest also waits for a round of its CPUs' turns."""
 
 _HELPERS = ("ksoftirqd", "ktimers", "migration")
 """Threads that the end of an interrupt and the scheduler wake, by the beginnings of their names."""
@@ -66,6 +67,8 @@ class MachineFacts:
     """How long leaving each idle state takes at most."""
     timer_slack_ns: int = 0
     """Of the measuring task, if it is an ordinary one."""
+    round_ns: int = 0
+    """Of the turns in which a guest's CPUs execute in virtual time; 0 with one CPU and in real time."""
     smi: int | None = None
     """System management interrupts while the cell was measured; None if nobody knows."""
 
@@ -232,7 +235,7 @@ class _Divided:
         exit_ns = exits.get(part.state, 0) if part.state is not None and part.state >= 0 else 0
         if part.state == -1:
             exit_ns = max(exits.values(), default=0)
-        if whole_ns <= exit_ns + IDLE_NS:
+        if whole_ns <= exit_ns + IDLE_NS + self._facts.round_ns:
             return part
         if piece.open_timer and excludes_gaps:
             return replace(part, cause=Cause.IRQ, name=piece.open_timer, why=Why.OTHER_TIMER, state=None)
