@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from howlate.analysis.explained_cells import explained_cells
+from howlate.analysis.explained_cells import explained_cells, machine_facts
 from howlate.errors import DamagedError, UsageError
+from howlate.model.guest_cpus import GuestCpus
+from howlate.model.run import VIRTUAL
 from howlate.store.export import find_format
 from howlate.store.files import read_json, write_json
 from howlate.store.loaded import load_run
@@ -45,6 +47,19 @@ def test_a_cell_without_a_trace_has_none(folder: RunFolder) -> None:
     content = load_run(folder.path)
     assert [cell.trace is not None for cell in content.cells] == [True, False]
     assert [cell.id for cell in explained_cells(content)] == ["traced"]
+
+
+@pytest.mark.parametrize(
+    ("cpus", "clock", "round_ns"), [(1, VIRTUAL, 0), (4, VIRTUAL, 80_000), (4, "real", 0)]
+)
+def test_the_round_of_turns_is_that_of_the_guest_in_virtual_time(
+    folder: RunFolder, cpus: int, clock: str, round_ns: int
+) -> None:
+    content = load_run(folder.path)
+    guest = GuestCpus(cpus, turn_ns=20_000 if cpus > 1 else 0)
+    facts = {"facts": 1, "values": guest.facts(), "missing": {}, "absent": []}
+    run = replace(content.run, clock=clock, machines={"": facts})
+    assert machine_facts(replace(content, run=run), content.cells[0]).round_ns == round_ns
 
 
 def test_a_stream_that_was_cut_has_its_events_without_names(folder: RunFolder) -> None:

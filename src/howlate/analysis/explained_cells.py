@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from howlate.analysis.cause import Cause, CausePart, ExplainedCase
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase, largest_of
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.analysis.labels import row_names
 from howlate.model.facts import Facts, is_guest
+from howlate.model.guest_cpus import GuestCpus
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.preemption import preemption_of
 from howlate.model.trace import CellTrace
@@ -123,6 +124,7 @@ def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
         preemption=preemption_of(captured, config) if is_captured else "",
         idle_exit_ns=_idle_exits(facts),
         timer_slack_ns=_timer_slack(cell.header),
+        round_ns=GuestCpus.of_facts(facts.values).round_ns if content.run.virtual else 0,
         smi=_smi(cell.trailer),
     )
 
@@ -189,7 +191,7 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: str, case: ExplainedCase
         key = part.cause, common_name(part.key[1])
         own[key] += part.ns
         longest[key] = max(longest.get(key, part), part, key=lambda each: each.ns)
-    largest = own.most_common(1)[0][0]
+    largest = largest_of(own)
     place = cell, case.case.thread, case.case.release
     for key, ns in own.items():
         before = sums.get(key)
