@@ -1,24 +1,30 @@
-// Cobalt's side of a measuring thread. The calls are made by their names for Cobalt (__RT), so no other call of the probe is wrapped.
+// Cobalt as the timers use it (timers/core_sleep.hpp says what each member is). The calls are made by their names for Cobalt (__RT), so no
+// other call of the probe is wrapped.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
-#include "core/result.hpp"
+#include "howlate_abi.h"
+#include "timers/core_thread.hpp"
 
 namespace howlate {
 
 struct Cobalt {
   static constexpr std::string_view name = "cobalt";
-  static void enter();
-  static std::int64_t switches();
+  static constexpr const char* device = HOWLATE_COBALT_DEVICE;
+  static constexpr std::string_view module = HOWLATE_COBALT_MODULE;
 
-  // Whether the kernel has the core.
-  static Status present();
-  // Whether a program can bind to the core: tried in a child, because the library ends a program that cannot.
   static Status available();
-  // The calling thread, which runs as fifo or rr, becomes a thread of Cobalt's with the same priority.
-  static Status attach();
+  static Status take(const CorePolicy& policy);
+  static void enter();
+  static Result<std::int64_t> switches();
+
+  // Whether the library binds this program to the core: tried in a child, because it ends a program that it cannot bind.
+  static Status try_to_bind();
+  // The calling thread runs with this policy by the core's word.
+  static Status check_policy(const CorePolicy& policy);
 };
 
 }  // namespace howlate

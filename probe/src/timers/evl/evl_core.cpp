@@ -1,65 +1,73 @@
-#include "timers/evl/thread.hpp"
+#include "timers/evl/evl_core.hpp"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string>
 
+#include "sys/core_state.hpp"
 #include "sys/file.hpp"
-#include "sys/root.hpp"
 #include "timers/evl/library.hpp"
 
 namespace howlate {
 namespace {
 
 constexpr const char* control = "/dev/evl/control";
-constexpr std::string_view where = "docs/cores.md says how to get such a kernel";
+
+// libevl attaches a thread that is rr without a time slice.
+Status give_slice(int thread, const CorePolicy& policy) {
+  struct evl_sched_attrs attributes {};
+  attributes.sched_policy = SCHED_RR;
+  attributes.sched_priority = policy.priority;
+  attributes.sched_rr_quantum.tv_sec = policy.quantum.tv_sec;
+  attributes.sched_rr_quantum.tv_nsec = policy.quantum.tv_nsec;
+  const int failed = -evl_set_schedattr(thread, &attributes);
+  return failed == 0 ? Status()
+                     : broken("EVL gives the measuring thread no time slice: " + errno_text(failed));
+}
+
+Status check_policy(int thread, const CorePolicy& policy) {
+  struct evl_sched_attrs attributes {};
+  if (const int failed = -evl_get_schedattr(thread, &attributes); failed != 0)
+    return broken("EVL does not tell the measuring thread's policy: " + errno_text(failed));
+  CorePolicy taken{attributes.sched_policy, attributes.sched_priority, {}};
+  if (taken.policy == SCHED_RR) {
+    taken.quantum.tv_sec = attributes.sched_rr_quantum.tv_sec;
+    taken.quantum.tv_nsec = attributes.sched_rr_quantum.tv_nsec;
+  }
+  return check_taken(policy, taken);
+}
 
 }  // namespace
 
-Status Evl::present() {
-  if (Root().exists(control)) return {};
-  return not_possible("this kernel has no EVL core (" + std::string(control) + " does not exist)",
-                      std::string(where));
-}
-
 Status Evl::available() {
-  if (Status here = present(); !here) return here;
+  if (Status runs = core_runs(Root(), name); !runs) return runs;
   const Fd opened(::open(control, O_RDWR | O_CLOEXEC));
-  if (!opened.valid())
-    return not_possible("EVL does not take this program: " + std::string(control) + ": " + errno_text(errno),
-                        "`howlate doctor` names the usual reasons");
-  const auto state = Root().read_text("/sys/devices/virtual/evl/control/state");
-  if (state && *state != "running")
-    return not_possible("the EVL core is " + *state,
-                        "Start it: `evl start`, or boot without evl.state=stopped");
-  return {};
+  if (opened.valid()) return {};
+  return not_possible("EVL does not take this program: " + std::string(control) + ": " + errno_text(errno),
+                      "`howlate doctor` names the usual reasons");
 }
 
-Status Evl::attach() {
-  thread_local bool attached = false;
-  if (attached) return {};
-  int policy = SCHED_OTHER;
-  struct sched_param parameters {};
-  ::pthread_getschedparam(::pthread_self(), &policy, &parameters);
-  if (policy != SCHED_FIFO && policy != SCHED_RR)
-    return not_possible("a thread of EVL's is measured as fifo or rr", "Give --policy fifo:80");
+Status Evl::take(const CorePolicy& policy) {
   const int thread = evl_attach_self("howlate-%d", static_cast<int>(::gettid()));
   if (thread < 0) return broken("EVL does not take the measuring thread: " + errno_text(-thread));
-  attached = true;
-  return {};
+  if (policy.policy == SCHED_RR)
+    if (Status given = give_slice(thread, policy); !given) return given;
+  return check_policy(thread, policy);
 }
 
 void Evl::enter() {
   evl_switch_oob();
 }
 
-std::int64_t Evl::switches() {
+Result<std::int64_t> Evl::switches() {
   struct evl_thread_state state {};
-  return evl_get_state(evl_get_self(), &state) == 0 ? static_cast<std::int64_t>(state.isw) : 0;
+  const int failed = -evl_get_state(evl_get_self(), &state);
+  if (failed != 0)
+    return broken("EVL does not tell how often the thread left its stage: " + errno_text(failed));
+  return static_cast<std::int64_t>(state.isw);
 }
 
 }  // namespace howlate

@@ -1,24 +1,23 @@
-// EVL's side of a measuring thread.
+// EVL as the timers use it (timers/core_sleep.hpp says what each member is).
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-#include "core/result.hpp"
+#include "howlate_abi.h"
+#include "timers/core_thread.hpp"
 
 namespace howlate {
 
 struct Evl {
   static constexpr std::string_view name = "evl";
-  static void enter();
-  static std::int64_t switches();
+  static constexpr const char* device = HOWLATE_EVL_DEVICE;
+  static constexpr std::string_view module = HOWLATE_EVL_MODULE;
 
-  // Whether the kernel has the core.
-  static Status present();
-  // Whether a program can attach threads to the core.
   static Status available();
-  // The calling thread, which runs as fifo or rr, becomes a thread of EVL's with the same priority.
-  static Status attach();
+  static Status take(const CorePolicy& policy);
+  static void enter();
+  static Result<std::int64_t> switches();
 };
 
 }  // namespace howlate
