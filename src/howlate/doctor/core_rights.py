@@ -1,5 +1,5 @@
-"""Whether the caller may use the real-time core. Cobalt: CAP_SYS_NICE or Cobalt's group (`xenomai.allowed_group`), and a
-name in /etc/passwd. EVL: access to /dev/evl/control.
+"""Whether the caller may use the real-time core. Cobalt: CAP_SYS_NICE or Cobalt's group (`xenomai.allowed_group`), and
+a name in /etc/passwd. EVL: access to /dev/evl/control.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ NO_ACCESS = rule(
 
 TITLE = "Right to use the real-time core"
 WHY = (
-    "Cobalt refuses programs of ordinary users, and Alchemy ends where it cannot look up the user's name. EVL's devices "
-    "are root's alone unless a rule says otherwise."
+    "Cobalt refuses programs of ordinary users, and Alchemy ends where it cannot look up the user's name. EVL's "
+    "devices are root's alone unless a rule says otherwise."
 )
 WEIGHT = 58
 
