@@ -175,9 +175,9 @@ Status run_in_kernel(LoopContext& loop, const CoreKernel& kernel) {
                              loop.late_policy == LatePolicy::backlog ? 1U : 0U, 0};
   SignalMask kick_unblocked{SIG_UNBLOCK, {kick_signal()}};
   begin_account(loop);
-  loop.core.switches = 0;  // such a thread has no other stage
   CoreActivations activations(loop);
   if (::ioctl(device.get(), HOWLATE_CORE_RUN, &run) != 0) return not_started(errno, kernel.core);
+  loop.core.switches = 0;  // such a thread has no other stage
   const StopReason reason = collect(loop, activations, shared);
   ::ioctl(device.get(), HOWLATE_CORE_STOP);
   activations.close(monotonic_now_ns(), reason);

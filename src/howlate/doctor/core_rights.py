@@ -1,5 +1,5 @@
-"""Whether the caller may use the real-time core. Cobalt: CAP_SYS_NICE or Cobalt's group (`xenomai.allowed_group`), and
-a name in /etc/passwd. EVL: access to /dev/evl/control.
+"""Whether the caller may use the real-time core. Cobalt: CAP_SYS_NICE or Cobalt's group (`xenomai.allowed_group`),
+and a name in /etc/passwd. EVL: access to /dev/evl/control.
 """
 
 from __future__ import annotations
