@@ -61,10 +61,10 @@ class CoreSleep : public InterruptibleSleep {
   [[nodiscard]] std::int64_t served_ns() const { return served_ns_; }
   // After one: 0, or an errno.
   void woken(int failed, std::int64_t release_ns) {
-    woken_ = failed == 0;
+    woken_ = failed == 0 && error == 0;  // the loop asks for errors after early wake-ups alone
     if (woken_) [[likely]]
       served_ns_ = release_ns;
-    else if (failed != EINTR)
+    else if (failed != 0 && failed != EINTR)
       error = failed;
   }
 
