@@ -198,7 +198,7 @@ def _late(kind: int, ns: int) -> MadeTrace:
 
 
 def explained_samples(count: int = 8) -> tuple[ExplainedCase, ...]:
-    """The same, explained, the latest first."""
+    """The same, explained, the worst first."""
     trace = late_samples(count)
     cases = [explain_case(trace, case, LAB) for case in trace.cases]
     return tuple(sorted(cases, key=lambda each: -each.case.latency_ns))

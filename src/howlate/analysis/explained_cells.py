@@ -22,7 +22,7 @@ _THREADS = ("ksoftirqd", "ktimers", "kworker", "migration", "rcuc", "rcuop", "rc
 
 @dataclass(frozen=True)
 class ExplainedCell:
-    """A cell and its explained samples, the latest first."""
+    """A cell and its explained samples, the worst first."""
 
     id: str
     name: str
@@ -176,7 +176,7 @@ def common_name(name: str) -> str:
 
 
 def cause_sums(cells: Iterable[ExplainedCell], most: int = 0) -> list[CauseSum]:
-    """The causes with the most time first, over all cases. `most`: of each cell, only so many of the latest."""
+    """The causes with the most time first, over all cases. `most`: of each cell, only so many of the worst."""
     sums: dict[tuple[Cause, str], CauseSum] = {}
     for cell in cells:
         for case in cell.cases[: most or None]:
@@ -212,6 +212,6 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: str, case: ExplainedCase
 
 
 def worst_cases(cells: Sequence[ExplainedCell], most: int) -> list[tuple[ExplainedCell, ExplainedCase]]:
-    """The latest of all cells."""
+    """The worst of all cells."""
     every = [(cell, case) for cell in cells for case in cell.cases]
     return sorted(every, key=lambda pair: -pair[1].case.latency_ns)[:most]

@@ -239,7 +239,7 @@ class Search:
 
     @property
     def found(self) -> Probed | None:
-        """The latest release in the window, the first of several."""
+        """The worst release in the window, the first of several."""
         inside = (probe for probe in self.probes if self.window.holds(probe.at_ns))
         return max(inside, key=lambda probe: (probe.latency_ns, -probe.at_ns), default=None)
 
