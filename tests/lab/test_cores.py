@@ -68,10 +68,10 @@ def given(core: str) -> tuple[Path, Path]:
     return named(core, "KERNEL"), named(core, "PROBE")
 
 
-def bench_of(core: str, cache: Path, machine: Machine, *tools: Path) -> tuple[Bench, list[list[str]]]:
+def bench_of(core: str, cache: Path, machine: Machine, *tools: Path, boot: str = "") -> tuple[Bench, list[list[str]]]:
     """The guest of a core's kernel, with its module and these programs in /bin, and the lines that load it."""
     path, probe = given(core)
-    label, kernel = own_kernel(f"{path}[tsc=reliable]", with_kernels(cache))
+    label, kernel = own_kernel(f"{path}[tsc=reliable{boot}]", with_kernels(cache))
     cyclic = next(test for test in LocalTarget(probe).capabilities().tests if test.name == "cyclic")
     modules = cyclic.used(cyclic.modules, {"timer": TIMERS[core][-1]})
     found = needed(modules, label, kernel, AptArchive(KERNELS / "apt"), cache, silent)
@@ -203,7 +203,7 @@ def test_every_release_is_accounted_for_after_stalls_on_every_cpu(
 ) -> None:
     """Work of 2.5 ms in a period of 1 ms: each activation overruns, on all CPUs at once."""
     machine = with_cpus(cpus) if cpus > 1 else Machine.of("amd64")
-    on, _ = bench_of(core, tmp_path / "cache", machine)
+    on, _ = bench_of(core, tmp_path / "cache", machine, boot=f" maxcpus={cpus}")
     ours = [PROBE, "cyclic", "--period=1ms", f"--activations={STALLS}", "--policy=fifo:80", "--work=2500us"]
     ours += [f"--cpus=0-{cpus - 1}", "--quiet", "--json"]
     asked = [(timer, policy) for timer in IN_USER_SPACE[core] for policy in ("skip", "backlog")]
