@@ -68,7 +68,9 @@ def given(core: str) -> tuple[Path, Path]:
     return named(core, "KERNEL"), named(core, "PROBE")
 
 
-def bench_of(core: str, cache: Path, machine: Machine, *tools: Path, boot: str = "") -> tuple[Bench, list[list[str]]]:
+def bench_of(
+    core: str, cache: Path, machine: Machine, *tools: Path, boot: str = ""
+) -> tuple[Bench, list[list[str]]]:
     """The guest of a core's kernel, with its module and these programs in /bin, and the lines that load it."""
     path, probe = given(core)
     label, kernel = own_kernel(f"{path}[tsc=reliable{boot}]", with_kernels(cache))
@@ -201,7 +203,8 @@ def test_the_core_s_own_tool_finds_the_same_mean(tmp_path: Path, core: str) -> N
 def test_every_release_is_accounted_for_after_stalls_on_every_cpu(
     tmp_path: Path, core: str, cpus: int
 ) -> None:
-    """Work of 2.5 ms in a period of 1 ms: each activation overruns, on all CPUs at once."""
+    """Work of 2.5 ms in a period of 1 ms: each activation overruns, on all CPUs at once. The kernel starts with
+    all of them, as Cobalt cannot use one that comes online later."""
     machine = with_cpus(cpus) if cpus > 1 else Machine.of("amd64")
     on, _ = bench_of(core, tmp_path / "cache", machine, boot=f" maxcpus={cpus}")
     ours = [PROBE, "cyclic", "--period=1ms", f"--activations={STALLS}", "--policy=fifo:80", "--work=2500us"]
