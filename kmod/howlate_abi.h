@@ -188,6 +188,7 @@ struct howlate_inject_record {
  * each. The user writes the releases in rising order; RUN begins, on the CPU of the caller. `done`
  * counts the releases that are over, from the first on. A release that passed while an earlier one
  * was served is served at once (backlog) or left out. STOP ends it; no activation comes after it.
+ * RUN fails with ETIMEDOUT if the first release has passed, with ENODEV if the core does not run.
  * All times are of CLOCK_MONOTONIC.
  */
 #define HOWLATE_COBALT_MODULE "howlate_cobalt"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The releases of howlate_cobalt and howlate_evl, in memory that is shared with the user, and the
- * file operations that both have in common. A core's module gives struct howlate_core_operations.
+ * operations of their files. A core's module gives struct howlate_core_operations.
  */
 #ifndef HOWLATE_SCHEDULE_H
 #define HOWLATE_SCHEDULE_H
 
 #include <linux/capability.h>
 #include <linux/fs.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -32,14 +33,14 @@ struct howlate_schedule {
 /* What differs between the cores. The schedule is the first member of the module's own struct. */
 struct howlate_core_operations {
 	size_t size; /* of the module's own struct */
-	int (*run)(struct howlate_schedule *schedule); /* begins on this CPU */
+	int (*run)(struct howlate_schedule *schedule); /* begins on this CPU, or -ENODEV */
 	void (*stop)(struct howlate_schedule *schedule); /* no activation runs after it */
 };
 
 /* No activation comes any more. */
 static inline void howlate_schedule_end(struct howlate_schedule *schedule)
 {
-	smp_store_release(&schedule->page->ended, 1);
+	smp_store_release(&schedule->page->ended, 1); /* after the last `done` */
 }
 
 /* Whether there is a release to wait for; marks the end otherwise. */
@@ -62,7 +63,7 @@ static inline void howlate_schedule_serve(struct howlate_schedule *schedule, s64
 	while (!schedule->backlog && schedule->next < schedule->count &&
 	       READ_ONCE(activations[schedule->next].release_ns) <= now_ns)
 		schedule->next++;
-	smp_store_release(&schedule->page->done, schedule->next);
+	smp_store_release(&schedule->page->done, schedule->next); /* after the time stamps */
 }
 
 static inline int howlate_schedule_make(struct howlate_schedule *schedule, void __user *from)
@@ -98,6 +99,8 @@ static inline int howlate_schedule_run(struct howlate_schedule *schedule, void _
 		return -EINVAL;
 	if (!schedule->page || schedule->running || schedule->next)
 		return -EBUSY; /* once for each open file */
+	if (schedule->activations->release_ns <= ktime_get_ns())
+		return -ETIMEDOUT; /* it would be late before anything of the core's was */
 	schedule->context = run.context;
 	schedule->priority = run.priority;
 	schedule->backlog = run.backlog;

@@ -8,7 +8,7 @@ import numpy as np
 
 from howlate.analysis.execution import Execution
 from howlate.analysis.symbols import Symbols
-from howlate.model.execution import ExecutionLog, Switch
+from howlate.model.execution import Anchor, ExecutionLog, Switch
 
 KERNEL = 0xFFFFFFFF81000000
 PLAIN, CALL, RETURN, IRET, STI, CLI, HALT, RDTSC, SYSCALL, SYSRET, JUMP = (
@@ -47,14 +47,16 @@ def at(function: str, offset: int = 0) -> int:
 
 def execution(
     steps: Sequence[tuple[str, int, bytes]],
-    anchors: Sequence[tuple[int, int]] | None = None,
+    anchors: Sequence[tuple[int, ...]] | None = None,
     flags: Sequence[tuple[int, bool]] = ((0, True),),
     switches: Sequence[Switch] = (),
     counts: Sequence[tuple[int, int]] = (),
 ) -> Execution:
-    """Instructions as function, offset and bytes; by the clock one takes 1 ns, from 1000 ns on."""
+    """Instructions as function, offset and bytes; by the clock one takes 1 ns, from 1000 ns on. Anchors as
+    `model.execution.Anchor`; all that is logged before one has been executed where it does not say how much."""
     addresses = [at(function, offset) for function, offset, _code in steps]
     code = {address: step[2] for address, step in zip(addresses, steps, strict=True)}
-    found = anchors if anchors is not None else [(0, 1000), (len(steps), 1000 + len(steps))]
-    log = ExecutionLog(np.array(addresses, dtype=np.uint64), code, found, flags, switches, counts)
+    noted = anchors if anchors is not None else [(0, 1000), (len(steps), 1000 + len(steps))]
+    whole = [Anchor(*(each if len(each) == 3 else (*each, each[0]))) for each in noted]
+    log = ExecutionLog(np.array(addresses, dtype=np.uint64), code, whole, flags, switches, counts)
     return Execution("amd64", log, SYMBOLS)

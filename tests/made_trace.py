@@ -13,9 +13,10 @@ OWN = TracedTask(100, "howlate", 19)
 LOAD = TracedTask(200, "hackbench", 120)
 URGENT = TracedTask(300, "irq/9-acpi", 9)
 EQUAL = TracedTask(301, "peer", 19)
+PEER = TracedTask(201, "hackbench", 120)
 IDLE = TracedTask(0, "swapper", 120)
 KSOFTIRQD = TracedTask(15, "ksoftirqd/1", 120)
-TASKS = {task.pid: task for task in (OWN, LOAD, URGENT, EQUAL, IDLE, KSOFTIRQD)}
+TASKS = {task.pid: task for task in (OWN, LOAD, PEER, URGENT, EQUAL, IDLE, KSOFTIRQD)}
 HARD, SOFT = 0x08, 0x10
 HRTIMER_WAKEUP, TICK = 0x1000, 0x2000
 STACK = (
@@ -35,6 +36,24 @@ NAMES = TraceNames(
 )
 RELEASE_NS = 1_000_000
 LAB = MachineFacts(is_virtual_time=True, preemption="full")
+CLOUD = MachineFacts(is_guest=True, preemption="full")
+METAL = MachineFacts(is_guest=False, preemption="full", smi=0)
+NONE = replace(LAB, preemption="none")
+RT = replace(LAB, preemption="rt")
+FEW = (
+    "sched_switch",
+    "sched_waking",
+    "irq_handler_entry",
+    "irq_handler_exit",
+    "softirq_entry",
+    "softirq_exit",
+    "reschedule_entry",
+    "reschedule_exit",
+    "hrtimer_expire_entry",
+    "page_fault_user",
+    "lost",
+)
+"""What is recorded by default."""
 
 
 class MadeTrace:
@@ -109,6 +128,32 @@ def brief(parts: Sequence[CausePart]) -> list[tuple[Cause, int, int]]:
     return [(part.cause, part.from_ns, part.ns) for part in parts]
 
 
+def usual(made: MadeTrace) -> MadeTrace:
+    """From the wake-up on: the interrupt ends, the task is switched to."""
+    return made.timer(500, 900, 1_400).switch(2_000, OWN, 0)
+
+
+def softirq_after_the_interrupt(made: MadeTrace, flags: int = SOFT) -> MadeTrace:
+    made.timer(500, 900, 1_400).add(1_500, "softirq_entry", flags, a=3)
+    return made.add(60_000, "softirq_exit", flags, a=3).switch(60_500, OWN, 0)
+
+
+def held(**given: int) -> MadeTrace:
+    return MadeTrace().asleep().timer(500, 900, 1_400, **given).switch(90_000, OWN, 0)
+
+
+def few(made: MadeTrace, latency_ns: int, facts: MachineFacts = LAB) -> ExplainedCase:
+    """Without the events that come in every wake-up; the timer's says when its interrupt began."""
+    cell = made.cell(latency_ns)
+    events, began = [], 0
+    for event in cell.events:
+        began = event.time_ns + 300 if event.kind == "local_timer_entry" else began
+        if event.kind in FEW:
+            is_timer = event.kind == "hrtimer_expire_entry"
+            events.append(replace(event, b=began + 5_000) if is_timer else event)
+    return explain_case(replace(cell, events=tuple(events), recorded=FEW, t0_ns=5_000), cell.cases[0], facts)
+
+
 def named(task: TracedTask) -> TracedTask:
     """As an explanation has it."""
     return replace(task)
@@ -153,7 +198,7 @@ def _late(kind: int, ns: int) -> MadeTrace:
 
 
 def explained_samples(count: int = 8) -> tuple[ExplainedCase, ...]:
-    """The same, explained, the latest first."""
+    """The same, explained, the worst first."""
     trace = late_samples(count)
     cases = [explain_case(trace, case, LAB) for case in trace.cases]
     return tuple(sorted(cases, key=lambda each: -each.case.latency_ns))

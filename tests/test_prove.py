@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from howlate.analysis.proof import Landscape, Proof, ProofRuling
 from howlate.analysis.release_path import Interruption, ReleasePath
 from howlate.cli.lab.prove import exit_code
 from howlate.errors import UsageError
-from howlate.prove import KeptProbes, Prober, loads_of, prove
+from howlate.prove import AROUND_NS, KeptProbes, Prober, loads_of, prove
 from howlate.studies import find_study
 
 WINDOW = ReleaseWindow(0, 400_000)
@@ -38,6 +39,7 @@ class MadeProber(Prober):
     jobs: int = 1
     asked: list[int] = field(default_factory=list)
     pair: ComparedPair = EQUAL
+    shifted_ns: int = 0
 
     @property
     def tiles(self) -> tuple[ReleaseWindow, ...]:
@@ -48,6 +50,12 @@ class MadeProber(Prober):
 
     def pairs(self) -> list[ComparedPair]:
         return [self.pair]
+
+    def multiples_ns(self, draws: random.Random) -> list[list[int]]:
+        return [[*range(1_000_000, self.window.end_ns - max(AROUND_NS), 1_000_000)]]
+
+    def shift_ns(self, tick_ns: int) -> int:
+        return self.shifted_ns
 
     def ask(self, at_ns: int, logged: bool = True) -> Future[Probed]:
         self.asked.append(at_ns)
@@ -211,3 +219,25 @@ def test_the_loads_of_a_study_are_those_of_its_axis() -> None:
     assert loads_of(find_study("preemption-models")) == ("none", "memory-alloc:100", "hackbench")
     with pytest.raises(UsageError, match="cyclic"):
         loads_of(find_study("scheduler-tasks"))
+
+
+class TickingProber(MadeProber):
+    """The instants that may have a tick have one, which takes 2 us."""
+
+    def ask(self, at_ns: int, logged: bool = True) -> Future[Probed]:
+        probe = super().ask(at_ns).result()
+        came = (Interruption("tick", 0, 2_000, 2_000),) if at_ns % 1_000_000 < 2_000 else ()
+        answer: Future[Probed] = Future()
+        answer.set_result(replace(probe, path=ReleasePath(0, probe.latency_ns, came, "work")))
+        return answer
+
+
+def test_ticks_are_met_on_purpose_and_what_they_move_is_part_of_eps() -> None:
+    prober = TickingProber(lambda _: 4_000, window=ReleaseWindow(0, 3_000_000), shifted_ns=48)
+    proof = prove(Landscape("6.1", "made", 0), Goal(deadline_ns=9_000_000), 4, prober)
+    assert {tick_ns + around_ns for tick_ns in (1_000_000, 2_000_000) for around_ns in AROUND_NS} <= set(
+        prober.asked
+    )
+    assert proof.eps_parts.ticks_ns == 48 <= proof.eps_ns
+    none = TickingProber(lambda _: 4_000, window=ReleaseWindow(0, 900_000), shifted_ns=48)
+    assert prove(Landscape("6.1", "made", 0), Goal(deadline_ns=9_000_000), 4, none).eps_parts.ticks_ns == 0

@@ -16,8 +16,8 @@
 // Three files are written, OUT.pc, OUT.code and OUT.marks:
 //   pc      the addresses in order, 64 bits each
 //   code    a line for each translated instruction: its address, its bytes, in hexadecimal
-//   marks   lines "N KIND ...", N the number of addresses before: "begin NS" and "end NS" of a window, "at NS" the clock,
-//           "state TEXT" all lines of the CPU's state, "flags TEXT" the line of it that has the interrupt flag, after an
+//   marks   lines "N KIND ...", N the number of addresses before: "begin NS COUNT" and "end NS COUNT" of a window, "at NS COUNT"
+//           the clock and the number of the guest's instructions, "state TEXT" all lines of the CPU's state, "flags TEXT" the line of it that has the interrupt flag, after an
 //           instruction whose bytes do not show how they changed it, "switch PREVIOUS NEXT", "count VALUE" after a change,
 //           "stops NS COUNT" the clock and the number of the guest's instructions at the end of the block of that address.
 //
@@ -265,12 +265,16 @@ void look_for_stop(PluginId, qemu_plugin_tb* tb) {
   }
 }
 
+void note_clock(const char* kind, std::int64_t now) {
+  std::fprintf(marks, "%" PRIu64 " %s %" PRId64 " %" PRId64 "\n", logged, kind, now, qemu.instructions());
+}
+
 // Once before the stop; once more, or never, where the clock was moved.
 void before_stop() {
   if (!stops) return;
   stops = false;
   const std::int64_t now = qemu.clock_get_ns(virtual_clock);
-  std::fprintf(marks, "%" PRIu64 " stops %" PRId64 " %" PRId64 "\n", logged, now, qemu.instructions());
+  note_clock("stops", now);
   qemu.timer_mod_ns(timer, now + stops_within_ns);
 }
 
@@ -293,14 +297,14 @@ void tick(void*) {
   const std::int64_t now = qemu.clock_get_ns(virtual_clock);
   const Window& window = windows[next];
   if (!logs) {
-    std::fprintf(marks, "%" PRIu64 " begin %" PRId64 "\n", logged, now);
+    note_clock("begin", now);
     note_state();
     logs = halted = true;  // the CPU may be halted now
     qemu_plugin_reset(plugin, begin);
   } else if (now < window.to_ns) {
-    std::fprintf(marks, "%" PRIu64 " at %" PRId64 "\n", logged, now);
+    note_clock("at", now);
   } else {
-    std::fprintf(marks, "%" PRIu64 " end %" PRId64 "\n", logged, now);
+    note_clock("end", now);
     std::fflush(pcs);
     std::fflush(codes);
     std::fflush(marks);

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from howlate.analysis.calibration import EXPECTED, KindResult, Undisturbed, judged, undisturbed
-from howlate.analysis.explained_cells import ExplainedCell, explained_cells
+from howlate.analysis.explained_cells import ExplainedCell, explained_cells, machine_facts
 from howlate.errors import ExitCode, NotPossibleError, UsageError
 from howlate.execute import Failure, Tally
 from howlate.model.decode import suggestion
-from howlate.model.facts import Facts
-from howlate.model.guest_cpus import GuestCpus
 from howlate.model.injected import InjectedCell
-from howlate.model.loaded import RunContent
+from howlate.model.loaded import CellContent, RunContent
 from howlate.model.settings import Settings
 from howlate.model.study import PART
 from howlate.model.units import parse_duration_ns
@@ -113,16 +111,19 @@ class Calibration:
 
     @property
     def exit_code(self) -> ExitCode:
-        """0: all limits are kept; 1: not; 3: nothing could be injected; 4: a cell broke."""
+        """0: all limits are kept; 1: not; 3: nothing could be injected; 4: a cell broke; 5: without a sample that no
+        delay met, there is nothing to compare with."""
         if self.broken:
             return ExitCode.BROKEN
-        if not any(kernel.results for kernel in self.kernels):
-            return ExitCode.NOT_POSSIBLE
-        kept = all(
+        compared = [kernel for kernel in self.kernels if kernel.calm.samples]
+        if not all(
             kernel.calm.keeps_limits and all(result.keeps_limits for result in kernel.results)
-            for kernel in self.kernels
-        )
-        return ExitCode.DONE if kept else ExitCode.FAILED
+            for kernel in compared
+        ):
+            return ExitCode.FAILED
+        if len(compared) < len(self.kernels):
+            return ExitCode.INCONCLUSIVE
+        return ExitCode.DONE if any(kernel.results for kernel in compared) else ExitCode.NOT_POSSIBLE
 
 
 def calibration_of(path: Path, tally: Tally) -> Calibration:
@@ -153,29 +154,24 @@ def _of_kernel(
 ) -> KernelCalibration:
     calm_cell = next(cell for cell in cells if not cell.kind)
     calm = undisturbed(calm_cell, explained[calm_cell.id].cases, content.run.virtual)
-    round_ns = _round_ns(content, kernel)
+    if not calm.samples:
+        return KernelCalibration(kernel, calm, ())
     return KernelCalibration(
         kernel,
         calm,
-        tuple(
-            judged(cell, explained[cell.id].cases, calm, _above_ns(content, cell.id), round_ns)
-            for cell in cells
-            if cell.kind
-        ),
+        tuple(_of_kind(cell, explained[cell.id], calm, content) for cell in cells if cell.kind),
     )
 
 
-def _round_ns(content: RunContent, kernel: str) -> int:
-    """A round of turns of a guest's CPUs."""
-    captured = content.run.machines.get(kernel)
-    if not content.run.virtual or captured is None:
-        return 0
-    guest = GuestCpus.of_facts(Facts.from_json(dict(captured)).values)
-    return guest.cpus * guest.turn_ns
+def _of_kind(
+    cell: InjectedCell, explained: ExplainedCell, calm: Undisturbed, content: RunContent
+) -> KindResult:
+    measured = next(each for each in content.cells if each.summary.id == cell.id)
+    facts, above_ns = machine_facts(content, measured), _above_ns(measured)
+    return judged(cell, explained.cases, calm, above_ns, facts.round_ns, excludes_gaps=facts.excludes_gaps)
 
 
-def _above_ns(content: RunContent, cell_id: str) -> int:
+def _above_ns(cell: CellContent) -> int:
     """From when on a cell's samples were kept."""
-    cell = next(cell for cell in content.cells if cell.summary.id == cell_id)
     parameters = cell.header.get("parameters")
     return parse_duration_ns(str(parameters.get(ABOVE, "0ns"))) if isinstance(parameters, dict) else 0

@@ -17,12 +17,14 @@ from howlate.analysis.premises import ComparedPair, Witness, witness_from_json, 
 from howlate.analysis.proof import Landscape, Proof, shown_eps_ns
 from howlate.analysis.release_path import PATH_FORMAT, ReleasePath, release_path
 from howlate.analysis.symbols import Symbols
+from howlate.analysis.tick_shift import COMPARED_NS, shift_ns
 from howlate.errors import TargetError, UsageError
 from howlate.lab.bench import Bench
 from howlate.lab.cache import storing
 from howlate.lab.fork import Fork
-from howlate.lab.logged_release import logged_release
-from howlate.lab.replay import LEAD_NS, symbols_of
+from howlate.lab.logged_release import LEAST_LEAD_NS as LEAST_LOGGED_NS
+from howlate.lab.logged_release import LoggedRelease, logged_release
+from howlate.lab.replay import LEAD_NS, STAMP_NOT_FOUND, most_off_ns, symbols_of
 from howlate.lab.same_state import unexplained
 from howlate.lab.single import SingleWords
 from howlate.lab.watch import Limits
@@ -65,6 +67,12 @@ APART_POWERS, BEFORE_POWER, SOON_NS = (2, 4), 5.5, 2_000
 up to 10^5.5 ns earlier."""
 TICKS_NS = 1_000_000
 """A kernel's ticks are at multiples of this."""
+LOOKED_AT, AMID_NS = 10, 400
+"""So many of each part are looked at, and a release so long after one comes amid its tick, if there is one."""
+AROUND_NS = (-4_000, -2_500, -1_500, -700, -200, 0, 1_200)
+"""Where releases meet a tick: on their way, in their interrupt, and amid the tick's."""
+ACROSS_NS = 20_000
+"""From a tick to each of the two releases that tell what it moves."""
 CPU_S = 600.0
 _KEEP_EVERY = 25
 _TELL_EVERY = 6
@@ -88,6 +96,8 @@ class KeptProbes:
     """By the instant of their release: windows of several lengths begin with one fork, and a witness says nothing of
     what comes after its release."""
     pair: ComparedPair | None = None
+    shifts_ns: dict[int, int] = field(default_factory=dict)
+    """By the instant of a tick: what it moves (lab/tick_shift.py)."""
 
     @classmethod
     def read(cls, path: Path, fresh: bool) -> KeptProbes:
@@ -99,7 +109,8 @@ class KeptProbes:
             paths = {int(at): ReleasePath.from_json(one) for at, one in logs.items()}
             witnesses = {int(at): witness_from_json(one) for at, one in value.get("witnesses", {}).items()}
             pair = _pair_of(*value["pair"]) if value.get("pair") else None
-            return cls(path, int(value.get("planned_ns", 0)), probes, paths, witnesses, pair)
+            shifts_ns = {int(at): int(shift) for at, shift in value.get("shifts", {}).items()}
+            return cls(path, int(value.get("planned_ns", 0)), probes, paths, witnesses, pair, shifts_ns)
         except (OSError, ValueError, TypeError, AttributeError, KeyError):
             return cls(path)
 
@@ -112,6 +123,7 @@ class KeptProbes:
                 "planned_ns": self.planned_ns,
                 "witnesses": {at: witness_to_json(witness) for at, witness in self.witnesses.items()},
                 "pair": tuple(vars(self.pair).values()) if self.pair else None,
+                "shifts": self.shifts_ns,
                 "probes": self.latencies_ns,
                 "path_format": PATH_FORMAT,
                 "paths": {at: path.to_json() for at, path in self.paths.items()},
@@ -150,6 +162,8 @@ class ForkedPart:
         self.kept = KeptProbes.read(place, fresh)
         self._held = ExitStack()
         self._fork: Fork | None = None
+        self._clocks_off: tuple[int, int] | None = None
+        """Of the first logged release: its instant, and `LoggedRelease.off_ns`."""
 
     def close(self) -> None:
         self._held.close()
@@ -191,21 +205,53 @@ class ForkedPart:
 
     def logged(self, at_ns: int) -> Probed:
         """The same, with what it and its holder executed."""
-        logged = logged_release(self._bench, self.symbols(), self.fork(), self._instant_ns(at_ns))
+        logged = self._logged(at_ns)
         path = release_path(logged.execution, logged.release_ns, logged.words.latency_ns, logged.stamp)
         return replace(_checked(logged.words, at_ns), path=path)
 
     def why(self, probe: Probed) -> Lateness:
         """Where the time of a release went; it is as late as before."""
-        logged = logged_release(
-            self._bench, self.symbols(), self.fork(), self._instant_ns(probe.at_ns), LEAD_NS
-        )
+        logged = self._logged(probe.at_ns, LEAD_NS)
         if logged.words.latency_ns != probe.latency_ns:
             again_ns = logged.words.latency_ns
             raise TargetError(
                 OTHER_LATENCY(at_ns=probe.at_ns, again_ns=again_ns, latency_ns=probe.latency_ns)
             )
         return explain(logged.execution, logged.release_ns, probe.latency_ns, logged.stamp)
+
+    def _logged(self, at_ns: int, lead_ns: int = LEAST_LOGGED_NS) -> LoggedRelease:
+        """The guest's clock and the machine's are apart by the same in all: another reading than the time stamp
+        would be told by that."""
+        instant_ns, known = self._instant_ns(at_ns), self._clocks_off
+        first_ns, off_ns = known or (instant_ns, 0)
+        logged = logged_release(self._bench, self.symbols(), self.fork(), instant_ns, lead_ns, off_ns)
+        if known is None:
+            self._clocks_off = instant_ns, logged.off_ns
+        elif abs(logged.off_ns - off_ns) > most_off_ns(instant_ns - first_ns, self._bench.kernel.arch):
+            raise TargetError(STAMP_NOT_FOUND(cell=self._bench.label))
+        return logged
+
+    def multiples_ns(self, draws: random.Random) -> list[int]:
+        """Neighbouring instants at which the kernel may have ticks, from a drawn one on."""
+        origin_ns = self._instant_ns(self.window.first_ns) - self.window.first_ns
+        first = -(-(origin_ns + self.window.first_ns - min(AROUND_NS)) // TICKS_NS)
+        end = (origin_ns + self.window.end_ns - 1 - max(AROUND_NS)) // TICKS_NS + 1
+        first += draws.randrange(max(1, end - LOOKED_AT - first))
+        return [number * TICKS_NS - origin_ns for number in range(first, min(end, first + LOOKED_AT))]
+
+    def shift_ns(self, tick_ns: int) -> int:
+        """What a tick moves: of two releases around it, before the earlier one. Kept with the probes; 0 where the
+        part does not hold both."""
+        one_ns, later_ns, place_ns = tick_ns - ACROSS_NS, tick_ns + ACROSS_NS, tick_ns - self.window.first_ns
+        if not (self.window.holds(one_ns) and self.window.holds(later_ns)):
+            return 0
+        if place_ns not in self.kept.shifts_ns:
+            one = self._logged(one_ns)
+            later = self._logged(later_ns, 2 * ACROSS_NS + COMPARED_NS + LEAST_LOGGED_NS)
+            shifted_ns = shift_ns(one.execution, one.release_ns, later.execution)
+            self.kept.shifts_ns[place_ns] = shifted_ns
+            self.kept.write()
+        return self.kept.shifts_ns[place_ns]
 
     def symbols(self) -> Symbols:
         """The guest's functions."""
@@ -289,6 +335,14 @@ class Prober:
         """One of each part."""
         return [part.pair() for part in self.parts]
 
+    def multiples_ns(self, draws: random.Random) -> list[list[int]]:
+        """Of each part, instants at which the kernel may have ticks."""
+        return [part.multiples_ns(draws) for part in self.parts]
+
+    def shift_ns(self, tick_ns: int) -> int:
+        """What a tick moves."""
+        return self._part(tick_ns).shift_ns(tick_ns)
+
     def ask(self, at_ns: int, logged: bool = True) -> Future[Probed]:
         """The answer, at once if it is kept."""
         part = self._part(at_ns)
@@ -345,6 +399,9 @@ def prove(of: Landscape, goal: Goal, checks: int, prober: Prober, told: Told = l
         for probe in prober.all(first[at : at + _TELL_EVERY]):
             search.add(probe)
         told(search)
+    for looked_ns in prober.multiples_ns(draws):
+        _meet_ticks(search, prober, looked_ns)
+        told(search)
     search.assume(shown_eps_ns(search))
     _search(search, prober, told)
     instants = [draws.randrange(window.first_ns, window.end_ns) for _ in range(checks)]
@@ -352,6 +409,20 @@ def prove(of: Landscape, goal: Goal, checks: int, prober: Prober, told: Told = l
     pairs = prober.pairs() if not search.refuted else []
     proof = Proof.of_search(of, search, checked, witnesses, pairs)
     return replace(proof, why=prober.why(proof.found))
+
+
+def _meet_ticks(search: Search, prober: Prober, multiples_ns: Sequence[int]) -> None:
+    """Releases that meet ticks, which few of a search's do; and what a tick moves."""
+    looked = prober.all(at_ns + AMID_NS for at_ns in multiples_ns)
+    ticks_ns = [
+        at_ns
+        for at_ns, probe in zip(multiples_ns, looked, strict=True)
+        if probe.path is not None and probe.path.interruptions
+    ]
+    met = prober.all(tick_ns + around_ns for tick_ns in ticks_ns for around_ns in AROUND_NS)
+    for probe in (*looked, *met):
+        search.add(probe)
+    search.ticks_ns = max((search.ticks_ns, *map(prober.shift_ns, ticks_ns)))
 
 
 def _pairs(draws: random.Random, tiles: Sequence[ReleaseWindow]) -> list[int]:

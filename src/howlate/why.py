@@ -146,7 +146,7 @@ def explain_all(
     debug: Sequence[DebugInfo] = (),
 ) -> list[Explained]:
     """Play each cell once, and explain its chosen activations, with lines of source where a kernel's debug
-    information is given; the latest first."""
+    information is given; the worst first."""
     found: list[Explained] = []
     names = _names(run)
     sources = _sources(run, chosen, opened, debug)

@@ -35,10 +35,16 @@ def explained(one: Window, *parts: tuple[Cause, int], state: int = 0) -> Explain
 
 
 def result(
-    kind: str, windows: list[Window], delays: list[MadeDelay], cases: list[ExplainedCase], round_ns: int = 0
+    kind: str,
+    windows: list[Window],
+    delays: list[MadeDelay],
+    cases: list[ExplainedCase],
+    round_ns: int = 0,
+    *,
+    excludes_gaps: bool = True,
 ) -> KindResult:
     cell = InjectedCell("cell", "6.1-rt", kind, tuple(windows), tuple(delays))
-    return judged(cell, cases, CALM, 20_000, round_ns)
+    return judged(cell, cases, CALM, 20_000, round_ns, excludes_gaps=excludes_gaps)
 
 
 def test_a_delay_is_found_with_its_size_and_its_cause() -> None:
@@ -145,6 +151,44 @@ def test_one_in_a_hundred_may_have_another_name_and_one_in_fifty_may_not() -> No
     assert with_wrong(1).keeps_limits and not with_wrong(2).keeps_limits
 
 
+def irqs_off(right: int, undecided: int, wrong: int, *, excludes_gaps: bool) -> KindResult:
+    """Delays with interrupts off, of which so many are named so."""
+    causes = [Cause.IRQ_LATE] * right + [Cause.IRQ_LATE_OR_GAP] * undecided + [Cause.NOT_PREEMPTIBLE] * wrong
+    windows = [window(number, 104_000) for number in range(1, len(causes) + 1)]
+    delays = [delay(one.release_ns - 1_000, one.release_ns + 100_000) for one in windows]
+    cases = [
+        explained(one, (cause, 100_300), (Cause.SWITCH, 3_700))
+        for one, cause in zip(windows, causes, strict=True)
+    ]
+    return result("irqs-off", windows, delays, cases, excludes_gaps=excludes_gaps)
+
+
+def test_a_cause_that_leaves_open_who_had_the_cpu_is_right_only_where_that_is_open() -> None:
+    lab, cloud = (irqs_off(0, 10, 0, excludes_gaps=excludes) for excludes in (True, False))
+    assert (lab.right, lab.undecided, lab.wrong) == (0, 0, ((Cause.IRQ_LATE_OR_GAP, 10),))
+    assert lab.found == 10 and not lab.keeps_limits
+    assert (cloud.right, cloud.undecided, cloud.wrong) == (0, 10, ()) and cloud.found == 10
+    assert cloud.errors_ns == (300,) * 10 and cloud.keeps_limits and cloud.rests_on_undecided
+
+
+@pytest.mark.parametrize(
+    ("right", "undecided", "wrong", "keeps", "rests"),
+    [(100, 0, 0, True, False), (99, 1, 0, True, False), (98, 1, 1, True, True), (98, 0, 2, False, False)],
+)
+def test_the_limit_says_on_which_causes_it_rests(
+    right: int, undecided: int, wrong: int, keeps: bool, rests: bool
+) -> None:
+    found = irqs_off(right, undecided, wrong, excludes_gaps=False)
+    assert (found.keeps_limits, found.rests_on_undecided) == (keeps, rests)
+
+
+def test_no_other_kind_of_delay_may_be_undecided() -> None:
+    late = window(3, 104_000)
+    case = explained(late, (Cause.IRQ_LATE_OR_GAP, 100_000), (Cause.SWITCH, 4_000))
+    found = result("hard-irq", [late], [delay(2_900_000, 3_100_000)], [case], excludes_gaps=False)
+    assert (found.undecided, found.wrong) == (0, ((Cause.IRQ_LATE_OR_GAP, 1),))
+
+
 def test_on_several_cpus_a_round_of_turns_is_allowed_for() -> None:
     late = window(3, 115_000)
     case = explained(late, (Cause.HIGHER_TASK, 111_000), (Cause.SWITCH, 4_000))
@@ -172,6 +216,12 @@ def test_undisturbed_samples_set_the_threshold_and_invent_nothing() -> None:
     # A real machine is late for reasons of its own.
     real = undisturbed(cell, [strange], is_virtual=False)
     assert real.threshold_ns == 4_006 and real.keeps_limits
+
+
+@pytest.mark.parametrize("is_virtual", [False, True])
+def test_without_an_undisturbed_sample_nothing_keeps_the_limits(is_virtual: bool) -> None:
+    calm = undisturbed(InjectedCell("calm", "6.1", "", ()), [], is_virtual)
+    assert calm.samples == 0 and not calm.keeps_limits
 
 
 starts = st.integers(0, 20 * PERIOD_NS)

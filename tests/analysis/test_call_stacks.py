@@ -83,7 +83,7 @@ def test_each_task_has_its_own_stack() -> None:
 def test_an_instruction_that_found_no_page_takes_no_time_and_a_jump_that_led_to_none_does() -> None:
     fault = [("asm_exc_page_fault", 0, PLAIN), ("asm_exc_page_fault", 1, IRET)]
     steps = [("main", 0, PLAIN), *fault, ("main", 0, PLAIN), ("main", 1, RETURN), *fault, ("main", 9, PLAIN)]
-    found = execution(steps, anchors=[(0, 1000), (8, 1007)])
+    found = execution(steps, anchors=[(0, 1000), (8, 1007, 7)])
     assert found.times_ns.tolist() == [1000, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007]
 
 
@@ -108,10 +108,35 @@ def test_each_halt_takes_the_time_until_the_clock_was_noted_after_it() -> None:
 
 def test_the_clock_may_be_noted_amid_an_instruction_that_reaches_a_device() -> None:
     steps = [("work", number, PLAIN) for number in range(6)]
-    assert execution(steps, [(0, 1000), (2, 1001), (6, 1006)]).times_ns.tolist() == [*range(1000, 1007)]
+    each = [*range(1000, 1007)]
+    assert execution(steps, [(0, 1000), (2, 1001, 1), (6, 1006)]).times_ns.tolist() == each
+    assert execution(steps, [(0, 1000), (2, 1001, 1), (4, 1003, 3), (6, 1006)]).times_ns.tolist() == each
+    assert execution(steps, [(0, 1000), (4, 1004), (6, 1005, 5)]).times_ns.tolist() == each
     halted = [("work", 0, HALT), *steps[1:]]
-    found = execution(halted, [(0, 1000), (2, 1051), (6, 1056)])
-    assert found.times_ns.tolist() == [1000, *range(1051, 1057)]
-    for noted in ([(0, 1000), (2, 1001), (6, 1005)], [(0, 1000), (2, 1002), (6, 1007)]):
-        with pytest.raises(DamagedError, match="not explained"):  # lacking for good, or one too many
-            _ = execution(steps, noted).times_ns
+    for noted in ([(0, 1000), (2, 1051, 1), (6, 1056)], [(0, 1000), (1, 1051), (6, 1056)]):
+        assert execution(halted, noted).times_ns.tolist() == [1000, *range(1051, 1057)]
+    then_halted = [*steps[:3], ("work", 3, HALT), *steps[4:]]
+    found = execution(then_halted, [(0, 1000), (2, 1001, 1), (6, 1056)])
+    assert found.times_ns.tolist() == [1000, 1001, 1002, 1003, 1054, 1055, 1056]
+
+
+def test_the_log_may_begin_amid_an_instruction_that_is_not_in_it() -> None:
+    steps = [("work", number, PLAIN) for number in range(6)]
+    assert execution(steps, [(0, 1000), (2, 1003, 3), (6, 1007, 7)]).times_ns.tolist() == [*range(1001, 1008)]
+
+
+@pytest.mark.parametrize(
+    "noted",
+    [
+        [(0, 1000), (2, 1001, 1), (4, 1003, 3), (6, 1005, 5)],  # one was not executed
+        [(0, 1000), (2, 1002), (6, 1007, 7)],  # one is lacking
+        [(0, 1000), (4, 1054), (6, 1057)],  # time that nothing took
+        [(0, 1000), (4, 1002, 2), (6, 1006)],  # two are not over
+    ],
+)
+def test_instructions_that_were_not_counted_or_time_that_none_took_refuse_the_log(
+    noted: list[tuple[int, ...]],
+) -> None:
+    steps = [("work", number, PLAIN) for number in range(6)]
+    with pytest.raises(DamagedError, match="not explained"):
+        _ = execution(steps, noted).times_ns

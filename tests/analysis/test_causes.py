@@ -1,18 +1,17 @@
-"""Which cause is named for which events; and that the parts of any events whatsoever add up to the latency."""
+"""Which cause is named for which events, all of them recorded."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why
+from howlate.analysis.cause import Cause, CausePart, Why
 from howlate.analysis.causes import IDLE_NS, MachineFacts, explain_case
 from howlate.analysis.cpu_spans import BH_OFF_FLAG
-from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase, TracedTask, TraceEvent
+from howlate.model.trace import NOTHING_KEPT, TracedTask
 from made_trace import (
+    CLOUD,
     EQUAL,
     HARD,
     HRTIMER_WAKEUP,
@@ -20,25 +19,20 @@ from made_trace import (
     KSOFTIRQD,
     LAB,
     LOAD,
-    NAMES,
+    METAL,
+    NONE,
     OWN,
     RELEASE_NS,
+    RT,
     SOFT,
     TICK,
     URGENT,
     MadeTrace,
     brief,
+    held,
+    softirq_after_the_interrupt,
+    usual,
 )
-
-CLOUD = MachineFacts(is_guest=True, preemption="full")
-METAL = MachineFacts(is_guest=False, preemption="full", smi=0)
-NONE = replace(LAB, preemption="none")
-RT = replace(LAB, preemption="rt")
-
-
-def usual(made: MadeTrace) -> MadeTrace:
-    """From the wake-up on: the interrupt ends, the task is switched to."""
-    return made.timer(500, 900, 1_400).switch(2_000, OWN, 0)
 
 
 def test_an_ordinary_wake_up_has_no_other_cause_than_its_own_way() -> None:
@@ -118,11 +112,6 @@ def test_the_timer_of_arm64_is_an_interrupt_of_a_device() -> None:
     }
 
 
-def softirq_after_the_interrupt(made: MadeTrace, flags: int = SOFT) -> MadeTrace:
-    made.timer(500, 900, 1_400).add(1_500, "softirq_entry", flags, a=3)
-    return made.add(60_000, "softirq_exit", flags, a=3).switch(60_500, OWN, 0)
-
-
 @pytest.mark.parametrize("facts", [NONE, LAB])
 def test_a_softirq_at_the_end_of_an_interrupt(facts: MachineFacts) -> None:
     found = softirq_after_the_interrupt(MadeTrace().asleep()).explained(61_000, facts)
@@ -177,10 +166,6 @@ def test_nmis_are_cut_out_of_what_they_interrupt() -> None:
         (Cause.NMI, 15_000, 5_000),
         (Cause.RETURN, 20_000, 10_000),
     ]
-
-
-def held(**given: int) -> MadeTrace:
-    return MadeTrace().asleep().timer(500, 900, 1_400, **given).switch(90_000, OWN, 0)
 
 
 def test_preemption_that_was_off_is_seen_in_the_count_of_what_was_interrupted() -> None:
@@ -347,21 +332,6 @@ def test_recording_takes_its_time_out_of_the_parts_in_which_it_was() -> None:
     assert all(part.ns > 0 for part in found.parts)
 
 
-FEW = (
-    "sched_switch",
-    "sched_waking",
-    "irq_handler_entry",
-    "irq_handler_exit",
-    "softirq_entry",
-    "softirq_exit",
-    "reschedule_entry",
-    "reschedule_exit",
-    "hrtimer_expire_entry",
-    "page_fault_user",
-    "lost",
-)
-
-
 @pytest.mark.parametrize("count", [2, 5])
 def test_a_stack_tells_what_the_timer_interrupted(count: int) -> None:
     made = MadeTrace().asleep().add(500, "local_timer_entry", HARD, 1, a=236)
@@ -378,150 +348,3 @@ def test_a_stack_tells_what_the_timer_interrupted(count: int) -> None:
         "free_pages" if count == 5 else "",
     )
     assert {part.function for part in found.parts if part.cause is not Cause.NOT_PREEMPTIBLE} == {""}
-
-
-KINDS = (
-    "sched_switch",
-    "sched_waking",
-    "sched_wakeup",
-    "sched_migrate_task",
-    "irq_handler_entry",
-    "irq_handler_exit",
-    "softirq_entry",
-    "softirq_exit",
-    "softirq_raise",
-    "local_timer_entry",
-    "local_timer_exit",
-    "reschedule_entry",
-    "reschedule_exit",
-    "ipi_entry",
-    "ipi_exit",
-    "hrtimer_expire_entry",
-    "hrtimer_expire_exit",
-    "cpu_idle",
-    "page_fault_user",
-    "nmi_handler",
-    "lost",
-    "something_new",
-)
-PIDS = st.sampled_from([0, 15, 100, 200, 300])
-
-
-@st.composite
-def any_event(draw: st.DrawFn) -> TraceEvent:
-    kind = draw(st.sampled_from(KINDS))
-    small = st.integers(-1, 12)
-    pid, other = draw(PIDS), draw(PIDS)
-    time_ns = RELEASE_NS + draw(st.integers(-300, 3_000))
-    cpu = draw(st.sampled_from([1, 1, 1, 0]))
-    flags, preempt = draw(st.sampled_from([0, 0x01, HARD, SOFT, HARD | SOFT, 0x40, 0x80])), draw(small) & 0xFF
-    if kind == "sched_switch":
-        state = draw(st.sampled_from([0, 1, 2, 4, 8, 0x100]))
-        return TraceEvent(
-            time_ns, cpu, kind, flags, preempt, pid, state, draw(st.sampled_from([-1, 19, 120])), other, 19
-        )
-    if kind.startswith("sched_"):
-        return TraceEvent(
-            time_ns,
-            cpu,
-            kind,
-            flags,
-            preempt,
-            pid,
-            other,
-            19,
-            draw(st.integers(0, 1)),
-            draw(st.integers(0, 1)),
-        )
-    return TraceEvent(
-        time_ns, cpu, kind, flags, preempt, pid, draw(small), draw(st.integers(-5, 900)), draw(small)
-    )
-
-
-@given(
-    st.lists(any_event(), max_size=40),
-    st.integers(1, 2_800),
-    st.integers(-200, 400),
-    st.sampled_from([LAB, NONE, RT, CLOUD, METAL]),
-    st.sampled_from([0, 7, 500]),
-    st.sampled_from([(), FEW]),
-)
-def test_the_parts_of_any_events_add_up_to_the_latency(
-    events: list[TraceEvent],
-    latency_ns: int,
-    from_ns: int,
-    facts: MachineFacts,
-    cost_ns: int,
-    recorded: tuple[str, ...],
-) -> None:
-    ordered = tuple(sorted(events, key=lambda event: event.time_ns))
-    case = TraceCase(0, 1, RELEASE_NS, latency_ns, RELEASE_NS + from_ns, RELEASE_NS + latency_ns + 200)
-    cell = CellTrace((case,), ordered, {0: OWN}, NAMES, recorded, event_cost_ns=cost_ns)
-    parts = explain_case(cell, case, facts).parts
-    assert [part.from_ns for part in parts] == [sum(p.ns for p in parts[:i]) for i in range(len(parts))]
-    assert sum(part.ns for part in parts) == latency_ns and all(part.ns > 0 for part in parts)
-
-
-def few(made: MadeTrace, latency_ns: int, facts: MachineFacts = LAB) -> ExplainedCase:
-    """Without the events that come in every wake-up; the timer's says when its interrupt began."""
-    cell = made.cell(latency_ns)
-    events, began = [], 0
-    for event in cell.events:
-        began = event.time_ns + 300 if event.kind == "local_timer_entry" else began
-        if event.kind in FEW:
-            is_timer = event.kind == "hrtimer_expire_entry"
-            events.append(replace(event, b=began + 5_000) if is_timer else event)
-    return explain_case(replace(cell, events=tuple(events), recorded=FEW, t0_ns=5_000), cell.cases[0], facts)
-
-
-@pytest.mark.parametrize(("late", "cause"), [(500, Cause.TIMER_IRQ), (40_000, Cause.IRQ_LATE)])
-def test_without_its_own_events_the_timers_interrupt_is_known_by_its_timer(late: int, cause: Cause) -> None:
-    made = MadeTrace().asleep().timer(late, late + 400, late + 900).switch(late + 1_500, OWN, 0)
-    assert brief(few(made, late + 2_000).parts) == [
-        (cause, 0, late + 300),
-        (Cause.TIMER_IRQ, late + 300, 100),
-        (Cause.SWITCH, late + 400, 1_100),
-        (Cause.RETURN, late + 1_500, 500),
-    ]
-
-
-def test_with_few_events_softirqs_and_what_was_not_preemptible_are_told_apart() -> None:
-    assert few(softirq_after_the_interrupt(MadeTrace().asleep()), 61_000).ns_of(Cause.SOFTIRQ) == 58_500
-    largest = few(held(preempt=1), 91_000).largest
-    assert (largest.cause, largest.why) == (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF)
-
-
-def test_with_few_events_another_timer_is_as_long_as_the_next_event_shows() -> None:
-    made = MadeTrace().asleep().add(200, "local_timer_entry", HARD, a=236)
-    made.add(300, "hrtimer_expire_entry", HARD, a=2, c=TICK)
-    made.add(9_100, "hrtimer_expire_entry", HARD, a=1, c=HRTIMER_WAKEUP).waking(9_200)
-    assert few(made.switch(10_000, OWN, 0), 10_500).largest.key == (Cause.IRQ, "tick_sched_timer")
-
-
-def test_with_few_events_an_idle_cpu_is_in_an_unknown_state() -> None:
-    made = MadeTrace().asleep(to=IDLE).timer(9_000, 9_400, 9_900).switch(11_000, OWN, 0)
-    first = few(made, 12_000).parts[0]
-    assert (first.cause, first.state) == (Cause.IDLE, -1)
-
-
-@pytest.mark.parametrize(
-    ("facts", "cause", "name"),
-    [(LAB, Cause.IRQ, "tick_sched_timer"), (CLOUD, Cause.IRQ_LATE_OR_GAP, IDLE.name)],
-)
-def test_with_few_events_a_timer_still_running_on_an_idle_cpu_is_not_idle(
-    facts: MachineFacts, cause: Cause, name: str
-) -> None:
-    made = MadeTrace().asleep(to=IDLE).add(-50_000, "local_timer_entry", HARD, a=236)
-    made.add(-49_500, "hrtimer_expire_entry", HARD, a=2, c=TICK)
-    made.add(99_000, "local_timer_entry", HARD, a=236)
-    made.add(100_000, "hrtimer_expire_entry", HARD, a=1, c=HRTIMER_WAKEUP).waking(100_100)
-    assert few(made.switch(101_000, OWN, 0), 101_500, facts).largest.key == (cause, name)
-
-
-@pytest.mark.parametrize(
-    ("facts", "cause"),
-    [(LAB, Cause.IRQ_LATE), (CLOUD, Cause.GAP), (replace(CLOUD, idle_exit_ns={2: 80_000}), Cause.IDLE)],
-)
-def test_with_few_events_idle_is_no_longer_than_the_deepest_state(facts: MachineFacts, cause: Cause) -> None:
-    made = MadeTrace().asleep(to=IDLE).timer(90_000, 90_400, 90_900).switch(92_000, OWN, 0)
-    assert few(made, 93_000, facts).parts[0].cause is cause

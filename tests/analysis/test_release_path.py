@@ -99,6 +99,7 @@ def test_eps_is_the_sum_of_what_own_paths_interruptions_and_holders_differ_by() 
     assert one.start_ns - later.start_ns <= eps_of([[one, later, elsewhere]]).total_ns
     assert eps_of([[one], [later, elsewhere]]).held_ns == 0  # of two forks
     assert eps_of([[Probed(0, 10)]]) == Eps()
+    assert eps_of([[Probed(0, 10)]], ticks_ns=48).total_ns == 48
 
 
 def test_neighbours_that_were_interrupted_differently_are_unlike_until_one_is_served() -> None:

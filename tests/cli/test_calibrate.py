@@ -3,10 +3,12 @@ for real in tests/lab/test_inject.py."""
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from howlate.analysis.calibration import KindResult, Undisturbed
 from howlate.analysis.cause import Cause
@@ -15,6 +17,8 @@ from howlate.errors import ExitCode
 from howlate.execute import Failure
 from howlate.model.plan import Cell
 from howlate.report.calibration import calibration_document, calibration_json
+from howlate.report.document import Document
+from howlate.report.document_terminal import print_document
 from howlate.words.statement import Statement
 
 from .commands import Run, is_a_sentence
@@ -75,6 +79,35 @@ def test_the_exit_code_says_whether_all_limits_are_kept(cell: Cell) -> None:
     assert found(GOOD, broken=(failure(ExitCode.BROKEN, cell),)).exit_code is ExitCode.BROKEN
 
 
+def test_without_an_undisturbed_sample_nothing_can_be_concluded(cell: Cell) -> None:
+    empty = KernelCalibration("6.1", Undisturbed(0, 0, 0, 0), ())
+    one = found(GOOD)
+    assert replace(one, kernels=(empty,)).exit_code is ExitCode.INCONCLUSIVE
+    assert replace(one, kernels=(*one.kernels, empty)).exit_code is ExitCode.INCONCLUSIVE
+    missed = found(replace(GOOD, unseen=1))
+    assert replace(missed, kernels=(*missed.kernels, empty)).exit_code is ExitCode.FAILED
+    document = calibration_document(replace(one, kernels=(*one.kernels, empty)))
+    assert "6.1, without a delay: no sample" in said(document)
+
+
+@pytest.mark.parametrize(("right", "rests"), [(0, True), (99, False)])
+def test_causes_that_are_right_as_far_as_events_tell_are_counted_apart(right: int, rests: bool) -> None:
+    calibration = found(replace(GOOD, injected=104, found=100, right=right, undecided=100 - right))
+    told = calibration_json(calibration)["kernels"][0]["kinds"][0]
+    assert (told["right"], told["undecided"], told["rests_on_undecided"]) == (right, 100 - right, rests)
+    assert told["kept"]
+    text = said(calibration_document(calibration))
+    assert f"{100 - right} are right as far as events can tell" in text
+    assert ("only together" in text, "alone" in text) == (rests, not rests) and "99 %" in text
+
+
+def said(document: Document) -> str:
+    """All that is printed, in one line."""
+    out = io.StringIO()
+    print_document(Console(file=out, width=200), document)
+    return " ".join(out.getvalue().split())
+
+
 def test_json_and_terminal_say_the_same(cell: Cell) -> None:
     wrong = replace(GOOD, kind="lock", right=20, wrong=((Cause.IPI, 6),), lost=1)
     calibration = found(GOOD, NOT_HERE, wrong, impossible=(failure(ExitCode.NOT_POSSIBLE, cell),))
@@ -88,7 +121,6 @@ def test_json_and_terminal_say_the_same(cell: Cell) -> None:
     assert kinds["softirq"]["delays_here"] is False and kinds["softirq"]["kept"]
     assert kinds["lock"]["wrong"] == {"ipi": 6} and not kinds["lock"]["kept"] and not told["kept"]
     assert told["impossible"][0]["inject"] == "softirq"
-    document = calibration_document(calibration)
-    said = " ".join(str(item) for item in document.items())
+    text = said(calibration_document(calibration))
     for words in ("does not delay here", "NOT KEPT", "howlate_inject"):
-        assert words in said
+        assert words in text

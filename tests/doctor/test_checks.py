@@ -23,12 +23,19 @@ GONE = object()
 
 COBALT = {
     "cobalt.version": "3.3.1",
-    "cobalt.state": "enabled",
+    "cobalt.state": "running",
     "cobalt.smi": "detect",
     "cobalt.gravity": "0i 2000k 2000u",
     "cobalt.clock": "timer=lapic, clock=<Linux clocksource>",
 }
-EVL = {"evl.abi": "32", "evl.state": "running", "evl.cpus": "0-1", "evl.gravity": "0i 2000k 2000u"}
+EVL = {
+    "evl.abi": "32",
+    "evl.state": "running",
+    "evl.cpus": "0-1",
+    "evl.clock": "monotonic, clock=tsc",
+    "evl.gravity": "0i 2000k 2000u",
+    "evl.caller_admitted": True,
+}
 
 
 def facts(changes: dict[str, Any]) -> Facts:
@@ -241,8 +248,9 @@ CASES: list[tuple[str, str, dict[str, Any], Aim]] = [
     ("core", "note", COBALT, ON_TWO),
     ("core", "note", EVL, ON_TWO),
     ("core", "late", {"cobalt.state": "disabled"}, ON_TWO),
-    ("core", "late", {"cobalt.state": "enabled"}, ON_TWO),  # asked for, and it did not start
-    ("core", "late", {"cobalt.state": "stopped", "cobalt.version": "3.3.1"}, ON_TWO),
+    ("core", "late", {"cobalt.state": "enabled"}, ON_TWO),  # an older probe: asked for, and it did not start
+    ("core", "note", {**COBALT, "cobalt.state": "enabled"}, ON_TWO),  # an older probe: it runs
+    ("core", "late", {**COBALT, "cobalt.state": "stopped"}, ON_TWO),
     ("core", "late", config(EVL="y"), ON_TWO),
     ("core", "late", {**EVL, "evl.state": "stopped"}, ON_TWO),
     ("core", "late", {"evl.state": "stopped"}, ON_TWO),
@@ -251,6 +259,8 @@ CASES: list[tuple[str, str, dict[str, Any], Aim]] = [
     ("core_rights", "late", {**COBALT, "caller.cap_sys_nice": False}, ON_TWO),
     ("core_rights", "ok", {**COBALT, "caller.cap_sys_nice": False, "cobalt.caller_in_group": True}, ON_TWO),
     ("core_rights", "note", {**COBALT, "caller.named": False}, ON_TWO),
+    ("core_rights", "ok", EVL, ON_TWO),
+    ("core_rights", "late", {**EVL, "evl.caller_admitted": False}, ON_TWO),
     ("core_smi", "ok", {}, ON_TWO),
     ("core_smi", "ok", {**COBALT, "cobalt.smi": "enabled"}, ON_TWO),
     ("core_smi", "note", COBALT, ON_TWO),

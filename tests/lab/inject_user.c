@@ -9,33 +9,17 @@
  * Exit code 0: as it should be; else a sentence on standard error.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "howlate_abi.h"
+#include "module_user.h"
 
 #define EACH 30 /* delays of each kind */
 #define COUNT (EACH * HOWLATE_INJECT_KINDS)
 
 static struct howlate_inject_delay delays[COUNT];
-
-static void check(int holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "inject_user: not so: %s (errno: %s)\n", what, strerror(errno));
-	_exit(1);
-}
 
 static int opened(void)
 {
@@ -51,13 +35,6 @@ static long long now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
-static void rest(long ns)
-{
-	const struct timespec time = {0, ns};
-
-	nanosleep(&time, NULL);
 }
 
 /* Every kind in turn. */
@@ -88,39 +65,18 @@ static int start(int fd)
 /* A child whose delays have begun when the parent goes on. */
 static pid_t user(void)
 {
-	int pipes[2];
-	char byte;
-	pid_t child;
+	const pid_t child = forked();
 
-	check(pipe(pipes) == 0, "there is a pipe");
-	child = fork();
-	check(child >= 0, "there is a child");
 	if (child == 0) {
 		const int fd = opened();
 
 		check(load_as(fd, HOWLATE_ABI_VERSION, COUNT) == 0, "it loads");
 		check(start(fd) == 0, "it starts");
-		check(write(pipes[1], "b", 1) == 1, "the parent hears of it");
+		has_begun();
 		for (;;)
 			pause();
 	}
-	close(pipes[1]);
-	check(read(pipes[0], &byte, 1) == 1, "the child has started");
-	close(pipes[0]);
 	return child;
-}
-
-static void end(pid_t child)
-{
-	int how = 0;
-
-	check(kill(child, SIGKILL) == 0, "it can be killed");
-	check(waitpid(child, &how, 0) == child && WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL, "it was killed");
-}
-
-static int unloaded(void)
-{
-	return syscall(SYS_delete_module, HOWLATE_INJECT_MODULE, O_NONBLOCK) == 0 ? 0 : errno;
 }
 
 static void waits(void)
@@ -130,7 +86,7 @@ static void waits(void)
 	plan(3600000000000LL, 1000000, 1000);
 	child = user();
 	rest(1000000);
-	check(unloaded() == EWOULDBLOCK, "a module with delays to come cannot be unloaded");
+	check(unloaded(HOWLATE_INJECT_MODULE) == EWOULDBLOCK, "a module with delays to come cannot be unloaded");
 	check(open(HOWLATE_INJECT_DEVICE, O_RDONLY) < 0 && errno == EBUSY, "a second user is refused");
 	end(child);
 }
@@ -143,7 +99,7 @@ static void storms(void)
 		plan(50000, 250000, 200000);
 		child = user();
 		rest(300000 + 190000 * turn);
-		check(unloaded() == EWOULDBLOCK, "a module in the midst of delays cannot be unloaded");
+		check(unloaded(HOWLATE_INJECT_MODULE) == EWOULDBLOCK, "a module in the midst of delays cannot be unloaded");
 		end(child);
 	}
 }
@@ -225,17 +181,5 @@ static void refuses(void)
 
 int main(int argc, char **argv)
 {
-	const char *what = argc == 2 ? argv[1] : "";
-
-	if (!strcmp(what, "waits"))
-		waits();
-	else if (!strcmp(what, "storms"))
-		storms();
-	else if (!strcmp(what, "counts"))
-		counts();
-	else if (!strcmp(what, "refuses"))
-		refuses();
-	else
-		return 2;
-	return 0;
+	return run_part(argc == 2 ? argv[1] : "");
 }

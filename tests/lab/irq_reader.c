@@ -9,35 +9,19 @@
  * Exit code 0: as it should be; else a sentence on standard error.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/hpet.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "howlate_abi.h"
+#include "module_user.h"
 
 /* What differs between the modules. */
 static int is_hpet;
 static const char *module;
 static long long shortest_ns, longest_ns;
 static int readers; /* at once: comparators are few */
-
-static void check(int holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "irq_reader: not so: %s (errno: %s)\n", what, strerror(errno));
-	_exit(1);
-}
 
 static int opened(void)
 {
@@ -80,49 +64,21 @@ static int begin(int fd, long long period_ns, unsigned int records)
 	return begin_as(fd, HOWLATE_ABI_VERSION, period_ns, records);
 }
 
-static void rest(long ns)
-{
-	const struct timespec time = {0, ns};
-
-	nanosleep(&time, NULL);
-}
-
 /* A child that reads for ever; it is waiting, or just about to, when the parent goes on. */
 static pid_t reader(long long period_ns)
 {
-	int pipes[2];
-	char byte;
-	pid_t child;
+	const pid_t child = forked();
 
-	check(pipe(pipes) == 0, "there is a pipe");
-	child = fork();
-	check(child >= 0, "there is a child");
 	if (child == 0) {
 		struct howlate_irq_record records[16];
 		const int fd = opened();
 
 		check(begin(fd, period_ns, 64) == 0, "it starts");
-		check(write(pipes[1], "b", 1) == 1, "the parent hears of it");
+		has_begun();
 		for (;;)
 			check(read(fd, records, sizeof(records)) > 0, "records come");
 	}
-	close(pipes[1]);
-	check(read(pipes[0], &byte, 1) == 1, "the child has started");
-	close(pipes[0]);
 	return child;
-}
-
-static void end(pid_t child)
-{
-	int how = 0;
-
-	check(kill(child, SIGKILL) == 0, "it can be killed");
-	check(waitpid(child, &how, 0) == child && WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL, "it was killed");
-}
-
-static int unloaded(void)
-{
-	return syscall(SYS_delete_module, module, O_NONBLOCK) == 0 ? 0 : errno;
 }
 
 static void waits(void)
@@ -130,7 +86,7 @@ static void waits(void)
 	const pid_t child = reader(longest_ns);
 
 	rest(2000000);
-	check(unloaded() == EWOULDBLOCK, "a module that is read from cannot be unloaded");
+	check(unloaded(module) == EWOULDBLOCK, "a module that is read from cannot be unloaded");
 	end(child);
 }
 
@@ -142,7 +98,7 @@ static void storms(void)
 		for (int i = 0; i < readers; i++)
 			children[i] = reader(100000 + 7000 * i);
 		rest(1000000 + 137000 * turn);
-		check(unloaded() == EWOULDBLOCK, "a module whose timer runs cannot be unloaded");
+		check(unloaded(module) == EWOULDBLOCK, "a module whose timer runs cannot be unloaded");
 		for (int i = 0; i < readers; i++)
 			end(children[i]);
 	}
@@ -215,15 +171,5 @@ int main(int argc, char **argv)
 	shortest_ns = is_hpet ? HOWLATE_HPET_PERIOD_NS_MIN : 50000;
 	longest_ns = is_hpet ? HOWLATE_HPET_PERIOD_NS_MAX : HOWLATE_IRQ_PERIOD_NS_MAX;
 	readers = is_hpet ? 1 : 3;
-	if (!strcmp(what, "waits"))
-		waits();
-	else if (!strcmp(what, "storms"))
-		storms();
-	else if (!strcmp(what, "counts"))
-		counts();
-	else if (!strcmp(what, "refuses"))
-		refuses();
-	else
-		return 2;
-	return 0;
+	return run_part(what);
 }

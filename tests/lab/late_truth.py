@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from howlate.analysis.cause import Cause, ExplainedCase
+from howlate.analysis.cause import Cause, ExplainedCase, largest_of
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.analysis.lateness import Lateness, PartKind, Reason
 from howlate.model.trace import CellTrace, TraceCase
@@ -40,6 +40,9 @@ VOCABULARY: Mapping[Word, frozenset[Cause]] = {
     (PartKind.PROGRAM, None): frozenset({Cause.RETURN, Cause.OWN_LATE}),
 }
 """What `howlate why` may call what `howlate lab why` calls so. Nothing else agrees."""
+INTERRUPT, SCHEDULER = (PartKind.INTERRUPT, None), (PartKind.SCHEDULER, None)
+"""Few events do not divide these two, so they are one word beside them. It may be called IRQ_END_OR_SWITCH, or what
+the larger of the two may be called."""
 OF_ONE = (PartKind.SWITCH, PartKind.RETURN, PartKind.PROGRAM)
 """These three are one part in the events: from the switch to the time stamp."""
 
@@ -57,13 +60,16 @@ class Compared:
 
     @property
     def agrees(self) -> bool:
-        return self.told_cause in VOCABULARY[self.true_word]
+        return self.told_cause in VOCABULARY[self.true_word] or (
+            self.told_cause is Cause.IRQ_END_OR_SWITCH and self.true_word in (INTERRUPT, SCHEDULER)
+        )
 
 
 def compared(lateness: Lateness, trace: CellTrace, case: TraceCase, facts: MachineFacts) -> Compared:
     """What recording took stays in the part in which it was, as the instructions have it."""
     explained = explain_case(replace(trace, event_cost_ns=0), case, facts)
     assert case.latency_ns == lateness.latency_ns
+    is_divided = "hrtimer_expire_exit" in trace.recorded
     words = words_of(lateness)
     causes = causes_of(explained)
     return Compared(
@@ -71,9 +77,17 @@ def compared(lateness: Lateness, trace: CellTrace, case: TraceCase, facts: Machi
         case.latency_ns,
         Counter({f"{kind}{f' ({reason})' if reason else ''}": ns for (kind, reason), ns in words.items()}),
         Counter({str(cause): ns for cause, ns in causes.items()}),
-        words.most_common(1)[0][0],
-        causes.most_common(1)[0][0],
+        (words if is_divided else _undivided(words)).most_common(1)[0][0],
+        largest_of({(cause, ""): ns for cause, ns in causes.items()})[0],
     )
+
+
+def _undivided(words: Counter[Word]) -> Counter[Word]:
+    """The timer's interrupt and the scheduler as one word: the larger one of the two."""
+    larger, smaller = sorted((INTERRUPT, SCHEDULER), key=lambda word: -words[word])
+    found = Counter({word: ns for word, ns in words.items() if word != smaller})
+    found[larger] += words[smaller]
+    return found
 
 
 def words_of(lateness: Lateness) -> Counter[Word]:

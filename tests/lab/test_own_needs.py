@@ -12,7 +12,17 @@ import pytest
 
 from howlate.errors import NotPossibleError
 from howlate.lab.own import own_kernel
-from howlate.lab.own_needs import EVERY, OF_ARCHITECTURE, PAGE, check_load, check_own, missing
+from howlate.lab.own_needs import (
+    EVERY,
+    OF_ARCHITECTURE,
+    OF_KNOBS,
+    PAGE,
+    check_cpus,
+    check_knobs,
+    check_load,
+    check_own,
+    missing,
+)
 from howlate.places import ROOT, probe_path
 from howlate.targets.local import LocalTarget
 from lab.made_archive import arm64_image, bzimage
@@ -75,6 +85,29 @@ def test_a_load_is_refused_by_what_it_needs_beyond(tmp_path: Path) -> None:
     check_load(kernel, loads["memory-alloc"], "memory-alloc:100")
 
 
+def test_a_knob_is_refused_by_what_it_needs_beyond(tmp_path: Path) -> None:
+    _, kernel = own_kernel(kernel_file(tmp_path, WHOLE), tmp_path / "cache")
+    with pytest.raises(NotPossibleError, match="no CONFIG_FILE_LOCKING, which every knob needs") as caught:
+        check_knobs(kernel)
+    assert PAGE in caught.value.remedy
+    (tmp_path / "other").mkdir()
+    _, whole = own_kernel(
+        kernel_file(tmp_path / "other", [*WHOLE, "CONFIG_FILE_LOCKING=y"]), tmp_path / "cache"
+    )
+    check_knobs(whole)
+
+
+def test_cobalt_is_refused_cpus_that_come_online_after_its_start(tmp_path: Path) -> None:
+    file = kernel_file(tmp_path, [*WHOLE, "CONFIG_XENOMAI=y"])
+    cobalt = own_kernel(file, tmp_path / "cache")
+    check_cpus(*cobalt, 1)
+    with pytest.raises(NotPossibleError, match="Cobalt, which cannot use a CPU that comes online"):
+        check_cpus(*cobalt, 2)
+    check_cpus(*own_kernel(f"{file}[maxcpus=2]", tmp_path / "cache"), 2)
+    (tmp_path / "plain").mkdir()
+    check_cpus(*own_kernel(kernel_file(tmp_path / "plain", WHOLE), tmp_path / "cache"), 2)
+
+
 def test_the_page_and_the_tables_are_in_step() -> None:
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
@@ -85,6 +118,8 @@ def test_the_page_and_the_tables_are_in_step() -> None:
     assert [option for options, why in always if "only)" not in why for option in options] == list(EVERY)
     for arch, options in OF_ARCHITECTURE.items():
         assert [option for found, why in always if f"({arch} only)" in why for option in found] == [*options]
+    of_knobs = [re.findall(r"CONFIG_(\w+)", row[1]) for row in rows if row[0].startswith("a knob")]
+    assert of_knobs == [list(OF_KNOBS)]
     by_use = {
         row[0]: [option.removeprefix("CONFIG_") for option in re.findall(r"CONFIG_\w+", row[1])]
         for row in rows

@@ -9,33 +9,17 @@
  * NAME: howlate_hrtimer, howlate_edu. Exit code 0: as it should be; else a sentence on standard error.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "howlate_abi.h"
+#include "module_user.h"
 
 #define BYTES (HOWLATE_UIO_RECORDS_AT + HOWLATE_UIO_RECORDS * sizeof(struct howlate_uio_record))
 
 static const char *name;
 static volatile struct howlate_uio_page *page;
-
-static void check(int holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "uio_reader: not so: %s (errno: %s)\n", what, strerror(errno));
-	_exit(1);
-}
 
 /* Its number in /dev. */
 static int found(void)
@@ -89,49 +73,21 @@ static int begin(int fd, long long period_ns)
 	return control(fd, 1);
 }
 
-static void rest(long ns)
-{
-	const struct timespec time = {0, ns};
-
-	nanosleep(&time, NULL);
-}
-
 /* A child that reads for ever; it is waiting, or just about to, when the parent goes on. */
 static pid_t reader(long long period_ns)
 {
-	int pipes[2];
-	char byte;
-	pid_t child;
+	const pid_t child = forked();
 
-	check(pipe(pipes) == 0, "there is a pipe");
-	child = fork();
-	check(child >= 0, "there is a child");
 	if (child == 0) {
 		const int fd = opened();
 		int count;
 
 		check(begin(fd, period_ns) == 0, "it starts");
-		check(write(pipes[1], "b", 1) == 1, "the parent hears of it");
+		has_begun();
 		for (;;)
 			check(read(fd, &count, sizeof(count)) == sizeof(count), "interrupts come");
 	}
-	close(pipes[1]);
-	check(read(pipes[0], &byte, 1) == 1, "the child has started");
-	close(pipes[0]);
 	return child;
-}
-
-static void end(pid_t child)
-{
-	int how = 0;
-
-	check(kill(child, SIGKILL) == 0, "it can be killed");
-	check(waitpid(child, &how, 0) == child && WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL, "it was killed");
-}
-
-static int unloaded(void)
-{
-	return syscall(SYS_delete_module, HOWLATE_UIO_MODULE, O_NONBLOCK) == 0 ? 0 : errno;
 }
 
 static void waits(void)
@@ -139,7 +95,7 @@ static void waits(void)
 	const pid_t child = reader(HOWLATE_IRQ_PERIOD_NS_MAX);
 
 	rest(2000000);
-	check(unloaded() == EWOULDBLOCK, "a module that is read from cannot be unloaded");
+	check(unloaded(HOWLATE_UIO_MODULE) == EWOULDBLOCK, "a module that is read from cannot be unloaded");
 	check(attempt() < 0 && errno == EBUSY, "who comes second is refused");
 	end(child);
 }
@@ -150,7 +106,7 @@ static void storms(void)
 		const pid_t child = reader(100000 + 7000 * turn);
 
 		rest(1000000 + 137000 * turn);
-		check(unloaded() == EWOULDBLOCK, "a module whose timer runs cannot be unloaded");
+		check(unloaded(HOWLATE_UIO_MODULE) == EWOULDBLOCK, "a module whose timer runs cannot be unloaded");
 		end(child);
 	}
 }
@@ -217,15 +173,5 @@ int main(int argc, char **argv)
 	const char *what = argc == 3 ? argv[2] : "";
 
 	name = argc == 3 ? argv[1] : "";
-	if (!strcmp(what, "waits"))
-		waits();
-	else if (!strcmp(what, "storms"))
-		storms();
-	else if (!strcmp(what, "counts"))
-		counts();
-	else if (!strcmp(what, "refuses"))
-		refuses();
-	else
-		return 2;
-	return 0;
+	return run_part(what);
 }

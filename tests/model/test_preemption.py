@@ -14,7 +14,8 @@ BUILT_FULL = {"kernel.version": "#1 SMP PREEMPT_DYNAMIC", "kernel.config": {"PRE
 @pytest.mark.parametrize(
     ("values", "model"),
     [
-        ({**BUILT_FULL, "cobalt.version": "3.3.1", "cobalt.state": "enabled"}, "cobalt"),
+        ({**BUILT_FULL, "cobalt.version": "3.3.1", "cobalt.state": "running"}, "cobalt"),
+        ({**BUILT_FULL, "cobalt.version": "3.3.1", "cobalt.state": "stopped"}, "full"),
         ({**BUILT_FULL, "evl.abi": "32", "evl.state": "running"}, "evl"),
         ({**BUILT_FULL, "evl.abi": "32", "evl.state": "stopped"}, "full"),
         ({**BUILT_FULL, "cobalt.version": None, "evl.abi": None}, "full"),

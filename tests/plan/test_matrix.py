@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes import capabilities, command_of, make_plan, study
+from fakes import LIST, capabilities, command_of, make_plan, study, timer
 from howlate.errors import UsageError
+from howlate.model.capabilities import Capabilities
 from howlate.model.plan import Plan
 from howlate.model.study import Order, Study, Value, read_study
 from howlate.plan import same_plan, still_to_measure
@@ -293,3 +294,28 @@ def test_a_load_is_checked_against_the_probes_list(spec: str, said: str, remedy:
     with pytest.raises(UsageError, match=said) as caught:
         make_plan(study(axes={"load": (spec,)}), CAN)
     assert remedy in caught.value.remedy
+
+
+CORE = {
+    **LIST,
+    "timers": [
+        *LIST["timers"],
+        timer("cobalt", core="cobalt"),
+        timer("cobalt-kernel-task", core="cobalt", in_kernel=True),
+    ],
+}
+
+
+def test_a_timer_that_the_probe_was_built_without_is_told_before_anything_runs() -> None:
+    """A guest's probe, of which only its list is known."""
+    without, other = make_plan(study(axes={"timer": ("cobalt", "spin")}), CAN).cells
+    assert "built without this timer (docs/cores.md" in without.impossible
+    assert not other.impossible
+
+
+def test_where_a_core_s_timers_stand_in_a_plan_every_cell_says_its_mode() -> None:
+    timers = ("clock_nanosleep", "cobalt", "cobalt-kernel-task")
+    cells = make_plan(study(axes={"timer": timers}), Capabilities.from_json(CORE)).cells
+    assert [cell.labels["mode"] for cell in cells] == ["user", "user", "kernel"]
+    plain = make_plan(study(axes={"timer": ("clock_nanosleep", "spin")}), Capabilities.from_json(CORE)).cells
+    assert all("mode" not in cell.labels for cell in plain)

@@ -3,6 +3,8 @@ kernel's side are tried in guests (tests/lab/test_inject.py)."""
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,8 @@ from typing import Any
 import pytest
 
 from howlate.analysis.calibration import EXPECTED
-from probe.drive import Stream, probe_list, read_stream, run
+from probe.drive import Running, Stream, probe_list, read_stream, run, running
+from processes import children_of, until
 
 USERS = ("fifo-task", "lock", "page-faults", "stopped")
 IN_WORK = ("lock", "page-faults", "stopped")
@@ -72,6 +75,29 @@ def test_the_loop_counts_every_release_while_it_is_delayed(probe: Path, tmp_path
     assert done.returncode == 0, done.stderr
     (account,) = read_stream(tmp_path / "s").trailer["accounting"]  # type: ignore[index]
     assert account["releases"] == account["recorded"] + account["overruns"] + account["dropped"] >= 80
+
+
+def helper_of(one: Running) -> int:
+    """The process that has a stopped probe go on."""
+    names = {pid: Path(f"/proc/{pid}/comm").read_text().strip() for pid in children_of(one.pid)}
+    (helper,) = (pid for pid, name in names.items() if name == "inject/continue")
+    return helper
+
+
+@real_time
+@pytest.mark.parametrize("fate", ["killed", "only stopped"])
+def test_a_stopped_probe_goes_on_although_nobody_has_it_go_on(probe: Path, tmp_path: Path, fate: str) -> None:
+    words = ("--late-policy=backlog", "--policy=fifo:80", "--inject=stopped", "--inject-every=2")
+    with running(*CYCLIC, *words, "--duration=3s", "--stream", tmp_path / "s") as one:
+        one.progress()
+        helper = helper_of(one)
+        os.kill(helper, signal.SIGSTOP)
+        assert until(lambda: one.status("State").startswith("T"))
+        if fate == "killed":
+            os.kill(helper, signal.SIGKILL)
+        code, _, err = one.end()
+    assert code == 4
+    assert fate.removeprefix("only ") in err and "Measure again" in err
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,8 @@ def test_toshiba_s_histograms_stand_on_the_axes_of_the_slide() -> None:
     assert list(found) == ["published-half-300us-histograms"]
     figure = found["published-half-300us-histograms"]
     assert [text_of(panel.label) for panel in figure.panels] == [
-        "2.6.26lenny: 6.1[preempt=none]",
-        "2.6.26.8RT: 6.1-rt",
+        "2.6.26lenny (user mode): 6.1[preempt=none]",
+        "2.6.26.8RT (user mode): 6.1-rt",
     ]
     assert figure.columns == 2
     for panel in figure.panels:
@@ -76,8 +76,8 @@ def test_toshiba_s_histograms_stand_on_the_axes_of_the_slide() -> None:
         assert panel.picture.y_ticks[0][1] == "0" and panel.picture.y_ticks[-1] == (1.0, "400")
         assert sum(unpack(panel.data["series"][0]["values"])) == 400
     assert "ends at 1\u202f000\u202f000, for 1\u202f000\u202f000 samples" in text_of(figure.reading)
-    assert '"2.6.27Xenomai", which was not measured.' in text_of(figure.reading)
-    assert '"2.6.26preemptive", which was not measured.' in text_of(figure.reading)
+    assert '"2.6.27Xenomai (kernel mode)", which was not measured.' in text_of(figure.reading)
+    assert '"2.6.26preemptive (user mode)", which was not measured.' in text_of(figure.reading)
 
 
 def test_xenomai_s_axis_is_its_own() -> None:

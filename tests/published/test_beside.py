@@ -107,10 +107,10 @@ def test_each_figure_once_by_our_field() -> None:
 def test_the_rows_of_a_published_table_stand_beside_a_table_of_ours() -> None:
     lines = lines_beside(find_reference("toshiba-2010"), {"load": "none", "period": "1000us"}, "latency_ns")
     assert [(line.label, line.preemption) for line in lines] == [
-        ("2.6.26lenny", ("none", "voluntary")),
-        ("2.6.26preemptive", ("full",)),
-        ("2.6.26.8RT", ("rt",)),
-        ("2.6.27Xenomai", ("cobalt",)),
+        ("2.6.26lenny (user mode)", ("none", "voluntary")),
+        ("2.6.26preemptive (user mode)", ("full",)),
+        ("2.6.26.8RT (user mode)", ("rt",)),
+        ("2.6.27Xenomai (kernel mode)", ("cobalt",)),
     ]
     assert {line.table for line in lines} == {"low-1000us"}
     assert lines[2].values == pytest.approx(
@@ -160,8 +160,8 @@ def test_what_only_the_words_say_stands_beside_what_no_table_has() -> None:
         find_reference("toshiba-2010"), {"load": "cpu:100+disk", "period": "200us"}, "latency_ns"
     )
     assert [(line.table, line.label, line.values) for line in lines] == [
-        ("high-words", "2.6.26lenny", {"maximum": 30_000_000}),
-        ("high-words", "2.6.26.8RT", {"maximum": 30_000_000}),
+        ("high-words", "2.6.26lenny (user mode)", {"maximum": 30_000_000}),
+        ("high-words", "2.6.26.8RT (user mode)", {"maximum": 30_000_000}),
     ]
     assert all(line.figures["maximum"].about for line in lines)
 

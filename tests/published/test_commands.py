@@ -66,14 +66,14 @@ def test_every_printed_figure_is_shown_whole(run: Any, study: str, columns: int)
 
 def test_a_table_shows_marks_and_what_they_mean(run: Any) -> None:
     out = run("show", "toshiba-2010", "high-500us").out
-    row = next(line for line in out.splitlines() if line.startswith("2.6.26preemptive"))
-    assert row.split()[1:] == ["9.399", "27988.258", "10.322?", "165?"]
+    row = next(line for line in out.splitlines() if line.startswith("2.6.26preemptive (user mode)"))
+    assert row.split()[3:] == ["9.399", "27988.258", "10.322?", "165?"]
     plain = " ".join(out.split())
     for part in (
         "標準偏差 is 10.322 or 0.322",
         "? ambiguous",
         "slide 17",
-        "2.6.27Xenomai",
+        "2.6.27Xenomai (kernel mode)",
     ):
         assert part in plain
 

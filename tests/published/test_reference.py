@@ -75,6 +75,27 @@ def test_figures_keep_the_digits_that_they_are_printed_with() -> None:
     }
 
 
+MODES = '[modes]\nlenny = "user"\nXenomai = "kernel"\n'
+
+
+def test_rows_of_unlike_modes_are_named_with_their_mode() -> None:
+    rows = decode(HEAD + MODES + TABLE + ROWS).tables[0].rows
+    assert [row.named for row in rows] == ["lenny (user mode)", "RT", "Xenomai (kernel mode)"]
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "part"),
+    [
+        ("lenny", "lenni", '"lenni" is not a row of the document'),
+        ('"user"', '"usr"', '"usr" is not a mode'),
+    ],
+)
+def test_a_mode_is_one_of_two_and_of_a_row(was: str, becomes: str, part: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        decode(HEAD + MODES.replace(was, becomes) + TABLE + ROWS)
+    assert part in caught.value.message
+
+
 def test_a_statistic_is_its_fields_last_word_where_that_is_one() -> None:
     columns = decode(WHOLE).tables[0].columns
     assert [c.statistic for c in columns] == ["mean", "overruns"]

@@ -196,11 +196,11 @@ def test_published_rows_stand_below_ours_with_marks_and_counts() -> None:
     its = sheet(found, found.blocks[0])
     assert who(its) == [
         ("6.1.0 (preempt=none)", ""),
-        ("", "published: 2.6.26lenny"),
+        ("", "published: 2.6.26lenny (user mode)"),
         ("6.1.0-rt (rt)", ""),
-        ("", "published: 2.6.26.8RT"),
-        ("", "published: 2.6.26preemptive"),
-        ("", "published: 2.6.27Xenomai"),
+        ("", "published: 2.6.26.8RT (user mode)"),
+        ("", "published: 2.6.26preemptive (user mode)"),
+        ("", "published: 2.6.27Xenomai (kernel mode)"),
     ]
     lenny = {name: (cell.value, cell.sign) for name, cell in row(its, 1).items()}
     assert (
@@ -212,9 +212,11 @@ def test_published_rows_stand_below_ours_with_marks_and_counts() -> None:
     assert "slide 16" in its.notes[0] and "1,000,000 samples each, ours of 1,000" in its.notes[1]
     assert its.notes[2].startswith("* ran together")
     text, page = " ".join(printed(found, 200).split()), section(found, 100)
-    assert "published: 2.6.26lenny" in text and "28101.026 7.374*" in text, "with the digits that are printed"
+    assert "published: 2.6.26lenny (user mode)" in text and "28101.026 7.374*" in text, (
+        "with the digits that are printed"
+    )
     assert 'class="published"' in page and "<sup>*</sup>" in page
-    assert to_json(found)["tables"][0]["published"][0]["label"] == "2.6.26lenny"
+    assert to_json(found)["tables"][0]["published"][0]["label"] == "2.6.26lenny (user mode)"
 
 
 def test_a_published_row_stands_below_the_side_that_was_measured_as_it_was() -> None:
@@ -226,7 +228,7 @@ def test_a_published_row_stands_below_the_side_that_was_measured_as_it_was() -> 
     assert who(its)[:3] == [
         ("clock_nanosleep", ""),
         ("setitimer", ""),
-        ("", "published: 2.6.26lenny"),
+        ("", "published: 2.6.26lenny (user mode)"),
     ]
     other = of_the_study(real_run({at(**slide, timer="clock_nanosleep"): [Made(maximum=50)]}))
     assert compare([other]).blocks[0].published == ()
@@ -235,7 +237,7 @@ def test_a_published_row_stands_below_the_side_that_was_measured_as_it_was() -> 
 def test_one_side_is_enough_where_a_document_stands_beside_it() -> None:
     found = compare([of_the_study(real_run(SLIDE_16, RT))])
     assert "<h2>As published</h2>" in section(found, 100)
-    assert who(sheet(found, found.blocks[0]))[1][1] == "published: 2.6.26.8RT"
+    assert who(sheet(found, found.blocks[0]))[1][1] == "published: 2.6.26.8RT (user mode)"
 
 
 def test_what_measures_nothing_itself_is_compared_by_its_loads_runs() -> None:

@@ -7,24 +7,29 @@ from pathlib import Path
 
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
-from howlate.model.study import Study
+from howlate.model.study import Study, Value
 from howlate.store.ingest import ingest
 from howlate.store.run_folder import STREAM, RunFolder
 from howlate.store.summarise import summarise
 
+NO_LOAD: Mapping[str, Value] = {"load": ()}
 
-def a_run(*cells: str) -> Run:
+
+def a_run(*cells: str, parameters: Mapping[str, Value] = NO_LOAD) -> Run:
     """A run whose plan has these cells."""
-    planned = tuple(Cell(name, "cyclic", {"load": ()}, {"load": name}, 1, 1.0) for name in cells)
+    planned = tuple(Cell(name, "cyclic", parameters, {"load": name}, 1, 1.0) for name in cells)
     study = Study("test", "Test", "How late?", "cyclic")
     return Run("20260102T030405-test", "2026-01-02T03:04:05Z", study, Plan(planned), "local")
 
 
 def a_folder(
-    path: Path, streams: Mapping[str, bytes], labels: Mapping[str, Mapping[str, str]] | None = None
+    path: Path,
+    streams: Mapping[str, bytes],
+    labels: Mapping[str, Mapping[str, str]] | None = None,
+    run: Run | None = None,
 ) -> RunFolder:
     """A run folder with one whole cell a stream."""
-    folder = RunFolder.create(path, a_run(*streams))
+    folder = RunFolder.create(path, run or a_run(*streams))
     for cell, data in streams.items():
         part = folder.start_cell(cell)
         (part / STREAM).write_bytes(data)

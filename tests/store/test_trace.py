@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from howlate.analysis.explained_cells import explained_cells
+from howlate.analysis.explained_cells import explained_cells, machine_facts
 from howlate.errors import DamagedError, UsageError
-from howlate.model.trace import UNKNOWN_PRIO
+from howlate.model.guest_cpus import GuestCpus
+from howlate.model.run import VIRTUAL
+from howlate.model.trace import UNKNOWN_PRIO, CellTrace
 from howlate.store.export import find_format
 from howlate.store.files import read_json, write_json
 from howlate.store.loaded import load_run
@@ -46,6 +48,19 @@ def test_a_cell_without_a_trace_has_none(folder: RunFolder) -> None:
     content = load_run(folder.path)
     assert [cell.trace is not None for cell in content.cells] == [True, False]
     assert [cell.id for cell in explained_cells(content)] == ["traced"]
+
+
+@pytest.mark.parametrize(
+    ("cpus", "clock", "round_ns"), [(1, VIRTUAL, 0), (4, VIRTUAL, 80_000), (4, "real", 0)]
+)
+def test_the_round_of_turns_is_that_of_the_guest_in_virtual_time(
+    folder: RunFolder, cpus: int, clock: str, round_ns: int
+) -> None:
+    content = load_run(folder.path)
+    guest = GuestCpus(cpus, turn_ns=20_000 if cpus > 1 else 0)
+    facts = {"facts": 1, "values": guest.facts(), "missing": {}, "absent": []}
+    run = replace(content.run, clock=clock, machines={"": facts})
+    assert machine_facts(replace(content, run=run), content.cells[0]).round_ns == round_ns
 
 
 def test_a_stream_that_was_cut_has_its_events_without_names(folder: RunFolder) -> None:
@@ -142,6 +157,43 @@ def test_perfetto_ends_timers_whose_ends_were_not_recorded(tmp_path: Path) -> No
     found = slices(a_folder(tmp_path / "run", {"traced": traced_stream(few)}), tmp_path / "x.json")
     assert "hrtimer_wakeup" in {each["name"] for each in found["CPU 1: interrupts"]}
     assert "hrtimer_wakeup" not in {each["name"] for each in found["CPU 1: softirqs"]}
+
+
+def test_perfetto_has_no_slice_that_its_reader_drops(tmp_path: Path) -> None:
+    """Perfetto takes times as whole nanoseconds, drops what has a negative one, and on a track wants each slice
+    within the one that is open when it begins."""
+    first_ns = min(event.time_ns for event in TRACE.events)
+    early = earlier(TRACE, first_ns + 1_234_567)
+    found = slices(a_folder(tmp_path / "run", {"traced": traced_stream(early)}), tmp_path / "x.json")
+    assert (
+        min(each["ts"] for track in found.values() for each in track) < 1_000
+    )  # less than another millisecond
+    for track, of_track in found.items():
+        spans = sorted((round(each["ts"] * 1000), -round(each["dur"] * 1000)) for each in of_track)
+        opened: list[int] = []
+        for begin_ns, less_ns in spans:
+            assert begin_ns >= 0, track
+            while opened and opened[-1] <= begin_ns:
+                opened.pop()
+            assert not opened or begin_ns - less_ns <= opened[-1], track
+            opened.append(begin_ns - less_ns)
+
+
+def earlier(trace: CellTrace, by_ns: int) -> CellTrace:
+    """The same so much earlier: its beginning comes before the first release."""
+    return replace(
+        trace,
+        events=tuple(replace(event, time_ns=event.time_ns - by_ns) for event in trace.events),
+        cases=tuple(
+            replace(
+                case,
+                release_ns=case.release_ns - by_ns,
+                from_ns=case.from_ns - by_ns,
+                to_ns=case.to_ns - by_ns,
+            )
+            for case in trace.cases
+        ),
+    )
 
 
 def test_perfetto_needs_events(folder: RunFolder, tmp_path: Path) -> None:

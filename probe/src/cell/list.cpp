@@ -36,6 +36,14 @@ void write_needs(JsonWriter& json, std::string_view kind, std::span<const Need> 
   json.end_array();
 }
 
+std::vector<Need> modules_of(const Test& test) {
+  std::vector<Need> modules(test.modules.begin(), test.modules.end());
+  if (test.modules_of_plugins == nullptr) return modules;
+  const std::vector<Need> more = test.modules_of_plugins();
+  modules.insert(modules.end(), more.begin(), more.end());
+  return modules;
+}
+
 void write_test(JsonWriter& json, const Test& test) {
   json.begin_object().member("name", test.name).member("summary", test.summary).member("needs", test.needs);
   json.key("params");
@@ -46,7 +54,7 @@ void write_test(JsonWriter& json, const Test& test) {
     json.member("help", column.help).end_object();
   }
   json.end_array();
-  write_needs(json, "modules", test.modules);
+  write_needs(json, "modules", modules_of(test));
   write_needs(json, "devices", test.devices);
   json.end_object();
 }

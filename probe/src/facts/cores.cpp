@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "facts/fact.hpp"
+#include "sys/core_state.hpp"
 #include "sys/gravity.hpp"
 
 namespace howlate {
@@ -14,11 +15,9 @@ struct CoreFact {
 
 constexpr CoreFact core_facts[] = {
     {"cobalt.version", "/proc/xenomai/version"},
-    {"cobalt.state", "/sys/module/xenomai/parameters/state"},
     {"cobalt.cpus", "/sys/module/xenomai/parameters/supported_cpus"},  // a mask, as a decimal number
     {"cobalt.smi", "/sys/module/xenomai/parameters/smi"},
     {"evl.abi", "/sys/devices/virtual/evl/control/abi"},
-    {"evl.state", "/sys/devices/virtual/evl/control/state"},
     {"evl.cpus", "/sys/devices/virtual/evl/control/cpus"},
 };
 
@@ -30,12 +29,19 @@ void gather_gravity(const Root& tree, FactList& facts, const std::string& core) 
 
 // "devices: timer=lapic, clock=<Linux clocksource>".
 Result<std::string> clock_devices(const Root& tree) {
-  const auto text = tree.read(gravity_file("cobalt"));
+  const auto text = read_cobalt_clock(tree);
   if (!text) return text.error();
   for (const std::string& line : parts_of(*text, '\n'))
     if (const std::string word = trimmed(line); word.starts_with("devices:"))
       return trimmed(word.substr(word.find(':') + 1));
   return broken("the clock's file names no devices");
+}
+
+// EVL takes the time from the clock source that Linux has.
+Result<std::string> evl_clock(const Root& tree) {
+  if (auto core = tree.read_text(gravity_file("evl")); !core) return core;
+  const auto source = tree.read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  return source ? "monotonic, clock=" + *source : source;
 }
 
 // Whether Cobalt admits the caller for the group's sake; not without such a group.
@@ -66,8 +72,15 @@ void gather_name(const Root& tree, FactList& facts) {
 
 void gather_cores(const Root& tree, FactList& facts) {
   for (const CoreFact& fact : core_facts) facts.text_of(fact.key, tree.read_text(fact.path));
-  for (const std::string core : {"cobalt", "evl"}) gather_gravity(tree, facts, core);
+  for (const std::string core : {"cobalt", "evl"}) {
+    facts.text_of(core + ".state", read_core_state(tree, core));
+    gather_gravity(tree, facts, core);
+  }
   facts.text_of("cobalt.clock", clock_devices(tree));
+  facts.text_of("evl.clock", evl_clock(tree));
+  const auto admitted = evl_admits_caller(tree);
+  admitted ? facts.flag("evl.caller_admitted", *admitted)
+           : facts.missing("evl.caller_admitted", admitted.error());
   gather_group(tree, facts);
   gather_name(tree, facts);
 }

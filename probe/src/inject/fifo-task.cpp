@@ -33,9 +33,8 @@ class FifoTask : public InjectionRun {
   }
 
   Result<std::vector<MadeDelay>> end() override {
-    for (const auto& helper : helpers_) helper->end();
-    std::vector<MadeDelay> made = slots_.made(*plan_);
-    return made;
+    if (Status ended = end_helpers(helpers_); !ended) return ended.error();
+    return slots_.made(*plan_);
   }
 
  private:

@@ -32,6 +32,20 @@ Status InjectHelper::begin(std::int64_t t0_ns) {
   return broken("the process that injects delays is gone: " + errno_text(errno));
 }
 
+Status InjectHelper::end() {
+  const bool was_gone = process_.pid() != 0 && process_.has_ended();
+  process_.end();
+  if (!was_gone) return {};
+  return broken("the process that injects delays was killed before the end", "Measure again");
+}
+
+Status end_helpers(const std::vector<std::unique_ptr<InjectHelper>>& helpers) {
+  Status ended;
+  for (const auto& helper : helpers)
+    if (Status one = helper->end(); !one) ended = one;
+  return ended;
+}
+
 Result<SchedPolicy> policy_above(const SchedPolicy& policy) {
   const bool fixed = policy.kind == SchedKind::fifo || policy.kind == SchedKind::rr;
   if (policy.kind == SchedKind::deadline || (fixed && policy.priority >= priority_max))

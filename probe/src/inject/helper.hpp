@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "loads/base/placed.hpp"
 #include "sys/file.hpp"
@@ -15,13 +17,16 @@ class InjectHelper {
   // In the main thread while there is no other. `body` gets t0 and runs in the process.
   Status start(const PlacedSpec& spec, const Root& root, std::function<void(std::int64_t t0_ns)> body);
   Status begin(std::int64_t t0_ns);
-  void end() { process_.end(); }
+  Status end();  // broken if somebody else had ended it
   [[nodiscard]] std::int32_t pid() const { return process_.pid(); }
 
  private:
   Fd tell_;
   PlacedProcess process_;
 };
+
+// All of them; the status of one that is not well.
+Status end_helpers(const std::vector<std::unique_ptr<InjectHelper>>& helpers);
 
 // A real-time policy above a measuring thread's: fifo:95, or the next above. Nothing is above fifo:99 or a deadline task.
 Result<SchedPolicy> policy_above(const SchedPolicy& policy);

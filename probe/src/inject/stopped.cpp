@@ -1,21 +1,28 @@
 // A stopped process: the measuring thread's work stops its own process (SIGSTOP), with all its threads, and a helper has it go on
-// (SIGCONT).
+// (SIGCONT). Before it stops, it has asked the kernel for the same signal at a later instant: it goes on even if nobody is left to
+// send one.
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <optional>
 
 #include "inject/helper.hpp"
 #include "inject/work.hpp"
 #include "sys/clock.hpp"
+#include "sys/file.hpp"
+#include "sys/posix_timer.hpp"
+#include "sys/thread.hpp"
 
 namespace howlate {
 
 namespace {
 
 constexpr std::int64_t look_again_ns = 50'000;
-constexpr std::int64_t continue_again_ns = 2'000'000;  // where the signal came before the stop
+constexpr std::int64_t continue_again_ns = 2'000'000;        // where the signal came before the stop
+constexpr std::int64_t kernel_continues_ns = 1'000'000'000;  // after the helper should have
 
 class Stopped : public WorkRun {
  public:
@@ -28,7 +35,10 @@ class Stopped : public WorkRun {
   }
 
   Result<std::vector<MadeDelay>> end() override {
-    for (const auto& helper : helpers_) helper->end();
+    if (Status ended = end_helpers(helpers_); !ended) return ended.error();
+    if (abandoned_)
+      return broken("the process that has the stopped one go on was itself stopped for more than a second",
+                    "Measure again");
     return WorkRun::end();
   }
 
@@ -44,15 +54,29 @@ class Stopped : public WorkRun {
     others.erase(std::remove(others.begin(), others.end(), lane.cpu), others.end());
     const PlacedSpec spec{"inject/continue", others.empty() ? std::vector<int>{lane.cpu} : others, *policy};
     process_ = ::getpid();
+    kernel_.emplace(SIGCONT);
+    if (!kernel_->made())
+      return not_possible("this kernel gives no timer that has a stopped process go on: " +
+                          errno_text(errno));
     helpers_.push_back(std::make_unique<InjectHelper>());
     return helpers_.back()->start(spec, root_, [this](std::int64_t t0_ns) { let_go_on(t0_ns); });
   }
 
-  void hold(std::size_t /*lane*/, DelaySlot& slot, std::int64_t /*until_ns*/) override {
+  void next_work() override {
+    if (armed_) kernel_->arm(0);
+    armed_ = false;
+  }
+
+  void hold(std::size_t /*lane*/, DelaySlot& slot, std::int64_t until_ns) override {
+    if (abandoned_) return skip_delay(slot, monotonic_now_ns());
     const std::int32_t self = thread_number();
+    const std::int64_t kernel_ns = until_ns + kernel_continues_ns;
+    armed_ = kernel_->arm(kernel_ns) == 0;
+    if (!armed_) return skip_delay(slot, monotonic_now_ns());
     slot.begin_ns.store(monotonic_now_ns(), std::memory_order_release);
     ::syscall(SYS_tgkill, process_, self, SIGSTOP);
     slot.over.store(1, std::memory_order_release);
+    abandoned_ = slot.end_ns.load(std::memory_order_acquire) == 0 && monotonic_now_ns() >= kernel_ns;
   }
 
  private:
@@ -81,6 +105,9 @@ class Stopped : public WorkRun {
 
   Root root_;
   pid_t process_ = 0;
+  std::optional<PosixTimer> kernel_;
+  bool armed_ = false;
+  bool abandoned_ = false;  // the helper did not have it go on
   std::vector<std::unique_ptr<InjectHelper>> helpers_;
 };
 

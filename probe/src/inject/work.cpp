@@ -1,15 +1,9 @@
 #include "inject/work.hpp"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "sys/clock.hpp"
+#include "sys/thread.hpp"
 
 namespace howlate {
-
-std::int32_t thread_number() {
-  return static_cast<std::int32_t>(::syscall(SYS_gettid));
-}
 
 Status WorkRun::set_up(const InjectPlan& plan) {
   plan_ = &plan;
@@ -25,6 +19,7 @@ Status WorkRun::begin(std::int64_t /*t0_ns*/) {
 void WorkRun::work(std::size_t lane, std::int64_t lane_t0_ns, const Sample& sample) {
   const std::vector<PlannedDelay>& delays = plan_->lanes[lane].delays;
   std::size_t& next = next_[lane];
+  next_work();
   for (; next < delays.size() && delays[next].release <= sample.release; ++next)
     skip_delay(slots_.at(lane, next), monotonic_now_ns());
   if (next == delays.size() || delays[next].release != sample.release + 1) return;

@@ -16,6 +16,8 @@ class WorkRun : public InjectionRun {
 
  protected:
   virtual Status prepare() = 0;  // set_up() of the kind
+  // First in each activation's work.
+  virtual void next_work() {}
   // Before the thread sleeps until the delay begins.
   virtual void get_ready(std::size_t /*lane*/) {}
   // From its first statement to its last the delay: from now until `until_ns`. Notes both ends.
@@ -27,7 +29,5 @@ class WorkRun : public InjectionRun {
  private:
   std::vector<std::size_t> next_;  // of each lane: the first delay that has not passed
 };
-
-std::int32_t thread_number();  // of the calling thread, as the kernel's traces show it
 
 }  // namespace howlate

@@ -1,6 +1,7 @@
 // By how much a real-time core beside Linux (Cobalt, EVL) programs its timers ahead of their dates. 0 shows the core's latencies as they are.
 #include "core/text.hpp"
 #include "knobs/base/plan.hpp"
+#include "sys/core_state.hpp"
 #include "sys/gravity.hpp"
 #include "sys/root.hpp"
 
@@ -25,6 +26,9 @@ Result<Settings> plan(const Knob& knob, const KnobContext& context, std::string_
 }
 
 Status availability(const KnobContext& context) {
+  const Root root(context.root);
+  for (const std::string_view core : {"cobalt", "evl"})
+    if (Status runs = core_runs(root, core); !runs && read_core_state(root, core)) return runs;
   return file_available(context, file_of(context), without);
 }
 

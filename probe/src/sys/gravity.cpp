@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "sys/core_state.hpp"
 
 namespace howlate {
 namespace {
@@ -62,7 +63,7 @@ std::string gravity_text(const Gravity& gravity) {
 }
 
 Result<Gravity> read_gravity(const Root& root, std::string_view core) {
-  const auto text = root.read_text(gravity_file(core));
+  const auto text = core == "cobalt" ? read_cobalt_clock(root) : root.read_text(gravity_file(core));
   return text ? parse_gravity(*text) : Result<Gravity>(text.error());
 }
 

@@ -54,7 +54,7 @@ void* run_thread(void* context) {
     launch->status = status;
     const auto policy = read_policy();
     launch->in_force = {read_affinity(), policy ? *policy : SchedPolicy{}, read_timer_slack(),
-                        static_cast<pid_t>(::syscall(SYS_gettid))};
+                        thread_number()};
     body = std::move(launch->body);
     launch->ready = true;
     launch->changed.notify_one();
@@ -64,6 +64,10 @@ void* run_thread(void* context) {
 }
 
 }  // namespace
+
+std::int32_t thread_number() {
+  return static_cast<std::int32_t>(::syscall(SYS_gettid));
+}
 
 std::size_t least_stack_bytes() {
   return static_cast<std::size_t>(std::max(::sysconf(_SC_THREAD_STACK_MIN), 0L));

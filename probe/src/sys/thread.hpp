@@ -26,6 +26,8 @@ struct ThreadSpec {
   std::size_t stack_bytes = 0;         // 0: a stack of ample size, touched
 };
 
+std::int32_t thread_number();  // of the calling thread, as the kernel's traces show it
+
 // The smallest stack that the C library gives a thread (128 KiB on aarch64).
 std::size_t least_stack_bytes();
 

@@ -40,7 +40,8 @@ const ParamSpec params[] = {
      true},
     {"duration", ParamType::duration, "", "ns", "", "end after this time (10s if neither is given)", false,
      true},
-    {"first", ParamType::duration, "1000us", "ns", "", "distance of the first release from the start"},
+    {"first", ParamType::duration, "1000us", "ns", "",
+     "distance of the first release from the start (activations in the kernel: 100ms)"},
     {"late-policy", ParamType::choice, "skip", "", "skip|backlog|as-published",
      "what happens to releases that pass during a late activation"},
     {"dither", ParamType::flag, "", "", "", "draw each gap from 0.5 to 1.5 periods"},
@@ -81,7 +82,7 @@ const ParamSpec params[] = {
      "seed of their sizes and instants; by default a random one, which is recorded"},
 };
 
-std::vector<Need> needed_modules() {
+std::vector<Need> modules_of_plugins() {
   std::vector<Need> modules;
   for (const Injection* const one : injections())
     if (!one->module.empty()) modules.push_back({one->module, "inject", one->name, one->module_parameters});
@@ -89,7 +90,6 @@ std::vector<Need> needed_modules() {
     if (!timer->module.empty()) modules.push_back({timer->module, "timer", timer->name});
   return modules;
 }
-const std::vector<Need> modules = needed_modules();
 
 constexpr ColumnSpec columns[] = {
     {"release", ColumnType::i64, "index of the release served"},
@@ -244,7 +244,7 @@ Result<const Timer*> choose_timer(const Params& in, const Threads& threads, Late
     return usage_error(in_quotes(chosen.name) + " is activated in the kernel and does no work",
                        "Leave --work out, or choose a timer of user space");
   const TimerUse use{late_policy, in.flag("dither"), static_cast<int>(threads.cpus.size()),
-                     in.integer("period")};
+                     in.integer("period"), threads.policies};
   if (const Status fits = check_timer_use(chosen, use); !fits) return fits.error();
   if (const Status there = if_here(chosen.available()); !there) return there.error();
   const std::size_t allowed = read_affinity().size();
@@ -287,6 +287,8 @@ void fill_schedule(Params& in, const Timer& timer, CellPlan& plan) {
     in.put("seed", std::to_string(seed));
   }
   if (timer.windows) plan.schedule.window_on_ns = plan.schedule.window_off_ns = spin_window_ns;
+  if (timer.in_kernel && !in.given("first"))
+    in.put("first", "100ms");  // a million releases are handed over by then
   plan.first_ns = in.integer("first");
   plan.duration_ns = or_zero(in, "duration");
   if (!in.is_set("activations") && !in.is_set("duration")) {
@@ -363,7 +365,7 @@ double turn_ns(const Params& in) {
 }  // namespace
 
 extern const Test test_cyclic;
-const Test test_cyclic = {
+constinit const Test test_cyclic = {
     .name = "cyclic",
     .summary = "wake-up latency of a periodic task",
     .params = params,
@@ -373,8 +375,8 @@ const Test test_cyclic = {
         "it the test measures as other",
     .run = run,
     .example = "howlate-probe cyclic --period 250us --activations 100000 --dither --load cpu:50",
-    .modules = modules,
     .turn_ns = turn_ns,
+    .modules_of_plugins = modules_of_plugins,
 };
 
 }  // namespace howlate

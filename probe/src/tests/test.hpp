@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/params.hpp"
 #include "core/result.hpp"
@@ -28,6 +29,9 @@ struct Test {
   bool loads_alone = false;            // nothing is measured beside its loads
   // How long an activation or a data point takes with these options, roughly. The host tells from it when a cell will be over.
   double (*turn_ns)(const Params& params) = nullptr;
+  // More modules, those of the plug-ins it uses. Asked for, and not a table: a table of what other files hold would be made while the
+  // program starts, perhaps before theirs.
+  std::vector<Need> (*modules_of_plugins)() = nullptr;
 };
 
 // What the tests need that fall back to SCHED_OTHER.

@@ -1,8 +1,6 @@
 #include "timers/core_kernel.hpp"
 
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
@@ -11,6 +9,7 @@
 #include <cerrno>
 #include <string>
 
+#include "core/text.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "timers/core_sleep.hpp"
@@ -54,16 +53,6 @@ class Shared {
   std::size_t count_ = 0;
 };
 
-Result<std::uint32_t> own_priority() {
-  int policy = SCHED_OTHER;
-  struct sched_param parameters {};
-  ::pthread_getschedparam(::pthread_self(), &policy, &parameters);
-  if (policy != SCHED_FIFO && policy != SCHED_RR)
-    return not_possible("the priority of the activations is that of --policy, which must be fifo or rr",
-                        "Give --policy fifo:80");
-  return static_cast<std::uint32_t>(parameters.sched_priority);
-}
-
 Status prepare(int device, Shared& shared, const LoopContext& loop) {
   const std::int64_t releases = CoreActivations::releases_needed(loop);
   if (releases > HOWLATE_CORE_RELEASES_MAX)
@@ -83,6 +72,16 @@ Status prepare(int device, Shared& shared, const LoopContext& loop) {
     schedule.advance();
   }
   return {};
+}
+
+Error not_started(int error, std::string_view core) {
+  if (error == ETIMEDOUT)
+    return not_possible("the first release passed while the releases were handed to the module",
+                        "Give a later one, such as --first 100ms");
+  if (error == ENODEV)
+    return not_possible("the module says that the core " + in_quotes(core) + " does not run",
+                        "`howlate doctor` says how it is started");
+  return broken("the module does not start: " + errno_text(error));
 }
 
 void look_again() {
@@ -162,23 +161,23 @@ void CoreActivations::close(std::int64_t now_ns, StopReason reason) {
 }
 
 Status run_in_kernel(LoopContext& loop, const CoreKernel& kernel) {
-  const auto priority = own_priority();
-  if (!priority) return priority.error();
+  const auto policy = own_core_policy();
+  if (!policy) return policy.error();
   const Fd device(::open(kernel.device, O_RDWR | O_CLOEXEC));
   if (!device.valid())
     return not_possible(std::string(kernel.device) + ": " + errno_text(errno),
                         "Load the module of kmod/ as root (docs/kmod.md)");
-  note_gravity(loop, kernel.core,
-               kernel.context == HOWLATE_CORE_HANDLER ? &Gravity::irq_ns : &Gravity::kernel_ns);
+  const auto kind = kernel.context == HOWLATE_CORE_HANDLER ? &Gravity::irq_ns : &Gravity::kernel_ns;
+  if (Status noted = note_gravity(loop, kernel.core, kind); !noted) return noted;
   Shared shared;
   if (Status ready = prepare(device.get(), shared, loop); !ready) return ready;
-  const howlate_core_run run{kernel.context, *priority, loop.late_policy == LatePolicy::backlog ? 1U : 0U, 0};
+  const howlate_core_run run{kernel.context, static_cast<__u32>(policy->priority),
+                             loop.late_policy == LatePolicy::backlog ? 1U : 0U, 0};
   SignalMask kick_unblocked{SIG_UNBLOCK, {kick_signal()}};
   begin_account(loop);
-  loop.core.switches = 0;  // such a thread has no other stage
   CoreActivations activations(loop);
-  if (::ioctl(device.get(), HOWLATE_CORE_RUN, &run) != 0)
-    return broken("the module does not start: " + errno_text(errno));
+  if (::ioctl(device.get(), HOWLATE_CORE_RUN, &run) != 0) return not_started(errno, kernel.core);
+  loop.core.switches = 0;  // such a thread has no other stage
   const StopReason reason = collect(loop, activations, shared);
   ::ioctl(device.get(), HOWLATE_CORE_STOP);
   activations.close(monotonic_now_ns(), reason);

@@ -8,6 +8,7 @@
 
 #include "core/result.hpp"
 #include "howlate_abi.h"
+#include "sys/core_state.hpp"
 #include "timers/timer.hpp"
 
 namespace howlate {
@@ -20,6 +21,25 @@ struct CoreKernel {
 
 // Its whole life: releases handed over, activations collected, account closed.
 Status run_in_kernel(LoopContext& loop, const CoreKernel& kernel);
+
+// Of a Core: `name`, `device` and `module`. Its library is not needed.
+template <class Core, std::uint32_t context>
+constexpr Timer kernel_timer(std::string_view name, std::string_view summary) {
+  return {
+      .name = name,
+      .summary = summary,
+      .armed_each_activation = true,
+      .as_published = false,
+      .available = [] { return core_runs(Root(), Core::name); },
+      .run =
+          [](LoopContext& loop) {
+            return run_in_kernel(loop, {Core::name, Core::device, context});
+          },
+      .core = Core::name,
+      .in_kernel = true,
+      .module = Core::module,
+  };
+}
 
 // The account of activations that are over, as the loop of user space would have it.
 class CoreActivations {

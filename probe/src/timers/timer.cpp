@@ -48,6 +48,17 @@ Status check_period(const Timer& timer, std::int64_t period_ns) {
   return {};
 }
 
+Status check_policy(const Timer& timer, const SchedPolicy& policy) {
+  if (timer.core.empty() || policy.kind == SchedKind::fifo) return {};
+  if (policy.kind == SchedKind::rr && !timer.in_kernel) return {};
+  const std::string task = in_quotes(timer.name) + " wakes a task of a real-time core, ";
+  if (policy.kind == SchedKind::rr)
+    return usage_error(task + "which runs in the kernel as fifo and has no time slice",
+                       "choose --policy fifo:" + std::to_string(policy.priority));
+  return not_possible(task + "which runs as fifo or rr and not as " + policy_text(policy),
+                      "choose --policy fifo:80, as root");
+}
+
 }  // namespace
 
 Result<const Timer*> find_built_timer(std::string_view name) {
@@ -93,6 +104,8 @@ Status check_timer_use(const Timer& timer, const TimerUse& use) {
                            std::to_string(use.threads),
                        "measure on one CPU, or choose another timer: " +
                            names_of([](const Timer& other) { return !other.one_thread; }));
+  for (const SchedPolicy& policy : use.policies)
+    if (Status fits = check_policy(timer, policy); !fits) return fits;
   return {};
 }
 

@@ -15,6 +15,7 @@
 #include "core/sample.hpp"
 #include "core/schedule.hpp"
 #include "sys/need.hpp"
+#include "sys/sched.hpp"
 #include "sys/thread.hpp"
 
 namespace howlate {
@@ -136,6 +137,7 @@ struct TimerUse {
   bool dither = false;
   int threads = 1;
   std::int64_t period_ns = 0;
+  std::span<const SchedPolicy> policies = {};  // of the threads
 };
 Status check_timer_use(const Timer& timer, const TimerUse& use);
 

@@ -1,45 +1,12 @@
 // A POSIX timer of this thread's own (SIGEV_THREAD_ID), armed with an absolute time for each activation, and
 // sigwait().
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
+#include "sys/posix_timer.hpp"
+#include "sys/thread.hpp"
 #include "timers/sleep.hpp"
-
-#ifndef sigev_notify_thread_id
-#define sigev_notify_thread_id _sigev_un._tid
-#endif
 
 namespace howlate {
 
 namespace {
-
-class PosixTimer {
- public:
-  explicit PosixTimer(int signal) {
-    struct sigevent event = {};
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = signal;
-    event.sigev_notify_thread_id = static_cast<pid_t>(syscall(SYS_gettid));
-    made_ = ::timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
-  }
-  ~PosixTimer() {
-    if (made_) timer_delete(timer_);
-  }
-  PosixTimer(const PosixTimer&) = delete;
-  PosixTimer& operator=(const PosixTimer&) = delete;
-
-  [[nodiscard]] bool made() const { return made_; }
-  int arm(std::int64_t release_ns) {
-    struct itimerspec once = {};
-    once.it_value = timespec_of(release_ns);
-    return timer_settime(timer_, TIMER_ABSTIME, &once, nullptr);
-  }
-
- private:
-  timer_t timer_ = {};
-  bool made_ = false;
-};
 
 int timer_signal() {
   return SIGRTMIN + 2;
@@ -47,7 +14,7 @@ int timer_signal() {
 
 class TimerCreate : public SignalSleep {
  public:
-  TimerCreate() : SignalSleep(timer_signal()), timer_(timer_signal()) {}
+  TimerCreate() : SignalSleep(timer_signal()), timer_(timer_signal(), thread_number()) {}
   [[nodiscard]] bool made() const { return timer_.made(); }
 
   std::int64_t wait(std::int64_t release_ns) {
@@ -61,7 +28,7 @@ class TimerCreate : public SignalSleep {
 };
 
 Status available() {
-  if (PosixTimer(timer_signal()).made()) return {};
+  if (PosixTimer(timer_signal(), thread_number()).made()) return {};
   return not_possible("this kernel gives no POSIX timer: " + errno_text(errno), "choose another timer");
 }
 

@@ -38,6 +38,28 @@ constexpr EventSpec wanted[] = {
 constexpr std::string_view vectors = "irq_vectors";
 constexpr std::string_view timer_vector = "local_timer_";
 
+// The CPUs' own timers where their interrupts are ordinary ones, which come in every wake-up too.
+constexpr std::string_view own_timers[] = {"arch_timer", "riscv-timer"};
+
+// Of a line of /proc/interrupts: " 11:   4711   815  GICv3  27 Level  arch_timer".
+std::optional<std::int64_t> own_timer_in(std::string_view line) {
+  const auto words = parts_of(line, ' ');
+  if (words.empty() || !words.front().ends_with(':')) return std::nullopt;
+  if (std::find(std::begin(own_timers), std::end(own_timers), words.back()) == std::end(own_timers))
+    return std::nullopt;
+  const auto irq = to_integer(std::string_view(words.front()).substr(0, words.front().size() - 1));
+  return irq ? std::optional(*irq) : std::nullopt;
+}
+
+// "irq!=11&&irq!=12"; empty: none is left out.
+std::string without_own_timers(const Root& root) {
+  std::vector<std::string> terms;
+  const auto text = root.read("/proc/interrupts");
+  for (const std::string& line : parts_of(text ? *text : std::string(), '\n'))
+    if (const auto irq = own_timer_in(line)) terms.push_back("irq!=" + std::to_string(*irq));
+  return join(terms, "&&");
+}
+
 std::optional<TracedEvent> read_event(const std::string& tracing, const EventSpec& spec) {
   TracedEvent event{std::string(spec.system), std::string(spec.name), spec.whose, {}, {}};
   const auto text = read_text(tracing + '/' + event.file("format"));
@@ -71,10 +93,17 @@ std::string any_of_pids(std::string_view field, std::span<const pid_t> ours) {
   return join(terms, "||");
 }
 
+std::string filter_of(const TracedEvent& event, const EventPlan& plan, std::span<const pid_t> ours) {
+  if (event.whose != Whose::anybody)
+    return any_of_pids(event.whose == Whose::ours ? "pid" : "common_pid", ours);
+  return event.name.starts_with("irq_handler_") ? plan.irq_filter : "";
+}
+
 }  // namespace
 
-Result<EventPlan> plan_events(const std::string& tracing, ExplainEvents detail) {
+Result<EventPlan> plan_events(const std::string& tracing, ExplainEvents detail, const Root& root) {
   EventPlan plan;
+  if (detail == ExplainEvents::few) plan.irq_filter = without_own_timers(root);
   const auto page = read_text(tracing + "/events/header_page");
   const auto layout = page ? parse_page_layout(*page) : std::nullopt;
   if (!layout) return not_possible("this kernel's tracing does not describe its pages (events/header_page)");
@@ -99,10 +128,9 @@ Result<EventPlan> plan_events(const std::string& tracing, ExplainEvents detail) 
 
 Status enable_events(const TraceInstance& instance, const EventPlan& plan, std::span<const pid_t> ours) {
   for (const TracedEvent& event : plan.events) {
-    if (event.whose != Whose::anybody) {
-      const std::string filter = any_of_pids(event.whose == Whose::ours ? "pid" : "common_pid", ours);
+    const std::string filter = filter_of(event, plan, ours);
+    if (!filter.empty())
       if (const Status set = instance.set(event.file("filter"), filter); !set) return set;
-    }
     if (const Status on = instance.set(event.file("enable"), "1"); !on) return on;
   }
   return {};

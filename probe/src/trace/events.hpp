@@ -13,6 +13,7 @@
 #include "core/result.hpp"
 #include "core/trace_format.hpp"
 #include "core/trace_page.hpp"
+#include "sys/root.hpp"
 #include "sys/trace_instance.hpp"
 #include "trace/options.hpp"
 
@@ -41,14 +42,15 @@ struct EventPlan {
   std::vector<TracedEvent> events;
   std::vector<std::string> absent;
   PageLayout layout;
-  TracedEvent stack;  // kernel_stack
+  TracedEvent stack;       // kernel_stack
+  std::string irq_filter;  // of interrupts' entries and exits: without those of the CPUs' own timers
 
   [[nodiscard]] std::size_t stack_number() const { return events.size(); }
   [[nodiscard]] std::size_t lost_number() const { return events.size() + 1; }
 };
 
 // From the folder of the kernel's tracing.
-Result<EventPlan> plan_events(const std::string& tracing, ExplainEvents detail);
+Result<EventPlan> plan_events(const std::string& tracing, ExplainEvents detail, const Root& root);
 // Sets filters for the measuring threads, and switches the events on.
 Status enable_events(const TraceInstance& instance, const EventPlan& plan, std::span<const pid_t> ours);
 // A stack at each interrupt of the timer: which function had been interrupted.

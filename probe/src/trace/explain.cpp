@@ -94,7 +94,7 @@ Status Explain::possible(const Root& root, const ExplainOptions& options, std::s
   const auto tracefs = Tracefs::open(root);
   if (!tracefs)
     return not_possible("--explain is not possible here: " + tracefs.error().message, tracefs.error().remedy);
-  const auto plan = plan_events(tracefs->folder(), options.events);
+  const auto plan = plan_events(tracefs->folder(), options.events, root);
   if (!plan) return plan.error();
   const std::size_t page = plan->layout.page_bytes();
   const std::size_t bytes =
@@ -109,7 +109,7 @@ Result<std::unique_ptr<Explain>> Explain::begin(const Root& root, const ExplainO
   remove_left_instances(root);
   auto tracefs = Tracefs::open(root);
   if (!tracefs) return tracefs.error();
-  auto plan = plan_events(tracefs->folder(), options.events);
+  auto plan = plan_events(tracefs->folder(), options.events, root);
   if (!plan) return plan.error();
   std::unique_ptr<Explain> explain(new Explain(root, options, std::move(*tracefs), std::move(*plan)));
   if (const Status set = explain->set_up(threads, warm_up); !set) return set.error();

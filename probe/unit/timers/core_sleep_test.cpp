@@ -17,8 +17,12 @@ struct FakeCore {
   static constexpr std::string_view name = "fake";
   static inline std::int64_t left = 0;
   static inline int entered = 0;
+  static inline int reads_that_work = 2;
   static void enter() { ++entered; }
-  static std::int64_t switches() { return left; }
+  static Result<std::int64_t> switches() {
+    if (reads_that_work-- > 0) return left;
+    return broken("the count cannot be read");
+  }
 };
 
 struct Wake {
@@ -50,8 +54,11 @@ struct Run {
   std::atomic<bool> stop{false};
   LoopContext loop;
 
-  Run() {
+  Status settled;
+
+  explicit Run(int reads_that_work = 2) {
     FakeCore::left = 7;  // from before the loop
+    FakeCore::reads_that_work = reads_that_work;
     ScheduleSpec spec;
     spec.t0_ns = 1'000'000;
     spec.period_ns = 1'000;
@@ -64,7 +71,7 @@ struct Run {
     FakeCoreSleep sleep(loop);
     sleep.wakes = wakes;
     measure(loop, sleep);
-    sleep.settle();
+    settled = sleep.settle();
   }
   [[nodiscard]] std::int64_t releases() const { return Schedule(loop.schedule.spec()).due_by(loop.due_ns); }
 };
@@ -95,6 +102,22 @@ TEST_CASE("switches of stage are counted from the first wait on") {
   Run quiet;
   quiet.measured({{100}, {50}, {40}});
   CHECK(quiet.loop.core.switches == 0);
+}
+
+TEST_CASE("a count of switches that cannot be read is an error and no count of 0") {
+  Run unread_after(1);
+  unread_after.measured({{100}, {50}, {40}});
+  REQUIRE_FALSE(unread_after.settled.ok());
+  CHECK(unread_after.settled.error().message == "the count cannot be read");
+  CHECK(unread_after.loop.core.switches == -1);
+}
+
+TEST_CASE("a run whose first count cannot be read ends with its first wait") {
+  Run unread_before(0);
+  unread_before.measured({{100}, {50}, {40}});
+  CHECK_FALSE(unread_before.settled.ok());
+  CHECK(unread_before.loop.stop_reason == StopReason::failed);
+  CHECK(unread_before.loop.activations == 0);
 }
 
 TEST_CASE(

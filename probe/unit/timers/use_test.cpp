@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,24 @@ TEST_CASE("what a timer cannot do is refused with the reason and a way out") {
   refuse("setitimer", {.threads = 2, .period_ns = ms}, "one thread", "timerfd");
   refuse("setitimer", {.period_ns = 1'500}, "multiples of 1us", "choose 1us");
   refuse("spin", {.period_ns = 500 * ms + 1}, "spins for 500ms", "500ms");
+}
+
+TEST_CASE("a task of a real-time core runs as fifo or rr, and as fifo alone in the kernel") {
+  const auto checked = [](bool in_kernel, const SchedPolicy& policy) {
+    Timer timer = **find_timer("clock_nanosleep");
+    timer.core = "cobalt";
+    timer.in_kernel = in_kernel;
+    const std::array<SchedPolicy, 1> policies = {policy};
+    return check_timer_use(timer, {.period_ns = ms, .policies = policies});
+  };
+  const SchedPolicy fifo{.kind = SchedKind::fifo, .priority = 70};
+  const SchedPolicy rr{.kind = SchedKind::rr, .priority = 70};
+  CHECK(checked(false, fifo).ok());
+  CHECK(checked(false, rr).ok());
+  CHECK(checked(true, fifo).ok());
+  CHECK(checked(true, rr).error().code == ExitCode::usage);
+  CHECK(checked(true, rr).error().remedy == "choose --policy fifo:70");
+  CHECK(checked(false, SchedPolicy{}).error().code == ExitCode::not_possible);
 }
 
 TEST_CASE("names of timers and late policies are found, and a wrong one suggests the nearest") {

@@ -9,19 +9,18 @@ called a difference (docs/advise.md, docs/statistics.md).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from howlate.analysis.sides import (
     FEWEST_PAIRS,
     LEVEL,
-    NOT_POSITIVE,
-    TOO_FEW_PAIRS,
-    TOO_FEW_SAMPLES,
     Decision,
     Once,
+    PairedValues,
     decided_together,
+    paired_values,
 )
 from howlate.analysis.spread import Spread, spread_of
 from howlate.model.flip import ADVISE, AGAIN, START, TOGETHER, Flip, knobs_of
@@ -296,23 +295,19 @@ class _Measured:
     ) -> tuple[dict[str, tuple[Trial, ...]], int]:
         """By part its trials, with Holm over all of them, and how many comparisons there are."""
         decisions: dict[tuple[str, str, str], Decision] = {}
-        values: dict[str, tuple[list[float], list[float]]] = {}
+        values: dict[tuple[str, str, str], PairedValues] = {}
         keys = [
             (part, load, name) for part in parts for load in self.loads for name in figures
             if (part, load) in self.once
         ]  # fmt: skip
         for key in keys:
             part, load, name = key
-            firsts, seconds = self.once[part, load], self.once.get((base, load), {})
-            pairs = sorted(set(firsts) & set(seconds))
-            refused, first_values, second_values = _values(firsts, seconds, pairs, name)
-            if refused is not None:
-                decisions[key] = Decision(name, "unstated", why=refused)
+            paired = paired_values(self.once[part, load], self.once.get((base, load), {}), name)
+            if isinstance(paired, Statement):
+                decisions[key] = Decision(name, "unstated", why=paired)
             else:
-                values["\0".join(key)] = first_values, second_values
-        for joined, decision in decided_together(values).items():
-            part, load, name = joined.split("\0")
-            decisions[part, load, name] = replace(decision, figure=name)
+                values[key] = paired
+        decisions |= decided_together(values, lambda key: key[2])
         by_part = {
             part: tuple(
                 Trial(load, tuple(decisions[part, load, name] for name in figures))
@@ -331,22 +326,6 @@ class _Measured:
         failed = [content.failed[cell.id].get("message") for cell in cells if cell.id in content.failed]
         reasons = [str(reason) for reason in (*(cell.impossible for cell in cells), *failed) if reason]
         return Statement.verbatim(reasons[0].rstrip(".")) if reasons else NOT_WHOLE()
-
-
-def _values(
-    firsts: Mapping[int, Once], seconds: Mapping[int, Once], pairs: Sequence[int], name: str
-) -> tuple[Statement | None, list[float], list[float]]:
-    """Both sides' values of a figure in pairs, or why they cannot be compared."""
-    first_values = [value for r in pairs if (value := firsts[r].figure(name)) is not None]
-    second_values = [value for r in pairs if (value := seconds[r].figure(name)) is not None]
-    refused = None
-    if len(pairs) < FEWEST_PAIRS:
-        refused = TOO_FEW_PAIRS(needed=FEWEST_PAIRS, pairs=len(pairs))
-    elif len(first_values) < len(pairs) or len(second_values) < len(pairs):
-        refused = TOO_FEW_SAMPLES()
-    elif min(*first_values, *second_values) <= 0:
-        refused = NOT_POSITIVE()
-    return refused, first_values, second_values
 
 
 def place_of(load: str) -> Statement:

@@ -82,6 +82,11 @@ class PrintedDocument(Protocol):
         order."""
 
 
+def of_both_modes(name: str) -> bool:
+    """Whether a document has rows that were measured in user space and rows that were measured in the kernel."""
+    return any(tell(name) for tell in hooks("of_both_modes"))
+
+
 def find_document(name: str) -> PrintedDocument:
     """The document that a study names. UsageError with the nearest name if there is none."""
     for find in hooks("find_document"):

@@ -18,7 +18,7 @@ from howlate.model.trace import NOTHING_KEPT
 
 EXPECTED: Mapping[str, frozenset[Cause]] = MappingProxyType(
     {
-        "irqs-off": frozenset({Cause.IRQ_LATE, Cause.IRQ_LATE_OR_GAP}),
+        "irqs-off": frozenset({Cause.IRQ_LATE}),
         "preempt-off": frozenset({Cause.NOT_PREEMPTIBLE}),
         "hard-irq": frozenset({Cause.IRQ}),
         "softirq": frozenset({Cause.SOFTIRQ}),
@@ -32,8 +32,11 @@ EXPECTED: Mapping[str, frozenset[Cause]] = MappingProxyType(
     }
 )
 """By kind of delay, the causes that name it rightly."""
+UNDECIDED: Mapping[str, frozenset[Cause]] = MappingProxyType({"irqs-off": frozenset({Cause.IRQ_LATE_OR_GAP})})
+"""By kind of delay, the causes that are right as far as events can tell. They count where a hypervisor or firmware
+may have had the CPU, and apart from those that are right."""
 
-INTERRUPTING = frozenset({Cause.TIMER_IRQ, Cause.IRQ, Cause.IPI, Cause.NMI})
+INTERRUPTING = frozenset({Cause.TIMER_IRQ, Cause.IRQ_END_OR_SWITCH, Cause.IRQ, Cause.IPI, Cause.NMI})
 """Causes of what may come first in a delay: interrupts in it."""
 BY_ITSELF = frozenset({Cause.BLOCKED, Cause.STOPPED, Cause.PAGE_FAULT})
 """The task goes into these by itself, by a system call or by touching a page. While it is on its way it has the CPU,
@@ -41,7 +44,7 @@ and that belongs to the delay."""
 SIZE_LIMIT_NS = 1_000
 """So much may a delay's size be wrong, and by the test's own spread, and on several CPUs by a round of turns."""
 RIGHT_LIMIT = 0.99
-"""The least share of delays whose cause is named rightly."""
+"""The least share of delays whose cause is named rightly, as far as events can tell."""
 HOLDS_LIMIT = 0.01
 """Below this share of delays that hold the task to their end, a kind does not delay here."""
 
@@ -51,6 +54,7 @@ class Undisturbed:
     """What the same samples look like without a delay."""
 
     samples: int
+    """0: nothing can be compared with them."""
     median_ns: int
     threshold_ns: int
     """A sample above it is late."""
@@ -60,7 +64,7 @@ class Undisturbed:
 
     @property
     def keeps_limits(self) -> bool:
-        return not self.invented
+        return self.samples > 0 and not self.invented
 
 
 @dataclass(frozen=True)
@@ -86,10 +90,13 @@ class KindResult:
     """Hits whose sample was kept, and shows nothing out of the ordinary there."""
     right: int = 0
     """Of the found ones, those with the right cause."""
+    undecided: int = 0
+    """Of the found ones, those with a cause that events do not tell from the right one."""
     wrong: tuple[tuple[Cause, int], ...] = ()
     errors_ns: tuple[int, ...] = field(default=(), repr=False)
-    """By how much the found parts differ from the delays, of those with the right cause that were going on at the
-    release. (What carries a delay that begins later was woken in the same window, which is no part of the delay.)"""
+    """By how much the found parts differ from the delays, of those with the right or an undecided cause that were
+    going on at the release. (What carries a delay that begins later was woken in the same window, which is no part
+    of the delay.)"""
     size_limit_ns: int = SIZE_LIMIT_NS
     passed_ns_max: int = 0
     """The largest latency of a sample in whose window a delay went on."""
@@ -116,6 +123,12 @@ class KindResult:
         return max(self.errors_ns, default=0)
 
     @property
+    def rests_on_undecided(self) -> bool:
+        """Whether the causes keep the limit only with those that are right as far as events can tell."""
+        least = RIGHT_LIMIT * self.found
+        return self.right < least <= self.right + self.undecided
+
+    @property
     def keeps_limits(self) -> bool:
         """Everything found, sizes within the limit, and the causes right."""
         if self.injected == self.unwanted:
@@ -126,13 +139,15 @@ class KindResult:
             self.hit > 0
             and self.found == self.hit
             and self.error_ns_max <= self.size_limit_ns
-            and self.right >= RIGHT_LIMIT * self.found
+            and self.right + self.undecided >= RIGHT_LIMIT * self.found
         )
 
 
 def undisturbed(cell: InjectedCell, cases: Sequence[ExplainedCase], is_virtual: bool) -> Undisturbed:
     """Of a cell without delays. In virtual time every sample counts; a real machine has late ones of its own."""
     latencies = sorted(window.latency_ns for window in cell.windows)
+    if not latencies:
+        return Undisturbed(0, 0, 0, 0)
     last = len(latencies) - 1
     top_ns = latencies[last] if is_virtual else latencies[round(0.99 * last)]
     found = Counter(
@@ -159,6 +174,7 @@ class _Outcome(StrEnum):
     LOST = "lost"
     UNSEEN = "unseen"
     RIGHT = "right"
+    UNDECIDED = "undecided"
     WRONG = "wrong"
 
 
@@ -179,13 +195,16 @@ def judged(
     calm: Undisturbed,
     above_ns: int = 0,
     round_ns: int = 0,
+    *,
+    excludes_gaps: bool = False,
 ) -> KindResult:
     """The delays of one cell. `above_ns`: what is later was kept. `round_ns`: on several virtual CPUs, a round of
-    their turns."""
+    their turns. `excludes_gaps`: neither hypervisor nor firmware can have had the CPU."""
     late_ns = max(above_ns, calm.threshold_ns)
     met = _Met(cell)
     explained = {(case.case.thread, case.case.release): case for case in cases}
-    every = [_judgement(cell.kind, delay, met, explained, late_ns) for delay in cell.delays]
+    names = _Names.of(cell.kind, excludes_gaps)
+    every = [_judgement(names, delay, met, explained, late_ns) for delay in cell.delays]
     counts = Counter(each.outcome for each in every)
     wrong = Counter(each.cause for each in every if each.outcome is _Outcome.WRONG and each.cause is not None)
     passed = [each.latency_ns for each in every if each.outcome is _Outcome.PASSED]
@@ -197,10 +216,11 @@ def judged(
         away=counts[_Outcome.AWAY],
         passed=counts[_Outcome.PASSED],
         short=counts[_Outcome.SHORT],
-        found=counts[_Outcome.RIGHT] + counts[_Outcome.WRONG],
+        found=counts[_Outcome.RIGHT] + counts[_Outcome.UNDECIDED] + counts[_Outcome.WRONG],
         lost=counts[_Outcome.LOST],
         unseen=counts[_Outcome.UNSEEN],
         right=counts[_Outcome.RIGHT],
+        undecided=counts[_Outcome.UNDECIDED],
         wrong=tuple(wrong.most_common()),
         errors_ns=tuple(each.error_ns for each in every if each.error_ns is not None),
         size_limit_ns=SIZE_LIMIT_NS + calm.spread_ns + round_ns,
@@ -209,8 +229,21 @@ def judged(
     )
 
 
+@dataclass(frozen=True)
+class _Names:
+    """The causes that name a kind of delay."""
+
+    right: frozenset[Cause]
+    undecided: frozenset[Cause]
+
+    @classmethod
+    def of(cls, kind: str, excludes_gaps: bool) -> _Names:
+        undecided = frozenset() if excludes_gaps else UNDECIDED.get(kind, frozenset())
+        return cls(EXPECTED.get(kind, frozenset()), undecided)
+
+
 def _judgement(
-    kind: str,
+    names: _Names,
     delay: MadeDelay,
     met: _Met,
     explained: Mapping[tuple[int, int], ExplainedCase],
@@ -225,7 +258,7 @@ def _judgement(
         return _Judgement(_Outcome.PASSED, latency_ns=window.latency_ns)
     if window.latency_ns <= late_ns:
         return _Judgement(_Outcome.SHORT)
-    return _compared(kind, explained.get((window.thread, window.release)), window, delay)
+    return _compared(names, explained.get((window.thread, window.release)), window, delay)
 
 
 class _Met:
@@ -260,14 +293,14 @@ class _Met:
         return self._delays.get((thread, release), ())
 
 
-def _compared(kind: str, case: ExplainedCase | None, window: Window, delay: MadeDelay) -> _Judgement:
+def _compared(names: _Names, case: ExplainedCase | None, window: Window, delay: MadeDelay) -> _Judgement:
     """What the explanation makes of a hit."""
     if case is None or case.case.state & NOTHING_KEPT:
         return _Judgement(_Outcome.LOST)
     overlap_ns = window.overlap_ns(delay)
     from_ns = max(delay.begin_ns, window.release_ns) - window.release_ns
     to_ns = from_ns + overlap_ns
-    expected = EXPECTED.get(kind, frozenset())
+    expected = names.right | names.undecided
     stretches = _with_ways_in(list(_stretches(case)), expected)
     named: Counter[Cause] = Counter()
     for each in stretches:
@@ -278,9 +311,10 @@ def _compared(kind: str, case: ExplainedCase | None, window: Window, delay: Made
     cause = max(named, key=lambda each: named[each])
     if cause not in expected:
         return _Judgement(_Outcome.WRONG, cause)
+    outcome = _Outcome.RIGHT if cause in names.right else _Outcome.UNDECIDED
     if delay.begin_ns > window.release_ns:  # its size is not compared
-        return _Judgement(_Outcome.RIGHT, cause)
-    return _Judgement(_Outcome.RIGHT, cause, abs(_shown_ns(stretches, expected, from_ns, to_ns) - overlap_ns))
+        return _Judgement(outcome, cause)
+    return _Judgement(outcome, cause, abs(_shown_ns(stretches, expected, from_ns, to_ns) - overlap_ns))
 
 
 @dataclass(frozen=True)

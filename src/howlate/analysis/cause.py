@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -34,14 +36,20 @@ class Cause(StrEnum):
     PAGE_FAULT = "page-fault"
     MIGRATION = "migration"
     SWITCH = "switch"
+    IRQ_END_OR_SWITCH = "irq-end-or-switch"
+    """The end of the timer's interrupt, and the scheduler: few events do not show where the one becomes the other."""
     RETURN = "return"
     OWN_COST = "own-cost"
     """What recording took."""
     UNKNOWN = "unknown"
 
 
-ORDINARY = frozenset((Cause.TIMER_IRQ, Cause.IDLE, Cause.SWITCH, Cause.RETURN, Cause.OWN_COST))
+ORDINARY = frozenset(
+    (Cause.TIMER_IRQ, Cause.IDLE, Cause.SWITCH, Cause.IRQ_END_OR_SWITCH, Cause.RETURN, Cause.OWN_COST)
+)
 """The way of every wake-up, late or not."""
+UP_TO_SWITCH = frozenset((Cause.TIMER_IRQ, Cause.IRQ_END_OR_SWITCH, Cause.SWITCH))
+"""The timer's interrupt and the scheduler. With IRQ_END_OR_SWITCH between them, how long each took is unknown."""
 
 
 class Why(StrEnum):
@@ -89,6 +97,18 @@ class CausePart:
         return self.cause, self.name or (self.task.name if self.task is not None else "")
 
 
+def largest_of(sums: Mapping[tuple[Cause, str], int]) -> tuple[Cause, str]:
+    """The key with the most time. Where events do not divide the timer's interrupt from the scheduler, these two
+    count as one against all others: part by part they would lose against causes that took less. If they are the
+    largest, the interrupt is named only if what is surely the interrupt's is more than any other cause has."""
+    alone = max(sums, key=lambda each: sums[each])
+    undivided = Cause.IRQ_END_OR_SWITCH, ""
+    if undivided not in sums or alone[0] is Cause.TIMER_IRQ:
+        return alone
+    whole_ns = sum(ns for (cause, _name), ns in sums.items() if cause in UP_TO_SWITCH)
+    return undivided if alone[0] in UP_TO_SWITCH or whole_ns > sums[alone] else alone
+
+
 @dataclass(frozen=True)
 class ExplainedCase:
     """One sample, and where its time went."""
@@ -101,11 +121,11 @@ class ExplainedCase:
 
     @property
     def largest(self) -> CausePart:
-        """The part of the cause with the most time."""
-        sums: dict[tuple[Cause, str], int] = {}
+        """The longest part of the cause with the most time."""
+        sums: Counter[tuple[Cause, str]] = Counter()
         for part in self.parts:
-            sums[part.key] = sums.get(part.key, 0) + part.ns
-        key = max(sums, key=lambda each: sums[each])
+            sums[part.key] += part.ns
+        key = largest_of(sums)
         return max((part for part in self.parts if part.key == key), key=lambda part: part.ns)
 
     def ns_of(self, cause: Cause) -> int:

@@ -27,6 +27,7 @@ NAMES: Mapping[Cause, Caption] = {
     Cause.PAGE_FAULT: Caption("page fault"),
     Cause.MIGRATION: Caption("moved to another CPU"),
     Cause.SWITCH: Caption("scheduler"),
+    Cause.IRQ_END_OR_SWITCH: Caption("end of the timer's interrupt, and scheduler"),
     Cause.RETURN: Caption("return to the program"),
     Cause.OWN_COST: Caption("recording"),
     Cause.UNKNOWN: Caption("unknown"),

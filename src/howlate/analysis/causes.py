@@ -14,7 +14,15 @@ from enum import StrEnum
 from itertools import pairwise
 
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why, is_real_time
-from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, FrameKind, HandlerFrame, Span, spans_of
+from howlate.analysis.cpu_spans import (
+    BH_OFF_FLAG,
+    HARDIRQ_FLAG,
+    SOFTIRQ_FLAG,
+    FrameKind,
+    HandlerFrame,
+    Span,
+    spans_of,
+)
 from howlate.analysis.event_stacks import interrupted_function
 from howlate.analysis.own_course import OwnState, OwnStretch, course_of
 from howlate.analysis.sparse_events import INFERRED, completed
@@ -36,8 +44,11 @@ SWITCH_NS = 3_000
 INTERRUPT_END_NS = 3_000
 """So much longer where the events do not show when the timer's interrupt ended."""
 IDLE_NS = 20_000
-"""So much longer than its exit latency may leaving an idle state take, and the scheduler of a preemptible kernel."""
+"""So much longer than its exit latency may leaving an idle state take, and the scheduler of a preemptible kernel; the
+idle CPU of a guest also waits for a round of its CPUs' turns."""
 
+_HELPERS = ("ksoftirqd", "ktimers", "migration")
+"""Threads that the end of an interrupt and the scheduler wake, by the beginnings of their names."""
 OPEN_TIMER_NS = 1_000_000
 """A timer that expired longer before the release is not taken to be handled still."""
 
@@ -56,6 +67,8 @@ class MachineFacts:
     """How long leaving each idle state takes at most."""
     timer_slack_ns: int = 0
     """Of the measuring task, if it is an ordinary one."""
+    round_ns: int = 0
+    """Of the turns in which a guest's CPUs execute in virtual time; 0 with one CPU and in real time."""
     smi: int | None = None
     """System management interrupts while the cell was measured; None if nobody knows."""
 
@@ -124,6 +137,10 @@ class _Piece:
     """Of IDLE: the idle task of its CPU."""
     open_timer: str = ""
     """Of IDLE: the function of a timer that expired as the CPU's last event, and whose end no event shows."""
+    is_end_unseen: bool = False
+    """Of HELD: the timer's interrupt may still be handled at its beginning."""
+    is_going_on: bool = False
+    """Of HELD: at its beginning what was interrupted woke another task, so it went on."""
 
 
 class _Divided:
@@ -191,15 +208,18 @@ class _Divided:
         for piece in pieces:
             if piece.doubt is not None:
                 sums[piece.doubt, piece.owner] += piece.part.ns
+        went_on = {piece.owner for piece in pieces if piece.is_going_on}
         return [
-            piece.part if piece.doubt is None else self._decided(piece, sums[piece.doubt, piece.owner])
+            piece.part
+            if piece.doubt is None
+            else self._decided(piece, sums[piece.doubt, piece.owner], piece.owner in went_on)
             for piece in pieces
         ]
 
-    def _decided(self, piece: _Piece, whole_ns: int) -> CausePart:
+    def _decided(self, piece: _Piece, whole_ns: int, went_on: bool) -> CausePart:
         part = piece.part
         if piece.doubt is _Doubt.HELD:
-            return self._held(part, whole_ns)
+            return self._held(piece, whole_ns, went_on)
         if piece.doubt is _Doubt.IDLE:
             return self._idle(piece, whole_ns)
         if whole_ns <= ENTRY_NS:
@@ -215,7 +235,7 @@ class _Divided:
         exit_ns = exits.get(part.state, 0) if part.state is not None and part.state >= 0 else 0
         if part.state == -1:
             exit_ns = max(exits.values(), default=0)
-        if whole_ns <= exit_ns + IDLE_NS:
+        if whole_ns <= exit_ns + IDLE_NS + self._facts.round_ns:
             return part
         if piece.open_timer and excludes_gaps:
             return replace(part, cause=Cause.IRQ, name=piece.open_timer, why=Why.OTHER_TIMER, state=None)
@@ -226,14 +246,20 @@ class _Divided:
             return replace(part, cause=cause, task=piece.idle_task, state=None)
         return replace(part, cause=Cause.GAP)
 
-    def _held(self, part: CausePart, whole_ns: int) -> CausePart:
-        """What was interrupted went on: because it could not be preempted, or no longer than a switch takes."""
-        switch = replace(part, cause=Cause.SWITCH, task=None, why=None, function="")
-        if whole_ns <= self._switch_ns and not (self._sees_end and part.why):
+    def _held(self, piece: _Piece, whole_ns: int, went_on: bool) -> CausePart:
+        """What was interrupted went on: because it could not be preempted, or no longer than a switch takes. Where
+        the interrupt's end is not seen, a task that it woke meanwhile shows that it went on, however short that
+        was."""
+        part = piece.part
+        is_preemptible = self._facts.preemption in ("full", "rt")
+        cause = Cause.IRQ_END_OR_SWITCH if piece.is_end_unseen else Cause.SWITCH
+        switch = replace(part, cause=cause, task=None, why=None, function="")
+        is_shown = bool(part.why) if self._sees_end else went_on and not is_preemptible
+        if whole_ns <= self._switch_ns and not is_shown:
             return switch
         if part.why is not None:
             return part
-        if self._facts.preemption not in ("full", "rt"):
+        if not is_preemptible:
             return replace(part, why=Why.NO_KERNEL_PREEMPTION)
         # there the end of an interrupt is where the kernel preempts
         is_gap = whole_ns > IDLE_NS and not self._facts.excludes_gaps
@@ -393,7 +419,8 @@ class _Divided:
                 return _Piece(replace(part, cause=Cause.MIGRATION))
             if span.idle is not None:
                 return _Piece(replace(part, cause=Cause.IDLE, state=span.idle))
-            return _Piece(replace(part, cause=Cause.SWITCH))
+            is_unseen = self._is_end_unseen(span)
+            return _Piece(replace(part, cause=Cause.IRQ_END_OR_SWITCH if is_unseen else Cause.SWITCH))
         if task.prio == UNKNOWN_PRIO:
             return _Piece(replace(part, task=task))
         if self._outranks(task):
@@ -403,7 +430,25 @@ class _Divided:
         is_off = bool(span.preempt) or bool(span.flags & (SOFTIRQ_FLAG | BH_OFF_FLAG))
         why = Why.PREEMPTION_OFF if is_off else None
         held = replace(part, cause=Cause.NOT_PREEMPTIBLE, task=task, why=why, function=self._function)
-        return _Piece(held, _Doubt.HELD, owner)
+        is_unseen, is_going_on = self._is_end_unseen(span), self._is_going_on(span)
+        return _Piece(held, _Doubt.HELD, owner, is_end_unseen=is_unseen, is_going_on=is_going_on)
+
+    def _is_end_unseen(self, span: Span) -> bool:
+        """Whether the timer's interrupt may still be handled when a span begins: its end is not recorded but
+        inferred, and no event has come since."""
+        if self._sees_end or "local_timer_exit" in self._trace.recorded or span.number < 0:
+            return False
+        return self._events[span.number].kind == "local_timer_exit"
+
+    def _is_going_on(self, span: Span) -> bool:
+        """Whether a span begins with a wake-up by the task itself, of another one than ours. The end of an interrupt
+        and the scheduler wake none but their helpers."""
+        if span.number < 0:
+            return False
+        event = self._events[span.number]
+        is_by_task = event.kind == "sched_waking" and not event.flags & (HARDIRQ_FLAG | SOFTIRQ_FLAG)
+        is_another = event.a != self._own.pid
+        return is_by_task and is_another and not self._trace.names.task(event.a).startswith(_HELPERS)
 
     def _outranks(self, task: TracedTask) -> bool:
         """Whether the scheduler may let it run first; fair tasks take turns."""

@@ -21,6 +21,7 @@ from howlate.analysis.join import (
     labels_that_vary,
     parameters_of,
 )
+from howlate.analysis.modes import telling
 from howlate.analysis.side_names import fact
 from howlate.analysis.sides import FIGURES, LOAD, RUN, Decision, Once, SideRow, decisions
 from howlate.errors import UsageError
@@ -206,10 +207,11 @@ def labels_of(contents: Sequence[RunContent], comparison: Comparison | None) -> 
     """The labels of all cells of all runs, one after the other. Cells of several runs are distinguished by
     the kernel if that suffices, else by the run."""
     kernels = side_names(comparison) if comparison is not None and len(contents) > 1 else None
+    told = telling(contents)
     labels = []
     for number, content in enumerate(contents):
         for cell in content.cells:
-            own = dict(cell.summary.labels)
+            own = told(cell.summary.labels)
             if kernels is not None:
                 own[KERNEL] = kernels[number, own.get(KERNEL, "")]
             labels.append(

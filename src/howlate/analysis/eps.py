@@ -4,8 +4,9 @@ from the logs of what both executed. Pure.
     S(t) - S(t2) = own path of t - that of t2
                  + interruptions of t from t2 on - those of t2
                  + what held t for longer than t2
+                 + what a tick between them moves
 
-for t < t2, both waiting at t2. Each of the three is bounded by the largest that the probes of a landscape show.
+for t < t2, both waiting at t2. Each of them is bounded by the largest that the probes of a landscape show.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from howlate.analysis.release_path import ReleasePath
 
 @dataclass(frozen=True)
 class Eps:
-    """The three parts, in ns."""
+    """The parts, in ns."""
 
     own_ns: int = 0
     """Between the longest own path of a release and the shortest."""
@@ -28,18 +29,20 @@ class Eps:
     """Of a pair's interruptions, each as different as those of its name were."""
     held_ns: int = 0
     """What a release made the holder do more than a later one."""
+    ticks_ns: int = 0
+    """How much a tick between two releases moves what comes before them."""
 
     @property
     def total_ns(self) -> int:
-        return self.own_ns + self.interruptions_ns + self.held_ns
+        return self.own_ns + self.interruptions_ns + self.held_ns + self.ticks_ns
 
 
-def eps_of(parts: Iterable[Sequence[Probed]]) -> Eps:
+def eps_of(parts: Iterable[Sequence[Probed]], ticks_ns: int = 0) -> Eps:
     """Of the logged probes of a landscape: of each of its forks, ascending."""
     logged = [[(probe, probe.path) for probe in part if probe.path is not None] for part in parts]
     paths = [path for part in logged for _, path in part]
     if not paths:
-        return Eps()
+        return Eps(ticks_ns=ticks_ns)
     own_ns = [path.own_ns for path in paths]
     differences = _differences(paths)
     pairs = [
@@ -52,6 +55,7 @@ def eps_of(parts: Iterable[Sequence[Probed]]) -> Eps:
         max(own_ns) - min(own_ns),
         max((_interruptions_ns(later, differences) for _, (_, later) in pairs), default=0),
         max((_held_longer_ns(*one, *later) for one, later in pairs), default=0),
+        ticks_ns,
     )
 
 

@@ -1,9 +1,9 @@
 """What a guest executed, instruction by instruction: when each was, of what kind, and in which function.
 
-Virtual time is the number of instructions, and jumps where the CPU is halted. The log has the clock every now
-and then, and after each halt; between two such anchors the instructions and one halt must account for all of the
-time, or the log is refused. An instruction that ends in an exception is in the log twice (once more when the
-exception is over), and counts once.
+Virtual time is the number of instructions, and jumps where the CPU is halted. The log has the clock and QEMU's count
+of instructions every now and then, and after each halt; between two such anchors the logged instructions must be
+those that were counted, and they and one halt account for all of the time, or the log is refused. An instruction that
+ends in an exception is in the log twice (once more when the exception is over), and counts once.
 """
 
 from __future__ import annotations
@@ -178,9 +178,8 @@ class Execution:
         costs = np.where(self.twice, 0, self.step_ns).astype(np.int64)
         halts = np.nonzero(self.kinds == InstructionKind.HALT)[0]
         anchors = np.array(self.log.anchors, dtype=np.int64)
-        executed = np.concatenate([[0], np.cumsum(costs)])[anchors[:, 0]]
-        jumps = _with_all_begun(np.diff(anchors[:, 1] - executed), self.step_ns)
-        began_ns = int(anchors[0, 1])
+        began_ns = int(anchors[0, 1]) + self.step_ns * self._before_log(anchors)
+        jumps = np.diff(anchors[:, 1] - anchors[:, 2] * self.step_ns)
         for place in np.nonzero(jumps)[0]:
             jump, (before, until) = int(jumps[place]), map(int, anchors[place : place + 2, 0])
             within = halts[np.searchsorted(halts, before - 1) : np.searchsorted(halts, until)]
@@ -193,16 +192,19 @@ class Execution:
         times: Integers = np.concatenate([[0], np.cumsum(costs)]) + began_ns
         return times
 
-
-def _with_all_begun(jumps: Integers, step_ns: int) -> Integers:
-    """The jumps before each anchor, as if no anchor lay within an instruction. QEMU breaks off a block at an
-    instruction that reaches a device, to begin again with it: if the clock is noted just then, the instruction
-    is in the log already and its time is not over. The next anchor has the step that this one lacks."""
-    moved = jumps.copy()
-    for place in np.nonzero(jumps[1:] == step_ns)[0]:
-        if moved[place] != 0:
-            moved[place : place + 2] += step_ns, -step_ns
-    return moved
+    def _before_log(self, anchors: Integers) -> int:
+        """1 where the first anchor lies within an instruction that is not in the log, else 0; refuses a log whose
+        instructions are not those that QEMU counted. An anchor lies within an instruction where QEMU has broken it
+        off at a device, to begin again with it unlogged: the last one of the log is not counted yet then."""
+        counting = np.concatenate([[0], np.cumsum(~self.twice)])[anchors[:, 0]]
+        not_over = counting - (anchors[:, 2] - anchors[0, 2])
+        before = int(len(anchors) > 1 and not_over[1] == -1)
+        not_over[1:] += before
+        wrong = (not_over < 0) | (not_over > 1)
+        wrong[-2:] |= bool(np.all(not_over[-2:] == 1))  # it is for good
+        if np.any(wrong):
+            raise DamagedError(TIME_UNEXPLAINED(ns=int(not_over[wrong][0]) * self.step_ns))
+        return before
 
 
 def _amd64_entry(name: str, is_start: bool) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from howlate.analysis.cause import Cause, CausePart, ExplainedCase
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase, largest_of
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.analysis.labels import row_names
 from howlate.model.disturbances import disturbances
 from howlate.model.facts import Facts, guest_if_known
+from howlate.model.guest_cpus import GuestCpus
 from howlate.model.in_force import measuring_cpus, timer_slack_ns
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.preemption import preemption_of
@@ -22,7 +23,7 @@ _THREADS = ("ksoftirqd", "ktimers", "kworker", "migration", "rcuc", "rcuop", "rc
 
 @dataclass(frozen=True)
 class ExplainedCell:
-    """A cell and its explained samples, the latest first."""
+    """A cell and its explained samples, the worst first."""
 
     id: str
     name: str
@@ -134,6 +135,7 @@ def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
         preemption=preemption_of(captured, config) if is_captured else "",
         idle_exit_ns=_idle_exits(facts),
         timer_slack_ns=timer_slack_ns(cell.header),
+        round_ns=GuestCpus.of_facts(facts.values).round_ns if content.run.virtual else 0,
         smi=disturbances(cell.trailer).smi,
     )
 
@@ -165,7 +167,7 @@ def common_name(name: str) -> str:
 
 
 def cause_sums(cells: Iterable[ExplainedCell], most: int = 0) -> list[CauseSum]:
-    """The causes with the most time first, over all cases. `most`: of each cell, only so many of the latest."""
+    """The causes with the most time first, over all cases. `most`: of each cell, only so many of the worst."""
     sums: dict[tuple[Cause, str], CauseSum] = {}
     for cell in cells:
         for case in cell.cases[: most or None]:
@@ -180,7 +182,7 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: Exp
         key = part.cause, common_name(part.key[1])
         own[key] += part.ns
         longest[key] = max(longest.get(key, part), part, key=lambda each: each.ns)
-    largest = own.most_common(1)[0][0]
+    largest = largest_of(own)
     place = CasePlace(cell.id, cell.name, case.case.thread, case.case.release)
     for key, ns in own.items():
         before = sums.get(key)
@@ -201,6 +203,6 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: Exp
 
 
 def worst_cases(cells: Sequence[ExplainedCell], most: int) -> list[tuple[ExplainedCell, ExplainedCase]]:
-    """The latest of all cells."""
+    """The worst of all cells."""
     every = [(cell, case) for cell in cells for case in cell.cases]
     return sorted(every, key=lambda pair: -pair[1].case.latency_ns)[:most]

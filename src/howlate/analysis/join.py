@@ -13,6 +13,7 @@ from typing import Any
 
 from howlate.analysis.groups import IN_FORCE, Group, groups_of
 from howlate.analysis.loaded import NOT_LOADED
+from howlate.analysis.modes import telling
 from howlate.analysis.side_names import Side, as_called, fact, told_apart
 from howlate.errors import UsageError
 from howlate.model.guest_cpus import GUEST, USUAL
@@ -121,7 +122,8 @@ def join(contents: Sequence[RunContent], by: str = KERNEL) -> Joined:
     if not contents:
         raise UsageError(NO_RUN())
     must_be_one_clock(contents)
-    points = _same_names([point for i, content in enumerate(contents) for point in _points(i, content)])
+    points = [point for i, content in enumerate(contents) for point in _points(i, content)]
+    points = _same_names(points, telling(contents))
     if by == PART:
         points = _common(points)
     if by != KERNEL and not any(by in point.asked for point in points):
@@ -178,7 +180,9 @@ def _spelt(cell: Cell | None) -> dict[str, str]:
     return {name: spell(value) for name, value in cell.parameters.items() if name not in OF_THE_HOST}
 
 
-def _same_names(points: Sequence[_Point]) -> list[_Point]:
+def _same_names(
+    points: Sequence[_Point], told: Callable[[Mapping[str, str]], dict[str, str]]
+) -> list[_Point]:
     """A label that is an axis in one study and a setting in another is a label of both. The lab's usual guest has
     a label where another kind is compared with it."""
     names = dict.fromkeys(name for point in points for name in point.asked)
@@ -189,7 +193,7 @@ def _same_names(points: Sequence[_Point]) -> list[_Point]:
         for name in names:
             if name not in asked and name in parameters:
                 asked[name] = parameters[name]
-        renamed.append(replace(point, asked=asked))
+        renamed.append(replace(point, asked=told(asked)))
     return renamed
 
 

@@ -190,6 +190,8 @@ class Search:
     """The parts of the window, each with a fork of its own: a probe bounds releases of its own part alone. One part
     where none are given."""
     probes: list[Probed] = field(default_factory=list)
+    ticks_ns: int = 0
+    """A part of eps that is measured beside the probes (`Eps.ticks_ns`)."""
     _asked: set[int] = field(default_factory=set)
     _unlike: dict[tuple[int, int], bool] = field(default_factory=dict)
 
@@ -237,7 +239,7 @@ class Search:
 
     @property
     def found(self) -> Probed | None:
-        """The latest release in the window, the first of several."""
+        """The worst release in the window, the first of several."""
         inside = (probe for probe in self.probes if self.window.holds(probe.at_ns))
         return max(inside, key=lambda probe: (probe.latency_ns, -probe.at_ns), default=None)
 

@@ -80,7 +80,11 @@ class ProofRuling(Enum):
 
 def shown_eps_ns(search: Search) -> int:
     """The eps that the probes show: what their logs derive, and how far their starts were out of order."""
-    return max(eps_of(probes for _, probes in search.parts()).total_ns, search.excess_ns())
+    return max(_eps_parts(search).total_ns, search.excess_ns())
+
+
+def _eps_parts(search: Search) -> Eps:
+    return eps_of((probes for _, probes in search.parts()), search.ticks_ns)
 
 
 def above_bound(search: Search, checks: Sequence[Probed]) -> list[Probed]:
@@ -150,7 +154,7 @@ class Proof:
             bound_ns=max(search.bound_ns, found.latency_ns),
             aim_ns=search.aim_ns,
             eps_ns=search.eps_ns,
-            eps_parts=eps_of(probes for _, probes in search.parts()),
+            eps_parts=_eps_parts(search),
             excess_ns=search.excess_ns(),
             probes=tuple(search.probes),
             checks=len(checks),

@@ -7,9 +7,9 @@ supports it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -49,7 +49,9 @@ ONLY_ALONE = rule(
 IN_THE_MARGIN = rule("pairs.in-the-margin", "the interval reaches into the margin of {margin:number}")
 
 Direction = Literal["smaller", "larger", "indistinct", "unstated"]
-
+PairedValues = tuple[list[float], list[float]]
+"""The first side's values of a figure, and the second's of the same repetitions."""
+Key = TypeVar("Key", bound=Hashable)
 
 NOTHING = ColumnSummary(0)
 """For a cell that measures nothing itself."""
@@ -219,42 +221,54 @@ def decisions(
         refused = refused or STARVED()
     if refused:
         return tuple(Decision(name, "unstated", why=refused) for name in figures)
-    pairs = sorted(set(first.once) & set(second.once))
-    if len(pairs) < FEWEST_PAIRS:
-        too_few = TOO_FEW_PAIRS(needed=FEWEST_PAIRS, pairs=len(pairs))
-        return tuple(Decision(name, "unstated", why=too_few) for name in figures)
     decided: dict[str, Decision] = {}
-    values: dict[str, tuple[list[float], list[float]]] = {}
+    values: dict[str, PairedValues] = {}
     for name in figures:
-        first_values, second_values = _stated(first, pairs, name), _stated(second, pairs, name)
-        if len(first_values) < len(pairs) or len(second_values) < len(pairs):
-            decided[name] = Decision(name, "unstated", why=TOO_FEW_SAMPLES())
-        elif min(*first_values, *second_values) <= 0:
-            decided[name] = Decision(name, "unstated", why=NOT_POSITIVE())
+        paired = paired_values(first.once, second.once, name)
+        if isinstance(paired, Statement):
+            decided[name] = Decision(name, "unstated", why=paired)
         else:
-            values[name] = first_values, second_values
+            values[name] = paired
     decided |= decided_together(values)
     return tuple(decided[name] for name in figures)
 
 
-def _stated(row: SideRow, pairs: Sequence[int], name: str) -> list[float]:
-    values = [row.once[r].figure(name) for r in pairs]
+def paired_values(
+    first: Mapping[int, Once], second: Mapping[int, Once], name: str
+) -> PairedValues | Statement:
+    """Both sides' values of a figure in the repetitions that both have, or why they cannot be compared."""
+    pairs = sorted(set(first) & set(second))
+    if len(pairs) < FEWEST_PAIRS:
+        return TOO_FEW_PAIRS(needed=FEWEST_PAIRS, pairs=len(pairs))
+    first_values, second_values = _stated(first, pairs, name), _stated(second, pairs, name)
+    if len(first_values) < len(pairs) or len(second_values) < len(pairs):
+        return TOO_FEW_SAMPLES()
+    if min(*first_values, *second_values) <= 0:
+        return NOT_POSITIVE()
+    return first_values, second_values
+
+
+def _stated(once: Mapping[int, Once], pairs: Sequence[int], name: str) -> list[float]:
+    values = [once[r].figure(name) for r in pairs]
     return [value for value in values if value is not None]
 
 
-def decided_together(values: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, Decision]:
-    """By figure: the first side's values relative to the second's, with Holm over all of them."""
+def decided_together(
+    values: Mapping[Key, PairedValues], figure_of: Callable[[Key], str] = str
+) -> dict[Key, Decision]:
+    """By key: the first side's values relative to the second's, with Holm over all of them. `figure_of`: the figure
+    that a key stands for."""
     tried = {
-        name: margin_p(first_values, second_values) for name, (first_values, second_values) in values.items()
+        key: margin_p(first_values, second_values) for key, (first_values, second_values) in values.items()
     }
     decisions = {}
-    for name, sure in zip(tried, holm([p for p, _ in tried.values()]), strict=True):
-        p, side = tried[name]
-        interval = ratio_interval(*values[name], 1 - LEVEL)
+    for key, sure in zip(tried, holm([p for p, _ in tried.values()]), strict=True):
+        (p, side), figure = tried[key], figure_of(key)
+        interval = ratio_interval(*values[key], 1 - LEVEL)
         if sure and side:
-            decisions[name] = Decision(name, "smaller" if side < 0 else "larger", interval, p)
+            decisions[key] = Decision(figure, "smaller" if side < 0 else "larger", interval, p)
         else:
-            decisions[name] = Decision(name, "indistinct", interval, p, _why(interval, len(values)))
+            decisions[key] = Decision(figure, "indistinct", interval, p, _why(interval, len(values)))
     return decisions
 
 
@@ -268,8 +282,8 @@ def over_points(points: Mapping[str, Sequence[tuple[SideRow, SideRow]]]) -> dict
         pairs = sorted(set.intersection(*shared)) if shared else []
         if len(pairs) >= FEWEST_PAIRS:
             values[name] = (
-                _mean_over([_stated(first, pairs, name) for first, _ in rows]),
-                _mean_over([_stated(second, pairs, name) for _, second in rows]),
+                _mean_over([_stated(first.once, pairs, name) for first, _ in rows]),
+                _mean_over([_stated(second.once, pairs, name) for _, second in rows]),
             )
     return decided_together(values)
 

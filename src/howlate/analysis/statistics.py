@@ -55,8 +55,8 @@ STATISTICS: tuple[Statistic, ...] = (
         _largest,
         term=N_("Largest seen"),
         meaning=N_(
-            "The latest wake-up among those measured. A longer run, another load, other hardware "
-            "or another day can show a later one; these samples alone promise nothing about that."
+            "The worst wake-up among those measured. A longer run, another load, other hardware "
+            "or another day can show a worse one; these samples alone promise nothing about that."
         ),
     ),
     _quantile(

@@ -30,7 +30,7 @@ class Subject:
     """If `bins` cover all repetitions: those of the one with the largest latency, which have courses in time
     and against the index."""
     cases: tuple[ExplainedCase, ...] = ()
-    """Its explained samples, the latest first."""
+    """Its explained samples, the worst first."""
 
 
 Shows = Literal["cells", "pooled", "worst", "points", "sides"]

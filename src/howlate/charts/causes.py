@@ -1,4 +1,4 @@
-"""Where the time of the latest samples went: a bar for each, from the release to the time stamp. All bars are equally
+"""Where the time of the worst samples went: a bar for each, from the release to the time stamp. All bars are equally
 long, so that the parts of one sample can be read beside another that is a hundred times as late. What it hides: parts
 below a thousandth are drawn with their neighbour; `howlate why` lists them."""
 
@@ -52,9 +52,9 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
         keys.append(Key(REST, Caption("other causes"), "area"))
     return Figure(
         name="causes",
-        title=Caption("Why the latest were late"),
+        title=Caption("Why the worst were late"),
         reading=Caption(
-            "A bar for each of the latest samples, from its release on the left to its time stamp on the right, "
+            "A bar for each of the worst samples, from its release on the left to its time stamp on the right, "
             "however long that took. The colours say what the time went to, in the order in which it went. A name "
             "leads to the sample's point in the course of time."
         ),
@@ -84,7 +84,7 @@ def _panel(subject: Subject, cases: Sequence[DrawnCase], classes: dict[Cause, st
         picture=picture_of(pieces, WHOLE, (), WIDTH, height),
         height=height,
         summary=Caption(
-            "What the time of the {count} latest samples went to. Of the latest, {latency}, most went to: {cause}.",
+            "What the time of the {count} worst samples went to. Of the worst, {latency}, most went to: {cause}.",
             count=len(cases),
             latency=time_text(worst.case.latency_ns),
             cause=_name(worst.largest),

@@ -1,5 +1,5 @@
-"""Whether a real-time core runs beside Linux, and how: /proc/xenomai and the parameters of `xenomai` (Cobalt),
-/sys/devices/virtual/evl (EVL).
+"""Whether a real-time core runs beside Linux, and how: /proc/xenomai, the parameters of `xenomai` and the device of
+Linux's tick (Cobalt), /sys/devices/virtual/evl (EVL).
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ COBALT = rule(
     "doctor.core.cobalt",
     "Cobalt {version} runs on the CPUs of the mask {cpus}, its clock is {clock}, its gravity {gravity}",
 )
-EVL = rule("doctor.core.evl", "EVL (ABI {abi}) runs on CPUs {cpus}, its gravity is {gravity}")
+EVL = rule(
+    "doctor.core.evl", "EVL (ABI {abi}) runs on CPUs {cpus}, its clock is {clock}, its gravity {gravity}"
+)
 COBALT_OFF = rule(
     "doctor.core.cobalt-off",
     "Cobalt is in the kernel and does not run: {state}",
@@ -60,17 +62,18 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
             )
         )
     if core_of(facts) == "evl":
-        return note(EVL(abi=known("evl.abi"), cpus=known("evl.cpus"), gravity=known("evl.gravity")))
+        abi, cpus = known("evl.abi"), known("evl.cpus")
+        return note(EVL(abi=abi, cpus=cpus, clock=known("evl.clock"), gravity=known("evl.gravity")))
     return ok(NONE())
 
 
 def _cobalt_off(facts: Facts) -> str:
-    """How Cobalt is off; "" if it runs or is not in the kernel. Its parameter keeps the state that was asked for,
-    also where the core did not start: then /proc/xenomai is missing."""
-    asked = facts.text("cobalt.state")
-    if asked in OFF:
-        return asked
-    return "disabled" if asked is not None and facts.text("cobalt.version") is None else ""
+    """How Cobalt is off; "" if it runs or is not in the kernel. Facts of older probes have the state that was asked
+    for at boot, also where the core did not start: then /proc/xenomai is missing."""
+    state = facts.text("cobalt.state")
+    if state in OFF:
+        return state
+    return "disabled" if state is not None and facts.text("cobalt.version") is None else ""
 
 
 def _evl_off(facts: Facts) -> str:

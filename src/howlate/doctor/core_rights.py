@@ -1,5 +1,5 @@
-"""Whether the caller may use Cobalt: CAP_SYS_NICE or Cobalt's group (`xenomai.allowed_group`), and a
-name in /etc/passwd.
+"""Whether the caller may use the real-time core. Cobalt: CAP_SYS_NICE or Cobalt's group (`xenomai.allowed_group`),
+and a name in /etc/passwd. EVL: access to /dev/evl/control.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from howlate.model.finding import Aim
 from howlate.model.preemption import core_of
 from howlate.words.statement import rule
 
-NOT_NEEDED = rule("doctor.core_rights.not-needed", "not needed without Cobalt")
+NOT_NEEDED = rule("doctor.core_rights.not-needed", "not needed without Cobalt or EVL")
 GIVEN = rule("doctor.core_rights.given", "the core admits the caller")
 NOT_IN_GROUP = rule(
     "doctor.core_rights.not-in-group",
@@ -22,16 +22,27 @@ NO_NAME = rule(
     "the caller has no name in /etc/passwd",
     remedy="add a line such as `root:x:0:0:root:/:/bin/sh`: Alchemy does not start without it",
 )
+NO_ACCESS = rule(
+    "doctor.core_rights.no-access",
+    "the caller may not read and write /dev/evl/control",
+    remedy="run as root; or give a group the devices below /dev/evl by a rule of udev, and become a member of it",
+)
 
-TITLE = "Right to use Cobalt"
-WHY = "Cobalt refuses programs of ordinary users, and Alchemy ends where it cannot look up the user's name."
+TITLE = "Right to use the real-time core"
+WHY = (
+    "Cobalt refuses programs of ordinary users, and Alchemy ends where it cannot look up the user's name. EVL's "
+    "devices are root's alone unless a rule says otherwise."
+)
 WEIGHT = 58
 
 
 def judge(facts: Facts, aim: Aim) -> Judgement:
     if "cobalt.state" not in facts.values:
         return unknown(facts, "cobalt.state")
-    if core_of(facts) != "cobalt":
+    core = core_of(facts)
+    if core == "evl":
+        return late(NO_ACCESS()) if facts.flag("evl.caller_admitted") is False else ok(GIVEN())
+    if core != "cobalt":
         return ok(NOT_NEEDED())
     if facts.flag("caller.cap_sys_nice") is False and facts.flag("cobalt.caller_in_group") is not True:
         return late(NOT_IN_GROUP())

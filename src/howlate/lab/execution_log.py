@@ -13,7 +13,7 @@ import numpy as np
 from howlate.errors import DamagedError
 from howlate.lab.cache import storing
 from howlate.lab.machine import escaped
-from howlate.model.execution import ExecutionLog, LogPlan, Switch
+from howlate.model.execution import Anchor, ExecutionLog, LogPlan, Switch
 from howlate.places import emulator_trace_path
 from howlate.words.statement import rule
 
@@ -108,7 +108,7 @@ def _stretches(
     addresses: np.typing.NDArray[np.uint64], code: dict[int, bytes], marks: str
 ) -> Iterator[ExecutionLog]:
     first = 0
-    anchors: list[tuple[int, int]] = []
+    anchors: list[Anchor] = []
     flags: list[tuple[int, bool]] = []
     switches: list[Switch] = []
     counts: list[tuple[int, int]] = []
@@ -117,9 +117,9 @@ def _stretches(
         at = int(number) - first
         if kind == "begin":
             first = int(number)
-            anchors, flags, switches, counts = [(0, int(text))], [], [], []
+            anchors, flags, switches, counts = [_anchor(0, text)], [], [], []
         elif kind == "at":
-            anchors.append((at, int(text)))
+            anchors.append(_anchor(at, text))
         elif kind in ("flags", "state"):
             if found := _FLAGS.search(text):
                 flags.append((at, _takes_interrupts(found[1], int(found[2], 16))))
@@ -129,7 +129,7 @@ def _stretches(
         elif kind == "count":
             counts.append((at, int(text, 16)))
         elif kind == "end":
-            anchors.append((at, int(text)))
+            anchors.append(_anchor(at, text))
             if len(addresses) < first + at:
                 raise ValueError
             yield ExecutionLog(addresses[first : first + at], code, anchors, flags, switches, counts)
@@ -138,6 +138,11 @@ def _stretches(
             raise ValueError
     if anchors:  # the guest ended before its stretch
         yield ExecutionLog(addresses[first:], code, anchors, flags, switches, counts)
+
+
+def _anchor(logged: int, text: str) -> Anchor:
+    clock_ns, executed = map(int, text.split())
+    return Anchor(logged, clock_ns, executed)
 
 
 def _takes_interrupts(name: str, value: int) -> bool:

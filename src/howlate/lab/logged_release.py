@@ -31,12 +31,20 @@ class LoggedRelease:
     execution: Execution = field(repr=False)
     release_ns: int
     stamp: int
+    off_ns: int
+    """How much later the machine's clock showed the time stamp than the fork's clock and the guest's latency do."""
 
 
 def logged_release(
-    bench: Bench, symbols: Symbols, fork: Fork, instant_ns: int, lead_ns: int = LEAST_LEAD_NS
+    bench: Bench,
+    symbols: Symbols,
+    fork: Fork,
+    instant_ns: int,
+    lead_ns: int = LEAST_LEAD_NS,
+    off_ns: int = 0,
 ) -> LoggedRelease:
-    """The release at an instant of the guest's CLOCK_MONOTONIC, logged from so long before it."""
+    """The release at an instant of the guest's CLOCK_MONOTONIC, logged from so long before it. `off_ns`: that of
+    another release of the fork, if one is known."""
     plan = LogPlan(
         (Stretch(fork.machine_ns(instant_ns) - lead_ns, _EVER),),
         switches=symbols.address("__switch_to"),
@@ -45,10 +53,11 @@ def logged_release(
     words, log = fork.logged(instant_ns, plan)
     execution = execution_of(bench, symbols, log)
     places, times_ns = stamps(execution)
-    off_ns = np.abs(times_ns - fork.machine_ns(instant_ns + words.latency_ns))
-    if not len(places) or off_ns.min() > _NEAR_NS:
+    each_off_ns = times_ns - fork.machine_ns(instant_ns + words.latency_ns)
+    if not len(places) or np.abs(each_off_ns).min() > _NEAR_NS:
         raise TargetError(STAMP_NOT_FOUND(cell=bench.label))
-    nearest = int(off_ns.argmin())
+    nearest = int(np.abs(each_off_ns - off_ns).argmin())
     shown_ns = int(times_ns[nearest])
     shown_ns -= shown_ns % CLOCK_STEPS_NS[bench.kernel.arch]
-    return LoggedRelease(words, execution, shown_ns - words.latency_ns, int(places[nearest]))
+    release_ns, off_ns = shown_ns - words.latency_ns, int(each_off_ns[nearest])
+    return LoggedRelease(words, execution, release_ns, int(places[nearest]), off_ns)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from howlate.errors import NotPossibleError
 from howlate.lab.archive import Say
 from howlate.lab.kernel import Kernel
+from howlate.lab.label import Label
 from howlate.model.capabilities import LoadKind
 from howlate.model.kernel_config import Config
 from howlate.words.statement import rule
@@ -25,6 +26,17 @@ LOAD_NEEDS = rule(
     "the kernel {kernel} has no {options:all}, which the load {load} needs",
     remedy="{remedy}",
 )
+KNOB_NEEDS = rule(
+    "lab.knob-needs",
+    "the kernel {kernel} has no {options:all}, which every knob needs",
+    remedy="{remedy}",
+)
+CPUS_OF_COBALT = rule(
+    "lab.cpus-of-cobalt",
+    "the kernel {kernel} has Cobalt, which cannot use a CPU that comes online after its start, "
+    "as those of a guest do",
+    remedy="measure on one CPU; docs/cores.md says what a guest that starts with several is good for",
+)
 
 PAGE = "docs/lab/own-kernels.md"
 WHAT_IT_NEEDS = f"a kernel of your own must have what {PAGE} lists"
@@ -36,6 +48,8 @@ EVERY = (
 )
 """Options (without CONFIG_) that must be built in (`y`), because such a kernel brings no modules. Without one
 of these no cell can be measured; the page explains each."""
+OF_KNOBS = ("FILE_LOCKING",)
+"""What a cell that sets a knob needs beyond."""
 OF_ARCHITECTURE = {"arm64": ("PCI_HOST_GENERIC",)}
 """The same, for one architecture only."""
 
@@ -71,6 +85,23 @@ def check_load(kernel: Kernel, load: LoadKind, spec: str) -> None:
         raise NotPossibleError(
             LOAD_NEEDS(kernel=kernel.label, options=lacking, load=load.name, remedy=remedy)
         )
+
+
+def check_knobs(kernel: Kernel) -> None:
+    """The same for what every knob needs beyond."""
+    lacking = missing(OF_KNOBS, kernel.config) if kernel.config_path is not None else []
+    if lacking:
+        raise NotPossibleError(
+            KNOB_NEEDS(kernel=kernel.label, options=lacking, remedy=_remedy(kernel, lacking))
+        )
+
+
+def check_cpus(label: Label, kernel: Kernel, cpus: int) -> None:
+    """NotPossibleError if the kernel, with these boot parameters, would die of the CPUs of its guest."""
+    has_cobalt = kernel.config_path is not None and kernel.config.get("CONFIG_XENOMAI") == "y"
+    starts_with_all = any(word.startswith("maxcpus=") for word in label.parameters)
+    if cpus > 1 and has_cobalt and not starts_with_all:
+        raise NotPossibleError(CPUS_OF_COBALT(kernel=label))
 
 
 def _remedy(kernel: Kernel, lacking: Sequence[str]) -> str:

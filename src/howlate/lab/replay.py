@@ -131,7 +131,7 @@ def replay(
     replayed = []
     for each, other, mine, others in zip(wanted, near, found, found[len(wanted) :], strict=False):
         apart_ns = _stamp_ns(each) - _stamp_ns(other)
-        if abs(mine.read_ns - others.read_ns - apart_ns) > _most_off_ns(apart_ns, bench.kernel.arch):
+        if abs(mine.read_ns - others.read_ns - apart_ns) > most_off_ns(apart_ns, bench.kernel.arch):
             raise TargetError(STAMP_NOT_FOUND(cell=cell.id))
         replayed.append(_replayed(each, mine, CLOCK_STEPS_NS[bench.kernel.arch]))
     return replayed
@@ -207,13 +207,10 @@ def _joined(wanted: Iterable[Stretch]) -> tuple[Stretch, ...]:
 
 
 def stamps(execution: Execution) -> tuple[Integers, Integers]:
-    """The numbers of the instructions with which a program read the clock first after it came back from the
-    kernel, and when."""
+    """The numbers of the instructions with which programs read the clock, and when. A program reads it once more
+    where a tick comes amid its reading."""
     is_program = execution.addresses < USER_TOP
-    reads = np.nonzero((execution.kinds == InstructionKind.CLOCK) & is_program)[0]
-    back = np.nonzero(is_program[1:] & ~is_program[:-1])[0] + 1
-    first = np.unique(np.searchsorted(reads, back))
-    places = reads[first[first < len(reads)]].astype(np.int64)
+    places = np.nonzero((execution.kinds == InstructionKind.CLOCK) & is_program)[0].astype(np.int64)
     return places, execution.times_ns[places]
 
 
@@ -261,7 +258,7 @@ def clocks_apart_ns(stamps_ns: Integers, reads_ns: Integers, arch: str) -> int |
     """How far the clock of the time stamps is ahead of that of the readings; None unless each time stamp has its
     reading. The releases were dithered, so no other readings have the same distances."""
     middle_ns = int(stamps_ns[len(stamps_ns) // 2])
-    allowed_ns = np.array([_most_off_ns(int(stamp) - middle_ns, arch) for stamp in stamps_ns])
+    allowed_ns = np.array([most_off_ns(int(stamp) - middle_ns, arch) for stamp in stamps_ns])
     for first in reads_ns:
         ahead_ns = middle_ns - int(first)
         off_ns = np.abs(reads_ns[:, np.newaxis] - (stamps_ns - ahead_ns)).min(axis=0)
@@ -270,6 +267,6 @@ def clocks_apart_ns(stamps_ns: Integers, reads_ns: Integers, arch: str) -> int |
     return None
 
 
-def _most_off_ns(apart_ns: int, arch: str) -> int:
+def most_off_ns(apart_ns: int, arch: str) -> int:
     """How far the two clocks may disagree about a duration."""
     return max(CLOCK_STEPS_NS[arch], 2) + abs(apart_ns) * _MOST_PPM // 1_000_000

@@ -9,6 +9,7 @@ from typing import Any
 
 from howlate.errors import TargetError
 from howlate.model.decode import Table
+from howlate.model.mode import KERNEL_MODE, USER
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class TimerKind:
     @property
     def mode(self) -> str:
         """Where the activations of a core's timer run, which every table of them shows; "" for Linux itself."""
-        return "" if not self.core else "kernel" if self.in_kernel else "user"
+        return "" if not self.core else KERNEL_MODE if self.in_kernel else USER
 
 
 @dataclass(frozen=True)

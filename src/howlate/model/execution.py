@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,18 @@ class LogPlan:
         return "\n".join(lines) + "\n"
 
 
+class Anchor(NamedTuple):
+    """Where the clock was noted."""
+
+    logged: int
+    """Instructions in the log before it."""
+    clock_ns: int
+    """The machine's."""
+    executed: int
+    """Instructions of the guest since its start, by QEMU's count. One that was broken off to begin again is in the
+    log and not counted yet; one that ends in an exception counts once, and is in the log twice."""
+
+
 @dataclass(frozen=True)
 class Switch:
     """A switch of tasks."""
@@ -72,8 +85,7 @@ class ExecutionLog:
     addresses: Addresses = field(repr=False)
     code: Mapping[int, bytes] = field(repr=False)
     """The bytes of each instruction, by address."""
-    anchors: Sequence[tuple[int, int]] = field(repr=False)
-    """The number of instructions before, and the machine's clock then, in ns."""
+    anchors: Sequence[Anchor] = field(repr=False)
     flags: Sequence[tuple[int, bool]] = field(repr=False)
     """Before which instruction the CPU's state was read, and whether it took interrupts."""
     switches: Sequence[Switch] = ()

@@ -50,6 +50,11 @@ class GuestCpus:
         return self._turns.interval_ns if self._turns is not None else 0
 
     @property
+    def round_ns(self) -> int:
+        """The longest round of turns: what waits for the others' turns may take so much longer; 0 with one CPU."""
+        return self.cpus * self.turn_ns
+
+    @property
     def slower(self) -> float:
         """How many times longer than in the usual guest the same instructions take, on average."""
         return MOST_MIPS / self.mean_mips

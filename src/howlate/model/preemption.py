@@ -13,7 +13,7 @@ from howlate.model.facts import Facts
 CORES = {"cobalt": "cobalt.version", "evl": "evl.abi"}
 """Real-time cores beside Linux, and the fact that only a kernel with a running one has."""
 OFF = ("disabled", "stopped")
-"""States of a core that does not run. EVL's files are there while it is stopped."""
+"""States of a core that does not run. The files of a stopped core are there."""
 NAMED = ("rt", *CORES)
 """Models that no `preempt=` selects."""
 MODELS = ("none", "voluntary", "full", "lazy", *NAMED)
@@ -47,7 +47,7 @@ def core_of(facts: Facts) -> str:
         (
             core
             for core, fact in CORES.items()
-            if facts.text(fact) is not None and not (core == "evl" and facts.text("evl.state") in OFF)
+            if facts.text(fact) is not None and facts.text(f"{core}.state") not in OFF
         ),
         "",
     )

@@ -109,6 +109,8 @@ KERNEL = "kernel"
 """The axis and label of a target's machines."""
 PART = "part"
 """The label of a study's parts. No part is called "order", because `--set order.NAME` changes the order."""
+TIMER = "timer"
+"""The label of the way to sleep."""
 
 MOST_GUEST_CPUS = 1024
 """Of a guest in real time; in virtual time the lab has its own limit."""

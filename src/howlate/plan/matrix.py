@@ -15,8 +15,9 @@ from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities, TestKind
 from howlate.model.decode import IN_FILE, suggestion
+from howlate.model.mode import MODE, with_mode
 from howlate.model.plan import Cell, Length, Plan
-from howlate.model.study import EXPECTED, KERNEL, PART, Order, Study, Value, spell
+from howlate.model.study import EXPECTED, KERNEL, PART, TIMER, Order, Study, Value, spell
 from howlate.plan.lasting import too_short
 from howlate.plan.machines import seeds_differ, with_seed
 from howlate.plan.options import (
@@ -54,8 +55,6 @@ OVERHEAD_S = 1.0
 RESTART_S = 0.25
 """Ending the loads that ran alone and starting them again (a rough estimate)."""
 LABELLED = ("load", "period", "policy", "timer", "cpu")
-MODE = "mode"
-"""The label of a real-time core's timer: activated in user space, or in the kernel."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +140,8 @@ def make_plan(
     machines = draft.machines
     answered = [(point, answers[point.command]) for point in draft.points]
     once = [_cell(point, answer, machines, labels or {}) for point, answer in answered]
+    if any(MODE in cell.labels for cell in once):
+        once = [replace(cell, labels=with_mode(cell.labels)) for cell in once]
     _no_twins(draft.study, once)
     cells = _ordered(once, draft.study.order)
     if machines is not None and machines.seeds:
@@ -306,6 +307,8 @@ def lacking(parameters: Mapping[str, Value], test: TestKind, can: Capabilities) 
     for timer in can.timers:
         if timer.name == name and not timer.available:
             return f"{timer.name}: {timer.reason or 'this kernel does not have it'}"
+    if name and can.timers and all(timer.name != name for timer in can.timers):
+        return f"{name}: the probe was built without this timer (docs/cores.md says how to build one with it)"
     knobs = parameters.get("knob", ())
     wanted = {text.partition("=")[0] for text in (knobs if isinstance(knobs, tuple) else ())}
     for knob in can.knobs:
@@ -341,7 +344,7 @@ def _labels(
         shown[name] = spell(
             value if name == KERNEL else parameters.get(name, () if name == "load" else False)
         )
-    mode = next((timer.mode for timer in capabilities.timers if timer.name == shown.get("timer")), "")
+    mode = next((timer.mode for timer in capabilities.timers if timer.name == shown.get(TIMER)), "")
     return {**shown, **({MODE: mode} if mode else {})}
 
 

@@ -69,7 +69,7 @@ def _rows(table: PublishedTable, every: Sequence[Placed], models: Sequence[str])
     for row in table.rows:
         ours = [cell for cell in every if row in _rows_for(table, cell, models[cell.side])]
         for cell in ours:  # the document's word, and whose samples represent it
-            name = ": ".join(part for part in (row.label, cell.name) if part)
+            name = ": ".join(part for part in (row.named, cell.name) if part)
             found.append(ShownRow(row, cell, name))
     return found
 
@@ -109,9 +109,9 @@ def _absent(table: PublishedTable, rows: Sequence[ShownRow]) -> Text:
     """The document's rows for which we have nothing, and why."""
     drawn = {shown.row.label for shown in rows}
     return tuple(
-        Caption('Nothing stands for "{row}", which cannot be measured here.', row=row.label)
+        Caption('Nothing stands for "{row}", which cannot be measured here.', row=row.named)
         if row.why
-        else Caption('Nothing stands for "{row}", which was not measured.', row=row.label)
+        else Caption('Nothing stands for "{row}", which was not measured.', row=row.named)
         for row in table.rows
         if row.label not in drawn
     )

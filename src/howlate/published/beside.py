@@ -152,7 +152,7 @@ def _line(
     }
     if not figures or not any(name != "overruns" for name in figures):
         return None
-    label = row.label if PREEMPTION in table.rows_by.split("+") else table.title
+    label = row.named if PREEMPTION in table.rows_by.split("+") else table.title
     return PrintedLine(
         label=label,
         table=table.id,

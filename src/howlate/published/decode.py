@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from howlate.model.decode import Table, kind_of, suggestion
+from howlate.model.mode import MODES
 from howlate.published.reference import (
     AXES,
     KINDS,
@@ -114,6 +115,7 @@ _OF_A_DOCUMENT = (
     "machine",
     "notes",
     "settings",
+    "modes",
     "columns",
     "table",
 )
@@ -131,6 +133,8 @@ def decode_reference(read: Table) -> Reference:
     tables = tuple(
         replace(_table(t, shared, settings), settings=settings) for t in read.tables("table", required=True)
     )
+    modes = _modes(read.table("modes"), tables)
+    tables = tuple(replace(table, rows=_in_modes(table.rows, modes)) for table in tables)
     found = Reference(
         study=_slug(read, "study"),
         title=read.text("title"),
@@ -140,6 +144,7 @@ def decode_reference(read: Table) -> Reference:
         machine=read.text("machine", ""),
         notes=_texts(read, "notes"),
         settings=settings,
+        modes=modes,
     )
     _once(read, "table", [t.id for t in tables])
     for one, place in zip(tables, read.tables("table"), strict=True):
@@ -149,6 +154,17 @@ def decode_reference(read: Table) -> Reference:
             if row.same_as:
                 _check_same(row, where, found)
     return found
+
+
+def _modes(read: Table, tables: Sequence[PublishedTable]) -> Mapping[str, str]:
+    labels = [row.label for table in tables for row in table.rows]
+    for label in read.values:
+        _known(read, label, labels, "a row of the document")
+    return {label: _one_of(read, label, MODES, "a mode") for label in read.values}
+
+
+def _in_modes(rows: tuple[PublishedRow, ...], modes: Mapping[str, str]) -> tuple[PublishedRow, ...]:
+    return tuple(replace(row, mode=modes.get(row.label, "")) for row in rows)
 
 
 def _check_same(row: PublishedRow, read: Table, reference: Reference) -> None:

@@ -21,6 +21,13 @@ def find_document(name: str) -> PrintedDocument:
     return StudyDocument(find_reference(name))
 
 
+def of_both_modes(name: str) -> bool:
+    """For analysis/beside.py."""
+    from howlate.published.load import find_reference, references
+
+    return name in references() and len(set(find_reference(name).modes.values())) > 1
+
+
 def layouts(found: Comparison) -> list[Sheet]:
     """For report/comparison.py."""
     from howlate.published.layouts import layouts

@@ -48,7 +48,7 @@ def _layout(found: Comparison, table: PublishedTable) -> Sheet | None:
         ours = _ours(found, table, row)
         its_own += bool(ours) and not row.same_as
         repetitions = max([repetitions, *(len(member.group.counted) for _, member in ours)])
-        names += [tuple(row.label.split(" · ")), *[()] * len(ours)]
+        names += [tuple(row.named.split(" · ")), *[()] * len(ours)]
         sides += [*(found.sides[side] for side, _ in ours), ""]
         values += [[_text_of(member, column, row, table) for column in columns] for _, member in ours]
         values.append([_printed(row, column) for column in columns])

@@ -97,6 +97,13 @@ class PublishedRow:
     same_as: str = ""
     """TABLE/LABEL of the row whose measurement this one repeats, perhaps in other digits or units."""
     note: str = ""
+    mode: str = ""
+    """Whether it was measured in user mode or in kernel mode; "" if all rows of the document were in the same."""
+
+    @property
+    def named(self) -> str:
+        """Its label, with the mode."""
+        return f"{self.label} ({self.mode} mode)" if self.mode else self.label
 
     @property
     def measurable(self) -> bool:
@@ -230,6 +237,8 @@ class Reference:
     schema: int = 1
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Settings that apply to all of it, by our options; each table has them too."""
+    modes: Mapping[str, str] = field(default_factory=dict)
+    """The modes of the rows of its tables, by label, where they differ."""
 
     def table(self, table_id: str) -> PublishedTable | None:
         return next((t for t in self.tables if t.id == table_id), None)

@@ -52,7 +52,7 @@ def shown(table: PublishedTable) -> ShownTable:
     """A table. Its label columns are the parts of its rows' labels."""
     if not any(row.values for row in table.rows):
         return ShownTable(f"{table.title} ({table.place})", (), (), tuple(_notes(table)))
-    parts = [row.label.split(" · ") for row in table.rows]
+    parts = [row.named.split(" · ") for row in table.rows]
     width = max((len(p) for p in parts), default=0)
     labels = tuple(("", [p[i] if i < len(p) else "" for p in parts]) for i in range(width))
     figures = tuple(
@@ -83,7 +83,7 @@ def _notes(table: PublishedTable) -> list[str]:
     said = [f"Not in the document's text: {_small(table.lost)}"] if table.lost else []
     said += [f"Axis {_axis(axis)}." for axis in table.axes]
     if table.rows and not any(row.values for row in table.rows):
-        said.append(f"Series: {'; '.join(row.label for row in table.rows)}.")
+        said.append(f"Series: {'; '.join(row.named for row in table.rows)}.")
     if table.samples:
         said.append(f"Each row is of {table.samples:,} samples.")
     for column in table.columns:
@@ -172,7 +172,7 @@ def _table_json(table: PublishedTable) -> dict[str, Any]:
             {
                 "label": row.label,
                 "match": {name: list(values) for name, values in row.match.items()},
-                **{name: getattr(row, name) for name in ("column", "why", "same_as", "note")},
+                **{name: getattr(row, name) for name in ("column", "why", "same_as", "note", "mode")},
                 "values": {name: figure.to_json() for name, figure in row.values.items()},
             }
             for row in table.rows

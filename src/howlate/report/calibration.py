@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from howlate.analysis.calibration import KindResult, Undisturbed
+from howlate.analysis.calibration import RIGHT_LIMIT, KindResult, Undisturbed
 from howlate.analysis.cause import Cause
 from howlate.analysis.cause_names import NAMES
 from howlate.report.document import Document, Section, texts
@@ -28,6 +28,11 @@ CALM_INVENTED = rule(
     "calibrate.calm-invented",
     "{kernel}, without a delay: of {samples:count} samples some were said to be late: {causes:items}.",
 )
+CALM_EMPTY = rule(
+    "calibrate.calm-empty",
+    "{kernel}, without a delay: no sample was measured, so there is nothing to compare the delays with. Run it "
+    "again, without --out or with another one.",
+)
 TIMES = rule("calibrate.times", "{cause} ({count} times)")
 NO_DELAY = rule(
     "calibrate.no-delay",
@@ -35,6 +40,18 @@ NO_DELAY = rule(
     "before they ended, at most {worst_ns:time} after its release.",
 )
 WRONG = rule("calibrate.wrong", "{kind} on {kernel}: named otherwise: {causes:items}.")
+UNDECIDED = rule(
+    "calibrate.undecided",
+    "{kind} on {kernel}: of {found} causes {right} are right, and {undecided} are right as far as events can tell: "
+    "they do not show whether a hypervisor or firmware had the CPU.",
+)
+RESTS_ON_UNDECIDED = rule(
+    "calibrate.rests-on-undecided",
+    "The limit of {least:percent} is kept only together with these.",
+)
+RESTS_ON_RIGHT = rule(
+    "calibrate.rests-on-right", "The limit of {least:percent} is kept by those that are right alone."
+)
 UNSEEN = rule(
     "calibrate.unseen",
     "{kind} on {kernel}: {count} late sample shows nothing out of the ordinary.",
@@ -71,6 +88,9 @@ def calibration_document(found: Calibration) -> Document:
 
 
 def _sheet(results: Sequence[KindResult]) -> Sheet:
+    undecided = numbers(
+        "undecided", _("right as far as events can tell"), [each.undecided for each in results]
+    )
     return Sheet(
         "calibration",
         _("Delays of known size; times in µs"),
@@ -84,6 +104,7 @@ def _sheet(results: Sequence[KindResult]) -> Sheet:
             times("error_median", _("size error, median"), [each.error_ns_median for each in results], UNIT),
             times("error_max", _("largest"), [each.error_ns_max for each in results], UNIT),
             numbers("right", _("cause right"), [each.right for each in results]),
+            *([undecided] if any(each.undecided for each in results) else []),
             column("outcome", _("outcome"), [outcome_text(each) for each in results], words=True),
         ),
         tuple(Row() for _each in results),
@@ -104,6 +125,8 @@ def _of_kernel(found: KernelCalibration) -> Iterator[Text]:
 
 
 def _calm_text(kernel: str, calm: Undisturbed) -> Text:
+    if not calm.samples:
+        return CALM_EMPTY(kernel=kernel)
     if calm.invented:
         return CALM_INVENTED(kernel=kernel, samples=calm.samples, causes=_counted(calm.invented))
     return CALM(kernel=kernel, samples=calm.samples, median_ns=calm.median_ns, spread_ns=calm.spread_ns)
@@ -120,12 +143,23 @@ def _of_kind(result: KindResult) -> Iterator[Text]:
         yield LOST(**where, count=result.lost)
     if result.unseen:
         yield UNSEEN(**where, count=result.unseen)
+    if result.undecided:
+        yield _undecided_text(result)
     if result.wrong:
         yield WRONG(**where, causes=_counted(result.wrong))
     if result.error_ns_max > result.size_limit_ns:
         yield TOO_LARGE(**where, error_ns=result.error_ns_max, limit_ns=result.size_limit_ns)
     if result.besides:
         yield BESIDES(**where, causes=_counted(result.besides))
+
+
+def _undecided_text(result: KindResult) -> Text:
+    """What the limit rests on, if causes are right only as far as events can tell."""
+    counts = {"found": result.found, "right": result.right, "undecided": result.undecided}
+    told = UNDECIDED(kind=result.kind, kernel=result.kernel, **counts)
+    if result.rests_on_undecided:
+        return (told, RESTS_ON_UNDECIDED(least=RIGHT_LIMIT))
+    return (told, RESTS_ON_RIGHT(least=RIGHT_LIMIT)) if result.right >= RIGHT_LIMIT * result.found else told
 
 
 def _counted(causes: Sequence[tuple[Cause, int]]) -> tuple[Text, ...]:
@@ -182,6 +216,8 @@ def kind_json(result: KindResult) -> dict[str, Any]:
         "lost": result.lost,
         "unseen": result.unseen,
         "right": result.right,
+        "undecided": result.undecided,
+        "rests_on_undecided": result.rests_on_undecided,
         "wrong": dict(result.wrong),
         "besides": dict(result.besides),
         "error_ns": {

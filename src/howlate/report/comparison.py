@@ -23,7 +23,7 @@ from howlate.report import sheet as sheets
 from howlate.report.document import Document, Folded, Item, Section, Texts, texts
 from howlate.report.kernels import differences
 from howlate.report.sheet import NOTHING, Column, Sheet, SheetCell
-from howlate.report.text import virtual_note
+from howlate.report.text import every_note
 from howlate.report.units import Unit, unit_for
 from howlate.rooms import hooks
 from howlate.words.language import N_, _
@@ -158,7 +158,7 @@ def _sheets(found: Comparison, block: Block, number: int) -> list[Sheet]:
 
 def _caution(found: Comparison) -> Text:
     """What must be known at every table."""
-    return virtual_note(found.joined.virtual)
+    return every_note(found.joined.virtual, [place.labels for place in found.joined.places])
 
 
 def _below_resolution(found: Comparison) -> list[Statement]:

@@ -150,7 +150,7 @@ def _remedies(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> Iterator
 
 
 def case_sections(cells: Sequence[ExplainedCell], most: int) -> tuple[Section, ...]:
-    """The worst cases of all cells, the latest first."""
+    """The worst cases of all cells, the worst first."""
     return tuple(
         _case_section(cell, case, number) for number, (cell, case) in enumerate(worst_cases(cells, most))
     )

@@ -62,6 +62,10 @@ STOPPED = rule("late.stopped", "the measuring task was stopped")
 PAGE_FAULT = rule("late.page-fault", "a page fault of the measuring task")
 MIGRATION = rule("late.migration", "the measuring task was moved to another CPU")
 SWITCH = rule("late.switch", "the scheduler, until it switches to the task")
+IRQ_END_OR_SWITCH = rule(
+    "late.irq-end-or-switch",
+    "the end of the timer's interrupt, and the scheduler, until it switches to the task",
+)
 RETURN = rule("late.return", "from the switch to the time stamp")
 OWN_COST = rule("late.own-cost", "recording these events")
 UNKNOWN = rule("late.unknown", "unknown: no event tells")
@@ -112,6 +116,7 @@ _ALWAYS = {
     Cause.PAGE_FAULT: PAGE_FAULT,
     Cause.MIGRATION: MIGRATION,
     Cause.SWITCH: SWITCH,
+    Cause.IRQ_END_OR_SWITCH: IRQ_END_OR_SWITCH,
     Cause.RETURN: RETURN,
     Cause.OWN_COST: OWN_COST,
     Cause.UNKNOWN: UNKNOWN,

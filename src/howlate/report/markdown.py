@@ -14,6 +14,7 @@ from howlate.analysis.beside import PrintedLine
 from howlate.analysis.compare import Block, Comparison
 from howlate.analysis.conclusions import conclusions
 from howlate.analysis.sides import LOAD, RUN, SideRow
+from howlate.model.mode import MODE
 from howlate.model.summary import MISSES
 from howlate.report.comparison import heading
 from howlate.report.sheet import Row, Sheet, labels, texts
@@ -33,7 +34,7 @@ class Wanted:
     column: str
     """The samples' column: "latency_ns"; "" for the loads' own runs alone."""
     by: tuple[str, ...]
-    """Labels that become columns, in this order, before the kernel's."""
+    """Labels that become columns, in this order, before the kernel's; the mode comes after it where cells say it."""
     figures: tuple[str, ...]
     """Of analysis.sides.FIGURES, "0.5" (the median), LOAD, or RUN with what a load says of its own runs."""
     published: tuple[str, ...] = ()
@@ -48,12 +49,14 @@ def table(found: Comparison, wanted: Wanted) -> Sheet:
     if not blocks:
         raise ValueError(f"no place has the column {wanted.column!r} with the labels {dict(wanted.only)}")
     rows = [(block, row, _beside(found, block, row.side)) for block in blocks for row in block.rows]
+    mode = (MODE,) if MODE not in wanted.by and any(MODE in block.labels for block in blocks) else ()
     return Sheet(
         "places",
         "",
         (
             *(labels(by, by, [block.labels.get(by, NOTHING) for block, *_ in rows]) for by in wanted.by),
             labels("kernel", "kernel", [found.sides[row.side] for _block, row, _line in rows]),
+            *(labels(name, name, [block.labels.get(name, NOTHING) for block, *_ in rows]) for name in mode),
             *(
                 texts(name, _heading(name), [figure_text(row, name) for _block, row, _line in rows])
                 for name in wanted.figures

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from howlate.analysis.compare import compare_if_several
+from howlate.analysis.compare import compare_if_several, labels_of
 from howlate.analysis.join import must_be_one_clock
 from howlate.charts import Figure, Panel
 from howlate.charts._figure import Key
@@ -29,7 +29,7 @@ from howlate.report.of_runs import Material, document
 from howlate.report.results import Fit
 from howlate.report.sheet import PAGE
 from howlate.report.side_charts import over_sides
-from howlate.report.text import virtual_note
+from howlate.report.text import every_note
 from howlate.store.files import storing, write_text
 from howlate.words.quantities import sentence_case
 from howlate.words.say import text_of
@@ -95,7 +95,7 @@ def write_pictures(
 ) -> list[Path]:
     """Writes each chart into the folder, or those of these names; returns their paths."""
     draw = rasteriser() if form == "png" else None
-    note = text_of(virtual_note(bool(runs) and runs[0].run.virtual))
+    note = text_of(every_note(bool(runs) and runs[0].run.virtual, labels_of(runs, None)))
     pictures = [
         (name, svg_of(figure, note))
         for name, figure in figures_of(runs, axes, published)

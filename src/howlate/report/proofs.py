@@ -78,7 +78,7 @@ def _name(proof: Proof) -> str:
 
 
 def _why(proof: Proof, number: int) -> Section:
-    """Where the time of the latest release went."""
+    """Where the time of the worst release went."""
     found = FOUND(at_ns=proof.of.first_ns + proof.found.at_ns, latency_ns=proof.found.latency_ns)
     sheets_of = (
         (parts_sheet(proof.why, f"parts-{number}"), functions_sheet(proof.why, f"functions-{number}"))

@@ -21,7 +21,7 @@ from howlate.report.coarser import coarser
 from howlate.report.document import Drawn, Folded, Item, texts
 from howlate.report.machine import hardware
 from howlate.report.points import Points
-from howlate.report.text import virtual_note
+from howlate.report.text import every_note, virtual_note
 from howlate.words.caption import Caption
 from howlate.words.language import _, as_called
 from howlate.words.statement import Statement
@@ -187,7 +187,8 @@ def figures(chart: Chart, subjects: Sequence[Subject], axes: Axes, part: StudyPa
     for column, some in _by_column(chart, subjects):
         figure = chart.figure(some, axes)
         if figure:
-            yield Drawn(figure, part.part, column, virtual_note(part.runs[0].run.virtual))
+            note = every_note(part.runs[0].run.virtual, part.labels)
+            yield Drawn(figure, part.part, column, note)
 
 
 def _by_column(chart: Chart, subjects: Sequence[Subject]) -> Iterator[tuple[str, Sequence[Subject]]]:

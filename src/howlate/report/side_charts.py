@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from howlate.analysis.compare import labels_of
 from howlate.analysis.groups import Group
 from howlate.analysis.join import Joined, Place, join
 from howlate.analysis.judge import stated
@@ -15,7 +16,7 @@ from howlate.model.loaded import RunContent
 from howlate.model.study import PART
 from howlate.report.document import Drawn
 from howlate.report.points import together
-from howlate.report.text import virtual_note
+from howlate.report.text import every_note
 from howlate.rooms import hooks
 
 
@@ -95,7 +96,7 @@ def _part(subject: Subject) -> str:
 
 def over_sides(contents: Sequence[RunContent], axes: Axes, published: bool) -> Iterator[Drawn]:
     """The charts of the whole page: the study's figures first, where they are asked for."""
-    note = virtual_note(bool(contents) and contents[0].run.virtual)
+    note = every_note(bool(contents) and contents[0].run.virtual, labels_of(contents, None))
     if published:
         for draw in hooks("published_figures"):
             yield from (drawn._replace(caution=note) for drawn in draw(contents))

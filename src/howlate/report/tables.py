@@ -12,6 +12,8 @@ from howlate.analysis.loaded import percents
 from howlate.analysis.statistics import STATISTICS
 from howlate.charts._words import things_of, title_of_column
 from howlate.model.columns import LATENCY, RESPONSE
+from howlate.model.mode import MODE
+from howlate.model.study import TIMER
 from howlate.model.summary import MISSES, CellSummary, ColumnSummary
 from howlate.report.sheet import NOTHING, Column, Row, Sheet, SheetCell, labels, numbers, texts, times
 from howlate.report.text import listed
@@ -21,7 +23,7 @@ from howlate.words.quantities import seconds_text
 from howlate.words.say import Text, say
 from howlate.words.statement import Statement, rule
 
-OF_EVERY_ROW = ("kernel", "guest", "timer", "mode", "period", "policy", "cpu", "load")
+OF_EVERY_ROW = ("kernel", "guest", TIMER, MODE, "period", "policy", "cpu", "load")
 """Labels without which no number is to be read."""
 
 UNDER = rule("table.under", "{what} under {policy}")

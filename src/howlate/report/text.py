@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
 from rich.cells import cell_len
 
 from howlate.analysis.groups import VIRTUAL_TIME
+from howlate.analysis.modes import mode_of_all
+from howlate.words.caption import Listed
 from howlate.words.language import _, as_called, sentences
 from howlate.words.quantities import NARROW_SPACE, time_text
 from howlate.words.say import Text, text_of
@@ -83,6 +85,12 @@ def _pieces(text: str) -> Iterator[str]:
 def virtual_note(virtual: bool) -> Text:
     """What must be known at every table and chart of virtual time; "" in real time."""
     return VIRTUAL_TIME() if virtual else ""
+
+
+def every_note(virtual: bool, labels: Iterable[Mapping[str, str]]) -> Text:
+    """What must be known at a chart, whose rows may not name it: where the activations are, and the virtual time."""
+    notes = (mode_of_all(labels) or "", virtual_note(virtual))
+    return Listed(notes, "; ") if all(notes) else notes[0] or notes[1]
 
 
 def listed(reasons: Iterable[str]) -> str:

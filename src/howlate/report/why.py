@@ -30,7 +30,7 @@ HALTED_FOR = rule("why.halted-for", "The CPU was halted for {halted_ns:time} of 
 
 
 def document(found: Sequence[Explained], pair: LatenessPair | None = None) -> Document:
-    """The comparison if there is one, then a section for each sample, the latest first."""
+    """The comparison if there is one, then a section for each sample, the worst first."""
     first = () if pair is None else (pair_section(pair),)
     return Document((*first, *(_section(each, number) for number, each in enumerate(found))))
 

@@ -30,7 +30,7 @@ from howlate.lab.machine import Machine
 from howlate.lab.modules import of_loads
 from howlate.lab.needed import GuestModules, built, needed
 from howlate.lab.own import own_kernel
-from howlate.lab.own_needs import check_own
+from howlate.lab.own_needs import check_cpus, check_knobs, check_own
 from howlate.lab.parameters import NOT_CHECKED, check_in_force
 from howlate.lab.replay import RecordedCell, ReplayedActivation, replay
 from howlate.lab.results import Results
@@ -149,6 +149,7 @@ class LabTarget:
             if str(label) in self._labels:
                 raise UsageError(LABEL_TWICE(label=label, path=split_own(str(path))[1]))
             check_own(kernel, say)
+            check_cpus(label, kernel, self._cpus if self._clock == VIRTUAL else 1)
             self._make_ready(label.arch)
             self._labels[str(label)] = label
             self._benches[str(label)] = self._bench_of(label, kernel)
@@ -263,7 +264,9 @@ class LabTarget:
         return bench, lambda first_ns: [*map(list, before), _single(loads, first_ns)]
 
     def _before(self, cell: Cell, bench: Bench, modules: GuestModules) -> list[tuple[str, ...]]:
-        """The lines of a job before its cell."""
+        """The lines of a job before its cell; NotPossibleError if the kernel lacks what the cell needs."""
+        if bench.label.own and cell.parameters.get("knob"):
+            check_knobs(bench.kernel)
         before = [
             *bench.lines_for(_loads(cell)),
             *self._loads[str(bench.label)],

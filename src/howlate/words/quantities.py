@@ -13,8 +13,8 @@ NARROW_SPACE = "\u202f"
 
 
 def sentence_case(text: str) -> str:
-    """With a capital first letter; the others unchanged."""
-    return text[:1].upper() + text[1:]
+    """With a capital first letter, unless a path is the first word; the others unchanged."""
+    return text if "/" in text.partition(" ")[0] else text[:1].upper() + text[1:]
 
 
 def time_text(ns: float, micro: str = "µs", space: str = NARROW_SPACE) -> str:

@@ -64,6 +64,12 @@ void PlacedProcess::await() const {
   }
 }
 
+bool PlacedProcess::has_ended() const {
+  siginfo_t how = {};
+  return ::waitid(P_PID, static_cast<id_t>(process_), &how, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+         how.si_pid == process_;
+}
+
 void PlacedProcess::end() {
   if (process_ == 0) return;
   ::kill(process_, SIGKILL);

@@ -31,7 +31,8 @@ class PlacedProcess {
   // `body`; after that it ends.
   Status start(const PlacedSpec& spec, const Root& root, const std::function<void()>& body);
   void await() const;  // until it has ended, however: on a thread that may wait
-  void end();          // kills it where it is still there
+  [[nodiscard]] bool has_ended() const;
+  void end();  // kills it where it is still there
   [[nodiscard]] pid_t pid() const { return process_; }
 
  private:

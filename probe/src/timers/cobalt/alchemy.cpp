@@ -7,19 +7,43 @@
 
 #include <algorithm>
 
-#include "timers/cobalt/thread.hpp"
+#include "timers/cobalt/cobalt_core.hpp"
 #include "timers/core_sleep.hpp"
 
 namespace howlate {
 
 namespace {
 
-class Alchemy : public CoreSleep<Cobalt> {
+// A thread of Cobalt's that is a task of Alchemy's as well.
+struct Alchemy : Cobalt {
+  static Status take(const CorePolicy& policy) {
+    if (Status cobalt = Cobalt::take(policy); !cobalt) return cobalt;
+    if (const int failed = rt_task_shadow(nullptr, nullptr, policy.priority, 0); failed != 0)
+      return broken("Alchemy does not take the measuring thread: " + errno_text(-failed));
+    if (policy.policy == SCHED_RR)  // the task above runs as fifo
+      if (const int failed = rt_task_slice(nullptr, slice_of(policy)); failed != 0)
+        return broken("Alchemy gives the measuring thread no time slice: " + errno_text(-failed));
+    return check_policy(policy);
+  }
+
+ private:
+  static RTIME slice_of(const CorePolicy& policy) {
+    return static_cast<RTIME>(
+        rt_timer_ns2ticks(policy.quantum.tv_sec * SRTIME{1'000'000'000} + policy.quantum.tv_nsec));
+  }
+};
+
+class PeriodicTask : public CoreSleep<Alchemy> {
  public:
-  explicit Alchemy(LoopContext& loop)
+  static constexpr std::string_view calls = "Alchemy's rt_task_set_periodic() or rt_task_wait_period()";
+
+  explicit PeriodicTask(LoopContext& loop)
       : CoreSleep(loop), loop_(loop), period_ns_(loop.schedule.spec().period_ns) {
     loop_.core.overruns = 0;
   }
+  ~PeriodicTask() { rt_task_set_periodic(nullptr, TM_NOW, TM_INFINITE); }
+  PeriodicTask(const PeriodicTask&) = delete;
+  PeriodicTask& operator=(const PeriodicTask&) = delete;
 
   static std::int64_t now() { return static_cast<std::int64_t>(rt_timer_read()); }
 
@@ -66,40 +90,9 @@ class Alchemy : public CoreSleep<Cobalt> {
   bool stale_ = false;
 };
 
-Status attach() {
-  thread_local bool attached = false;
-  if (attached) return {};
-  if (Status cobalt = Cobalt::attach(); !cobalt) return cobalt;
-  struct sched_param parameters {};
-  int policy = SCHED_FIFO;
-  ::pthread_getschedparam(::pthread_self(), &policy, &parameters);
-  if (const int failed = rt_task_shadow(nullptr, nullptr, parameters.sched_priority, 0); failed != 0)
-    return broken("Alchemy does not take the measuring thread: " + errno_text(-failed));
-  attached = true;
-  return {};
-}
-
-Status run(LoopContext& loop) {
-  if (Status attached = attach(); !attached) return attached;
-  note_gravity(loop, Cobalt::name, &Gravity::user_ns);
-  Alchemy sleep(loop);
-  measure(loop, sleep);
-  sleep.settle();
-  rt_task_set_periodic(nullptr, TM_NOW, TM_INFINITE);
-  return outcome(sleep, "rt_task_set_periodic() or rt_task_wait_period()");
-}
-
 }  // namespace
 
-extern const Timer timer_alchemy = {
-    .name = "alchemy",
-    .summary = "Alchemy's rt_task_set_periodic(), repeated by Cobalt, and rt_task_wait_period()",
-    .armed_each_activation = false,
-    .as_published = false,
-    .available = Cobalt::available,
-    .run = run,
-    .core = Cobalt::name,
-    .attach = attach,
-};
+extern constinit const Timer timer_alchemy = core_timer<PeriodicTask>(
+    "alchemy", "Alchemy's rt_task_set_periodic(), repeated by Cobalt, and rt_task_wait_period()", false);
 
 }  // namespace howlate

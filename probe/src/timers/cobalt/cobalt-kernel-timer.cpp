@@ -1,27 +1,10 @@
 // The handler of a timer of Cobalt's, armed for each release.
-#include "timers/cobalt/thread.hpp"
+#include "timers/cobalt/cobalt_core.hpp"
 #include "timers/core_kernel.hpp"
 
 namespace howlate {
 
-namespace {
-
-Status run(LoopContext& loop) {
-  return run_in_kernel(loop, {Cobalt::name, HOWLATE_COBALT_DEVICE, HOWLATE_CORE_HANDLER});
-}
-
-}  // namespace
-
-extern const Timer timer_cobalt_kernel_timer = {
-    .name = "cobalt-kernel-timer",
-    .summary = "the handler of a timer of Cobalt's, by the module howlate_cobalt",
-    .armed_each_activation = true,
-    .as_published = false,
-    .available = Cobalt::present,
-    .run = run,
-    .core = Cobalt::name,
-    .in_kernel = true,
-    .module = HOWLATE_COBALT_MODULE,
-};
+extern constinit const Timer timer_cobalt_kernel_timer = kernel_timer<Cobalt, HOWLATE_CORE_HANDLER>(
+    "cobalt-kernel-timer", "the handler of a timer of Cobalt's, by the module howlate_cobalt");
 
 }  // namespace howlate

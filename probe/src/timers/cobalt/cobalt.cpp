@@ -1,7 +1,7 @@
 // Cobalt's clock_nanosleep() with an absolute time.
 #include <time.h>
 
-#include "timers/cobalt/thread.hpp"
+#include "timers/cobalt/cobalt_core.hpp"
 #include "timers/core_sleep.hpp"
 
 namespace howlate {
@@ -10,6 +10,7 @@ namespace {
 
 struct CobaltNanosleep : CoreSleep<Cobalt> {
   using CoreSleep::CoreSleep;
+  static constexpr std::string_view calls = "Cobalt's clock_nanosleep()";
 
   std::int64_t wait(std::int64_t release_ns) {
     begin();
@@ -19,26 +20,9 @@ struct CobaltNanosleep : CoreSleep<Cobalt> {
   }
 };
 
-Status run(LoopContext& loop) {
-  if (Status attached = Cobalt::attach(); !attached) return attached;
-  note_gravity(loop, Cobalt::name, &Gravity::user_ns);
-  CobaltNanosleep sleep(loop);
-  measure(loop, sleep);
-  sleep.settle();
-  return outcome(sleep, "Cobalt's clock_nanosleep()");
-}
-
 }  // namespace
 
-extern const Timer timer_cobalt = {
-    .name = "cobalt",
-    .summary = "Cobalt's clock_nanosleep() until an absolute time",
-    .armed_each_activation = true,
-    .as_published = false,
-    .available = Cobalt::available,
-    .run = run,
-    .core = Cobalt::name,
-    .attach = Cobalt::attach,
-};
+extern constinit const Timer timer_cobalt =
+    core_timer<CobaltNanosleep>("cobalt", "Cobalt's clock_nanosleep() until an absolute time");
 
 }  // namespace howlate

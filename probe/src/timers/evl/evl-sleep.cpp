@@ -1,8 +1,8 @@
 // evl_sleep_until().
 
 #include "timers/core_sleep.hpp"
+#include "timers/evl/evl_core.hpp"
 #include "timers/evl/library.hpp"
-#include "timers/evl/thread.hpp"
 
 namespace howlate {
 
@@ -10,6 +10,7 @@ namespace {
 
 struct EvlSleep : CoreSleep<Evl> {
   using CoreSleep::CoreSleep;
+  static constexpr std::string_view calls = "evl_sleep_until()";
 
   std::int64_t wait(std::int64_t release_ns) {
     begin();
@@ -19,26 +20,8 @@ struct EvlSleep : CoreSleep<Evl> {
   }
 };
 
-Status run(LoopContext& loop) {
-  if (Status attached = Evl::attach(); !attached) return attached;
-  note_gravity(loop, Evl::name, &Gravity::user_ns);
-  EvlSleep sleep(loop);
-  measure(loop, sleep);
-  sleep.settle();
-  return outcome(sleep, "evl_sleep_until()");
-}
-
 }  // namespace
 
-extern const Timer timer_evl_sleep = {
-    .name = "evl-sleep",
-    .summary = "evl_sleep_until()",
-    .armed_each_activation = true,
-    .as_published = false,
-    .available = Evl::available,
-    .run = run,
-    .core = Evl::name,
-    .attach = Evl::attach,
-};
+extern constinit const Timer timer_evl_sleep = core_timer<EvlSleep>("evl-sleep", "evl_sleep_until()");
 
 }  // namespace howlate

@@ -1,11 +1,12 @@
 """Chrome's trace event format (JSON), which https://ui.perfetto.dev and chrome://tracing open: of each cell whose
 events were recorded, a track for the tasks, interrupts and softirqs of each CPU, and for each measuring thread its
-late samples and their parts. Times are since the cell's first release."""
+late samples and their parts. Times are since the cell's first release; where something was recorded before one,
+so many whole milliseconds later, since Perfetto drops what has a negative time."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ _OF_A_CPU = ("tasks", "interrupts", "softirqs")
 """The tracks of a CPU."""
 _FIRST = 1
 """The number of the first track: 0 is the idle task's."""
+_MILLISECOND_NS = 1_000_000
 
 
 def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
@@ -43,14 +45,28 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     explained = [cell for cell in explained_cells(content) if cell.id in wanted]
     if not explained:
         raise UsageError(NO_EVENTS(run=run.path))
+    shift_ns = _before_ns(traces[cell.id] for cell in explained)
     with target(out) as place, place.open("w", encoding="utf-8") as file:
         file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
         for number, cell in enumerate(explained, 1):
             for i, event in enumerate(_of_cell(number, cell, traces[cell.id], marks[cell.id])):
                 file.write("" if number == 1 and not i else ",\n")
-                json.dump(event, file, ensure_ascii=False)
+                json.dump(_in_us(event, shift_ns), file, ensure_ascii=False)
         file.write("\n]}\n")
     return sum(len(cell.cases) for cell in explained)
+
+
+def _before_ns(traces: Iterable[CellTrace]) -> int:
+    """How long before a first release something was recorded, in whole milliseconds."""
+    first_ns = min(case.from_ns for trace in traces for case in trace.cases)
+    return max(0, -(first_ns // _MILLISECOND_NS) * _MILLISECOND_NS)
+
+
+def _in_us(event: dict[str, Any], shift_ns: int) -> dict[str, Any]:
+    """The event as the format has it: in microseconds."""
+    times = {"ts": event["ts"] + shift_ns} if "ts" in event else {}
+    times |= {"dur": event["dur"]} if "dur" in event else {}
+    return event | {name: ns / 1000 for name, ns in times.items()}
 
 
 def _of_cell(pid: int, cell: ExplainedCell, trace: CellTrace, marked: str) -> Iterator[dict[str, Any]]:
@@ -100,8 +116,8 @@ def _slice(pid: int, tid: int, name: str, from_ns: int, to_ns: int, **args: Any)
     where = {"ph": "X", "pid": pid, "tid": tid, "name": name}
     return {
         **where,
-        "ts": from_ns / 1000,
-        "dur": (to_ns - from_ns) / 1000,
+        "ts": from_ns,
+        "dur": to_ns - from_ns,
         **({"args": args} if args else {}),
     }
 
@@ -109,7 +125,7 @@ def _slice(pid: int, tid: int, name: str, from_ns: int, to_ns: int, **args: Any)
 def _of_case(pid: int, tid: int, explained: ExplainedCase) -> Iterator[dict[str, Any]]:
     case = explained.case
     for name, at_ns in ((f"release {case.release}", case.release_ns), ("time stamp", case.stamp_ns)):
-        yield {"ph": "i", "s": "t", "pid": pid, "tid": tid, "name": name, "ts": at_ns / 1000}
+        yield {"ph": "i", "s": "t", "pid": pid, "tid": tid, "name": name, "ts": at_ns}
     yield _slice(
         pid, tid, f"release {case.release}", case.release_ns, case.stamp_ns, latency_ns=case.latency_ns
     )

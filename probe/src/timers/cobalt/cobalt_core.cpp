@@ -1,4 +1,4 @@
-#include "timers/cobalt/thread.hpp"
+#include "timers/cobalt/cobalt_core.hpp"
 
 #include <pthread.h>
 #include <sched.h>
@@ -11,14 +11,11 @@
 #include <mutex>
 #include <string>
 
+#include "sys/core_state.hpp"
 #include "sys/file.hpp"
-#include "sys/root.hpp"
 
 namespace howlate {
 namespace {
-
-constexpr std::string_view version_file = "/proc/xenomai/version";
-constexpr std::string_view where = "docs/cores.md says how to get such a kernel";
 
 // Ends the program where the core does not take it.
 void bind() {
@@ -44,7 +41,9 @@ std::string read_all(int from) {
   return text;
 }
 
-Status try_to_bind() {
+}  // namespace
+
+Status Cobalt::try_to_bind() {
   int ends[2];
   if (::pipe(ends) != 0) return broken("no pipe could be made: " + errno_text(errno));
   Fd from(ends[0]);
@@ -62,49 +61,58 @@ Status try_to_bind() {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  return not_possible("Cobalt does not take this program: " + last_line(stderr_text),
-                      "`howlate doctor` names the usual reasons; " + std::string(where));
-}
-
-}  // namespace
-
-Status Cobalt::present() {
-  if (Root().exists(version_file)) return {};
-  return not_possible("this kernel has no Cobalt core (" + std::string(version_file) + " does not exist)",
-                      std::string(where));
+  return not_possible(
+      "Cobalt does not take this program: " + last_line(stderr_text),
+      "`howlate doctor` names the usual reasons; see docs/cores.md for how to get such a kernel");
 }
 
 Status Cobalt::available() {
   static const Status found = [] {
-    const Status here = present();
-    return here ? try_to_bind() : here;
+    const Status runs = core_runs(Root(), name);
+    return runs ? try_to_bind() : runs;
   }();
   return found;
 }
 
-Status Cobalt::attach() {
-  thread_local bool attached = false;
-  if (attached) return {};
-  int policy = SCHED_OTHER;
-  struct sched_param parameters {};
-  ::pthread_getschedparam(::pthread_self(), &policy, &parameters);
-  if (policy != SCHED_FIFO && policy != SCHED_RR)
-    return not_possible("a thread of Cobalt's is measured as fifo or rr", "Give --policy fifo:80");
+Status Cobalt::take(const CorePolicy& policy) {
   static std::once_flag bound;
   std::call_once(bound, bind);  // makes the caller a thread of Cobalt's as well
-  if (const int failed = __RT(pthread_setschedparam(::pthread_self(), policy, &parameters)); failed != 0)
+  struct sched_param_ex parameters {};
+  parameters.sched_priority = policy.priority;
+  if (policy.policy == SCHED_RR) {
+    parameters.sched_rr_quantum.tv_sec = policy.quantum.tv_sec;
+    parameters.sched_rr_quantum.tv_nsec = policy.quantum.tv_nsec;
+  }
+  if (const int failed = ::pthread_setschedparam_ex(::pthread_self(), policy.policy, &parameters);
+      failed != 0)
     return broken("Cobalt does not take the measuring thread: " + errno_text(failed));
-  attached = true;
-  return {};
+  return check_policy(policy);
+}
+
+Status Cobalt::check_policy(const CorePolicy& policy) {
+  CorePolicy taken;
+  struct sched_param_ex parameters {};
+  if (const int failed = ::pthread_getschedparam_ex(::pthread_self(), &taken.policy, &parameters);
+      failed != 0)
+    return broken("Cobalt does not tell the measuring thread's policy: " + errno_text(failed));
+  taken.priority = parameters.sched_priority;
+  if (taken.policy == SCHED_RR) {
+    taken.quantum.tv_sec = parameters.sched_rr_quantum.tv_sec;
+    taken.quantum.tv_nsec = parameters.sched_rr_quantum.tv_nsec;
+  }
+  return check_taken(policy, taken);
 }
 
 void Cobalt::enter() {
   cobalt_thread_harden();
 }
 
-std::int64_t Cobalt::switches() {
+Result<std::int64_t> Cobalt::switches() {
   struct cobalt_threadstat counted {};
-  return cobalt_thread_stat(0, &counted) == 0 ? static_cast<std::int64_t>(counted.msw) : 0;
+  const int failed = -cobalt_thread_stat(0, &counted);
+  if (failed != 0)
+    return broken("Cobalt does not tell how often the thread left its stage: " + errno_text(failed));
+  return static_cast<std::int64_t>(counted.msw);
 }
 
 }  // namespace howlate

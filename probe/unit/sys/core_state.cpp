@@ -1,0 +1,78 @@
+#include "sys/core_state.hpp"
+
+#include <doctest/doctest.h>
+
+#include "sys/fixture.hpp"
+#include "sys/gravity.hpp"
+
+using namespace howlate;
+
+namespace {
+
+constexpr const char* boot_state = "/sys/module/xenomai/parameters/state";
+constexpr const char* tick_device = "/sys/devices/system/clockevents/clockevent0/current_device";
+
+}  // namespace
+
+TEST_CASE("Cobalt runs where Linux's tick is a proxy's, whatever was asked for at boot") {
+  for (const char* asked : {"enabled\n", "stopped\n"}) {
+    const Fixture tree;
+    tree.write(boot_state, asked);
+    tree.write("/proc/xenomai/version", "3.3.1\n");
+    tree.write(tick_device, "proxy\n");
+    CHECK(*read_core_state(tree.root(), "cobalt") == "running");
+    CHECK(core_runs(tree.root(), "cobalt").ok());
+    tree.write(tick_device, "lapic\n");
+    CHECK(*read_core_state(tree.root(), "cobalt") == "stopped");
+    const Status stopped = core_runs(tree.root(), "cobalt");
+    CHECK(stopped.error().code == ExitCode::not_possible);
+    CHECK(stopped.error().message == "the Cobalt core is stopped");
+    CHECK(stopped.error().remedy.find("corectl --start") != std::string::npos);
+  }
+}
+
+TEST_CASE("a Cobalt that did not start is disabled, and one whose tick nobody can see is not known") {
+  const Fixture tree;
+  tree.write(boot_state, "enabled\n");
+  CHECK(*read_core_state(tree.root(), "cobalt") == "disabled");
+  tree.write("/proc/xenomai/version", "3.3.1\n");
+  CHECK_FALSE(read_core_state(tree.root(), "cobalt").ok());
+  CHECK(core_runs(tree.root(), "cobalt").error().message.find("is not known") != std::string::npos);
+}
+
+TEST_CASE(
+    "the file of Cobalt's clock is not touched while the core is stopped, because the kernel fails over it") {
+  const Fixture tree;
+  tree.write(boot_state, "enabled\n");
+  tree.write("/proc/xenomai/version", "3.3.1\n");
+  tree.write("/proc/xenomai/clock/coreclk", "gravity: irq=0 kernel=2000 user=2000\n");
+  tree.write(tick_device, "lapic\n");
+  CHECK(read_cobalt_clock(tree.root()).error().message == "the Cobalt core is stopped");
+  CHECK_FALSE(read_gravity(tree.root(), "cobalt").ok());
+  tree.write(tick_device, "proxy\n");
+  CHECK(read_gravity(tree.root(), "cobalt")->user_ns == 2000);
+}
+
+TEST_CASE("EVL says its own state") {
+  const Fixture tree;
+  tree.write("/sys/devices/virtual/evl/control/state", "running\n");
+  CHECK(core_runs(tree.root(), "evl").ok());
+  tree.write("/sys/devices/virtual/evl/control/state", "stopped\n");
+  CHECK(core_runs(tree.root(), "evl").error().message == "the EVL core is stopped");
+}
+
+TEST_CASE("a kernel without a core has no state of it") {
+  const Fixture tree;
+  for (const char* core : {"cobalt", "evl"}) {
+    CHECK_FALSE(read_core_state(tree.root(), core).ok());
+    CHECK(core_runs(tree.root(), core).error().code == ExitCode::not_possible);
+    CHECK(core_runs(tree.root(), core).error().message.find("has no") != std::string::npos);
+  }
+  CHECK(evl_admits_caller(tree.root()).error().absent);
+}
+
+TEST_CASE("EVL admits who may read and write its control device") {
+  const Fixture tree;
+  tree.write("/dev/evl/control", "");
+  CHECK(*evl_admits_caller(tree.root()));
+}

@@ -1,0 +1,180 @@
+"""`howlate advise` and `howlate why --try`, killed between their stages and in the second one: `restore`, the next
+run and the same call again put the knob back. The probe is the real one, and works so long without the knob that the
+knob is found to help."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from e2e.commands import PROBE, howlate, start
+from howlate.model.study import Value
+from howlate.places import probe_path
+from made_trace import OWN, MadeTrace
+from processes import children_of, is_running, until, with_word
+from store.runs import a_folder, a_run
+from store.streams import traced_stream
+
+SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+KNOB = "--knob=thp="
+PAIRS = 7
+SIDES = 2 * PAIRS
+PARAMETERS: Mapping[str, Value] = {
+    "policy": "fifo:80",
+    "period": "400us",
+    "late-policy": "backlog",
+    "load": (),
+}
+CELLS = (f"--pairs={PAIRS}", "--seconds=500ms", "--out=r")
+COMMANDS = {
+    "advise": (
+        "advise", "--knobs=thp", "--load=none", "--no-wait", "--set=policy=fifo:80", "--set=period=400us",
+        "--set=late-policy=backlog", *CELLS,
+    ),
+    "why --try": ("why", "late", "--try", *CELLS),
+}  # fmt: skip
+PROGRAM = """#!/bin/sh
+if [ "$1" = cyclic ]; then
+  cat {setting} >> {log}
+  if [ "$(wc -l < {log})" = "$(cat {pause})" ]; then
+    echo $$ > {paused}.new && mv {paused}.new {paused}
+    exec sleep 600
+  fi
+  case " $*" in
+    *" {knob}"*) ;;
+    *) set -- "$@" --work=5ms ;;
+  esac
+fi
+exec {probe} "$@"
+"""
+
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
+
+
+@pytest.fixture
+def before() -> Iterator[str]:
+    """The machine's own value, to which it is put back."""
+    if not os.access(SETTING, os.W_OK):
+        pytest.skip("NOT TESTED: no right to change a setting of this machine")
+    value = SETTING.read_text()
+    yield value
+    subprocess.run([PROBE, "restore"], check=False)
+    if SETTING.read_text() != value:
+        SETTING.write_text(value.partition("[")[2].partition("]")[0])
+
+
+@dataclass(frozen=True)
+class Program:
+    """The probe's stand-in, which starts the probe."""
+
+    folder: Path
+
+    def put(self) -> str:
+        path = self.folder / "probe"
+        names = {name: self.folder / name for name in ("log", "pause", "paused")}
+        path.write_text(PROGRAM.format(setting=SETTING, knob=KNOB, probe=probe_path(), **names))
+        path.chmod(0o755)
+        self.pause_at(0)
+        return str(path)
+
+    def pause_at(self, cell: int) -> None:
+        """Instead of this cell, counted from 1 on, it waits."""
+        (self.folder / "pause").write_text(f"{cell}\n")
+
+    def seen(self) -> list[str]:
+        """The setting as each cell found it, before its probe did anything."""
+        log = self.folder / "log"
+        return log.read_text().splitlines(keepends=True) if log.exists() else []
+
+    def paused(self) -> int:
+        """The process that waits, or 0."""
+        path = self.folder / "paused"
+        return int(path.read_text()) if path.exists() else 0
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
+    made = Program(tmp_path)
+    monkeypatch.setattr("e2e.commands.PROBE", made.put())
+    return made
+
+
+def late_run(path: Path) -> None:
+    """A run whose late sample had a page fault, so that huge pages are its remedy; to be measured again here."""
+    made = MadeTrace().asleep().timer(500, 900, 1_400).switch(2_000, OWN, 0)
+    trace = made.add(3_000, "page_fault_user", a=1).cell(100_000)
+    trace = replace(trace, recorded=tuple(dict.fromkeys(event.kind for event in trace.events)))
+    run = replace(a_run("cell", parameters=PARAMETERS), facts={"facts": 1, "values": {}, "missing": {}})
+    a_folder(path, {"cell": traced_stream(trace)}, run=run)
+
+
+def killed_between_the_stages(folder: Path, program: Program, command: tuple[str, ...]) -> None:
+    """After the last cell of the first stage, before the first one of the second."""
+    program.pause_at(SIDES + 1)
+    process = start(folder, *command)
+    until(lambda: bool(program.paused()) or process.poll() is not None, within_s=600)
+    process.kill()
+    _, err = process.communicate(timeout=120)
+    assert program.paused(), err
+    os.kill(program.paused(), signal.SIGKILL)
+    program.pause_at(0)
+
+
+def killed_beside_the_knob(folder: Path, before: str, command: tuple[str, ...]) -> None:
+    """In the middle of a cell with the knob, the command and its probe at once, so that neither can put it back."""
+    process = start(folder, *command)
+    caught: list[int] = []
+
+    def is_over() -> bool:
+        caught.extend(stopped_beside_the_knob(process.pid, before))
+        return bool(caught) or process.poll() is not None
+
+    until(is_over, within_s=600)
+    assert caught, process.communicate()
+    (probe,) = caught
+    process.kill()
+    os.kill(probe, signal.SIGKILL)
+    process.communicate(timeout=120)
+    assert until(lambda: not is_running(probe))
+    assert SETTING.read_text() != before
+
+
+def stopped_beside_the_knob(command: int, before: str) -> list[int]:
+    """The command's probe, which now stands still with the knob in force, if there is one."""
+    below = children_of(command) if SETTING.read_text() != before else []
+    for probe in set(with_word(KNOB)) & set(below):
+        os.kill(probe, signal.SIGSTOP)
+        if SETTING.read_text() != before:
+            return [probe]
+        os.kill(probe, signal.SIGCONT)
+    return []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_killed_between_the_stages_and_in_the_second_it_leaves_what_is_put_back(
+    tmp_path: Path, before: str, program: Program, name: str
+) -> None:
+    command = COMMANDS[name]
+    late_run(tmp_path / "late")
+    killed_between_the_stages(tmp_path, program, command)
+    assert SETTING.read_text() == before
+
+    killed_beside_the_knob(tmp_path, before, command)
+    subprocess.run([PROBE, "restore"], check=True, capture_output=True)
+    assert SETTING.read_text() == before
+
+    killed_beside_the_knob(tmp_path, before, command)
+    assert howlate(tmp_path, "advise", "--knobs=thp", "--out=another", "--dry-run")[0] == 0
+    assert SETTING.read_text() == before
+
+    killed_beside_the_knob(tmp_path, before, command)
+    code, out, err = howlate(tmp_path, *command)
+    assert code == 0, out + err
+    assert SETTING.read_text() == before
+    assert set(program.seen()) == {before}

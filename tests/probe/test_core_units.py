@@ -1,0 +1,27 @@
+"""The unit tests with the own headers of a real-time core beside Linux ran, or the reason why they could not."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from howlate.places import ROOT
+
+UNIT = ROOT / "build" / "unit" / "probe-unit"
+NEEDS = {
+    "cobalt": "Xenomai's headers (sys/cobalt.h, alchemy/task.h): no xeno-config; XENO_CONFIG names one",
+    "evl": "libevl's headers (evl/evl.h): pkg-config does not know evl; EVL_PC names its evl.pc",
+}
+
+
+@pytest.mark.parametrize("core", NEEDS)
+def test_a_cores_unit_tests_pass_with_its_own_headers(core: str) -> None:
+    if not UNIT.exists():
+        pytest.skip("the unit tests are not built: ./dev test builds them")
+    argv = [str(UNIT), f"--test-suite={core}"]
+    listed = subprocess.run([*argv, "--list-test-cases"], capture_output=True, text=True, check=True).stdout
+    if f"{core}'s timers" not in listed.lower():
+        pytest.skip(f"the unit tests were built without {NEEDS[core]}")
+    ran = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
