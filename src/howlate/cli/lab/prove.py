@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -224,12 +224,17 @@ def _share(text: str) -> float | None:
 
 def proof_of(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> Proof:
     from howlate.analysis.landscape import ReleaseWindow
+    from howlate.analysis.premises import Throttling, in_force
     from howlate.analysis.proof import Landscape
+    from howlate.lab.parameters import NOT_CHECKED
+    from howlate.model.facts import Facts
     from howlate.prove import Prober, prove
 
-    target.facts(machine)  # refuses parameters that the kernel does not know
+    facts = Facts.from_json(target.facts(machine))  # refuses parameters that the kernel does not know
     bench, job = target.single(machine, tuple(load.split("+")))
-    of = Landscape(machine, load, asked.first_ns, bench.label.parameters)
+    not_checked = (facts.text(NOT_CHECKED) or "").split()
+    parameters = in_force(bench.label.parameters, bench.kernel.arch, not_checked)
+    of = Landscape(machine, load, asked.first_ns, parameters)
     window = ReleaseWindow(0, asked.length_ns)
 
     def lines(at_ns: int) -> list[list[str]]:
@@ -237,9 +242,11 @@ def proof_of(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> P
 
     try:
         with Prober(bench, lines, window, target.parallel, asked.fresh) as prober:
-            return prove(of, asked.goal, asked.checks, prober, _progress(f"{machine}, {load}"))
+            proof = prove(of, asked.goal, asked.checks, prober, _progress(f"{machine}, {load}"))
     finally:
         _show("")
+    throttling = Throttling.of(load, facts)
+    return replace(proof, witnesses=tuple(replace(each, throttling=throttling) for each in proof.witnesses))
 
 
 def _show(line: str) -> None:
