@@ -1,5 +1,5 @@
-"""What a proof rests on and a guest's own counters and facts tell: whether its CPU was idle, which tasks stand above the
-measuring one, and whether the kernel may keep the CPU from real-time tasks (docs/lab/prove.md). Pure."""
+"""What a proof rests on and a guest's own counters and facts tell: whether its CPU was idle, which tasks stand above
+the measuring one, and whether the kernel may keep the CPU from real-time tasks (docs/lab/prove.md). Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ OUT_OF_ORDER = rule(
 )
 REAL_TIME_LOAD = rule("proof.real-time-load", "the load {load} is real-time, and {limit}")
 REAL_TIME_USED = rule(
-    "proof.real-time-used", "real-time tasks have used {used_ns:exact} of CPU time since the boot, and {limit}"
+    "proof.real-time-used",
+    "real-time tasks have used {used_ns:exact} of CPU time since the boot, and {limit}",
 )
 STOPPED_BY_KERNEL = rule(
     "proof.stopped-by-kernel",
@@ -114,8 +115,8 @@ class Throttling:
         return None
 
     def objections(self, used_ns: int) -> Iterator[Statement]:
-        """By the CPU time that real-time tasks have used since the boot. Those of a load may have ended, so that their
-        time is in no list."""
+        """By the CPU time that real-time tasks have used since the boot. Those of a load may have ended, so that
+        their time is in no list."""
         limit = self.limit
         if limit is None:
             return
@@ -157,6 +158,9 @@ class GuestMoment:
     run_ns: int
     """CPU time of all tasks since the boot; -1: not counted."""
     threads: tuple[RealTimeThread, ...]
+    ahead_ns: int | None = None
+    """How long before the first release that there can be it had read the instant of its own, to arm the timer; None
+    before the fork."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +179,8 @@ class Witness:
     counted."""
     throttling: Throttling | None = None
     """Looked at where a bound may be claimed."""
+    ahead_ns: int | None = None
+    """How long before the first instant of the stretch's window a copy has read the instant of its release."""
 
     @classmethod
     def between(cls, before: GuestMoment, after: GuestMoment) -> Witness:
@@ -186,7 +192,7 @@ class Witness:
         ran = tuple(_slices(earlier.get(thread.pid), later.get(thread.pid)) for thread in above)
         idle_ns = of_ns - (after.run_ns - before.run_ns) if counted else None
         real_time_ns = sum(max(0, thread.run_ns) for thread in after.threads)
-        return cls(idle_ns, of_ns, above, ran, real_time_ns)
+        return cls(idle_ns, of_ns, above, ran, real_time_ns, ahead_ns=after.ahead_ns)
 
     def objections(self, parameters: Sequence[str]) -> Iterator[Statement]:
         """Why no bound may be claimed of a kernel with these parameters (`in_force`); nothing where all premises
@@ -251,6 +257,7 @@ def witness_to_json(witness: Witness) -> dict[str, Any]:
         "above": above,
         "real_time_ns": witness.real_time_ns,
         "throttling": vars(witness.throttling) if witness.throttling else None,
+        "ahead_ns": witness.ahead_ns,
     }
 
 
@@ -264,4 +271,5 @@ def witness_from_json(value: dict[str, Any]) -> Witness:
         tuple(int(thread["ran"]) for thread in value["above"]),
         int(value["real_time_ns"]),
         Throttling(**value["throttling"]) if value["throttling"] else None,
+        None if value["ahead_ns"] is None else int(value["ahead_ns"]),
     )
