@@ -79,7 +79,7 @@ def page(proofs: Sequence[Proof], others: Others = ()) -> str:
 
 
 @dataclass(frozen=True)
-class _Explained:
+class _Shown:
     """A release with its place on the page."""
 
     key: str
@@ -88,16 +88,16 @@ class _Explained:
     why: Lateness | None
 
 
-def _explained(proofs: Sequence[Proof], others: Others) -> Iterator[_Explained]:
+def _explained(proofs: Sequence[Proof], others: Others) -> Iterator[_Shown]:
     """Of each proof the latest release, then the others."""
     for number, proof in enumerate(proofs):
         more = others[number] if others else ()
-        yield _Explained(f"{number}", proof, proof.found, proof.why)
+        yield _Shown(f"{number}", proof, proof.found, proof.why)
         for place, other in enumerate(more, 2):
-            yield _Explained(f"{number}-{place}", proof, other.probe, other.why)
+            yield _Shown(f"{number}-{place}", proof, other.probe, other.why)
 
 
-def _flame(each: _Explained) -> str:
+def _flame(each: _Shown) -> str:
     if each.why is None:
         return ""
     return flame_html(each.why.stacks, f"{_name(each.proof)}, {exact_text(each.probe.latency_ns)}")
@@ -107,7 +107,7 @@ def _name(proof: Proof) -> str:
     return f"{proof.of.kernel}, {proof.of.load}"
 
 
-def _why(each: _Explained) -> Section:
+def _why(each: _Shown) -> Section:
     """Where the time of a release went."""
     at_ns = each.proof.of.first_ns + each.probe.at_ns
     told = Texts("paragraph", ((FOUND(at_ns=at_ns, latency_ns=each.probe.latency_ns),),))
@@ -169,7 +169,7 @@ def to_json_value(proofs: Sequence[Proof], others: Others = ()) -> dict[str, Any
     }
 
 
-def _release_json(each: _Explained) -> dict[str, Any]:
+def _release_json(each: _Shown) -> dict[str, Any]:
     return {
         "at_ns": each.proof.of.first_ns + each.probe.at_ns,
         "latency_ns": each.probe.latency_ns,
