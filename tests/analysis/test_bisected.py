@@ -122,7 +122,9 @@ def test_a_proof_that_claims_nothing_decides_nothing_unless_it_found_a_release_b
         def proofs(_: int, goal: Goal, found_ns: int = found_ns) -> list[Proof]:
             return [proof_at(found_ns, goal, withheld=True)]
 
-        assert by_proof(proofs, LIMIT_NS, AskedOf()).side is side
+        answer = by_proof(proofs, LIMIT_NS, AskedOf())
+        assert answer.side is side
+        assert "nohz=off is not among" in english(answer.why) if answer.why else side is BAD
 
 
 @pytest.mark.parametrize(

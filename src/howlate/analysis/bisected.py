@@ -39,6 +39,7 @@ ENDS = rule(
     "bisect.ends",
     "Nothing was searched: {first} is {first_is}, and {last} is {last_is}; one should be good and the other bad.",
 )
+WITHHELD = rule("bisect.withheld", "a proof claims no bound: {reason}")
 GOOD = rule("bisect.good", "good")
 BAD = rule("bisect.bad", "bad")
 SKIPPED = rule("bisect.skipped", "skipped")
@@ -225,26 +226,29 @@ def proved(prove: Prove, limit_ns: int, how: AskedOf) -> StepAnswer:
     figures: list[int] = []
     sides: set[StepSide] = set()
     for number in range(first, first + WINDOWS):
-        side, found_ns = _of_window(partial(prove, number), limit_ns, how)
-        figures.append(found_ns)
-        sides.add(side)
-        if side is StepSide.SKIP or len(sides) > 1:
-            return StepAnswer(StepSide.SKIP, tuple(figures))
+        answer = _of_window(partial(prove, number), limit_ns, how)
+        figures += answer.largest_ns
+        sides.add(answer.side)
+        if answer.side is StepSide.SKIP or len(sides) > 1:
+            return StepAnswer(StepSide.SKIP, tuple(figures), answer.why)
     return StepAnswer(sides.pop(), tuple(figures))
 
 
-def _of_window(prove: Callable[[Goal], Sequence[Proof]], limit_ns: int, how: AskedOf) -> tuple[StepSide, int]:
-    """On which side of the limit a window is, and the latest release that was found in it."""
+def _of_window(prove: Callable[[Goal], Sequence[Proof]], limit_ns: int, how: AskedOf) -> StepAnswer:
+    """On which side of the limit one window is, and the latest release that was found in it."""
     least_ns, most_ns = (round(limit_ns * (1 + share)) for share in (-how.margin, how.margin))
     proofs = prove(Goal(deadline_ns=least_ns))
     if all(proof.ruling is ProofRuling.KEPT for proof in proofs):
         is_near = how.scatter and _found_ns(prove(Goal(deadline_ns=limit_ns // 2))) > limit_ns // 2
-        return StepSide.GOOD, _found_ns(prove(Goal(within=SCATTER_WITHIN)) if is_near else proofs)
+        found_ns = _found_ns(prove(Goal(within=SCATTER_WITHIN)) if is_near else proofs)
+        return StepAnswer(StepSide.GOOD, (found_ns,))
     if _found_ns(proofs) <= most_ns:
         proofs = prove(Goal(deadline_ns=most_ns))
     if _found_ns(proofs) <= most_ns:
-        return StepSide.SKIP, _found_ns(proofs)
-    return StepSide.BAD, _found_ns(prove(Goal(within=SCATTER_WITHIN)) if how.scatter else proofs)
+        reason = next((one for proof in proofs for one in proof.objections), None)
+        return StepAnswer(StepSide.SKIP, (_found_ns(proofs),), WITHHELD(reason=reason) if reason else None)
+    found_ns = _found_ns(prove(Goal(within=SCATTER_WITHIN)) if how.scatter else proofs)
+    return StepAnswer(StepSide.BAD, (found_ns,))
 
 
 def _found_ns(proofs: Sequence[Proof]) -> int:
