@@ -28,6 +28,7 @@ PLACES = {
             "do_nanosleep",
             "entry_SYSCALL_64",
             "asm_exc_page_fault",
+            "_raw_spin_lock",
             "end",
         )
     )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,11 +16,21 @@ from hypothesis import strategies as st
 
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow
 from howlate.analysis.lateness import Lateness, LatePart, PartKind
-from howlate.analysis.premises import ComparedPair, GuestMoment, RealTimeThread, Witness
+from howlate.analysis.premises import (
+    ComparedPair,
+    GuestMoment,
+    RealTimeThread,
+    Throttling,
+    Witness,
+    in_force,
+    witness_from_json,
+    witness_to_json,
+)
 from howlate.analysis.proof import Landscape, Proof, ProofRuling
 from howlate.analysis.release_path import Interruption, ReleasePath
 from howlate.cli.lab.prove import exit_code
 from howlate.errors import UsageError
+from howlate.model.facts import Facts
 from howlate.prove import AROUND_NS, KeptProbes, Prober, loads_of, prove
 from howlate.studies import find_study
 
@@ -200,6 +211,66 @@ def test_a_broken_premise_withholds_the_bound_and_names_what_broke_it(
     assert proof.ruling is (ProofRuling.WITHHELD if reason else ProofRuling.WITHIN)
     assert reason in proof.to_json()["sentence"]
     assert (proof.to_json()["bound_ns"] is None) is bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "arch", "not_checked", "lifts"),
+    [
+        (("nohz=off",), "amd64", (), True),
+        (("nohz=off",), "arm64", (), True),
+        (("nohz=off", "nohz=on"), "amd64", (), False),  # the kernel takes the last
+        (("nohz=on", "quiet", "nohz=off"), "amd64", (), True),
+        (("nohz=off",), "amd64", ("nohz=off",), False),  # nobody knows whether it is in force
+        (("idle=poll",), "amd64", (), True),
+        (("idle=poll",), "arm64", (), False),  # of x86 alone
+    ],
+)
+def test_only_a_parameter_that_is_in_force_lifts_the_objection_to_an_idle_cpu(
+    parameters: tuple[str, ...], arch: str, not_checked: tuple[str, ...], lifts: bool
+) -> None:
+    idle = Witness(30_000, 10**6, (), ())
+    assert (not list(idle.objections(in_force(parameters, arch, not_checked)))) is lifts
+
+
+OFF = {"sched.rt_runtime_us": -1, "sched.rt_period_us": 1_000_000}
+ON = {**OFF, "sched.rt_runtime_us": 950_000}
+SERVER = {"sched.fair_server": [{"cpus": "0", "runtime_ns": 50_000_000, "period_ns": 1_000_000_000}]}
+NO_SERVER = {"sched.fair_server": [{"cpus": "0", "runtime_ns": 0, "period_ns": 1_000_000_000}]}
+OLD, NEW = {"kernel.release": "6.1.0"}, {"kernel.release": "6.12.9"}
+FIFO = "none+cpu:50,policy=fifo:50"
+
+
+@pytest.mark.parametrize(
+    ("load", "facts", "used_ns", "reason"),
+    [
+        ("cpu:50", {**OLD, **ON}, 10**7, ""),
+        (FIFO, {**OLD, **ON}, 10**7, "once they have used 950000 µs of 1000000 µs"),
+        ("cpu:50,policy=rr:1", {**OLD, **ON}, 0, "cpu:50,policy=rr:1 is real-time"),
+        (FIFO, {**OLD, **OFF}, 10**9, ""),
+        (FIFO, OLD, 0, "is not known"),
+        (FIFO, {**NEW, **OFF, **SERVER}, 0, "fair server"),
+        (FIFO, {**NEW, **OFF}, 0, "fair server"),  # whether it is off could not be read
+        (FIFO, {**NEW, **OFF, **NO_SERVER}, 0, ""),
+        ("cpu:50", {**NEW, **ON, **SERVER}, 10**7, ""),
+        ("cpu:50", {**OLD, **ON}, 5 * 10**8, "have used 500.000000 ms of CPU time since the boot"),
+    ],
+)
+def test_real_time_tasks_that_the_kernel_may_stop_withhold_the_bound(
+    load: str, facts: dict[str, Any], used_ns: int, reason: str
+) -> None:
+    throttling = Throttling.of(load, Facts(facts))
+    said = Witness(0, 10**6, (), (), used_ns, throttling)
+    proof = proved(tooth, Goal(within=0.1), said)
+    assert proof.ruling is (ProofRuling.WITHHELD if reason else ProofRuling.WITHIN)
+    assert reason in proof.to_json()["sentence"]
+    assert witness_from_json(json.loads(json.dumps(witness_to_json(said)))) == said
+
+
+def test_the_cpu_time_of_real_time_tasks_is_that_of_all_that_are_there_at_the_end() -> None:
+    before, after = (GuestMoment(at, 0, (STOPPER, ABOVE)) for at in (0, 1_000))
+    assert Witness.between(before, after).real_time_ns == STOPPER.run_ns + ABOVE.run_ns
+    not_counted = replace(ABOVE, run_ns=-1)
+    assert Witness.between(before, replace(after, threads=(not_counted,))).real_time_ns == 0
 
 
 def test_idle_time_is_what_no_task_ran_and_a_task_that_came_is_above_as_one_that_stayed() -> None:

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
+
 import pytest
 
-from howlate.analysis.bisected import BisectionEnd, StepAnswer, bisect, sampled
+from howlate.analysis import bisected
+from howlate.analysis.bisected import (
+    WINDOWS,
+    AskedOf,
+    Bisected,
+    BisectionEnd,
+    StepAnswer,
+    bisect,
+    sampled,
+)
 from howlate.analysis.bisected import proved as by_proof
 from howlate.analysis.bisection import SEEDS, Step, StepSide
-from howlate.analysis.landscape import Goal
-from howlate.analysis.proof import Proof
+from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
+from howlate.analysis.premises import Witness
+from howlate.analysis.proof import Landscape, Proof
 from howlate.model.summary import CellSummary
 from howlate.words.say import english
 from made_sides import Made, planned, summary_of
@@ -65,20 +78,157 @@ def test_once_more_is_by_the_other_seeds_alone() -> None:
         (150_000, BAD, [90_000]),
     ],
 )
-def test_a_step_is_decided_by_proofs_away_from_the_limit(
+def test_a_window_is_decided_by_proofs_away_from_the_limit(
     worst_ns: int, side: StepSide, deadlines_ns: list[int]
 ) -> None:
     """The first instant is the latest, and is probed first."""
+    asked: list[tuple[int, int]] = []
+
+    def proofs(window: int, goal: Goal) -> list[Proof]:
+        asked.append((window, goal.deadline_ns))
+        made = [lambda _: 4_000, lambda at_ns: 4_000 + max(0, worst_ns - 4_000 - at_ns)]
+        return [made_proof(latency_ns, goal) for latency_ns in made]
+
+    answer = by_proof(proofs, LIMIT_NS, AskedOf())
+    windows = range(1 if side is SKIP else WINDOWS)
+    assert answer.side is side
+    assert asked == [(window, deadline_ns) for window in windows for deadline_ns in deadlines_ns]
+    assert len(answer.largest_ns) == len(windows) and max(answer.largest_ns) <= worst_ns
+
+
+def proof_at(found_ns: int, goal: Goal, withheld: bool = False) -> Proof:
+    """Of a landscape whose latest release is found at once."""
+    search = Search(ReleaseWindow(0, 1), goal, 0)
+    search.add(Probed(0, found_ns))
+    said = [Witness(found_ns, found_ns, (), ())] if withheld else []
+    return Proof.of_search(Landscape("6.1", "made", 0), search, [], said)
+
+
+def test_the_first_window_that_contradicts_another_skips_the_step_and_is_the_last() -> None:
+    found_ns = [50_000, 60_000, 150_000, 50_000]
     asked: list[int] = []
 
-    def proofs(deadline_ns: int) -> list[Proof]:
-        asked.append(deadline_ns)
-        made = [lambda _: 4_000, lambda at_ns: 4_000 + max(0, worst_ns - 4_000 - at_ns)]
-        return [made_proof(latency_ns, Goal(deadline_ns=deadline_ns)) for latency_ns in made]
+    def proofs(window: int, goal: Goal) -> list[Proof]:
+        asked.append(window)
+        return [proof_at(found_ns[window], goal)]
 
-    answer = by_proof(proofs, LIMIT_NS)
-    assert (answer.side, asked) == (side, deadlines_ns)
-    assert max(answer.largest_ns) <= worst_ns
+    assert by_proof(proofs, LIMIT_NS, AskedOf()) == StepAnswer(SKIP, (50_000, 60_000, 150_000))
+    assert asked == [0, 1, 2]
+
+
+def test_a_proof_that_claims_nothing_decides_nothing_unless_it_found_a_release_beyond_the_limit() -> None:
+    for found_ns, side in ((50_000, SKIP), (150_000, BAD)):
+
+        def proofs(_: int, goal: Goal, found_ns: int = found_ns) -> list[Proof]:
+            return [proof_at(found_ns, goal, withheld=True)]
+
+        answer = by_proof(proofs, LIMIT_NS, AskedOf())
+        assert answer.side is side
+        assert "nohz=off is not among" in english(answer.why) if answer.why else side is BAD
+
+
+@pytest.mark.parametrize(
+    ("worst_ns", "asked_for"),
+    [
+        (40_000, [Goal(deadline_ns=90_000), Goal(deadline_ns=50_000)]),
+        (70_000, [Goal(deadline_ns=90_000), Goal(deadline_ns=50_000), Goal(within=0.1)]),
+        (150_000, [Goal(deadline_ns=90_000), Goal(within=0.1)]),
+    ],
+)
+def test_of_an_end_a_window_is_searched_to_its_figure_where_that_is_not_far_below_the_limit(
+    worst_ns: int, asked_for: list[Goal]
+) -> None:
+    asked: list[Goal] = []
+
+    def proofs(window: int, goal: Goal) -> list[Proof]:
+        asked.append(goal)
+        return [made_proof(lambda at_ns: 4_000 + max(0, worst_ns - 4_000 - at_ns), goal)]
+
+    figures = by_proof(proofs, LIMIT_NS, AskedOf(scatter=True)).largest_ns
+    assert asked == asked_for * WINDOWS
+    assert worst_ns < LIMIT_NS // 2 or set(figures) == {worst_ns}
+
+
+def test_once_more_is_by_eight_other_windows() -> None:
+    asked: set[int] = set()
+
+    def proofs(window: int, goal: Goal) -> list[Proof]:
+        asked.add(window)
+        return [proof_at(50_000, goal)]
+
+    assert by_proof(proofs, LIMIT_NS, AskedOf()) == StepAnswer(GOOD, (50_000,) * WINDOWS)
+    assert by_proof(proofs, LIMIT_NS, AskedOf(again=True)) == StepAnswer(GOOD, (50_000,) * WINDOWS)
+    assert asked == set(range(2 * WINDOWS))
+
+
+Figure = Callable[[int, int], int]
+"""The latest release of a step in a window."""
+
+
+def searched(figure: Figure, count: int, limit_ns: int = LIMIT_NS) -> Bisected:
+    """A list of builds, by proofs."""
+    steps = [Step(str(number), f"change{number}") for number in range(count)]
+
+    def ask(step: Step, how: AskedOf) -> StepAnswer:
+        number = int(step.name)
+        return by_proof(lambda window, goal: [proof_at(figure(number, window), goal)], limit_ns, how)
+
+    return bisect(steps, limit_ns, ask, proved=True)
+
+
+def scattered(draws: random.Random, middle_ns: int = LIMIT_NS) -> Figure:
+    """Each window of each step is moved by up to 38 %: so much a parameter without a meaning moved one maximum."""
+    kept: dict[tuple[int, int], int] = {}
+
+    def figure(step: int, window: int) -> int:
+        return kept.setdefault((step, window), round(middle_ns * draws.uniform(0.62, 1.38)))
+
+    return figure
+
+
+def named_without_a_meaning() -> int:
+    """Of 2,000 lists whose figures lie around the limit."""
+    draws = random.Random(1)
+    ends = [searched(scattered(draws), draws.choice([2, 10])).end for _ in range(2_000)]
+    return ends.count(BisectionEnd.NAMED)
+
+
+def test_a_change_without_a_meaning_is_never_named_by_proofs() -> None:
+    assert named_without_a_meaning() == 0
+
+
+def test_one_window_a_step_would_name_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So the test before can fail."""
+    monkeypatch.setattr(bisected, "WINDOWS", 1)
+    assert named_without_a_meaning() > 20
+
+
+def test_a_change_that_makes_all_later_builds_late_is_named_by_proofs_in_every_list() -> None:
+    """By five times what the builds before it have, amid the same scatter."""
+    draws = random.Random(2)
+    for _ in range(2_000):
+        late_from, moved = draws.randrange(1, 10), scattered(draws)
+
+        def figure(step: int, window: int, late_from: int = late_from, moved: Figure = moved) -> int:
+            return moved(step, window) + (5 * LIMIT_NS if step >= late_from else 0)
+
+        found = searched(figure, 10, 3 * LIMIT_NS)
+        assert (found.end, found.suspects[0]) == (BisectionEnd.NAMED, late_from)
+
+
+def test_a_step_nearer_to_the_limit_than_the_ends_scatter_is_skipped() -> None:
+    """The bad end's windows are 40 % of the limit apart: a step that is 30 % beyond it in all windows may be moved
+    there by nothing, and one at 30 % below it too."""
+
+    def figure(step: int, window: int) -> int:
+        return [10_000 + 30_000 * (window % 2), 70_000, 130_000, 150_000 + 40_000 * (window % 2)][step]
+
+    found = searched(figure, 4)
+    assert found.margin == 0.4
+    assert [found.answers[number].side for number in range(4)] == [GOOD, SKIP, SKIP, BAD]
+    assert found.end is BisectionEnd.RANGE and found.to_json()["margin"] == 0.4
+    near = searched(lambda step, window: figure(3 * step, window) - 40_000 * step, 2)
+    assert near.end is BisectionEnd.ENDS, "an end within the scatter is none"
 
 
 STEPS = [Step(f"build{number}", f"change{number}") for number in range(4)]
@@ -104,8 +254,8 @@ def test_what_is_said_follows_from_the_answers(
 ) -> None:
     second = dict(zip(("build1", "build2"), again, strict=False))
 
-    def ask(step: Step, once_more: bool) -> StepAnswer:
-        return StepAnswer(second[step.name] if once_more else sides[STEPS.index(step)])
+    def ask(step: Step, how: AskedOf) -> StepAnswer:
+        return StepAnswer(second[step.name] if how.again else sides[STEPS.index(step)])
 
     found = bisect(STEPS, LIMIT_NS, ask)
     assert found.end is end and sentence in english(found.sentence())

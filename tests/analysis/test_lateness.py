@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from howlate.analysis.execution import Execution
 from howlate.analysis.lateness import PartKind, Reason, explain
 from howlate.model.execution import Switch
 from made_execution import CALL, CLI, IRET, PLAIN, RDTSC, RETURN, STI, SYSRET, execution
 
-STEPS = [
+Steps = Sequence[tuple[str, int, bytes]]
+STEPS: Steps = [
     *(("work", 0, PLAIN),) * 3,
     ("work", 1, CLI),
     *(("work", 2, PLAIN),) * 10,  # the release is among them
@@ -32,13 +35,12 @@ STAMP = len(STEPS) - 2
 RELEASE = 8
 
 
-def made() -> Execution:
-    switch = next(number for number, step in enumerate(STEPS) if step[0] == "__switch_to")
-    counted = [(0, 0), (24, 1), (29, 0)]
-    back = next(number for number, step in enumerate(STEPS) if step[2] == IRET) + 1
-    left = next(number for number, step in enumerate(STEPS) if step[2] == SYSRET) + 1
+def made(counted: Sequence[tuple[int, int]] = ((0, 0), (24, 1), (29, 0)), steps: Steps = STEPS) -> Execution:
+    switch = next(number for number, step in enumerate(steps) if step[0] == "__switch_to")
+    back = next(number for number, step in enumerate(steps) if step[2] == IRET) + 1
+    left = next(number for number, step in enumerate(steps) if step[2] == SYSRET) + 1
     return execution(
-        STEPS, flags=[(0, True), (back, True), (left, True)], switches=[Switch(switch, 1, 2)], counts=counted
+        steps, flags=[(0, True), (back, True), (left, True)], switches=[Switch(switch, 1, 2)], counts=counted
     )
 
 
@@ -59,6 +61,16 @@ def test_the_parts_add_up_to_the_latency_and_say_what_it_went_to() -> None:
     assert dict(held.reasons) == {Reason.NOT_PREEMPTIBLE: 16, Reason.COUNT: 5}
     assert held.function == "work"
     assert found.parts[2].entry == "asm_sysvec_apic_timer_interrupt"
+
+
+def test_where_the_preemption_count_was_not_read_the_chain_of_calls_tells_a_lock_and_else_nothing() -> None:
+    """As on arm64. The last of what is held is four instructions of a lock, and a call back."""
+    after = next(number for number, step in enumerate(STEPS) if step[0] == "__schedule") - 1
+    locked = [("work", 6, CALL), *(("_raw_spin_lock", 0, PLAIN),) * 4, ("_raw_spin_lock", 1, RETURN)]
+    steps = [*STEPS[:after], *locked, ("work", 11, CALL), *STEPS[after + 1 :]]
+    stamp = len(steps) - 2
+    held = explain(made((), steps), 1000 + RELEASE, stamp - RELEASE, stamp).parts[3]
+    assert (held.kind, dict(held.reasons)) == (PartKind.HELD, {Reason.UNCOUNTED: 22, Reason.LOCK: 5})
 
 
 def test_each_function_has_its_own_instructions_and_those_of_all_it_called() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from howlate.analysis.call_stacks import Call, Task
 from howlate.analysis.eps import Eps, eps_of
 from howlate.analysis.execution import INTERRUPT
@@ -65,6 +67,45 @@ def test_a_tick_in_the_interrupt_of_the_release_is_told_from_the_rest_of_it() ->
         [("tick_sched_timer", 12)],
     )
     assert merged.holder == "__schedule"
+
+
+QUEUES = WAKE_UP[:3]
+OTHERS = (*WAKE_UP, "enqueue_task_fair")
+OWN = (*WAKE_UP, "enqueue_task_rt")
+
+
+@pytest.mark.parametrize("first", [OTHERS, OWN])
+def test_a_timer_that_wakes_another_task_is_an_interruption_in_the_interrupt_of_the_release(
+    first: tuple[str, ...],
+) -> None:
+    """Whichever is due first."""
+    second = OWN if first is OTHERS else OTHERS
+    both = path(
+        (PartKind.INTERRUPT, 20, ("work", *first)),
+        (PartKind.INTERRUPT, 1, ("work", *QUEUES)),
+        (PartKind.INTERRUPT, 20, ("work", *second)),
+        (PartKind.HELD, 100, ("work",)),
+        *AFTERWARDS,
+    )
+    assert (both.own_ns, [(one.name, one.ns) for one in both.interruptions]) == (58, [("hrtimer_wakeup", 20)])
+
+
+def test_a_later_timer_that_wakes_another_real_time_task_makes_two_releases_unlike() -> None:
+    """A release has one timer."""
+    alone = path((PartKind.INTERRUPT, 20, ("work", *OWN)), (PartKind.HELD, 500, ("work",)), *AFTERWARDS)
+    beside = path(
+        (PartKind.INTERRUPT, 20, ("work", *OWN)),
+        (PartKind.HELD, 400, ("work",)),
+        (PartKind.INTERRUPT, 5, ("work", ENTRY)),
+        (PartKind.INTERRUPT, 30, ("work", *OWN)),
+        (PartKind.HELD, 100, ("work",)),
+        *AFTERWARDS,
+    )
+    assert (beside.own_ns, [(one.name, one.ns) for one in beside.interruptions]) == (
+        57,
+        [("hrtimer_wakeup", 35)],
+    )
+    assert unlike(Probed(0, 592, beside), Probed(100, 557, alone))
 
 
 def test_another_task_is_an_interruption_by_its_outermost_function() -> None:

@@ -32,6 +32,8 @@ VOCABULARY: Mapping[Word, frozenset[Cause]] = {
     (PartKind.HELD, Reason.MASKED): frozenset({Cause.NOT_PREEMPTIBLE, Cause.SWITCH}),
     (PartKind.HELD, Reason.COUNT): frozenset({Cause.NOT_PREEMPTIBLE, Cause.SWITCH}),
     (PartKind.HELD, Reason.NOT_PREEMPTIBLE): frozenset({Cause.NOT_PREEMPTIBLE, Cause.SWITCH}),
+    (PartKind.HELD, Reason.LOCK): frozenset({Cause.NOT_PREEMPTIBLE, Cause.SWITCH}),
+    (PartKind.HELD, Reason.UNCOUNTED): frozenset({Cause.NOT_PREEMPTIBLE, Cause.SWITCH}),
     (PartKind.HELD, Reason.PROGRAM): frozenset({Cause.SWITCH, Cause.HIGHER_TASK}),
     (PartKind.HELD, Reason.SOFTIRQ): frozenset({Cause.SOFTIRQ}),
     (PartKind.OTHER_TASK, None): frozenset({Cause.HIGHER_TASK, Cause.SOFTIRQ, Cause.THROTTLED}),

@@ -9,16 +9,19 @@ import pytest
 
 from howlate.errors import DamagedError
 from howlate.lab.machine_state import PAGE_BYTES, MachineState
-from howlate.lab.same_state import DifferenceKind, differences
+from howlate.lab.same_state import MOST_WORDS, DifferenceKind, differences
 
 APART_NS = 5_003
 AT_NS = 42_077_954_253
 
 
-def state(word: int = 0, **fields: int) -> MachineState:
-    page = struct.pack("<Q", word).ljust(PAGE_BYTES, b"\0")
-    named = {name.replace("_in_", "/", 1): value.to_bytes(8, "big") for name, value in fields.items()}
-    return MachineState({("pc.ram", 0x2000): page} if word else {}, named)
+def state(*words: int, block: str = "pc.ram") -> MachineState:
+    page = struct.pack(f"<{len(words)}Q", *words).ljust(PAGE_BYTES, b"\0")
+    return MachineState({(block, 0x2000): page} if any(words) else {}, {})
+
+
+def devices(fields: dict[str, int]) -> MachineState:
+    return MachineState({}, {name: value.to_bytes(8, "big") for name, value in fields.items()})
 
 
 def kinds(one: MachineState, later: MachineState) -> list[DifferenceKind]:
@@ -47,18 +50,39 @@ def test_a_word_of_memory_is_explained_by_the_instant_alone(
 @pytest.mark.parametrize(
     ("name", "by", "kind"),
     [
-        ("apic_in_timer_expiry", 5_008, DifferenceKind.EVENT),
-        ("apic_in_timer_expiry", 5_020, DifferenceKind.OTHER),
-        ("apic_in_initial_count", 313, DifferenceKind.EVENT),
-        ("apic_in_initial_count", 300, DifferenceKind.OTHER),
-        ("timer_in_cpu_clock_offset", 123, DifferenceKind.HOST),
-        ("hpet_in_hpet_counter", 100, DifferenceKind.HOST),
-        ("hpet_in_hpet_counter", 100_000, DifferenceKind.OTHER),
-        ("cpu_in_env.eip", 1, DifferenceKind.OTHER),
+        ("apic/timer_expiry", 5_008, DifferenceKind.EVENT),
+        ("apic/timer_expiry", 5_020, DifferenceKind.OTHER),
+        ("apic/initial_count", 313, DifferenceKind.EVENT),
+        ("apic/initial_count", 300, DifferenceKind.OTHER),
+        ("timer/cpu_clock_offset", 123, DifferenceKind.HOST),
+        ("hpet/hpet_counter", 100, DifferenceKind.HOST),
+        ("hpet/hpet_counter", 100_000, DifferenceKind.OTHER),
+        ("cpu/env.eip", 1, DifferenceKind.OTHER),
     ],
 )
 def test_a_field_of_a_device_is_explained_by_its_steps(name: str, by: int, kind: DifferenceKind) -> None:
-    assert kinds(state(**{name: 1_000_000}), state(**{name: 1_000_000 + by})) == [kind]
+    one, later = {name: 1_000_000}, {name: 1_000_000 + by}
+    assert kinds(devices(one), devices(later)) == [kind]
+
+
+@pytest.mark.parametrize(("one", "later"), [(0x202, 0x203), (0x302, 0x303)])
+def test_arithmetic_flags_are_those_of_a_program_in_amd64_memory(one: int, later: int) -> None:
+    assert kinds(state(one), state(later)) == [DifferenceKind.FLAGS]
+    on_arm64 = [state(word, block="mach-virt.ram") for word in (one, later)]
+    assert kinds(on_arm64[0], on_arm64[1]) == [DifferenceKind.OTHER]
+    assert kinds(devices({"hpet/config": one}), devices({"hpet/config": later})) == [DifferenceKind.OTHER]
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "later"),
+    [(DifferenceKind.FLAGS, 0x202, 0x206), (DifferenceKind.INSTANT, AT_NS, AT_NS + APART_NS)],
+)
+def test_more_words_of_a_kind_than_there_can_be_are_not_explained(
+    kind: DifferenceKind, one: int, later: int
+) -> None:
+    most = MOST_WORDS[kind]
+    found = kinds(state(*[one] * (most + 3)), state(*[later] * (most + 3)))
+    assert found == [kind] * most + [DifferenceKind.OTHER] * 3
 
 
 def saved() -> bytes:

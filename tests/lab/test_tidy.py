@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from howlate.lab import tidy
+from howlate.lab import cache, replay, tidy
 from howlate.lab.cache import locked
 from howlate.lab.own import own_kernel
 from howlate.lab.results import Results
@@ -102,6 +102,20 @@ def test_the_archives_kernels_stay_when_the_cache_is_cleaned_and_copies_of_own_o
     assert tidy.clean(tmp_path) >= 1100 + (1 << 20)
     assert kernel.is_file() and not own.parent.exists()
     assert not list((tmp_path / "results").iterdir()) and not list((tmp_path / "snapshots").iterdir())
+
+
+@pytest.mark.parametrize("name", tidy.MADE_AGAIN)
+def test_every_folder_that_is_made_again_goes_and_stands_in_the_list_of_the_cache(
+    tmp_path: Path, name: str
+) -> None:
+    made = aged(tmp_path / name / "key", 0, 10)
+    tidy.clean(tmp_path)
+    assert not made.exists()
+    assert f"{name}/ " in str(cache.__doc__)
+
+
+def test_what_a_run_played_again_knows_of_its_guests_clock_can_be_made_again() -> None:
+    assert replay.CLOCKS in tidy.MADE_AGAIN
 
 
 def test_copies_of_own_kernels_have_a_bound_and_those_in_use_stay(

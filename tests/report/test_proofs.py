@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
+from itertools import pairwise
 
+import pytest
 from rich.console import Console
 
 from howlate.analysis.landscape import Goal
 from howlate.analysis.premises import Witness
+from howlate.analysis.teeth import LateRelease, latest_of
 from howlate.charts._data import unpack
 from howlate.charts._landscape import draw
 from howlate.report.document_terminal import print_document
 from howlate.report.html import page
 from howlate.report.proofs import document, to_json_value
+from howlate.report.proofs import page as whole_page
 from howlate.report.sheet import PAGE, TERMINAL
 from test_prove import ABOVE, STOPPER, proved, tooth
 
@@ -28,6 +33,41 @@ def test_the_terminal_has_a_row_a_landscape_and_its_sentence() -> None:
     assert f"{BOUNDED.found.latency_ns / 1000:.3f} {BOUNDED.bound_ns / 1000:.3f}" in text
     assert "no bound claimed" in text and "exe (FIFO 90)" in text
     assert "Nothing is claimed about other phases" in text
+
+
+@pytest.mark.parametrize(
+    ("ahead_ns", "armed"), [((None, 4_990_000), ""), ((4_990_000, 4_997_000), "4.990000 ms")]
+)
+def test_each_sentence_says_what_it_does_not_cover_and_how_far_ahead_its_releases_are_armed(
+    ahead_ns: tuple[int | None, ...], armed: str
+) -> None:
+    said = tuple(Witness(0, 10**6, (), (), ahead_ns=each) for each in ahead_ns)
+    (value,) = to_json_value([replace(BOUNDED, witnesses=said)])["landscapes"]
+    assert value["sentence"].count(". ") == 0 and value["sentence"].endswith(
+        "less than 0.05 of all instants are)."
+    )
+    for part in ("not for other phases, other loads or hardware", "none is later than", armed):
+        assert part in value["sentence"]
+    assert ("armed" in value["sentence"]) is bool(armed)
+    assert value["armed_ahead_ns"] == (4_990_000 if armed else None)
+
+
+def test_other_late_releases_are_explained_too_each_of_another_tooth() -> None:
+    """The landscape has four teeth, and two are searched to the end at least."""
+    probes = latest_of(BOUNDED, 3)
+    assert probes[0] == BOUNDED.found and len(probes) == 3
+    assert all(one.start_ns <= later.at_ns for one, later in pairwise(sorted(probes)))
+    assert latest_of(BOUNDED, 0) == latest_of(BOUNDED, 1) == [BOUNDED.found]
+    assert BOUNDED.why is not None
+    others = [[LateRelease(probe, BOUNDED.why) for probe in probes[1:]], []]
+    first, second = to_json_value(PROOFS, others)["landscapes"]
+    assert [each["latency_ns"] for each in first["others"]] == [probe.latency_ns for probe in probes[1:]]
+    assert first["others"][0]["why"] and not second["others"]
+    text = whole_page(PROOFS, others)
+    assert all(f'id="{key}"' in text for key in ("why-0", "why-0-2", "why-0-3", "why-1"))
+    out = io.StringIO()
+    print_document(Console(file=out, width=120), document(PROOFS, TERMINAL, others))
+    assert out.getvalue().count("went on, and was not preempted") == 4
 
 
 def test_the_page_draws_the_bound_only_where_it_is_claimed() -> None:

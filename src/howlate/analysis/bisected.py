@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from howlate.analysis.bisection import MARGIN, SEEDS, Bisection, Step, StepSide, side_of
 from howlate.analysis.evidence import answers_of
+from howlate.analysis.landscape import Goal
 from howlate.analysis.proof import Proof, ProofRuling
 from howlate.model.summary import CellSummary
 from howlate.words.say import english, to_json
@@ -21,8 +23,8 @@ NAMED = rule(
 )
 NAMED_BY_PROOF = rule(
     "bisect.named-by-proof",
-    "{change} makes the difference: {good} keeps {limit_ns:asked}, {bad} does not, and the window after the first "
-    "confirms both.",
+    "{change} makes the difference: {good} keeps {limit_ns:asked} in each of 8 windows, {bad} in none of them, and 8 "
+    "other windows confirm both.",
 )
 NOT_CONFIRMED = rule(
     "bisect.not-confirmed",
@@ -37,6 +39,7 @@ ENDS = rule(
     "bisect.ends",
     "Nothing was searched: {first} is {first_is}, and {last} is {last_is}; one should be good and the other bad.",
 )
+WITHHELD = rule("bisect.withheld", "a proof claims no bound: {reason}")
 GOOD = rule("bisect.good", "good")
 BAD = rule("bisect.bad", "bad")
 SKIPPED = rule("bisect.skipped", "skipped")
@@ -49,13 +52,31 @@ class StepAnswer:
 
     side: StepSide
     largest_ns: tuple[int, ...] = ()
-    """Of each seed, or of each load of a proof."""
+    """Of each seed, or of each window that was searched, over all loads."""
     why: Statement | None = None
     """Why it was skipped, where it is not for its figures."""
 
 
-Ask = Callable[[Step, bool], StepAnswer]
-"""Measures a step; once more and elsewhere (other seeds, another window) for True."""
+@dataclass(frozen=True)
+class AskedOf:
+    """How a step is asked."""
+
+    again: bool = False
+    """Once more and elsewhere: with other seeds, or in other windows."""
+    margin: float = MARGIN
+    """A figure nearer to the limit than this share of it decides nothing (of proofs)."""
+    scatter: bool = False
+    """Its windows' figures are wanted, not only on which side of the limit they are."""
+
+
+Ask = Callable[[Step, AskedOf], StepAnswer]
+"""Measures a step."""
+Prove = Callable[[int, Goal], Sequence[Proof]]
+"""Searches a window by its number: a proof of each load."""
+WINDOWS = SEEDS
+"""Landscapes in which a step is searched: a change without a meaning moves the figure of one as it moves a seed's."""
+SCATTER_WITHIN = 0.1
+"""How near to what was found the bound is where a window's figure is wanted."""
 
 
 class BisectionEnd(Enum):
@@ -78,6 +99,8 @@ class Bisected:
     """The two neighbours, measured elsewhere."""
     suspects: range
     proved: bool
+    margin: float = MARGIN
+    """How far from the limit a step had to be, as a share of it."""
 
     @property
     def end(self) -> BisectionEnd:
@@ -121,6 +144,7 @@ class Bisected:
             "change": self.steps[self.suspects[0]].change if named else None,
             "suspects": [self.steps[step].name for step in self.suspects],
             "limit_ns": self.limit_ns,
+            "margin": self.margin,
             "sentence": english(self.sentence()),
             "statement": to_json(self.sentence()),
             "steps": [
@@ -146,17 +170,37 @@ def _answer_json(prefix: str, asked: StepAnswer | None) -> dict[str, Any]:
 
 
 def bisect(steps: Sequence[Step], limit_ns: int, ask: Ask, proved: bool = False) -> Bisected:
-    """Ask steps until one is found or nothing is left to ask, and the two neighbours once more."""
+    """Ask the two ends, then steps until one is found or nothing is left to ask, and the two neighbours once more. Of
+    proofs the ends' scatter is the margin."""
     search = Bisection(len(steps))
     answers: dict[int, StepAnswer] = {}
-    while (number := search.next()) is not None:
-        answers[number] = ask(steps[number], False)
+
+    def answered(number: int, how: AskedOf) -> None:
+        answers[number] = ask(steps[number], how)
         search.put(number, answers[number].side)
+
+    ends = 0, len(steps) - 1
+    for end in ends:
+        answered(end, AskedOf(scatter=proved))
+    margin = max(MARGIN, _scatter(answers.values(), limit_ns)) if proved else MARGIN
+    if margin > MARGIN and search.ends_differ:
+        for end in ends:
+            answered(end, AskedOf(margin=margin, scatter=True))
+    while (number := search.next()) is not None:
+        answered(number, AskedOf(margin=margin))
     suspects = search.suspects
     again = {}
     if len(suspects) == 1:
-        again = {number: ask(steps[number], True) for number in (suspects[0] - 1, suspects[0])}
-    return Bisected(tuple(steps), limit_ns, answers, again, suspects, proved)
+        how = AskedOf(again=True, margin=margin)
+        again = {number: ask(steps[number], how) for number in (suspects[0] - 1, suspects[0])}
+    return Bisected(tuple(steps), limit_ns, answers, again, suspects, proved, margin)
+
+
+def _scatter(answers: Iterable[StepAnswer], limit_ns: int) -> float:
+    """How far the figures of one step are apart at most, as a share of the limit. Those below the half of it count as
+    the half: they are not searched for to the end, and far enough from it."""
+    figures = [[max(ns, limit_ns // 2) for ns in answer.largest_ns] for answer in answers]
+    return max((max(each) - min(each) for each in figures if each), default=0) / limit_ns
 
 
 def sampled(
@@ -175,15 +219,37 @@ def sampled(
     return StepAnswer(side_of(figures, limit_ns), figures)
 
 
-def proved(asked: Callable[[int], Sequence[Proof]], limit_ns: int) -> StepAnswer:
-    """By whether a release in the window can come near the limit, or is far beyond it. `asked`: a proof of each load
-    for a deadline in ns. A change without a meaning moves these figures as it moves those of a seed."""
-    least_ns, most_ns = (round(limit_ns * (1 + share)) for share in (-MARGIN, MARGIN))
-    proofs = asked(least_ns)
-    is_good = all(proof.ruling is ProofRuling.KEPT for proof in proofs)
-    if not is_good and max(proof.found.latency_ns for proof in proofs) <= most_ns:
-        proofs = asked(most_ns)
-    figures = tuple(proof.found.latency_ns for proof in proofs)
-    if is_good:
-        return StepAnswer(StepSide.GOOD, figures)
-    return StepAnswer(StepSide.BAD if max(figures) > most_ns else StepSide.SKIP, figures)
+def proved(prove: Prove, limit_ns: int, how: AskedOf) -> StepAnswer:
+    """By whether a release can come near the limit, or is far beyond it, in each of 8 windows, or in 8 others. The
+    first window that decides nothing, or contradicts another one, is the last."""
+    first = WINDOWS if how.again else 0
+    figures: list[int] = []
+    sides: set[StepSide] = set()
+    for number in range(first, first + WINDOWS):
+        answer = _of_window(partial(prove, number), limit_ns, how)
+        figures += answer.largest_ns
+        sides.add(answer.side)
+        if answer.side is StepSide.SKIP or len(sides) > 1:
+            return StepAnswer(StepSide.SKIP, tuple(figures), answer.why)
+    return StepAnswer(sides.pop(), tuple(figures))
+
+
+def _of_window(prove: Callable[[Goal], Sequence[Proof]], limit_ns: int, how: AskedOf) -> StepAnswer:
+    """On which side of the limit one window is, and the latest release that was found in it."""
+    least_ns, most_ns = (round(limit_ns * (1 + share)) for share in (-how.margin, how.margin))
+    proofs = prove(Goal(deadline_ns=least_ns))
+    if all(proof.ruling is ProofRuling.KEPT for proof in proofs):
+        is_near = how.scatter and _found_ns(prove(Goal(deadline_ns=limit_ns // 2))) > limit_ns // 2
+        found_ns = _found_ns(prove(Goal(within=SCATTER_WITHIN)) if is_near else proofs)
+        return StepAnswer(StepSide.GOOD, (found_ns,))
+    if _found_ns(proofs) <= most_ns:
+        proofs = prove(Goal(deadline_ns=most_ns))
+    if _found_ns(proofs) <= most_ns:
+        reason = next((one for proof in proofs for one in proof.objections), None)
+        return StepAnswer(StepSide.SKIP, (_found_ns(proofs),), WITHHELD(reason=reason) if reason else None)
+    found_ns = _found_ns(prove(Goal(within=SCATTER_WITHIN)) if how.scatter else proofs)
+    return StepAnswer(StepSide.BAD, (found_ns,))
+
+
+def _found_ns(proofs: Sequence[Proof]) -> int:
+    return max(proof.found.latency_ns for proof in proofs)

@@ -57,6 +57,10 @@ class Reason(StrEnum):
     COUNT = "preemption off"
     NOT_PREEMPTIBLE = "not preemptible"
     """The kernel gives the CPU up here only where it calls the scheduler itself."""
+    LOCK = "in a lock"
+    """By the chain of calls, where the preemption count was not read (arm64)."""
+    UNCOUNTED = "count not known"
+    """Nothing that is known: the preemption count was not read, and may have been anything."""
     PROGRAM = "a program"
 
 
@@ -297,9 +301,10 @@ class _Explained:
         if self._masked[at]:
             return Reason.MASKED
         place = bisect.bisect_right(self._counted, at) - 1
-        if place >= 0 and self._execution.log.counts[place][1] & _COUNTED:
-            return Reason.COUNT
-        return Reason.NOT_PREEMPTIBLE
+        if place < 0:
+            return Reason.LOCK if any(name.startswith(LOCKS) for name in names) else Reason.UNCOUNTED
+        is_off = self._execution.log.counts[place][1] & _COUNTED
+        return Reason.COUNT if is_off else Reason.NOT_PREEMPTIBLE
 
 
 HALT = "(halted)"
@@ -307,6 +312,8 @@ _COUNTED = 0x7FFFFFFF
 """The highest bit of the count is no count: it says that nobody wants the CPU."""
 _SCHEDULERS = frozenset(("__schedule", "schedule_idle"))
 SOFTIRQS = frozenset(("__do_softirq", "handle_softirqs", "do_softirq_own_stack"))
+LOCKS = ("_raw_spin_", "_raw_read_", "_raw_write_", "queued_spin_", "queued_read_", "queued_write_")
+"""Functions of the kernel's locks begin so; in each of them preemption is off."""
 
 
 def _in_scheduler(call: Call) -> bool:

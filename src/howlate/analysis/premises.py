@@ -1,12 +1,15 @@
-"""What a proof rests on and a guest's own counters tell: whether its CPU was idle, and which tasks stand above the
-measuring one (docs/lab/prove.md). Pure."""
+"""What a proof rests on and a guest's own counters and facts tell: whether its CPU was idle, which tasks stand above
+the measuring one, and whether the kernel may keep the CPU from real-time tasks (docs/lab/prove.md). Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from howlate.model.facts import Facts
+from howlate.model.preemption import kernel_version
 from howlate.words.statement import Statement, rule
 
 ABOVE = rule(
@@ -33,6 +36,20 @@ OUT_OF_ORDER = rule(
     "a release started {excess_ns:exact} later than one that was due after it, and the interrupt and wake-up of a "
     "release make at most {most_ns:exact}",
 )
+REAL_TIME_LOAD = rule("proof.real-time-load", "the load {load} is real-time, and {limit}")
+REAL_TIME_USED = rule(
+    "proof.real-time-used",
+    "real-time tasks have used {used_ns:exact} of CPU time since the boot, and {limit}",
+)
+STOPPED_BY_KERNEL = rule(
+    "proof.stopped-by-kernel",
+    "the kernel stops all real-time tasks once they have used {runtime_us} µs of {period_us} µs",
+)
+SERVED_BY_KERNEL = rule(
+    "proof.served-by-kernel",
+    "the kernel's fair server comes before every real-time task once they have left the others no CPU time",
+)
+LIMIT_UNKNOWN = rule("proof.limit-unknown", "how much CPU time the kernel leaves them is not known")
 
 MEASURING = 80
 """The measuring task's priority."""
@@ -43,9 +60,70 @@ IDLE_NS = 20_000
 """The guest's sum of CPU times is exact to some microseconds: less is not called idle."""
 EXCESS_NS = 20_000
 """Starts that are out of order by more are nothing that a release's own interrupt and wake-up make."""
-NO_TICK_CHANGES = frozenset({"nohz=off", "idle=poll"})
-"""With one of these parameters the next timer changes nothing in an idle CPU."""
+NO_TICK_CHANGES = {"nohz=off": ("amd64", "arm64"), "idle=poll": ("amd64",)}
+"""With one of these parameters the next timer changes nothing in an idle CPU, on these architectures."""
+LEAST_BUDGET_NS = 400_000_000
+"""Real-time tasks that have used less in all cannot have used up the 950 ms that they have in each second, nor kept
+the others from the CPU for long enough to start the fair server."""
 _DEADLINE, _RR = 6, 2
+
+
+_FAIR_SERVER_SINCE = (6, 12)
+_REAL_TIME = re.compile(r"\bpolicy=(fifo|rr|deadline)\b")
+
+
+def in_force(parameters: Sequence[str], arch: str, not_checked: Collection[str] = ()) -> tuple[str, ...]:
+    """The parameters of a kernel that may lift an objection: of each name the last, whose value the kernel takes;
+    without those that it may not know, and those that mean nothing on this architecture."""
+    last = {word.partition("=")[0]: word for word in parameters}
+    return tuple(
+        word
+        for word in last.values()
+        if word not in not_checked and arch in NO_TICK_CHANGES.get(word, (arch,))
+    )
+
+
+@dataclass(frozen=True)
+class Throttling:
+    """What the kernel does where real-time tasks leave the others no CPU time, as the guest's facts say it."""
+
+    load: str
+    """The load, if it is real-time; else ""."""
+    runtime_us: int | None
+    period_us: int | None
+    has_fair_server: bool
+
+    @classmethod
+    def of(cls, load: str, facts: Facts) -> Throttling:
+        """A fair server that nothing is known of is there."""
+        version, servers = kernel_version(facts), facts.table("sched.fair_server")
+        is_older = version is not None and version < _FAIR_SERVER_SINCE
+        is_off = servers is not None and not any(server.get("runtime_ns") for server in servers)
+        runtime_us, period_us = facts.integer("sched.rt_runtime_us"), facts.integer("sched.rt_period_us")
+        is_real_time = _REAL_TIME.search(load) is not None
+        return cls(load if is_real_time else "", runtime_us, period_us, not (is_older or is_off))
+
+    @property
+    def limit(self) -> Statement | None:
+        """What keeps real-time tasks from the CPU; None if nothing does."""
+        if self.has_fair_server:
+            return SERVED_BY_KERNEL()
+        if self.runtime_us is None or self.period_us is None:
+            return LIMIT_UNKNOWN()
+        if 0 <= self.runtime_us < self.period_us:
+            return STOPPED_BY_KERNEL(runtime_us=self.runtime_us, period_us=self.period_us)
+        return None
+
+    def objections(self, used_ns: int) -> Iterator[Statement]:
+        """By the CPU time that real-time tasks have used since the boot. Those of a load may have ended, so that
+        their time is in no list."""
+        limit = self.limit
+        if limit is None:
+            return
+        if self.load:
+            yield REAL_TIME_LOAD(load=self.load, limit=limit)
+        elif used_ns >= LEAST_BUDGET_NS:
+            yield REAL_TIME_USED(used_ns=used_ns, limit=limit)
 
 
 @dataclass(frozen=True)
@@ -80,6 +158,9 @@ class GuestMoment:
     run_ns: int
     """CPU time of all tasks since the boot; -1: not counted."""
     threads: tuple[RealTimeThread, ...]
+    ahead_ns: int | None = None
+    """How long before the first release that there can be it had read the instant of its own, to arm the timer; None
+    before the fork."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +174,13 @@ class Witness:
     """Those above the measuring task, at either end."""
     ran: tuple[int, ...]
     """How often each of them ran in between; -1: not counted, or not there at both ends."""
+    real_time_ns: int = 0
+    """CPU time since the boot of all real-time tasks that are there, the measuring one among them, as far as it is
+    counted."""
+    throttling: Throttling | None = None
+    """Looked at where a bound may be claimed."""
+    ahead_ns: int | None = None
+    """How long before the first instant of the stretch's window a copy has read the instant of its release."""
 
     @classmethod
     def between(cls, before: GuestMoment, after: GuestMoment) -> Witness:
@@ -102,16 +190,21 @@ class Witness:
         later = {thread.pid: thread for thread in after.threads if thread.is_above}
         above = tuple((later | earlier).values())
         ran = tuple(_slices(earlier.get(thread.pid), later.get(thread.pid)) for thread in above)
-        return cls(of_ns - (after.run_ns - before.run_ns) if counted else None, of_ns, above, ran)
+        idle_ns = of_ns - (after.run_ns - before.run_ns) if counted else None
+        real_time_ns = sum(max(0, thread.run_ns) for thread in after.threads)
+        return cls(idle_ns, of_ns, above, ran, real_time_ns, ahead_ns=after.ahead_ns)
 
     def objections(self, parameters: Sequence[str]) -> Iterator[Statement]:
-        """Why no bound may be claimed of a kernel with these parameters; nothing where all premises hold."""
+        """Why no bound may be claimed of a kernel with these parameters (`in_force`); nothing where all premises
+        hold."""
         for thread, ran in zip(self.above, self.ran, strict=True):
             if not thread.name.startswith(STOP_THREADS) or ran < 0:
                 yield ABOVE(name=thread.name, policy=thread.policy_text, measuring=MEASURING)
             elif ran:
                 yield STOP_RAN(name=thread.name)
-        if NO_TICK_CHANGES & set(parameters):
+        if self.throttling is not None:
+            yield from self.throttling.objections(self.real_time_ns)
+        if NO_TICK_CHANGES.keys() & set(parameters):
             return
         if self.idle_ns is None:
             yield NOT_COUNTED()
@@ -158,7 +251,14 @@ def of_order(excess_ns: int) -> Iterator[Statement]:
 def witness_to_json(witness: Witness) -> dict[str, Any]:
     """For `--json` and the cache."""
     above = [{**vars(thread), "ran": ran} for thread, ran in zip(witness.above, witness.ran, strict=True)]
-    return {"idle_ns": witness.idle_ns, "of_ns": witness.of_ns, "above": above}
+    return {
+        "idle_ns": witness.idle_ns,
+        "of_ns": witness.of_ns,
+        "above": above,
+        "real_time_ns": witness.real_time_ns,
+        "throttling": vars(witness.throttling) if witness.throttling else None,
+        "ahead_ns": witness.ahead_ns,
+    }
 
 
 def witness_from_json(value: dict[str, Any]) -> Witness:
@@ -169,4 +269,7 @@ def witness_from_json(value: dict[str, Any]) -> Witness:
         int(value["of_ns"]),
         tuple(RealTimeThread(**each) for each in above),
         tuple(int(thread["ran"]) for thread in value["above"]),
+        int(value["real_time_ns"]),
+        Throttling(**value["throttling"]) if value["throttling"] else None,
+        None if value["ahead_ns"] is None else int(value["ahead_ns"]),
     )

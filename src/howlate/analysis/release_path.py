@@ -13,9 +13,11 @@ from howlate.analysis.call_stacks import Call
 from howlate.analysis.execution import INTERRUPT, Execution
 from howlate.analysis.lateness import SOFTIRQS, PartKind, Slice, slices
 
-PATH_FORMAT = 2
+PATH_FORMAT = 3
 """Counted up when a log is divided in another way: what was kept of a log before cannot be compared with it."""
-_TIMERS, _OWN = "__hrtimer_run_queues", "hrtimer_wakeup"
+_TIMERS, _WAKES = "__hrtimer_run_queues", "hrtimer_wakeup"
+_REAL_TIME = "_rt"
+"""What the kernel calls to wake a real-time task ends so: `enqueue_task_rt`."""
 _OF_TIMERS = (
     "__remove_hrtimer",
     "timerqueue_",
@@ -86,14 +88,15 @@ def path_of(pieces: Sequence[Slice]) -> ReleasePath:
     held: Counter[str] = Counter()
     own: Counter[str] = Counter()
     interruptions: list[Interruption] = []
+    own_wake_up = _own_wake_up(pieces)
     for is_interrupted, group in groupby(pieces, _is_interrupted):
         together = list(group)
         if not is_interrupted:
             for piece in together:
                 (own if piece.kind in _AFTER else held)[piece.call.name] += piece.ns
             continue
-        names = [_interruption(piece) for piece in together]
-        is_own = any(_has_own_timer(piece.call) for piece in together)
+        is_own = any(piece.from_ns in own_wake_up for piece in together)
+        names = [_interruption(piece, piece.from_ns in own_wake_up) for piece in together]
         if is_own:
             for piece, name in zip(together, names, strict=True):
                 if not name:
@@ -105,6 +108,24 @@ def path_of(pieces: Sequence[Slice]) -> ReleasePath:
     keeper = held if held.total() > own.total() else own
     holder = keeper.most_common(1)[0][0] if keeper else ""
     return ReleasePath(held.total(), own.total(), tuple(interruptions), holder)
+
+
+def _own_wake_up(pieces: Sequence[Slice]) -> range:
+    """From when to when, after the release, its timer woke the measuring task. A release has one timer: what wakes
+    another task came between. The measuring task is a real-time one, and if there are others of its kind, or the
+    kernel's functions do not tell, it is the first: its timer is due when the release is."""
+    wake_ups = [list(group) for wakes, group in groupby(pieces, lambda piece: _wakes(piece.call)) if wakes]
+    own = next((each for each in wake_ups if any(map(_is_real_time, each))), next(iter(wake_ups), []))
+    return range(own[0].from_ns, own[-1].from_ns + 1) if own else range(0)
+
+
+def _wakes(call: Call) -> bool:
+    """Whether a timer wakes a task."""
+    return any(each.name == _WAKES for each in call.chain())
+
+
+def _is_real_time(piece: Slice) -> bool:
+    return any(each.name.endswith(_REAL_TIME) for each in piece.call.chain())
 
 
 def _joined(named: Iterable[tuple[Slice, str]]) -> Iterator[Interruption]:
@@ -128,12 +149,9 @@ def _is_interrupted(piece: Slice) -> bool:
     return any(call.kind == INTERRUPT for call in piece.call.chain()) or not SOFTIRQS.isdisjoint(names)
 
 
-def _has_own_timer(call: Call) -> bool:
-    return any(each.name == _OWN for each in call.chain())
-
-
-def _interruption(piece: Slice) -> str:
-    """What came between, by the function that the kernel calls for it; "" for the rest of an interrupt."""
+def _interruption(piece: Slice, is_own: bool) -> str:
+    """What came between, by the function that the kernel calls for it; "" for the rest of an interrupt, and for what
+    wakes the measuring task."""
     if piece.kind is PartKind.OTHER_TASK:
         return _outermost(piece.call)
     above = ""
@@ -142,7 +160,7 @@ def _interruption(piece: Slice) -> str:
             continue
         if call.name in SOFTIRQS:
             return above or call.name
-        if call.name == _TIMERS and above and above != _OWN and not above.startswith(_OF_TIMERS):
+        if call.name == _TIMERS and above and not is_own and not above.startswith(_OF_TIMERS):
             return above
         above = call.name
     return ""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from howlate.analysis.claim import claim_of
 from howlate.analysis.landscape import Probed, ReleaseWindow, divided, stretches
 from howlate.analysis.proof import Proof
 from howlate.charts._data import pack
@@ -64,7 +65,7 @@ def _panel(proof: Proof, y: Scale) -> Panel:
         label=f"{proof.of.kernel}, {proof.of.load}",
         picture=picture_of(pieces, x, y.ticks(5), WIDTH, 2.0 * HEIGHT),
         height=HEIGHT,
-        summary=proof.sentence(),
+        summary=claim_of(proof),
         data=exact_of(pieces),
         link="landscape",
     )

@@ -8,7 +8,9 @@ emulators/  a newer QEMU than the installed one
 gone.json   packages that the archive lists and does not have
 roots/      minimal roots to build in           modules/    modules that were built
 initramfs/  the guests' file systems, by content            snapshots/  guests that are booted
-results/    what was measured in guests         tmp/        running guests' files where memory is short
+results/    what was measured in guests         landscapes/ probes of single releases
+clocks/     guests' clocks beside their machines'
+tmp/        running guests' files where memory is short
 """
 
 from __future__ import annotations

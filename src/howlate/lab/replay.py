@@ -73,7 +73,7 @@ _MOST_PPM = 10
 """A kernel that has been idle corrects its clock by up to 4 parts in a million for the next half second
 (measured)."""
 _STREAM = ("--stream=stream", "--record=memory", "--quiet")
-_CLOCKS = "clocks"
+CLOCKS = "clocks"
 _EVER = 1 << 62
 _LIMITS = Limits(600.0)
 CLOCK_STEPS_NS = {AMD64: 1, "arm64": 16}
@@ -238,7 +238,7 @@ def execution_of(bench: Bench, symbols: Symbols, log: ExecutionLog) -> Execution
 def ahead_ns(bench: Bench, symbols: Symbols) -> int:
     """How far a guest's CLOCK_MONOTONIC is ahead of the machine's clock when a cell begins: once for each
     guest, from a short cell that is logged from its first instruction to its last."""
-    place = bench.cache / _CLOCKS / f"{bench.key}.json"
+    place = bench.cache / CLOCKS / f"{bench.key}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
         return int(json.loads(place.read_text())["ahead_ns"])
     lines, logs = bench.logged([[*_CALIBRATION, *_STREAM]], _LIMITS, LogPlan((Stretch(0, _EVER),), 10_000))

@@ -19,13 +19,21 @@ from pathlib import Path
 import google_crc32c
 
 from howlate.analysis.premises import GuestMoment, RealTimeThread
-from howlate.errors import DamagedError
+from howlate.errors import DamagedError, TargetError
 from howlate.words.statement import rule
 
 THREADS_CHECKSUM = rule(
     "lab.threads-checksum", "the list of real-time threads in the guest's window does not have its checksum"
 )
+ARMED_LATE = rule(
+    "lab.armed-late",
+    "a guest read the instant of its release {ahead_ns:exact} ahead of it, and {least_ns:time} are needed to arm the "
+    "timer",
+    remedy="report it: a fork stops a millisecond before its window at least",
+)
 
+LEAST_AHEAD_NS = 100_000
+"""From reading the instant to the system call that arms the timer are some thousands of instructions of 1 to 8 ns."""
 _WORDS = struct.Struct("<9Q")
 _SAID = struct.Struct("<q2Q")
 _WORD = struct.Struct("<Q")
@@ -54,14 +62,19 @@ class SingleWords:
     latency_ns: int
     early: int
     armed_ns: int
+    """When it had read the instant, just before it arms the timer; 0 before."""
     stopped_ns: int
 
 
 def read_single(window: Path) -> SingleWords:
-    """The words as they are."""
+    """The words as they are. TargetError if there was a release that was due before its timer was armed."""
     with window.open("rb") as file:
         file.seek(_AT)
-        return SingleWords(*_WORDS.unpack(file.read(_WORDS.size)))
+        words = SingleWords(*_WORDS.unpack(file.read(_WORDS.size)))
+    ahead_ns = words.instant_ns - words.armed_ns
+    if words.state == SingleState.HAS_LATENCY and ahead_ns < LEAST_AHEAD_NS:
+        raise TargetError(ARMED_LATE(ahead_ns=ahead_ns, least_ns=LEAST_AHEAD_NS))
+    return words
 
 
 def put_instant(window: Path, instant_ns: int, witness: bool = False) -> None:
@@ -84,7 +97,8 @@ def read_moment(window: Path) -> GuestMoment:
     if google_crc32c.value(text) != crc:
         raise DamagedError(THREADS_CHECKSUM())
     lines = text.decode("utf-8", "replace").splitlines()
-    return GuestMoment(words.moment_ns, run_ns, tuple(map(_thread, lines)))
+    ahead_ns = words.planned_ns - words.armed_ns if words.armed_ns else None
+    return GuestMoment(words.moment_ns, run_ns, tuple(map(_thread, lines)), ahead_ns)
 
 
 def _thread(line: str) -> RealTimeThread:

@@ -16,6 +16,7 @@ MOST_BYTES = {"results": 4 << 30, "landscapes": 1 << 30, "initramfs": 1 << 30}
 MADE_AGAIN = (
     "results",
     "landscapes",
+    "clocks",
     "initramfs",
     "unpacked",
     "snapshots",

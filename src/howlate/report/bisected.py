@@ -25,7 +25,7 @@ def sheet(found: Bisected) -> Sheet:
     again = [found.again.get(number) for number in range(len(found.steps))]
     return Sheet(
         key="bisected",
-        title=_("Largest latency in {unit}, of the seed that it is smallest and largest in").format(
+        title=_("Largest latency in {unit}, of the seed or window that it is smallest and largest in").format(
             unit=UNIT.sign
         ),
         columns=(

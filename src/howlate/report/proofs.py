@@ -5,10 +5,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from howlate import __version__
+from howlate.analysis.claim import claim_of, claim_to_json
+from howlate.analysis.landscape import Probed
+from howlate.analysis.lateness import Lateness
 from howlate.analysis.proof import SCOPE, Proof, ProofRuling
+from howlate.analysis.teeth import LateRelease
 from howlate.charts._landscape import draw
 from howlate.report import sheet as sheets
 from howlate.report.document import Document, Drawn, Section, Texts
@@ -41,51 +46,77 @@ RULINGS = {
 LATENCY, INSTANT = Unit("us", 1_000, 3), Unit("ms", 1_000_000, 6)
 
 
-def document(proofs: Sequence[Proof], style: Style) -> Document:
-    """What is shown in the terminal, or on the page."""
+Others = Sequence[Sequence[LateRelease]]
+"""Of each proof, late releases beside the latest."""
+
+
+def document(proofs: Sequence[Proof], style: Style, others: Others | None = None) -> Document:
+    """What is shown in the terminal, or on the page. The terminal shows where the time of releases went if `others`
+    are given."""
     title = _("How late can a single release be?")
-    return Document(tuple(_sections(proofs, style, title)), f"{title} – howlate")
+    return Document(tuple(_sections(proofs, style, title, others)), f"{title} – howlate")
 
 
-def _sections(proofs: Sequence[Proof], style: Style, title: str) -> Iterator[Section]:
+def _sections(proofs: Sequence[Proof], style: Style, title: str, others: Others | None) -> Iterator[Section]:
+    whys = (_why(release) for release in _explained(proofs, others or ()))
     if style is PAGE:
         yield Section("head", (Texts("question", (title, "")),), kind="header")
-    said = Texts("said", tuple(proof.sentence() for proof in proofs))
+    said = Texts("said", tuple(map(claim_of, proofs)))
     yield Section("proofs", (sheet(proofs), said), _("Found and bounded") if style is PAGE else "")
     if style is PAGE:
         yield Section("landscape", (Drawn(draw(proofs)),))
-        yield from (_why(proof, number) for number, proof in enumerate(proofs))
+        yield from whys
         yield Section("foot", (Texts("", (FOOT(version=__version__),)),), kind="footer")
+    elif others is not None:
+        yield from whys
 
 
-def page(proofs: Sequence[Proof]) -> str:
+def page(proofs: Sequence[Proof], others: Others = ()) -> str:
     """One self-contained file, with a flame graph of each latency that was found."""
-    shown = document(proofs, PAGE)
-    drawn = {f"why-{number}": _flame(proof) for number, proof in enumerate(proofs)}
+    shown = document(proofs, PAGE, others)
+    drawn = {f"why-{each.key}": _flame(each) for each in _explained(proofs, others)}
     return html_page(shown, [drawn.get(section.id, "") for section in shown.sections], "flame")
 
 
-def _flame(proof: Proof) -> str:
-    return (
-        flame_html(proof.why.stacks, f"{_name(proof)}, {exact_text(proof.found.latency_ns)}")
-        if proof.why
-        else ""
-    )
+@dataclass(frozen=True)
+class _Shown:
+    """A release with its place on the page."""
+
+    key: str
+    proof: Proof
+    probe: Probed
+    why: Lateness | None
+
+
+def _explained(proofs: Sequence[Proof], others: Others) -> Iterator[_Shown]:
+    """Of each proof the latest release, then the others."""
+    for number, proof in enumerate(proofs):
+        more = others[number] if others else ()
+        yield _Shown(f"{number}", proof, proof.found, proof.why)
+        for place, other in enumerate(more, 2):
+            yield _Shown(f"{number}-{place}", proof, other.probe, other.why)
+
+
+def _flame(each: _Shown) -> str:
+    if each.why is None:
+        return ""
+    return flame_html(each.why.stacks, f"{_name(each.proof)}, {exact_text(each.probe.latency_ns)}")
 
 
 def _name(proof: Proof) -> str:
     return f"{proof.of.kernel}, {proof.of.load}"
 
 
-def _why(proof: Proof, number: int) -> Section:
-    """Where the time of the worst release went."""
-    found = FOUND(at_ns=proof.of.first_ns + proof.found.at_ns, latency_ns=proof.found.latency_ns)
+def _why(each: _Shown) -> Section:
+    """Where the time of a release went."""
+    at_ns = each.proof.of.first_ns + each.probe.at_ns
+    told = Texts("paragraph", ((FOUND(at_ns=at_ns, latency_ns=each.probe.latency_ns),),))
     sheets_of = (
-        (parts_sheet(proof.why, f"parts-{number}"), functions_sheet(proof.why, f"functions-{number}"))
-        if proof.why
+        (parts_sheet(each.why, f"parts-{each.key}"), functions_sheet(each.why, f"functions-{each.key}"))
+        if each.why
         else ()
     )
-    return Section(f"why-{number}", (Texts("paragraph", ((found,),)), *sheets_of), _name(proof), "part")
+    return Section(f"why-{each.key}", (told, *sheets_of), _name(each.proof), "part")
 
 
 def sheet(proofs: Sequence[Proof]) -> Sheet:
@@ -120,13 +151,27 @@ def _claimed_ns(proof: Proof) -> float | None:
     return proof.bound_ns if proof.claims and math.isfinite(proof.bound_ns) else None
 
 
-def to_json_value(proofs: Sequence[Proof]) -> dict[str, Any]:
+def to_json_value(proofs: Sequence[Proof], others: Others = ()) -> dict[str, Any]:
     """Every landscape with every probe (docs/lab/prove.md)."""
+    explained = [*_explained(proofs, others)]
     return {
         "schema": 1,
         "sentence": english(SCOPE()),
         "statements": [to_json(SCOPE())],
         "landscapes": [
-            {**proof.to_json(), "why": lateness_json(proof.why) if proof.why else None} for proof in proofs
+            {
+                **claim_to_json(proof),
+                "why": lateness_json(proof.why) if proof.why else None,
+                "others": [_release_json(each) for each in explained if each.proof is proof][1:],
+            }
+            for proof in proofs
         ],
+    }
+
+
+def _release_json(each: _Shown) -> dict[str, Any]:
+    return {
+        "at_ns": each.proof.of.first_ns + each.probe.at_ns,
+        "latency_ns": each.probe.latency_ns,
+        "why": lateness_json(each.why) if each.why else None,
     }

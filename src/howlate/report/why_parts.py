@@ -34,6 +34,10 @@ REASON_COUNT = rule("why.reason-count", "preemption switched off ({ns:time})")
 REASON_NOT_PREEMPTIBLE = rule(
     "why.reason-not-preemptible", "the kernel does not preempt itself there ({ns:time})"
 )
+REASON_LOCK = rule("why.reason-lock", "in a lock, by the chain of calls ({ns:time})")
+REASON_UNCOUNTED = rule(
+    "why.reason-uncounted", "the reason is not known, for the preemption count was not read ({ns:time})"
+)
 REASON_PROGRAM = rule("why.reason-program", "a program ({ns:time})")
 
 _REASONS: Mapping[Reason, Rule] = {
@@ -41,6 +45,8 @@ _REASONS: Mapping[Reason, Rule] = {
     Reason.SOFTIRQ: REASON_SOFTIRQ,
     Reason.COUNT: REASON_COUNT,
     Reason.NOT_PREEMPTIBLE: REASON_NOT_PREEMPTIBLE,
+    Reason.LOCK: REASON_LOCK,
+    Reason.UNCOUNTED: REASON_UNCOUNTED,
     Reason.PROGRAM: REASON_PROGRAM,
 }
 

@@ -18,8 +18,9 @@ from howlate.words.language import as_called
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
-    from howlate.analysis.bisected import Ask, Bisected, StepAnswer
+    from howlate.analysis.bisected import Ask, AskedOf, Bisected, StepAnswer
     from howlate.analysis.bisection import Step
+    from howlate.analysis.landscape import Goal
     from howlate.analysis.proof import Proof
     from howlate.model.plan import Plan
     from howlate.store.run_folder import RunFolder
@@ -32,8 +33,16 @@ ONE_RANGE = rule(
 )
 SKIPPED_BY_BUILD = rule("bisect.skipped-by-build", "its build says that it cannot be tested")
 NOT_MEASURED = rule("bisect.not-measured", "it was not measured: {reason}")
+SET_BESIDE_WINDOW = rule(
+    "cli.bisect-set-beside-window",
+    "--window measures single releases, which have nothing of a study but its loads: --set {name} would change "
+    "nothing",
+    remedy="leave out --set {name}, or --window",
+)
 BEGIN_NS = 100_000_000
-"""Where the first window of a proof begins, after the cell's start."""
+"""Where the first window of a step begins, after the cell's start."""
+APART_NS = 37_000_000
+"""Between two windows, so that the load is elsewhere in its course; no multiple of a tick of 4 or 10 ms."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +64,19 @@ class BisectOptions:
         return given in ([True, True, False, False], [False, False, True, True])
 
     def check(self) -> None:
-        """Refuse a window that a proof would refuse, before anything is built."""
+        """Refuse a window that a proof would refuse, and settings that it would not have, before anything is
+        built."""
         from howlate.cli.lab.prove import window_ns
+        from howlate.errors import UsageError
+        from howlate.plan.changes import parse_change
+        from howlate.prove import LOAD
 
-        if self.window:
-            window_ns(self.window)
+        if not self.window:
+            return
+        window_ns(self.window)
+        for name, _ in map(parse_change, self.changes):
+            if name != LOAD:
+                raise UsageError(SET_BESIDE_WINDOW(name=name))
 
 
 bisect_options = together(
@@ -118,7 +135,8 @@ def command(
 ) -> int:
     """Find which change makes the largest latency of STUDY (its id or a TOML file) cross a limit: between two
     versions of the archive's kernel, two sets of boot parameters, or two builds of your own. A step is decided by 8
-    seeds, or by a proof; one whose seeds do not agree is skipped. What is named is confirmed with 8 other seeds.
+    seeds, or by proofs of 8 windows; one whose seeds or windows do not agree is skipped. What is named is confirmed
+    with 8 others.
     Exit code 0: named and confirmed, 5: it could not be."""
     from howlate.analysis.bisected import BisectionEnd, bisect
     from howlate.cli.verdict import limit_ns_of
@@ -168,38 +186,42 @@ class _Steps:
         lab = LabOptions(modules=self.options.modules, own=(kernel,) if kernel else ())
         return open_lab(step.label, lab, self.archive.opened(), say)
 
-    def sampled(self, step: Step, again: bool) -> StepAnswer:
+    def sampled(self, step: Step, how: AskedOf) -> StepAnswer:
         """By 8 seeds, or by 8 others."""
         from howlate.analysis.bisected import sampled
 
         def answered(target: LabTarget) -> StepAnswer:
-            folder, plan = self._measured(step, target, again)
+            folder, plan = self._measured(step, target, how.again)
             points = {cell.point for cell in plan.cells if not cell.impossible}
-            return sampled(folder.summaries(), points, self.limit_ns, again)
+            return sampled(folder.summaries(), points, self.limit_ns, how.again)
 
         return self._asked(step, answered)
 
-    def proved(self, step: Step, again: bool) -> StepAnswer:
-        """By a proof for each load, or by one of the window after the first."""
-        from howlate.analysis.bisected import proved
-        from howlate.cli.lab.prove import CHECKS, ProofAsked, proof_of
-        from howlate.cli.verdict import duration_ns
+    def proved(self, step: Step, how: AskedOf) -> StepAnswer:
+        """By 8 windows, or by 8 others; a proof for each load. A log that is refused skips the step."""
+        from howlate.analysis.bisected import WINDOWS, StepAnswer, proved
+        from howlate.analysis.bisection import StepSide
+        from howlate.cli.lab.prove import CHECKS, ProofAsked, proof_of, window_ns
+        from howlate.errors import DamagedError
         from howlate.prepare import Asked
         from howlate.prove import LOAD, loads_of
         from howlate.studies import find_study
 
-        window = self.options.window
         asked = Asked(find_study(self.study), self.options.changes)
         loads = [value for name, values in asked.parsed if name == LOAD for value in map(str, values)]
-        begin_ns = BEGIN_NS + (duration_ns("--window", window) if again else 0)
+        length_ns = window_ns(self.options.window)
 
-        def asked_of(target: LabTarget, deadline_ns: int) -> list[Proof]:
-            question = ProofAsked.of(window, f"{begin_ns}ns", "", f"{deadline_ns}ns", CHECKS, 0, False)
+        def proofs(target: LabTarget, number: int, goal: Goal) -> list[Proof]:
+            begin_ns = BEGIN_NS + number * (length_ns + APART_NS)
+            question = ProofAsked(goal, begin_ns, length_ns, -(-CHECKS // WINDOWS), 0, False)
             (machine,) = target.machines
             return [proof_of(target, machine, load, question) for load in loads or loads_of(asked.study)]
 
         def answered(target: LabTarget) -> StepAnswer:
-            return proved(lambda deadline_ns: asked_of(target, deadline_ns), self.limit_ns)
+            try:
+                return proved(lambda number, goal: proofs(target, number, goal), self.limit_ns, how)
+            except DamagedError as problem:
+                return StepAnswer(StepSide.SKIP, why=NOT_MEASURED(reason=problem.statement))
 
         return self._asked(step, answered)
 
@@ -242,12 +264,12 @@ class _Steps:
 def _told(ask: Ask) -> Ask:
     """With a line for each answer."""
 
-    def told(step: Step, again: bool) -> StepAnswer:
+    def told(step: Step, how: AskedOf) -> StepAnswer:
         from howlate.analysis.bisected import SIDES
         from howlate.words.quantities import time_text
         from howlate.words.say import text_of
 
-        answer = ask(step, again)
+        answer = ask(step, how)
         ends = (min(answer.largest_ns), max(answer.largest_ns)) if answer.largest_ns else ()
         figures = " - ".join(map(time_text, ends))
         why = f": {as_called(text_of(answer.why))}" if answer.why else ""

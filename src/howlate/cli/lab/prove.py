@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from howlate.words.statement import rule
 if TYPE_CHECKING:
     from howlate.analysis.landscape import Goal, Search
     from howlate.analysis.proof import Proof
+    from howlate.analysis.teeth import LateRelease
     from howlate.targets.lab import LabTarget
 
 TWO_GOALS = rule("cli.two-goals", "--within and --deadline are two questions", remedy="ask one of them")
@@ -48,6 +49,8 @@ LONGEST_NS = 60_000_000_000
 """A search of it takes days, and 1,500 forks."""
 LEAD_NS = 5_000_000
 """Of probe/src/job/single.hpp."""
+MOST_WORST = 100
+"""Each is played once more."""
 CHECKS = 60
 """Check instants of a proof."""
 _EXIT_CODES = {"within": 0, "kept": 0, "missed": 1}
@@ -92,6 +95,14 @@ _UNDECIDED = 5
 )
 @click.option("--jobs", type=click.IntRange(0), default=0, metavar="N", help="Guests at once.")
 @click.option("--no-cache", "fresh", is_flag=True, help="Probe again what is in the cache.")
+@click.option(
+    "--worst",
+    type=click.IntRange(0, MOST_WORST),
+    default=0,
+    metavar="K",
+    help="Show where the time of the latest K went (as lab why does), each kept by something else; the page and JSON "
+    "always have the latest.",
+)
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write a page (HTML) too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/lab/prove.md).")
 @archive_options
@@ -120,10 +131,11 @@ def command(
     asked = ProofAsked.of(**others)
     lab = LabOptions(own=built.own, modules=built.modules, jobs=asked.jobs)
     target = open_lab(landscapes.kernels, lab, archive.opened(), say)
-    proofs = [
-        proof_of(target, machine, load, asked) for machine in target.machines for load in landscapes.loads
+    found = [
+        _search(target, machine, load, asked) for machine in target.machines for load in landscapes.loads
     ]
-    _tell(proofs, out, as_json)
+    proofs = [proof for proof, _ in found]
+    _tell(proofs, [others for _, others in found] if asked.worst else None, out, as_json)
     return exit_code(proofs)
 
 
@@ -165,10 +177,20 @@ class ProofAsked:
     checks: int
     jobs: int
     fresh: bool
+    worst: int = 0
+    """So many late releases are explained."""
 
     @classmethod
     def of(
-        cls, window: str, begin: str, within: str, deadline: str, checks: int, jobs: int, fresh: bool
+        cls,
+        window: str,
+        begin: str,
+        within: str,
+        deadline: str,
+        checks: int,
+        jobs: int,
+        fresh: bool,
+        worst: int = 0,
     ) -> ProofAsked:
         """Of the options."""
         from howlate.cli.verdict import duration_ns
@@ -178,7 +200,7 @@ class ProofAsked:
         first_ns = duration_ns("--from", begin)
         if first_ns <= LEAD_NS:
             raise UsageError(FROM_TOO_EARLY())
-        return cls(goal, first_ns, window_ns(window), checks, jobs, fresh)
+        return cls(goal, first_ns, window_ns(window), checks, jobs, fresh, worst)
 
 
 def window_ns(text: str) -> int:
@@ -223,13 +245,25 @@ def _share(text: str) -> float | None:
 
 
 def proof_of(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> Proof:
+    """Search one landscape."""
+    return _search(target, machine, load, asked)[0]
+
+
+def _search(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> tuple[Proof, list[LateRelease]]:
+    """The same, and where the time of late releases beside the latest went."""
     from howlate.analysis.landscape import ReleaseWindow
+    from howlate.analysis.premises import Throttling, in_force
     from howlate.analysis.proof import Landscape
+    from howlate.analysis.teeth import LateRelease, latest_of
+    from howlate.lab.parameters import NOT_CHECKED
+    from howlate.model.facts import Facts
     from howlate.prove import Prober, prove
 
-    target.facts(machine)  # refuses parameters that the kernel does not know
+    facts = Facts.from_json(target.facts(machine))  # refuses parameters that the kernel does not know
     bench, job = target.single(machine, tuple(load.split("+")))
-    of = Landscape(machine, load, asked.first_ns, bench.label.parameters)
+    not_checked = (facts.text(NOT_CHECKED) or "").split()
+    parameters = in_force(bench.label.parameters, bench.kernel.arch, not_checked)
+    of = Landscape(machine, load, asked.first_ns, parameters)
     window = ReleaseWindow(0, asked.length_ns)
 
     def lines(at_ns: int) -> list[list[str]]:
@@ -237,9 +271,13 @@ def proof_of(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> P
 
     try:
         with Prober(bench, lines, window, target.parallel, asked.fresh) as prober:
-            return prove(of, asked.goal, asked.checks, prober, _progress(f"{machine}, {load}"))
+            proof = prove(of, asked.goal, asked.checks, prober, _progress(f"{machine}, {load}"))
+            others = [LateRelease(probe, prober.why(probe)) for probe in latest_of(proof, asked.worst)[1:]]
     finally:
         _show("")
+    throttling = Throttling.of(load, facts)
+    witnesses = tuple(replace(each, throttling=throttling) for each in proof.witnesses)
+    return replace(proof, witnesses=witnesses), others
 
 
 def _show(line: str) -> None:
@@ -276,30 +314,26 @@ def _progress(name: str) -> Callable[[Search], None]:
     return told
 
 
-def _tell(proofs: Sequence[Proof], out: Path | None, as_json: bool) -> None:
+def _tell(
+    proofs: Sequence[Proof], others: Sequence[Sequence[LateRelease]] | None, out: Path | None, as_json: bool
+) -> None:
     import json
 
     from rich.console import Console
 
     from howlate.report.document_terminal import print_document
-    from howlate.report.proofs import document, to_json_value
-    from howlate.report.sheet import TERMINAL
-
-    if as_json:
-        click.echo(json.dumps(to_json_value(proofs), indent=1, ensure_ascii=False))
-        return
-    print_document(Console(highlight=False, markup=False), document(proofs, TERMINAL))
-    if out is not None:
-        _write_page(proofs, out)
-
-
-def _write_page(proofs: Sequence[Proof], out: Path) -> None:
     from howlate.report.doc_links import linked
-    from howlate.report.proofs import page
+    from howlate.report.proofs import document, page, to_json_value
+    from howlate.report.sheet import TERMINAL
     from howlate.store.files import write_text
 
-    write_text(out, linked(page(proofs), out))
-    click.echo(out)
+    if as_json:
+        click.echo(json.dumps(to_json_value(proofs, others or ()), indent=1, ensure_ascii=False))
+        return
+    print_document(Console(highlight=False, markup=False), document(proofs, TERMINAL, others))
+    if out is not None:
+        write_text(out, linked(page(proofs, others or ()), out))
+        click.echo(out)
 
 
 def exit_code(proofs: Sequence[Proof]) -> int:

@@ -1,0 +1,103 @@
+"""`howlate lab bisect --window`: what it refuses, and what skips a step. No guest is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from howlate.analysis.bisected import WINDOWS, AskedOf, StepAnswer
+from howlate.analysis.bisection import Step, StepSide
+from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
+from howlate.analysis.proof import Landscape, Proof
+from howlate.cli.lab import prove
+from howlate.cli.lab._archive import ArchiveOptions
+from howlate.cli.lab.bisect import BisectOptions, _Steps
+from howlate.cli.lab.prove import ProofAsked
+from howlate.errors import DamagedError, TargetError, UsageError
+from howlate.lab.replay import STAMP_NOT_FOUND
+from howlate.targets.lab import LabTarget
+from howlate.words.say import english
+
+LIMIT_NS = 100_000
+STEP = Step("6.1", "", "6.1")
+
+
+def options(*changes: str, window: str = "20ms") -> BisectOptions:
+    return BisectOptions("6.1", "6.12", None, "", window, changes, ())
+
+
+@pytest.mark.parametrize("change", ["period=2ms", "load=none;policy=other", "cyclic.load=none"])
+def test_a_setting_that_a_single_release_does_not_have_is_refused(change: str) -> None:
+    with pytest.raises(UsageError, match="would change nothing"):
+        options("load=none", *change.split(";")).check()
+    options(*change.split(";"), window="").check()
+    options("load=none").check()
+
+
+class OpenedTarget:
+    """Of one machine."""
+
+    machines = ("6.1",)
+
+    def close(self) -> None:
+        pass
+
+
+class MadeSteps(_Steps):
+    """Opens no lab."""
+
+    def opened(self, step: Step, kernel: Path | None) -> LabTarget:
+        return cast(LabTarget, OpenedTarget())
+
+
+def answered(
+    monkeypatch: pytest.MonkeyPatch, proof_of: Callable[[ProofAsked], Proof], again: bool = False
+) -> StepAnswer:
+    def proof_of_all(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> Proof:
+        return proof_of(asked)
+
+    monkeypatch.setattr(prove, "proof_of", proof_of_all)
+    given = options("load=cpu:50")
+    steps = MadeSteps("preemption-models", LIMIT_NS, given, Path(), cast(ArchiveOptions, None))
+    return steps.proved(STEP, AskedOf(again=again))
+
+
+def proof(found_ns: int, goal: Goal) -> Proof:
+    search = Search(ReleaseWindow(0, 1), goal, 0)
+    search.add(Probed(0, found_ns))
+    return Proof.of_search(Landscape("6.1", "cpu:50", 0), search, [])
+
+
+@pytest.mark.parametrize("error", [DamagedError, TargetError])
+def test_a_log_that_is_refused_or_a_guest_that_dies_skips_the_step_and_says_why(
+    monkeypatch: pytest.MonkeyPatch, error: Callable[[Any], Exception]
+) -> None:
+    def fails(asked: ProofAsked) -> Proof:
+        raise error(STAMP_NOT_FOUND(cell="6.1"))
+
+    answer = answered(monkeypatch, fails)
+    assert answer.side is StepSide.SKIP
+    assert answer.why is not None and english(STAMP_NOT_FOUND(cell="6.1")) in english(answer.why)
+
+
+def test_a_step_is_asked_in_windows_that_do_not_touch_and_again_in_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[ProofAsked] = []
+
+    def kept(question: ProofAsked) -> Proof:
+        asked.append(question)
+        return proof(50_000, question.goal)
+
+    for again in (False, True):
+        assert answered(monkeypatch, kept, again).side is StepSide.GOOD
+    assert _begins(asked) == sorted(_begins(asked)) and len(asked) == 2 * WINDOWS
+    assert all(one.length_ns == 20_000_000 and one.checks for one in asked)
+    assert min(b - a for a, b in zip(_begins(asked), _begins(asked)[1:], strict=False)) > 20_000_000
+
+
+def _begins(asked: Sequence[ProofAsked]) -> list[int]:
+    return [one.first_ns for one in asked]
