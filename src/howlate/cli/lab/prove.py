@@ -321,8 +321,8 @@ def _tell(
 
     from rich.console import Console
 
-    from howlate.report.document_terminal import print_document
     from howlate.report.doc_links import linked
+    from howlate.report.document_terminal import print_document
     from howlate.report.proofs import document, page, to_json_value
     from howlate.report.sheet import TERMINAL
     from howlate.store.files import write_text
