@@ -216,6 +216,7 @@ def test_undisturbed_samples_set_the_threshold_and_invent_nothing() -> None:
     # A real machine is late for reasons of its own.
     real = undisturbed(cell, [strange], is_virtual=False)
     assert real.threshold_ns == 4_006 and real.keeps_limits
+    assert real.invented is None
 
 
 @pytest.mark.parametrize("is_virtual", [False, True])

@@ -174,7 +174,7 @@ def test_preemption_that_was_off_is_seen_in_the_count_of_what_was_interrupted() 
         assert (largest.cause, largest.why, largest.ns) == (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF, 88_600)
 
 
-@pytest.mark.parametrize("model", ["none", "voluntary", "lazy", ""])
+@pytest.mark.parametrize("model", ["none", "voluntary"])
 def test_a_kernel_that_does_not_preempt_there(model: str) -> None:
     largest = held().explained(91_000, replace(LAB, preemption=model)).largest
     assert (largest.cause, largest.why) == (Cause.NOT_PREEMPTIBLE, Why.NO_KERNEL_PREEMPTION)
@@ -264,6 +264,27 @@ def test_a_page_fault_of_the_task_and_the_disk_that_it_waits_for() -> None:
     found = made.explained(92_000)
     assert found.ns_of(Cause.PAGE_FAULT) == 1_500 + 86_100
     assert found.ns_of(Cause.IRQ) == 100  # the disk's, and no timer's
+
+
+def test_a_lock_that_the_task_waits_for_long_after_a_page_fault_is_no_page_fault() -> None:
+    made = usual(MadeTrace().asleep()).add(10_000, "page_fault_user", 0, a=1, b=2, c=4)
+    made.switch(300_000, LOAD, 2).waking(490_000, flags=0).switch(491_000, OWN, 0)
+    found = made.explained(492_000)
+    assert found.ns_of(Cause.BLOCKED) == 190_000
+    assert found.ns_of(Cause.PAGE_FAULT) == 290_000
+
+
+@pytest.mark.parametrize(
+    ("preemption", "why"),
+    [("voluntary", Why.NO_KERNEL_PREEMPTION), ("lazy", None), ("", None)],
+)
+def test_that_a_kernel_does_not_preempt_itself_is_said_of_those_alone_that_do_not(
+    preemption: str, why: Why | None
+) -> None:
+    """A lazy kernel preempts itself for a real-time task; of an unknown one nothing is said."""
+    largest = held().explained(90_600, replace(LAB, preemption=preemption)).largest
+    assert largest.why is why
+    assert (largest.cause is Cause.NOT_PREEMPTIBLE) is (preemption != "lazy")
 
 
 @pytest.mark.parametrize(

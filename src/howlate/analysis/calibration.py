@@ -59,8 +59,9 @@ class Undisturbed:
     threshold_ns: int
     """A sample above it is late."""
     spread_ns: int
-    invented: tuple[tuple[Cause, int], ...] = ()
-    """Causes that were named as the largest of samples that were late for no known reason, and how often."""
+    invented: tuple[tuple[Cause, int], ...] | None = ()
+    """Causes that were named as the largest of samples that were late for no known reason, and how often; None in
+    real time, where a sample may be late for a reason of the machine's."""
 
     @property
     def keeps_limits(self) -> bool:
@@ -160,7 +161,7 @@ def undisturbed(cell: InjectedCell, cases: Sequence[ExplainedCase], is_virtual: 
         latencies[last // 2],
         top_ns,
         top_ns - latencies[0],
-        tuple(found.most_common()) if is_virtual else (),
+        tuple(found.most_common()) if is_virtual else None,
     )
 
 

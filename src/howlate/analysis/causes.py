@@ -251,7 +251,7 @@ class _Divided:
         the interrupt's end is not seen, a task that it woke meanwhile shows that it went on, however short that
         was."""
         part = piece.part
-        is_preemptible = self._facts.preemption in ("full", "rt")
+        is_preemptible = self._is_preemptible
         cause = Cause.IRQ_END_OR_SWITCH if piece.is_end_unseen else Cause.SWITCH
         switch = replace(part, cause=cause, task=None, why=None, function="")
         is_shown = bool(part.why) if self._sees_end else went_on and not is_preemptible
@@ -260,10 +260,16 @@ class _Divided:
         if part.why is not None:
             return part
         if not is_preemptible:
-            return replace(part, why=Why.NO_KERNEL_PREEMPTION)
+            return replace(part, why=Why.NO_KERNEL_PREEMPTION if self._facts.preemption else None)
         # there the end of an interrupt is where the kernel preempts
         is_gap = whole_ns > IDLE_NS and not self._facts.excludes_gaps
         return replace(switch, cause=Cause.GAP, why=Why.IN_SWITCH) if is_gap else switch
+
+    @property
+    def _is_preemptible(self) -> bool:
+        """Whether the kernel preempts itself for our task: a lazy one does for a real-time task."""
+        model = self._facts.preemption
+        return model in ("full", "rt") or (model == "lazy" and is_real_time(self._own.prio))
 
     def _pieces(self) -> Iterator[_Piece]:
         release_ns, stamp_ns = self._case.release_ns, self._case.stamp_ns

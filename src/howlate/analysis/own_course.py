@@ -12,6 +12,9 @@ from howlate.model.trace import TraceEvent
 _STATE_BITS, _STOPPED_BITS = 0xFF, 0x04 | 0x08
 """Of a task that gives up the CPU; 0 if it was preempted."""
 _FAULTS = ("page_fault_user", "page_fault_kernel")
+FAULT_NS = 100_000
+"""A task that sleeps later than this after its page fault waits for something else: the kernel asks for the page and
+gives up the CPU within tens of microseconds."""
 
 
 class OwnState(StrEnum):
@@ -42,7 +45,7 @@ class OwnStretch:
     is_seen: bool = True
     """Of RUNNABLE: whether its beginning was recorded."""
     is_fault: bool = False
-    """Of ASLEEP: it followed a page fault of the task."""
+    """Of ASLEEP: it followed a page fault of the task closely."""
     is_migrated: bool = False
     """Of RUNNABLE: the task was moved to this CPU."""
     faults_ns: tuple[int, ...] = field(default=())
@@ -103,7 +106,8 @@ class _Course:
             elif left & _STOPPED_BITS:
                 self._begin(OwnState.STOPPED, event.cpu, number, event)
             else:
-                is_fault = bool(self._now.faults_ns)
+                fault_ns = max(self._now.faults_ns, default=None)
+                is_fault = fault_ns is not None and event.time_ns - fault_ns <= FAULT_NS
                 self._begin(OwnState.ASLEEP, event.cpu, number, event, is_fault=is_fault)
 
     def _wake(self, number: int, event: TraceEvent) -> None:

@@ -24,6 +24,11 @@ CALM = rule(
     "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; no cause "
     "was invented.",
 )
+CALM_UNCHECKED = rule(
+    "calibrate.calm-unchecked",
+    "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; a machine "
+    "in real time has late samples of its own, so that none of their causes counts as invented.",
+)
 CALM_INVENTED = rule(
     "calibrate.calm-invented",
     "{kernel}, without a delay: of {samples:count} samples some were said to be late: {causes:items}.",
@@ -71,6 +76,7 @@ TOO_LARGE = rule(
 )
 BESIDES = rule("calibrate.besides", "{kind} on {kernel}: late without a delay: {causes:items}.")
 NOT_HERE = rule("calibrate.not-here", "{what} cannot be made here: {reason}.")
+FAILED = rule("calibrate.failed", "{what} failed: {reason}.")
 NONE_HIT = rule(
     "calibrate.none-hit", "{kind} on {kernel}: no delay made a sample late, so nothing was tried."
 )
@@ -129,7 +135,8 @@ def _calm_text(kernel: str, calm: Undisturbed) -> Text:
         return CALM_EMPTY(kernel=kernel)
     if calm.invented:
         return CALM_INVENTED(kernel=kernel, samples=calm.samples, causes=_counted(calm.invented))
-    return CALM(kernel=kernel, samples=calm.samples, median_ns=calm.median_ns, spread_ns=calm.spread_ns)
+    calm_rule = CALM if calm.invented is not None else CALM_UNCHECKED
+    return calm_rule(kernel=kernel, samples=calm.samples, median_ns=calm.median_ns, spread_ns=calm.spread_ns)
 
 
 def _of_kind(result: KindResult) -> Iterator[Text]:
@@ -167,10 +174,11 @@ def _counted(causes: Sequence[tuple[Cause, int]]) -> tuple[Text, ...]:
 
 
 def _failures(found: Calibration) -> Iterator[Text]:
-    for failure in (*found.impossible, *found.broken):
-        labels_of = failure.cell.labels
-        what = labels_of.get("inject", labels_of.get("part", failure.cell.id))
-        yield NOT_HERE(what=what, reason=failure.message.rstrip("."))
+    for made, failures in ((NOT_HERE, found.impossible), (FAILED, found.broken)):
+        for failure in failures:
+            labels_of = failure.cell.labels
+            what = labels_of.get("inject", labels_of.get("part", failure.cell.id))
+            yield made(what=what, reason=failure.message.rstrip("."))
 
 
 def calibration_json(found: Calibration) -> dict[str, Any]:
@@ -197,7 +205,7 @@ def _kernel_json(found: KernelCalibration) -> dict[str, Any]:
             "median_ns": calm.median_ns,
             "threshold_ns": calm.threshold_ns,
             "spread_ns": calm.spread_ns,
-            "invented": dict(calm.invented),
+            "invented": dict(calm.invented) if calm.invented is not None else None,
         },
         "kinds": [kind_json(result) for result in found.results],
     }

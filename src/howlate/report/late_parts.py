@@ -51,6 +51,7 @@ PREEMPTION_OFF = rule("late.preemption-off", "{task} went on: preemption was off
 NO_KERNEL_PREEMPTION = rule(
     "late.no-kernel-preemption", "{task} went on: the kernel does not preempt itself there"
 )
+NOT_PREEMPTED = rule("late.not-preempted", "{task} went on and was not preempted")
 IN_FUNCTION = rule("late.in-function", "{what} (the timer interrupted {function})")
 HIGHER_TASK = rule("late.higher-task", "{task} ran instead")
 THROTTLED = rule(
@@ -125,7 +126,7 @@ _NAMED = {Cause.IRQ: IRQ, Cause.IPI: IPI, Cause.SOFTIRQ: SOFTIRQ, Cause.NMI: NMI
 _OF_TASK = {
     Cause.IRQ_LATE: IRQ_LATE,
     Cause.IRQ_LATE_OR_GAP: IRQ_LATE_OR_GAP,
-    Cause.NOT_PREEMPTIBLE: NO_KERNEL_PREEMPTION,
+    Cause.NOT_PREEMPTIBLE: NOT_PREEMPTED,
     Cause.HIGHER_TASK: HIGHER_TASK,
     Cause.THROTTLED: THROTTLED,
     Cause.BLOCKED: BLOCKED,
@@ -143,6 +144,7 @@ _MORE: Mapping[tuple[Cause, Why], Callable[[CausePart], Statement]] = {
     (Cause.IRQ, Why.OTHER_TIMER): _named(OTHER_TIMER),
     (Cause.SOFTIRQ, Why.SOFT_TIMER): lambda part: SOFT_TIMER(name=part.name, task=task_statement(part.task)),
     (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF): _of_task(PREEMPTION_OFF),
+    (Cause.NOT_PREEMPTIBLE, Why.NO_KERNEL_PREEMPTION): _of_task(NO_KERNEL_PREEMPTION),
     (Cause.UNKNOWN, Why.LOST): _always(UNKNOWN_LOST),
     (Cause.UNKNOWN, Why.OVERWRITTEN): _always(UNKNOWN_OVERWRITTEN),
     (Cause.UNKNOWN, Why.NOT_WOKEN): _always(UNKNOWN_WAKE_UP),
