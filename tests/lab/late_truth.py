@@ -43,8 +43,7 @@ VOCABULARY: Mapping[Word, frozenset[Cause]] = {
 }
 """What `howlate why` may call what `howlate lab why` calls so. Nothing else agrees."""
 INTERRUPT, SCHEDULER = (PartKind.INTERRUPT, None), (PartKind.SCHEDULER, None)
-"""Few events do not divide these two, so they are one word beside them. It may be called IRQ_END_OR_SWITCH, or what
-the larger of the two may be called."""
+"""Few events do not divide these two: either may be called IRQ_END_OR_SWITCH."""
 OF_ONE = (PartKind.SWITCH, PartKind.RETURN, PartKind.PROGRAM)
 """These three are one part in the events: from the switch to the time stamp."""
 
@@ -71,7 +70,6 @@ def compared(lateness: Lateness, trace: CellTrace, case: TraceCase, facts: Machi
     """What recording took stays in the part in which it was, as the instructions have it."""
     explained = explain_case(replace(trace, event_cost_ns=0), case, facts)
     assert case.latency_ns == lateness.latency_ns
-    is_divided = "hrtimer_expire_exit" in trace.recorded
     words = words_of(lateness)
     causes = causes_of(explained)
     return Compared(
@@ -79,17 +77,9 @@ def compared(lateness: Lateness, trace: CellTrace, case: TraceCase, facts: Machi
         case.latency_ns,
         Counter({f"{kind}{f' ({reason})' if reason else ''}": ns for (kind, reason), ns in words.items()}),
         Counter({str(cause): ns for cause, ns in causes.items()}),
-        (words if is_divided else _undivided(words)).most_common(1)[0][0],
+        words.most_common(1)[0][0],
         largest_of({(cause, ""): ns for cause, ns in causes.items()})[0],
     )
-
-
-def _undivided(words: Counter[Word]) -> Counter[Word]:
-    """The timer's interrupt and the scheduler as one word: the larger one of the two."""
-    larger, smaller = sorted((INTERRUPT, SCHEDULER), key=lambda word: -words[word])
-    found = Counter({word: ns for word, ns in words.items() if word != smaller})
-    found[larger] += words[smaller]
-    return found
 
 
 def words_of(lateness: Lateness) -> Counter[Word]:

@@ -48,8 +48,6 @@ ORDINARY = frozenset(
     (Cause.TIMER_IRQ, Cause.IDLE, Cause.SWITCH, Cause.IRQ_END_OR_SWITCH, Cause.RETURN, Cause.OWN_COST)
 )
 """The way of every wake-up, late or not."""
-UP_TO_SWITCH = frozenset((Cause.TIMER_IRQ, Cause.IRQ_END_OR_SWITCH, Cause.SWITCH))
-"""The timer's interrupt and the scheduler. With IRQ_END_OR_SWITCH between them, how long each took is unknown."""
 
 
 class Why(StrEnum):
@@ -98,15 +96,8 @@ class CausePart:
 
 
 def largest_of(sums: Mapping[tuple[Cause, str], int]) -> tuple[Cause, str]:
-    """The key with the most time. Where events do not divide the timer's interrupt from the scheduler, these two
-    count as one against all others: part by part they would lose against causes that took less. If they are the
-    largest, the interrupt is named only if what is surely the interrupt's is more than any other cause has."""
-    alone = max(sums, key=lambda each: sums[each])
-    undivided = Cause.IRQ_END_OR_SWITCH, ""
-    if undivided not in sums or alone[0] is Cause.TIMER_IRQ:
-        return alone
-    whole_ns = sum(ns for (cause, _name), ns in sums.items() if cause in UP_TO_SWITCH)
-    return undivided if alone[0] in UP_TO_SWITCH or whole_ns > sums[alone] else alone
+    """The key with the most time."""
+    return max(sums, key=lambda each: sums[each])
 
 
 @dataclass(frozen=True)
