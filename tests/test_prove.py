@@ -310,5 +310,6 @@ def test_ticks_are_met_on_purpose_and_what_they_move_is_part_of_eps() -> None:
         prober.asked
     )
     assert proof.eps_parts.ticks_ns == 48 <= proof.eps_ns
+    assert proof.ticks_met == 2
     none = TickingProber(lambda _: 4_000, window=ReleaseWindow(0, 900_000), shifted_ns=48)
     assert prove(Landscape("6.1", "made", 0), Goal(deadline_ns=9_000_000), 4, none).eps_parts.ticks_ns == 0

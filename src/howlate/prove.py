@@ -422,6 +422,7 @@ def _meet_ticks(search: Search, prober: Prober, multiples_ns: Sequence[int]) -> 
     met = prober.all(tick_ns + around_ns for tick_ns in ticks_ns for around_ns in AROUND_NS)
     for probe in (*looked, *met):
         search.add(probe)
+    search.ticks_met += len(ticks_ns)
     search.ticks_ns = max((search.ticks_ns, *map(prober.shift_ns, ticks_ns)))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from howlate.analysis.cause import Cause, Why, largest_of
+from howlate.analysis.cause import Cause, Why
 from howlate.analysis.causes import IDLE_NS, MachineFacts
 from howlate.model.trace import TracedTask
 from made_trace import (
@@ -90,8 +90,13 @@ def test_a_task_that_was_woken_by_another_and_switched_to_soon_was_not_held() ->
 
 
 def test_what_is_not_divided_is_one_part_among_the_others() -> None:
-    sums = {(Cause.TIMER_IRQ, ""): 1_000, (Cause.IRQ_END_OR_SWITCH, ""): 1_500, (Cause.IRQ_LATE, ""): 1_600}
-    assert largest_of(sums)[0] is Cause.IRQ_LATE
+    """Less than the interrupts-off time alone, and more with the timer's interrupt before it."""
+    found = few(MadeTrace().asleep().timer(4_000, 5_000, 5_500).switch(8_700, OWN, 0), 9_300)
+    ns = {cause: found.ns_of(cause) for cause in (Cause.IRQ_LATE, Cause.TIMER_IRQ, Cause.IRQ_END_OR_SWITCH)}
+    assert (
+        ns[Cause.IRQ_END_OR_SWITCH] < ns[Cause.IRQ_LATE] < ns[Cause.IRQ_END_OR_SWITCH] + ns[Cause.TIMER_IRQ]
+    )
+    assert found.largest.cause is Cause.IRQ_LATE
 
 
 def test_with_few_events_softirqs_and_what_was_not_preemptible_are_told_apart() -> None:

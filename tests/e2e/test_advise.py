@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from e2e.commands import PROBE, howlate, start
+from e2e.commands import howlate, start
+from e2e.settings import put_back
 from howlate.places import probe_path
 from processes import children_of, is_running, until, with_word
 
@@ -33,14 +34,8 @@ pytestmark = [pytest.mark.alone, pytest.mark.slow]
 
 @pytest.fixture
 def before() -> Iterator[str]:
-    """The machine's own value, to which it is put back."""
-    if not os.access(MIGRATION, os.W_OK):
-        pytest.skip("NOT TESTED: no right to change a setting of this machine")
-    value = MIGRATION.read_text()
-    yield value
-    subprocess.run([PROBE, "restore"], check=False)
-    if MIGRATION.read_text() != value:
-        MIGRATION.write_text(value)
+    with put_back(MIGRATION) as text:
+        yield text
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from e2e.commands import PROBE, howlate, start
+from e2e.settings import put_back
 from howlate.model.study import Value
 from howlate.places import probe_path
 from made_trace import OWN, MadeTrace
@@ -59,14 +60,8 @@ pytestmark = [pytest.mark.alone, pytest.mark.slow]
 
 @pytest.fixture
 def before() -> Iterator[str]:
-    """The machine's own value, to which it is put back."""
-    if not os.access(SETTING, os.W_OK):
-        pytest.skip("NOT TESTED: no right to change a setting of this machine")
-    value = SETTING.read_text()
-    yield value
-    subprocess.run([PROBE, "restore"], check=False)
-    if SETTING.read_text() != value:
-        SETTING.write_text(value.partition("[")[2].partition("]")[0])
+    with put_back(SETTING) as text:
+        yield text
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from howlate.analysis.cause import Cause, ExplainedCase, largest_of
+from howlate.analysis.cause import Cause, ExplainedCase
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.analysis.lateness import Lateness, PartKind, Reason
 from howlate.model.trace import CellTrace, TraceCase
@@ -78,7 +78,7 @@ def compared(lateness: Lateness, trace: CellTrace, case: TraceCase, facts: Machi
         Counter({f"{kind}{f' ({reason})' if reason else ''}": ns for (kind, reason), ns in words.items()}),
         Counter({str(cause): ns for cause, ns in causes.items()}),
         words.most_common(1)[0][0],
-        largest_of({(cause, ""): ns for cause, ns in causes.items()})[0],
+        causes.most_common(1)[0][0],
     )
 
 

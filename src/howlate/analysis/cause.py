@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -95,11 +94,6 @@ class CausePart:
         return self.cause, self.name or (self.task.name if self.task is not None else "")
 
 
-def largest_of(sums: Mapping[tuple[Cause, str], int]) -> tuple[Cause, str]:
-    """The key with the most time."""
-    return max(sums, key=lambda each: sums[each])
-
-
 @dataclass(frozen=True)
 class ExplainedCase:
     """One sample, and where its time went."""
@@ -116,7 +110,7 @@ class ExplainedCase:
         sums: Counter[tuple[Cause, str]] = Counter()
         for part in self.parts:
             sums[part.key] += part.ns
-        key = largest_of(sums)
+        key = sums.most_common(1)[0][0]
         return max((part for part in self.parts if part.key == key), key=lambda part: part.ns)
 
     def ns_of(self, cause: Cause) -> int:

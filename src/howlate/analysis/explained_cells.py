@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from howlate.analysis.cause import Cause, CausePart, ExplainedCase, largest_of
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase
 from howlate.analysis.causes import MachineFacts, explain_case
 from howlate.analysis.labels import row_names
 from howlate.model.disturbances import disturbances
@@ -182,7 +182,7 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: Exp
         key = part.cause, common_name(part.key[1])
         own[key] += part.ns
         longest[key] = max(longest.get(key, part), part, key=lambda each: each.ns)
-    largest = largest_of(own)
+    largest = own.most_common(1)[0][0]
     place = CasePlace(cell.id, cell.name, case.case.thread, case.case.release)
     for key, ns in own.items():
         before = sums.get(key)

@@ -13,7 +13,7 @@ from typing import Any
 
 from howlate.analysis.groups import IN_FORCE, Group, groups_of
 from howlate.analysis.loaded import NOT_LOADED
-from howlate.analysis.modes import telling
+from howlate.analysis.modes import Telling, telling
 from howlate.analysis.side_names import Side, as_called, fact, told_apart
 from howlate.errors import UsageError
 from howlate.model.guest_cpus import GUEST, USUAL
@@ -180,9 +180,7 @@ def _spelt(cell: Cell | None) -> dict[str, str]:
     return {name: spell(value) for name, value in cell.parameters.items() if name not in OF_THE_HOST}
 
 
-def _same_names(
-    points: Sequence[_Point], told: Callable[[Mapping[str, str]], dict[str, str]]
-) -> list[_Point]:
+def _same_names(points: Sequence[_Point], told: Telling) -> list[_Point]:
     """A label that is an axis in one study and a setting in another is a label of both. The lab's usual guest has
     a label where another kind is compared with it."""
     names = dict.fromkeys(name for point in points for name in point.asked)

@@ -192,6 +192,8 @@ class Search:
     probes: list[Probed] = field(default_factory=list)
     ticks_ns: int = 0
     """A part of eps that is measured beside the probes (`Eps.ticks_ns`)."""
+    ticks_met: int = 0
+    """How many ticks it was measured at, and releases met on purpose."""
     _asked: set[int] = field(default_factory=set)
     _unlike: dict[tuple[int, int], bool] = field(default_factory=dict)
 

@@ -9,11 +9,13 @@ from howlate.model.loaded import RunContent
 from howlate.model.mode import MODE, with_mode
 from howlate.words.statement import Statement, rule
 
+Telling = Callable[[Mapping[str, str]], dict[str, str]]
+"""The labels that a cell is shown with, from its own."""
 IN_MODE = rule("run.in-mode", "every activation is in {mode} mode")
 
 
-def telling(contents: Sequence[RunContent]) -> Callable[[Mapping[str, str]], dict[str, str]]:
-    """What makes the labels that a cell of these runs is shown with. Each says its mode if one of the cells has a
+def telling(contents: Sequence[RunContent]) -> Telling:
+    """Of the cells of these runs. Each says its mode if one of the cells has a
     core's timer, or if the document of a study has rows of both modes."""
     documents = {content.run.study.reference for content in contents} - {""}
     told = any(map(of_both_modes, documents)) or any(

@@ -116,6 +116,8 @@ class Proof:
     eps_ns: int
     eps_parts: Eps
     excess_ns: int
+    ticks_met: int
+    """At how many ticks releases were asked that meet one; 0 where none was found in the window."""
     probes: tuple[Probed, ...]
     checks: int
     above: tuple[Probed, ...]
@@ -156,6 +158,7 @@ class Proof:
             eps_ns=search.eps_ns,
             eps_parts=_eps_parts(search),
             excess_ns=search.excess_ns(),
+            ticks_met=search.ticks_met,
             probes=tuple(search.probes),
             checks=len(checks),
             above=tuple(above_bound(search, checks)),
@@ -261,6 +264,7 @@ class Proof:
             "eps_parts_ns": vars(self.eps_parts),
             "logged": self.logged,
             "excess_ns": self.excess_ns,
+            "ticks_met": self.ticks_met,
             "probes": len(self.probes),
             "checks": self.checks,
             "checks_above": len(self.above),
