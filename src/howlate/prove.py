@@ -417,7 +417,7 @@ def _meet_ticks(search: Search, prober: Prober, multiples_ns: Sequence[int]) -> 
     ticks_ns = [
         at_ns
         for at_ns, probe in zip(multiples_ns, looked, strict=True)
-        if probe.path is not None and probe.path.interruptions
+        if probe.path is not None and any(each.from_ns < AMID_NS for each in probe.path.interruptions)
     ]
     met = prober.all(tick_ns + around_ns for tick_ns in ticks_ns for around_ns in AROUND_NS)
     for probe in (*looked, *met):
