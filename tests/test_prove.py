@@ -30,8 +30,10 @@ from howlate.analysis.proof import Landscape, Proof, ProofRuling
 from howlate.analysis.release_path import Interruption, ReleasePath
 from howlate.cli.lab.prove import exit_code
 from howlate.errors import UsageError
+from howlate.lab.forked_part import AROUND_NS
+from howlate.lab.kept_probes import KeptProbes
 from howlate.model.facts import Facts
-from howlate.prove import AROUND_NS, KeptProbes, Prober, loads_of, prove
+from howlate.prove import Prober, loads_of, prove
 from howlate.studies import find_study
 
 WINDOW = ReleaseWindow(0, 400_000)
@@ -151,15 +153,29 @@ def test_the_share_that_check_instants_leave_is_stated_where_they_say_anything()
     assert few["sentence"].endswith("3 check instants, none above).")
 
 
-def test_what_is_kept_of_logs_that_were_divided_in_another_way_is_not_compared(tmp_path: Path) -> None:
+def test_of_what_other_code_kept_the_latencies_alone_are_taken(tmp_path: Path) -> None:
     path = ReleasePath(90, 10, (Interruption("tick", 5, 9, 4),), "work")
-    kept = KeptProbes(tmp_path / "kept.json", 7, {3: 100}, {3: path}, {3: BUSY})
+    kept = KeptProbes(tmp_path / "kept.json", 7, {3: 100}, {3: path}, {3: BUSY}, EQUAL, {2: 48})
     kept.write()
     assert KeptProbes.read(kept.path, fresh=False) == kept
     assert KeptProbes.read(kept.path, fresh=True) == KeptProbes(kept.path)
     value = json.loads(kept.path.read_text())
-    kept.path.write_text(json.dumps({**value, "path_format": value["path_format"] - 1}))
-    assert KeptProbes.read(kept.path, fresh=False) == replace(kept, paths={})
+    kept.path.write_text(json.dumps({**value, "format": "before"}))
+    assert KeptProbes.read(kept.path, fresh=False) == KeptProbes(kept.path, 7, {3: 100})
+
+
+def test_before_the_search_its_least_number_of_probes_is_told_once() -> None:
+    told: list[int] = []
+    prober = MadeProber(tooth)
+    proof = prove(
+        Landscape("6.1", "made", 0),
+        Goal(within=0.1),
+        60,
+        prober,
+        begins=lambda search: told.append(len(search.probes)),
+    )
+    assert len(told) == 1
+    assert 0 < told[0] < len(proof.probes)
 
 
 def test_starts_far_out_of_order_withhold_the_bound() -> None:

@@ -143,6 +143,12 @@ def test_eps_is_the_sum_of_what_own_paths_interruptions_and_holders_differ_by() 
     assert eps_of([[Probed(0, 10)]], ticks_ns=48).total_ns == 48
 
 
+def test_eps_has_what_interruptions_differ_by_also_where_no_two_probes_waited_together() -> None:
+    """The release between them that waits with the later one may have had the longer tick."""
+    apart = [probed(0, 300, 10, tick(200, 1_000)), probed(100_000, 300, 10, tick(200, 3_000))]
+    assert eps_of([apart]) == Eps(interruptions_ns=2_000)
+
+
 def test_neighbours_that_were_interrupted_differently_are_unlike_until_one_is_served() -> None:
     one = probed(0, 500, 30, tick(50, 10), tick(200, 10))
     same, other = probed(100, 400, 30, tick(100, 10)), probed(100, 400, 30)

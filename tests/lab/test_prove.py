@@ -12,8 +12,9 @@ from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.analysis.proof import Landscape, Proof, ProofRuling, above_bound
 from howlate.errors import NotPossibleError, UsageError
 from howlate.lab.bench import PROBE, Bench
+from howlate.lab.forked_part import LEAST_LEAD_NS
 from howlate.lab.label import Label
-from howlate.prove import LEAST_LEAD_NS, Prober, prove
+from howlate.prove import Prober, prove
 from howlate.words.say import english
 from lab.equipped import Guest
 from lab.guests import LIMITS, RT, STANDARD, bench

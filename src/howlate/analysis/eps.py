@@ -26,7 +26,8 @@ class Eps:
     own_ns: int = 0
     """Between the longest own path of a release and the shortest."""
     interruptions_ns: int = 0
-    """Of a pair's interruptions, each as different as those of its name were."""
+    """Of the interruptions of any release, each as different as those of its name were: the release between two
+    probes that waits with the later one may have had others."""
     held_ns: int = 0
     """What a release made the holder do more than a later one."""
     ticks_ns: int = 0
@@ -53,7 +54,7 @@ def eps_of(parts: Iterable[Sequence[Probed]], ticks_ns: int = 0) -> Eps:
     ]
     return Eps(
         max(own_ns) - min(own_ns),
-        max((_interruptions_ns(later, differences) for _, (_, later) in pairs), default=0),
+        max(_interruptions_ns(path, differences) for path in paths),
         max((_held_longer_ns(*one, *later) for one, later in pairs), default=0),
         ticks_ns,
     )

@@ -7,10 +7,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import Any
 
 from howlate.analysis.eps import Eps, eps_of
-from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
+from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search, divided, wait_together
 from howlate.analysis.lateness import Lateness
 from howlate.analysis.premises import ComparedPair, Witness, of_order, witness_to_json
 from howlate.words.say import english, to_json
@@ -191,6 +192,12 @@ class Proof:
         return sum(probe.path is not None for probe in self.probes)
 
     @property
+    def waiting_neighbours(self) -> int:
+        """How many neighbouring probes waited at the same time, so that what interrupted them could be compared."""
+        of_forks = (part for _, part in divided(self.tiles, self.probes))
+        return sum(wait_together(*pair) for part in of_forks for pair in pairwise(part))
+
+    @property
     def objections(self) -> list[Statement]:
         """Why no bound may be claimed, each once."""
         said: dict[tuple[object, ...], Statement] = {}
@@ -266,6 +273,7 @@ class Proof:
             "excess_ns": self.excess_ns,
             "ticks_met": self.ticks_met,
             "probes": len(self.probes),
+            "waiting_neighbours": self.waiting_neighbours,
             "checks": self.checks,
             "checks_above": len(self.above),
             "share_above_at_most": self.share_above_at_most,

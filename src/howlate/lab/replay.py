@@ -58,7 +58,7 @@ NO_SYMBOLS = rule(
     remedy="build it with CONFIG_KALLSYMS",
 )
 
-LEAD_NS, TAIL_NS = 200_000, 20_000
+LOG_LEAD_NS, TAIL_NS = 200_000, 20_000
 """What is logged before a release, so that callers are known that called before it, and after a time stamp."""
 _NEAR_NS = TAIL_NS // 2
 """How far a guest's clock may move against the machine's in a cell. 2 us were seen."""
@@ -120,7 +120,7 @@ def replay(
     near = [_neighbour(cell.activations.each, each) for each in wanted]
     expected_ns = [begin_ns + _stamp_ns(each) for each in (*wanted, *near)]
     stretches = [
-        _around(stamp_ns, LEAD_NS + each.latency_ns)
+        _around(stamp_ns, LOG_LEAD_NS + each.latency_ns)
         for stamp_ns, each in zip(expected_ns, wanted, strict=False)
     ] + [_around(stamp_ns, TAIL_NS) for stamp_ns in expected_ns[len(wanted) :]]
     plan = LogPlan(

@@ -271,7 +271,8 @@ def _search(target: LabTarget, machine: str, load: str, asked: ProofAsked) -> tu
 
     try:
         with Prober(bench, lines, window, target.parallel, asked.fresh) as prober:
-            proof = prove(of, asked.goal, asked.checks, prober, _progress(f"{machine}, {load}"))
+            name = f"{machine}, {load}"
+            proof = prove(of, asked.goal, asked.checks, prober, _progress(name), _begins(name))
             others = [LateRelease(probe, prober.why(probe)) for probe in latest_of(proof, asked.worst)[1:]]
     finally:
         _show("")
@@ -287,10 +288,35 @@ def _show(line: str) -> None:
         click.echo(f"\r\x1b[K{line}" if is_terminal else line, err=True, nl=not is_terminal)
 
 
+def _begins(name: str) -> Callable[[Search], None]:
+    """Once, before the search: how many probes it takes at least, and how long."""
+    from howlate.words.quantities import seconds_text
+
+    began = time.monotonic()
+
+    def told(search: Search) -> None:
+        _show("")
+        least, each_s = _least_of(search), (time.monotonic() - began) / len(search.probes)
+        left_s = each_s * max(0, least - len(search.probes))
+        click.echo(
+            f"{name}: {len(search.probes)} probes were asked before the search, which takes {least} in all at least: "
+            f"{seconds_text(left_s, space=' ')} more at least",
+            err=True,
+        )
+
+    return told
+
+
+def _least_of(search: Search) -> int:
+    from howlate.analysis.landscape import least_probes
+
+    smallest_ns = min(probe.latency_ns for probe in search.probes)
+    return least_probes(search.window, search.aim_ns, smallest_ns)
+
+
 def _progress(name: str) -> Callable[[Search], None]:
     """Found and bound as they approach each other, at most once a second; the least number of probes, and how long
     those take that are left of it."""
-    from howlate.analysis.landscape import least_probes
     from howlate.words.quantities import exact_text, seconds_text
 
     began = last = time.monotonic()
@@ -301,8 +327,7 @@ def _progress(name: str) -> Callable[[Search], None]:
         if now - last < 1:
             return
         last = now
-        smallest_ns = min(probe.latency_ns for probe in search.probes)
-        least = least_probes(search.window, search.aim_ns, smallest_ns)
+        least = _least_of(search)
         each_s = (now - began) / len(search.probes)
         left_s = each_s * (least - len(search.probes))
         left = f", {seconds_text(left_s, space=' ')} left at least" if left_s > 0 else ""

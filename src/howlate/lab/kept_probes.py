@@ -1,0 +1,71 @@
+"""The answers of a fork's probes, kept in a file of the cache."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from howlate.analysis.premises import ComparedPair, Witness, witness_from_json, witness_to_json
+from howlate.analysis.release_path import PATH_FORMAT, ReleasePath
+from howlate.lab.cache import storing
+
+KEPT_FORMAT = f"{PATH_FORMAT}.1"
+"""Changes with the code that reads a path out of a log, compares guests, measures what a tick moves, or asks a
+witness: what it said before is not taken for what it says now. A latency is the guest's own, and is kept."""
+
+
+@dataclass
+class KeptProbes:
+    """The probes of one fork, in a file by the fork's key. A search that is asked again, or for more, costs only what
+    is new."""
+
+    path: Path
+    planned_ns: int = 0
+    latencies_ns: dict[int, int] = field(default_factory=dict)
+    paths: dict[int, ReleasePath] = field(default_factory=dict)
+    witnesses: dict[int, Witness] = field(default_factory=dict)
+    """By the instant of their release: windows of several lengths begin with one fork, and a witness says nothing of
+    what comes after its release."""
+    pair: ComparedPair | None = None
+    shifts_ns: dict[int, int] = field(default_factory=dict)
+    """By the instant of a tick: what it moves (analysis/tick_shift.py)."""
+
+    @classmethod
+    def read(cls, path: Path, fresh: bool) -> KeptProbes:
+        """Nothing where the file is missing or damaged."""
+        try:
+            value = {} if fresh else json.loads(path.read_text(encoding="ascii"))
+            probes = {int(at): int(latency) for at, latency in value.get("probes", {}).items()}
+            kept = cls(path, int(value.get("planned_ns", 0)), probes)
+            if value.get("format") == KEPT_FORMAT:
+                kept.paths = {int(at): ReleasePath.from_json(one) for at, one in value["paths"].items()}
+                kept.witnesses = {int(at): witness_from_json(one) for at, one in value["witnesses"].items()}
+                kept.pair = _pair_of(*value["pair"]) if value["pair"] else None
+                kept.shifts_ns = {int(at): int(shift) for at, shift in value["shifts"].items()}
+            return kept
+        except (OSError, ValueError, TypeError, AttributeError, KeyError):
+            return cls(path)
+
+    def write(self) -> None:
+        """The whole file or nothing."""
+        with storing(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            beside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+            value = {
+                "planned_ns": self.planned_ns,
+                "witnesses": {at: witness_to_json(witness) for at, witness in self.witnesses.items()},
+                "pair": tuple(vars(self.pair).values()) if self.pair else None,
+                "shifts": self.shifts_ns,
+                "probes": self.latencies_ns,
+                "format": KEPT_FORMAT,
+                "paths": {at: path.to_json() for at, path in self.paths.items()},
+            }
+            beside.write_text(json.dumps(value), encoding="ascii")
+            beside.replace(self.path)
+
+
+def _pair_of(first_ns: int, later_ns: int, before_ns: int, words: Sequence[str]) -> ComparedPair:
+    return ComparedPair(int(first_ns), int(later_ns), int(before_ns), tuple(map(str, words)))
