@@ -15,7 +15,7 @@ import numpy as np
 from howlate.analysis.execution import Execution
 from howlate.analysis.instructions import AMD64, InstructionKind
 from howlate.analysis.symbols import USER_TOP, Symbols
-from howlate.errors import NotPossibleError, TargetError
+from howlate.errors import NotPossibleError, TargetError, UnfitKernelError
 from howlate.lab.bench import PROBE, Bench
 from howlate.lab.cache import storing
 from howlate.lab.watch import Limits
@@ -255,7 +255,7 @@ def symbols_of(bench: Bench, before: Sequence[Sequence[str]]) -> Symbols:
     text = bench.run([*before, ("copy", "/proc/kallsyms")], _LIMITS)[-1].stdout
     symbols = Symbols.of(text.decode("ascii", "replace"), bench.probe)
     if not symbols.address("__switch_to"):
-        raise NotPossibleError(NO_SYMBOLS(kernel=bench.label))
+        raise UnfitKernelError(NO_SYMBOLS(kernel=bench.label))
     return symbols
 
 
