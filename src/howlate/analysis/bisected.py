@@ -46,9 +46,8 @@ SCATTERED = rule(
 )
 ENDS_SCATTERED = rule(
     "bisect.ends-scattered",
-    "{said} Both were, as long as 10 % of the limit was far enough from it; but the windows of one end are "
-    "{margin:percent} apart, and that takes as much. Choose a limit in the middle between the ends, or a longer "
-    "window.",
+    "{said} With a margin of 10 % both were, but the windows of one end are {margin:percent} apart, and that became "
+    "the margin. Choose a limit further from both ends, or a longer window.",
 )
 WITHHELD = rule("bisect.withheld", "a proof claims no bound: {reason}")
 BROKEN = rule(
