@@ -57,6 +57,10 @@ class NotPossibleError(HowlateError):
     exit_code = ExitCode.NOT_POSSIBLE
 
 
+class UnfitKernelError(NotPossibleError):
+    """It is this kernel that it is not possible with: it lacks something, or cannot be a guest."""
+
+
 class TargetError(HowlateError):
     """The measuring machine did not do what was asked."""
 
@@ -64,6 +68,10 @@ class TargetError(HowlateError):
         super().__init__(problem)
         self.console = console
         """Everything that a guest wrote to its console, if there is one."""
+
+
+class GuestError(TargetError):
+    """A guest did not boot, died, or was ended because it made no more progress."""
 
 
 class DamagedError(HowlateError):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from howlate.analysis import bisected
+from howlate.analysis import bisected, bisection
 from howlate.analysis.bisected import (
     WINDOWS,
     AskedOf,
@@ -18,7 +19,7 @@ from howlate.analysis.bisected import (
     sampled,
 )
 from howlate.analysis.bisected import proved as by_proof
-from howlate.analysis.bisection import SEEDS, Step, StepSide
+from howlate.analysis.bisection import MARGIN, SEEDS, Step, StepSide
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.analysis.premises import Witness
 from howlate.analysis.proof import Landscape, Proof
@@ -127,15 +128,52 @@ def test_a_proof_that_claims_nothing_decides_nothing_unless_it_found_a_release_b
         assert "nohz=off is not among" in english(answer.why) if answer.why else side is BAD
 
 
+def broken(proof: Proof) -> Proof:
+    return replace(proof, checks=8, above=(Probed(1, 60_000), Probed(2, 70_000)))
+
+
+def uncovered(proof: Proof) -> Proof:
+    return replace(proof, window=ReleaseWindow(0, 100), open_ns=25)
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "reason"),
+    [
+        (broken, "2 of 8 check instants were above their bound"),
+        (uncovered, "no bound for 25 % of the instants"),
+    ],
+)
+@pytest.mark.parametrize("at_both", [True, False])
+def test_a_step_that_a_proof_could_not_decide_says_why(
+    spoilt: Callable[[Proof], Proof], reason: str, at_both: bool
+) -> None:
+    """Whether or not the second proof, of the larger deadline, can answer."""
+
+    def proofs(_: int, goal: Goal) -> list[Proof]:
+        proof = proof_at(50_000, goal)
+        return [proof, spoilt(proof) if at_both or goal.deadline_ns < LIMIT_NS else proof]
+
+    answer = by_proof(proofs, LIMIT_NS, AskedOf())
+    assert answer.side is SKIP and answer.why is not None
+    assert reason in english(answer.why)
+
+
+def test_a_step_that_is_too_near_to_the_limit_has_its_figure_for_a_reason() -> None:
+    assert by_proof(lambda _, goal: [proof_at(95_000, goal)], LIMIT_NS, AskedOf()) == StepAnswer(
+        SKIP, (95_000,)
+    )
+
+
 @pytest.mark.parametrize(
     ("worst_ns", "asked_for"),
     [
         (40_000, [Goal(deadline_ns=90_000), Goal(deadline_ns=50_000)]),
         (70_000, [Goal(deadline_ns=90_000), Goal(deadline_ns=50_000), Goal(within=0.1)]),
         (150_000, [Goal(deadline_ns=90_000), Goal(within=0.1)]),
+        (250_000, [Goal(deadline_ns=90_000)]),
     ],
 )
-def test_of_an_end_a_window_is_searched_to_its_figure_where_that_is_not_far_below_the_limit(
+def test_of_an_end_a_window_is_searched_to_its_figure_where_that_is_not_far_from_the_limit(
     worst_ns: int, asked_for: list[Goal]
 ) -> None:
     asked: list[Goal] = []
@@ -146,7 +184,7 @@ def test_of_an_end_a_window_is_searched_to_its_figure_where_that_is_not_far_belo
 
     figures = by_proof(proofs, LIMIT_NS, AskedOf(scatter=True)).largest_ns
     assert asked == asked_for * WINDOWS
-    assert worst_ns < LIMIT_NS // 2 or set(figures) == {worst_ns}
+    assert not LIMIT_NS // 2 < worst_ns < 2 * LIMIT_NS or set(figures) == {worst_ns}
 
 
 def test_once_more_is_by_eight_other_windows() -> None:
@@ -186,24 +224,55 @@ def scattered(draws: random.Random, middle_ns: int = LIMIT_NS) -> Figure:
     return figure
 
 
-def named_without_a_meaning() -> int:
+MADE = {seed: cell("none", seed, 5) for seed in range(1, 2 * SEEDS + 1)}
+
+
+def late_by(largest_ns: int, made: CellSummary) -> CellSummary:
+    return replace(
+        made, columns={name: replace(column, max=largest_ns) for name, column in made.columns.items()}
+    )
+
+
+def by_seeds(figure: Figure, count: int, limit_ns: int = LIMIT_NS) -> Bisected:
+    """The same by samples: a step's seeds have what its windows have by proofs."""
+    steps = [Step(str(number), f"change{number}") for number in range(count)]
+
+    def ask(step: Step, how: AskedOf) -> StepAnswer:
+        measured = [late_by(figure(int(step.name), seed - 1), made) for seed, made in MADE.items()]
+        return sampled(measured, {made.point for made in MADE.values()}, limit_ns, how.again)
+
+    return bisect(steps, limit_ns, ask)
+
+
+SEARCHES = pytest.mark.parametrize("search", [searched, by_seeds])
+Decided = Callable[[Figure, int, int], Bisected]
+
+
+def named_without_a_meaning(search: Decided) -> int:
     """Of 2,000 lists whose figures lie around the limit."""
     draws = random.Random(1)
-    ends = [searched(scattered(draws), draws.choice([2, 10])).end for _ in range(2_000)]
+    ends = [search(scattered(draws), draws.choice([2, 10]), LIMIT_NS).end for _ in range(2_000)]
     return ends.count(BisectionEnd.NAMED)
 
 
-def test_a_change_without_a_meaning_is_never_named_by_proofs() -> None:
-    assert named_without_a_meaning() == 0
+@SEARCHES
+def test_a_change_without_a_meaning_is_never_named(search: Decided) -> None:
+    assert named_without_a_meaning(search) == 0
 
 
-def test_one_window_a_step_would_name_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+@SEARCHES
+def test_one_window_or_seed_a_step_would_name_some_of_them(
+    search: Decided, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """So the test before can fail."""
     monkeypatch.setattr(bisected, "WINDOWS", 1)
-    assert named_without_a_meaning() > 20
+    monkeypatch.setattr(bisected, "SEEDS", 1)
+    monkeypatch.setattr(bisection, "SEEDS", 1)
+    assert named_without_a_meaning(search) > 20
 
 
-def test_a_change_that_makes_all_later_builds_late_is_named_by_proofs_in_every_list() -> None:
+@SEARCHES
+def test_a_change_that_makes_all_later_builds_late_is_named_in_every_list(search: Decided) -> None:
     """By five times what the builds before it have, amid the same scatter."""
     draws = random.Random(2)
     for _ in range(2_000):
@@ -212,23 +281,79 @@ def test_a_change_that_makes_all_later_builds_late_is_named_by_proofs_in_every_l
         def figure(step: int, window: int, late_from: int = late_from, moved: Figure = moved) -> int:
             return moved(step, window) + (5 * LIMIT_NS if step >= late_from else 0)
 
-        found = searched(figure, 10, 3 * LIMIT_NS)
+        found = search(figure, 10, 3 * LIMIT_NS)
         assert (found.end, found.suspects[0]) == (BisectionEnd.NAMED, late_from)
 
 
-def test_a_step_nearer_to_the_limit_than_the_ends_scatter_is_skipped() -> None:
-    """The bad end's windows are 40 % of the limit apart: a step that is 30 % beyond it in all windows may be moved
-    there by nothing, and one at 30 % below it too."""
+def test_ends_that_are_far_from_the_limit_are_searched_however_far_their_windows_are_apart() -> None:
+    """Good ones of 5 to 50 % of the limit, and bad ones of 2 to 40 times it."""
+    draws = random.Random(3)
+    for _ in range(2_000):
+        late_from, kept = draws.randrange(1, 6), dict[tuple[int, int], float]()
+
+        def figure(
+            step: int,
+            window: int,
+            late_from: int = late_from,
+            kept: dict[tuple[int, int], float] = kept,
+        ) -> int:
+            share = draws.uniform(2, 40) if step >= late_from else draws.uniform(0.05, 0.5)
+            return round(LIMIT_NS * kept.setdefault((step, window), share))
+
+        found = searched(figure, 6)
+        assert (found.end, found.suspects[0]) == (BisectionEnd.NAMED, late_from)
+
+
+def test_a_plain_culprit_is_named_though_its_windows_are_420_us_apart() -> None:
+    found = searched(lambda step, window: 400_000 + 60_000 * (window % WINDOWS) if step else 10_000, 3)
+    assert found.end is BisectionEnd.NAMED and found.to_json()["change"] == "change1"
+
+
+@pytest.mark.parametrize("limit_ns", [1, 2, 7, LIMIT_NS])
+def test_no_window_is_asked_for_a_deadline_of_0(limit_ns: int) -> None:
+    """A goal without a deadline is another question."""
+    goals: list[Goal] = []
+    draws = random.Random(4)
+
+    def ask(step: Step, how: AskedOf) -> StepAnswer:
+        def proofs(_: int, goal: Goal) -> list[Proof]:
+            goals.append(goal)
+            return [proof_at(round(limit_ns * draws.choice([0, 0.5, 0.6, 0.8, 1.3, 1.5, 9])), goal)]
+
+        return by_proof(proofs, limit_ns, how)
+
+    for _ in range(200):
+        bisect([Step("good", ""), Step("bad", "change")], limit_ns, ask, proved=True)
+    assert all(goal.deadline_ns > 0 or goal.within > 0 for goal in goals)
+
+
+def test_a_step_nearer_to_the_limit_than_the_ends_scatter_is_skipped_and_the_scatter_is_said() -> None:
+    """The smallest figure of the bad end is 30 % below its largest: a step that is 25 % beyond the limit in all
+    windows may be moved there by nothing, and one at 25 % below it too."""
 
     def figure(step: int, window: int) -> int:
-        return [10_000 + 30_000 * (window % 2), 70_000, 130_000, 150_000 + 40_000 * (window % 2)][step]
+        return [10_000 + 30_000 * (window % 2), 75_000, 125_000, 140_000 + 60_000 * (window % 2)][step]
 
     found = searched(figure, 4)
-    assert found.margin == 0.4
+    assert found.margin == pytest.approx(0.3)
     assert [found.answers[number].side for number in range(4)] == [GOOD, SKIP, SKIP, BAD]
-    assert found.end is BisectionEnd.RANGE and found.to_json()["margin"] == 0.4
-    near = searched(lambda step, window: figure(3 * step, window) - 40_000 * step, 2)
-    assert near.end is BisectionEnd.ENDS, "an end within the scatter is none"
+    assert found.end is BisectionEnd.RANGE and found.to_json()["margin"] == found.margin
+    assert "had to be 30 % of the limit away" in english(found.sentence())
+
+
+def test_an_end_within_the_scatter_is_none_and_what_helps_is_said() -> None:
+    found = searched(lambda step, window: 120_000 + 40_000 * (window % 2) if step else 20_000, 2)
+    assert found.end is BisectionEnd.ENDS and found.margin == 0.25
+    assert [found.answers[end].side for end in range(2)] == [GOOD, SKIP]
+    assert "25 % apart" in english(found.sentence()) and "Choose a limit" in english(found.sentence())
+
+
+def test_the_scatter_is_not_said_where_it_did_not_matter() -> None:
+    alike = searched(lambda step, window: 50_000 + 80_000 * (window % 2), 3)
+    far_apart = searched(lambda step, window: 500_000 + 80_000 * (window % 2) if step else 10_000, 3)
+    assert (alike.end, far_apart.end) == (BisectionEnd.ENDS, BisectionEnd.NAMED)
+    for found in (alike, far_apart):
+        assert found.margin == MARGIN and "apart" not in english(found.sentence())
 
 
 STEPS = [Step(f"build{number}", f"change{number}") for number in range(4)]

@@ -4,20 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
 from howlate.analysis.bisected import WINDOWS, AskedOf, StepAnswer
 from howlate.analysis.bisection import Step, StepSide
+from howlate.analysis.execution import TIME_UNEXPLAINED
 from howlate.analysis.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.analysis.proof import Landscape, Proof
 from howlate.cli.lab import prove
 from howlate.cli.lab._archive import ArchiveOptions
 from howlate.cli.lab.bisect import BisectOptions, _Steps
 from howlate.cli.lab.prove import ProofAsked
-from howlate.errors import DamagedError, TargetError, UsageError
-from howlate.lab.replay import STAMP_NOT_FOUND
+from howlate.errors import (
+    DamagedError,
+    GuestError,
+    HowlateError,
+    NotPossibleError,
+    TargetError,
+    UnfitKernelError,
+    UsageError,
+)
+from howlate.lab.archive import NOT_IN_ARCHIVE, AbsentError
+from howlate.lab.guest import NO_RESULT
+from howlate.lab.machine import NO_EMULATOR
+from howlate.lab.replay import NO_SYMBOLS, STAMP_NOT_FOUND
+from howlate.prove import OTHER_COURSE, OTHER_LATENCY
 from howlate.targets.lab import LabTarget
 from howlate.words.say import english
 
@@ -71,16 +84,46 @@ def proof(found_ns: int, goal: Goal) -> Proof:
     return Proof.of_search(Landscape("6.1", "cpu:50", 0), search, [])
 
 
-@pytest.mark.parametrize("error", [DamagedError, TargetError])
-def test_a_log_that_is_refused_or_a_guest_that_dies_skips_the_step_and_says_why(
-    monkeypatch: pytest.MonkeyPatch, error: Callable[[Any], Exception]
+@pytest.mark.parametrize(
+    "problem",
+    [
+        GuestError(NO_RESULT()),
+        UnfitKernelError(NO_SYMBOLS(kernel="6.1")),
+        AbsentError(NOT_IN_ARCHIVE(package="linux-image")),
+    ],
+)
+def test_a_kernel_that_dies_is_unfit_or_cannot_be_had_skips_the_step_and_says_why(
+    monkeypatch: pytest.MonkeyPatch, problem: HowlateError
 ) -> None:
-    def fails(asked: ProofAsked) -> Proof:
-        raise error(STAMP_NOT_FOUND(cell="6.1"))
-
-    answer = answered(monkeypatch, fails)
+    answer = answered(monkeypatch, failing_with(problem))
     assert answer.side is StepSide.SKIP
-    assert answer.why is not None and english(STAMP_NOT_FOUND(cell="6.1")) in english(answer.why)
+    assert answer.why is not None and problem.message in english(answer.why)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        TargetError(OTHER_LATENCY(at_ns=1, again_ns=2, latency_ns=3)),
+        TargetError(OTHER_COURSE(actual_ns=1, kept_ns=2, path="kept.json")),
+        TargetError(STAMP_NOT_FOUND(cell="6.1")),
+        DamagedError(TIME_UNEXPLAINED(ns=5)),
+        NotPossibleError(NO_EMULATOR(emulator="qemu-system-x86_64", package="qemu-system-x86")),
+    ],
+)
+def test_a_defect_of_howlate_or_what_this_machine_lacks_ends_the_search(
+    monkeypatch: pytest.MonkeyPatch, problem: HowlateError
+) -> None:
+    """Skipped steps would hide it: the next kernel has it too."""
+    with pytest.raises(type(problem)) as caught:
+        answered(monkeypatch, failing_with(problem))
+    assert caught.value is problem
+
+
+def failing_with(problem: HowlateError) -> Callable[[ProofAsked], Proof]:
+    def fails(asked: ProofAsked) -> Proof:
+        raise problem
+
+    return fails
 
 
 def test_a_step_is_asked_in_windows_that_do_not_touch_and_again_in_others(

@@ -39,7 +39,23 @@ ENDS = rule(
     "bisect.ends",
     "Nothing was searched: {first} is {first_is}, and {last} is {last_is}; one should be good and the other bad.",
 )
+SCATTERED = rule(
+    "bisect.scattered",
+    "{said} A step had to be {margin:percent} of the limit away from it, because the windows of one end are that far "
+    "apart.",
+)
+ENDS_SCATTERED = rule(
+    "bisect.ends-scattered",
+    "{said} With a margin of 10 % both were, but the windows of one end are {margin:percent} apart, and that became "
+    "the margin. Choose a limit further from both ends, or a longer window.",
+)
 WITHHELD = rule("bisect.withheld", "a proof claims no bound: {reason}")
+BROKEN = rule(
+    "bisect.broken",
+    "a proof claims nothing: {above:count} of {checks:count} check instants were above their bound, so a premise "
+    "does not hold",
+)
+UNCOVERED = rule("bisect.uncovered", "a proof has no bound for {share:percent} of the instants")
 GOOD = rule("bisect.good", "good")
 BAD = rule("bisect.bad", "bad")
 SKIPPED = rule("bisect.skipped", "skipped")
@@ -100,7 +116,7 @@ class Bisected:
     suspects: range
     proved: bool
     margin: float = MARGIN
-    """How far from the limit a step had to be, as a share of it."""
+    """How far from the limit a step had to be, as a share of it; more than `MARGIN` where the ends' scatter is."""
 
     @property
     def end(self) -> BisectionEnd:
@@ -112,6 +128,13 @@ class Bisected:
         return BisectionEnd.NAMED if sides == [StepSide.GOOD, StepSide.BAD] else BisectionEnd.NOT_CONFIRMED
 
     def sentence(self) -> Statement:
+        said = self._found_sentence()
+        if self.margin <= MARGIN:
+            return said
+        scattered = ENDS_SCATTERED if self.end is BisectionEnd.ENDS else SCATTERED
+        return scattered(said=said, margin=self.margin)
+
+    def _found_sentence(self) -> Statement:
         names = [step.name for step in self.steps]
         if self.end is BisectionEnd.ENDS:
             first, last = self.answers[0], self.answers[len(names) - 1]
@@ -182,8 +205,10 @@ def bisect(steps: Sequence[Step], limit_ns: int, ask: Ask, proved: bool = False)
     ends = 0, len(steps) - 1
     for end in ends:
         answered(end, AskedOf(scatter=proved))
-    margin = max(MARGIN, _scatter(answers.values(), limit_ns)) if proved else MARGIN
-    if margin > MARGIN and search.ends_differ:
+    margin = MARGIN
+    if proved and search.ends_differ:
+        margin = max(MARGIN, *(_scatter(answers[end].largest_ns, limit_ns) for end in ends))
+    if margin > MARGIN:
         for end in ends:
             answered(end, AskedOf(margin=margin, scatter=True))
     while (number := search.next()) is not None:
@@ -196,11 +221,17 @@ def bisect(steps: Sequence[Step], limit_ns: int, ask: Ask, proved: bool = False)
     return Bisected(tuple(steps), limit_ns, answers, again, suspects, proved, margin)
 
 
-def _scatter(answers: Iterable[StepAnswer], limit_ns: int) -> float:
-    """How far the figures of one step are apart at most, as a share of the limit. Those below the half of it count as
-    the half: they are not searched for to the end, and far enough from it."""
-    figures = [[max(ns, limit_ns // 2) for ns in answer.largest_ns] for answer in answers]
-    return max((max(each) - min(each) for each in figures if each), default=0) / limit_ns
+def _scatter(largest_ns: Sequence[int], limit_ns: int) -> float:
+    """How far a step's smallest figure is below its largest, as a share of the largest: what would move the one to
+    the other does not move a step from good to bad, which are further apart. A figure below half of the limit counts
+    as the half, and one above its double as the double: those are far enough from it. So this is below 0.5."""
+    counted = [min(max(ns, _half(limit_ns)), 2 * limit_ns) for ns in largest_ns]
+    return 1 - min(counted) / max(counted)
+
+
+def _half(limit_ns: int) -> int:
+    """Never 0, which would be no deadline."""
+    return -(-limit_ns // 2)
 
 
 def sampled(
@@ -236,20 +267,35 @@ def proved(prove: Prove, limit_ns: int, how: AskedOf) -> StepAnswer:
 
 def _of_window(prove: Callable[[Goal], Sequence[Proof]], limit_ns: int, how: AskedOf) -> StepAnswer:
     """On which side of the limit one window is, and the latest release that was found in it."""
-    least_ns, most_ns = (round(limit_ns * (1 + share)) for share in (-how.margin, how.margin))
-    proofs = prove(Goal(deadline_ns=least_ns))
+    good_ns, bad_ns = (max(1, round(limit_ns * (1 + share))) for share in (-how.margin, how.margin))
+    proofs = prove(Goal(deadline_ns=good_ns))
     if all(proof.ruling is ProofRuling.KEPT for proof in proofs):
-        is_near = how.scatter and _found_ns(prove(Goal(deadline_ns=limit_ns // 2))) > limit_ns // 2
+        half_ns = _half(limit_ns)
+        is_near = how.scatter and _found_ns(prove(Goal(deadline_ns=half_ns))) > half_ns
         found_ns = _found_ns(prove(Goal(within=SCATTER_WITHIN)) if is_near else proofs)
         return StepAnswer(StepSide.GOOD, (found_ns,))
-    if _found_ns(proofs) <= most_ns:
-        proofs = prove(Goal(deadline_ns=most_ns))
-    if _found_ns(proofs) <= most_ns:
-        reason = next((one for proof in proofs for one in proof.objections), None)
-        return StepAnswer(StepSide.SKIP, (_found_ns(proofs),), WITHHELD(reason=reason) if reason else None)
-    found_ns = _found_ns(prove(Goal(within=SCATTER_WITHIN)) if how.scatter else proofs)
+    if _found_ns(proofs) <= bad_ns:
+        proofs = [*proofs, *prove(Goal(deadline_ns=bad_ns))]
+    found_ns = _found_ns(proofs)
+    if found_ns <= bad_ns:
+        return StepAnswer(StepSide.SKIP, (found_ns,), _why_undecided(proofs))
+    if how.scatter and found_ns < 2 * limit_ns:
+        found_ns = _found_ns(prove(Goal(within=SCATTER_WITHIN)))
     return StepAnswer(StepSide.BAD, (found_ns,))
 
 
 def _found_ns(proofs: Sequence[Proof]) -> int:
     return max(proof.found.latency_ns for proof in proofs)
+
+
+def _why_undecided(proofs: Sequence[Proof]) -> Statement | None:
+    """Of the first proof that could not answer; None where all did, and the figure is too near to the limit."""
+    for proof in proofs:
+        match proof.ruling:
+            case ProofRuling.BROKEN:
+                return BROKEN(above=len(proof.above), checks=proof.checks)
+            case ProofRuling.WITHHELD:
+                return WITHHELD(reason=proof.objections[0])
+            case ProofRuling.OPEN:
+                return UNCOVERED(share=proof.open_ns / proof.window.length_ns)
+    return None

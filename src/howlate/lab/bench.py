@@ -259,7 +259,7 @@ class Bench:
                     raise
                 remedy = "; ".join(filter(None, (problem.remedy, WHAT_IT_NEEDS)))
                 own = REMEDIED(problem=problem.statement, remedy=remedy)
-                raise TargetError(own, console=problem.console) from None
+                raise type(problem)(own, console=problem.console) from None
             yield saved
 
     def fork_key(self, lines: Sequence[Sequence[str]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from howlate.errors import NotPossibleError
+from howlate.errors import UnfitKernelError
 from howlate.lab.label import Label
 from howlate.model.kernel_config import Config
 from howlate.words.statement import rule
@@ -86,9 +86,9 @@ def check_parameters(label: Label, config: Config | None, version: str) -> None:
         if name != "preempt":
             continue
         if config is None:
-            raise NotPossibleError(MODE_UNKNOWN(label=label, kernel=label.base, parameter=word))
+            raise UnfitKernelError(MODE_UNKNOWN(label=label, kernel=label.base, parameter=word))
         have = modes(config, version)
         if value not in have.choices:
             refused = NOT_A_MODE if have.choices else NO_MODES
             values = {"modes": have.choices} if have.choices else {}
-            raise NotPossibleError(refused(label=label, reason=have.because, **values))
+            raise UnfitKernelError(refused(label=label, reason=have.because, **values))

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from howlate.analysis.premises import GuestMoment, Witness
-from howlate.errors import ExitCode, NotPossibleError, TargetError, UsageError
+from howlate.errors import ExitCode, TargetError, UnfitKernelError, UsageError
 from howlate.lab import qcow2, window
 from howlate.lab.cache import storing
 from howlate.lab.execution_log import LOG_BYTES, LogFiles
@@ -261,7 +261,7 @@ def _wait_for_stop(guest: Guest) -> None:
 
 
 def _refuse(files: Mapping[str, bytes]) -> None:
-    """UsageError or NotPossibleError if a line of a job failed: the first one's last message."""
+    """UsageError or UnfitKernelError if a line of a job failed: the first one's last message."""
     for number in itertools.count():
         status = files.get(f"{number}/status", b"").decode("ascii", "replace").strip()
         if not status:
@@ -270,7 +270,7 @@ def _refuse(files: Mapping[str, bytes]) -> None:
             said = files.get(f"{number}/stderr", b"").decode("utf-8", "replace").strip()
             reason = said.rpartition("\n")[2].removeprefix("howlate-probe: ") or status
             is_usage = status == str(int(ExitCode.USAGE))
-            raise (UsageError if is_usage else NotPossibleError)(LINE_REFUSED(reason=reason))
+            raise (UsageError if is_usage else UnfitKernelError)(LINE_REFUSED(reason=reason))
 
 
 def _until_latency(guest: Guest, instant_ns: int) -> SingleWords:
@@ -284,7 +284,7 @@ def _checked(words: SingleWords, instant_ns: int, guest: Guest) -> SingleWords:
     if words.state != SingleState.HAS_LATENCY:
         raise guest.failure(STOPPED_ELSEWHERE())
     if words.instant_ns != instant_ns:
-        raise guest.failure(OTHER_INSTANT(actual_ns=words.instant_ns, wanted_ns=instant_ns))
+        raise TargetError(OTHER_INSTANT(actual_ns=words.instant_ns, wanted_ns=instant_ns))
     return words
 
 

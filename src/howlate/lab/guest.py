@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from howlate.errors import DamagedError, NotPossibleError, TargetError
+from howlate.errors import DamagedError, GuestError, NotPossibleError, TargetError
 from howlate.lab import window
 from howlate.lab.cache import storing
 from howlate.lab.console import RESTARTS, console_of, telling, trouble_on
@@ -271,7 +271,7 @@ class Guest:
         except LateError:
             raise self.failure(NO_END_IN_TIME(limit_s=round(limit_s))) from None
 
-    def stuck(self, what: Statement, problem: StuckError) -> TargetError:
+    def stuck(self, what: Statement, problem: StuckError) -> GuestError:
         """The failure of a guest that made no more progress."""
         return self.failure(STUCK(what=what, reason=problem.statement))
 
@@ -281,7 +281,7 @@ class Guest:
             self._process.wait()
 
     def answer(self) -> bytes:
-        """The guest's result; TargetError with an explanation if there is none."""
+        """The guest's result; GuestError with an explanation if there is none."""
         try:
             found = window.read_answer(self.window)
         except DamagedError as problem:
@@ -295,7 +295,7 @@ class Guest:
             raise self.failure(trouble)
         return found.data
 
-    def failure(self, otherwise: Statement) -> TargetError:
+    def failure(self, otherwise: Statement) -> GuestError:
         """What happened, from the console and QEMU's own output, with the lines of the console that explain
         it."""
         text = self.console_text()
@@ -309,7 +309,7 @@ class Guest:
             words = next((line for line in said.splitlines() if "warning:" not in line), "nothing")
             what = ENDED_WITH_CODE(code=code, words=words)
         lines = telling(text)
-        return TargetError(WITH_CONSOLE(problem=what, console="\n".join(lines)) if lines else what, text)
+        return GuestError(WITH_CONSOLE(problem=what, console="\n".join(lines)) if lines else what, text)
 
     def console_text(self) -> str:
         """What the guest wrote to its console."""

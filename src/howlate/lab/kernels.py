@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from howlate.errors import DamagedError, HowlateError, NotPossibleError, UsageError
+from howlate.errors import DamagedError, HowlateError, NotPossibleError, UnfitKernelError, UsageError
 from howlate.lab.archive import AbsentError, Archive, Package, PackageVersion, Say, silent
 from howlate.lab.cache import cache_folder, locked, made, remove, storing
 from howlate.lab.deb import DAMAGED_PACKAGE, data_tar
@@ -147,7 +147,7 @@ def choose(label: Label, kernels: Sequence[AvailableKernel]) -> list[AvailableKe
     found = [kernel for kernel in same if label.version in ("", kernel.version)]
     if not found:
         others = [kernel.version for kernel in versions(same)]
-        raise NotPossibleError(NO_VERSION(kernel=label.base, versions=others))
+        raise UnfitKernelError(NO_VERSION(kernel=label.base, versions=others))
     return found
 
 
@@ -260,7 +260,7 @@ def _fetch(
 def add_modules(kernel: Kernel, names: Sequence[str], archive: Archive, say: Say = silent) -> Kernel:
     """Add further modules of a cached kernel, from the same package that it came from."""
     if kernel.modules_path is None:
-        raise NotPossibleError(NO_MODULES_OF(kernel=kernel.name))
+        raise UnfitKernelError(NO_MODULES_OF(kernel=kernel.name))
     folder = kernel.modules_path
     with locked(folder), tempfile.TemporaryDirectory(prefix=".more-", dir=folder.parent) as scratch:
         say(f"fetching the modules {', '.join(names)} of {kernel.pinned}")

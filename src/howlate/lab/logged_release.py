@@ -12,7 +12,7 @@ from howlate.analysis.symbols import Symbols
 from howlate.errors import TargetError
 from howlate.lab.bench import Bench
 from howlate.lab.fork import Fork
-from howlate.lab.replay import CLOCK_STEPS_NS, STAMP_NOT_FOUND, counts_of, execution_of, readings
+from howlate.lab.replay import CLOCK_STEPS_NS, STAMP_NOT_FOUND, counts_of, execution_of, stamp_readings
 from howlate.lab.single import SingleWords
 from howlate.model.execution import LogPlan, Stretch
 
@@ -52,7 +52,7 @@ def logged_release(
     )
     words, log = fork.logged(instant_ns, plan)
     execution = execution_of(bench, symbols, log)
-    places, times_ns = readings(execution)
+    places, times_ns = stamp_readings(execution)
     each_off_ns = times_ns - fork.machine_ns(instant_ns + words.latency_ns)
     if not len(places) or np.abs(each_off_ns).min() > _NEAR_NS:
         raise TargetError(STAMP_NOT_FOUND(cell=bench.label))

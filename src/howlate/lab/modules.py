@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from howlate.errors import DamagedError, NotPossibleError
+from howlate.errors import DamagedError, UnfitKernelError
 from howlate.lab.deb import decompressed
 from howlate.model.capabilities import LoadKind
 from howlate.store.files import read_json, write_json
@@ -46,13 +46,13 @@ class Modules:
     """Modules that were requested and are neither in the package nor built in."""
 
     def order(self, name: str) -> tuple[str, ...]:
-        """The modules to load for `name`, in order, itself last; nothing if it is built in. NotPossibleError
+        """The modules to load for `name`, in order, itself last; nothing if it is built in. UnfitKernelError
         if the kernel does not have it."""
         wanted = normal(name)
         if wanted in self.builtin:
             return ()
         if wanted not in self.files:
-            raise NotPossibleError(NO_MODULE(module=name))
+            raise UnfitKernelError(NO_MODULE(module=name))
         done: dict[str, None] = {}
         self._visit(wanted, done, ())
         return tuple(done)

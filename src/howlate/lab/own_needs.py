@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from howlate.errors import NotPossibleError
+from howlate.errors import UnfitKernelError
 from howlate.lab.archive import Say
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label
@@ -61,7 +61,7 @@ def missing(options: Iterable[str], config: Config) -> list[str]:
 
 
 def check_own(kernel: Kernel, say: Say) -> None:
-    """NotPossibleError with all missing options; a message if there is no config to check."""
+    """UnfitKernelError with all missing options; a message if there is no config to check."""
     if kernel.config_path is None:
         say(
             f"{kernel.label} has no config in it or beside it: whether it has what a guest needs is not checked "
@@ -71,7 +71,7 @@ def check_own(kernel: Kernel, say: Say) -> None:
     lacking = missing((*EVERY, *OF_ARCHITECTURE.get(kernel.arch, ())), kernel.config)
     if lacking:
         remedy = _remedy(kernel, lacking)
-        raise NotPossibleError(NO_GUEST(kernel=kernel.label, options=lacking, remedy=remedy))
+        raise UnfitKernelError(NO_GUEST(kernel=kernel.label, options=lacking, remedy=remedy))
 
 
 def check_load(kernel: Kernel, load: LoadKind, spec: str) -> None:
@@ -82,7 +82,7 @@ def check_load(kernel: Kernel, load: LoadKind, spec: str) -> None:
     lacking = missing((need.name for need in load.used(load.config, spec)), kernel.config)
     if lacking:
         remedy = _remedy(kernel, lacking)
-        raise NotPossibleError(
+        raise UnfitKernelError(
             LOAD_NEEDS(kernel=kernel.label, options=lacking, load=load.name, remedy=remedy)
         )
 
@@ -91,17 +91,17 @@ def check_knobs(kernel: Kernel) -> None:
     """The same for what every knob needs beyond."""
     lacking = missing(OF_KNOBS, kernel.config) if kernel.config_path is not None else []
     if lacking:
-        raise NotPossibleError(
+        raise UnfitKernelError(
             KNOB_NEEDS(kernel=kernel.label, options=lacking, remedy=_remedy(kernel, lacking))
         )
 
 
 def check_cpus(label: Label, kernel: Kernel, cpus: int) -> None:
-    """NotPossibleError if the kernel, with these boot parameters, would die of the CPUs of its guest."""
+    """UnfitKernelError if the kernel, with these boot parameters, would die of the CPUs of its guest."""
     has_cobalt = kernel.config_path is not None and kernel.config.get("CONFIG_XENOMAI") == "y"
     starts_with_all = any(word.startswith("maxcpus=") for word in label.parameters)
     if cpus > 1 and has_cobalt and not starts_with_all:
-        raise NotPossibleError(CPUS_OF_COBALT(kernel=label))
+        raise UnfitKernelError(CPUS_OF_COBALT(kernel=label))
 
 
 def _remedy(kernel: Kernel, lacking: Sequence[str]) -> str:

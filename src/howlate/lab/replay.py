@@ -15,7 +15,7 @@ import numpy as np
 from howlate.analysis.execution import Execution
 from howlate.analysis.instructions import AMD64, InstructionKind
 from howlate.analysis.symbols import USER_TOP, Symbols
-from howlate.errors import NotPossibleError, TargetError
+from howlate.errors import NotPossibleError, TargetError, UnfitKernelError
 from howlate.lab.bench import PROBE, Bench
 from howlate.lab.cache import storing
 from howlate.lab.watch import Limits
@@ -250,12 +250,24 @@ def readings(execution: Execution) -> tuple[Integers, Integers]:
     return places, execution.times_ns[places]
 
 
+def stamp_readings(execution: Execution) -> tuple[Integers, Integers]:
+    """Those of `readings` that may be a time stamp: the first after a program came back from the kernel, and what it
+    read again because a tick came amid that one. What it reads later, it reads for something else."""
+    places, times_ns = readings(execution)
+    _, first_ns = stamps(execution)
+    if not len(first_ns):
+        return places[:0], times_ns[:0]
+    before = np.searchsorted(first_ns, times_ns, side="right") - 1
+    is_near = (before >= 0) & (times_ns - first_ns[before] <= _AGAIN_NS)
+    return places[is_near], times_ns[is_near]
+
+
 def symbols_of(bench: Bench, before: Sequence[Sequence[str]]) -> Symbols:
     """The functions of a guest's kernel, of the modules that these lines load, and of the probe."""
     text = bench.run([*before, ("copy", "/proc/kallsyms")], _LIMITS)[-1].stdout
     symbols = Symbols.of(text.decode("ascii", "replace"), bench.probe)
     if not symbols.address("__switch_to"):
-        raise NotPossibleError(NO_SYMBOLS(kernel=bench.label))
+        raise UnfitKernelError(NO_SYMBOLS(kernel=bench.label))
     return symbols
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from howlate.errors import ExitCode, HowlateError, NotPossibleError, TargetError, UsageError
+from howlate.errors import ExitCode, GuestError, HowlateError, TargetError, UnfitKernelError, UsageError
 from howlate.lab import kernels
 from howlate.lab.apt import AptArchive
 from howlate.lab.archive import Archive, Say, silent
@@ -306,7 +306,7 @@ class LabTarget:
         line = self._answers[name][number]
         if line.status != "0":
             reason = sentence_of(line.stderr, line.code)
-            raise TargetError(GUEST_COMMAND_FAILED(command=what, guest=bench.label, reason=reason))
+            raise GuestError(GUEST_COMMAND_FAILED(command=what, guest=bench.label, reason=reason))
         text = line.stdout.decode("utf-8", "replace")
         return dict(parse_json(text, f"`howlate-probe {what} --json`", TargetError).values)
 
@@ -426,7 +426,7 @@ def _check_online(bench: Bench, values: Mapping[str, Any]) -> None:
     """With a CPU offline the others would have its share of the machine's instructions."""
     online = parse_cpus(str(values.get("cpu.online", ""))) or frozenset()
     if bench.machine.clock == VIRTUAL and online and len(online) != bench.machine.cpus:
-        raise NotPossibleError(CPUS_OFFLINE(guest=bench.label, online=len(online), cpus=bench.machine.cpus))
+        raise UnfitKernelError(CPUS_OFFLINE(guest=bench.label, online=len(online), cpus=bench.machine.cpus))
 
 
 def _argv(cell: Cell) -> list[str]:

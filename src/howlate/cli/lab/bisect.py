@@ -198,11 +198,9 @@ class _Steps:
         return self._asked(step, answered)
 
     def proved(self, step: Step, how: AskedOf) -> StepAnswer:
-        """By 8 windows, or by 8 others; a proof for each load. A log that is refused skips the step."""
-        from howlate.analysis.bisected import WINDOWS, StepAnswer, proved
-        from howlate.analysis.bisection import StepSide
+        """By 8 windows, or by 8 others; a proof for each load."""
+        from howlate.analysis.bisected import WINDOWS, proved
         from howlate.cli.lab.prove import CHECKS, ProofAsked, proof_of, window_ns
-        from howlate.errors import DamagedError
         from howlate.prepare import Asked
         from howlate.prove import LOAD, loads_of
         from howlate.studies import find_study
@@ -218,17 +216,17 @@ class _Steps:
             return [proof_of(target, machine, load, question) for load in loads or loads_of(asked.study)]
 
         def answered(target: LabTarget) -> StepAnswer:
-            try:
-                return proved(lambda number, goal: proofs(target, number, goal), self.limit_ns, how)
-            except DamagedError as problem:
-                return StepAnswer(StepSide.SKIP, why=NOT_MEASURED(reason=problem.statement))
+            return proved(lambda number, goal: proofs(target, number, goal), self.limit_ns, how)
 
         return self._asked(step, answered)
 
     def _asked(self, step: Step, answered: Callable[[LabTarget], StepAnswer]) -> StepAnswer:
+        """What is wrong with a step's kernel skips the step; what is wrong with howlate, or with this machine, ends
+        the search."""
         from howlate.analysis.bisected import StepAnswer
         from howlate.analysis.bisection import StepSide
-        from howlate.errors import NotPossibleError, TargetError
+        from howlate.errors import GuestError, UnfitKernelError
+        from howlate.lab.archive import AbsentError
 
         kernel = None if step.label else self.built(step)
         if not step.label and kernel is None:
@@ -236,7 +234,7 @@ class _Steps:
         try:
             with contextlib.closing(self.opened(step, kernel)) as target:
                 return answered(target)
-        except (TargetError, NotPossibleError) as problem:  # the lab cannot have it, or its guest dies
+        except (GuestError, UnfitKernelError, AbsentError) as problem:
             return StepAnswer(StepSide.SKIP, why=NOT_MEASURED(reason=problem.statement))
 
     def _measured(self, step: Step, target: LabTarget, again: bool) -> tuple[RunFolder, Plan]:
