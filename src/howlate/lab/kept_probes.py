@@ -12,7 +12,7 @@ from howlate.analysis.premises import ComparedPair, Witness, witness_from_json, 
 from howlate.analysis.release_path import PATH_FORMAT, ReleasePath
 from howlate.lab.cache import storing
 
-KEPT_FORMAT = f"{PATH_FORMAT}.1"
+KEPT_FORMAT = f"{PATH_FORMAT}.2"
 """Changes with the code that reads a path out of a log, compares guests, measures what a tick moves, or asks a
 witness: what it said before is not taken for what it says now. A latency is the guest's own, and is kept."""
 
