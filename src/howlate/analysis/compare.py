@@ -10,14 +10,14 @@ from typing import Any
 
 from howlate.analysis.beside import PrintedDocument, PrintedLine, find_document
 from howlate.analysis.configs import Difference, compared, that_matter
-from howlate.analysis.join import (
+from howlate.analysis.join import join
+from howlate.analysis.joined import (
     KERNEL,
     OF_THE_SEED,
     PART,
     Joined,
     Place,
     described,
-    join,
     labels_that_vary,
     parameters_of,
 )

@@ -12,7 +12,7 @@ from typing import Any
 from howlate.analysis.beside import PrintedLine
 from howlate.analysis.compare import Block, Comparison, Pair
 from howlate.analysis.conclusions import conclusions
-from howlate.analysis.join import described, labels_that_vary
+from howlate.analysis.joined import described, labels_that_vary
 from howlate.analysis.sides import FIGURES, LOAD, RUN, Decision, SideRow
 from howlate.charts._words import title_of_column
 from howlate.model.columns import LATENCY, RESPONSE

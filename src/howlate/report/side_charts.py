@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from howlate.analysis.compare import labels_of
 from howlate.analysis.groups import Group
-from howlate.analysis.join import Joined, Place, join
+from howlate.analysis.join import join
+from howlate.analysis.joined import Joined, Place
 from howlate.analysis.judge import stated
 from howlate.analysis.pool import pool
 from howlate.charts import Chart, Subject, all_charts
