@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from howlate.analysis.gravity import gravity_ns, gravity_of
 from howlate.analysis.groups import groups_of
 from howlate.analysis.join_warnings import unlike
 from howlate.analysis.joined import KERNEL, PART, Joined, Member, Place
@@ -21,7 +22,7 @@ from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell
 from howlate.model.preemption import preemption_of, spelt
 from howlate.model.study import spell
-from howlate.words.statement import rule
+from howlate.words.statement import Statement, rule
 
 OF_THE_HOST = ("json", "progress", "quiet", "stream", "end-with-parent", "parent")
 
@@ -83,6 +84,12 @@ def join(contents: Sequence[RunContent], by: str = KERNEL) -> Joined:
     )
     joined = Joined(tuple(content.run for content in contents), sides, places_of_all, (), by)
     return replace(joined, warnings=tuple(unlike(joined)))
+
+
+def gravity_of_runs(contents: Sequence[RunContent]) -> Statement | None:
+    """The gravity of each of their sides; None if none has any."""
+    held = any(gravity_ns(content.summaries) for content in contents)
+    return gravity_of(join(contents)) if held else None
 
 
 def _points(number: int, content: RunContent) -> list[_Point]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from howlate.analysis.gravity import gravity_of
 from howlate.analysis.groups import IN_FORCE
 from howlate.analysis.joined import (
     Joined,
@@ -75,12 +76,13 @@ VERSIONS = rule("join.versions", "the runs were measured with different versions
 
 
 def unlike(joined: Joined) -> list[Statement]:
-    """Every mismatch."""
+    """Every mismatch, and the gravity of each side."""
     return [
         *_one_sided(joined),
         *_settings(joined),
         *_in_force(joined),
         *_clock_sources(joined),
+        *filter(None, [gravity_of(joined)]),
         *_not_alone(joined),
         *_machines(joined),
         *_made_with(joined),
