@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from howlate.analysis.statistics import QUANTILES
+from howlate.analysis.valid import GRAVITY
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import Run
@@ -34,6 +35,8 @@ class Made:
     column: str = "latency_ns"
     rest: float | None = None
     """The maximum without the one sample that makes it, and the deviation."""
+    gravity_ns: int = 0
+    """Of the real-time core that served it."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,10 @@ def summary_of(cell: Cell, made: Made, kernel: str, clock: str = "tsc") -> CellS
         Accounting(1000 + made.overruns, 1000, made.overruns, 0, 0, 0, 0, "skip"),
         "activations", {"before": clock, "after": clock}, made.valid, {made.column: column},
         loads=loads, repetition=cell.repetition,
-        warnings=() if made.valid else (Statement.verbatim("it was made invalid"),),
+        warnings=(
+            *(() if made.valid else (Statement.verbatim("it was made invalid"),)),
+            *((GRAVITY(gravity_ns=made.gravity_ns),) if made.gravity_ns else ()),
+        ),
     )  # fmt: skip
 
 

@@ -423,13 +423,9 @@ need_probe() {
   built=yes
 }
 
-# Xenomai's xeno-config: the one that is named, on the PATH, or where Xenomai installs itself.
+# Xenomai's xeno-config: the one that is named and no other, else on the PATH or where Xenomai installs itself.
 find_xeno_config() {
-  local name
-  for name in "${XENO_CONFIG:-xeno-config}" /usr/xenomai/bin/xeno-config; do
-    command -v "$name" && return
-  done
-  return 1
+  command -v "${XENO_CONFIG:-xeno-config}" || { [ -z "${XENO_CONFIG:-}" ] && command -v /usr/xenomai/bin/xeno-config; }
 }
 
 # libevl as pkg-config knows it, or the file that is named.

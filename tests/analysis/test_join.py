@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from howlate.analysis.equal import EQUAL, equal_sides
-from howlate.analysis.join import (
+from howlate.analysis.join import join
+from howlate.analysis.join_warnings import (
     CLOCK_SOURCE,
     IN_FORCE_DIFFERS,
     MACHINES,
@@ -17,7 +18,6 @@ from howlate.analysis.join import (
     SCALES,
     SETTING,
     VALUE_OF,
-    join,
 )
 from howlate.errors import UsageError
 from howlate.model.plan import Plan

@@ -19,6 +19,8 @@ ORDINARY = Aim(cpus=(2,), policy="other", priority=0)
 
 GONE = object()
 """This fact is null, because the machine does not have the thing."""
+UNREAD = object()
+"""This fact is null, because it could not be read."""
 
 
 COBALT = {
@@ -43,9 +45,11 @@ def facts(changes: dict[str, Any]) -> Facts:
     for key, value in changes.items():
         assert key in values, f"the probe captures no {key}"
         missing.pop(key, None)
-        values[key] = None if value is GONE else value
+        values[key] = None if value in (GONE, UNREAD) else value
         if value is GONE:
             missing[key] = "/sys/somewhere: No such file or directory"
+        if value is UNREAD:
+            missing[key] = "/sys/somewhere: Permission denied"
     gone = Facts.from_json(TUNED).absent - set(changes)
     return Facts(values, missing, gone | {key for key, value in changes.items() if value is GONE})
 
@@ -254,7 +258,18 @@ CASES: list[tuple[str, str, dict[str, Any], Aim]] = [
     ("core", "late", config(EVL="y"), ON_TWO),
     ("core", "late", {**EVL, "evl.state": "stopped"}, ON_TWO),
     ("core", "late", {"evl.state": "stopped"}, ON_TWO),
+    ("core", "unknown", {**COBALT, "cobalt.state": UNREAD}, ON_TWO),
+    ("core", "unknown", {**EVL, "evl.state": UNREAD}, ON_TWO),
     ("core_rights", "ok", {}, ON_TWO),
+    ("core_rights", "unknown", {**COBALT, "cobalt.state": UNREAD}, ON_TWO),
+    ("core_rights", "unknown", {**COBALT, "caller.cap_sys_nice": UNREAD}, ON_TWO),
+    ("core_rights", "ok", {**COBALT, "caller.cap_sys_nice": UNREAD, "cobalt.caller_in_group": True}, ON_TWO),
+    ("core_rights", "unknown",
+     {**COBALT, "caller.cap_sys_nice": False, "cobalt.caller_in_group": UNREAD}, ON_TWO),
+    ("core_rights", "late", {**COBALT, "caller.cap_sys_nice": False, "cobalt.caller_in_group": False}, ON_TWO),
+    ("core_rights", "unknown", {**COBALT, "caller.named": UNREAD}, ON_TWO),
+    ("core_rights", "unknown", {**EVL, "evl.caller_admitted": UNREAD}, ON_TWO),
+    ("core_smi", "unknown", {**COBALT, "cobalt.state": UNREAD}, ON_TWO),
     ("core_rights", "ok", COBALT, ON_TWO),
     ("core_rights", "late", {**COBALT, "caller.cap_sys_nice": False}, ON_TWO),
     ("core_rights", "ok", {**COBALT, "caller.cap_sys_nice": False, "cobalt.caller_in_group": True}, ON_TWO),

@@ -52,6 +52,25 @@ def long_run(folder: Path, *more: str) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.parametrize(
+    ("timer", "core", "option"), [("cobalt", "Cobalt", "--with-cobalt"), ("evl-sleep", "EVL", "--with-evl")]
+)
+def test_a_timer_of_a_core_on_the_plain_probe_is_refused_before_anything_is_written(
+    tmp_path: Path, timer: str, core: str, option: str
+) -> None:
+    only = f"timer={timer}"
+    code, out, err = howlate(tmp_path, "run", "tiny.toml", "--set", only, "--out", "r")
+    assert (code, out) == (3, "")
+    said = " ".join(err.split())
+    assert (
+        f'the timer "{timer}" is {core}\'s, and this probe was built without it. `./dev probe {option}`'
+        in said
+    )
+    assert said.endswith("howlate: nothing can be measured here, so nothing was written")
+    assert howlate(tmp_path, "run", "tiny.toml", "--set", only)[0] == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["tiny.toml"]
+
+
 def test_a_study_is_measured_once_and_shown(tmp_path: Path) -> None:
     code, out, err = howlate(tmp_path, "run", "tiny.toml", "--out", "r")
     assert code == 0, err

@@ -103,7 +103,19 @@ def test_cobalt_is_refused_cpus_that_come_online_after_its_start(tmp_path: Path)
     check_cpus(*cobalt, 1)
     with pytest.raises(NotPossibleError, match="Cobalt, which cannot use a CPU that comes online"):
         check_cpus(*cobalt, 2)
-    check_cpus(*own_kernel(f"{file}[maxcpus=2]", tmp_path / "cache"), 2)
+    for parameters, most in (
+        ("maxcpus=2", 2),
+        ("maxcpus=1", 1),
+        ("maxcpus=0", 1),
+        ("maxcpus=2 maxcpus=4", 4),
+        ("maxcpus=4 maxcpus=1", 1),
+        ("maxcpus=all", 1),
+        ("nr_cpus=4", 1),
+    ):
+        several = own_kernel(f"{file}[{parameters}]", tmp_path / "cache")
+        check_cpus(*several, most)
+        with pytest.raises(NotPossibleError, match="comes online after its start"):
+            check_cpus(*several, most + 1)
     (tmp_path / "plain").mkdir()
     check_cpus(*own_kernel(kernel_file(tmp_path / "plain", WHOLE), tmp_path / "cache"), 2)
 

@@ -55,15 +55,18 @@ void gather_group(const Root& tree, FactList& facts) {
   facts.flag(key, std::find(words.begin(), words.end(), std::to_string(*allowed)) != words.end());
 }
 
-// Whether the caller has a name in /etc/passwd, for which Alchemy asks when it starts.
+// Whether the effective user has a name in /etc/passwd, for which Alchemy asks when it starts. Without that file nobody has one.
 void gather_name(const Root& tree, FactList& facts) {
-  const auto uids = tree.read_line("/proc/self/status", "Uid:");
-  if (!uids) return facts.missing("caller.named", uids.error());
-  const auto words = parts_of(trimmed(*uids), '\t');
-  const std::string uid = words.empty() ? "" : words.front();
-  const std::string users = tree.read("/etc/passwd").value_or("");
-  const auto lines = parts_of(users, '\n');
-  facts.flag("caller.named", std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+  constexpr std::string_view key = "caller.named";
+  const auto uids = tree.read_line("/proc/self/status", "Uid:");  // real, effective, saved, of files
+  if (!uids) return facts.missing(key, uids.error());
+  const auto words = parts_of(*uids, '\t');
+  if (words.size() < 2) return facts.missing(key, broken("/proc/self/status names no effective user"));
+  const std::string& uid = words[1];
+  const auto users = tree.read("/etc/passwd");
+  if (!users && !users.error().absent) return facts.missing(key, users.error());
+  const auto lines = parts_of(users.value_or(""), '\n');
+  facts.flag(key, std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
                const auto name_end = line.find(':');
                const auto id = name_end == std::string::npos ? name_end : line.find(':', name_end + 1);
                return id != std::string::npos && line.compare(id + 1, uid.size() + 1, uid + ":") == 0;

@@ -67,6 +67,32 @@ TEST_CASE("a guest says which words its kernel did not know, and which modules' 
   CHECK(text(facts, "kernel.parameters_of_modules") == "rcu-tree.x=2");
 }
 
+// "true", "false", or "missing: " with the reason.
+std::string named(const std::string& uids, const auto& write_users) {
+  const CapturedTree tree;
+  tree.file("/proc/self/status", "Name:\tprobe\nUid:\t" + uids + "\nGid:\t0\t0\t0\t0\n");
+  write_users(tree);
+  const JsonValue facts = facts_of(tree);
+  const JsonValue& known = *facts.find("values")->find("caller.named");
+  if (known.kind() != JsonValue::Kind::null) return known.truth() ? "true" : "false";
+  return "missing: " + std::string(facts.find("missing")->find("caller.named")->text());
+}
+
+TEST_CASE(
+    "the caller has a name where the effective user has one, and a file that cannot be read says nothing") {
+  const auto users = [](const CapturedTree& tree) {
+    tree.file("/etc/passwd", "root:x:0:0::/root:/bin/sh\nlate:x:1000:1000::/home/late:/bin/sh\n");
+  };
+  CHECK(named("1000\t1000\t1000\t1000", users) == "true");
+  CHECK(named("7\t1000\t7\t7", users) == "true");
+  CHECK(named("1000\t7\t1000\t1000", users) == "false");
+  CHECK(named("100\t100\t100\t100", users) == "false");
+  CHECK(named("0\t0\t0\t0", [](const CapturedTree&) {}) == "false");
+  const auto folder = [](const CapturedTree& tree) { fs::create_directories(tree.root() + "/etc/passwd"); };
+  CHECK(named("0\t0\t0\t0", folder).starts_with("missing: /etc/passwd: "));
+  CHECK(named("0", users).starts_with("missing: "));
+}
+
 TEST_CASE("an empty tree has every key, each null with its reason, and nothing fails") {
   const CapturedTree tree;
   const JsonValue facts = facts_of(tree);

@@ -10,14 +10,15 @@ from typing import Any
 
 from howlate.analysis.beside import PrintedDocument, PrintedLine, find_document
 from howlate.analysis.configs import Difference, compared, that_matter
-from howlate.analysis.join import (
+from howlate.analysis.gravity import beside_published, gravity_ns
+from howlate.analysis.join import join
+from howlate.analysis.joined import (
     KERNEL,
     OF_THE_SEED,
     PART,
     Joined,
     Place,
     described,
-    join,
     labels_that_vary,
     parameters_of,
 )
@@ -112,6 +113,13 @@ class Block:
         """Figures of the loads' own runs."""
         return tuple(dict.fromkeys(name for row in self.rows for name in row.runs))
 
+    def gravities(self, sides: Sequence[str]) -> dict[int, list[str]]:
+        """The names of its rows, by their gravity."""
+        names: dict[int, list[str]] = {}
+        for row in self.rows:
+            names.setdefault(row.gravity_ns, []).append(sides[row.side])
+        return names
+
     def row(self, side: int) -> SideRow | None:
         return next((row for row in self.rows if row.side == side), None)
 
@@ -175,11 +183,24 @@ def compare(contents: Sequence[RunContent], by: str = KERNEL) -> Comparison:
         raise UsageError(unlike)
     names = labels_that_vary(joined.places)
     blocks = [block for place in joined.places for block in _blocks(joined, place, names, known)]
+    joined = replace(joined, warnings=(*joined.warnings, *_beside_published(joined, blocks)))
     kernels = _kernels(contents)
     who, differing = compared(kernels)
     return Comparison(
         joined, tuple(blocks), tuple(who), tuple(that_matter(differing)), kernels, tuple(known.values())
     )
+
+
+def _beside_published(joined: Joined, blocks: Sequence[Block]) -> list[Statement]:
+    """That a side's figures are smaller by its gravity where published ones stand beside them."""
+    names: dict[int, dict[str, None]] = {}
+    for block in blocks:
+        for gravity, own in (
+            block.gravities([side.name for side in joined.sides]).items() if block.published else ()
+        ):
+            names.setdefault(gravity, {}).update(dict.fromkeys(own))
+    beside = beside_published({gravity: tuple(own) for gravity, own in names.items()})
+    return [] if beside is None else [beside]
 
 
 def compare_if_several(contents: Sequence[RunContent]) -> Comparison | None:
@@ -245,6 +266,7 @@ def _blocks(
                 {r: once for r, cell in member.by_repetition.items() if (once := Once.of(cell, column))},
                 member.group.planned,
                 member.not_loaded,
+                gravity_ns(member.group.cells),
             )
             for side, member in sorted(place.members.items())
             if not column or any(column in cell.columns for cell in member.group.cells)
@@ -390,6 +412,7 @@ def _table(comparison: Comparison, block: Block) -> dict[str, Any]:
                 "planned": row.planned,
                 "starved": row.starved,
                 "not_loaded": list(row.not_loaded),
+                "gravity_ns": row.gravity_ns,
                 **{
                     "median" if name == "0.5" else name: None if spread is None else spread.to_json()
                     for name, spread in figures.items()

@@ -25,10 +25,10 @@ LEFT_OUT = rule(
     "starved.left-out",
     "Left out of all sentences, because what was measured starved the load, as the study expects: {sides:items}.",
 )
-TYPICAL = rule("typical.once", "{side}: {share:level} of the {things} are within {times}.")
+TYPICAL = rule("typical.once", "{side}: {share:level} of the {things} are at or below {times}.")
 TYPICAL_REPEATED = rule(
     "typical.repeated",
-    "{side}: in the median over its {repetitions} {share:level} of the {things} are within {times}.",
+    "{side}: in the median over its {repetitions} {share:level} of the {things} are at or below {times}.",
 )
 TYPICAL_RANGE = rule("typical.range", "{low_ns:time} ({low_at}) to {high_ns:time} ({high_at})")
 LARGEST = rule(

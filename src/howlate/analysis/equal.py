@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations
 
-from howlate.analysis.join import Joined
+from howlate.analysis.joined import Joined
 from howlate.words.statement import Statement, rule
 
 Hashes = Callable[[int, str], str]

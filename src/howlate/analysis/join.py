@@ -1,18 +1,19 @@
 """Several runs as one set of cells (docs/compare.md, "What is joined").
 
-A *place* is a point of the matrix without its kernel: test, part and every other label. A *side* is where it
-was measured: a machine under one kernel. Places that two sides share can be compared; places that do not
-match, or were not measured in the same way, are reported in a sentence.
+Places that two sides share can be compared; places that do not match, or were not measured in the same way, are
+reported in a sentence (join_warnings.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from howlate.analysis.groups import IN_FORCE, Group, groups_of
-from howlate.analysis.loaded import NOT_LOADED
+from howlate.analysis.gravity import gravity_ns, gravity_of
+from howlate.analysis.groups import groups_of
+from howlate.analysis.join_warnings import unlike
+from howlate.analysis.joined import KERNEL, PART, Joined, Member, Place
 from howlate.analysis.modes import Telling, telling
 from howlate.analysis.side_names import Side, as_called, fact, told_apart
 from howlate.errors import UsageError
@@ -20,16 +21,10 @@ from howlate.model.guest_cpus import GUEST, USUAL
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell
 from howlate.model.preemption import preemption_of, spelt
-from howlate.model.run import Run
 from howlate.model.study import spell
-from howlate.model.summary import CellSummary
 from howlate.words.statement import Statement, rule
 
-KERNEL, PART, TEST = "kernel", "part", "test"
-OF_THE_SEED = ("first", "seed")
-"""Parameters that distinguish repetitions in virtual time."""
 OF_THE_HOST = ("json", "progress", "quiet", "stream", "end-with-parent", "parent")
-MEMORY = "memory.total_kib"
 
 TWO_CLOCKS = rule(
     "join.two-clocks",
@@ -40,62 +35,6 @@ NO_RUN = rule("join.no-run", "there is no run to compare", remedy="name a run fo
 NO_LABEL = rule("join.no-label", 'no cell has a label "{label}"', remedy="use one of {known:all}")
 
 Labelling = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Member:
-    """A place's repetitions on one side."""
-
-    group: Group
-    run: int
-    parameters: Mapping[int, Mapping[str, str]]
-    """The requested parameters, by repetition, as in the plan."""
-
-    @property
-    def by_repetition(self) -> dict[int, CellSummary]:
-        """The valid repetitions."""
-        return {cell.repetition: cell for cell in self.group.counted}
-
-    @property
-    def not_loaded(self) -> tuple[float, ...]:
-        """If no repetition is valid because a load was not there: what the loads achieved."""
-        without = [
-            cell for cell in self.group.cells if cell.warnings and cell.warnings[0].rule == NOT_LOADED.id
-        ]
-        if self.group.counted or len(without) < len(self.group.cells):
-            return ()
-        return self.group.load_shares
-
-
-@dataclass(frozen=True)
-class Place:
-    """A point of the matrix without its kernel, and the sides that measured it."""
-
-    test: str
-    labels: Mapping[str, str]
-    members: Mapping[int, Member]
-    """By the position of the side."""
-
-
-@dataclass(frozen=True)
-class Joined:
-    """All cells of all runs."""
-
-    runs: tuple[Run, ...]
-    sides: tuple[Side, ...]
-    places: tuple[Place, ...]
-    warnings: tuple[Statement, ...]
-    by: str = KERNEL
-    """The label whose values are the sides."""
-
-    @property
-    def virtual(self) -> bool:
-        return self.runs[0].virtual
-
-    @property
-    def matched(self) -> tuple[Place, ...]:
-        """The places that at least two sides have."""
-        return tuple(place for place in self.places if len(place.members) > 1)
 
 
 @dataclass(frozen=True)
@@ -144,7 +83,13 @@ def join(contents: Sequence[RunContent], by: str = KERNEL) -> Joined:
         for (test, labels), members in places.items()
     )
     joined = Joined(tuple(content.run for content in contents), sides, places_of_all, (), by)
-    return replace(joined, warnings=tuple(_warnings(joined)))
+    return replace(joined, warnings=tuple(unlike(joined)))
+
+
+def gravity_of_runs(contents: Sequence[RunContent]) -> Statement | None:
+    """The gravity of each of their sides; None if none has any."""
+    held = any(gravity_ns(content.summaries) for content in contents)
+    return gravity_of(join(contents)) if held else None
 
 
 def _points(number: int, content: RunContent) -> list[_Point]:
@@ -266,234 +211,3 @@ def _named(
             replace(s, name=v if alone else f"{v}, {s.name}") for s, v in zip(sides, values, strict=True)
         ]
     return told_apart(as_called(sides, contents), contents)
-
-
-# --- What does not match ------------------------------------------------------------------------------------
-
-ONE_SIDED = rule(
-    "join.one-sided",
-    "measured on {sides} alone, {count} place: {places:items}",
-    "measured on {sides} alone, {count} places: {places:items}",
-    by="count",
-)
-SETTING = rule(
-    "join.setting",
-    "the setting {name} differs at {points} of {of} point: {values:items}",
-    "the setting {name} differs at {points} of {of} points: {values:items}",
-    by="of",
-)
-IN_FORCE_DIFFERS = rule(
-    "join.in-force",
-    "the {name} in force differs at {points} of {of} point: {values:items}",
-    "the {name} in force differs at {points} of {of} points: {values:items}",
-    by="of",
-)
-CLOCK_SOURCE = rule(
-    "join.clock-source",
-    "the clock source differs at {points} of {of} point: {values:items}",
-    "the clock source differs at {points} of {of} points: {values:items}",
-    by="of",
-)
-VALUE_OF = rule("join.value-of", "{value} ({sides})")
-NOT_SET = rule("join.not-set", "not set ({sides})")
-NOT_ALONE = rule(
-    "join.not-alone",
-    "{side} was not alone ({places:items}): other tasks used its CPUs while it was measured, and a difference may "
-    "be their doing",
-)
-_MACHINES = (
-    "these are different machines, {what}: {{values:items}}; "
-    "what differs between them is not the kernel's alone"
-)
-MACHINES = {
-    key: rule(f"join.machine-{name.replace(' ', '-')}", _MACHINES.format(what=what))
-    for key, name, what in (
-        ("machine.vendor", "vendor", "vendor"),
-        ("machine.product", "product", "product"),
-        ("machine.model", "model", "model"),
-        ("machine.hypervisor", "hypervisor", "hypervisor"),
-        ("cpu.model", "cpu", "CPU"),
-        ("cpu.online", "cpus", "CPUs online"),
-        ("memory.total_kib", "memory", "memory"),
-        ("lab.emulator", "emulator", "QEMU"),
-    )
-}
-"""Rules by the fact that differs."""
-ABOUT_GIB = rule("join.about-gib", "about {gib:number} GiB ({sides})")
-SCALES = rule("join.scales", "the runs have different scales (--scale): {scales}")
-VERSIONS = rule("join.versions", "the runs were measured with different versions of {name}: {versions}")
-
-
-def _warnings(joined: Joined) -> list[Statement]:
-    return [
-        *_one_sided(joined),
-        *_settings(joined),
-        *_in_force(joined),
-        *_clock_sources(joined),
-        *_not_alone(joined),
-        *_machines(joined),
-        *_made_with(joined),
-    ]
-
-
-def described(place: Place, names: Sequence[str]) -> str:
-    """A place by these labels: "load none, period 1ms"."""
-    labels = [f"{name} {place.labels[name]}" for name in names if name in place.labels]
-    test = f"test {place.test}"
-    return ", ".join([test, *labels] if TEST in names else labels) or test
-
-
-def labels_that_vary(places: Sequence[Place]) -> tuple[str, ...]:
-    """The labels that distinguish places: test and part first."""
-    names = dict.fromkeys(name for place in places for name in place.labels)
-    vary = [n for n in names if len({place.labels.get(n) for place in places}) > 1]
-    test = [TEST] if len({place.test for place in places}) > 1 else []
-    return (*test, *sorted(vary, key=lambda name: name != PART))
-
-
-def _one_sided(joined: Joined) -> list[Statement]:
-    """Places that some side lacks."""
-    names = labels_that_vary(joined.places)
-    by_sides: dict[tuple[int, ...], list[Place]] = {}
-    for place in joined.places:
-        if len(place.members) < len(joined.sides):
-            by_sides.setdefault(tuple(sorted(place.members)), []).append(place)
-    return [
-        ONE_SIDED(
-            sides=tuple(joined.sides[i].name for i in sides),
-            count=len(places),
-            places=tuple(described(place, names) for place in places),
-        )
-        for sides, places in by_sides.items()
-    ]
-
-
-Values = Mapping[tuple[int, int], str]
-"""A text by place and side."""
-
-
-def _differing(joined: Joined, values: Values) -> list[dict[str, Any]]:
-    """Each difference between the sides, once, with the number of places."""
-    ways: dict[tuple[tuple[str, str], ...], int] = {}
-    for number, place in enumerate(joined.places):
-        here = [i for i in sorted(place.members) if (number, i) in values]
-        row = tuple((joined.sides[i].name, values[number, i]) for i in here)
-        if len({text for _, text in row}) > 1:
-            ways[row] = ways.get(row, 0) + 1
-    differing = []
-    for row, points in ways.items():
-        sides_by_value: dict[str, list[str]] = {}
-        for side, text in row:
-            sides_by_value.setdefault(text, []).append(side)
-        differing.append({"points": points, "of": len(joined.places), "values": _values(sides_by_value)})
-    return differing
-
-
-def _values(sides_by_value: Mapping[str, Sequence[str]]) -> tuple[Statement, ...]:
-    """Each value with the sides that have it."""
-    return tuple(
-        VALUE_OF(value=value, sides=tuple(sides)) if value else NOT_SET(sides=tuple(sides))
-        for value, sides in sides_by_value.items()
-    )
-
-
-def parameters_of(member: Member) -> dict[str, str]:
-    """The parameters that all repetitions share; "1ms / 2ms" if they differ."""
-    known = [parameters for parameters in member.parameters.values() if parameters]
-    names = dict.fromkeys(name for parameters in known for name in parameters if name not in OF_THE_SEED)
-    return {name: _alternatives(parameters.get(name, "") for parameters in known) for name in names}
-
-
-def _alternatives(texts: Iterable[str]) -> str:
-    return " / ".join(dict.fromkeys(texts))
-
-
-def _each_member(joined: Joined, text_of: Callable[[Member], str]) -> dict[tuple[int, int], str]:
-    return {
-        (number, i): text_of(member)
-        for number, place in enumerate(joined.places)
-        for i, member in place.members.items()
-    }
-
-
-def _settings(joined: Joined) -> list[Statement]:
-    asked = {
-        (number, i): parameters_of(member)
-        for number, place in enumerate(joined.places)
-        for i, member in place.members.items()
-    }
-    names = dict.fromkeys(name for parameters in asked.values() for name in parameters)
-    compared = {name for place in joined.places for name in place.labels}
-    statements = []
-    for name in names:
-        if name not in compared:
-            values = {at: parameters.get(name, "") for at, parameters in asked.items() if parameters}
-            statements += [SETTING(name=name, **differs) for differs in _differing(joined, values)]
-    return statements
-
-
-def _in_force(joined: Joined) -> list[Statement]:
-    """Parameters that were requested alike and read back differently."""
-    statements = []
-    for name in IN_FORCE:
-
-        def in_force(member: Member, name: str = name) -> str:
-            return _alternatives(cell.labels.get(name, "") for cell in member.group.cells)
-
-        label = name.replace("cpu", "CPU")
-        for differs in _differing(joined, _each_member(joined, in_force)):
-            statements.append(IN_FORCE_DIFFERS(name=label, **differs))
-    return statements
-
-
-def _clock_sources(joined: Joined) -> list[Statement]:
-    def before(member: Member) -> str:
-        return _alternatives(cell.clocksource.get("before", "") for cell in member.group.cells)
-
-    return [CLOCK_SOURCE(**differs) for differs in _differing(joined, _each_member(joined, before))]
-
-
-def _not_alone(joined: Joined) -> list[Statement]:
-    """The sides that others disturbed, and where, because their difference may come from the others."""
-    places_by_side: dict[int, list[str]] = {}
-    names = labels_that_vary(joined.places)
-    for place in joined.places:
-        for side, member in place.members.items():
-            if not member.group.alone:
-                places_by_side.setdefault(side, []).append(described(place, names))
-    return [
-        NOT_ALONE(side=joined.sides[side].name, places=tuple(places))
-        for side, places in places_by_side.items()
-    ]
-
-
-def _machines(joined: Joined) -> list[Statement]:
-    statements = []
-    for key, differ in MACHINES.items():
-        sides_by_value: dict[str, list[str]] = {}
-        for side in joined.sides:
-            text = fact(side.facts, key)
-            if key == MEMORY and text:  # kernels keep different shares of it to themselves
-                text = str(round(int(text) / 2**19) / 2)
-            if text:
-                sides_by_value.setdefault(text, []).append(side.name)
-        if len(sides_by_value) > 1:
-            values = _values(sides_by_value)
-            if key == MEMORY:
-                values = tuple(
-                    ABOUT_GIB(gib=float(gib), sides=tuple(sides)) for gib, sides in sides_by_value.items()
-                )
-            statements.append(differ(values=values))
-    return statements
-
-
-def _made_with(joined: Joined) -> list[Statement]:
-    statements = []
-    scales = tuple(dict.fromkeys(f"{run.scale:g}" for run in joined.runs))
-    if len(scales) > 1:
-        statements.append(SCALES(scales=scales))
-    for name in dict.fromkeys(name for run in joined.runs for name in run.versions):
-        versions = tuple(dict.fromkeys(run.versions.get(name, "unknown") for run in joined.runs))
-        if len(versions) > 1:
-            statements.append(VERSIONS(name=name, versions=versions))
-    return statements

@@ -119,6 +119,8 @@ class SideRow:
     """The number of existing or planned repetitions."""
     not_loaded: tuple[float, ...] = ()
     """If none is valid because a load was not there: what it achieved in each."""
+    gravity_ns: int = 0
+    """By how much a real-time core programs its timers ahead of the release."""
 
     @property
     def starved(self) -> bool:

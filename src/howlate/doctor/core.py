@@ -7,7 +7,7 @@ from __future__ import annotations
 from howlate.doctor._check import Judgement, late, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.model.preemption import OFF, core_of
+from howlate.model.preemption import OFF, core_of, unread_core
 from howlate.words.statement import rule
 
 NONE = rule("doctor.core.none", "no real-time core beside Linux")
@@ -47,6 +47,8 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         return late(COBALT_OFF(state=state))
     if state := _evl_off(facts):
         return late(EVL_OFF(state=state))
+    if unread := unread_core(facts):
+        return unknown(facts, unread)
 
     def known(key: str) -> str:
         return facts.text(key) or "not known"

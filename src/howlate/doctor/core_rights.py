@@ -4,10 +4,10 @@ and a name in /etc/passwd. EVL: access to /dev/evl/control.
 
 from __future__ import annotations
 
-from howlate.doctor._check import Judgement, late, note, ok, unknown
+from howlate.doctor._check import Judgement, absent, late, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.model.preemption import core_of
+from howlate.model.preemption import core_of, unread_core
 from howlate.words.statement import rule
 
 NOT_NEEDED = rule("doctor.core_rights.not-needed", "not needed without Cobalt or EVL")
@@ -39,13 +39,29 @@ WEIGHT = 58
 def judge(facts: Facts, aim: Aim) -> Judgement:
     if "cobalt.state" not in facts.values:
         return unknown(facts, "cobalt.state")
+    if unread := unread_core(facts):
+        return unknown(facts, unread)
     core = core_of(facts)
     if core == "evl":
-        return late(NO_ACCESS()) if facts.flag("evl.caller_admitted") is False else ok(GIVEN())
+        return _by_flag(facts, "evl.caller_admitted", late(NO_ACCESS()))
     if core != "cobalt":
         return ok(NOT_NEEDED())
-    if facts.flag("caller.cap_sys_nice") is False and facts.flag("cobalt.caller_in_group") is not True:
-        return late(NOT_IN_GROUP())
-    if facts.flag("caller.named") is False:
-        return note(NO_NAME())
-    return ok(GIVEN())
+    return _not_admitted(facts) or _by_flag(facts, "caller.named", note(NO_NAME()))
+
+
+def _by_flag(facts: Facts, key: str, otherwise: Judgement) -> Judgement:
+    """The core admits the caller if this is true."""
+    flag = facts.flag(key)
+    return unknown(facts, key) if flag is None else ok(GIVEN()) if flag else otherwise
+
+
+def _not_admitted(facts: Facts) -> Judgement | None:
+    """Why Cobalt does not admit the caller, or why that is not known; None if it does."""
+    capable, member = facts.flag("caller.cap_sys_nice"), facts.flag("cobalt.caller_in_group")
+    if capable or member:
+        return None
+    if capable is None:
+        return unknown(facts, "caller.cap_sys_nice")
+    if member is None and not absent(facts, "cobalt.caller_in_group"):
+        return unknown(facts, "cobalt.caller_in_group")
+    return late(NOT_IN_GROUP())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from howlate.doctor._check import Judgement, note, ok, unknown
 from howlate.model.facts import Facts
 from howlate.model.finding import Aim
-from howlate.model.preemption import core_of
+from howlate.model.preemption import core_of, unread_core
 from howlate.words.statement import rule
 
 NOT_NEEDED = rule("doctor.core_smi.not-needed", "not Cobalt, or not a chipset that it knows")
@@ -29,6 +29,8 @@ IN_LAB = "name the kernel with `[xenomai.smi=enabled]` behind its path"
 def judge(facts: Facts, aim: Aim) -> Judgement:
     if "cobalt.smi" not in facts.values:
         return unknown(facts, "cobalt.smi")
+    if unread := unread_core(facts):
+        return unknown(facts, unread)
     mode = facts.text("cobalt.smi")
     if core_of(facts) != "cobalt" or mode is None:
         return ok(NOT_NEEDED())

@@ -35,7 +35,7 @@ NO_LINKER = rule(
     remedy="build the probe on this machine",
 )
 
-_INTERPRETER, _LOADABLE = 3, b"\x7fELF\x02\x01"
+_INTERPRETER, _ELF64 = 3, b"\x7fELF\x02\x01"
 _MACHINES = {62: "amd64", 183: "arm64"}
 PASSWD = "etc/passwd"
 _ROOT = b"root:x:0:0:root:/:/init\n"
@@ -54,7 +54,7 @@ class Program:
 
 def read_program(data: bytes) -> Program | None:
     """None if it is no 64-bit program."""
-    if data[:6] != _LOADABLE:
+    if data[:6] != _ELF64:
         return None
     try:
         (machine,) = struct.unpack_from("<H", data, 18)

@@ -35,7 +35,7 @@ CPUS_OF_COBALT = rule(
     "lab.cpus-of-cobalt",
     "the kernel {kernel} has Cobalt, which cannot use a CPU that comes online after its start, "
     "as those of a guest do",
-    remedy="measure on one CPU; docs/cores.md says what a guest that starts with several is good for",
+    remedy="measure on one CPU; docs/cores.md says what a guest that starts with several (maxcpus=) is good for",
 )
 
 PAGE = "docs/lab/own-kernels.md"
@@ -99,9 +99,14 @@ def check_knobs(kernel: Kernel) -> None:
 def check_cpus(label: Label, kernel: Kernel, cpus: int) -> None:
     """UnfitKernelError if the kernel, with these boot parameters, would die of the CPUs of its guest."""
     has_cobalt = kernel.config_path is not None and kernel.config.get("CONFIG_XENOMAI") == "y"
-    starts_with_all = any(word.startswith("maxcpus=") for word in label.parameters)
-    if cpus > 1 and has_cobalt and not starts_with_all:
+    if has_cobalt and cpus > _cpus_at_start(label):
         raise UnfitKernelError(CPUS_OF_COBALT(kernel=label))
+
+
+def _cpus_at_start(label: Label) -> int:
+    """With how many CPUs the kernel starts: with one, unless its last `maxcpus=` says more."""
+    numbers = [word.removeprefix("maxcpus=") for word in label.parameters if word.startswith("maxcpus=")]
+    return max(1, int(numbers[-1])) if numbers and numbers[-1].isdecimal() else 1
 
 
 def _remedy(kernel: Kernel, lacking: Sequence[str]) -> str:

@@ -20,14 +20,15 @@ MODELS = ("none", "voluntary", "full", "lazy", *NAMED)
 
 
 def preemption_of(captured: Mapping[str, Any], config: Mapping[str, str] | None = None) -> str:
-    """The model; "" if nothing tells. `config`: the kernel's options if the facts have none (a guest's)."""
+    """The model; "" if nothing tells, or if it is not known whether a core runs. `config`: the kernel's options if
+    the facts have none (a guest's)."""
     if captured.get("facts") != 1:
         return ""
     facts = Facts.from_json(dict(captured))
     if config and facts.mapping("kernel.config") is None:
         facts = replace(facts, values={**facts.values, "kernel.config": dict(config)})
     core = core_of(facts)
-    if core:
+    if core or unread_core(facts):
         return core
     if is_rt_kernel(facts):
         return "rt"
@@ -42,15 +43,22 @@ def spelt(model: str) -> str:
 
 
 def core_of(facts: Facts) -> str:
-    """The real-time core beside this Linux, which runs; "" without one. The config only says that it could."""
-    return next(
-        (
-            core
-            for core, fact in CORES.items()
-            if facts.text(fact) is not None and facts.text(f"{core}.state") not in OFF
-        ),
-        "",
-    )
+    """The real-time core beside this Linux, which is known to run; "" without one. The config only says that it
+    could."""
+    states = ((core, facts.text(f"{core}.state")) for core in _in_kernel(facts))
+    return next((core for core, state in states if state is not None and state not in OFF), "")
+
+
+def unread_core(facts: Facts) -> str:
+    """The fact that would tell whether the kernel's core runs, if it could not be read; "" if every core's is known,
+    or another core is known to run."""
+    unread = (f"{core}.state" for core in _in_kernel(facts) if facts.text(f"{core}.state") is None)
+    return "" if core_of(facts) else next(unread, "")
+
+
+def _in_kernel(facts: Facts) -> list[str]:
+    """The cores whose own files are there, running or not."""
+    return [core for core, fact in CORES.items() if facts.text(fact) is not None]
 
 
 def is_rt_kernel(facts: Facts) -> bool | None:

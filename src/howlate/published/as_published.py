@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from howlate.analysis.join import join, parameters_of
+from howlate.analysis.join import join
+from howlate.analysis.joined import parameters_of
 from howlate.analysis.spread import Spread
 from howlate.charts import Figure, Panel
 from howlate.charts._bars import FEW, most_in_a_bar

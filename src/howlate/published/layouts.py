@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 from howlate.analysis.compare import Comparison
-from howlate.analysis.join import Member, Place, parameters_of
+from howlate.analysis.joined import Member, Place, parameters_of
 from howlate.published.beside import value_in
 from howlate.published.document import StudyDocument
 from howlate.published.reference import PublishedColumn, PublishedRow, PublishedTable

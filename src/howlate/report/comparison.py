@@ -12,7 +12,8 @@ from typing import Any
 from howlate.analysis.beside import PrintedLine
 from howlate.analysis.compare import Block, Comparison, Pair
 from howlate.analysis.conclusions import conclusions
-from howlate.analysis.join import described, labels_that_vary
+from howlate.analysis.gravity import stated
+from howlate.analysis.joined import described, labels_that_vary
 from howlate.analysis.sides import FIGURES, LOAD, RUN, Decision, SideRow
 from howlate.charts._words import title_of_column
 from howlate.model.columns import LATENCY, RESPONSE
@@ -156,9 +157,9 @@ def _sheets(found: Comparison, block: Block, number: int) -> list[Sheet]:
     return [of_block(found, block, number), *([] if ratios_ is None else [ratios_])]
 
 
-def _caution(found: Comparison) -> Text:
-    """What must be known at every table."""
-    return every_note(found.joined.virtual, [place.labels for place in found.joined.places])
+def _caution(found: Comparison, gravity: Statement | None = None) -> Text:
+    """What must be known at every table, and the gravity of the sides of one."""
+    return every_note(found.joined.virtual, [place.labels for place in found.joined.places], gravity)
 
 
 def _below_resolution(found: Comparison) -> list[Statement]:
@@ -230,7 +231,7 @@ def of_block(found: Comparison, block: Block, number: int) -> Sheet:
         (*names, *(_column(figure, i, lines, unit) for i, figure in enumerate(figures))),
         tuple(sheets.Row(kind=line.kind) for line in lines),
         tuple(_notes(block)),
-        _caution(found),
+        _caution(found, stated(block.gravities(found.sides))),
         "sides",
         block.column,
     )

@@ -20,6 +20,7 @@ DOCS = "docs"
 _STATISTICS, _ACCOUNT = "statistics.md#in-the-summary", "statistics.md#the-account"
 _PROOF, _WHY = "lab/prove.md#the-argument", "lab/why.md#"
 _LATE = "why.md#"
+_GRAVITY = "cores.md#gravity-what-anticipation-does-to-numbers"
 _MISSES, _REPEATED = "statistics.md#deadline-misses", "report.md#repetitions-and-kernels"
 
 SHEETS = {
@@ -94,10 +95,12 @@ STATEMENTS = {
     "cell.alone": "statistics.md#one-sample-alone",
     "cell.at-least": "verdict.md#what-an-imported-run-may-claim",
     "cell.beyond": "verdict.md#what-an-imported-run-may-claim",
+    "cell.gravity": _GRAVITY,
     "cell.unordered": "verdict.md#what-an-imported-run-may-claim",
     "cell.uncounted": "verdict.md#what-an-imported-run-may-claim",
     "report.of-": "statistics.md#when-a-cell-is-not-valid",
     "load": "loads/README.md",
+    "gravity": _GRAVITY,
     "deadline": _MISSES,
     "verdict": "verdict.md",
     "proof": "lab/prove.md",

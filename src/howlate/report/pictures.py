@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from howlate.analysis.compare import compare_if_several, labels_of
-from howlate.analysis.join import must_be_one_clock
+from howlate.analysis.join import gravity_of_runs, must_be_one_clock
 from howlate.charts import Figure, Panel
 from howlate.charts._figure import Key
 from howlate.charts._frame import frame
@@ -95,7 +95,9 @@ def write_pictures(
 ) -> list[Path]:
     """Writes each chart into the folder, or those of these names; returns their paths."""
     draw = rasteriser() if form == "png" else None
-    note = text_of(every_note(bool(runs) and runs[0].run.virtual, labels_of(runs, None)))
+    note = text_of(
+        every_note(bool(runs) and runs[0].run.virtual, labels_of(runs, None), gravity_of_runs(runs))
+    )
     pictures = [
         (name, svg_of(figure, note))
         for name, figure in figures_of(runs, axes, published)

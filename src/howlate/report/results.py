@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from howlate.analysis.cause import ExplainedCase
 from howlate.analysis.explained_cells import ExplainedCell
+from howlate.analysis.join import gravity_of_runs
 from howlate.analysis.judge import stated
 from howlate.analysis.labels import row_names, title_of
 from howlate.charts import Chart, Subject, all_charts
@@ -187,7 +188,7 @@ def figures(chart: Chart, subjects: Sequence[Subject], axes: Axes, part: StudyPa
     for column, some in _by_column(chart, subjects):
         figure = chart.figure(some, axes)
         if figure:
-            note = every_note(part.runs[0].run.virtual, part.labels)
+            note = every_note(part.runs[0].run.virtual, part.labels, gravity_of_runs(part.runs))
             yield Drawn(figure, part.part, column, note)
 
 

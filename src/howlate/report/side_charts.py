@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from howlate.analysis.compare import labels_of
 from howlate.analysis.groups import Group
-from howlate.analysis.join import Joined, Place, join
+from howlate.analysis.join import gravity_of_runs, join
+from howlate.analysis.joined import Joined, Place
 from howlate.analysis.judge import stated
 from howlate.analysis.pool import pool
 from howlate.charts import Chart, Subject, all_charts
@@ -96,7 +97,8 @@ def _part(subject: Subject) -> str:
 
 def over_sides(contents: Sequence[RunContent], axes: Axes, published: bool) -> Iterator[Drawn]:
     """The charts of the whole page: the study's figures first, where they are asked for."""
-    note = every_note(bool(contents) and contents[0].run.virtual, labels_of(contents, None))
+    virtual = bool(contents) and contents[0].run.virtual
+    note = every_note(virtual, labels_of(contents, None), gravity_of_runs(contents))
     if published:
         for draw in hooks("published_figures"):
             yield from (drawn._replace(caution=note) for drawn in draw(contents))

@@ -87,10 +87,11 @@ def virtual_note(virtual: bool) -> Text:
     return VIRTUAL_TIME() if virtual else ""
 
 
-def every_note(virtual: bool, labels: Iterable[Mapping[str, str]]) -> Text:
-    """What must be known at a chart, whose rows may not name it: where the activations are, and the virtual time."""
-    notes = (mode_of_all(labels) or "", virtual_note(virtual))
-    return Listed(notes, "; ") if all(notes) else notes[0] or notes[1]
+def every_note(virtual: bool, labels: Iterable[Mapping[str, str]], gravity: Statement | None) -> Text:
+    """What must be known at a chart, whose rows may not name it: where the activations are, the gravity of each side,
+    and the virtual time."""
+    notes = [note for note in (mode_of_all(labels), gravity, virtual_note(virtual)) if note]
+    return Listed(tuple(notes), "; ") if len(notes) > 1 else notes[0] if notes else ""
 
 
 def listed(reasons: Iterable[str]) -> str:
