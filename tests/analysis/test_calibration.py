@@ -305,9 +305,7 @@ def test_every_delay_has_one_outcome(made: list[tuple[int, int, bool, int]], dat
     cases = [explained(one, (Cause.BLOCKED, one.latency_ns)) for one in windows if data.draw(st.booleans())]
     found = result("lock", windows, delays, cases)
     assert (
-        found.injected
-        == len(delays)
-        == found.unwanted + found.away + found.passed + found.short + found.hit
+        found.injected == len(delays) == found.unwanted + found.away + found.passed + found.short + found.hit
     )
     assert found.hit == found.found + found.lost + found.unseen + found.unmeasurable
     assert len(found.errors_ns) == len(found.uncertainties_ns) <= found.right <= found.found

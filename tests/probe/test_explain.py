@@ -24,6 +24,7 @@ pytestmark = pytest.mark.skipif(
 
 ALL = ("cyclic", "--explain", "--quiet")
 
+
 def explained(path: Path, *words: str) -> Stream:
     done = run(*ALL, *words, "--stream", path)
     assert done.returncode == 0, done.stderr

@@ -43,9 +43,7 @@ MADE = "SELECT 100 AS begin_ns, 900 AS end_ns, 800 AS wanted_ns, 1 AS cpu, 7 AS 
 
 
 @pytest.mark.parametrize(("more", "uncertainty_ns"), [("", 0), (", 40 AS uncertainty_ns", 40)])
-def test_a_delay_of_an_older_probe_has_no_uncertainty(
-    tmp_path: Path, more: str, uncertainty_ns: int
-) -> None:
+def test_a_delay_of_an_older_probe_has_no_uncertainty(tmp_path: Path, more: str, uncertainty_ns: int) -> None:
     folder = a_folder(tmp_path / "run", {"plain": stream([10, 20])})
     summary = load_run(folder.path).cells[0].summary
     path = folder.cell_path("plain")

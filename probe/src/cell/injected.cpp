@@ -102,8 +102,8 @@ void Injected::write_rows(Sink& sink, std::size_t id, std::int64_t t0_ns) const 
   if (made_.empty()) return;
   TableWriter table(static_cast<std::uint16_t>(id), columns, made_.size());
   for (const MadeDelay& one : made_)
-    table.add({one.begin_ns - t0_ns, one.end_ns - t0_ns, one.wanted_ns, one.cpu, one.pid, one.as_wanted ? 0 : 1,
-               one.uncertainty_ns});
+    table.add({one.begin_ns - t0_ns, one.end_ns - t0_ns, one.wanted_ns, one.cpu, one.pid,
+               one.as_wanted ? 0 : 1, one.uncertainty_ns});
   table.flush(sink);
 }
 

@@ -46,12 +46,14 @@ SIZE_LIMIT_NS = 1_000
 RIGHT_LIMIT = 0.99
 """The least share of delays whose cause is named rightly, as far as events can tell."""
 UNCERTAINTY_LIMIT_NS = 5_000
-"""A delay whose end is known worse is not measurable; on several virtual CPUs the limit is a round of their turns. Half
-of the call that ends `stopped` takes at most 3.6 us in a guest with one CPU."""
+"""A delay whose end is known worse is not measurable; on several virtual CPUs the limit is a round of their turns.
+Half of the call that ends `stopped` takes at most 3.7 us in a guest with one CPU."""
 UNMEASURABLE_LIMIT = 0.01
 """The largest share of delays whose end may be known too badly to measure their size."""
 HOLDS_LIMIT = 0.01
-"""Below this share of delays that hold the task to their end, a kind does not delay here."""
+"""Below this share of delays that hold the task to their end, a kind does not delay here. As many exceptions as
+`RIGHT_LIMIT` allows. Measured in guests of 6.1 and 6.1-rt with two CPUs, 1,000 delays a kind: of the kinds that
+delay every delay held the task, of the two that PREEMPT_RT preempts not one of 1,521 (docs/calibrate.md)."""
 
 
 @dataclass(frozen=True)
