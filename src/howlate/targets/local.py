@@ -54,7 +54,7 @@ SILENT = rule(
 )
 NOT_RESTORED = rule(
     "target.not-restored",
-    "knobs were not restored: {reason}",
+    "what a killed probe changed was not restored: {reason}",
     remedy="restore them as root with `howlate doctor --restore`",
 )
 ANOTHER_GIVEN = rule(
