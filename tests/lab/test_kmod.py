@@ -208,8 +208,8 @@ def test_three_smis_are_counted_as_three(guest: Guest) -> None:
 def test_smis_are_counted_for_each_measuring_cpu(
     tmp_path: Path, booted: Path, programs: Mapping[str, bytes]
 ) -> None:
-    """An SMI through the chipset's port is that CPU's alone in this machine. (One of CPU 1, which is plugged in later,
-    never ends there.)"""
+    """An SMI through the chipset's port is that CPU's alone in this machine. (One of CPU 1, which is plugged in
+    later, never ends there.)"""
     if modules_for(RT).absent:
         pytest.skip(modules_for(RT).absent[0])
     extra = {**modules_for(RT).files, **programs}
