@@ -20,8 +20,10 @@ def window(release: int, latency_ns: int, cpu: int = 1, thread: int = 0) -> Wind
     return Window(thread, cpu, release, release * PERIOD_NS, latency_ns)
 
 
-def delay(begin_ns: int, end_ns: int, cpu: int = 1, *, is_as_wanted: bool = True) -> MadeDelay:
-    return MadeDelay(begin_ns, end_ns, end_ns - begin_ns, cpu, 0, is_as_wanted)
+def delay(
+    begin_ns: int, end_ns: int, cpu: int = 1, *, is_as_wanted: bool = True, uncertainty_ns: int = 0
+) -> MadeDelay:
+    return MadeDelay(begin_ns, end_ns, end_ns - begin_ns, cpu, 0, is_as_wanted, uncertainty_ns)
 
 
 def explained(one: Window, *parts: tuple[Cause, int], state: int = 0) -> ExplainedCase:
@@ -197,6 +199,68 @@ def test_on_several_cpus_a_round_of_turns_is_allowed_for() -> None:
     assert result("fifo-task", [late], one, [case], round_ns=10_000).keeps_limits
 
 
+def stopped_until(*ends: tuple[int, int], round_ns: int = 10_000) -> KindResult:
+    """Delays that are shown with 100 us; of each, its size and the uncertainty of its end."""
+    windows = [window(number, 104_000) for number in range(1, len(ends) + 1)]
+    delays = [
+        delay(one.release_ns - 20_000, one.release_ns + size_ns, uncertainty_ns=uncertainty_ns)
+        for one, (size_ns, uncertainty_ns) in zip(windows, ends, strict=True)
+    ]
+    cases = [explained(one, (Cause.STOPPED, 100_000), (Cause.SWITCH, 4_000)) for one in windows]
+    return result("stopped", windows, delays, cases, round_ns)
+
+
+@pytest.mark.parametrize(
+    ("error_ns", "uncertainty_ns", "keeps", "within"),
+    [
+        (13_000, 0, True, 0),
+        (13_001, 0, False, 0),
+        (13_001, 1, True, 1),
+        (20_000, 7_000, True, 1),
+        (20_001, 7_000, False, 0),
+        (23_000, 10_000, True, 1),
+        (23_001, 10_000, False, 0),
+    ],
+)
+def test_a_size_is_compared_within_the_uncertainty_of_its_own_delay(
+    error_ns: int, uncertainty_ns: int, keeps: bool, within: int
+) -> None:
+    found = stopped_until((100_000 - error_ns, uncertainty_ns), (100_000, 2_000))
+    assert found.size_limit_ns == 13_000 and found.errors_ns == (error_ns, 0)
+    assert (found.keeps_limits, found.within_uncertainty) == (keeps, within)
+    assert found.uncertainty_ns_max == max(uncertainty_ns, 2_000)
+    assert found.excessive_errors_ns == (() if keeps else (error_ns,))
+
+
+def test_the_uncertainty_of_one_delay_excuses_no_other() -> None:
+    found = stopped_until((80_000, 0), (100_000, 10_000))
+    assert not found.keeps_limits and found.excessive_errors_ns == (20_000,)
+
+
+def test_a_delay_whose_end_is_known_within_more_than_a_round_is_not_measurable() -> None:
+    measured, unmeasurable = stopped_until((100_000, 10_000)), stopped_until((100_000, 10_001))
+    assert (measured.found, measured.unmeasurable) == (1, 0) and measured.uncertainty_limit_ns == 10_000
+    assert (unmeasurable.hit, unmeasurable.found, unmeasurable.unmeasurable) == (1, 0, 1)
+    assert unmeasurable.errors_ns == () and not unmeasurable.keeps_limits
+    without_turns = stopped_until((100_000, 5_000), (100_000, 5_001), round_ns=0)
+    assert (without_turns.found, without_turns.unmeasurable) == (1, 1)
+
+
+def test_one_delay_in_a_hundred_may_be_unmeasurable_and_one_in_fifty_may_not() -> None:
+    good, bad = (100_000, 10_000), (100_000, 10_001)
+    one, two = stopped_until(bad, *[good] * 99), stopped_until(*[bad] * 2, *[good] * 98)
+    assert (one.found, one.keeps_limits) == (99, True)
+    assert (two.found, two.keeps_limits) == (98, False)
+
+
+def test_a_delay_that_may_have_ended_before_the_time_stamp_was_not_passed() -> None:
+    late = window(3, 104_000)
+    case = explained(late, (Cause.STOPPED, 102_000), (Cause.SWITCH, 2_000))
+    for uncertainty_ns, passed in ((0, 1), (999, 1), (1_000, 0)):
+        made = [delay(2_990_000, 3_105_000, uncertainty_ns=uncertainty_ns)]
+        assert result("stopped", [late], made, [case], 10_000).passed == passed
+
+
 def test_late_samples_that_no_delay_met_are_told_apart() -> None:
     late = window(9, 90_000)
     case = explained(late, (Cause.PAGE_FAULT, 90_000))
@@ -228,18 +292,23 @@ def test_without_an_undisturbed_sample_nothing_keeps_the_limits(is_virtual: bool
 starts = st.integers(0, 20 * PERIOD_NS)
 
 
-@given(st.lists(st.tuples(starts, st.integers(1, 400_000), st.booleans()), max_size=30), st.data())
-def test_every_delay_has_one_outcome(made: list[tuple[int, int, bool]], data: st.DataObject) -> None:
+made_delays = st.tuples(starts, st.integers(1, 400_000), st.booleans(), st.integers(0, 8_000))
+
+
+@given(st.lists(made_delays, max_size=30), st.data())
+def test_every_delay_has_one_outcome(made: list[tuple[int, int, bool, int]], data: st.DataObject) -> None:
     windows = [window(number, data.draw(st.integers(1, 900_000))) for number in range(20)]
-    delays = [delay(begin, begin + ns, is_as_wanted=wanted) for begin, ns, wanted in made]
+    delays = [
+        delay(begin, begin + ns, is_as_wanted=wanted, uncertainty_ns=uncertainty_ns)
+        for begin, ns, wanted, uncertainty_ns in made
+    ]
     cases = [explained(one, (Cause.BLOCKED, one.latency_ns)) for one in windows if data.draw(st.booleans())]
     found = result("lock", windows, delays, cases)
     assert (
-        found.injected
-        == len(delays)
-        == sum((found.unwanted, found.away, found.passed, found.short, found.found, found.lost, found.unseen))
+        found.injected == len(delays) == found.unwanted + found.away + found.passed + found.short + found.hit
     )
-    assert len(found.errors_ns) <= found.right <= found.found
+    assert found.hit == found.found + found.lost + found.unseen + found.unmeasurable
+    assert len(found.errors_ns) == len(found.uncertainties_ns) <= found.right <= found.found
     met = calibration._Met(InjectedCell("", "", "lock", tuple(windows), tuple(delays)))
     for one in delays:
         overlapping = [each for each in windows if each.overlap_ns(one) > 0]

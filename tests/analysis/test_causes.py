@@ -9,6 +9,7 @@ import pytest
 from howlate.analysis.cause import Cause, CausePart, Why
 from howlate.analysis.causes import IDLE_NS, MachineFacts, explain_case
 from howlate.analysis.cpu_spans import BH_OFF_FLAG
+from howlate.analysis.own_course import FAULT_NS
 from howlate.model.trace import NOTHING_KEPT, TracedTask
 from made_trace import (
     CLOUD,
@@ -271,7 +272,17 @@ def test_a_lock_that_the_task_waits_for_long_after_a_page_fault_is_no_page_fault
     made.switch(300_000, LOAD, 2).waking(490_000, flags=0).switch(491_000, OWN, 0)
     found = made.explained(492_000)
     assert found.ns_of(Cause.BLOCKED) == 190_000
-    assert found.ns_of(Cause.PAGE_FAULT) == 290_000
+    assert found.ns_of(Cause.PAGE_FAULT) == FAULT_NS
+
+
+def test_a_task_that_goes_on_with_its_own_work_is_in_its_page_faults_for_a_bounded_time() -> None:
+    """Two faults in the work of the release before, which takes longer than both."""
+    made = MadeTrace().switch(-50_000, OWN)
+    made.add(20_000, "page_fault_user", 0, a=1, b=2, c=4)
+    made.add(90_000, "page_fault_user", 0, a=1, b=2, c=4)
+    found = made.explained(400_000)
+    assert found.ns_of(Cause.PAGE_FAULT) == 70_000 + FAULT_NS
+    assert found.ns_of(Cause.OWN_LATE) == 20_000 + 400_000 - 90_000 - FAULT_NS
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,15 @@ from .commands import Run, is_a_sentence
 
 CALM = Undisturbed(1000, 4_000, 6_000, 2_000)
 GOOD = KindResult(
-    "6.1-rt", "irqs-off", 30, away=4, found=26, right=26, errors_ns=(300,) * 26, size_limit_ns=3_000
+    "6.1-rt",
+    "irqs-off",
+    30,
+    away=4,
+    found=26,
+    right=26,
+    errors_ns=(300,) * 26,
+    size_limit_ns=3_000,
+    uncertainties_ns=(0,) * 26,
 )
 NOT_HERE = KindResult("6.1-rt", "softirq", 30, passed=27, away=3, passed_ns_max=8_000)
 
@@ -71,7 +79,7 @@ def cell() -> Cell:
 def test_the_exit_code_says_whether_all_limits_are_kept(cell: Cell) -> None:
     assert found(GOOD, NOT_HERE).exit_code is ExitCode.DONE
     assert found(GOOD, replace(GOOD, unseen=1)).exit_code is ExitCode.FAILED
-    assert found(replace(GOOD, errors_ns=(3_001,))).exit_code is ExitCode.FAILED
+    assert found(replace(GOOD, errors_ns=(3_001,) * 26)).exit_code is ExitCode.FAILED
     assert found(GOOD, calm=replace(CALM, invented=((Cause.GAP, 1),))).exit_code is ExitCode.FAILED
     assert found().exit_code is ExitCode.NOT_POSSIBLE
     impossible = (failure(ExitCode.NOT_POSSIBLE, cell),)
@@ -99,6 +107,28 @@ def test_causes_that_are_right_as_far_as_events_tell_are_counted_apart(right: in
     text = said(calibration_document(calibration))
     assert f"{100 - right} are right as far as events can tell" in text
     assert ("only together" in text, "alone" in text) == (rests, not rests) and "99 %" in text
+
+
+def test_what_rests_on_the_uncertainty_of_a_delay_is_counted_and_shown() -> None:
+    uncertain = replace(
+        GOOD,
+        injected=200,
+        found=199,
+        right=199,
+        unmeasurable=1,
+        errors_ns=(300, 4_000),
+        uncertainties_ns=(200, 1_500),
+        uncertainty_limit_ns=2_000,
+    )
+    calibration = found(GOOD, uncertain)
+    certain, told = calibration_json(calibration)["kernels"][0]["kinds"]
+    assert certain["uncertainty_ns"]["max"] == certain["within_uncertainty"] == certain["unmeasurable"] == 0
+    assert told["uncertainty_ns"] == {"max": 1_500, "limit": 2_000}
+    assert (told["within_uncertainty"], told["unmeasurable"], told["hit"], told["kept"]) == (1, 1, 200, True)
+    text = said(calibration_document(calibration))
+    assert "known within 1.50 µs" in text and "not measurable" in text
+    assert "1 size keeps the limit of 3.00 µs only together with its own uncertainty" in text
+    assert "not measurable" not in said(calibration_document(found(GOOD)))
 
 
 def said(document: Document) -> str:

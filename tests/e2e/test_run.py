@@ -18,6 +18,7 @@ from e2e.commands import PROBE, STUDY, howlate, start
 from howlate.doctor import Aim, Facts
 from howlate.doctor._check import measuring_cpus
 from processes import children_of, is_running, until, with_word, working_in
+from trace_state import tracing
 
 
 def shown(folder: Path, run: str = "r") -> list[dict[str, Any]]:
@@ -188,6 +189,25 @@ def test_a_killed_probe_fails_its_cell_alone(tmp_path: Path) -> None:
         json.loads(p.read_text())["message"] for p in (tmp_path / "r" / "cells").glob(".*.part/error.json")
     ]
     assert sorted(messages) == ["interrupted", "the probe was ended by SIGKILL"]
+
+
+def test_a_killed_probe_leaves_no_trace_instance(tmp_path: Path) -> None:
+    """The only cell: a next one with --explain would remove it."""
+    tried = subprocess.run([PROBE, "cyclic", "--explain", "--activations=1", "--quiet"], check=False)
+    if tried.returncode == 3:
+        pytest.skip("NOT TESTED: the kernel's tracing is not to be had here")
+    before = tracing(tmp_path / "look")
+    process = long_run(tmp_path, "--set", "timer=timerfd", "--set", "explain=true")
+    try:
+        (measuring,) = (p for p, line in with_word("--stream=").items() if p in probes_of(process))
+        assert until(lambda: f"howlate-{measuring}\n" in tracing(tmp_path / "look"))
+    except BaseException:
+        process.kill()
+        raise
+    os.kill(measuring, signal.SIGKILL)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 4 and "SIGKILL" in err
+    assert tracing(tmp_path / "look") == before
 
 
 def test_what_the_probe_would_refuse_is_told_before_and_the_code_is_two(tmp_path: Path) -> None:

@@ -20,9 +20,10 @@ from howlate.lab.kernels import get
 from howlate.lab.label import Label
 from howlate.lab.needed import KMOD
 from howlate.lab.watch import Limits
+from howlate.model.disturbances import disturbances
 from howlate.store.export import find_format
-from lab.equipped import Guest
-from lab.guests import KERNELS, LIMITS, RT, STANDARD
+from lab.equipped import Guest, modules_for
+from lab.guests import KERNELS, LIMITS, RT, STANDARD, bench, with_cpus
 from probe.drive import read_stream
 from store.runs import a_folder
 
@@ -201,6 +202,29 @@ def test_three_smis_are_counted_as_three(guest: Guest) -> None:
         assert outcomes_of(provoked.stdout)["smi"] == 3
         assert outcomes_of(left.stdout)["smi"] == 0
         assert outcomes_of(left.stdout)["windows"] >= 2
+
+
+@pytest.mark.slow
+def test_smis_are_counted_for_each_measuring_cpu(
+    tmp_path: Path, booted: Path, programs: Mapping[str, bytes]
+) -> None:
+    """An SMI through the chipset's port is that CPU's alone in this machine. (One of CPU 1, which is plugged in
+    later, never ends there.)"""
+    if modules_for(RT).absent:
+        pytest.skip(modules_for(RT).absent[0])
+    extra = {**modules_for(RT).files, **programs}
+    on = bench(tmp_path / "two", RT, extra, snapshots=booted, machine=with_cpus(2))
+    words = ("howlate-probe", "cyclic", "--cpus=0-1", "--period=10ms", "--duration=1s", "--quiet")
+    lines = [*load("msr"), ("/bin/smi", "0", *words, "--stream=hit"), (PROBE, *words[1:], "--stream=left")]
+    *_, hit, left = on.run(lines, LIMITS)
+    for line, name, wanted in ((hit, "hit", (3, 0)), (left, "left", (0, 0))):
+        assert line.status == "0", line.stderr
+        (tmp_path / name).write_bytes(line.files[name])
+        trailer = read_stream(tmp_path / name).trailer
+        assert trailer is not None
+        counts = tuple(cpu["after"] - cpu["before"] for cpu in trailer["smi"]["cpus"])
+        assert counts == wanted
+        assert disturbances(trailer).smi == max(wanted)
 
 
 @pytest.mark.slow

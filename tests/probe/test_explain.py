@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 
 from probe.drive import Stream, as_nobody, read_stream, run, running
 from processes import until
+from trace_state import tracing
 
 pytestmark = pytest.mark.skipif(
     run("cyclic", "--explain", "--activations=1", "--quiet").returncode == 3,
@@ -23,17 +23,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 ALL = ("cyclic", "--explain", "--quiet")
-LOOK = r"""
-mount -t tracefs nodev "$0" && cd "$0" && ls instances && head set_event tracing_on trace_options \
-    current_tracer buffer_size_kb tracing_cpumask trace_clock && grep -l 1 events/*/*/enable; true
-"""
-
-
-def tracing(folder: Path) -> str:
-    """All that a probe could leave changed of the kernel's tracing."""
-    folder.mkdir(exist_ok=True)
-    command = ["unshare", "--mount", "sh", "-c", LOOK, str(folder)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def explained(path: Path, *words: str) -> Stream:

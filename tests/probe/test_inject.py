@@ -56,6 +56,8 @@ def test_a_delay_that_goes_on_at_a_release_makes_that_sample_as_late(
     assert set(delays["wanted_ns"] >= 100_000) == {True} == set(delays["wanted_ns"] <= 300_000)
     good = [row for row in range(len(delays["begin_ns"])) if delays["state"][row] == 0]
     assert len(good) >= 30  # of a busy machine's many are too late
+    for row in good:  # the end of a stopped process alone is within a call
+        assert bool(delays["uncertainty_ns"][row] > 0) is (kind == "stopped")
     ends = {int(r): int(r + t) for r, t in zip(samples["release_ns"], samples["latency_ns"], strict=True)}
     held = 0
     for row in good:

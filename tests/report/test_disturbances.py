@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 from howlate.model.disturbances import Disturbances, disturbances
 from howlate.report import html
@@ -33,6 +34,24 @@ def test_what_nobody_says_is_a_gap_and_not_a_zero() -> None:
     unknown = {**TRAILER, "accounting": [ACCOUNT, {**ACCOUNT, "migrations": -1}], "rt_throttled": None}
     unknown |= {"smi": {"before": None, "after": None}, "thermal_throttle": "odd", "steal_ns": True}
     assert disturbances(unknown) == Disturbances(2, 0, 4, None, None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("cpus", "smi"),
+    [
+        ([(40, 40), (7, 9)], 2),
+        ([(40, 43), (7, 9)], 3),
+        ([(40, 40), (7, 7)], 0),
+        ([(40, 43), (None, None)], None),
+        ([(40, 43), (7, None)], None),
+        ([], 7),
+    ],
+)
+def test_the_cpu_that_counted_most_smis_counts(
+    cpus: list[tuple[int | None, int | None]], smi: int | None
+) -> None:
+    counted = [{"cpu": cpu, "before": before, "after": after} for cpu, (before, after) in enumerate(cpus)]
+    assert disturbances({"smi": {**TRAILER["smi"], "cpus": counted}}).smi == smi
 
 
 def cells_of(page: str, cell_id: str) -> dict[str, str]:

@@ -28,11 +28,15 @@ def probe(folder: Path, body: str) -> Path:
     return path
 
 
+RESTORES = "if sys.argv[1:] == ['restore']: sys.exit(0)\n"
+"""What a probe that was killed changed is undone by another one."""
+
+
 def run(
     folder: Path, body: str, silent_s: float = 60.0, stop_s: float = 60.0
 ) -> tuple[object, list[Progress]]:
     seen: list[Progress] = []
-    target = LocalTarget(probe(folder, body), silent_s, stop_s)
+    target = LocalTarget(probe(folder, RESTORES + body), silent_s, stop_s)
     return target.run_cell(CELL, folder / "stream", seen.append), seen
 
 
@@ -108,10 +112,33 @@ while True: time.sleep(9)
     def interrupt(progress: Progress) -> None:
         raise KeyboardInterrupt
 
-    target = LocalTarget(probe(tmp_path, body), stop_s=0.2)
+    target = LocalTarget(probe(tmp_path, RESTORES + body), stop_s=0.2)
     with pytest.raises(KeyboardInterrupt):
         target.run_cell(CELL, tmp_path / "stream", interrupt)
     assert until(lambda: not with_word(str(tmp_path)))
+
+
+@pytest.mark.parametrize("restores", [True, False])
+def test_what_a_probe_changed_that_something_killed_is_undone_at_once(tmp_path: Path, restores: bool) -> None:
+    body = f"""
+if sys.argv[1] == 'restore':
+    open({str(tmp_path / "restored")!r}, 'w').close()
+    if {restores}: sys.exit(0)
+    print('howlate-probe: trace instance howlate-1 cannot be removed.', file=sys.stderr)
+    sys.exit(4)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    outcome = LocalTarget(probe(tmp_path, body)).run_cell(CELL, tmp_path / "stream", lambda progress: None)
+    assert (tmp_path / "restored").exists() and outcome.exit_code is ExitCode.BROKEN
+    assert outcome.message.startswith("the probe was ended by SIGKILL")
+    assert ("instance howlate-1 cannot be removed" in outcome.message) != restores
+    assert ("doctor --restore" in outcome.message) != restores
+
+
+def test_a_probe_that_ends_by_itself_undoes_its_changes_itself(tmp_path: Path) -> None:
+    body = f"if sys.argv[1] == 'restore': open({str(tmp_path / 'restored')!r}, 'w').close()\nsys.exit(4)"
+    LocalTarget(probe(tmp_path, body)).run_cell(CELL, tmp_path / "stream", lambda progress: None)
+    assert not (tmp_path / "restored").exists()
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@
 #include "cell/loads.hpp"
 #include "cell/table.hpp"
 #include "cell/tally.hpp"
+#include "sys/cpus.hpp"
 #include "sys/thread.hpp"
 #include "sys/throttling.hpp"
 
@@ -67,8 +68,7 @@ struct CellOutcome {
   std::vector<LaneAccount> accounts;
   std::string clock_source_before;
   std::string clock_source_after;
-  std::optional<std::int64_t> smi_before;
-  std::optional<std::int64_t> smi_after;
+  std::vector<SmiReading> smis;
   std::vector<FrequencyReading> frequencies;
   HeatCounts heat_before;
   HeatCounts heat_after;

@@ -54,6 +54,24 @@ void write_frequencies(JsonWriter& json, const CellOutcome& outcome) {
   json.end_array();
 }
 
+void write_smi_counts(JsonWriter& json, const SmiReading& reading) {
+  write_optional(json, "before", reading.before);
+  write_optional(json, "after", reading.after);
+}
+
+// Of the first measuring CPU, for readers of older streams, and of each.
+void write_smis(JsonWriter& json, const CellOutcome& outcome) {
+  json.key("smi").begin_object();
+  write_smi_counts(json, outcome.smis.empty() ? SmiReading() : outcome.smis.front());
+  json.key("cpus").begin_array();
+  for (const SmiReading& one : outcome.smis) {
+    json.begin_object().member("cpu", one.cpu);
+    write_smi_counts(json, one);
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
 void write_loads(JsonWriter& json, const CellOutcome& outcome) {
   json.key("loads").begin_array();
   for (const LoadOutcome& load : outcome.loads) json.raw(load.to_json());
@@ -123,10 +141,7 @@ std::string trailer_json(const CellOutcome& outcome, const std::vector<Warning>&
   for (const LaneAccount& account : outcome.accounts) write_account(json, account);
   json.end_array();
   write_clock_source(json, outcome);
-  json.key("smi").begin_object();
-  write_optional(json, "before", outcome.smi_before);
-  write_optional(json, "after", outcome.smi_after);
-  json.end_object();
+  write_smis(json, outcome);
   write_frequencies(json, outcome);
   json.key("thermal_throttle").begin_object();
   write_optional(json, "core_before", outcome.heat_before.core);

@@ -18,6 +18,7 @@ constexpr ColumnSpec columns[] = {
     {"cpu", ColumnType::i32, "the CPU that was delayed"},
     {"pid", ColumnType::i32, "the task in whose context it was; 0 if none"},
     {"state", ColumnType::u8, "bit 0: it could not be made as wanted"},
+    {"uncertainty_ns", ColumnType::i64, "by how much the end may lie before or after end_ns"},
 };
 
 // How many releases a lane can serve.
@@ -101,8 +102,8 @@ void Injected::write_rows(Sink& sink, std::size_t id, std::int64_t t0_ns) const 
   if (made_.empty()) return;
   TableWriter table(static_cast<std::uint16_t>(id), columns, made_.size());
   for (const MadeDelay& one : made_)
-    table.add(
-        {one.begin_ns - t0_ns, one.end_ns - t0_ns, one.wanted_ns, one.cpu, one.pid, one.as_wanted ? 0 : 1});
+    table.add({one.begin_ns - t0_ns, one.end_ns - t0_ns, one.wanted_ns, one.cpu, one.pid,
+               one.as_wanted ? 0 : 1, one.uncertainty_ns});
   table.flush(sink);
 }
 

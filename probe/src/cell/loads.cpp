@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <deque>
 
 #include "cell/load_child.hpp"
@@ -184,10 +183,11 @@ Status LoadSet::Running::wait_ready(std::int64_t end_ns, const Fd& signals) {
     if (reports > 0) return {};
     if (has_ended()) {
       const std::string why = last_sentence(err_text);
-      const bool said = WIFEXITED(how) && WEXITSTATUS(how) != 0 && !why.empty();
-      const ExitCode code = said ? static_cast<ExitCode>(WEXITSTATUS(how)) : ExitCode::broken;
+      const bool has_reason = WIFEXITED(how) && WEXITSTATUS(how) != 0 && !why.empty();
+      const ExitCode code = has_reason ? static_cast<ExitCode>(WEXITSTATUS(how)) : ExitCode::broken;
       return Error{
-          code, "load " + in_quotes(outcome.spec) + ": " + (said ? why : "it ended before it was ready"), ""};
+          code,
+          "load " + in_quotes(outcome.spec) + ": " + (has_reason ? why : "it ended before it was ready"), ""};
     }
     const int left = milliseconds_until(end_ns);
     if (left == 0)
@@ -259,6 +259,21 @@ Result<std::vector<LoadRequest>> read_requests(const std::vector<std::string>& s
   return requests;
 }
 
+// What a request says of the outcome before the load runs.
+LoadOutcome asked_outcome(const LoadRequest& request, const std::string& spec) {
+  LoadOutcome outcome;
+  outcome.name = request.load->name;
+  outcome.spec = spec;
+  outcome.unit = request.load->unit;
+  outcome.target = request.target;
+  outcome.target_cpu = request.target_cpu;
+  outcome.cpus = cpu_list_text(request.cpus);
+  outcome.policy = policy_text(request.policy);
+  outcome.nice = request.policy.nice;
+  outcome.goal = goal_of(*request.load, request.params);
+  return outcome;
+}
+
 }  // namespace
 
 Status LoadSet::read(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus) {
@@ -278,27 +293,18 @@ Status LoadSet::check(const std::vector<std::string>& specs, const std::vector<i
 Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs, const std::vector<int>& measuring_cpus,
                                const Fd& signals) {
   if (take_signal(signals) != 0) return stopped_early();
-  const auto read = read_requests(specs, measuring_cpus);
-  if (!read) return read.error();
-  const std::vector<LoadRequest>& requests = *read;
-  if (const Status fits = check_memory_of_all(requests); !fits) return fits.error();
+  const auto requests = read_requests(specs, measuring_cpus);
+  if (!requests) return requests.error();
+  if (const Status fits = check_memory_of_all(*requests); !fits) return fits.error();
   LoadSet set;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const LoadRequest& request = requests[i];
+  for (std::size_t i = 0; i < requests->size(); ++i) {
+    const LoadRequest& request = (*requests)[i];
     if (request.load->spread == Spread::none) continue;
-    auto one = std::make_unique<Running>();
-    one->outcome.name = request.load->name;
-    one->outcome.spec = specs[i];
-    one->outcome.unit = request.load->unit;
-    one->outcome.target = request.target;
-    one->outcome.target_cpu = request.target_cpu;
-    one->outcome.cpus = cpu_list_text(request.cpus);
-    one->outcome.policy = policy_text(request.policy);
-    one->outcome.nice = request.policy.nice;
-    one->outcome.goal = goal_of(*request.load, request.params);
-    one->cpu_count = request.cpus.size();
-    one->load = request.load;
-    set.running_.push_back(std::move(one));
+    auto load = std::make_unique<Running>();
+    load->outcome = asked_outcome(request, specs[i]);
+    load->cpu_count = request.cpus.size();
+    load->load = request.load;
+    set.running_.push_back(std::move(load));
     if (const Status status = set.running_.back()->launch(request.words()); !status) return status.error();
   }
   const std::int64_t end_ns = monotonic_now_ns() + ready_within_ns;
@@ -423,9 +429,8 @@ void LoadSet::ask() {
     first.emplace_back(one->pid);
     if (!one->has_ended()) ::kill(one->pid, SIGUSR1);
   }
-  for (std::size_t i = 0; i < running_.size(); ++i) {
+  for (std::size_t i = 0; i < running_.size(); ++i)
     running_[i]->wait_report(before[i], monotonic_now_ns() + answer_within_ns);
-  }
 }
 
 // From what the load counted, printed and reported to its outcome.

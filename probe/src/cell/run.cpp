@@ -43,10 +43,6 @@ Result<ExitCode> run(const Test& test, const std::vector<std::string>& argv) {
   return test.run(cell);
 }
 
-}  // namespace
-
-namespace {
-
 // The CPUs of the option `cpus`, as the test chose them, or as they were given.
 std::vector<int> measuring_cpus(const Params& params) {
   const auto cpus = parse_cpu_list(params.text("cpus"));
@@ -69,16 +65,16 @@ Planned plan_test(const Test& test, const std::vector<std::string>& argv) {
   planned.options = params->given_json();
   Cell cell(test, std::move(*params), {}, CellUse::check);
   const auto result = test.run(cell);
-  Status refused = result ? Status() : Status(result.error());
-  if (!refused && refused.error().code != ExitCode::usage && elsewhere_cpus() != nullptr)
-    refused = check_elsewhere(cell.params());
+  Status accepted = result ? Status() : Status(result.error());
+  if (!accepted && accepted.error().code != ExitCode::usage && elsewhere_cpus() != nullptr)
+    accepted = check_elsewhere(cell.params());
   const std::vector<std::string>& loads = cell.params().texts("load");
   const std::vector<int> measuring = measuring_cpus(cell.params());
   planned.warnings = cell.warnings();
   planned.length = length_of(test, cell.params());
   if (!test.loads_alone) planned.alone_least_ns = LoadSet::alone_least_ns(loads, measuring);
-  if (refused) planned.few_deeds = few_deeds(loads, measuring, planned.length.seconds);
-  if (!refused) planned.refusal = refused.error();
+  if (accepted) planned.few_deeds = few_deeds(loads, measuring, planned.length.seconds);
+  if (!accepted) planned.refusal = accepted.error();
   return planned;
 }
 

@@ -74,15 +74,10 @@ Error Surroundings::give_up(Error error) {
   return error;
 }
 
-std::optional<std::int64_t> Surroundings::read_smi() const {
-  const std::int64_t count = SmiCounter(cell_.root()).read(measuring_.front());
-  return count < 0 ? std::nullopt : std::optional(count);
-}
-
 void Surroundings::read_before(CellOutcome& outcome) {
   loads_.ask_before();
   outcome.clock_source_before = clock_source(cell_.root());
-  outcome.smi_before = read_smi();
+  outcome.smis = read_smis_before(cell_.root(), measuring_);
   for (const int cpu : measuring_)
     outcome.frequencies.push_back({cpu, cpu_frequency_khz(cell_.root(), cpu), 0});
   outcome.heat_before = read_heat(cell_.root(), online_cpus(cell_.root()));
@@ -92,7 +87,7 @@ void Surroundings::read_before(CellOutcome& outcome) {
 void Surroundings::read_after(CellOutcome& outcome) {
   loads_.ask_after();
   outcome.clock_source_after = clock_source(cell_.root());
-  outcome.smi_after = read_smi();
+  read_smis_after(cell_.root(), outcome.smis);
   for (FrequencyReading& one : outcome.frequencies) one.after_khz = cpu_frequency_khz(cell_.root(), one.cpu);
   look_for_throttling(outcome);
   if (outcome.clock_source_before != outcome.clock_source_after)

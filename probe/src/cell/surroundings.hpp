@@ -51,7 +51,6 @@ class Surroundings {
  private:
   Status start_loads(bool with_reference);
   [[nodiscard]] KnobContext knob_context() const;
-  [[nodiscard]] std::optional<std::int64_t> read_smi() const;
   void look_for_throttling(CellOutcome& outcome);
   void look_for_others(CellOutcome& outcome);
 

@@ -41,6 +41,7 @@ struct MadeDelay {
   int cpu = 0;
   std::int32_t pid = 0;  // in whose context it was; 0: no task's
   bool as_wanted = true;
+  std::int64_t uncertainty_ns = 0;  // by how much the end may lie before or after `end_ns`
 };
 
 // A kind while it is used.

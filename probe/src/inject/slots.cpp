@@ -43,7 +43,8 @@ std::vector<MadeDelay> LaneSlots::made(const InjectPlan& plan) const {
       if (begin_ns == 0 || end_ns == 0) continue;
       made.push_back({begin_ns, end_ns, plan.lanes[lane].delays[index].size_ns, plan.lanes[lane].cpu,
                       slot.pid.load(std::memory_order_relaxed),
-                      slot.unwanted.load(std::memory_order_relaxed) == 0});
+                      slot.unwanted.load(std::memory_order_relaxed) == 0,
+                      slot.uncertainty_ns.load(std::memory_order_relaxed)});
     }
   sort_made(made);
   return made;

@@ -16,6 +16,7 @@ namespace howlate {
 struct DelaySlot {
   std::atomic<std::int64_t> begin_ns;  // CLOCK_MONOTONIC
   std::atomic<std::int64_t> end_ns;
+  std::atomic<std::int64_t> uncertainty_ns;  // of the end
   std::atomic<std::int32_t> pid;
   std::atomic<std::int32_t> over;      // the delayed task is through
   std::atomic<std::int32_t> unwanted;  // could not be made as wanted

@@ -91,8 +91,10 @@ class Stopped : public WorkRun {
       do {
         const std::int64_t before_ns = monotonic_now_ns();
         ::kill(process_, SIGCONT);
-        // Within that call, after its other threads, the measuring one can go on.
-        slot.end_ns.store(before_ns + (monotonic_now_ns() - before_ns) / 2, std::memory_order_release);
+        // Somewhere within that call, after its other threads, the measuring one can go on.
+        const std::int64_t half_ns = (monotonic_now_ns() - before_ns + 1) / 2;
+        slot.uncertainty_ns.store(half_ns, std::memory_order_relaxed);
+        slot.end_ns.store(before_ns + half_ns, std::memory_order_release);
         for (std::int64_t waited_ns = 0;
              waited_ns < continue_again_ns && slot.over.load(std::memory_order_acquire) == 0;
              waited_ns += look_again_ns)

@@ -123,4 +123,34 @@ std::int64_t SmiCounter::read(int cpu) const {
   return static_cast<std::int64_t>(count & 0xffffffffU);
 }
 
+namespace {
+
+std::optional<std::int64_t> known_count(const SmiCounter& counter, int cpu) {
+  const std::int64_t count = counter.read(cpu);
+  return count < 0 ? std::nullopt : std::optional(count);
+}
+
+}  // namespace
+
+std::vector<SmiReading> read_smis_before(const Root& root, const std::vector<int>& cpus) {
+  const SmiCounter counter(root);
+  std::vector<SmiReading> readings;
+  for (const int cpu : cpus) readings.push_back({cpu, known_count(counter, cpu), std::nullopt});
+  return readings;
+}
+
+void read_smis_after(const Root& root, std::vector<SmiReading>& readings) {
+  const SmiCounter counter(root);
+  for (SmiReading& one : readings) one.after = known_count(counter, one.cpu);
+}
+
+std::optional<std::int64_t> most_smis(const std::vector<SmiReading>& readings) {
+  std::optional<std::int64_t> most;
+  for (const SmiReading& one : readings) {
+    if (!one.before || !one.after) return std::nullopt;
+    most = std::max(most.value_or(0), *one.after - *one.before);
+  }
+  return most;
+}
+
 }  // namespace howlate

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -45,5 +46,18 @@ class SmiCounter {
   Root root_;
   bool counts_ = false;
 };
+
+// What one CPU counted before and after a stretch; nothing = unknown.
+struct SmiReading {
+  int cpu = 0;
+  std::optional<std::int64_t> before;
+  std::optional<std::int64_t> after;
+};
+
+// The SMIs of several CPUs. Firmware may have one of them or all enter an SMI: each counts for itself.
+std::vector<SmiReading> read_smis_before(const Root& root, const std::vector<int>& cpus);
+void read_smis_after(const Root& root, std::vector<SmiReading>& readings);
+// The most that one of them counted meanwhile; nothing where one is unknown.
+std::optional<std::int64_t> most_smis(const std::vector<SmiReading>& readings);
 
 }  // namespace howlate

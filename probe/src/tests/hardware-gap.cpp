@@ -88,14 +88,6 @@ Status check_times(const GapPlan& plan) {
   return {};
 }
 
-// SMIs that the CPUs have counted, of the one that counted most; -1 if they do not.
-std::int64_t smi_count(const Root& root, const std::vector<int>& cpus) {
-  const SmiCounter counter(root);
-  std::int64_t most = -1;
-  for (const int cpu : cpus) most = std::max(most, counter.read(cpu));
-  return most;
-}
-
 Result<ExitCode> run(Cell& cell) {
   Params& in = cell.params();
   PointsPlan plan;
@@ -115,17 +107,17 @@ Result<ExitCode> run(Cell& cell) {
     plan.labels.emplace_back(name, in.text(name));
   constexpr std::int64_t grace_ns = 30'000'000'000;
   plan.stall_ns = gap.duration_ns + 2 * gap.window_ns + grace_ns;  // to see nothing is the good result
-  std::int64_t smi_before = -1;
+  std::vector<SmiReading> smis;
   plan.set_up = [&] {
-    smi_before = smi_count(cell.root(), gap.cpus);
+    smis = read_smis_before(cell.root(), gap.cpus);
     return watch->set_up(gap);
   };
   plan.threads = watch->threads(gap);
   plan.conclude = [&](std::vector<PointsTable>&) {
     PointsOutcomes outcomes;
     watch->tell(outcomes);
-    const std::int64_t smi_after = smi_count(cell.root(), gap.cpus);
-    if (smi_before >= 0 && smi_after >= 0) outcomes.figures.emplace_back("smi", smi_after - smi_before);
+    read_smis_after(cell.root(), smis);
+    if (const auto most = most_smis(smis)) outcomes.figures.emplace_back("smi", *most);
     return outcomes;
   };
   return measure_points(cell, std::move(plan));

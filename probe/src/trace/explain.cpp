@@ -71,13 +71,6 @@ int kernel_priority(const SchedPolicy& policy) {
   }
 }
 
-void write_columns(JsonWriter& json, std::size_t id, std::string_view name,
-                   std::span<const ColumnSpec> columns) {
-  json.begin_object().member("id", id).member("name", name);
-  write_table_columns(json, columns);
-  json.end_object();
-}
-
 void write_names(JsonWriter& json, std::string_view key, const std::map<std::int64_t, std::string>& names) {
   json.key(key).begin_object();
   for (const auto& [number, name] : names) json.member(std::to_string(number), name);
@@ -243,8 +236,8 @@ void Explain::write_in_force(JsonWriter& json) const {
 }
 
 void Explain::write_tables(JsonWriter& json, std::size_t first_id) {
-  write_columns(json, first_id, "trace_cases", cases_columns);
-  write_columns(json, first_id + 1, "trace_events", events_columns);
+  write_table_of(json, first_id, "trace_cases", cases_columns);
+  write_table_of(json, first_id + 1, "trace_events", events_columns);
 }
 
 std::string Explain::trailer_json() const {

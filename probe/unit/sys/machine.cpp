@@ -115,6 +115,30 @@ TEST_CASE("system management interrupts are counted on Intel alone, from registe
   CHECK(SmiCounter(fixture.root()).read(0) == -1);
 }
 
+TEST_CASE("of several CPUs the one that counted most SMIs counts, and none where one is unknown") {
+  const Fixture fixture;
+  const auto count = [&](int cpu, char smis) {
+    std::string registers(0x34 + 8, '\0');
+    registers[0x34] = smis;
+    fixture.write("/dev/cpu/" + std::to_string(cpu) + "/msr", registers);
+  };
+  fixture.write("/proc/cpuinfo", "vendor_id\t: GenuineIntel\n");
+  count(0, 40);
+  count(3, 7);
+  auto readings = read_smis_before(fixture.root(), {0, 3});
+  REQUIRE(readings.size() == 2);
+  CHECK(readings[1].before == 7);
+  CHECK_FALSE(most_smis(readings).has_value());
+  read_smis_after(fixture.root(), readings);
+  CHECK(most_smis(readings) == 0);
+  count(3, 9);
+  read_smis_after(fixture.root(), readings);
+  CHECK(most_smis(readings) == 2);
+  readings.push_back({5, std::nullopt, std::nullopt});
+  CHECK_FALSE(most_smis(readings).has_value());
+  CHECK_FALSE(most_smis({}).has_value());
+}
+
 TEST_CASE("the trace is marked and then stopped") {
   const Fixture fixture;
   const auto none = Trace::open(fixture.root());

@@ -45,8 +45,15 @@ SIZE_LIMIT_NS = 1_000
 """So much may a delay's size be wrong, and by the test's own spread, and on several CPUs by a round of turns."""
 RIGHT_LIMIT = 0.99
 """The least share of delays whose cause is named rightly, as far as events can tell."""
+UNCERTAINTY_LIMIT_NS = 5_000
+"""A delay whose end is known worse is not measurable; on several virtual CPUs the limit is a round of their turns.
+Half of the call that ends `stopped` takes at most 3.7 us in a guest with one CPU."""
+UNMEASURABLE_LIMIT = 0.01
+"""The largest share of delays whose end may be known too badly to measure their size."""
 HOLDS_LIMIT = 0.01
-"""Below this share of delays that hold the task to their end, a kind does not delay here."""
+"""Below this share of delays that hold the task to their end, a kind does not delay here. As many exceptions as
+`RIGHT_LIMIT` allows. Measured in guests of 6.1 and 6.1-rt with two CPUs, 1,000 delays a kind: of the kinds that
+delay every delay held the task, of the two that PREEMPT_RT preempts not one of 1,521 (docs/calibrate.md)."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,8 @@ class KindResult:
     """Hits whose sample was not kept."""
     unseen: int = 0
     """Hits whose sample was kept, and shows nothing out of the ordinary there."""
+    unmeasurable: int = 0
+    """Hits whose end is known too badly; they are not among the found ones."""
     right: int = 0
     """Of the found ones, those with the right cause."""
     undecided: int = 0
@@ -99,6 +108,10 @@ class KindResult:
     going on at the release. (What carries a delay that begins later was woken in the same window, which is no part
     of the delay.)"""
     size_limit_ns: int = SIZE_LIMIT_NS
+    uncertainties_ns: tuple[int, ...] = field(default=(), repr=False)
+    """Of the same delays as `errors_ns`: by how much the delay's own end may be wrong."""
+    uncertainty_limit_ns: int = UNCERTAINTY_LIMIT_NS
+    """A delay whose end is known worse is not measurable."""
     passed_ns_max: int = 0
     """The largest latency of a sample in whose window a delay went on."""
     besides: tuple[tuple[Cause, int], ...] = ()
@@ -107,7 +120,7 @@ class KindResult:
     @property
     def hit(self) -> int:
         """Delays that made a sample late."""
-        return self.found + self.lost + self.unseen
+        return self.found + self.lost + self.unseen + self.unmeasurable
 
     @property
     def delays_here(self) -> bool:
@@ -124,6 +137,24 @@ class KindResult:
         return max(self.errors_ns, default=0)
 
     @property
+    def uncertainty_ns_max(self) -> int:
+        return max(self.uncertainties_ns, default=0)
+
+    @property
+    def excessive_errors_ns(self) -> tuple[int, ...]:
+        """Of sizes that are wrong by more than the limit and their own uncertainty."""
+        return tuple(error_ns for error_ns, own_ns in self._sizes() if error_ns > self.size_limit_ns + own_ns)
+
+    @property
+    def within_uncertainty(self) -> int:
+        """Sizes that keep the limit only together with their own uncertainty."""
+        return sum(0 < error_ns - self.size_limit_ns <= own_ns for error_ns, own_ns in self._sizes())
+
+    def _sizes(self) -> Iterator[tuple[int, int]]:
+        """The error of each size, and its own uncertainty."""
+        return zip(self.errors_ns, self.uncertainties_ns, strict=True)
+
+    @property
     def rests_on_undecided(self) -> bool:
         """Whether the causes keep the limit only with those that are right as far as events can tell."""
         least = RIGHT_LIMIT * self.found
@@ -137,9 +168,10 @@ class KindResult:
         if not self.delays_here:
             return True
         return (
-            self.hit > 0
-            and self.found == self.hit
-            and self.error_ns_max <= self.size_limit_ns
+            self.found > 0
+            and self.found + self.unmeasurable == self.hit
+            and self.unmeasurable <= UNMEASURABLE_LIMIT * self.hit
+            and not self.excessive_errors_ns
             and self.right + self.undecided >= RIGHT_LIMIT * self.found
         )
 
@@ -174,6 +206,7 @@ class _Outcome(StrEnum):
     SHORT = "short"
     LOST = "lost"
     UNSEEN = "unseen"
+    UNMEASURABLE = "unmeasurable"
     RIGHT = "right"
     UNDECIDED = "undecided"
     WRONG = "wrong"
@@ -186,6 +219,8 @@ class _Judgement:
     """That was named."""
     error_ns: int | None = None
     """By how much the size is wrong; None if it was not compared."""
+    uncertainty_ns: int = 0
+    """By how much the delay's end may be wrong."""
     latency_ns: int = 0
     """Of the sample that it met."""
 
@@ -204,8 +239,9 @@ def judged(
     late_ns = max(above_ns, calm.threshold_ns)
     met = _Met(cell)
     explained = {(case.case.thread, case.case.release): case for case in cases}
-    names = _Names.of(cell.kind, excludes_gaps)
-    every = [_judgement(names, delay, met, explained, late_ns) for delay in cell.delays]
+    known = _Known.of(cell.kind, excludes_gaps, round_ns or UNCERTAINTY_LIMIT_NS)
+    every = [_judgement(known, delay, met, explained, late_ns) for delay in cell.delays]
+    compared = [each for each in every if each.error_ns is not None]
     counts = Counter(each.outcome for each in every)
     wrong = Counter(each.cause for each in every if each.outcome is _Outcome.WRONG and each.cause is not None)
     passed = [each.latency_ns for each in every if each.outcome is _Outcome.PASSED]
@@ -220,31 +256,35 @@ def judged(
         found=counts[_Outcome.RIGHT] + counts[_Outcome.UNDECIDED] + counts[_Outcome.WRONG],
         lost=counts[_Outcome.LOST],
         unseen=counts[_Outcome.UNSEEN],
+        unmeasurable=counts[_Outcome.UNMEASURABLE],
         right=counts[_Outcome.RIGHT],
         undecided=counts[_Outcome.UNDECIDED],
         wrong=tuple(wrong.most_common()),
-        errors_ns=tuple(each.error_ns for each in every if each.error_ns is not None),
+        errors_ns=tuple(each.error_ns for each in compared if each.error_ns is not None),
         size_limit_ns=SIZE_LIMIT_NS + calm.spread_ns + round_ns,
+        uncertainties_ns=tuple(each.uncertainty_ns for each in compared),
+        uncertainty_limit_ns=known.uncertainty_limit_ns,
         passed_ns_max=max(passed, default=0),
         besides=tuple(_besides(cases, met, late_ns).most_common()),
     )
 
 
 @dataclass(frozen=True)
-class _Names:
-    """The causes that name a kind of delay."""
+class _Known:
+    """What is known of a kind of delay: the causes that name it, and how well its ends have to be known."""
 
     right: frozenset[Cause]
     undecided: frozenset[Cause]
+    uncertainty_limit_ns: int
 
     @classmethod
-    def of(cls, kind: str, excludes_gaps: bool) -> _Names:
+    def of(cls, kind: str, excludes_gaps: bool, uncertainty_limit_ns: int) -> _Known:
         undecided = frozenset() if excludes_gaps else UNDECIDED.get(kind, frozenset())
-        return cls(EXPECTED.get(kind, frozenset()), undecided)
+        return cls(EXPECTED.get(kind, frozenset()), undecided, uncertainty_limit_ns)
 
 
 def _judgement(
-    names: _Names,
+    known: _Known,
     delay: MadeDelay,
     met: _Met,
     explained: Mapping[tuple[int, int], ExplainedCase],
@@ -255,11 +295,11 @@ def _judgement(
     window = met.window_of(delay)
     if window is None:
         return _Judgement(_Outcome.AWAY)
-    if delay.end_ns > window.stamp_ns:
+    if delay.end_ns - delay.uncertainty_ns > window.stamp_ns:
         return _Judgement(_Outcome.PASSED, latency_ns=window.latency_ns)
     if window.latency_ns <= late_ns:
         return _Judgement(_Outcome.SHORT)
-    return _compared(names, explained.get((window.thread, window.release)), window, delay)
+    return _compared(known, explained.get((window.thread, window.release)), window, delay)
 
 
 class _Met:
@@ -294,14 +334,16 @@ class _Met:
         return self._delays.get((thread, release), ())
 
 
-def _compared(names: _Names, case: ExplainedCase | None, window: Window, delay: MadeDelay) -> _Judgement:
+def _compared(known: _Known, case: ExplainedCase | None, window: Window, delay: MadeDelay) -> _Judgement:
     """What the explanation makes of a hit."""
     if case is None or case.case.state & NOTHING_KEPT:
         return _Judgement(_Outcome.LOST)
+    if delay.uncertainty_ns > known.uncertainty_limit_ns:
+        return _Judgement(_Outcome.UNMEASURABLE)
     overlap_ns = window.overlap_ns(delay)
     from_ns = max(delay.begin_ns, window.release_ns) - window.release_ns
     to_ns = from_ns + overlap_ns
-    expected = names.right | names.undecided
+    expected = known.right | known.undecided
     stretches = _with_ways_in(list(_stretches(case)), expected)
     named: Counter[Cause] = Counter()
     for each in stretches:
@@ -312,10 +354,11 @@ def _compared(names: _Names, case: ExplainedCase | None, window: Window, delay: 
     cause = max(named, key=lambda each: named[each])
     if cause not in expected:
         return _Judgement(_Outcome.WRONG, cause)
-    outcome = _Outcome.RIGHT if cause in names.right else _Outcome.UNDECIDED
+    outcome = _Outcome.RIGHT if cause in known.right else _Outcome.UNDECIDED
     if delay.begin_ns > window.release_ns:  # its size is not compared
         return _Judgement(outcome, cause)
-    return _Judgement(outcome, cause, abs(_shown_ns(stretches, expected, from_ns, to_ns) - overlap_ns))
+    error_ns = abs(_shown_ns(stretches, expected, from_ns, to_ns) - overlap_ns)
+    return _Judgement(outcome, cause, error_ns, delay.uncertainty_ns)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from howlate.analysis.cpu_spans import (
     spans_of,
 )
 from howlate.analysis.event_stacks import interrupted_function
-from howlate.analysis.own_course import OwnState, OwnStretch, course_of
+from howlate.analysis.own_course import FAULT_NS, OwnState, OwnStretch, course_of
 from howlate.analysis.sparse_events import INFERRED, completed
 from howlate.analysis.tiled import merged, tiled, with_nmis, without_own_cost
 from howlate.model.trace import (
@@ -277,7 +277,8 @@ class _Divided:
             from_ns, to_ns = max(stretch.from_ns, release_ns), min(stretch.to_ns, stamp_ns)
             if from_ns >= to_ns:
                 continue
-            marks = sorted((*stretch.faults_ns, release_ns + self._slack_ns))
+            faults_over_ns = (fault_ns + FAULT_NS for fault_ns in stretch.faults_ns)
+            marks = sorted((*stretch.faults_ns, *faults_over_ns, release_ns + self._slack_ns))
             cuts = [from_ns, *(at for at in marks if from_ns < at < to_ns), to_ns]
             for begin_ns, end_ns in pairwise(cuts):
                 for span, first_ns, last_ns in self._overlapping(stretch.cpu, begin_ns, end_ns):
@@ -362,7 +363,8 @@ class _Divided:
 
     def _running(self, part: CausePart, stretch: OwnStretch) -> CausePart:
         release_ns = self._case.release_ns
-        if any(release_ns <= fault_ns <= release_ns + part.from_ns for fault_ns in stretch.faults_ns):
+        from_ns = release_ns + part.from_ns
+        if any(release_ns <= fault_ns <= from_ns < fault_ns + FAULT_NS for fault_ns in stretch.faults_ns):
             return replace(part, cause=Cause.PAGE_FAULT)
         if stretch.from_ns < self._case.release_ns:
             return replace(part, cause=Cause.OWN_LATE)

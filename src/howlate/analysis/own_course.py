@@ -13,8 +13,8 @@ _STATE_BITS, _STOPPED_BITS = 0xFF, 0x04 | 0x08
 """Of a task that gives up the CPU; 0 if it was preempted."""
 _FAULTS = ("page_fault_user", "page_fault_kernel")
 FAULT_NS = 100_000
-"""A task that sleeps later than this after its page fault waits for something else: the kernel asks for the page and
-gives up the CPU within tens of microseconds."""
+"""A task that runs or goes to sleep later than this after its page fault is not in the fault any more: the kernel
+asks for the page and gives up the CPU, or clears the page, within tens of microseconds. No event shows the end."""
 
 
 class OwnState(StrEnum):

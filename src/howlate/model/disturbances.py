@@ -16,6 +16,7 @@ class Disturbances:
     involuntary_switches: int | None
     migrations: int | None
     smi: int | None
+    """Of the measuring CPU that counted most: firmware may have one of them or all enter an SMI."""
     steal_ns: int | None
     heat: int | None
     """How often the CPUs were slowed because of heat, cores and packages added up."""
@@ -34,7 +35,7 @@ def disturbances(trailer: Mapping[str, Any]) -> Disturbances:
         major_faults=_sum(trailer, "major_faults"),
         involuntary_switches=_sum(trailer, "involuntary_switches"),
         migrations=_sum(trailer, "migrations"),
-        smi=_rise(trailer.get("smi"), "before", "after"),
+        smi=_smis(trailer.get("smi")),
         steal_ns=_count(trailer.get("steal_ns")),
         heat=sum(counted) if counted else None,
         rt_throttled=throttled if isinstance(throttled, bool) else None,
@@ -53,6 +54,16 @@ def _sum(trailer: Mapping[str, Any], name: str) -> int | None:
     counts = [_count(entry.get(name)) if isinstance(entry, dict) else None for entry in entries]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
+
+
+def _smis(value: object) -> int | None:
+    """The most that one CPU counted; None where one of them is unknown. Older probes read the first CPU alone."""
+    cpus = value.get("cpus") if isinstance(value, dict) else None
+    if not isinstance(cpus, list) or not cpus:
+        return _rise(value, "before", "after")
+    rises = [_rise(cpu, "before", "after") for cpu in cpus]
+    known = [rise for rise in rises if rise is not None]
+    return max(known) if len(known) == len(rises) else None
 
 
 def _rise(value: object, before: str, after: str) -> int | None:

@@ -16,6 +16,8 @@ class MadeDelay:
     pid: int = 0
     """In whose context it was; 0: no task's."""
     is_as_wanted: bool = True
+    uncertainty_ns: int = 0
+    """By how much the end may lie before or after `end_ns`."""
 
 
 @dataclass(frozen=True, slots=True)

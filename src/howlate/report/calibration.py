@@ -72,7 +72,25 @@ LOST = rule(
 TOO_LARGE = rule(
     "calibrate.too-large",
     "{kind} on {kernel}: a size is wrong by {error_ns:time}, more than {limit_ns:time} (1 us, the test's own spread, "
-    "and on several CPUs a round of turns).",
+    "on several CPUs a round of turns) and its own uncertainty.",
+)
+UNCERTAIN = rule(
+    "calibrate.uncertain",
+    "{kind} on {kernel}: the ends of the delays are known within {most_ns:time} (half of the call that ended each).",
+)
+WITHIN_UNCERTAINTY = rule(
+    "calibrate.within-uncertainty",
+    "{count} size keeps the limit of {limit_ns:time} only together with its own uncertainty.",
+    "{count} sizes keep the limit of {limit_ns:time} only together with their own uncertainty.",
+    by="count",
+)
+UNMEASURABLE = rule(
+    "calibrate.unmeasurable",
+    "{kind} on {kernel}: the size of {count} delay is not measurable, since its end is not known within "
+    "{limit_ns:time}.",
+    "{kind} on {kernel}: the sizes of {count} delays are not measurable, since their ends are not known within "
+    "{limit_ns:time}.",
+    by="count",
 )
 BESIDES = rule("calibrate.besides", "{kind} on {kernel}: late without a delay: {causes:items}.")
 NOT_HERE = rule("calibrate.not-here", "{what} cannot be made here: {reason}.")
@@ -97,6 +115,7 @@ def _sheet(results: Sequence[KindResult]) -> Sheet:
     undecided = numbers(
         "undecided", _("right as far as events can tell"), [each.undecided for each in results]
     )
+    unmeasurable = numbers("unmeasurable", _("not measurable"), [each.unmeasurable for each in results])
     return Sheet(
         "calibration",
         _("Delays of known size; times in µs"),
@@ -107,6 +126,7 @@ def _sheet(results: Sequence[KindResult]) -> Sheet:
             numbers("hit", _("made late"), [each.hit for each in results]),
             numbers("found", _("found"), [each.found for each in results]),
             numbers("lost", _("lost"), [each.lost for each in results]),
+            *([unmeasurable] if any(each.unmeasurable for each in results) else []),
             times("error_median", _("size error, median"), [each.error_ns_median for each in results], UNIT),
             times("error_max", _("largest"), [each.error_ns_max for each in results], UNIT),
             numbers("right", _("cause right"), [each.right for each in results]),
@@ -154,10 +174,22 @@ def _of_kind(result: KindResult) -> Iterator[Text]:
         yield _undecided_text(result)
     if result.wrong:
         yield WRONG(**where, causes=_counted(result.wrong))
-    if result.error_ns_max > result.size_limit_ns:
-        yield TOO_LARGE(**where, error_ns=result.error_ns_max, limit_ns=result.size_limit_ns)
+    if result.unmeasurable:
+        yield UNMEASURABLE(**where, count=result.unmeasurable, limit_ns=result.uncertainty_limit_ns)
+    if result.uncertainty_ns_max:
+        yield _uncertainty_text(result)
+    if result.excessive_errors_ns:
+        yield TOO_LARGE(**where, error_ns=max(result.excessive_errors_ns), limit_ns=result.size_limit_ns)
     if result.besides:
         yield BESIDES(**where, causes=_counted(result.besides))
+
+
+def _uncertainty_text(result: KindResult) -> Text:
+    """How well the ends of the delays are known, and what rests on it."""
+    told = UNCERTAIN(kind=result.kind, kernel=result.kernel, most_ns=result.uncertainty_ns_max)
+    if not result.within_uncertainty:
+        return told
+    return (told, WITHIN_UNCERTAINTY(count=result.within_uncertainty, limit_ns=result.size_limit_ns))
 
 
 def _undecided_text(result: KindResult) -> Text:
@@ -223,6 +255,7 @@ def kind_json(result: KindResult) -> dict[str, Any]:
         "found": result.found,
         "lost": result.lost,
         "unseen": result.unseen,
+        "unmeasurable": result.unmeasurable,
         "right": result.right,
         "undecided": result.undecided,
         "rests_on_undecided": result.rests_on_undecided,
@@ -233,6 +266,8 @@ def kind_json(result: KindResult) -> dict[str, Any]:
             "max": result.error_ns_max,
             "limit": result.size_limit_ns,
         },
+        "uncertainty_ns": {"max": result.uncertainty_ns_max, "limit": result.uncertainty_limit_ns},
+        "within_uncertainty": result.within_uncertainty,
         "delays_here": result.delays_here,
         "kept": result.keeps_limits,
     }

@@ -12,6 +12,7 @@ from howlate.analysis.valid import CellRecord, LoadRecord, ThreadAccount
 from howlate.errors import DamagedError
 from howlate.model.columns import RELEASE
 from howlate.model.decode import Table, decoded
+from howlate.model.disturbances import disturbances
 from howlate.model.facts import parse_cpus
 from howlate.model.knowledge import Knowledge
 from howlate.model.others import Others, others_in
@@ -185,7 +186,7 @@ class CellFile:
             faults_by_design=self.header.table("in_force").table("inject").text("kind", "") == PAGE_FAULTS,
             memory_lock=self.header.table("in_force").text("memory_lock", ""),
             steal_ns=self.trailer.integer("steal_ns", 0),
-            smi_count=self._smi(),
+            smi_count=disturbances(self.trailer.values).smi,
             duration_ns=self.trailer.integer("duration_ns", 0),
             cpus=len(self.measuring_cpus()) or max(sampled_cpus, 1),
             as_published=self.parameters.get("late-policy") == "as-published",
@@ -213,11 +214,6 @@ class CellFile:
             str(self.parameters.get("policy", ""))
         ]
         return policies[0].lower().removeprefix("sched_")
-
-    def _smi(self) -> int | None:
-        smi = self.trailer.mapping("smi")
-        before, after = smi.get("before"), smi.get("after")
-        return after - before if isinstance(before, int) and isinstance(after, int) else None
 
 
 def _warnings(table: Table) -> tuple[Statement, ...]:

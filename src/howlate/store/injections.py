@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from howlate.errors import DamagedError
 from howlate.model.decode import Table
 from howlate.model.injected import InjectedCell, MadeDelay, Window
@@ -16,6 +18,8 @@ _DELAYS = ("begin_ns", "end_ns", "wanted_ns", "cpu", "pid", "state")
 _WINDOWS = ("thread", "cpu", "release", "release_ns", "latency_ns")
 UNWANTED = 1
 """The bit of a delay's state: it could not be made as wanted."""
+NO_UNCERTAINTY = 0
+"""Of delays that an older probe made, which did not record it."""
 WARM_UP = 1
 """The bit of a sample's flags."""
 
@@ -32,19 +36,31 @@ def injected_cell(files: CellFiles, summary: CellSummary) -> InjectedCell:
             summary.id,
             summary.labels.get("kernel", ""),
             kind,
-            tuple(Window(*row) for row in _rows(folder / SAMPLES, _WINDOWS, f"WHERE flags & {WARM_UP} = 0")),
-            tuple(
-                MadeDelay(begin_ns, end_ns, wanted_ns, cpu, pid, state & UNWANTED == 0)
-                for begin_ns, end_ns, wanted_ns, cpu, pid, state in _rows(folder / INJECTIONS, _DELAYS)
-            )
-            if kind
-            else (),
+            _windows(folder / SAMPLES),
+            _delays(folder / INJECTIONS) if kind else (),
         )
 
 
-def _rows(path: Path, columns: tuple[str, ...], where: str = "") -> list[tuple[int, ...]]:
-    """In the order in which they happened."""
-    order = "thread, release" if "release" in columns else columns[0]
+def _delays(path: Path) -> tuple[MadeDelay, ...]:
+    """In order of their beginnings."""
     with connection(path.parent) as database, reading(path):
-        rows = arrays(database, f"SELECT {', '.join(columns)} FROM {scan(path)} {where} ORDER BY {order}")
-    return list(zip(*(rows[name].tolist() for name in columns), strict=True))
+        recorded = arrays(database, f"SELECT * FROM {scan(path)} ORDER BY begin_ns")
+    uncertainty_ns = recorded.get("uncertainty_ns", np.full(len(recorded["begin_ns"]), NO_UNCERTAINTY))
+    columns = (*(recorded[name] for name in _DELAYS), uncertainty_ns)
+    return tuple(
+        MadeDelay(begin_ns, end_ns, wanted_ns, cpu, pid, state & UNWANTED == 0, uncertainty)
+        for begin_ns, end_ns, wanted_ns, cpu, pid, state, uncertainty in zip(
+            *(column.tolist() for column in columns), strict=True
+        )
+    )
+
+
+def _windows(path: Path) -> tuple[Window, ...]:
+    """The samples after the warm-up, by thread and release."""
+    columns = ", ".join(_WINDOWS)
+    with connection(path.parent) as database, reading(path):
+        rows = arrays(
+            database,
+            f"SELECT {columns} FROM {scan(path)} WHERE flags & {WARM_UP} = 0 ORDER BY thread, release",
+        )
+    return tuple(Window(*row) for row in zip(*(rows[name].tolist() for name in _WINDOWS), strict=True))

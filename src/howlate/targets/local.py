@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -53,7 +54,7 @@ SILENT = rule(
 )
 NOT_RESTORED = rule(
     "target.not-restored",
-    "knobs were not restored: {reason}",
+    "what a killed probe changed was not restored: {reason}",
     remedy="restore them as root with `howlate doctor --restore`",
 )
 ANOTHER_GIVEN = rule(
@@ -164,19 +165,22 @@ class LocalTarget(OneMachine):
         argv = [str(self._probe), *arguments(cell.test, cell.parameters), f"--stream={stream}"]
         argv += ["--progress", "--quiet", "--end-with-parent", f"--parent={os.getpid()}"]
         with tempfile.TemporaryFile() as errors:
-            with self._running(argv, errors, knobs="knob" in cell.parameters) as probe:
+            with self._running(argv, errors) as probe:
                 assert probe.stdout is not None
                 self._follow(probe.stdout, on_progress)
                 status = self._wait(probe)
+            errors.seek(0)
+            outcome = outcome_of(status, errors.read())
+            if status < 0:
+                outcome = self._restored(outcome)
             if self._stopped.is_set():
                 raise KeyboardInterrupt
-            errors.seek(0)
-            return outcome_of(status, errors.read())
+            return outcome
 
     @contextlib.contextmanager
-    def _running(self, argv: list[str], errors: IO[bytes], knobs: bool) -> Iterator[subprocess.Popen[bytes]]:
-        """Whatever happens inside, the probe is asked to stop once, waited for, then killed, and its knobs
-        are restored on its behalf."""
+    def _running(self, argv: list[str], errors: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+        """Whatever happens inside, the probe is asked to stop once, waited for, then killed, and what it changed
+        is restored on its behalf."""
         probe: subprocess.Popen[bytes] | None = None
         try:
             with interrupts_held():  # until the process is recorded: an unrecorded one could not be stopped
@@ -192,11 +196,11 @@ class LocalTarget(OneMachine):
         except OSError as problem:
             if probe is None:
                 raise _not_started(self._probe, problem) from None
-            self._end(probe, problem, knobs)
+            self._end(probe, problem)
             raise
         except BaseException as problem:
             if probe is not None:
-                self._end(probe, problem, knobs)
+                self._end(probe, problem)
             raise
         finally:
             if probe is not None:
@@ -205,7 +209,7 @@ class LocalTarget(OneMachine):
                 if probe.stdout is not None:
                     probe.stdout.close()
 
-    def _end(self, probe: subprocess.Popen[bytes], why: BaseException, knobs: bool) -> None:
+    def _end(self, probe: subprocess.Popen[bytes], why: BaseException) -> None:
         if probe.poll() is None:
             probe.send_signal(signal.SIGINT)
         try:
@@ -214,8 +218,7 @@ class LocalTarget(OneMachine):
             with interrupts_held():  # a third Ctrl-C must not leave them changed
                 probe.kill()
                 probe.wait()
-                if knobs:
-                    self._restore(why)
+                self._restore(why)
 
     def _restore(self, why: BaseException) -> None:
         """Restore what the killed probe could not; if that fails, the error that is being raised says so."""
@@ -227,6 +230,15 @@ class LocalTarget(OneMachine):
                 why.statement = REMEDIED(problem=both, remedy=problem.remedy)
             else:
                 why.add_note(f"{problem.message}; {problem.remedy}")
+
+    def _restored(self, killed: Outcome) -> Outcome:
+        """The outcome of a probe that something killed, once its knobs and its trace instances are undone."""
+        try:
+            with interrupts_held():
+                restore_knobs(self._probe)
+        except HowlateError as problem:
+            return replace(killed, message=f"{killed.message}; {problem.message}; {problem.remedy}")
+        return killed
 
     def _wait(self, probe: subprocess.Popen[bytes]) -> int:
         """Wait for a probe that has closed its output and so is about to end."""
