@@ -60,8 +60,8 @@ def bench_of(
     folders: Sequence[Path] = (),
     programs: Mapping[str, bytes] | None = None,
 ) -> tuple[Bench, list[list[str]]]:
-    """The guest of a core's kernel, with its module, those of these folders, and these programs in /bin, and the lines
-    that load the core's."""
+    """The guest of a core's kernel, with its module, those of these folders and these programs in /bin; and the
+    lines that load the core's."""
     path, probe = given(core)
     label, kernel = own_kernel(f"{path}[tsc=reliable{boot}]", with_kernels(cache))
     cyclic = next(test for test in LocalTarget(probe).capabilities().tests if test.name == "cyclic")

@@ -1,9 +1,10 @@
-"""The modules of the real-time cores beside Linux: loaded and unloaded, used as nobody should, stopped while they serve,
-held up, and made to leave their stage. lab/core_guests.py says what this needs."""
+"""The modules of the real-time cores beside Linux: loaded and unloaded, used as nobody should, stopped while they
+serve, held up, and made to leave their stage. lab/core_guests.py says what this needs."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def warned(log: bytes) -> list[str]:
     return [row for row in rows if int(row[0]) <= 4 and "loading out-of-tree module" not in row]
 
 
-def run_well(on: Bench, lines: list[list[str]], limits: Limits = LIMITS) -> dict[str, bytes]:
+def run_well(on: Bench, lines: list[list[str]], limits: Limits = LIMITS) -> Mapping[str, bytes]:
     files = on.files(lines, limits)
     bad = [
         (number, line, files[f"{number}/stderr"].decode())
@@ -84,7 +85,8 @@ def test_what_passed_in_a_stall_is_accounted_for_in_kernel_mode(tmp_path: Path, 
     on, before = bench_of(core, tmp_path / "cache", Machine.of("amd64"), folders=[HERE / "core_off"])
     asked = [(timer, policy) for timer in (THREAD[core], HANDLER[core]) for policy in ("skip", "backlog")]
     lines = [
-        [*CYCLIC, "--duration=100ms", f"--timer={timer}", f"--late-policy={policy}"] for timer, policy in asked
+        [*CYCLIC, "--duration=100ms", f"--timer={timer}", f"--late-policy={policy}"]
+        for timer, policy in asked
     ]
     before = [*before, ["module", "core_off", f"hold_us={STALL_NS // 1000}"]]
     done = on.run([*before, *lines], LIMITS)[len(before) :]
