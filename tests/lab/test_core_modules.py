@@ -21,7 +21,7 @@ CORES = ("cobalt", "evl")
 TIMES = 50
 USES = ("waits", "storms", "counts", "refuses")
 """What core_user.c does: two of them kill users that are served, with SIGKILL."""
-CYCLIC = [PROBE, "cyclic", "--period=1ms", "--policy=fifo:80", "--quiet", "--json"]
+CYCLIC = [PROBE, "cyclic", "--policy=fifo:80", "--quiet", "--json"]
 STALL_NS = 2_500_000
 
 
@@ -85,7 +85,7 @@ def test_what_passed_in_a_stall_is_accounted_for_in_kernel_mode(tmp_path: Path, 
     on, before = bench_of(core, tmp_path / "cache", Machine.of("amd64"), folders=[HERE / "core_off"])
     asked = [(timer, policy) for timer in (THREAD[core], HANDLER[core]) for policy in ("skip", "backlog")]
     lines = [
-        [*CYCLIC, "--duration=100ms", f"--timer={timer}", f"--late-policy={policy}"]
+        [*CYCLIC, "--period=1ms", "--duration=100ms", f"--timer={timer}", f"--late-policy={policy}"]
         for timer, policy in asked
     ]
     before = [*before, ["module", "core_off", f"hold_us={STALL_NS // 1000}"]]
@@ -104,11 +104,22 @@ def test_what_passed_in_a_stall_is_accounted_for_in_kernel_mode(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("core", CORES)
+def test_a_run_fails_whose_planned_releases_pass_in_stalls_before_its_end(tmp_path: Path, core: str) -> None:
+    """1,189 releases are planned for 1,000 activations. They are due within 24 ms, of which stalls take 18, and
+    nothing is planned for the rest of the second."""
+    on, before = bench_of(core, tmp_path / "cache", Machine.of("amd64"), folders=[HERE / "core_off"])
+    ours = ["--period=20us", "--activations=1000", "--duration=1s", f"--timer={THREAD[core]}"]
+    done = on.run([*before, ["module", "core_off", "hold_us=9000"], [*CYCLIC, *ours]], LIMITS)
+    assert done[-1].status == "4", done[-1].stdout
+    assert b"the planned ones did not suffice" in done[-1].stderr
+
+
+@pytest.mark.parametrize("core", CORES)
 def test_a_kernel_thread_that_leaves_its_stage_is_counted_and_makes_the_cell_invalid(
     tmp_path: Path, core: str
 ) -> None:
     on, _ = bench_of(core, tmp_path / "cache", Machine.of("amd64"))
-    ours = [*CYCLIC, "--activations=40", f"--timer={THREAD[core]}"]
+    ours = [*CYCLIC, "--period=1ms", "--activations=40", f"--timer={THREAD[core]}"]
     module = f"howlate_{core}"
     lines = [["module", module, "leave_before=20"], ours, ["unload", module], ["module", module], ours]
     done = on.run(lines, LIMITS)
