@@ -193,8 +193,8 @@ static void refuses(void)
 }
 
 /*
- * Releases of which hundreds pass while one is served: with a backlog the last CPU is in the handler from the first one to the last,
- * and so it is when the first CPU stops it.
+ * All releases pass while the first is served, so with a backlog the last CPU is in the handler from the first one to the last, and so
+ * it is when the first CPU stops it. Cobalt keeps its lock meanwhile, so there the stop may have to wait for all of them.
  */
 static void stops(void)
 {
@@ -202,19 +202,18 @@ static void stops(void)
 	struct user user;
 
 	on_cpu(sysconf(_SC_NPROCESSORS_ONLN) - 1);
-	user = made(releases);
-	const long long first_ns = now_ns() + 60000000;
-
-	for (unsigned int i = 0; i < releases; i++)
-		user.activations[i].release_ns = first_ns + i;
-	check(run(&user, HOWLATE_CORE_HANDLER, 1) == 0, "it runs");
+	user = begun_with(releases, 60000000, 1, HOWLATE_CORE_HANDLER, 1);
 	on_cpu(0);
 	while (user.page->done == 0)
 		;
 	check(ioctl(user.fd, HOWLATE_CORE_STOP) == 0, "it stops");
-	check(user.page->done < releases, "the handler was stopped in the midst");
-	closed(&user);
+	const unsigned long long done = user.page->done;
+
+	if (strcmp(module, HOWLATE_COBALT_MODULE))
+		check(done < releases, "the handler was stopped in the midst");
 	rest(2000000);
+	check(user.page->done == done, "nothing is served after a stop");
+	closed(&user);
 }
 
 int main(int argc, char **argv)
