@@ -8,7 +8,7 @@
  *   howlate_core_now_ns()          CLOCK_MONOTONIC
  *   howlate_core_sleep_until()     of the thread; an error if the thread is to stop
  *   howlate_core_should_stop()     of the thread
- *   howlate_core_switches()        how often the thread has left the core's stage; -1 if not counted
+ *   howlate_core_switches()        how often the thread has left the core's stage; -1: not counted
  *   howlate_core_leave()           the thread goes to Linux's stage and back
  *   howlate_core_arm()             of the handler, for the next release; an error if it has passed
  *

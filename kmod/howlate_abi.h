@@ -206,7 +206,7 @@ struct howlate_inject_record {
 struct howlate_core_page {
 	__u64 done; /* releases that are over */
 	__u64 ended; /* 1: nothing comes any more */
-	__s64 switches; /* of the thread, to Linux's stage; -1: no thread, or the core does not count */
+	__s64 switches; /* of the thread, to Linux's stage; -1: no thread, or not counted */
 };
 
 struct howlate_activation {
