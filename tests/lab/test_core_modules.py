@@ -13,7 +13,7 @@ import pytest
 from howlate.lab.bench import PROBE, Bench
 from howlate.lab.machine import Machine
 from howlate.lab.watch import Limits
-from lab.core_guests import HANDLER, THREAD, bench_of
+from lab.core_guests import HANDLER, THREAD, bench_of, given
 from lab.equipped import HERE, compiled
 from lab.guests import LIMITS, with_cpus
 
@@ -65,6 +65,7 @@ def test_a_cores_module_is_loaded_and_unloaded_many_times_while_its_users_are_ki
 @pytest.mark.parametrize("core", CORES)
 def test_a_handler_that_runs_on_another_cpu_is_over_when_it_is_stopped(tmp_path: Path, core: str) -> None:
     """A stop that does not wait for it frees what the handler still uses: the kernel dies of that on EVL."""
+    given(core)  # before a QEMU with several CPUs is fetched for it
     module = f"howlate_{core}"
     on = user_bench(core, tmp_path, with_cpus(2), boot=" maxcpus=2")
     stop = ["/bin/core_user", module, "stops"]

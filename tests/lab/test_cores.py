@@ -214,6 +214,7 @@ def test_every_release_is_accounted_for_after_stalls_on_every_cpu(
 ) -> None:
     """Work of 2.5 ms in a period of 1 ms: each activation overruns, on all CPUs at once. The kernel starts with
     all of them, as Cobalt cannot use one that comes online later."""
+    given(core)  # before a QEMU with several CPUs is fetched for it
     machine = with_cpus(cpus) if cpus > 1 else Machine.of("amd64")
     on, _ = bench_of(core, tmp_path / "cache", machine, boot=f" maxcpus={cpus}")
     ours = [PROBE, "cyclic", "--period=1ms", f"--activations={STALLS}", "--policy=fifo:80", "--work=2500us"]
