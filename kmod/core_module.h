@@ -8,6 +8,8 @@
  *   howlate_core_now_ns()          CLOCK_MONOTONIC
  *   howlate_core_sleep_until()     of the thread; an error if the thread is to stop
  *   howlate_core_should_stop()     of the thread
+ *   howlate_core_switches()        how often the thread has left the core's stage; -1: not counted
+ *   howlate_core_leave()           the thread goes to Linux's stage and back
  *   howlate_core_arm()             of the handler, for the next release; an error if it has passed
  *
  * and defines howlate_core_operations. They are no pointers but for start and stop, so that nothing
@@ -21,17 +23,27 @@
 
 #include "schedule.h"
 
+static ulong leave_before;
+module_param(leave_before, ulong, 0444);
+MODULE_PARM_DESC(leave_before, "for tests: a thread leaves the core's stage before this release; 0: never");
+
 static void howlate_core_thread(void *of)
 {
 	struct howlate_core *core = of;
+	struct howlate_core_page *page = core->schedule.page;
+	s64 before = howlate_core_switches(core);
 	s64 release_ns;
 
 	while (!howlate_core_should_stop(core) &&
 	       howlate_schedule_due(&core->schedule, &release_ns)) {
+		if (unlikely(leave_before) && core->schedule.next == leave_before)
+			howlate_core_leave();
 		if (howlate_core_sleep_until(release_ns))
 			break; /* it is to stop */
 		howlate_schedule_serve(&core->schedule, howlate_core_now_ns());
 	}
+	if (before >= 0)
+		WRITE_ONCE(page->switches, howlate_core_switches(core) - before);
 	howlate_schedule_end(&core->schedule);
 }
 

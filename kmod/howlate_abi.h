@@ -12,7 +12,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define HOWLATE_ABI_VERSION 3
+#define HOWLATE_ABI_VERSION 4
 
 #define HOWLATE_IRQ_MODULE "howlate_irq"
 #define HOWLATE_IRQ_DEVICE "/dev/howlate_irq"
@@ -188,6 +188,7 @@ struct howlate_inject_record {
  * each. The user writes the releases in rising order; RUN begins, on the CPU of the caller. `done`
  * counts the releases that are over, from the first on. A release that passed while an earlier one
  * was served is served at once (backlog) or left out. STOP ends it; no activation comes after it.
+ * Once a thread has ended, by itself or by STOP, `switches` is how often it left the core's stage.
  * RUN fails with ETIMEDOUT if the first release has passed, with ENODEV if the core does not run.
  * All times are of CLOCK_MONOTONIC.
  */
@@ -205,6 +206,7 @@ struct howlate_inject_record {
 struct howlate_core_page {
 	__u64 done; /* releases that are over */
 	__u64 ended; /* 1: nothing comes any more */
+	__s64 switches; /* of the thread, to Linux's stage; -1: no thread, or not counted */
 };
 
 struct howlate_activation {

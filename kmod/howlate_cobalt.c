@@ -40,6 +40,19 @@ static inline bool howlate_core_should_stop(struct howlate_core *core)
 	return rtdm_task_should_stop();
 }
 
+static inline s64 howlate_core_switches(struct howlate_core *core)
+{
+	if (!IS_ENABLED(CONFIG_XENO_OPT_STATS))
+		return -1;
+	return xnstat_counter_get(&core->task.stat.ssw);
+}
+
+static inline void howlate_core_leave(void)
+{
+	xnthread_relax(0, 0);
+	xnthread_harden();
+}
+
 static inline int howlate_core_arm(struct howlate_core *core, s64 release_ns)
 {
 	return rtdm_timer_start_in_handler(&core->timer, release_ns, 0, RTDM_TIMERMODE_ABSOLUTE);

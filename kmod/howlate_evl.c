@@ -44,6 +44,19 @@ static inline bool howlate_core_should_stop(struct howlate_core *core)
 	return evl_kthread_should_stop();
 }
 
+static inline s64 howlate_core_switches(struct howlate_core *core)
+{
+	if (!IS_ENABLED(CONFIG_EVL_RUNSTATS))
+		return -1;
+	return evl_get_counter(&core->thread.thread.stat.isw);
+}
+
+static inline void howlate_core_leave(void)
+{
+	evl_switch_inband(EVL_HMDIAG_NONE);
+	evl_switch_oob();
+}
+
 /* A release that has passed expires at once. */
 static inline int howlate_core_arm(struct howlate_core *core, s64 release_ns)
 {
@@ -88,12 +101,31 @@ static int howlate_evl_run(struct howlate_schedule *schedule)
 							   howlate_evl_start_thread(core);
 }
 
+/*
+ * On the timer's CPU, where no tick is under way: the core uses a timer after its handler has
+ * returned, with the base unlocked in between, and evl_destroy_timer() waits for neither.
+ */
+static void howlate_evl_destroy_timer(void *of)
+{
+	struct howlate_core *core = of;
+
+	evl_destroy_timer(&core->timer);
+}
+
+static void howlate_evl_stop_timer(struct howlate_core *core)
+{
+	int cpu = evl_rq_cpu(evl_get_timer_rq(&core->timer));
+
+	if (smp_call_function_single(cpu, howlate_evl_destroy_timer, core, true))
+		howlate_evl_destroy_timer(core); /* a CPU that is offline has no tick */
+}
+
 static void howlate_evl_stop(struct howlate_schedule *schedule)
 {
 	struct howlate_core *core = container_of(schedule, struct howlate_core, schedule);
 
 	if (schedule->context == HOWLATE_CORE_HANDLER)
-		evl_destroy_timer(&core->timer);
+		howlate_evl_stop_timer(core);
 	else
 		evl_stop_kthread(&core->thread);
 }

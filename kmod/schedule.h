@@ -24,6 +24,7 @@ struct howlate_schedule {
 	u64 next; /* the first release that is not over; of the activations alone */
 	bool backlog;
 	bool running;
+	bool stopping; /* no further activation is to begin */
 	u32 context;
 	u32 priority;
 	struct mutex configuring; /* make, run, stop, map */
@@ -46,7 +47,7 @@ static inline void howlate_schedule_end(struct howlate_schedule *schedule)
 /* Whether there is a release to wait for; marks the end otherwise. */
 static inline bool howlate_schedule_due(struct howlate_schedule *schedule, s64 *release_ns)
 {
-	if (schedule->next >= schedule->count) {
+	if (schedule->next >= schedule->count || READ_ONCE(schedule->stopping)) {
 		howlate_schedule_end(schedule);
 		return false;
 	}
@@ -104,6 +105,7 @@ static inline int howlate_schedule_run(struct howlate_schedule *schedule, void _
 	schedule->context = run.context;
 	schedule->priority = run.priority;
 	schedule->backlog = run.backlog;
+	schedule->page->switches = -1;
 	error = schedule->core->run(schedule);
 	schedule->running = !error;
 	return error;
@@ -111,6 +113,7 @@ static inline int howlate_schedule_run(struct howlate_schedule *schedule, void _
 
 static inline void howlate_schedule_stop(struct howlate_schedule *schedule)
 {
+	WRITE_ONCE(schedule->stopping, true);
 	if (schedule->running)
 		schedule->core->stop(schedule);
 	schedule->running = false;

@@ -1,41 +1,29 @@
-"""The real-time cores beside Linux, on kernels that somebody built: nothing of them is in Debian's archive.
-
-HOWLATE_COBALT_KERNEL=linux/arch/x86/boot/bzImage HOWLATE_COBALT_PROBE=build/probe-cobalt/howlate-probe \\
-    HOWLATE_COBALT_TOOL=/usr/xenomai/bin/latency ./dev test tests/lab/test_cores.py
-HOWLATE_EVL_KERNEL=... HOWLATE_EVL_PROBE=... HOWLATE_EVL_TOOL=.../latmus
-"""
+"""The real-time cores beside Linux: every timer is measured and accounted for, beside the cores' own tools, with and
+without gravity, and after stalls. lab/core_guests.py says what this needs."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from howlate.analysis.join import join
-from howlate.lab.apt import AptArchive
-from howlate.lab.archive import silent
-from howlate.lab.bench import PROBE, Bench
-from howlate.lab.libraries import guest_libraries
+from howlate.lab.bench import PROBE
 from howlate.lab.machine import Machine
-from howlate.lab.needed import needed
-from howlate.lab.own import own_kernel
-from howlate.lab.results import Results
-from howlate.lab.snapshot import Snapshots
 from howlate.store.loaded import load_run
-from howlate.targets.local import LocalTarget
-from lab.guests import KERNELS, LIMITS, with_cpus, with_kernels
+from lab.core_guests import HANDLER, IN_USER_SPACE, THREAD, bench_of, given, named, own_config
+from lab.equipped import compiled
+from lab.guests import LIMITS, with_cpus
 
 TIMERS = {
-    "cobalt": ("cobalt", "cobalt-timerfd", "cobalt-kernel-task", "cobalt-kernel-timer"),
-    "evl": ("evl", "evl-sleep", "evl-kernel-thread", "evl-kernel-timer"),
+    core: (*(timer for timer in timers if timer != "alchemy"), THREAD[core], HANDLER[core])
+    for core, timers in IN_USER_SPACE.items()
 }
-IN_USER_SPACE = {"cobalt": ("cobalt", "cobalt-timerfd", "alchemy"), "evl": ("evl", "evl-sleep")}
+"""All that take a dither."""
 STUDY = """
 schema = 1
 id = "core"
@@ -55,47 +43,6 @@ timer = [{timers}]
 """
 
 
-def named(core: str, what: str) -> Path:
-    """A core's kernel, probe or tool; skipped, with the reason, where nobody names it."""
-    name = f"HOWLATE_{core.upper()}_{what}"
-    if not os.environ.get(name):
-        pytest.skip(f"{name} names no {what.lower()} of {core}'s (docs/cores.md)")
-    return Path(os.environ[name])
-
-
-def given(core: str) -> tuple[Path, Path]:
-    """The kernel and the probe of a core."""
-    return named(core, "KERNEL"), named(core, "PROBE")
-
-
-def bench_of(
-    core: str, cache: Path, machine: Machine, *tools: Path, boot: str = ""
-) -> tuple[Bench, list[list[str]]]:
-    """The guest of a core's kernel, with its module and these programs in /bin, and the lines that load it."""
-    path, probe = given(core)
-    label, kernel = own_kernel(f"{path}[tsc=reliable{boot}]", with_kernels(cache))
-    cyclic = next(test for test in LocalTarget(probe).capabilities().tests if test.name == "cyclic")
-    modules = cyclic.used(cyclic.modules, {"timer": TIMERS[core][-1]})
-    found = needed(modules, label, kernel, AptArchive(KERNELS / "apt"), cache, silent)
-    assert found.files and not found.absent
-    files = dict(found.files)
-    for program in (probe, *tools):
-        files |= guest_libraries(program)
-    files |= {f"bin/{tool.name}": tool.read_bytes() for tool in tools}
-    on = Bench(
-        label,
-        kernel,
-        machine,
-        probe.read_bytes(),
-        cache,
-        Snapshots(cache / "snapshots"),
-        Results(cache / "results"),
-        threading.Event(),
-        files,
-    )
-    return on, [list(line) for line in found.lines]
-
-
 def measured(folder: Path, core: str, timers: tuple[str, ...], dither: bool = True) -> list[dict[str, Any]]:
     kernel, probe = given(core)
     study, out = folder / "core.toml", folder / "run"
@@ -110,11 +57,12 @@ def measured(folder: Path, core: str, timers: tuple[str, ...], dither: bool = Tr
 
 def check(cells: list[dict[str, Any]]) -> None:
     for cell in cells:
+        handler = cell["header"]["parameters"]["timer"] in HANDLER.values()
         for account in cell["trailer"]["accounting"]:
             assert account["releases"] == account["recorded"] + account["overruns"] + account["dropped"]
             assert account["dropped"] == 0
-            assert account["stage_switches"] == 0
-            assert account["gravity_ns"] >= 0
+            assert account.get("stage_switches") == (None if handler else 0)
+            assert (account["gravity_ns"] > 0) != handler
             assert account["latency_ns_max"] < 100_000
 
 
@@ -131,9 +79,29 @@ def test_alchemy_whose_timer_the_core_repeats_is_accounted_for(tmp_path: Path) -
     assert all("core_overruns" in account for account in cell["trailer"]["accounting"])
 
 
-def test_the_core_is_the_preemption_model(tmp_path: Path) -> None:
-    measured(tmp_path, "cobalt", ("cobalt",))
-    assert {side.preemption for side in join([load_run(tmp_path / "run")]).sides} == {"cobalt"}
+@pytest.mark.parametrize("core", TIMERS)
+def test_the_core_is_the_preemption_model(tmp_path: Path, core: str) -> None:
+    measured(tmp_path, core, (core,))
+    assert {side.preemption for side in join([load_run(tmp_path / "run")]).sides} == {core}
+
+
+@pytest.mark.parametrize("core", TIMERS)
+def test_rr_has_linuxs_time_slice_in_the_core_and_is_refused_to_the_kernels_timers(
+    tmp_path: Path, core: str
+) -> None:
+    """The probe reads policy and slice back from the core, and does not measure where they differ."""
+    on, before = bench_of(core, tmp_path / "cache", Machine.of("amd64"))
+    ours = [PROBE, "cyclic", "--period=1ms", "--activations=20", "--policy=rr:70", "--quiet", "--json"]
+    timers = (*IN_USER_SPACE[core], THREAD[core], HANDLER[core])
+    done = on.run([*before, *([*ours, f"--timer={timer}"] for timer in timers)], LIMITS)[len(before) :]
+    for timer, line in zip(timers, done, strict=True):
+        if timer not in IN_USER_SPACE[core]:
+            assert line.status == "2" and b"fifo" in line.stderr, line.stderr
+            continue
+        assert line.status == "0", line.stderr
+        (found,) = json.loads(line.stdout)["cells"]
+        assert found["accounting"]["recorded"] == 20
+        assert found["valid"] and [thread["stage_switches"] for thread in found["threads"]] == [0]
 
 
 # --- Beside the cores' own tools ------------------------------------------------------------------------------
@@ -185,7 +153,7 @@ def test_the_core_s_own_tool_finds_the_same_mean(tmp_path: Path, core: str) -> N
     for (timer, words), theirs, mine in zip(PAIRS[core].items(), done[::2], done[1::2], strict=True):
         (found,) = json.loads(mine.stdout)["cells"]
         (thread,) = found["threads"]
-        assert thread["stage_switches"] == 0
+        assert thread.get("stage_switches", 0) == 0
         gravity_us = thread["gravity_ns"] / 1000
         mean_us = found["columns"]["latency_ns"]["mean"] / 1000 + gravity_us
         their_us = their_mean_us(theirs.stdout.decode()) + gravity_us
@@ -193,6 +161,47 @@ def test_the_core_s_own_tool_finds_the_same_mean(tmp_path: Path, core: str) -> N
             f"{timer} {mean_us:.3f} us, {tool.name} {' '.join(words)} {their_us:.3f} us, {gravity_us} of gravity"
         )
         assert mean_us == pytest.approx(their_us, rel=0.1)
+
+
+# --- Gravity -----------------------------------------------------------------------------------------------
+
+
+GRAVITY_FILES = {
+    "cobalt": "/proc/xenomai/clock/coreclk",
+    "evl": "/sys/devices/virtual/clock/monotonic/gravity",
+}
+
+
+def gravity_lines(core: str, cells: list[list[str]]) -> list[list[str]]:
+    """Each cell with the usual gravity, then with none, then again: by the knob, which puts back what was. By the
+    core's file, without the third, where the kernel is without what every knob needs."""
+    if "CONFIG_FILE_LOCKING=y" in own_config(core):
+        return [*cells, *([*cell, "--knob=core_gravity=0"] for cell in cells), *cells]
+    return [*cells, ["/bin/put", GRAVITY_FILES[core], "0i 0k 0u"], *cells]
+
+
+@pytest.mark.parametrize("core", TIMERS)
+def test_without_gravity_a_mean_is_higher_by_it(tmp_path: Path, core: str) -> None:
+    timers = TIMERS[core]
+    programs = {"put": compiled(tmp_path, "put")}
+    on, before = bench_of(core, tmp_path / "cache", Machine.of("amd64"), programs=programs)
+    ours = [PROBE, "cyclic", "--period=1ms", "--activations=300", "--warm-up=5", "--policy=fifo:80"]
+    lines = gravity_lines(core, [[*ours, f"--timer={timer}", "--quiet", "--json"] for timer in timers])
+    done = on.run([*before, *lines], LIMITS)[len(before) :]
+    assert [line.status for line in done] == ["0"] * len(done), [line.stderr for line in done]
+    cells = [json.loads(line.stdout)["cells"][0] for line in done if line.stdout]
+    gravity_ns = [found["threads"][0]["gravity_ns"] for found in cells]
+    mean_ns = [found["columns"]["latency_ns"]["mean"] for found in cells]
+    for at, timer in enumerate(timers):
+        rounds = range(at, len(cells), len(timers))
+        usual, none, *again = ((gravity_ns[number], mean_ns[number]) for number in rounds)
+        print(timer, usual, none, again)
+        assert none[0] == 0
+        assert (usual[0] > 0) == (timer != HANDLER[core])
+        for gravity, mean in (usual, *again):
+            assert gravity == usual[0]
+            # A handler has no gravity; its two means differ by what a clock's step makes of them.
+            assert none[1] - mean == pytest.approx(gravity, rel=0.1, abs=50)
 
 
 # --- A stall --------------------------------------------------------------------------------------------------
@@ -205,6 +214,7 @@ def test_every_release_is_accounted_for_after_stalls_on_every_cpu(
 ) -> None:
     """Work of 2.5 ms in a period of 1 ms: each activation overruns, on all CPUs at once. The kernel starts with
     all of them, as Cobalt cannot use one that comes online later."""
+    given(core)  # before a QEMU with several CPUs is fetched for it
     machine = with_cpus(cpus) if cpus > 1 else Machine.of("amd64")
     on, _ = bench_of(core, tmp_path / "cache", machine, boot=f" maxcpus={cpus}")
     ours = [PROBE, "cyclic", "--period=1ms", f"--activations={STALLS}", "--policy=fifo:80", "--work=2500us"]

@@ -15,10 +15,9 @@ std::string boot_id(const Root& root) {
   return root.read_text("/proc/sys/kernel/random/boot_id").value_or("");
 }
 
-// Nothing for a timer of Linux's own.
+// Nothing for a timer of Linux's own; no switches for a handler, which is no thread.
 void write_core(JsonWriter& json, const CoreAccount& core) {
-  if (core.switches < 0) return;
-  json.member("stage_switches", core.switches);
+  if (core.switches >= 0) json.member("stage_switches", core.switches);
   if (core.overruns >= 0) json.member("core_overruns", core.overruns);
   if (core.gravity_ns >= 0) json.member("gravity_ns", core.gravity_ns);
 }

@@ -33,8 +33,10 @@ namespace {
 
 // Nothing for a timer of Linux's own.
 void write_core_text(std::string& out, const CoreAccount& core) {
-  if (core.switches < 0) return;
-  print(out, "           switches to Linux's stage %lld; gravity %s", static_cast<long long>(core.switches),
+  if (core.switches < 0 && core.gravity_ns < 0) return;
+  const std::string switches =
+      core.switches < 0 ? "none, as there is no thread" : std::to_string(core.switches);
+  print(out, "           switches to Linux's stage: %s; gravity %s", switches.c_str(),
         core.gravity_ns < 0 ? "unknown" : duration(core.gravity_ns).c_str());
   if (core.overruns >= 0)
     print(out, "; overruns by the core's count %lld", static_cast<long long>(core.overruns));

@@ -7,6 +7,7 @@
 
 #include "core/params.hpp"
 #include "core/text.hpp"
+#include "sys/core_state.hpp"
 #include "sys/gravity.hpp"
 #include "sys/sched.hpp"
 
@@ -70,7 +71,8 @@ bool same_value(Form form, std::string_view left, std::string_view right) {
 
 Result<std::string> read_setting(const Root& tree, Form form, const std::string& path,
                                  std::string_view wanted) {
-  const auto text = tree.read_text(path);
+  const bool of_cobalt = form == Form::gravity && path == gravity_file("cobalt");
+  const auto text = of_cobalt ? read_cobalt_clock(tree) : tree.read_text(path);
   if (!text) return text.error();
   // Masks and lists are kept as the kernel spells them: they are written back.
   const bool spelt_otherwise = form == Form::bracketed || form == Form::controller || form == Form::gravity;

@@ -42,6 +42,8 @@ class Shared {
   }
   [[nodiscard]] std::size_t done() const { return static_cast<std::size_t>(word(&howlate_core_page::done)); }
   [[nodiscard]] bool ended() const { return word(&howlate_core_page::ended) != 0; }
+  // After the end of the thread; negative: not counted.
+  [[nodiscard]] std::int64_t switches() const { return static_cast<const howlate_core_page*>(at_)->switches; }
 
  private:
   [[nodiscard]] std::uint64_t word(__u64 howlate_core_page::*member) const {
@@ -77,7 +79,7 @@ Status prepare(int device, Shared& shared, const LoopContext& loop) {
 Error not_started(int error, std::string_view core) {
   if (error == ETIMEDOUT)
     return not_possible("the first release passed while the releases were handed to the module",
-                        "Give a later one, such as --first 100ms");
+                        "Give a later one, such as --first 1s");
   if (error == ENODEV)
     return not_possible("the module says that the core " + in_quotes(core) + " does not run",
                         "`howlate doctor` says how it is started");
@@ -99,9 +101,7 @@ StopReason collect(LoopContext& loop, CoreActivations& activations, const Shared
     taken = done;
     if (!goes_on) return loop.stop_reason;
     if (stopped(loop)) return StopReason::stopped;
-    if (monotonic_now_ns() >= loop.end_ns && (ended || done == shared.activations().size()))
-      return StopReason::duration;
-    if (ended) return loop.end_ns == INT64_MAX ? StopReason::failed : StopReason::duration;
+    if (ended) return activations.reason_at_end(shared.activations().size());
     look_again();
   }
 }
@@ -115,6 +115,13 @@ std::int64_t CoreActivations::releases_needed(const LoopContext& loop) {
   if (loop.end_ns != INT64_MAX)
     releases = std::min(releases, Schedule(loop.schedule.spec()).due_by(loop.end_ns - 1));
   return std::max<std::int64_t>(releases, 1);
+}
+
+StopReason CoreActivations::reason_at_end(std::size_t planned) const {
+  const auto over = static_cast<std::size_t>(schedule_.index());
+  if (over < planned || loop_.end_ns == INT64_MAX) return StopReason::failed;
+  const std::int64_t due = Schedule(loop_.schedule.spec()).due_by(loop_.end_ns - 1);
+  return over < static_cast<std::size_t>(due) ? StopReason::failed : StopReason::duration;
 }
 
 bool CoreActivations::take(std::span<const howlate_activation> over) {
@@ -160,6 +167,29 @@ void CoreActivations::close(std::int64_t now_ns, StopReason reason) {
   close_account(loop_, schedule_, by_activation ? last_ns_ : std::max(now_ns, last_ns_), reason);
 }
 
+namespace {
+
+// The thread has ended. Without the core's count nobody knows whether it was on the core's stage; a handler has no stage to leave.
+Status note_switches(LoopContext& loop, const CoreKernel& kernel, const Shared& shared) {
+  if (kernel.context == HOWLATE_CORE_HANDLER) return {};
+  loop.core.switches = shared.switches();
+  if (loop.core.switches >= 0) return {};
+  return not_possible(
+      "the core " + in_quotes(kernel.core) + " does not count how often a thread leaves its stage",
+      std::string("Build the kernel with ") +
+          (kernel.core == "evl" ? "CONFIG_EVL_RUNSTATS" : "CONFIG_XENO_OPT_STATS"));
+}
+
+Error ended_early(std::size_t over, std::size_t planned) {
+  if (over < planned)
+    return broken("the core ended the activations after " + std::to_string(over) + " of " +
+                  std::to_string(planned) + " releases");
+  return broken("so many releases passed unserved that the planned ones did not suffice",
+                "Give a longer period");
+}
+
+}  // namespace
+
 Status run_in_kernel(LoopContext& loop, const CoreKernel& kernel) {
   const auto policy = own_core_policy();
   if (!policy) return policy.error();
@@ -177,14 +207,11 @@ Status run_in_kernel(LoopContext& loop, const CoreKernel& kernel) {
   begin_account(loop);
   CoreActivations activations(loop);
   if (::ioctl(device.get(), HOWLATE_CORE_RUN, &run) != 0) return not_started(errno, kernel.core);
-  loop.core.switches = 0;  // such a thread has no other stage
   const StopReason reason = collect(loop, activations, shared);
   ::ioctl(device.get(), HOWLATE_CORE_STOP);
   activations.close(monotonic_now_ns(), reason);
-  if (reason == StopReason::failed)
-    return broken("so many releases passed unserved that the planned ones did not suffice",
-                  "Give a longer period");
-  return {};
+  if (reason == StopReason::failed) return ended_early(shared.done(), shared.activations().size());
+  return note_switches(loop, kernel, shared);
 }
 
 }  // namespace howlate

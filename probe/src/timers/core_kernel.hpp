@@ -2,6 +2,7 @@
 // stamp of each activation. The releases are the schedule's own, handed over before the start; the measuring thread only collects.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -48,6 +49,9 @@ class CoreActivations {
 
   // The next of them, in order. False when the run ends with one of them, after which none is looked at.
   bool take(std::span<const howlate_activation> over);
+  // Why a run ended whose module has nothing more to serve, all of which was taken. It failed if releases are due for which none was
+  // planned, or if the core gave up before the last of those that were.
+  [[nodiscard]] StopReason reason_at_end(std::size_t planned) const;
   // Releases that are due by then and were not served are overruns.
   void close(std::int64_t now_ns, StopReason reason);
 

@@ -64,8 +64,8 @@ class CoreSleep : public InterruptibleSleep {
     woken_ = failed == 0 && error == 0;  // the loop asks for errors after early wake-ups alone
     if (woken_) [[likely]]
       served_ns_ = release_ns;
-    else if (failed != 0 && failed != EINTR)
-      error = failed;
+    else if (failed != 0 && failed != EINTR && error == 0)
+      error = failed;  // the first one is the cause of what follows
   }
 
  private:

@@ -46,8 +46,9 @@ struct DelayRun {
 
 // What a real-time core beside Linux (Cobalt, EVL) says of a loop that slept by the core's calls.
 struct CoreAccount {
-  std::int64_t switches = -1;  // to Linux's stage while it was measured, by the core's own count; -1: no core
-  std::int64_t overruns = -1;  // as the core counts them; -1: it does not
+  std::int64_t switches =
+      -1;  // to Linux's stage while it was measured, by the core's own count; -1: no thread of a core
+  std::int64_t overruns = -1;    // as the core counts them; -1: it does not
   std::int64_t gravity_ns = -1;  // by how much it programs this timer ahead (sys/gravity.hpp); -1: not known
 };
 

@@ -2,8 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+#include <vector>
+
 #include "sys/fixture.hpp"
 #include "sys/gravity.hpp"
+#include "sys/undo.hpp"
 
 using namespace howlate;
 
@@ -51,6 +55,30 @@ TEST_CASE(
   CHECK_FALSE(read_gravity(tree.root(), "cobalt").ok());
   tree.write(tick_device, "proxy\n");
   CHECK(read_gravity(tree.root(), "cobalt")->user_ns == 2000);
+}
+
+TEST_CASE("the gravity of a Cobalt that was stopped is neither read nor written, and still to be restored") {
+  const Fixture tree;
+  const std::string file(gravity_file("cobalt"));
+  tree.write(boot_state, "enabled\n");
+  tree.write("/proc/xenomai/version", "3.3.1\n");
+  tree.write(file, "0i 0k 0u\n");
+  Setting changed;
+  changed.form = Form::gravity;
+  changed.path = file;
+  changed.before = "0i 2000k 2000u";
+  changed.wanted = "0i 0k 0u";
+  changed.changed = true;
+  std::vector<Setting> settings = {changed};
+  tree.write(tick_device, "lapic\n");
+  CHECK_FALSE(read_setting(tree.root(), Form::gravity, file, changed.wanted).ok());
+  const Undone stopped = undo_settings(tree.root(), settings);
+  CHECK(stopped.failed == std::vector<std::string>{"the Cobalt core is stopped"});
+  CHECK_FALSE(settings.front().restored);
+  CHECK(tree.read(file) == "0i 0k 0u\n");
+  tree.write(tick_device, "proxy\n");
+  CHECK(undo_settings(tree.root(), settings).failed.empty());
+  CHECK(tree.read(file) == "0i 2000k 2000u");
 }
 
 TEST_CASE("EVL says its own state") {

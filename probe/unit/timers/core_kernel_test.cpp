@@ -101,6 +101,40 @@ TEST_CASE("a run that was stopped counts what was due by then") {
   CHECK(run.loop.overruns == 4);
 }
 
+TEST_CASE("a run for a duration fails where the planned releases do not reach its end") {
+  Run run(LatePolicy::skip, 8);
+  run.loop.end_ns = t0_ns + 100 * period_ns;
+  CHECK(CoreActivations::releases_needed(run.loop) == 8 + 1 + 64);
+  CoreActivations activations(run.loop);
+  std::vector<howlate_activation> over;
+  for (std::int64_t index = 0; index < 73; ++index)
+    over.push_back(index % 10 == 0 && index < 70 ? started(index, 9'500) : left_out(index));
+  CHECK(activations.take(over));
+  CHECK(activations.reason_at_end(over.size()) == StopReason::failed);
+  run.loop.end_ns = t0_ns + 73 * period_ns;  // the last planned release is the last before this end
+  CHECK(activations.reason_at_end(over.size()) == StopReason::duration);
+  activations.close(t0_ns, StopReason::duration);
+  CHECK(run.loop.activations == 7);
+  CHECK(run.releases() == run.loop.activations + run.loop.overruns);
+}
+
+TEST_CASE("a run fails where the core gives up before the last planned release") {
+  Run run(LatePolicy::skip, 100);
+  run.loop.end_ns = t0_ns + 10 * period_ns;
+  CoreActivations activations(run.loop);
+  const std::vector<howlate_activation> over = {started(0, 10), started(1, 10)};
+  CHECK(activations.take(over));
+  CHECK(activations.reason_at_end(10) == StopReason::failed);
+}
+
+TEST_CASE("a run for activations alone fails where the planned releases did not suffice") {
+  Run run(LatePolicy::skip, 2);
+  CoreActivations activations(run.loop);
+  const std::vector<howlate_activation> over = {started(0, 1'500), left_out(1)};
+  CHECK(activations.take(over));
+  CHECK(activations.reason_at_end(over.size()) == StopReason::failed);
+}
+
 TEST_CASE("more releases are planned than activations are wanted, and none after the end") {
   Run run(LatePolicy::skip, 800);
   CHECK(CoreActivations::releases_needed(run.loop) == 964);

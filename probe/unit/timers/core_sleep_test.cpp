@@ -120,6 +120,15 @@ TEST_CASE("a run whose first count cannot be read ends with its first wait") {
   CHECK(unread_before.loop.activations == 0);
 }
 
+TEST_CASE("the first error is the one that is told, whatever the calls after it return") {
+  Run run;
+  FakeCoreSleep sleep(run.loop);
+  sleep.wakes = {{100, EINVAL}, {50, EWOULDBLOCK}};
+  sleep.wait(1'000);
+  sleep.wait(2'000);
+  CHECK(sleep.error == EINVAL);
+}
+
 TEST_CASE(
     "an end from outside makes the thread leave its stage once, which is no switch of the measurement") {
   Run run;

@@ -51,6 +51,10 @@ class PeriodicTask : public CoreSleep<Alchemy> {
     begin();
     if (!armed_) [[unlikely]]
       arm();
+    if (error != 0) [[unlikely]] {  // there is nothing to wait for
+      woken(0, release_ns);
+      return now();
+    }
     if (const std::int64_t before_ns = now(); before_ns >= release_ns) {
       woken(0, release_ns);
       return before_ns;

@@ -27,6 +27,8 @@ void bind() {
   xenomai_init(&count, &words);
 }
 
+constexpr int no_stderr = 124;  // how the child below ends that cannot pass on what the library says
+
 // The library's last line on standard error.
 std::string last_line(const std::string& stderr_text) {
   const auto lines = parts_of(stderr_text, '\n');
@@ -51,7 +53,7 @@ Status Cobalt::try_to_bind() {
   const pid_t child = ::fork();
   if (child < 0) return broken("no child could be started: " + errno_text(errno));
   if (child == 0) {
-    ::dup2(to.get(), STDERR_FILENO);
+    if (::dup2(to.get(), STDERR_FILENO) < 0) ::_exit(no_stderr);
     bind();
     ::_exit(0);
   }
@@ -61,6 +63,8 @@ Status Cobalt::try_to_bind() {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  if (WIFEXITED(status) && WEXITSTATUS(status) == no_stderr)
+    return broken("what Cobalt says to this program cannot be read");
   return not_possible(
       "Cobalt does not take this program: " + last_line(stderr_text),
       "`howlate doctor` names the usual reasons; see docs/cores.md for how to get such a kernel");

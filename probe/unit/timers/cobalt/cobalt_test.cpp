@@ -28,8 +28,8 @@ TEST_CASE("the library's count of switches fails for a thread that is not Cobalt
   CHECK(counted.error().message.find("how often the thread left its stage") != std::string::npos);
 }
 
-TEST_CASE("a program that Cobalt does not bind goes on, and gives the library's own reason") {
-  if (core_runs(Root(), "cobalt")) return;
+TEST_CASE("a program that Cobalt does not bind goes on, and gives the library's own reason" *
+          doctest::skip(core_runs(Root(), "cobalt").ok())) {
   const Status bound = Cobalt::try_to_bind();
   REQUIRE_FALSE(bound.ok());
   CHECK(bound.error().code == ExitCode::not_possible);

@@ -40,8 +40,7 @@ TEST_CASE(
   CHECK(of_the_kernel == 2);
 }
 
-TEST_CASE("a thread becomes EVL's only where EVL runs") {
-  if (core_runs(Root(), "evl")) return;
+TEST_CASE("a thread becomes EVL's only where EVL runs" * doctest::skip(core_runs(Root(), "evl").ok())) {
   const Status taken = Evl::take({.policy = SCHED_FIFO, .priority = 1});
   REQUIRE_FALSE(taken.ok());
   CHECK(taken.error().message.starts_with("EVL does not take the measuring thread: "));
