@@ -27,10 +27,10 @@ from howlate.errors import (
     UsageError,
 )
 from howlate.lab.archive import NOT_IN_ARCHIVE, AbsentError
+from howlate.lab.forked_part import OTHER_COURSE, OTHER_LATENCY
 from howlate.lab.guest import NO_RESULT
 from howlate.lab.machine import NO_EMULATOR
 from howlate.lab.replay import NO_SYMBOLS, STAMP_NOT_FOUND
-from howlate.prove import OTHER_COURSE, OTHER_LATENCY
 from howlate.targets.lab import LabTarget
 from howlate.words.say import english
 
