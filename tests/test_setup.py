@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from howlate.cli import howlate
 from howlate.cli._folder import Folder
 from howlate.doctor._check import granting
 from howlate.model.facts import Facts
+from made_clone import Clone
 
 
 @pytest.fixture
@@ -100,56 +100,6 @@ def test_the_cross_probe_of_this_machine_is_as_new_as_its_own_even_where_it_stay
         assert copy.read_bytes() == copy.with_name(clock.name).read_bytes() == content
         assert copy.with_name(trace.name).read_bytes() == content
         assert copy.with_name(".built").stat().st_mtime == built
-
-
-class Clone:
-    """A checkout of its own, beside stand-ins for the commands that would change the machine. `calls` are theirs."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root / "clone"
-        self.bin = root / "bin"
-        self.log = root / "calls"
-        self.bin.mkdir()
-        self.root.mkdir()
-        for name in ("howlate", "dev", "requirements.lock", "requirements-dev.lock"):
-            shutil.copy(places.ROOT / name, self.root)
-        shutil.copytree(places.ROOT / "tools", self.root / "tools")
-        for name in ("src",):
-            (self.root / name).symlink_to(places.ROOT / name)
-        (self.root / "probe").mkdir()
-        self.stand_in("apt-get")
-
-    def stand_in(self, name: str, body: str = "") -> None:
-        """A command that notes how it is called and then does this."""
-        path = self.bin / name
-        path.write_text(f"#!/bin/sh\necho {name} $* >>'{self.log}'\n{body}\n")
-        path.chmod(0o755)
-
-    def debian(self, candidates: dict[str, str]) -> None:
-        """Nothing is installed, and apt has these versions."""
-        cases = "".join(f"{name}) echo '  Candidate: {version}' ;;\n" for name, version in candidates.items())
-        self.stand_in("apt-cache", f'case $2 in {cases} *) echo "  Candidate: (none)" ;; esac')
-        self.stand_in("dpkg-query", "exit 1")
-
-    def calls(self) -> list[str]:
-        return self.log.read_text().splitlines() if self.log.exists() else []
-
-    def run(self, *argv: str, **more: str) -> subprocess.CompletedProcess[str]:
-        """As somebody whose PATH begins with the stand-ins."""
-        environment = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(self.root), "LANG": "C.UTF-8", **more}
-        return subprocess.run(
-            argv, cwd=self.root, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
-        )
-
-    def bash(self, script: str, **more: str) -> subprocess.CompletedProcess[str]:
-        """A piece of the set-up; no Python is found that is new enough."""
-        return self.run(
-            "bash",
-            "-u",
-            "-c",
-            f"root=$PWD; . tools/setup.sh; find_python() {{ return 1; }}\n{script}",
-            **more,
-        )
 
 
 @pytest.fixture
@@ -273,54 +223,6 @@ def test_no_network_is_told_with_a_way_out(clone: Clone) -> None:
     assert done.returncode == 4
     assert "pip download" in done.stderr
     assert "PIP_FIND_LINKS" in done.stderr
-
-
-# The probes of real-time cores
-
-
-NOWHERE = {"XENO_CONFIG": "/nowhere/xeno-config", "EVL_PC": "/nowhere/evl.pc"}
-NO_COBALT = "Cobalt (no xeno-config on the PATH or in /usr/xenomai/bin; XENO_CONFIG names another)"
-NO_EVL = "EVL (pkg-config does not know evl; EVL_PC names its evl.pc)"
-
-
-@pytest.mark.parametrize(
-    ("options", "left_out"),
-    [
-        ("--with-cobalt --with-evl", f"{NO_COBALT}; {NO_EVL}"),
-        ("--with-evl --with-cobalt", f"{NO_EVL}; {NO_COBALT}"),
-        ("--with-cobalt", NO_COBALT),
-        ("--with-evl", NO_EVL),
-    ],
-)
-def test_without_a_core_s_library_its_probe_is_left_out_in_one_line(
-    clone: Clone, options: str, left_out: str
-) -> None:
-    clone.stand_in("dpkg-query", "printf installed")
-    done = clone.run("./dev", "probe", *options.split(), **NOWHERE)
-    assert (done.returncode, done.stdout) == (3, "")
-    (line,) = done.stderr.splitlines()
-    assert line == f"howlate: left out: {left_out}"
-    assert [path.name for path in clone.root.glob("build/*")] == [".lock"]
-
-
-def test_with_one_library_that_core_s_probe_is_built_and_the_other_left_out(clone: Clone) -> None:
-    """As far as the build, which is another test's."""
-    clone.stand_in("xeno-config")
-    done = clone.bash(
-        'build_probe() { echo "built $*"; }; need_core_probes --with-cobalt --with-evl',
-        EVL_PC=NOWHERE["EVL_PC"],
-    )
-    assert done.returncode == 3
-    (built,) = [line for line in done.stdout.splitlines() if line.startswith("built ")]
-    assert built.endswith(f"build/probe-cobalt howlate-probe -DHOWLATE_COBALT={clone.bin}/xeno-config")
-    assert done.stderr.splitlines()[-1] == f"howlate: left out: {NO_EVL}"
-
-
-def test_an_unknown_option_of_the_probe_is_refused_before_anything_is_built(clone: Clone) -> None:
-    clone.stand_in("dpkg-query", "printf installed")
-    done = clone.run("./dev", "probe", "--with-cobalt", "--with-elv", **NOWHERE)
-    assert done.returncode == 2
-    assert "Give --with-cobalt or --with-evl" in done.stderr
 
 
 # Help, version and lists

@@ -1,0 +1,59 @@
+"""A checkout for tests of the launchers, in which nothing reaches this machine."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from howlate import places
+
+
+class Clone:
+    """A checkout of its own, beside stand-ins for the commands that would change the machine. `calls` are theirs."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root / "clone"
+        self.bin = root / "bin"
+        self.log = root / "calls"
+        self.bin.mkdir()
+        self.root.mkdir()
+        for name in ("howlate", "dev", "requirements.lock", "requirements-dev.lock"):
+            shutil.copy(places.ROOT / name, self.root)
+        shutil.copytree(places.ROOT / "tools", self.root / "tools")
+        for name in ("src",):
+            (self.root / name).symlink_to(places.ROOT / name)
+        (self.root / "probe").mkdir()
+        self.stand_in("apt-get")
+
+    def stand_in(self, name: str, body: str = "") -> None:
+        """A command that notes how it is called and then does this."""
+        path = self.bin / name
+        path.write_text(f"#!/bin/sh\necho {name} $* >>'{self.log}'\n{body}\n")
+        path.chmod(0o755)
+
+    def debian(self, candidates: dict[str, str]) -> None:
+        """Nothing is installed, and apt has these versions."""
+        cases = "".join(f"{name}) echo '  Candidate: {version}' ;;\n" for name, version in candidates.items())
+        self.stand_in("apt-cache", f'case $2 in {cases} *) echo "  Candidate: (none)" ;; esac')
+        self.stand_in("dpkg-query", "exit 1")
+
+    def calls(self) -> list[str]:
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+    def run(self, *argv: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """As somebody whose PATH begins with the stand-ins."""
+        environment = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(self.root), "LANG": "C.UTF-8", **more}
+        return subprocess.run(
+            argv, cwd=self.root, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+
+    def bash(self, script: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """A piece of the set-up; no Python is found that is new enough."""
+        return self.run(
+            "bash",
+            "-u",
+            "-c",
+            f"root=$PWD; . tools/setup.sh; find_python() {{ return 1; }}\n{script}",
+            **more,
+        )

@@ -1,0 +1,58 @@
+"""`./dev probe --with-cobalt --with-evl`: what is built, and what is left out in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from made_clone import Clone
+
+NOWHERE = {"XENO_CONFIG": "/nowhere/xeno-config", "EVL_PC": "/nowhere/evl.pc"}
+NO_COBALT = "Cobalt (no xeno-config on the PATH or in /usr/xenomai/bin; XENO_CONFIG names another)"
+NO_EVL = "EVL (pkg-config does not know evl; EVL_PC names its evl.pc)"
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Clone:
+    return Clone(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "left_out"),
+    [
+        ("--with-cobalt --with-evl", f"{NO_COBALT}; {NO_EVL}"),
+        ("--with-evl --with-cobalt", f"{NO_EVL}; {NO_COBALT}"),
+        ("--with-cobalt", NO_COBALT),
+        ("--with-evl", NO_EVL),
+    ],
+)
+def test_without_a_core_s_library_its_probe_is_left_out_in_one_line(
+    clone: Clone, options: str, left_out: str
+) -> None:
+    clone.stand_in("dpkg-query", "printf installed")
+    done = clone.run("./dev", "probe", *options.split(), **NOWHERE)
+    assert (done.returncode, done.stdout) == (3, "")
+    (line,) = done.stderr.splitlines()
+    assert line == f"howlate: left out: {left_out}"
+    assert [path.name for path in clone.root.glob("build/*")] == [".lock"]
+
+
+def test_with_one_library_that_core_s_probe_is_built_and_the_other_left_out(clone: Clone) -> None:
+    """As far as the build, which is another test's."""
+    clone.stand_in("xeno-config")
+    done = clone.bash(
+        'build_probe() { echo "built $*"; }; need_core_probes --with-cobalt --with-evl',
+        EVL_PC=NOWHERE["EVL_PC"],
+    )
+    assert done.returncode == 3
+    (built,) = [line for line in done.stdout.splitlines() if line.startswith("built ")]
+    assert built.endswith(f"build/probe-cobalt howlate-probe -DHOWLATE_COBALT={clone.bin}/xeno-config")
+    assert done.stderr.splitlines()[-1] == f"howlate: left out: {NO_EVL}"
+
+
+def test_an_unknown_option_of_the_probe_is_refused_before_anything_is_built(clone: Clone) -> None:
+    clone.stand_in("dpkg-query", "printf installed")
+    done = clone.run("./dev", "probe", "--with-cobalt", "--with-elv", **NOWHERE)
+    assert done.returncode == 2
+    assert "Give --with-cobalt or --with-evl" in done.stderr
