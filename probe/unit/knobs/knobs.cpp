@@ -150,6 +150,57 @@ TEST_CASE("bad names and values are usage errors and change nothing") {
   CHECK(machine.read(runtime_file) == "950000");
 }
 
+TEST_CASE("a knob of numbers keeps to its limits") {
+  const Machine machine;
+  machine.write("/proc/sys/vm/stat_interval", "1\n");
+  for (const std::string spec :
+       {"stat_interval=0", "stat_interval=-1", "stat_interval=86401", "stat_interval=soon"})
+    CHECK_MESSAGE(KnobSet::apply({spec}, machine.context()).error().code == ExitCode::usage, spec);
+  const auto set = KnobSet::apply({"stat_interval=120"}, machine.context());
+  REQUIRE(set.ok());
+  CHECK(machine.read("/proc/sys/vm/stat_interval") == "120");
+}
+
+TEST_CASE("the clock source and the model of preemption are among those that the kernel names") {
+  const Machine machine;
+  const std::string clocks = "/sys/devices/system/clocksource/clocksource0/";
+  machine.write(clocks + "available_clocksource", "tsc hpet acpi_pm \n");
+  machine.write(clocks + "current_clocksource", "hpet\n");
+  machine.write("/sys/kernel/debug/sched/preempt", "none voluntary (full)\n");
+  for (const std::string spec : {"clock_source=tcs", "preemption=lazy", "preemption=(full)"})
+    CHECK_MESSAGE(KnobSet::apply({spec}, machine.context()).error().code == ExitCode::usage, spec);
+  CHECK(normalised(Form::bracketed, "none voluntary (full)") == "full");
+  {
+    const auto set = KnobSet::apply({"clock_source=tsc", "preemption=none"}, machine.context());
+    REQUIRE(set.ok());
+    CHECK(machine.read(clocks + "current_clocksource") == "tsc");
+    CHECK(machine.read("/sys/kernel/debug/sched/preempt") == "none");
+  }
+  CHECK(machine.read(clocks + "current_clocksource") == "hpet");
+  CHECK(machine.read("/sys/kernel/debug/sched/preempt") == "full");
+}
+
+TEST_CASE("the fair server's runtime is set on every CPU, up to its period, and debugfs has to be mounted") {
+  const Machine machine;
+  const std::string folder = "/sys/kernel/debug/sched/fair_server";
+  const auto away = KnobSet::apply({"fair_server=off"}, machine.context());
+  REQUIRE_FALSE(away.ok());
+  CHECK(away.error().code == ExitCode::not_possible);
+  CHECK(away.error().remedy.find("mount -t debugfs") != std::string::npos);
+  for (const char* cpu : {"/cpu0", "/cpu1"}) {
+    machine.write(folder + cpu + "/runtime", "50000000\n");
+    machine.write(folder + cpu + "/period", "1000000000\n");
+  }
+  CHECK(KnobSet::apply({"fair_server=1000001"}, machine.context()).error().code == ExitCode::usage);
+  {
+    const auto set = KnobSet::apply({"fair_server=20000"}, machine.context());
+    REQUIRE(set.ok());
+    CHECK(machine.read(folder + "/cpu0/runtime") == "20000000");
+    CHECK(machine.read(folder + "/cpu1/runtime") == "20000000");
+  }
+  CHECK(machine.read(folder + "/cpu1/runtime") == "50000000");
+}
+
 TEST_CASE("interrupts are moved away from the measuring CPUs, and those elsewhere are left") {
   const Machine machine;
   auto set = KnobSet::apply({"irq_affinity=away"}, machine.context());

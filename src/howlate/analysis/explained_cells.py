@@ -13,7 +13,7 @@ from howlate.analysis.labels import row_names
 from howlate.model.disturbances import disturbances
 from howlate.model.facts import Facts, guest_if_known
 from howlate.model.guest_cpus import GuestCpus
-from howlate.model.in_force import measuring_cpus, timer_slack_ns
+from howlate.model.in_force import knobs_in_force, measuring_cpus, timer_slack_ns
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.preemption import preemption_of
 from howlate.model.trace import CellTrace
@@ -132,7 +132,7 @@ def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
     return MachineFacts(
         is_virtual_time=content.run.virtual,
         is_guest=False if content.run.virtual else guest_if_known(facts),
-        preemption=preemption_of(captured, config) if is_captured else "",
+        preemption=preemption_of(captured, config, knobs_in_force(cell.header)) if is_captured else "",
         idle_exit_ns=_idle_exits(facts),
         timer_slack_ns=timer_slack_ns(cell.header),
         round_ns=GuestCpus.of_facts(facts.values).round_ns if content.run.virtual else 0,

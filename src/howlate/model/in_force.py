@@ -15,6 +15,13 @@ def timer_slack_ns(header: Mapping[str, Any]) -> int:
     return max((slack_ns for slack_ns in slacks_ns if isinstance(slack_ns, int)), default=0)
 
 
+def knobs_in_force(header: Mapping[str, Any]) -> tuple[str, ...]:
+    """The knobs that the probe had set, as its option spells them."""
+    in_force = header.get("in_force")
+    knobs = _tables(in_force.get("knobs")) if isinstance(in_force, dict) else []
+    return tuple(f"{knob.get('name')}={knob.get('wanted')}" for knob in knobs)
+
+
 def measuring_cpus(header: Mapping[str, Any]) -> dict[int, int]:
     """The CPU of each measuring thread that has one of its own."""
     found: dict[int, int] = {}

@@ -67,7 +67,11 @@ class Remedy:
 
 
 REMEDIES: Mapping[Cause, Remedy] = {
-    Cause.IRQ_LATE: Remedy(IRQ_LATE, ("preemption", "irq_affinity", "debug_options"), ("irq_affinity",)),
+    Cause.IRQ_LATE: Remedy(
+        IRQ_LATE,
+        ("preemption", "irq_affinity", "debug_options", "mce_polling"),
+        ("irq_affinity", "mce_polling"),
+    ),
     Cause.IRQ_LATE_OR_GAP: Remedy(
         GAP, ("hypervisor", "steal", "preemption", "irq_affinity"), ("irq_affinity",)
     ),
@@ -75,24 +79,34 @@ REMEDIES: Mapping[Cause, Remedy] = {
     Cause.IDLE: Remedy(IDLE, ("c_states", "cpu_dma_latency"), ("c_states", "cpu_dma_latency")),
     Cause.TIMER_SLACK: Remedy(TIMER_SLACK, ("timer_slack",)),
     Cause.IRQ: Remedy(IRQ, ("irq_affinity", "irqbalance", "threadirqs", "isolation"), ("irq_affinity",)),
-    Cause.IPI: Remedy(IPI, ("isolation", "ksm", "numa_balancing", "huge_pages"), ("thp",)),
+    Cause.IPI: Remedy(
+        IPI,
+        ("isolation", "ksm", "numa_balancing", "huge_pages", "compaction", "rcu_normal"),
+        ("thp", "ksm", "compaction", "rcu_normal"),
+    ),
     Cause.SOFTIRQ: Remedy(
         SOFTIRQ, ("irq_affinity", "kernel_threads", "preemption", "timer_migration"), ("irq_affinity",)
     ),
     Cause.NMI: Remedy(NMI, ("nmi_watchdog",), ("nmi_watchdog",)),
-    Cause.NOT_PREEMPTIBLE: Remedy(NOT_PREEMPTIBLE, ("preemption", "preempt_dynamic")),
+    Cause.NOT_PREEMPTIBLE: Remedy(NOT_PREEMPTIBLE, ("preemption", "preempt_dynamic"), ("preemption",)),
     Cause.HIGHER_TASK: Remedy(
         HIGHER_TASK,
-        ("competing_tasks", "kernel_threads", "limit_rtprio", "workqueues"),
-        ("workqueue_cpumask",),
+        ("competing_tasks", "kernel_threads", "limit_rtprio", "workqueues", "nmi_watchdog", "stat_interval"),
+        ("workqueue_cpumask", "soft_watchdog", "stat_interval"),
     ),
     Cause.THROTTLED: Remedy(
-        THROTTLED, ("rt_throttling", "fair_server", "rt_group_sched", "cgroup_quota"), ("rt_throttling",)
+        THROTTLED,
+        ("rt_throttling", "fair_server", "rt_group_sched", "cgroup_quota"),
+        ("rt_throttling", "fair_server"),
     ),
     Cause.OWN_LATE: Remedy(OWN_LATE),
     Cause.BLOCKED: Remedy(BLOCKED),
     Cause.STOPPED: Remedy(STOPPED),
-    Cause.PAGE_FAULT: Remedy(PAGE_FAULT, ("limit_memlock", "swap", "numa_balancing", "ksm"), ("thp",)),
+    Cause.PAGE_FAULT: Remedy(
+        PAGE_FAULT,
+        ("limit_memlock", "swap", "numa_balancing", "ksm", "compaction"),
+        ("thp", "numa_balancing", "ksm", "compaction"),
+    ),
     Cause.MIGRATION: Remedy(MIGRATION, ("cpuset", "isolation")),
     Cause.UNKNOWN: Remedy(UNKNOWN, ("tracing",)),
 }
