@@ -3,8 +3,9 @@
     ./dev bench advise [--only lab|lab-null|here|here-null|idle|simulated] [--repetitions 20]
 
 lab: a guest of Debian's 6.1 that was booted with a real-time runtime of 3 ms a second, so that the measuring task is
-throttled; of ten knobs rt_throttling must be named in each repetition, and nothing else. lab-null: the same guest without that
-parameter, in which no knob matters; none may be named. Virtual time: the figures do not depend on the host.
+throttled; of ten knobs rt_throttling must be named in each repetition, and nothing else. lab-null: the same guest
+without that parameter, in which no knob matters; none may be named. Virtual time: the figures do not depend on the
+host.
 
 here: this machine, in a CPU group of cgroup v1 whose real-time tasks may run 3 ms of each second, so that nothing
 else of the machine is worsened; rt_throttling must be named, and nothing else. Needs root and a kernel with
