@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from howlate.analysis.cause import Cause, CausePart, Why
-from howlate.analysis.causes import IDLE_NS, MachineFacts, explain_case
+from howlate.analysis.causes import explain_case
 from howlate.analysis.cpu_spans import BH_OFF_FLAG
+from howlate.analysis.machine_facts import MachineFacts
 from howlate.analysis.own_course import FAULT_NS
+from howlate.analysis.undecided import IDLE_NS
 from howlate.model.trace import NOTHING_KEPT, TracedTask
 from made_trace import (
     CLOUD,

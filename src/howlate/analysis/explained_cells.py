@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase
-from howlate.analysis.causes import MachineFacts, explain_case
+from howlate.analysis.causes import explain_case
 from howlate.analysis.labels import row_names
+from howlate.analysis.machine_facts import MachineFacts
 from howlate.model.disturbances import disturbances
 from howlate.model.facts import Facts, guest_if_known
 from howlate.model.guest_cpus import GuestCpus
