@@ -52,6 +52,7 @@ FEW = (
     "reschedule_exit",
     "hrtimer_expire_entry",
     "page_fault_user",
+    "nmi_handler",
     "lost",
 )
 """What is recorded by default."""

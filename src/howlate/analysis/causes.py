@@ -7,16 +7,15 @@ altogether (undecided.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from howlate.analysis.case_events import CaseEvents
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why
 from howlate.analysis.machine_facts import MachineFacts
+from howlate.analysis.nmis import nmis_of
 from howlate.analysis.pieces import pieces_of
 from howlate.analysis.sparse_events import completed
 from howlate.analysis.tiled import merged, tiled, with_nmis, without_own_cost
 from howlate.analysis.undecided import decided
-from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase, TraceEvent
+from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase
 
 
 def explain_case(trace: CellTrace, case: TraceCase, facts: MachineFacts) -> ExplainedCase:
@@ -27,21 +26,6 @@ def explain_case(trace: CellTrace, case: TraceCase, facts: MachineFacts) -> Expl
     recorded = trace.of(case)
     events = CaseEvents(trace, case, completed(recorded, trace.recorded, trace.t0_ns), own, facts)
     parts = tiled(decided(events, pieces_of(events)), case.latency_ns)
-    parts = with_nmis(parts, _nmis(trace, case, events.events, events.cpus))
+    parts = with_nmis(parts, nmis_of(events.events, trace.names, events.cpus, case.release_ns))
     times = [event.time_ns - case.release_ns for event in recorded if event.cpu in events.cpus]
     return ExplainedCase(case, without_own_cost(merged(parts), times, trace.event_cost_ns))
-
-
-def _nmis(
-    trace: CellTrace, case: TraceCase, events: Sequence[TraceEvent], cpus: frozenset[int]
-) -> list[tuple[int, int, str]]:
-    """From and to, since the release, and the handler of each NMI."""
-    return [
-        (
-            event.time_ns - event.b - case.release_ns,
-            event.time_ns - case.release_ns,
-            trace.names.function(event.a),
-        )
-        for event in events
-        if event.kind == "nmi_handler" and event.cpu in cpus
-    ]

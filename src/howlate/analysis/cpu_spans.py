@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from howlate.analysis.nmis import is_in_nmi
 from howlate.model.trace import UNKNOWN_PRIO, TracedTask, TraceEvent, TraceNames
 
 HARDIRQ_FLAG, SOFTIRQ_FLAG, BH_OFF_FLAG = 0x08, 0x10, 0x80
@@ -220,12 +221,12 @@ def _reconcile(state: _State, number: int, event: TraceEvent) -> None:
     """Follow what the event's flags say where entries or exits are missing."""
     if event.pid != state.pid and event.kind not in ("lost", "sched_switch"):
         state.pid, state.since, state.frames = event.pid, -1, []
-    if event.kind.endswith((_ENTRY, _EXIT)) or event.kind == "kernel_stack":
+    if event.kind.endswith((_ENTRY, _EXIT)) or event.kind == "kernel_stack" or is_in_nmi(event):
         return
     if event.flags & HARDIRQ_FLAG:
         if not any(frame.is_hard for frame in state.frames):
             state.frames.append(HandlerFrame(FrameKind.IRQ, "", number, "missing"))
-    elif event.kind != "nmi_handler":
+    else:
         hard = [place for place, frame in enumerate(state.frames) if frame.event == "missing"]
         if hard or event.kind == "sched_switch":
             del state.frames[_first_hard(state.frames) :]
