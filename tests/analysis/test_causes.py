@@ -25,6 +25,7 @@ from made_trace import (
     METAL,
     NONE,
     OWN,
+    PEER,
     RELEASE_NS,
     RT,
     SOFT,
@@ -249,6 +250,38 @@ def test_a_task_that_waits_for_a_lock_is_blocked_until_another_wakes_it() -> Non
 def test_a_task_that_was_not_woken_by_its_timer_was_blocked() -> None:
     made = MadeTrace().asleep().waking(40_000, flags=0).switch(41_000, OWN, 0)
     assert made.explained(42_000).largest.cause is Cause.BLOCKED
+
+
+@pytest.mark.parametrize("first", [3_000, -50_000])
+@pytest.mark.parametrize(
+    ("kind", "number", "name", "flags"), [("irq_handler", 9, "acpi", HARD), ("softirq", 4, "BLOCK", SOFT)]
+)
+def test_a_task_that_waits_for_a_device_is_blocked_until_its_interrupt(
+    first: int, kind: str, number: int, name: str, flags: int
+) -> None:
+    """Whether it began to wait before the release, in the work of the one before, or after it."""
+    made = usual(MadeTrace().asleep()) if first > 0 else MadeTrace(OWN)
+    made.switch(first, LOAD, 2).add(39_000, f"{kind}_entry", flags, a=number).waking(40_000, flags=flags)
+    made.add(40_500, f"{kind}_exit", flags, a=number).switch(41_000, OWN, 0)
+    found = made.explained(42_000)
+    assert found.largest.key == (Cause.BLOCKED, name) and found.largest.task is None
+    assert found.ns_of(Cause.BLOCKED) == 40_000 - max(first, 0)
+    assert found.ns_of(Cause.IRQ_LATE) == 0
+
+
+def test_a_task_that_another_one_wakes_from_another_cpu_was_blocked() -> None:
+    made = MadeTrace(OWN).switch(-50_000, LOAD, 2)
+    made.current = PEER
+    made.on(0).waking(40_000, flags=0, target=1)
+    made.current = LOAD
+    found = made.on(1).switch(41_000, OWN, 0).explained(42_000)
+    assert found.largest.key == (Cause.BLOCKED, PEER.name) and found.largest.ns == 40_000
+
+
+def test_a_timer_for_which_the_task_waits_after_its_release_is_named() -> None:
+    made = usual(MadeTrace().asleep()).switch(3_000, LOAD, 1).timer(40_000, 40_400, 41_000)
+    found = made.switch(41_500, OWN, 0).explained(42_000)
+    assert found.largest.key == (Cause.BLOCKED, "hrtimer_wakeup") and found.largest.task is None
 
 
 @pytest.mark.parametrize("state", [4, 8])

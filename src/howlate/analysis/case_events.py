@@ -35,6 +35,8 @@ class CaseEvents:
         self.trace, self.case, self.events, self.own, self.facts = trace, case, events, own, facts
         self.sees_end = not trace.recorded or "hrtimer_expire_exit" in trace.recorded
         """Whether the ends of timers are recorded."""
+        self.knows_timers = not trace.recorded or "hrtimer_expire_entry" in trace.recorded
+        """Whether it is recorded which timers expire."""
         self.knows_idle = not trace.recorded or "cpu_idle" in trace.recorded
         """Whether idle states are recorded."""
         self.slack_ns = 0 if is_real_time(own.prio) else facts.timer_slack_ns

@@ -12,7 +12,7 @@ from howlate.analysis.cause import Cause, CausePart, Why, is_real_time
 from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, FrameKind, Span
 from howlate.analysis.own_course import FAULT_NS, OwnState, OwnStretch
 from howlate.analysis.undecided import Doubt, Piece
-from howlate.analysis.waker import Via, is_blocked, via, waking_task
+from howlate.analysis.waker import Via, is_blocked, via, waking_handler, waking_task
 from howlate.model.trace import IDLE_PID, UNKNOWN_PRIO, TracedTask
 
 
@@ -58,8 +58,7 @@ class _Pieces:
         if stretch.state is OwnState.STOPPED:
             return Piece(replace(part, cause=Cause.STOPPED, task=waking_task(self._events, stretch)))
         if stretch.state is OwnState.ASLEEP and is_blocked(self._events, stretch):
-            cause = Cause.PAGE_FAULT if stretch.is_fault else Cause.BLOCKED
-            return Piece(replace(part, cause=cause, task=waking_task(self._events, stretch)))
+            return Piece(self._blocked(part, stretch))
         if span is None:
             cause = Cause.MIGRATION if stretch.is_migrated else Cause.UNKNOWN
             return Piece(replace(part, cause=cause, why=Why.NOT_WOKEN if cause is Cause.UNKNOWN else None))
@@ -75,6 +74,14 @@ class _Pieces:
         if stretch.state is OwnState.ASLEEP:
             return self._asleep(part, stretch, span, owner)
         return self._runnable(part, stretch, span, owner)
+
+    def _blocked(self, part: CausePart, stretch: OwnStretch) -> CausePart:
+        """The task waited for something else than its release, which a task or a handler told it."""
+        task = waking_task(self._events, stretch)
+        if stretch.is_fault:
+            return replace(part, cause=Cause.PAGE_FAULT, task=task)
+        name = waking_handler(self._events, stretch) if task is None else ""
+        return replace(part, cause=Cause.BLOCKED, task=task, name=name)
 
     def _framed(self, part: CausePart, stretch: OwnStretch, span: Span) -> CausePart | None:
         """The cause where something is handled that interrupts a task; None where a task counts."""

@@ -59,6 +59,9 @@ THROTTLED = rule(
 )
 OWN_LATE = rule("late.own-late", "the measuring task was still busy with its previous activation")
 BLOCKED = rule("late.blocked", "the measuring task waited for something else, until {task} woke it")
+BLOCKED_UNTIL = rule(
+    "late.blocked-until", "the measuring task waited for something else, until the interrupt {name} woke it"
+)
 STOPPED = rule("late.stopped", "the measuring task was stopped")
 PAGE_FAULT = rule("late.page-fault", "a page fault of the measuring task")
 MIGRATION = rule("late.migration", "the measuring task was moved to another CPU")
@@ -108,6 +111,12 @@ def _idle(part: CausePart) -> Statement:
     return IDLE(state=part.state) if part.state >= 0 else IDLE_UNKNOWN()
 
 
+def _blocked(part: CausePart) -> Statement:
+    if part.task is None and part.name:
+        return BLOCKED_UNTIL(name=part.name)
+    return BLOCKED(task=task_statement(part.task))
+
+
 _ALWAYS = {
     Cause.GAP: GAP,
     Cause.TIMER_SLACK: TIMER_SLACK,
@@ -129,10 +138,10 @@ _OF_TASK = {
     Cause.NOT_PREEMPTIBLE: NOT_PREEMPTED,
     Cause.HIGHER_TASK: HIGHER_TASK,
     Cause.THROTTLED: THROTTLED,
-    Cause.BLOCKED: BLOCKED,
 }
 _PARTS: Mapping[Cause, Callable[[CausePart], Statement]] = {
     Cause.IDLE: _idle,
+    Cause.BLOCKED: _blocked,
     **{cause: _always(made) for cause, made in _ALWAYS.items()},
     **{cause: _named(made) for cause, made in _NAMED.items()},
     **{cause: _of_task(made) for cause, made in _OF_TASK.items()},
