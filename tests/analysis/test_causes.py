@@ -320,6 +320,25 @@ def test_a_task_that_goes_on_with_its_own_work_is_in_its_page_faults_for_a_bound
     assert found.ns_of(Cause.OWN_LATE) == 20_000 + 400_000 - 90_000 - FAULT_NS
 
 
+@pytest.mark.parametrize("at", [2_500, -30_000])
+def test_a_huge_page_is_cleared_for_longer(at: int) -> None:
+    """A write to an absent page, which is the only one in its 2 MiB; the task keeps the CPU all the while."""
+    made = usual(MadeTrace().asleep()) if at > 0 else MadeTrace().switch(-50_000, OWN)
+    found = made.add(at, "page_fault_user", 0, a=0x7F0000200000, b=2, c=6).explained(300_000)
+    assert found.ns_of(Cause.PAGE_FAULT) == 300_000 - max(at, 0)
+
+
+@pytest.mark.parametrize(("address", "code"), [(0x7F0000201000, 4), (0x7F0000201000, 7), (0x7F0000200008, 6)])
+def test_another_page_fault_is_no_huge_page(address: int, code: int) -> None:
+    """A read, a write to a page that is there, and one of two faults in the same 2 MiB."""
+    made = MadeTrace().switch(-50_000, OWN)
+    if code == 6:
+        made.add(5_000, "page_fault_user", 0, a=0x7F0000203000, b=2, c=6)
+    made.add(10_000, "page_fault_user", 0, a=address, b=2, c=code)
+    found = made.explained(300_000)
+    assert found.parts[-1].cause is Cause.OWN_LATE and found.parts[-1].ns == 290_000 - FAULT_NS
+
+
 @pytest.mark.parametrize(
     ("preemption", "why"),
     [("voluntary", Why.NO_KERNEL_PREEMPTION), ("lazy", None), ("", None)],

@@ -10,7 +10,7 @@ from itertools import pairwise
 from howlate.analysis.case_events import CaseEvents, innermost
 from howlate.analysis.cause import Cause, CausePart, Why, is_real_time
 from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, FrameKind, Span
-from howlate.analysis.own_course import FAULT_NS, OwnState, OwnStretch
+from howlate.analysis.own_course import OwnState, OwnStretch
 from howlate.analysis.undecided import Doubt, Piece
 from howlate.analysis.waker import Via, is_blocked, via, waking_handler, waking_task
 from howlate.model.trace import IDLE_PID, UNKNOWN_PRIO, TracedTask
@@ -46,8 +46,8 @@ class _Pieces:
             from_ns, to_ns = max(stretch.from_ns, release_ns), min(stretch.to_ns, stamp_ns)
             if from_ns >= to_ns:
                 continue
-            faults_over_ns = (fault_ns + FAULT_NS for fault_ns in stretch.faults_ns)
-            marks = sorted((*stretch.faults_ns, *faults_over_ns, release_ns + self._events.slack_ns))
+            of_faults = (at_ns for fault in stretch.faults for at_ns in (fault.at_ns, fault.until_ns))
+            marks = sorted((*of_faults, release_ns + self._events.slack_ns))
             cuts = [from_ns, *(at for at in marks if from_ns < at < to_ns), to_ns]
             for begin_ns, end_ns in pairwise(cuts):
                 for span, first_ns, last_ns in self._events.overlapping(stretch.cpu, begin_ns, end_ns):
@@ -105,7 +105,10 @@ class _Pieces:
     def _running(self, part: CausePart, stretch: OwnStretch) -> CausePart:
         release_ns = self._release_ns
         from_ns = release_ns + part.from_ns
-        if any(release_ns <= fault_ns <= from_ns < fault_ns + FAULT_NS for fault_ns in stretch.faults_ns):
+        if any(
+            fault.at_ns <= from_ns < fault.until_ns and (fault.is_huge or fault.at_ns >= release_ns)
+            for fault in stretch.faults
+        ):
             return replace(part, cause=Cause.PAGE_FAULT)
         if stretch.from_ns < release_ns:
             return replace(part, cause=Cause.OWN_LATE)
