@@ -10,6 +10,7 @@ from howlate.analysis.cause import is_real_time
 from howlate.analysis.cpu_spans import HARDIRQ_FLAG, SOFTIRQ_FLAG, FrameKind, HandlerFrame, Span, spans_of
 from howlate.analysis.event_stacks import interrupted_function
 from howlate.analysis.machine_facts import MachineFacts
+from howlate.analysis.nmis import nmis_of
 from howlate.analysis.own_course import OwnState, OwnStretch, course_of
 from howlate.analysis.sparse_events import INFERRED
 from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent
@@ -51,6 +52,8 @@ class CaseEvents:
             self._spans[cpu] = spans_of(numbered, trace.names, case.from_ns, case.to_ns, trace.prios)
             self._ends[cpu] = [span.to_ns for span in self._spans[cpu]]
         self._by_number = {span.number: span for spans in self._spans.values() for span in spans}
+        self.nmis = nmis_of(events, trace.names, self.cpus, case.release_ns)
+        """From and to, since the release, and the handler of each NMI."""
         self.function = interrupted_function(events, trace.names, case.release_ns)
         """The kernel's function that the timer interrupted; "" if nobody knows."""
 

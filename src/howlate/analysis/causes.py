@@ -10,7 +10,6 @@ from __future__ import annotations
 from howlate.analysis.case_events import CaseEvents
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why
 from howlate.analysis.machine_facts import MachineFacts
-from howlate.analysis.nmis import nmis_of
 from howlate.analysis.pieces import pieces_of
 from howlate.analysis.sparse_events import completed
 from howlate.analysis.tiled import merged, tiled, with_nmis, without_own_cost
@@ -26,6 +25,6 @@ def explain_case(trace: CellTrace, case: TraceCase, facts: MachineFacts) -> Expl
     recorded = trace.of(case)
     events = CaseEvents(trace, case, completed(recorded, trace.recorded, trace.t0_ns), own, facts)
     parts = tiled(decided(events, pieces_of(events)), case.latency_ns)
-    parts = with_nmis(parts, nmis_of(events.events, trace.names, events.cpus, case.release_ns))
+    parts = with_nmis(parts, events.nmis)
     times = [event.time_ns - case.release_ns for event in recorded if event.cpu in events.cpus]
     return ExplainedCase(case, without_own_cost(merged(parts), times, trace.event_cost_ns))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from howlate.analysis.cause import CausePart
 from howlate.model.trace import TraceEvent, TraceNames
 
 NMI_FLAG = 0x40
@@ -33,3 +34,9 @@ def nmis_of(
         elif not is_in_nmi(event):
             last_ns[event.cpu] = event.time_ns
     return found
+
+
+def nmi_ns(nmis: Sequence[tuple[int, int, str]], part: CausePart) -> int:
+    """How much of a part NMIs took."""
+    to_ns = part.from_ns + part.ns
+    return sum(max(0, min(until, to_ns) - max(since, part.from_ns)) for since, until, _name in nmis)

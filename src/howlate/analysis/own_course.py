@@ -21,7 +21,7 @@ HUGE_FAULT_NS = 2_000_000
 _HUGE_SHIFT = 21
 """A huge page's addresses have the bits above this in common."""
 _ERROR_BITS, _WRITE_TO_ABSENT = 0x03, 0x02
-"""Of x86's error code: the page was there, and it was a write. For a write to an absent page the kernel clears one."""
+"""Of x86's error code: the page was there; it was a write. The kernel clears the page of a write to an absent one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,16 +60,20 @@ class _Pieces:
         if stretch.state is OwnState.ASLEEP and is_blocked(self._events, stretch):
             return Piece(self._blocked(part, stretch))
         if span is None:
-            cause = Cause.MIGRATION if stretch.is_migrated else Cause.UNKNOWN
-            return Piece(replace(part, cause=cause, why=Why.NOT_WOKEN if cause is Cause.UNKNOWN else None))
+            if stretch.is_migrated:
+                return Piece(replace(part, cause=Cause.MIGRATION), Doubt.ORDINARY, (place, 0))
+            return Piece(replace(part, why=Why.NOT_WOKEN))
         if not span.is_known:
             return Piece(replace(part, why=Why.LOST))
         if stretch.state is OwnState.UNKNOWN:
             return Piece(replace(part, why=Why.NOT_WOKEN))
         if (framed := self._framed(part, stretch, span)) is not None:
-            return Piece(framed)
+            is_own = framed.cause is Cause.TIMER_IRQ
+            doubt = Doubt.TIMER_IRQ if is_own else None
+            return Piece(framed, doubt, (innermost(span.frames)[0].number, 0))
         if stretch.state is OwnState.RUNNING:
-            return Piece(self._running(part, stretch))
+            running = self._running(part, stretch)
+            return Piece(running, Doubt.ORDINARY if running.cause is Cause.RETURN else None, (place, 0))
         owner = (place, span.since)
         if stretch.state is OwnState.ASLEEP:
             return self._asleep(part, stretch, span, owner)
@@ -120,10 +124,10 @@ class _Pieces:
         if part.from_ns < events.slack_ns and woken_via is not Via.ELSEWHERE:
             return Piece(replace(part, cause=Cause.TIMER_SLACK))
         if span.task.pid == IDLE_PID:
-            doubt = None if woken_via is Via.ELSEWHERE else Doubt.IDLE
             state = span.idle if events.knows_idle else -1
             idle = replace(part, cause=Cause.IDLE, state=state)
-            return Piece(idle, doubt, (owner[0], 0), span.task, events.open_timer(span))
+            is_elsewhere = woken_via is Via.ELSEWHERE
+            return Piece(idle, Doubt.IDLE, (owner[0], 0), span.task, is_elsewhere, events.open_timer(span))
         if woken_via is Via.ELSEWHERE:
             return Piece(replace(part, why=Why.NOT_WOKEN))
         woken_in = events.span_of(stretch.woken_number)
@@ -146,12 +150,11 @@ class _Pieces:
         if task.pid == IDLE_PID:
             if is_chosen:
                 return Piece(replace(part, cause=Cause.THROTTLED, task=task))
-            if stretch.is_migrated:
-                return Piece(replace(part, cause=Cause.MIGRATION))
-            if span.idle is not None:
-                return Piece(replace(part, cause=Cause.IDLE, state=span.idle))
-            is_unseen = events.is_end_unseen(span)
-            return Piece(replace(part, cause=Cause.IRQ_END_OR_SWITCH if is_unseen else Cause.SWITCH))
+            if not stretch.is_migrated and span.idle is not None:
+                return Piece(replace(part, cause=Cause.IDLE, state=span.idle), Doubt.IDLE, owner, task)
+            cause = Cause.IRQ_END_OR_SWITCH if events.is_end_unseen(span) else Cause.SWITCH
+            cause = Cause.MIGRATION if stretch.is_migrated else cause
+            return Piece(replace(part, cause=cause), Doubt.ORDINARY, owner)
         if task.prio == UNKNOWN_PRIO:
             return Piece(replace(part, task=task))
         if self._outranks(task):

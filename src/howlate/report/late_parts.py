@@ -75,6 +75,10 @@ OWN_COST = rule("late.own-cost", "recording these events")
 UNKNOWN = rule("late.unknown", "unknown: no event tells")
 UNKNOWN_LOST = rule("late.unknown-lost", "unknown: the kernel lost events")
 UNKNOWN_OVERWRITTEN = rule("late.unknown-overwritten", "unknown: no events were kept")
+UNKNOWN_EVENTLESS = rule(
+    "late.unknown-eventless",
+    "unknown: far longer than the ordinary way of a wake-up takes, and no event tells why",
+)
 UNKNOWN_WAKE_UP = rule("late.unknown-wake-up", "unknown: what woke the task was not recorded")
 
 
@@ -156,6 +160,7 @@ _MORE: Mapping[tuple[Cause, Why], Callable[[CausePart], Statement]] = {
     (Cause.NOT_PREEMPTIBLE, Why.NO_KERNEL_PREEMPTION): _of_task(NO_KERNEL_PREEMPTION),
     (Cause.UNKNOWN, Why.LOST): _always(UNKNOWN_LOST),
     (Cause.UNKNOWN, Why.OVERWRITTEN): _always(UNKNOWN_OVERWRITTEN),
+    (Cause.UNKNOWN, Why.NO_EVENT): _always(UNKNOWN_EVENTLESS),
     (Cause.UNKNOWN, Why.NOT_WOKEN): _always(UNKNOWN_WAKE_UP),
 }
 """Where the events show more than the cause."""
