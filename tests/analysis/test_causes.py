@@ -139,6 +139,13 @@ def test_a_softirq_with_interrupts_off_is_a_late_interrupt_in_it() -> None:
     assert (first.cause, first.name, first.why) == (Cause.IRQ_LATE, "NET_RX", Why.IN_SOFTIRQ)
 
 
+def test_an_interrupt_in_a_softirq_says_nothing_of_what_the_softirq_came_in() -> None:
+    made = MadeTrace().asleep().timer(500, 900, 1_400).add(1_500, "softirq_entry", SOFT, a=3)
+    made.add(2_000, "irq_handler_entry", HARD | SOFT, a=9).add(3_000, "irq_handler_exit", HARD | SOFT, a=9)
+    found = made.add(4_000, "softirq_exit", SOFT, a=3).switch(4_500, OWN, 0).explained(5_000)
+    assert found.ns_of(Cause.SWITCH) == 600 and found.ns_of(Cause.NOT_PREEMPTIBLE) == 0
+
+
 def test_a_softirq_thread_of_rt_is_a_task_that_can_be_preempted() -> None:
     made = MadeTrace().asleep(to=KSOFTIRQD).add(-5_000, "softirq_entry", SOFT, a=3)
     made.timer(500, 900, 1_400, preempt=1).switch(30_000, OWN, 0)

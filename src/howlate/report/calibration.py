@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 CALM = rule(
     "calibrate.calm",
     "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; "
-    "{late:count} took more than twice the median, {invented} of them for a cause out of the ordinary (at most {limit:percent} of "
-    "all samples may).",
+    "{late:count} took more than twice the median, {invented} of them for a cause out of the ordinary (at most "
+    "{limit:percent} of all samples may).",
 )
 CALM_NONE_LATE = rule(
     "calibrate.calm-none-late",
