@@ -68,6 +68,8 @@ class Why(StrEnum):
     LOST = "events lost"
     OVERWRITTEN = "events overwritten"
     NOT_WOKEN = "wake-up not recorded"
+    NO_EVENT = "longer than that takes"
+    """It would be part of the ordinary way of a wake-up, but for its length."""
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase
-from howlate.analysis.causes import MachineFacts, explain_case
+from howlate.analysis.causes import explain_case
 from howlate.analysis.labels import row_names
+from howlate.analysis.machine_facts import MachineFacts
 from howlate.model.disturbances import disturbances
 from howlate.model.facts import Facts, guest_if_known
-from howlate.model.guest_cpus import GuestCpus
+from howlate.model.guest_cpus import MOST_MIPS, GuestCpus
 from howlate.model.in_force import knobs_in_force, measuring_cpus, timer_slack_ns
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.preemption import preemption_of
@@ -129,13 +130,15 @@ def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
     config = next((each.config for each in content.kernels if each.label == kernel), None)
     is_captured = isinstance(captured, dict) and captured.get("facts") == 1
     facts = Facts.from_json(dict(captured)) if is_captured else Facts({}, {})
+    guest = GuestCpus.of_facts(facts.values)
     return MachineFacts(
         is_virtual_time=content.run.virtual,
         is_guest=False if content.run.virtual else guest_if_known(facts),
         preemption=preemption_of(captured, config, knobs_in_force(cell.header)) if is_captured else "",
         idle_exit_ns=_idle_exits(facts),
         timer_slack_ns=timer_slack_ns(cell.header),
-        round_ns=GuestCpus.of_facts(facts.values).round_ns if content.run.virtual else 0,
+        round_ns=guest.round_ns if content.run.virtual else 0,
+        instruction_ns=MOST_MIPS // guest.mips if content.run.virtual else 1,
         smi=disturbances(cell.trailer).smi,
     )
 

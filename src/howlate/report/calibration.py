@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from howlate.analysis.calibration import RIGHT_LIMIT, KindResult, Undisturbed
+from howlate.analysis.calibration import INVENTED_LIMIT, RIGHT_LIMIT, KindResult, Undisturbed
 from howlate.analysis.cause import Cause
 from howlate.analysis.cause_names import NAMES
 from howlate.report.document import Document, Section, texts
@@ -21,18 +21,29 @@ if TYPE_CHECKING:
 
 CALM = rule(
     "calibrate.calm",
-    "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; no cause "
-    "was invented.",
+    "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; "
+    "{late:count} took more than twice the median, {invented} of them for a cause out of the ordinary (at most "
+    "{limit:percent} of all samples may).",
 )
-CALM_UNCHECKED = rule(
-    "calibrate.calm-unchecked",
-    "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; a machine "
-    "in real time has late samples of its own, so that none of their causes counts as invented.",
+CALM_NONE_LATE = rule(
+    "calibrate.calm-none-late",
+    "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; none took "
+    "more than twice the median, so no cause could be invented.",
 )
 CALM_INVENTED = rule(
     "calibrate.calm-invented",
-    "{kernel}, without a delay: of {samples:count} samples some were said to be late: {causes:items}.",
+    "{kernel}, without a delay: of {samples:count} samples {late:count} took more than twice the median, and "
+    "{invented:count} of these have a cause out of the ordinary, more than {limit:percent} of all: {causes:items}.",
 )
+CALM_INVENTED_HERE = rule(
+    "calibrate.calm-invented-here",
+    "They are invented, or this machine was disturbed. Repeat it with nothing else running.",
+)
+CALM_UNDECIDED = rule(
+    "calibrate.calm-undecided",
+    "Events do not show whether a hypervisor or firmware had the CPU in {count:count} more: {causes:items}.",
+)
+CALM_UNEXPLAINED = rule("calibrate.calm-unexplained", "{count:count} more are unknown.")
 CALM_EMPTY = rule(
     "calibrate.calm-empty",
     "{kernel}, without a delay: no sample was measured, so there is nothing to compare the delays with. Run it "
@@ -153,10 +164,22 @@ def _of_kernel(found: KernelCalibration) -> Iterator[Text]:
 def _calm_text(kernel: str, calm: Undisturbed) -> Text:
     if not calm.samples:
         return CALM_EMPTY(kernel=kernel)
-    if calm.invented:
-        return CALM_INVENTED(kernel=kernel, samples=calm.samples, causes=_counted(calm.invented))
-    calm_rule = CALM if calm.invented is not None else CALM_UNCHECKED
-    return calm_rule(kernel=kernel, samples=calm.samples, median_ns=calm.median_ns, spread_ns=calm.spread_ns)
+    times = {"median_ns": calm.median_ns, "spread_ns": calm.spread_ns}
+    where = {"kernel": kernel, "samples": calm.samples}
+    if not calm.late:
+        return CALM_NONE_LATE(**where, **times)
+    counts = {"late": calm.late, "invented": calm.invented_count, "limit": INVENTED_LIMIT}
+    told: list[Text] = [CALM(**where, **times, **counts)]
+    if not calm.keeps_limits:
+        told = [CALM_INVENTED(**where, **counts, causes=_counted(calm.invented))]
+        if not calm.is_virtual:
+            told.append(CALM_INVENTED_HERE())
+    if calm.undecided:
+        count = sum(count for _cause, count in calm.undecided)
+        told.append(CALM_UNDECIDED(count=count, causes=_counted(calm.undecided)))
+    if calm.unexplained:
+        told.append(CALM_UNEXPLAINED(count=calm.unexplained))
+    return tuple(told)
 
 
 def _of_kind(result: KindResult) -> Iterator[Text]:
@@ -237,7 +260,12 @@ def _kernel_json(found: KernelCalibration) -> dict[str, Any]:
             "median_ns": calm.median_ns,
             "threshold_ns": calm.threshold_ns,
             "spread_ns": calm.spread_ns,
-            "invented": dict(calm.invented) if calm.invented is not None else None,
+            "late": calm.late,
+            "unexplained": calm.unexplained,
+            "undecided": dict(calm.undecided),
+            "invented": dict(calm.invented),
+            "invented_limit": INVENTED_LIMIT,
+            "kept": calm.keeps_limits,
         },
         "kinds": [kind_json(result) for result in found.results],
     }

@@ -59,6 +59,9 @@ THROTTLED = rule(
 )
 OWN_LATE = rule("late.own-late", "the measuring task was still busy with its previous activation")
 BLOCKED = rule("late.blocked", "the measuring task waited for something else, until {task} woke it")
+BLOCKED_UNTIL = rule(
+    "late.blocked-until", "the measuring task waited for something else, until the interrupt {name} woke it"
+)
 STOPPED = rule("late.stopped", "the measuring task was stopped")
 PAGE_FAULT = rule("late.page-fault", "a page fault of the measuring task")
 MIGRATION = rule("late.migration", "the measuring task was moved to another CPU")
@@ -72,6 +75,10 @@ OWN_COST = rule("late.own-cost", "recording these events")
 UNKNOWN = rule("late.unknown", "unknown: no event tells")
 UNKNOWN_LOST = rule("late.unknown-lost", "unknown: the kernel lost events")
 UNKNOWN_OVERWRITTEN = rule("late.unknown-overwritten", "unknown: no events were kept")
+UNKNOWN_EVENTLESS = rule(
+    "late.unknown-eventless",
+    "unknown: far longer than the ordinary way of a wake-up takes, and no event tells why",
+)
 UNKNOWN_WAKE_UP = rule("late.unknown-wake-up", "unknown: what woke the task was not recorded")
 
 
@@ -108,6 +115,12 @@ def _idle(part: CausePart) -> Statement:
     return IDLE(state=part.state) if part.state >= 0 else IDLE_UNKNOWN()
 
 
+def _blocked(part: CausePart) -> Statement:
+    if part.task is None and part.name:
+        return BLOCKED_UNTIL(name=part.name)
+    return BLOCKED(task=task_statement(part.task))
+
+
 _ALWAYS = {
     Cause.GAP: GAP,
     Cause.TIMER_SLACK: TIMER_SLACK,
@@ -129,10 +142,10 @@ _OF_TASK = {
     Cause.NOT_PREEMPTIBLE: NOT_PREEMPTED,
     Cause.HIGHER_TASK: HIGHER_TASK,
     Cause.THROTTLED: THROTTLED,
-    Cause.BLOCKED: BLOCKED,
 }
 _PARTS: Mapping[Cause, Callable[[CausePart], Statement]] = {
     Cause.IDLE: _idle,
+    Cause.BLOCKED: _blocked,
     **{cause: _always(made) for cause, made in _ALWAYS.items()},
     **{cause: _named(made) for cause, made in _NAMED.items()},
     **{cause: _of_task(made) for cause, made in _OF_TASK.items()},
@@ -147,6 +160,7 @@ _MORE: Mapping[tuple[Cause, Why], Callable[[CausePart], Statement]] = {
     (Cause.NOT_PREEMPTIBLE, Why.NO_KERNEL_PREEMPTION): _of_task(NO_KERNEL_PREEMPTION),
     (Cause.UNKNOWN, Why.LOST): _always(UNKNOWN_LOST),
     (Cause.UNKNOWN, Why.OVERWRITTEN): _always(UNKNOWN_OVERWRITTEN),
+    (Cause.UNKNOWN, Why.NO_EVENT): _always(UNKNOWN_EVENTLESS),
     (Cause.UNKNOWN, Why.NOT_WOKEN): _always(UNKNOWN_WAKE_UP),
 }
 """Where the events show more than the cause."""

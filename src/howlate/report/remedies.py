@@ -51,7 +51,9 @@ PAGE_FAULT = rule(
 )
 MIGRATION = rule("remedy.migration", "Pin the task to one CPU.")
 UNKNOWN = rule(
-    "remedy.unknown", "A larger buffer keeps more events: `--set explain-buffer=...`. See docs/why.md."
+    "remedy.unknown",
+    "Record all events (`--set explain-events=all`); where some were lost or overwritten, a larger buffer keeps more "
+    "(`--set explain-buffer=...`). See docs/why.md.",
 )
 
 
