@@ -16,7 +16,7 @@ import pytest
 from e2e.commands import howlate, start
 from e2e.settings import put_back
 from howlate.places import probe_path
-from processes import children_of, is_running, until, with_word
+from processes import children_of, is_running, kill_unguarded, until, with_word
 
 MIGRATION = Path("/proc/sys/kernel/timer_migration")
 ADVISE = (
@@ -65,11 +65,11 @@ def measuring(process: subprocess.Popen[str]) -> int:
 
 
 def kill_all(process: subprocess.Popen[str]) -> None:
-    """At once, so that neither can put anything back."""
+    """With the probe and its guardian, so that nobody can put anything back."""
     probe = measuring(process)
     os.kill(probe, signal.SIGSTOP)
     process.kill()
-    os.kill(probe, signal.SIGKILL)
+    kill_unguarded(probe)
     process.communicate(timeout=120)
     assert until(lambda: not is_running(probe))
 

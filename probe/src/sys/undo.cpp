@@ -95,6 +95,16 @@ void undo_instance(const Root& tree, Setting& setting, Undone& out) {
   out.failed.push_back(what + " cannot be removed: " + errno_text(error));
 }
 
+// Not of another boot; its first line may never have been written.
+bool is_of(const JournalFile& journal, const JournalOwner& owner) {
+  const std::string name = journal.path.substr(journal.path.rfind('/') + 1);
+  const std::string stem = journal_stem(owner);
+  const JournalOwner& theirs = journal.owner;
+  return (name.starts_with(stem + ".") || name.starts_with(stem + "-")) &&
+         (theirs.boot_id.empty() || (theirs.boot_id == owner.boot_id && theirs.pid == owner.pid &&
+                                     theirs.start_ticks == owner.start_ticks));
+}
+
 }  // namespace
 
 Undone undo_settings(const Root& tree, std::vector<Setting>& settings) {
@@ -106,6 +116,26 @@ Undone undo_settings(const Root& tree, std::vector<Setting>& settings) {
     if (setting->kind == SettingKind::instance) undo_instance(tree, *setting, out);
   }
   return out;
+}
+
+bool undo_journal(JournalFile& journal) {
+  return undo_settings(Root(journal.owner.root), journal.settings).failed.empty() &&
+         journal.problem.empty() && (::unlink(journal.path.c_str()) == 0 || errno == ENOENT);
+}
+
+bool undo_journals_of(const JournalOwner& owner) {
+  if (!has_state_folder()) return true;
+  const auto folder = state_folder();
+  if (!folder) return false;
+  const auto theirs = [&](const JournalFile& journal) { return is_of(journal, owner); };
+  const auto before = read_journals(*folder);
+  if (std::none_of(before.begin(), before.end(), theirs))
+    return true;                               // and makes no lock where there was none
+  const auto lock = StateLock::take(*folder);  // without it rather than not at all
+  bool all = true;
+  for (JournalFile& journal : read_journals(*folder))
+    if (theirs(journal)) all = undo_journal(journal) && all;
+  return all;
 }
 
 Status nobody_holds(const std::string& folder, const std::string& root,
