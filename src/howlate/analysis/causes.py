@@ -23,7 +23,7 @@ from howlate.analysis.cpu_spans import (
     Span,
     spans_of,
 )
-from howlate.analysis.event_stacks import interrupted_function
+from howlate.analysis.event_stacks import interrupted_stack
 from howlate.analysis.own_course import FAULT_NS, OwnState, OwnStretch, course_of
 from howlate.analysis.sparse_events import INFERRED, completed
 from howlate.analysis.tiled import merged, tiled, with_nmis, without_own_cost
@@ -170,7 +170,7 @@ class _Divided:
             self._starts[cpu] = [span.to_ns for span in self._spans[cpu]]
         self._by_number = {span.number: span for spans in self._spans.values() for span in spans}
         self._own_frames = self._frames_of_wakes()
-        self._function = interrupted_function(events, trace.names, case.release_ns)
+        self._interrupted = interrupted_stack(events, trace.names, case.release_ns)
 
     @property
     def cpus(self) -> frozenset[int]:
@@ -180,6 +180,12 @@ class _Divided:
             for stretch in self._course
             if stretch.to_ns >= self._case.release_ns and stretch.from_ns <= self._case.stamp_ns
         )
+
+    def _called(self, part: CausePart) -> CausePart:
+        """A part with what the timer interrupted, if that is known."""
+        if not self._interrupted:
+            return part
+        return replace(part, function=self._interrupted[0], callers=self._interrupted[1:])
 
     def _frames_of_wakes(self) -> frozenset[int]:
         """What was being handled when the task was woken: its own timer."""
@@ -224,7 +230,7 @@ class _Divided:
             return self._idle(piece, whole_ns)
         if whole_ns <= ENTRY_NS:
             why = Why.BEFORE_INTERRUPT
-            return replace(part, cause=Cause.TIMER_IRQ, name="", task=None, why=why, function="")
+            return replace(part, cause=Cause.TIMER_IRQ, name="", task=None, why=why, function="", callers=())
         return part
 
     def _idle(self, piece: _Piece, whole_ns: int) -> CausePart:
@@ -253,7 +259,7 @@ class _Divided:
         part = piece.part
         is_preemptible = self._is_preemptible
         cause = Cause.IRQ_END_OR_SWITCH if piece.is_end_unseen else Cause.SWITCH
-        switch = replace(part, cause=cause, task=None, why=None, function="")
+        switch = replace(part, cause=cause, task=None, why=None, function="", callers=())
         is_shown = bool(part.why) if self._sees_end else went_on and not is_preemptible
         if whole_ns <= self._switch_ns and not is_shown:
             return switch
@@ -388,7 +394,7 @@ class _Divided:
         cause = Cause.IRQ_LATE if self._facts.excludes_gaps else Cause.IRQ_LATE_OR_GAP
         inner = _innermost(span.frames)
         name, why = (inner[0].name, Why.IN_SOFTIRQ) if inner else ("", None)
-        part = replace(part, cause=cause, task=span.task, name=name, why=why, function=self._function)
+        part = self._called(replace(part, cause=cause, task=span.task, name=name, why=why))
         return _Piece(part, _Doubt.BEFORE_INTERRUPT, (owner[0], 0))
 
     def _open_timer(self, span: Span) -> str:
@@ -437,7 +443,7 @@ class _Divided:
             return _Piece(replace(part, cause=Cause.THROTTLED, task=task))
         is_off = bool(span.preempt) or bool(span.flags & (SOFTIRQ_FLAG | BH_OFF_FLAG))
         why = Why.PREEMPTION_OFF if is_off else None
-        held = replace(part, cause=Cause.NOT_PREEMPTIBLE, task=task, why=why, function=self._function)
+        held = self._called(replace(part, cause=Cause.NOT_PREEMPTIBLE, task=task, why=why))
         is_unseen, is_going_on = self._is_end_unseen(span), self._is_going_on(span)
         return _Piece(held, _Doubt.HELD, owner, is_end_unseen=is_unseen, is_going_on=is_going_on)
 
