@@ -73,12 +73,12 @@ class CalibrationAsked:
         if not is_above:
             raise UsageError(ABOVE_RANGE(above=self.above))
 
-    def asked(self, cpus: int) -> Asked:
-        """The study. `cpus`: of a guest in virtual time; 0 on a machine."""
+    def asked(self, cpus: int, round_ns: int = 0) -> Asked:
+        """The study. `cpus`: of a guest in virtual time, with a round of their turns; 0 on a machine."""
         self.check()
         usual = f"{int(OF_A_CPU.removesuffix('us')) * cpus}us" if cpus else ON_A_MACHINE
         study = calibration_study(
-            self.kinds or tuple(EXPECTED), self.count, self.above or usual, self.seed, self.events
+            self.kinds or tuple(EXPECTED), self.count, self.above or usual, self.seed, self.events, round_ns
         )
         return Asked(study, seeds=1 if cpus else 0, command="calibrate", settings=self.settings)
 

@@ -13,6 +13,8 @@ from howlate.analysis.machine_facts import MachineFacts
 from howlate.analysis.own_course import FAULT_NS
 from howlate.analysis.undecided import IDLE_NS
 from howlate.model.trace import NOTHING_KEPT, TracedTask
+from howlate.report.late_parts import part_statement
+from howlate.words.say import say
 from made_trace import (
     CLOUD,
     EQUAL,
@@ -29,6 +31,7 @@ from made_trace import (
     RELEASE_NS,
     RT,
     SOFT,
+    STACK,
     TICK,
     URGENT,
     MadeTrace,
@@ -443,3 +446,14 @@ def test_a_stack_tells_what_the_timer_interrupted(count: int) -> None:
         "free_pages" if count == 5 else "",
     )
     assert {part.function for part in found.parts if part.cause is not Cause.NOT_PREEMPTIBLE} == {""}
+    assert {part.callers for part in found.parts if part.cause is not Cause.NOT_PREEMPTIBLE} == {()}
+
+
+def test_a_stack_tells_the_callers_of_what_the_timer_interrupted() -> None:
+    made = MadeTrace().asleep().add(50_000, "local_timer_entry", HARD, 1, a=236)
+    made.stack(50_000).timer(50_100, 50_400, 51_000).switch(51_600, OWN, 0)
+    late = made.explained(52_000).parts[0]
+    assert (late.cause, late.function, late.callers) == (Cause.IRQ_LATE, STACK[3], STACK[4:])
+    assert say(part_statement(late)).endswith(f"(the timer interrupted {' < '.join(STACK[3:])})")
+    shown = say(part_statement(replace(late, callers=tuple("abcdefg"))))
+    assert shown.endswith(f"{STACK[3]} < a < b < c < d < e < ...)")

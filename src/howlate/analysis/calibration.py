@@ -48,10 +48,15 @@ SIZE_LIMIT_NS = 1_000
 RIGHT_LIMIT = 0.99
 """The least share of delays whose cause is named rightly, as far as events can tell."""
 UNCERTAINTY_LIMIT_NS = 5_000
-"""A delay whose end is known worse is not measurable; on several virtual CPUs the limit is a round of their turns.
-Half of the call that ends `stopped` takes at most 3.7 us in a guest with one CPU."""
+"""A delay whose end is known worse is not measurable. Half of the call that ends `stopped` takes at most 3.7 us in a
+guest with one CPU."""
+ROUNDS_UNCERTAIN = 2
+"""The same on several virtual CPUs, in rounds of their turns. There that half takes nearly a round, since each CPU
+executes as much less, and another one where the call is interrupted: with four CPUs 16 us of 20 as a rule, and more
+than 40 in 1 of 1,677 (docs/calibrate.md)."""
 UNMEASURABLE_LIMIT = 0.01
-"""The largest share of delays whose end may be known too badly to measure their size."""
+"""The largest share of delays whose end may be known too badly to measure their size; of fewer than 100 it may be
+one, which is no evidence of a larger share."""
 INVENTED_LIMIT = 0.01
 """The largest share of the samples without a delay that may be said to be late for a reason out of the ordinary."""
 HOLDS_LIMIT = 0.01
@@ -186,7 +191,7 @@ class KindResult:
         return (
             self.found > 0
             and self.found + self.unmeasurable == self.hit
-            and self.unmeasurable <= UNMEASURABLE_LIMIT * self.hit
+            and self.unmeasurable <= max(1, UNMEASURABLE_LIMIT * self.hit)
             and not self.excessive_errors_ns
             and self.right + self.undecided >= RIGHT_LIMIT * self.found
         )
@@ -271,7 +276,7 @@ def judged(
     late_ns = max(above_ns, calm.threshold_ns)
     met = _Met(cell)
     explained = {(case.case.thread, case.case.release): case for case in cases}
-    known = _Known.of(cell.kind, excludes_gaps, round_ns or UNCERTAINTY_LIMIT_NS)
+    known = _Known.of(cell.kind, excludes_gaps, ROUNDS_UNCERTAIN * round_ns or UNCERTAINTY_LIMIT_NS)
     every = [_judgement(known, delay, met, explained, late_ns) for delay in cell.delays]
     compared = [each for each in every if each.error_ns is not None]
     counts = Counter(each.outcome for each in every)

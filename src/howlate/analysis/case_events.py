@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from howlate.analysis.cause import is_real_time
 from howlate.analysis.cpu_spans import HARDIRQ_FLAG, SOFTIRQ_FLAG, FrameKind, HandlerFrame, Span, spans_of
-from howlate.analysis.event_stacks import interrupted_function
+from howlate.analysis.event_stacks import interrupted_stack
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.analysis.nmis import nmis_of
 from howlate.analysis.own_course import OwnState, OwnStretch, course_of
@@ -54,8 +54,8 @@ class CaseEvents:
         self._by_number = {span.number: span for spans in self._spans.values() for span in spans}
         self.nmis = nmis_of(events, trace.names, self.cpus, case.release_ns)
         """From and to, since the release, and the handler of each NMI."""
-        self.function = interrupted_function(events, trace.names, case.release_ns)
-        """The kernel's function that the timer interrupted; "" if nobody knows."""
+        self.interrupted = interrupted_stack(events, trace.names, case.release_ns)
+        """The function of the kernel that the timer interrupted, and its callers; empty if nobody knows."""
 
     @property
     def cpus(self) -> frozenset[int]:

@@ -89,6 +89,8 @@ class CausePart:
     """Of IDLE and GAP: the idle state; -1 for an unknown one, None where the CPU was in none."""
     function: str = ""
     """Of what went on: the kernel's function that the timer interrupted, where stacks were recorded."""
+    callers: tuple[str, ...] = ()
+    """Of that function, the nearest first."""
 
     @property
     def key(self) -> tuple[Cause, str]:

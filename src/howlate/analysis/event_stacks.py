@@ -12,9 +12,9 @@ _ENTRIES = ("asm_sysvec_", "asm_common_interrupt", "el1h_64_irq", "el1_irq", "el
 _LOCKS = "_raw_"
 
 
-def interrupted_function(events: Sequence[TraceEvent], names: TraceNames, release_ns: int) -> str:
-    """Of the first stack after the release, without the end of a lock, where interrupts often come; "" where there is
-    none, or a program was interrupted."""
+def interrupted_stack(events: Sequence[TraceEvent], names: TraceNames, release_ns: int) -> tuple[str, ...]:
+    """The function that was interrupted, and its callers, the nearest first: of the first stack after the release,
+    without the end of a lock, where interrupts often come. Empty if there is none, or a program was interrupted."""
     frames: list[int] = []
     for event in events:
         if event.kind != _STACK or event.time_ns < release_ns:
@@ -28,4 +28,4 @@ def interrupted_function(events: Sequence[TraceEvent], names: TraceNames, releas
     place = next((i for i, name in enumerate(called) if name.startswith(_ENTRIES)), len(called))
     while place < len(called) and called[place].startswith((*_ENTRIES, _LOCKS)):
         place += 1
-    return called[place] if place < len(called) else ""
+    return tuple(called[place:])

@@ -11,12 +11,12 @@ from howlate.analysis.case_events import CaseEvents, innermost
 from howlate.analysis.cause import Cause, CausePart, Why, is_real_time
 from howlate.analysis.cpu_spans import BH_OFF_FLAG, SOFTIRQ_FLAG, FrameKind, Span
 from howlate.analysis.own_course import OwnState, OwnStretch
-from howlate.analysis.undecided import Doubt, Piece
+from howlate.analysis.undecided import Doubt, OpenPart
 from howlate.analysis.waker import Via, is_blocked, via, waking_handler, waking_task
 from howlate.model.trace import IDLE_PID, UNKNOWN_PRIO, TracedTask
 
 
-def pieces_of(events: CaseEvents) -> Iterator[Piece]:
+def pieces_of(events: CaseEvents) -> Iterator[OpenPart]:
     """In order, as far as anything was recorded; times are since the release."""
     return _Pieces(events).pieces()
 
@@ -40,7 +40,7 @@ class _Pieces:
                 found.update(frame.number for frame in frames if frame.kind is not FrameKind.SOFTIRQ)
         return frozenset(found)
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[OpenPart]:
         release_ns, stamp_ns = self._release_ns, self._events.case.stamp_ns
         for place, stretch in enumerate(self._events.course):
             from_ns, to_ns = max(stretch.from_ns, release_ns), min(stretch.to_ns, stamp_ns)
@@ -54,26 +54,26 @@ class _Pieces:
                     part = CausePart(Cause.UNKNOWN, first_ns - release_ns, last_ns - first_ns)
                     yield self._piece(part, place, stretch, span)
 
-    def _piece(self, part: CausePart, place: int, stretch: OwnStretch, span: Span | None) -> Piece:
+    def _piece(self, part: CausePart, place: int, stretch: OwnStretch, span: Span | None) -> OpenPart:
         if stretch.state is OwnState.STOPPED:
-            return Piece(replace(part, cause=Cause.STOPPED, task=waking_task(self._events, stretch)))
+            return OpenPart(replace(part, cause=Cause.STOPPED, task=waking_task(self._events, stretch)))
         if stretch.state is OwnState.ASLEEP and is_blocked(self._events, stretch):
-            return Piece(self._blocked(part, stretch))
+            return OpenPart(self._blocked(part, stretch))
         if span is None:
             if stretch.is_migrated:
-                return Piece(replace(part, cause=Cause.MIGRATION), Doubt.ORDINARY, (place, 0))
-            return Piece(replace(part, why=Why.NOT_WOKEN))
+                return OpenPart(replace(part, cause=Cause.MIGRATION), Doubt.ORDINARY, (place, 0))
+            return OpenPart(replace(part, why=Why.NOT_WOKEN))
         if not span.is_known:
-            return Piece(replace(part, why=Why.LOST))
+            return OpenPart(replace(part, why=Why.LOST))
         if stretch.state is OwnState.UNKNOWN:
-            return Piece(replace(part, why=Why.NOT_WOKEN))
+            return OpenPart(replace(part, why=Why.NOT_WOKEN))
         if (framed := self._framed(part, stretch, span)) is not None:
             is_own = framed.cause is Cause.TIMER_IRQ
             doubt = Doubt.TIMER_IRQ if is_own else None
-            return Piece(framed, doubt, (innermost(span.frames)[0].number, 0))
+            return OpenPart(framed, doubt, (innermost(span.frames)[0].number, 0))
         if stretch.state is OwnState.RUNNING:
             running = self._running(part, stretch)
-            return Piece(running, Doubt.ORDINARY if running.cause is Cause.RETURN else None, (place, 0))
+            return OpenPart(running, Doubt.ORDINARY if running.cause is Cause.RETURN else None, (place, 0))
         owner = (place, span.since)
         if stretch.state is OwnState.ASLEEP:
             return self._asleep(part, stretch, span, owner)
@@ -118,54 +118,54 @@ class _Pieces:
             return replace(part, cause=Cause.OWN_LATE)
         return replace(part, cause=Cause.RETURN)
 
-    def _asleep(self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> Piece:
+    def _asleep(self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> OpenPart:
         """The release has passed, and its wake-up has not come."""
         events, woken_via = self._events, via(self._events, stretch)
         if part.from_ns < events.slack_ns and woken_via is not Via.ELSEWHERE:
-            return Piece(replace(part, cause=Cause.TIMER_SLACK))
+            return OpenPart(replace(part, cause=Cause.TIMER_SLACK))
         if span.task.pid == IDLE_PID:
             state = span.idle if events.knows_idle else -1
             idle = replace(part, cause=Cause.IDLE, state=state)
             is_elsewhere = woken_via is Via.ELSEWHERE
-            return Piece(idle, Doubt.IDLE, (owner[0], 0), span.task, is_elsewhere, events.open_timer(span))
+            return OpenPart(idle, Doubt.IDLE, (owner[0], 0), span.task, is_elsewhere, events.open_timer(span))
         if woken_via is Via.ELSEWHERE:
-            return Piece(replace(part, why=Why.NOT_WOKEN))
+            return OpenPart(replace(part, why=Why.NOT_WOKEN))
         woken_in = events.span_of(stretch.woken_number)
         if woken_via is Via.SOFTIRQ and woken_in is not None and events.timer_came(span):
             name = innermost(woken_in.frames)[0].name
-            return Piece(replace(part, cause=Cause.SOFTIRQ, name=name, task=span.task, why=Why.SOFT_TIMER))
+            return OpenPart(replace(part, cause=Cause.SOFTIRQ, name=name, task=span.task, why=Why.SOFT_TIMER))
         cause = Cause.IRQ_LATE if events.facts.excludes_gaps else Cause.IRQ_LATE_OR_GAP
         inner = innermost(span.frames)
         name, why = (inner[0].name, Why.IN_SOFTIRQ) if inner else ("", None)
-        part = replace(part, cause=cause, task=span.task, name=name, why=why, function=events.function)
-        return Piece(part, Doubt.BEFORE_INTERRUPT, (owner[0], 0))
+        part = _called(events, replace(part, cause=cause, task=span.task, name=name, why=why))
+        return OpenPart(part, Doubt.BEFORE_INTERRUPT, (owner[0], 0))
 
-    def _runnable(self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> Piece:
+    def _runnable(self, part: CausePart, stretch: OwnStretch, span: Span, owner: tuple[int, int]) -> OpenPart:
         """The task could run, and did not."""
         task, events = span.task, self._events
         if not stretch.is_seen:
-            return Piece(replace(part, why=Why.NOT_WOKEN))
+            return OpenPart(replace(part, why=Why.NOT_WOKEN))
         queued = max(stretch.number, stretch.queued_number)
         is_chosen = span.since >= queued  # after our task stood in the queue
         if task.pid == IDLE_PID:
             if is_chosen:
-                return Piece(replace(part, cause=Cause.THROTTLED, task=task))
+                return OpenPart(replace(part, cause=Cause.THROTTLED, task=task))
             if not stretch.is_migrated and span.idle is not None:
-                return Piece(replace(part, cause=Cause.IDLE, state=span.idle), Doubt.IDLE, owner, task)
+                return OpenPart(replace(part, cause=Cause.IDLE, state=span.idle), Doubt.IDLE, owner, task)
             cause = Cause.IRQ_END_OR_SWITCH if events.is_end_unseen(span) else Cause.SWITCH
             cause = Cause.MIGRATION if stretch.is_migrated else cause
-            return Piece(replace(part, cause=cause), Doubt.ORDINARY, owner)
+            return OpenPart(replace(part, cause=cause), Doubt.ORDINARY, owner)
         if task.prio == UNKNOWN_PRIO:
-            return Piece(replace(part, task=task))
+            return OpenPart(replace(part, task=task))
         if self._outranks(task):
-            return Piece(replace(part, cause=Cause.HIGHER_TASK, task=task))
+            return OpenPart(replace(part, cause=Cause.HIGHER_TASK, task=task))
         if is_chosen:
-            return Piece(replace(part, cause=Cause.THROTTLED, task=task))
+            return OpenPart(replace(part, cause=Cause.THROTTLED, task=task))
         is_off = bool(span.preempt) or bool(span.flags & (SOFTIRQ_FLAG | BH_OFF_FLAG))
         why = Why.PREEMPTION_OFF if is_off else None
-        held = replace(part, cause=Cause.NOT_PREEMPTIBLE, task=task, why=why, function=events.function)
+        held = _called(events, replace(part, cause=Cause.NOT_PREEMPTIBLE, task=task, why=why))
         is_unseen, is_going_on = events.is_end_unseen(span), events.is_going_on(span)
-        return Piece(held, Doubt.HELD, owner, is_end_unseen=is_unseen, is_going_on=is_going_on)
+        return OpenPart(held, Doubt.HELD, owner, is_end_unseen=is_unseen, is_going_on=is_going_on)
 
     def _outranks(self, task: TracedTask) -> bool:
         """Whether the scheduler may let it run first; fair tasks take turns."""
@@ -173,3 +173,10 @@ class _Pieces:
         if not is_real_time(own.prio):
             return task.pid != IDLE_PID
         return task.prio <= own.prio
+
+
+def _called(events: CaseEvents, part: CausePart) -> CausePart:
+    """A part with what the timer interrupted, if that is known."""
+    if not events.interrupted:
+        return part
+    return replace(part, function=events.interrupted[0], callers=events.interrupted[1:])

@@ -39,7 +39,7 @@ class Doubt(StrEnum):
 
 
 @dataclass(frozen=True)
-class Piece:
+class OpenPart:
     """A part whose cause may still be in doubt."""
 
     part: CausePart
@@ -58,7 +58,7 @@ class Piece:
     """Of HELD: at its beginning what was interrupted woke another task, so it went on."""
 
 
-def decided(events: CaseEvents, pieces: Iterable[Piece]) -> list[CausePart]:
+def decided(events: CaseEvents, pieces: Iterable[OpenPart]) -> list[CausePart]:
     """The parts of the pieces, each with its cause."""
     every = list(pieces)
     sums: Counter[tuple[Doubt, tuple[int, int]]] = Counter()
@@ -74,7 +74,7 @@ def decided(events: CaseEvents, pieces: Iterable[Piece]) -> list[CausePart]:
     ]
 
 
-def _decided(events: CaseEvents, piece: Piece, whole_ns: int, went_on: bool) -> CausePart:
+def _decided(events: CaseEvents, piece: OpenPart, whole_ns: int, went_on: bool) -> CausePart:
     part = piece.part
     if piece.doubt is Doubt.HELD:
         return _held(events, piece, whole_ns, went_on)
@@ -87,7 +87,7 @@ def _decided(events: CaseEvents, piece: Piece, whole_ns: int, went_on: bool) -> 
         )
     if whole_ns <= _limit_ns(events, ENTRY_NS):
         why = Why.BEFORE_INTERRUPT
-        return replace(part, cause=Cause.TIMER_IRQ, name="", task=None, why=why, function="")
+        return replace(part, cause=Cause.TIMER_IRQ, name="", task=None, why=why, function="", callers=())
     return part
 
 
@@ -105,7 +105,7 @@ def _eventless(events: CaseEvents, part: CausePart) -> CausePart:
     return replace(part, cause=Cause.UNKNOWN, task=None, name="", why=Why.NO_EVENT)
 
 
-def _idle(events: CaseEvents, piece: Piece, whole_ns: int) -> CausePart:
+def _idle(events: CaseEvents, piece: OpenPart, whole_ns: int) -> CausePart:
     """Leaving idle, or what else took longer than that: events that do not show idle states cannot exclude that a
     timer was still being handled, or that interrupts were off."""
     part, facts = piece.part, events.facts
@@ -127,13 +127,13 @@ def _idle(events: CaseEvents, piece: Piece, whole_ns: int) -> CausePart:
     return replace(part, cause=Cause.GAP)
 
 
-def _held(events: CaseEvents, piece: Piece, whole_ns: int, went_on: bool) -> CausePart:
+def _held(events: CaseEvents, piece: OpenPart, whole_ns: int, went_on: bool) -> CausePart:
     """What was interrupted went on: because it could not be preempted, or no longer than a switch takes. Where the
     interrupt's end is not seen, a task that it woke meanwhile shows that it went on, however short that was."""
     part, facts = piece.part, events.facts
     is_preemptible = _is_preemptible(events)
     cause = Cause.IRQ_END_OR_SWITCH if piece.is_end_unseen else Cause.SWITCH
-    switch = replace(part, cause=cause, task=None, why=None, function="")
+    switch = replace(part, cause=cause, task=None, why=None, function="", callers=())
     is_shown = bool(part.why) if events.sees_end else went_on and not is_preemptible
     if whole_ns <= _switch_ns(events) and not is_shown:
         return switch

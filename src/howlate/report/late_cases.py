@@ -245,6 +245,7 @@ def _part_json(part: CausePart) -> dict[str, Any]:
         **({"task": _task_json(part.task)} if part.task is not None else {}),
         **({"why": str(part.why)} if part.why is not None else {}),
         **({"function": part.function} if part.function else {}),
+        **({"callers": list(part.callers)} if part.callers else {}),
         **({"idle_state": part.state} if part.state is not None else {}),
         "text": statement_json(part_statement(part))["text"],
     }

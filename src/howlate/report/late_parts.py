@@ -15,6 +15,9 @@ from howlate.words.language import _
 from howlate.words.say import say
 from howlate.words.statement import Rule, Statement, rule
 
+MOST_CALLERS = 5
+"""So many are shown; JSON has all that were recorded."""
+
 TASK = rule("late.task", "{name} ({pid})")
 REAL_TIME_TASK = rule("late.real-time-task", "{name} ({pid}, real-time {priority})")
 FAIR_TASK = rule("late.fair-task", "{name} ({pid}, nice {nice})")
@@ -170,7 +173,13 @@ def part_statement(part: CausePart) -> Statement:
     """What a part of the time went to."""
     more = _MORE.get((part.cause, part.why)) if part.why is not None else None
     told = (more or _PARTS[part.cause])(part)
-    return IN_FUNCTION(what=told, function=part.function) if part.function else told
+    return IN_FUNCTION(what=told, function=_chain_text(part)) if part.function else told
+
+
+def _chain_text(part: CausePart) -> str:
+    """The interrupted function and its nearest callers, the nearest first."""
+    more = ("...",) if len(part.callers) > MOST_CALLERS else ()
+    return " < ".join((part.function, *part.callers[:MOST_CALLERS], *more))
 
 
 def line_statement(line: TimelineLine[CausePart]) -> Statement:
@@ -195,6 +204,7 @@ def summed(parts: Sequence[CausePart]) -> CausePart:
         typical.why,
         typical.state,
         typical.function,
+        typical.callers,
     )
 
 
