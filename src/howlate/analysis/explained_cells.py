@@ -37,6 +37,10 @@ class ExplainedCell:
     cases_lost: int = 0
     """Samples that were late enough, and for which there was no room."""
     events_lost: int = 0
+    worst: int | None = None
+    """So many of the worst of each thread are kept; None if nobody knows."""
+    above_ns: int | None = None
+    """Samples above this are kept too; None: none for that."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,8 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
         _missed(trace),
         trace.cases_lost,
         trace.events_lost,
+        trace.worst,
+        trace.above_ns,
     )
 
 

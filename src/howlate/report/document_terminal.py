@@ -15,6 +15,7 @@ from howlate.report.sheet import Column, Sheet
 from howlate.report.table_terminal import Column as ColumnTexts
 from howlate.report.table_terminal import print_bars, print_table
 from howlate.report.text import wrapped
+from howlate.words.printable import without_controls
 from howlate.words.say import text_of
 
 
@@ -72,7 +73,7 @@ def _print_rows(console: Console, sheet: Sheet) -> None:
 
 def _texts(column: Column) -> ColumnTexts:
     heading = column.short or (column.heading if column.label else column.heading.replace(" ", "\n", 2))
-    return heading, [c.text + c.sign for c in column.cells]
+    return heading, [without_controls(c.text + c.sign) for c in column.cells]
 
 
 def _print_differences(console: Console, sheet: Sheet) -> None:

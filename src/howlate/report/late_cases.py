@@ -45,6 +45,18 @@ OVERWRITTEN = rule(
     "{cell}: {count} more samples were late enough, and nothing was kept of their events.",
     by="count",
 )
+NO_CASES = rule(
+    "late.no-cases",
+    "{cell}: its events were recorded, and none of its {samples:count} samples has to be explained. {why}",
+)
+KEPT_ABOVE = rule("late.kept-above", "Only those above {above_ns:time} are kept.")
+KEPT_WORST = rule("late.kept-worst", "The {worst} worst of each thread are kept, if they are late at all.")
+KEPT_EITHER = rule(
+    "late.kept-either",
+    "The {worst} worst of each thread are kept, if they are late at all, and those above {above_ns:time}.",
+)
+KEPT_NONE = rule("late.kept-none", "None was to be kept (explain-worst is 0, and there is no explain-above).")
+KEPT_UNKNOWN = rule("late.kept-unknown", "Which ones are kept was not recorded.")
 MORE = rule(
     "late.more-causes",
     "{count} smaller cause is left out, {ns:time} altogether (`howlate why --json`).",
@@ -77,17 +89,34 @@ def causes_section(
 ) -> tuple[Section, ...]:
     """The causes of all cases, and what to do about them; nothing where there is no case."""
     sums = cause_sums(cells)
+    without = texts("notes", [no_cases_statement(cell) for cell in cells if not cell.cases])
     if not sums:
-        return ()
+        return (Section("why", without, title),) if without else ()
     kept = [sum(not case.case.state & NOTHING_KEPT for case in cell.cases) for cell in cells]
     opening = OPENING(cases=sum(kept), samples=sum(cell.samples for cell in cells), most=max(kept))
     items: tuple[Item, ...] = (
         *texts("paragraph", (opening,)),
         causes_sheet(sums),
         *texts("notes", _notes(cells, sums)),
+        *without,
         *texts("listed", list(_remedies(sums, findings)), _("What to do")),
     )
     return (Section("why", items, title),)
+
+
+def no_cases_statement(cell: ExplainedCell) -> Statement:
+    """Why a cell whose events were recorded has no sample to explain."""
+    return NO_CASES(cell=cell.name, samples=cell.samples, why=_kept(cell))
+
+
+def _kept(cell: ExplainedCell) -> Statement:
+    if cell.worst is None:
+        return KEPT_UNKNOWN()
+    if cell.above_ns is None:
+        return KEPT_WORST(worst=cell.worst) if cell.worst else KEPT_NONE()
+    if not cell.worst:
+        return KEPT_ABOVE(above_ns=cell.above_ns)
+    return KEPT_EITHER(worst=cell.worst, above_ns=cell.above_ns)
 
 
 def causes_sheet(sums: Sequence[CauseSum]) -> Sheet:
@@ -219,6 +248,7 @@ def cell_json(cell: ExplainedCell) -> dict[str, Any]:
         "absent": list(cell.absent),
         "cases_lost": cell.cases_lost,
         "events_lost": cell.events_lost,
+        **({} if cell.cases else {"no_cases": statement_json(no_cases_statement(cell))}),
         "cases": [_case_json(case) for case in cell.cases],
     }
 
