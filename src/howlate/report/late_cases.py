@@ -13,7 +13,7 @@ from howlate.model.finding import Finding
 from howlate.model.trace import LOSSY, NOTHING_KEPT, UNKNOWN_PRIO, TracedTask
 from howlate.report.document import Item, Section, texts
 from howlate.report.late_parts import part_statement, parts_sheet
-from howlate.report.remedies import REMEDIES, findings_for
+from howlate.report.remedies import findings_for, remedy_of
 from howlate.report.sheet import Row, Sheet, labels, numbers, times
 from howlate.report.sheet import texts as column
 from howlate.report.why_parts import UNIT
@@ -25,6 +25,9 @@ from howlate.words.statement import Statement, rule
 MOST_CAUSES = 12
 WEIGHTY = 0.05
 """A cause is worth a remedy if it has this share of all the time, or is the largest in some case."""
+
+LONG_IDLE_NS = 10_000
+"""Above this leaving idle is worth a remedy, as the doctor has it of idle states."""
 
 OF_CASE = "late-"
 """The beginning of the ids of the worst cases' sections."""
@@ -155,22 +158,25 @@ def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Tex
     return found
 
 
-def weighty_causes(sums: Sequence[CauseSum]) -> list[Cause]:
-    """Those that something should be done about, the weightiest first."""
+def weighty_causes(sums: Sequence[CauseSum]) -> list[CauseSum]:
+    """Those that something should be done about, the weightiest first; the first sum of each cause. Leaving idle is
+    part of every wake-up, and worth a remedy where it took long."""
     whole_ns = sum(each.total_ns for each in sums)
-    return list(
-        dict.fromkeys(
-            each.cause
-            for each in sums
-            if each.cause not in ORDINARY and (each.largest_in or each.total_ns >= WEIGHTY * whole_ns)
+    found: dict[Cause, CauseSum] = {}
+    for each in sums:
+        is_ordinary = each.cause in ORDINARY and not (
+            each.cause is Cause.IDLE and each.worst_ns > LONG_IDLE_NS
         )
-    )
+        if not is_ordinary and (each.largest_in or each.total_ns >= WEIGHTY * whole_ns):
+            found.setdefault(each.cause, each)
+    return list(found.values())
 
 
 def _remedies(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> Iterator[Statement]:
     """What to do about each weighty cause, with what the doctor found here that belongs to it."""
-    for cause in weighty_causes(sums):
-        if (remedy := REMEDIES.get(cause)) is not None:
+    for each_sum in weighty_causes(sums):
+        cause = each_sum.cause
+        if (remedy := remedy_of(each_sum.example, each_sum.has_idle_states)) is not None:
             found = tuple(
                 CHECKED(title=each.title, change=each.change) for each in findings_for(remedy, findings)
             )
@@ -219,14 +225,14 @@ def causes_json(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[d
                 "thread": each.worst_in.thread,
                 "release": each.worst_in.release,
             },
-            **_remedy_json(each.cause, findings),
+            **_remedy_json(each, findings),
         }
         for each in sums
     ]
 
 
-def _remedy_json(cause: Cause, findings: Sequence[Finding]) -> dict[str, Any]:
-    remedy = REMEDIES.get(cause)
+def _remedy_json(cause: CauseSum, findings: Sequence[Finding]) -> dict[str, Any]:
+    remedy = remedy_of(cause.example, cause.has_idle_states)
     if remedy is None:
         return {"remedy": None, "checks": [], "knobs": []}
     return {
