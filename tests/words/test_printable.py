@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+import io
 
+import pytest
+from rich.console import Console
+
+from howlate.report.document import Document, Section, Texts
+from howlate.report.document_terminal import print_document
+from howlate.report.text import escaped
 from howlate.words.printable import printable, without_controls
-from howlate.words.say import say, text_of
-from howlate.words.statement import Statement
 
 
 @pytest.mark.parametrize(
@@ -30,5 +34,13 @@ def test_what_is_no_letter_or_sign_is_shown_as_its_number(name: str, shown: str)
 
 def test_a_text_keeps_its_lines_and_loses_what_a_terminal_obeys() -> None:
     text = "one\ntwo\x1b]0;title\x07"
-    for shown in (without_controls(text), text_of(text), say(Statement.verbatim(text))):
-        assert shown == "one\ntwo\\x1b]0;title\\x07"
+    assert without_controls(text) == escaped(text) == "one\ntwo\\x1b]0;title\\x07"
+    out = io.StringIO()
+    items = (
+        Texts("paragraph", (text,)),
+        Texts("listed", (text,)),
+        Texts("notes", (text,)),
+        Texts("", (text,)),
+    )
+    print_document(Console(file=out, width=80), Document((Section("s", items),)))
+    assert out.getvalue().count("two\\x1b]0;title\\x07") == len(items) and "\x1b" not in out.getvalue()

@@ -10,7 +10,6 @@ from typing import Any, Union
 from howlate.words import language
 from howlate.words.caption import Capitalised, Caption, Listed
 from howlate.words.language import SOURCE, as_called, sentences, spoken, spoken_rule
-from howlate.words.printable import without_controls
 from howlate.words.quantities import MOST_LISTED, QUANTITIES, SEPARATORS, grouped, sentence_case
 from howlate.words.rooms import modules_of_results
 from howlate.words.statement import RULES, Rule, Statement, rule
@@ -20,7 +19,7 @@ AND_MORE = rule("list.and-more", "{shown} and {count} more")
 
 def say(statement: Statement) -> str:
     """A statement in the reader's language, with commands as the reader types them."""
-    return without_controls(as_called(_text(statement, spoken_rule)))
+    return as_called(_text(statement, spoken_rule))
 
 
 Text = Union[Statement, Caption, Listed, Capitalised, str, "tuple[Text, ...]"]
@@ -42,7 +41,7 @@ def text_of(text: Text) -> str:
         return text.separator.join(filter(None, map(text_of, text.texts)))
     if isinstance(text, Capitalised):
         return sentence_case(text_of(text.text))
-    return say(text) if isinstance(text, Statement) else without_controls(as_called(text))
+    return say(text) if isinstance(text, Statement) else as_called(text)
 
 
 def text_to_json(text: Text) -> list[dict[str, Any]]:
