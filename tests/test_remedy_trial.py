@@ -89,3 +89,10 @@ def test_a_run_whose_facts_do_not_contradict_is_tried_here() -> None:
     trial = trial_of(explained(idle(60_000)), pairs=12)
     target = target_of(replace(trial, run=with_facts(trial.run, {})), lambda _text: None)
     assert target.name == "local"
+
+
+def test_no_knob_of_idle_states_is_tried_where_the_kernel_has_none() -> None:
+    run = explained(idle(60_000))
+    bare = replace(run, cells=tuple(replace(cell, has_idle_states=False) for cell in run.cells))
+    with pytest.raises(NotPossibleError, match="no knob changes"):
+        trial_of(bare, pairs=8)

@@ -37,6 +37,12 @@ class ExplainedCell:
     cases_lost: int = 0
     """Samples that were late enough, and for which there was no room."""
     events_lost: int = 0
+    worst: int | None = None
+    """So many of the worst of each thread are kept; None if nobody knows."""
+    above_ns: int | None = None
+    """Samples above this are kept too; None: none for that."""
+    has_idle_states: bool | None = None
+    """Whether its kernel has idle states to choose from; None if nobody knows."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,8 @@ class CauseSum:
     worst_in: CasePlace
     example: CausePart
     """Its longest part."""
+    has_idle_states: bool | None = None
+    """Of the kernel on which it was the worst; None if nobody knows."""
 
 
 def explained_cells(content: RunContent) -> tuple[ExplainedCell, ...]:
@@ -111,6 +119,9 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
         _missed(trace),
         trace.cases_lost,
         trace.events_lost,
+        trace.worst,
+        trace.above_ns,
+        _has_idle_states(_facts_of(content, cell)),
     )
 
 
@@ -129,7 +140,7 @@ def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
     captured = content.run.machines.get(kernel) or content.run.facts
     config = next((each.config for each in content.kernels if each.label == kernel), None)
     is_captured = isinstance(captured, dict) and captured.get("facts") == 1
-    facts = Facts.from_json(dict(captured)) if is_captured else Facts({}, {})
+    facts = _facts_of(content, cell)
     guest = GuestCpus.of_facts(facts.values)
     return MachineFacts(
         is_virtual_time=content.run.virtual,
@@ -141,6 +152,18 @@ def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
         instruction_ns=MOST_MIPS // guest.mips if content.run.virtual else 1,
         smi=disturbances(cell.trailer).smi,
     )
+
+
+def _facts_of(content: RunContent, cell: CellContent) -> Facts:
+    """Those of the machine that measured a cell; empty if they were not captured."""
+    captured = content.run.machines.get(cell.summary.labels.get("kernel", "")) or content.run.facts
+    is_captured = isinstance(captured, dict) and captured.get("facts") == 1
+    return Facts.from_json(dict(captured)) if is_captured else Facts({}, {})
+
+
+def _has_idle_states(facts: Facts) -> bool | None:
+    rows = facts.table("cpu.idle_states")
+    return bool(rows) if rows is not None else False if "cpu.idle_states" in facts.absent else None
 
 
 def _idle_exits(facts: Facts) -> dict[int, int]:
@@ -191,7 +214,7 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: Exp
         before = sums.get(key)
         is_largest = int(key == largest)
         if before is None:
-            sums[key] = CauseSum(*key, 1, is_largest, ns, ns, place, longest[key])
+            sums[key] = CauseSum(*key, 1, is_largest, ns, ns, place, longest[key], cell.has_idle_states)
             continue
         is_worst = ns > before.worst_ns
         sums[key] = replace(
@@ -202,6 +225,7 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: Exp
             worst_ns=max(ns, before.worst_ns),
             worst_in=place if is_worst else before.worst_in,
             example=longest[key] if is_worst else before.example,
+            has_idle_states=cell.has_idle_states if is_worst else before.has_idle_states,
         )
 
 

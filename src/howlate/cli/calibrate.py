@@ -74,6 +74,7 @@ def command(
 
     from howlate.calibrate import CalibrationAsked, calibration_of, check_possible
     from howlate.cli._execute import execute_cells
+    from howlate.cli._interrupted import same_command, tell_interrupted
     from howlate.prepare import prepare, settings_in_force
     from howlate.session import begin
 
@@ -84,7 +85,11 @@ def command(
         prepared = prepare(request.asked(*_guest(kernels, cpus)), target)
         check_possible(prepared)
         session = begin(prepared, out)
-        tally = execute_cells(prepared, session)
+        try:
+            tally = execute_cells(prepared, session)
+        except KeyboardInterrupt as interrupt:
+            again = f"{same_command(session)}. Nothing is judged before that"
+            return tell_interrupted(session, interrupt, again)
     found = calibration_of(session.folder.path, tally)
     _print(found, as_json)
     return found.exit_code

@@ -63,7 +63,8 @@ THROTTLED = rule(
 OWN_LATE = rule("late.own-late", "the measuring task was still busy with its previous activation")
 BLOCKED = rule("late.blocked", "the measuring task waited for something else, until {task} woke it")
 BLOCKED_UNTIL = rule(
-    "late.blocked-until", "the measuring task waited for something else, until the interrupt {name} woke it"
+    "late.blocked-until",
+    "the measuring task waited for something else, until the interrupt, softirq or timer {name} woke it",
 )
 STOPPED = rule("late.stopped", "the measuring task was stopped")
 PAGE_FAULT = rule("late.page-fault", "a page fault of the measuring task")

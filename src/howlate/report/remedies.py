@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from howlate.analysis.cause import Cause
+from howlate.analysis.cause import Cause, CausePart
 from howlate.model.finding import Finding
 from howlate.words.statement import Rule, rule
 
@@ -18,7 +18,21 @@ GAP = rule(
     "The time went below the kernel: to a hypervisor (pin the virtual CPU, give it a CPU of its own) or to firmware "
     "(`howlate probe hardware-gap` measures it).",
 )
-IDLE = rule("remedy.idle", "Keep the CPU out of deep idle states.")
+IDLE = rule(
+    "remedy.idle",
+    "Keep the CPU out of deep idle states: hold 0 in /dev/cpu_dma_latency, as the knob cpu_dma_latency does, or "
+    "switch off the deep ones, as c_states does.",
+)
+IDLE_LOOP = rule(
+    "remedy.idle-loop",
+    "The idle loop had interrupts off outside of any idle state, which no knob changes. Boot with idle=poll to have "
+    "them on while idle; the CPU then takes full power.",
+)
+IDLE_WITHOUT_STATES = rule(
+    "remedy.idle-without-states",
+    "This kernel has no idle states to choose from: an idle CPU halts, and a virtual one is then the hypervisor's to "
+    "wake. Boot with idle=poll to keep it running; it then takes full power.",
+)
 TIMER_SLACK = rule(
     "remedy.timer-slack", "Use a real-time policy, or a smaller timer slack (prctl PR_SET_TIMERSLACK)."
 )
@@ -113,6 +127,23 @@ REMEDIES: Mapping[Cause, Remedy] = {
     Cause.UNKNOWN: Remedy(UNKNOWN, ("tracing",)),
 }
 """The ordinary parts of a wake-up need none."""
+
+
+_IDLE_KNOBS = ("c_states", "cpu_dma_latency")
+"""Which do nothing where the kernel has no idle states."""
+
+
+def remedy_of(part: CausePart, has_idle_states: bool | None) -> Remedy | None:
+    """What to do about the cause of a part; None where nothing has to be done. `has_idle_states`: whether the kernel
+    has any to choose from; None if nobody knows."""
+    remedy = REMEDIES.get(part.cause)
+    if part.cause is Cause.IDLE and part.state is None:
+        return Remedy(IDLE_LOOP)
+    if remedy is None or has_idle_states is not False:
+        return remedy
+    if part.cause is Cause.IDLE:
+        return Remedy(IDLE_WITHOUT_STATES, ("c_states",))
+    return replace(remedy, knobs=tuple(knob for knob in remedy.knobs if knob not in _IDLE_KNOBS))
 
 
 def findings_for(remedy: Remedy, findings: Iterable[Finding]) -> Sequence[Finding]:
