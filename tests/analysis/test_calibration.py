@@ -258,6 +258,19 @@ def test_a_delay_whose_size_is_not_measurable_must_be_found_and_named_all_the_sa
     assert (len(found.wrong), found.unseen) == ((1, 0) if outcome == "wrong" else (0, 1))
 
 
+@pytest.mark.parametrize(("uncertainty_ns", "is_measured"), [(5_001, True), (52_000, True), (52_001, False)])
+def test_on_a_machine_an_end_need_not_be_known_better_than_the_tests_own_spread(
+    uncertainty_ns: int, is_measured: bool
+) -> None:
+    late = window(1, 104_000)
+    case = explained(late, (Cause.STOPPED, 100_000), (Cause.SWITCH, 4_000))
+    made = (delay(late.release_ns - 20_000, late.release_ns + 100_000, uncertainty_ns=uncertainty_ns),)
+    cell = InjectedCell("cell", "6.18", "stopped", (late,), made)
+    real = Undisturbed(1000, 30_000, 60_000, 52_000, is_virtual=False)
+    found = judged(cell, [case], real, 20_000)
+    assert (found.right, found.unmeasurable) == ((1, 0) if is_measured else (0, 1))
+
+
 def test_one_delay_in_a_hundred_may_be_unmeasurable_and_one_in_fifty_may_not() -> None:
     good, bad = (100_000, 10_000), (100_000, 10_001)
     one, two = stopped_until(bad, *[good] * 99), stopped_until(*[bad] * 2, *[good] * 98)
