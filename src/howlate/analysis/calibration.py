@@ -145,12 +145,13 @@ class KindResult:
         return met == 0 or self.hit >= HOLDS_LIMIT * met
 
     @property
-    def error_ns_median(self) -> int:
-        return round(statistics.median(self.errors_ns)) if self.errors_ns else 0
+    def error_ns_median(self) -> int | None:
+        """None where no size was compared."""
+        return round(statistics.median(self.errors_ns)) if self.errors_ns else None
 
     @property
-    def error_ns_max(self) -> int:
-        return max(self.errors_ns, default=0)
+    def error_ns_max(self) -> int | None:
+        return max(self.errors_ns, default=None)
 
     @property
     def uncertainty_ns_max(self) -> int:
@@ -187,6 +188,7 @@ class KindResult:
             self.found > 0
             and self.found + self.unmeasurable == self.hit
             and self.unmeasurable <= UNMEASURABLE_LIMIT * self.hit
+            and bool(self.errors_ns)
             and not self.excessive_errors_ns
             and self.right + self.undecided >= RIGHT_LIMIT * self.found
         )

@@ -85,6 +85,10 @@ TOO_LARGE = rule(
     "{kind} on {kernel}: a size is wrong by {error_ns:time}, more than {limit_ns:time} (1 us, the test's own spread, "
     "on several CPUs a round of turns) and its own uncertainty.",
 )
+NOT_COMPARED = rule(
+    "calibrate.not-compared",
+    "{kind} on {kernel}: no size was compared, since no delay that was named rightly was going on at a release.",
+)
 UNCERTAIN = rule(
     "calibrate.uncertain",
     "{kind} on {kernel}: the ends of the delays are known within {most_ns:time} (half of the call that ended each).",
@@ -201,6 +205,8 @@ def _of_kind(result: KindResult) -> Iterator[Text]:
         yield UNMEASURABLE(**where, count=result.unmeasurable, limit_ns=result.uncertainty_limit_ns)
     if result.uncertainty_ns_max:
         yield _uncertainty_text(result)
+    if result.found and not result.errors_ns:
+        yield NOT_COMPARED(**where)
     if result.excessive_errors_ns:
         yield TOO_LARGE(**where, error_ns=max(result.excessive_errors_ns), limit_ns=result.size_limit_ns)
     if result.besides:
@@ -290,6 +296,7 @@ def kind_json(result: KindResult) -> dict[str, Any]:
         "wrong": dict(result.wrong),
         "besides": dict(result.besides),
         "error_ns": {
+            "compared": len(result.errors_ns),
             "median": result.error_ns_median,
             "max": result.error_ns_max,
             "limit": result.size_limit_ns,
