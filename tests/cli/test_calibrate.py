@@ -121,6 +121,12 @@ def test_a_kind_of_which_no_size_was_compared_does_not_keep_the_limits() -> None
     assert "no size was compared" in said(calibration_document(found(none)))
 
 
+def test_delays_that_could_not_be_made_as_wanted_are_told() -> None:
+    assert "could not be made" not in said(calibration_document(found(GOOD)))
+    text = said(calibration_document(found(replace(GOOD, injected=40, unwanted=10))))
+    assert "10 of 40 delays could not be made as wanted" in text
+
+
 def test_what_is_said_of_the_samples_without_a_delay() -> None:
     text = said(calibration_document(found(GOOD)))
     assert "none took more than twice the median" in text

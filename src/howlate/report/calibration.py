@@ -68,6 +68,12 @@ RESTS_ON_UNDECIDED = rule(
 RESTS_ON_RIGHT = rule(
     "calibrate.rests-on-right", "The limit of {least:percent} is kept by those that are right alone."
 )
+UNWANTED = rule(
+    "calibrate.unwanted",
+    "{kind} on {kernel}: {count} of {injected} delays could not be made as wanted, and is in no other count.",
+    "{kind} on {kernel}: {count} of {injected} delays could not be made as wanted, and are in no other count.",
+    by="count",
+)
 UNSEEN = rule(
     "calibrate.unseen",
     "{kind} on {kernel}: {count} late sample shows nothing out of the ordinary.",
@@ -188,6 +194,8 @@ def _calm_text(kernel: str, calm: Undisturbed) -> Text:
 
 def _of_kind(result: KindResult) -> Iterator[Text]:
     where = {"kind": result.kind, "kernel": result.kernel}
+    if result.unwanted:
+        yield UNWANTED(**where, count=result.unwanted, injected=result.injected)
     if not result.delays_here:
         yield NO_DELAY(**where, passed=result.passed, worst_ns=result.passed_ns_max)
         return
