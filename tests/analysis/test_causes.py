@@ -409,6 +409,25 @@ def test_events_that_were_lost_make_their_stretch_unknown() -> None:
     assert found.parts[-1].cause is Cause.RETURN
 
 
+def test_after_a_loss_the_task_may_have_become_anything() -> None:
+    """It was woken, and the switch to it was lost; its next event shows that it has the CPU."""
+    made = MadeTrace().asleep().timer(500, 900, 1_400).add(20_000, "lost", a=500)
+    made.current = OWN
+    made.add(25_000, "irq_handler_entry", HARD, a=9).add(25_500, "irq_handler_exit", HARD, a=9)
+    found = made.explained(30_000)
+    assert found.ns_of(Cause.HIGHER_TASK) == found.ns_of(Cause.NOT_PREEMPTIBLE) == 0
+    assert found.ns_of(Cause.UNKNOWN) == 25_000 - 1_400
+    assert (found.ns_of(Cause.IRQ), found.ns_of(Cause.RETURN)) == (500, 4_500)
+
+
+@pytest.mark.parametrize("state", [2, 4])
+def test_a_sleep_in_which_events_were_lost_is_not_one_sleep(state: int) -> None:
+    made = usual(MadeTrace().asleep()).switch(3_000, LOAD, state).add(30_000, "lost", a=500)
+    found = made.waking(40_000, flags=0).switch(41_000, OWN, 0).explained(42_000)
+    assert found.ns_of(Cause.BLOCKED) == found.ns_of(Cause.STOPPED) == 0
+    assert (found.largest.cause, found.largest.why) == (Cause.UNKNOWN, Why.LOST)
+
+
 def test_a_beginning_that_was_overwritten_is_unknown() -> None:
     made = usual(MadeTrace().asleep(-50))
     cell = made.cell(2_600)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from howlate.analysis.cause import Cause
-from made_trace import HARD, LOAD, OWN, TICK, MadeTrace, brief, few, usual
+from made_trace import HARD, IDLE, LOAD, OWN, TICK, MadeTrace, brief, few, usual
 
 NMI = 0x40
 FLAGS = (NMI, NMI | HARD, NMI | HARD | 1)
@@ -55,3 +55,16 @@ def test_another_event_in_an_nmi_does_not_begin_an_interrupt() -> None:
 def test_an_nmi_did_not_begin_before_the_last_event_outside_of_it() -> None:
     made = usual(MadeTrace().asleep()).add(20_000, "nmi_handler", NMI | HARD, a=TICK, b=900_000, c=1)
     assert made.explained(30_000).ns_of(Cause.NMI) == 18_000
+
+
+def test_events_of_the_cpu_that_the_task_has_left_take_nothing_from_it() -> None:
+    """NMIs, and the cost of recording."""
+    made = usual(MadeTrace().asleep()).switch(3_000, LOAD, 0x100)
+    made.add(3_100, "sched_migrate_task", 0, a=OWN.pid, b=19, c=1, d=0)
+    made.current = IDLE
+    made.on(0).switch(5_000, OWN, 0)
+    before = made.explained(30_000, cost_ns=10)
+    made.current = LOAD
+    made.on(1).add(20_000, "nmi_handler", NMI | HARD, a=TICK, b=5_000, c=1)
+    found = made.explained(30_000, cost_ns=10)
+    assert found.ns_of(Cause.NMI) == 0 and found.ns_of(Cause.OWN_COST) == before.ns_of(Cause.OWN_COST)

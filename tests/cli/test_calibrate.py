@@ -113,6 +113,20 @@ def test_causes_that_nothing_explains_fail_on_a_real_machine_too() -> None:
     assert found(GOOD, calm=replace(calm, invented=())).exit_code is ExitCode.DONE
 
 
+def test_a_kind_of_which_no_size_was_compared_does_not_keep_the_limits() -> None:
+    none = replace(GOOD, errors_ns=(), uncertainties_ns=())
+    told = calibration_json(found(none))["kernels"][0]["kinds"][0]
+    assert told["error_ns"] == {"compared": 0, "median": None, "max": None, "limit": 3_000}
+    assert not told["kept"] and found(none).exit_code is ExitCode.FAILED
+    assert "no size was compared" in said(calibration_document(found(none)))
+
+
+def test_delays_that_could_not_be_made_as_wanted_are_told() -> None:
+    assert "could not be made" not in said(calibration_document(found(GOOD)))
+    text = said(calibration_document(found(replace(GOOD, injected=40, unwanted=10))))
+    assert "10 of 40 delays could not be made as wanted" in text
+
+
 def test_what_is_said_of_the_samples_without_a_delay() -> None:
     text = said(calibration_document(found(GOOD)))
     assert "none took more than twice the median" in text
@@ -173,6 +187,7 @@ def test_json_and_terminal_say_the_same(cell: Cell) -> None:
     told = calibration_json(calibration)
     kinds = {each["kind"]: each for each in told["kernels"][0]["kinds"]}
     assert kinds["irqs-off"]["kept"] and kinds["irqs-off"]["error_ns"] == {
+        "compared": 26,
         "median": 300,
         "max": 300,
         "limit": 3_000,

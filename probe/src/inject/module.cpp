@@ -82,8 +82,8 @@ class InKernel : public InjectionRun {
   }
 
   [[nodiscard]] MadeDelay made_of(const howlate_inject_record& record) const {
-    const bool as_wanted = record.state == HOWLATE_INJECT_MADE &&
-                           record.end_ns - record.begin_ns <= record.wanted_ns + late_ns_;
+    const bool as_wanted =
+        record.state == HOWLATE_INJECT_MADE && record.end_ns - record.begin_ns <= record.wanted_ns + late_ns_;
     return {record.begin_ns, record.end_ns, record.wanted_ns, static_cast<int>(record.cpu),
             record.pid,      as_wanted};
   }

@@ -62,9 +62,8 @@ std::vector<PlannedDelay> plan_delays(const InjectSpec& spec, const ScheduleSpec
                        true};
       const std::int64_t room_ns = gap_ns - one.size_ns - 2 * clear_ns;
       one.aimed = draw.next() % one_in != 0 || room_ns < 0;
-      one.begin_ns = one.aimed
-                         ? at.offset_ns() - draw.between(1, std::min(one.size_ns, gap_ns - clear_ns))
-                         : before_ns + clear_ns + draw.between(0, room_ns);
+      one.begin_ns = one.aimed ? at.offset_ns() - draw.between(1, std::min(one.size_ns, gap_ns - clear_ns))
+                               : before_ns + clear_ns + draw.between(0, room_ns);
       planned.push_back(one);
     }
     before_ns = at.offset_ns();

@@ -276,12 +276,11 @@ Status fill_inject(Params& in, CellPlan& plan) {
   if (in.flag("single")) return usage_error("--single measures one release, and --inject needs several");
   const std::int64_t seed = in.is_set("inject-seed") ? in.integer("inject-seed") : random_seed();
   in.put("inject-seed", std::to_string(seed));
-  plan.inject = InjectWish{
-      *kind,
-      {.sizes = *sizes,
-       .every = in.integer("inject-every"),
-       .seed = static_cast<std::uint64_t>(seed),
-       .round_ns = in.integer("inject-round")}};
+  plan.inject = InjectWish{*kind,
+                           {.sizes = *sizes,
+                            .every = in.integer("inject-every"),
+                            .seed = static_cast<std::uint64_t>(seed),
+                            .round_ns = in.integer("inject-round")}};
   return {};
 }
 

@@ -52,19 +52,27 @@ class CaseEvents:
             self._spans[cpu] = spans_of(numbered, trace.names, case.from_ns, case.to_ns, trace.prios)
             self._ends[cpu] = [span.to_ns for span in self._spans[cpu]]
         self._by_number = {span.number: span for spans in self._spans.values() for span in spans}
-        self.nmis = nmis_of(events, trace.names, self.cpus, case.release_ns)
-        """From and to, since the release, and the handler of each NMI."""
+        self.nmis = [
+            (max(from_ns, since), min(to_ns, until), name)
+            for from_ns, to_ns, name, cpu in nmis_of(events, trace.names, case.release_ns)
+            for since, until in self._times_on(cpu)
+            if from_ns < until and to_ns > since
+        ]
+        """From and to, since the release, and the handler of each NMI on the CPU on which the task was, or waited."""
         self.interrupted = interrupted_stack(events, trace.names, case.release_ns)
         """The function of the kernel that the timer interrupted, and its callers; empty if nobody knows."""
 
-    @property
-    def cpus(self) -> frozenset[int]:
-        """Those that the task was on, or waited for, from the release to the time stamp."""
-        return frozenset(
-            stretch.cpu
-            for stretch in self.course
-            if stretch.to_ns >= self.case.release_ns and stretch.from_ns <= self.case.stamp_ns
-        )
+    def _times_on(self, cpu: int) -> Iterator[tuple[int, int]]:
+        """From and to, since the release, of what became of the task on a CPU."""
+        release_ns = self.case.release_ns
+        for stretch in self.course:
+            if stretch.cpu == cpu:
+                yield stretch.from_ns - release_ns, stretch.to_ns - release_ns
+
+    def is_met(self, event: TraceEvent) -> bool:
+        """Whether an event is of the CPU that the task was on then, or waited for."""
+        at_ns = event.time_ns - self.case.release_ns
+        return any(since <= at_ns < until for since, until in self._times_on(event.cpu))
 
     def span_of(self, number: int) -> Span | None:
         """The span that begins with an event."""

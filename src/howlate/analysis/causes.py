@@ -26,5 +26,5 @@ def explain_case(trace: CellTrace, case: TraceCase, facts: MachineFacts) -> Expl
     events = CaseEvents(trace, case, completed(recorded, trace.recorded, trace.t0_ns), own, facts)
     parts = tiled(decided(events, pieces_of(events)), case.latency_ns)
     parts = with_nmis(parts, events.nmis)
-    times = [event.time_ns - case.release_ns for event in recorded if event.cpu in events.cpus]
+    times = [event.time_ns - case.release_ns for event in recorded if events.is_met(event)]
     return ExplainedCase(case, without_own_cost(merged(parts), times, trace.event_cost_ns))

@@ -24,7 +24,11 @@ def interrupted_stack(events: Sequence[TraceEvent], names: TraceNames, release_n
             break
         else:
             frames += [address for address in (event.b, event.c, event.d) if address]
-    called = [names.function(address) for address in frames]
+    return chain_of([names.function(address) for address in frames])
+
+
+def chain_of(called: Sequence[str]) -> tuple[str, ...]:
+    """Of the functions of a stack, the innermost first, what an interrupt interrupted and its callers."""
     place = next((i for i, name in enumerate(called) if name.startswith(_ENTRIES)), len(called))
     while place < len(called) and called[place].startswith((*_ENTRIES, _LOCKS)):
         place += 1

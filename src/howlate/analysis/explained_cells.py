@@ -116,12 +116,12 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
         cell.summary.labels,
         tuple(sorted(cases, key=lambda case: -case.case.latency_ns)),
         (column.count or 0) if column is not None else 0,
-        _missed(trace),
-        trace.cases_lost,
-        trace.events_lost,
-        trace.worst,
-        trace.above_ns,
-        _has_idle_states(_facts_of(content, cell)),
+        absent=_missed(trace),
+        cases_lost=trace.cases_lost,
+        events_lost=trace.events_lost,
+        worst=trace.worst,
+        above_ns=trace.above_ns,
+        has_idle_states=_has_idle_states(_facts_of(content, cell)),
     )
 
 

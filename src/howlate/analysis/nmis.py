@@ -19,18 +19,17 @@ def is_in_nmi(event: TraceEvent) -> bool:
 
 
 def nmis_of(
-    events: Sequence[TraceEvent], names: TraceNames, cpus: frozenset[int], release_ns: int
-) -> list[tuple[int, int, str]]:
-    """From and to, since the release, and the handler of each NMI on these CPUs. A handler did not begin before the
-    last event of its CPU outside of NMIs, whatever it says."""
-    found: list[tuple[int, int, str]] = []
+    events: Sequence[TraceEvent], names: TraceNames, release_ns: int
+) -> list[tuple[int, int, str, int]]:
+    """From and to, since the release, the handler and the CPU of each NMI. A handler did not begin before the last
+    event of its CPU outside of NMIs, whatever it says."""
+    found: list[tuple[int, int, str, int]] = []
     last_ns: dict[int, int] = {}
     for event in events:
-        if event.cpu not in cpus:
-            continue
         if event.kind == _HANDLER:
             from_ns = max(event.time_ns - event.b, last_ns.get(event.cpu, event.time_ns - event.b))
-            found.append((from_ns - release_ns, event.time_ns - release_ns, names.function(event.a)))
+            to_ns = event.time_ns - release_ns
+            found.append((from_ns - release_ns, to_ns, names.function(event.a), event.cpu))
         elif not is_in_nmi(event):
             last_ns[event.cpu] = event.time_ns
     return found

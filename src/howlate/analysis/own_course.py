@@ -108,7 +108,13 @@ class _Course:
         return [*self._done, replace(self._now, to_ns=max(to_ns, self._now.from_ns))]
 
     def take(self, number: int, event: TraceEvent) -> None:
-        """Follow one event."""
+        """Follow one event. Where the kernel lost some, anything may have become of the task."""
+        if event.kind == "lost":
+            if event.cpu == self._now.cpu:
+                self._begin(OwnState.UNKNOWN, event.cpu, number, event)
+            return
+        if self._now.state is OwnState.UNKNOWN and event.pid == self._pid and event.kind != "kernel_stack":
+            self._begin(OwnState.RUNNING, event.cpu, number, event)
         if event.kind == "sched_switch":
             self._switch(number, event)
         elif event.kind == "sched_waking" and event.a == self._pid:

@@ -55,6 +55,8 @@ class _Pieces:
                     yield self._piece(part, place, stretch, span)
 
     def _piece(self, part: CausePart, place: int, stretch: OwnStretch, span: Span | None) -> OpenPart:
+        if span is not None and not span.is_known:
+            return OpenPart(replace(part, why=Why.LOST))
         if stretch.state is OwnState.STOPPED:
             return OpenPart(replace(part, cause=Cause.STOPPED, task=waking_task(self._events, stretch)))
         if stretch.state is OwnState.ASLEEP and is_blocked(self._events, stretch):
@@ -63,10 +65,8 @@ class _Pieces:
             if stretch.is_migrated:
                 return OpenPart(replace(part, cause=Cause.MIGRATION), Doubt.ORDINARY, (place, 0))
             return OpenPart(replace(part, why=Why.NOT_WOKEN))
-        if not span.is_known:
-            return OpenPart(replace(part, why=Why.LOST))
         if stretch.state is OwnState.UNKNOWN:
-            return OpenPart(replace(part, why=Why.NOT_WOKEN))
+            return OpenPart(replace(part, why=Why.NOT_WOKEN if stretch.number < 0 else Why.LOST))
         if (framed := self._framed(part, stretch, span)) is not None:
             is_own = framed.cause is Cause.TIMER_IRQ
             doubt = Doubt.TIMER_IRQ if is_own else None

@@ -68,6 +68,12 @@ RESTS_ON_UNDECIDED = rule(
 RESTS_ON_RIGHT = rule(
     "calibrate.rests-on-right", "The limit of {least:percent} is kept by those that are right alone."
 )
+UNWANTED = rule(
+    "calibrate.unwanted",
+    "{kind} on {kernel}: {count} of {injected} delays could not be made as wanted, and is in no other count.",
+    "{kind} on {kernel}: {count} of {injected} delays could not be made as wanted, and are in no other count.",
+    by="count",
+)
 UNSEEN = rule(
     "calibrate.unseen",
     "{kind} on {kernel}: {count} late sample shows nothing out of the ordinary.",
@@ -84,6 +90,10 @@ TOO_LARGE = rule(
     "calibrate.too-large",
     "{kind} on {kernel}: a size is wrong by {error_ns:time}, more than {limit_ns:time} (1 us, the test's own spread, "
     "on several CPUs a round of turns) and its own uncertainty.",
+)
+NOT_COMPARED = rule(
+    "calibrate.not-compared",
+    "{kind} on {kernel}: no size was compared, since no delay that was named rightly was going on at a release.",
 )
 UNCERTAIN = rule(
     "calibrate.uncertain",
@@ -184,6 +194,8 @@ def _calm_text(kernel: str, calm: Undisturbed) -> Text:
 
 def _of_kind(result: KindResult) -> Iterator[Text]:
     where = {"kind": result.kind, "kernel": result.kernel}
+    if result.unwanted:
+        yield UNWANTED(**where, count=result.unwanted, injected=result.injected)
     if not result.delays_here:
         yield NO_DELAY(**where, passed=result.passed, worst_ns=result.passed_ns_max)
         return
@@ -201,6 +213,8 @@ def _of_kind(result: KindResult) -> Iterator[Text]:
         yield UNMEASURABLE(**where, count=result.unmeasurable, limit_ns=result.uncertainty_limit_ns)
     if result.uncertainty_ns_max:
         yield _uncertainty_text(result)
+    if result.found and not result.errors_ns:
+        yield NOT_COMPARED(**where)
     if result.excessive_errors_ns:
         yield TOO_LARGE(**where, error_ns=max(result.excessive_errors_ns), limit_ns=result.size_limit_ns)
     if result.besides:
@@ -290,6 +304,7 @@ def kind_json(result: KindResult) -> dict[str, Any]:
         "wrong": dict(result.wrong),
         "besides": dict(result.besides),
         "error_ns": {
+            "compared": len(result.errors_ns),
             "median": result.error_ns_median,
             "max": result.error_ns_max,
             "limit": result.size_limit_ns,

@@ -45,6 +45,7 @@ TIMER_SLACK = rule(
 TIMER_IRQ = rule("late.timer-irq", "the timer's interrupt")
 UNTIL_TIMER = rule("late.until-timer", "until the timer's interrupt")
 IRQ = rule("late.irq", "the interrupt {name}")
+IRQ_UNRECORDED = rule("late.irq-unrecorded", "an interrupt of which the events do not show which it was")
 OTHER_TIMER = rule("late.other-timer", "another timer in the interrupt: {name}")
 IPI = rule("late.ipi", "the interrupt from another CPU {name}")
 SOFTIRQ = rule("late.softirq", "the softirq {name}")
@@ -119,6 +120,12 @@ def _idle(part: CausePart) -> Statement:
     return IDLE(state=part.state) if part.state >= 0 else IDLE_UNKNOWN()
 
 
+def _irq(part: CausePart) -> Statement:
+    if not part.name:
+        return IRQ_UNRECORDED()
+    return OTHER_TIMER(name=part.name) if part.why is Why.OTHER_TIMER else IRQ(name=part.name)
+
+
 def _blocked(part: CausePart) -> Statement:
     if part.task is None and part.name:
         return BLOCKED_UNTIL(name=part.name)
@@ -139,7 +146,7 @@ _ALWAYS = {
     Cause.OWN_COST: OWN_COST,
     Cause.UNKNOWN: UNKNOWN,
 }
-_NAMED = {Cause.IRQ: IRQ, Cause.IPI: IPI, Cause.SOFTIRQ: SOFTIRQ, Cause.NMI: NMI}
+_NAMED = {Cause.IPI: IPI, Cause.SOFTIRQ: SOFTIRQ, Cause.NMI: NMI}
 _OF_TASK = {
     Cause.IRQ_LATE: IRQ_LATE,
     Cause.IRQ_LATE_OR_GAP: IRQ_LATE_OR_GAP,
@@ -150,6 +157,7 @@ _OF_TASK = {
 _PARTS: Mapping[Cause, Callable[[CausePart], Statement]] = {
     Cause.IDLE: _idle,
     Cause.BLOCKED: _blocked,
+    Cause.IRQ: _irq,
     **{cause: _always(made) for cause, made in _ALWAYS.items()},
     **{cause: _named(made) for cause, made in _NAMED.items()},
     **{cause: _of_task(made) for cause, made in _OF_TASK.items()},
@@ -158,7 +166,6 @@ _MORE: Mapping[tuple[Cause, Why], Callable[[CausePart], Statement]] = {
     (Cause.IRQ_LATE, Why.IN_SOFTIRQ): _named(IRQ_LATE_IN_SOFTIRQ),
     (Cause.TIMER_IRQ, Why.BEFORE_INTERRUPT): _always(UNTIL_TIMER),
     (Cause.GAP, Why.IN_SWITCH): _always(GAP_IN_SWITCH),
-    (Cause.IRQ, Why.OTHER_TIMER): _named(OTHER_TIMER),
     (Cause.SOFTIRQ, Why.SOFT_TIMER): lambda part: SOFT_TIMER(name=part.name, task=task_statement(part.task)),
     (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF): _of_task(PREEMPTION_OFF),
     (Cause.NOT_PREEMPTIBLE, Why.NO_KERNEL_PREEMPTION): _of_task(NO_KERNEL_PREEMPTION),

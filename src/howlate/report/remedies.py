@@ -13,6 +13,12 @@ IRQ_LATE = rule(
     "remedy.irq-late",
     "A driver or the kernel ran with interrupts off. Move its work to another CPU, or use a kernel of PREEMPT_RT.",
 )
+IRQ_LATE_OR_GAP = rule(
+    "remedy.irq-late-or-gap",
+    "Events do not show which of two it was. A driver or the kernel ran with interrupts off: move its work to "
+    "another CPU, or use a kernel of PREEMPT_RT. Or the hypervisor or firmware had the CPU: pin the virtual CPU, and "
+    "give it a CPU of its own (`howlate probe hardware-gap` measures it).",
+)
 GAP = rule(
     "remedy.gap",
     "The time went below the kernel: to a hypervisor (pin the virtual CPU, give it a CPU of its own) or to firmware "
@@ -89,7 +95,7 @@ REMEDIES: Mapping[Cause, Remedy] = {
         ("irq_affinity", "mce_polling"),
     ),
     Cause.IRQ_LATE_OR_GAP: Remedy(
-        GAP, ("hypervisor", "steal", "preemption", "irq_affinity"), ("irq_affinity",)
+        IRQ_LATE_OR_GAP, ("hypervisor", "steal", "preemption", "irq_affinity"), ("irq_affinity",)
     ),
     Cause.GAP: Remedy(GAP, ("hypervisor", "steal", "smt", "c_states"), ("c_states", "cpu_dma_latency")),
     Cause.IDLE: Remedy(IDLE, ("c_states", "cpu_dma_latency"), ("c_states", "cpu_dma_latency")),
