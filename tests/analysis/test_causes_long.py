@@ -103,6 +103,17 @@ def test_the_turns_of_other_cpus_are_neither_interrupts_off_nor_not_preemptible(
         assert expected in {part.cause for part in made.explained(switched + 500, facts).parts}
 
 
+@pytest.mark.parametrize(("round_ns", "expected"), [(0, Cause.NOT_PREEMPTIBLE), (ROUND_NS, Cause.SWITCH)])
+def test_a_turn_while_preemption_was_off_is_no_time_in_which_it_kept_the_cpu(
+    round_ns: int, expected: Cause
+) -> None:
+    facts = replace(LAB, round_ns=round_ns)
+    made = MadeTrace().asleep().timer(500, 900, 1_400, preempt=1).switch(9_400, OWN, 0)
+    assert made.explained(9_900, facts).largest.cause is expected
+    made = MadeTrace().asleep().timer(500, 900, 1_400, preempt=1).switch(40_000, OWN, 0)
+    assert made.explained(40_500, facts).largest.cause is Cause.NOT_PREEMPTIBLE
+
+
 def test_the_instructions_of_a_slower_guest_take_longer() -> None:
     late = 8 * ENTRY_NS
     made = MadeTrace().asleep().timer(late, late + 400, late + 900).switch(late + 1_500, OWN, 0)

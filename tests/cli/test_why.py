@@ -72,7 +72,7 @@ def test_why_of_a_run_without_events_says_that_counters_tell_less(howlate: Run) 
 def test_a_tasks_name_cannot_write_to_the_terminal_or_the_page(
     howlate: Run, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
-    evil = replace(TRACE.names, tasks=TRACE.names.tasks | {LOAD.pid: "e\x1b[2J\nvil<b>"})
+    evil = replace(TRACE.names, tasks={**TRACE.names.tasks, LOAD.pid: "e\x1b[2J\nvil<b>"})
     run = a_folder(tmp_path / "run", {"cpu-traced": traced_stream(replace(TRACE, names=evil))}).path
     done = howlate(words[0], run, *words[1:])
     assert done.code == 0, done.err

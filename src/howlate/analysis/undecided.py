@@ -135,6 +135,7 @@ def _held(events: CaseEvents, piece: OpenPart, whole_ns: int, went_on: bool) -> 
     cause = Cause.IRQ_END_OR_SWITCH if piece.is_end_unseen else Cause.SWITCH
     switch = replace(part, cause=cause, task=None, why=None, function="", callers=())
     is_shown = bool(part.why) if events.sees_end else went_on and not is_preemptible
+    is_shown = is_shown and not facts.round_ns  # where it may have been a turn of another CPU all the while
     if whole_ns <= _switch_ns(events) and not is_shown:
         return switch
     if part.why is not None:
