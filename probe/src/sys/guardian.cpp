@@ -24,8 +24,10 @@
 namespace howlate {
 namespace {
 
-constexpr std::int64_t start_limit_ns =
-    2'000'000'000;  // a machine without a CPU to spare measures all the same
+// Older C libraries do not have these calls; their numbers are the same on all architectures.
+constexpr long call_pidfd_open = 434, call_close_range = 436;
+// A machine without a CPU to spare measures all the same.
+constexpr std::int64_t start_limit_ns = 2'000'000'000;
 constexpr std::int64_t end_limit_ns = 1'000'000'000;
 constexpr long nap_ns = 1'000'000;
 
@@ -111,9 +113,7 @@ struct SpawnActions {
 // What the probe had from whoever started it, beyond the standard streams.
 void close_others() {
   constexpr unsigned first = STDERR_FILENO + 1;
-#ifdef SYS_close_range
-  if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return;  // Linux 5.9
-#endif
+  if (::syscall(call_close_range, first, ~0U, 0) == 0) return;  // Linux 5.9
   for (const std::string& name : Root().list("/proc/self/fd"))
     if (const auto fd = to_integer(name); fd && *fd >= first) ::close(static_cast<int>(*fd));
 }
@@ -127,20 +127,11 @@ void settle_down(const std::vector<int>& cpus) {
   static_cast<void>(set_affinity(cpus));
 }
 
-Fd open_process(pid_t pid) {
-#ifdef SYS_pidfd_open
-  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-#else
-  static_cast<void>(pid);
-  return {};
-#endif
-}
-
 // Until the process has ended, or lets this one end (false). Without a descriptor for it (before Linux 5.3) the end of the pipe
 // tells; the process, or a fork of it that holds the pipe as well, is then about to end.
 bool await_end(const JournalOwner& owner) {
   const auto pid = static_cast<pid_t>(owner.pid);
-  const Fd process = open_process(pid);
+  const Fd process(static_cast<int>(::syscall(call_pidfd_open, pid, 0)));
   struct pollfd waits[] = {{STDIN_FILENO, POLLIN, 0}, {process.get(), POLLIN, 0}};
   while (::getppid() == pid) {  // else it ended before there was a descriptor, which may then be another's
     if (::poll(waits, 2, -1) < 0) continue;

@@ -71,6 +71,18 @@ void undo_folder(const Root& tree, Setting& setting, Undone& out) {
   out.failed.push_back(setting.path + " cannot be removed: " + errno_text(error));
 }
 
+// Before any setting is undone: a tracer that stops puts back what it found when it began (hwlat its threshold).
+void stop_tracer(const Root& tree, const Setting& setting) {
+  const auto tracefs = Tracefs::open(tree);
+  if (!tracefs) return;
+  const std::string tracer = tracefs->folder() + "/instances/" + setting.path + "/current_tracer";
+  for (int turn = 0; turn < folder_turns && read_text(tracer).value_or("nop") != "nop"; ++turn) {
+    if (write_text(tracer, "nop")) return;
+    const struct timespec pause = {0, folder_pause_ns};  // a killed task still reads what it traced
+    (void)::nanosleep(&pause, nullptr);
+  }
+}
+
 // By its name: the process that made it may have had tracefs mounted elsewhere, or detached.
 void undo_instance(const Root& tree, Setting& setting, Undone& out) {
   const std::string what = "trace instance " + setting.path;
@@ -87,8 +99,7 @@ void undo_instance(const Root& tree, Setting& setting, Undone& out) {
     setting.restored = ::access(folder.c_str(), F_OK) != 0 && errno == ENOENT;
     if (setting.restored) return;
     if (error != EBUSY) break;
-    // A tracer is in use, or a killed task still has one of its files open.
-    static_cast<void>(write_text(folder + "/current_tracer", "nop"));
+    // A killed task still has one of its files open.
     const struct timespec pause = {0, folder_pause_ns};
     (void)::nanosleep(&pause, nullptr);
   }
@@ -109,6 +120,9 @@ bool is_of(const JournalFile& journal, const JournalOwner& owner) {
 
 Undone undo_settings(const Root& tree, std::vector<Setting>& settings) {
   Undone out;
+  for (const Setting& setting : settings)
+    if (setting.kind == SettingKind::instance && setting.changed && !setting.restored)
+      stop_tracer(tree, setting);
   for (auto setting = settings.rbegin(); setting != settings.rend(); ++setting) {
     if (!setting->changed || setting->restored) continue;
     if (setting->kind == SettingKind::file) undo_file(tree, *setting, out);

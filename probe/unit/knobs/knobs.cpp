@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* runtime_file = "/proc/sys/kernel/sched_rt_runtime_us";
 constexpr const char* migration_file = "/proc/sys/kernel/timer_migration";
+constexpr const char* watchdog_file = "/proc/sys/kernel/nmi_watchdog";
 
 // A machine of files, with a state folder of its own.
 class Machine {
@@ -35,6 +37,7 @@ class Machine {
     write(runtime_file, "950000\n");
     write("/proc/sys/kernel/sched_rt_period_us", "1000000\n");
     write(migration_file, "1\n");
+    write(watchdog_file, "1\n");
     write("/sys/devices/system/cpu/online", "0-3\n");
     write("/proc/irq/default_smp_affinity", "f\n");
     write("/proc/irq/7/smp_affinity_list", "0-3\n");
@@ -377,6 +380,12 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
+JournalOwner read_owner(const std::string& path) {
+  for (const JournalFile& journal : read_journals(path.substr(0, path.rfind('/'))))
+    if (journal.path == path) return journal.owner;
+  return {};
+}
+
 TEST_CASE("a journal that is not understood is kept, holds knobs back, and is not called restored") {
   const Machine machine;
   const std::string path = left_journal(machine);
@@ -423,6 +432,46 @@ TEST_CASE("a setting that cannot be read at the end is not restored, and its jou
   REQUIRE_FALSE(restored.ok());
   CHECK(restored.error().code == ExitCode::broken);
   CHECK(machine.journals() == 1);
+}
+
+TEST_CASE("what a guardian undoes is of its own process and of this boot alone") {
+  const Machine machine;
+  const JournalOwner owner = read_owner(left_journal(machine));
+  const auto beside = KnobSet::apply({"nmi_watchdog=off"}, machine.context());
+  REQUIRE(beside.ok());
+  std::array<JournalOwner, 3> others = {owner, owner, owner};
+  others[0].pid += 1;
+  others[1].start_ticks *= 10;  // the names of its journals would begin as ours
+  others[2].boot_id = "00000000-0000-4000-8000-000000000000";
+  for (const JournalOwner& another : others) CHECK(undo_journals_of(another));
+  CHECK(machine.read(runtime_file) == "-1");
+  CHECK(machine.journals() == 2);
+  CHECK(undo_journals_of(owner));
+  CHECK(machine.read(runtime_file) == "950000");
+  CHECK(machine.read(migration_file) == "1");
+  CHECK(machine.read(watchdog_file) == "0");
+  CHECK(machine.journals() == 1);
+  CHECK(undo_journals_of(owner));  // there is nothing more
+}
+
+TEST_CASE("a guardian keeps a damaged journal for restore, and removes one that was never begun") {
+  const Machine machine;
+  const std::string path = left_journal(machine);
+  const JournalOwner owner = read_owner(path);
+  const std::string whole = text_of(path);
+  std::ofstream(path) << whole + "fi?e\n";
+  CHECK_FALSE(undo_journals_of(owner));
+  CHECK(machine.read(runtime_file) == "950000");
+  CHECK(machine.journals() == 1);
+  std::ofstream(path) << whole.substr(0, 20);
+  CHECK(undo_journals_of(owner));
+  CHECK(machine.journals() == 0);
+}
+
+TEST_CASE("without a state folder a guardian makes none") {
+  const Machine machine;
+  CHECK(undo_journals_of({this_boot(), 1, 1, {}}));
+  CHECK_FALSE(fs::exists(machine.state()));
 }
 
 TEST_CASE("equal values compare equal however the kernel spells them") {
