@@ -225,13 +225,13 @@ std::optional<std::uint32_t> Btf::percpu_variable(std::string_view name) const {
   return id;
 }
 
-bool Btf::has_enumerator(std::string_view enumeration, std::string_view name) const {
+std::optional<std::uint32_t> Btf::enumerator(std::string_view enumeration, std::string_view name) const {
   const auto id = find(enumerations_, enumeration);
   const auto one = id ? type(*id) : std::nullopt;
-  if (!one) return false;
+  if (!one) return std::nullopt;
   for (std::uint32_t i = 0; i < one->count; ++i)
-    if (text(word(one->more_at + words_2 * i)) == name) return true;
-  return false;
+    if (const std::size_t at = one->more_at + words_2 * i; text(word(at)) == name) return word(at + 4);
+  return std::nullopt;
 }
 
 }  // namespace howlate

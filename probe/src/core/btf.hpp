@@ -36,7 +36,8 @@ class Btf {
   [[nodiscard]] std::optional<Field> field(std::string_view structure, std::string_view path) const;
   // A variable that each CPU has; the number is the variable's, not its type's.
   [[nodiscard]] std::optional<std::uint32_t> percpu_variable(std::string_view name) const;
-  [[nodiscard]] bool has_enumerator(std::string_view enumeration, std::string_view name) const;
+  [[nodiscard]] std::optional<std::uint32_t> enumerator(std::string_view enumeration,
+                                                        std::string_view name) const;
 
  private:
   struct Type {

@@ -29,7 +29,7 @@ constexpr BpfEvent events[] = {
     {"ipi_exit", {{{0, 8}, none, none, none}}, IrqsOff::always, {}, none},
     {"hrtimer_expire_entry", {{{0, 8}, {8, 8}, {16, 8}, none}}, IrqsOff::in_hardirq, {}, none},
     {"hrtimer_expire_exit", {{{0, 8}, none, none, none}}, IrqsOff::in_hardirq, {}, none},
-    {"cpu_idle", {{{0, 4}, {4, 4}, none, none}}, IrqsOff::always, {}, none},
+    {"cpu_idle", {{{0, 4}, {4, 4}, none, none}}, IrqsOff::idle, {}, none},
     {"page_fault_user", {{{0, 8}, {8, 8}, {16, 8}, none}}, IrqsOff::always, {}, none},
     {"page_fault_kernel", {{{0, 8}, {8, 8}, {16, 8}, none}}, IrqsOff::always, {}, none},
     {"nmi_handler", {{{0, 8}, {8, 8}, {16, 4}, none}}, IrqsOff::always, {}, none},

@@ -22,7 +22,7 @@ namespace howlate {
 enum class BpfMachine { x86_64, arm64, other };
 
 // Whether interrupts are off where an event comes; a program cannot ask (docs/explain.md).
-enum class IrqsOff { always, never, in_hardirq, unless_itself };
+enum class IrqsOff { always, never, in_hardirq, unless_itself, idle };
 
 // Where in a record's values one of the event's is.
 struct BpfValue {

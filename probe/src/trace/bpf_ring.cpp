@@ -10,8 +10,7 @@ namespace howlate {
 namespace {
 
 // include/linux/trace_events.h, include/linux/preempt.h, include/linux/sched.h.
-constexpr std::uint8_t flag_irqs_off = 1, flag_lazy = 2, flag_resched = 4, flag_hardirq = 8,
-                       flag_softirq = 16, flag_preempt_resched = 32, flag_nmi = 64, flag_bottom_halves = 128;
+constexpr std::uint8_t flag_irqs_off = 1, flag_hardirq = 8, flag_softirq = 16, flag_nmi = 64;
 constexpr std::uint32_t count_hardirq = 0xf0000, count_nmi = 0xf00000, count_serving = 0x100,
                         count_softirq = 0xff00, count_preempt = 0xff, no_resched = 1U << 31U;
 constexpr std::uint32_t task_idle = 0x402, task_other_wait = 0x1000 | 0x8000, task_report = 0x7f,
@@ -48,7 +47,7 @@ std::int64_t value_of(const BpfRecord& record, BpfValue where) {
   return where.bytes == 8 ? wide : narrow;
 }
 
-bool irqs_are_off(const BpfRecord& record, IrqsOff rule, bool hardirq) {
+bool irqs_are_off(const BpfRecord& record, IrqsOff rule, bool hardirq, const BpfReading& reading) {
   switch (rule) {
     case IrqsOff::always:
       return true;
@@ -58,6 +57,8 @@ bool irqs_are_off(const BpfRecord& record, IrqsOff rule, bool hardirq) {
       return hardirq;
     case IrqsOff::unless_itself:
       return hardirq || value_of(record, {0, 4}) != record.pid;
+    case IrqsOff::idle:
+      return !reading.idle_ends_with_irqs_on || value_of(record, {0, 4}) != -1;
   }
   return false;
 }
@@ -97,15 +98,15 @@ std::uint8_t bpf_flags(const BpfRecord& record, IrqsOff irqs_off, const BpfReadi
   const bool in_nmi = (record.preempt & count_nmi) != 0;
   const bool hardirq = (record.preempt & count_hardirq) != 0;
   const std::uint32_t softirq = softirq_of(record, reading);
-  set(irqs_are_off(record, irqs_off, hardirq || in_nmi), flag_irqs_off);
-  set((record.task_flags >> reading.resched_bit & 1U) != 0, flag_resched);
-  set(reading.lazy_bit != 0 && (record.task_flags >> reading.lazy_bit & 1U) != 0, flag_lazy);
+  set(irqs_are_off(record, irqs_off, hardirq || in_nmi, reading), flag_irqs_off);
+  set((record.task_flags >> reading.resched_bit & 1U) != 0, reading.resched_flag);
+  set((record.task_flags >> reading.lazy_bit & 1U) != 0, reading.lazy_flag);
   set(hardirq, flag_hardirq);
   set((softirq & count_serving) != 0, flag_softirq);
   set(reading.count_has_resched ? (record.preempt & no_resched) == 0 : record.no_resched == 0,
-      flag_preempt_resched);
+      reading.preempt_resched_flag);
   set(in_nmi, flag_nmi);
-  set(reading.tells_bottom_halves && softirq >= 2 * count_serving, flag_bottom_halves);
+  set(softirq >= 2 * count_serving, reading.bottom_halves_flag);
   return static_cast<std::uint8_t>(flags);
 }
 

@@ -18,11 +18,12 @@ namespace howlate {
 
 // How this kernel's numbers are read.
 struct BpfReading {
-  std::uint32_t resched_bit = 0;     // of thread_info.flags
-  std::uint32_t lazy_bit = 0;        // 0: its trace does not tell
-  bool tells_bottom_halves = false;  // from 6.2 on
-  bool count_has_resched = false;    // x86: bit 31 of the preemption count is 0 where one is due
-  bool softirq_in_task = false;      // RT
+  // Bits of common_flags; 0: this kernel's trace does not tell it.
+  std::uint8_t resched_flag = 4, lazy_flag = 0, preempt_resched_flag = 32, bottom_halves_flag = 0;
+  std::uint32_t resched_bit = 0, lazy_bit = 0;  // of thread_info.flags
+  bool count_has_resched = false;               // x86: bit 31 of the preemption count is 0 where one is due
+  bool softirq_in_task = false;                 // RT
+  bool idle_ends_with_irqs_on = false;          // before Linux 6.3, without a driver for idle states
   std::uint32_t own_preempt = 0, own_migration = 0;  // what the way into a program adds itself
 };
 

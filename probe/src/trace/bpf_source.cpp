@@ -41,6 +41,10 @@ struct Release {
 constexpr Release oldest{6, 1};
 // From here on x86 numbers the bits of thread_info.flags as all machines shall; when arm64 does was not looked at.
 constexpr Release generic_bits{6, 18}, lazy_bits{6, 12};
+// Of the RT kernels before that.
+constexpr std::uint32_t lazy_bit_before = 6;
+// From here on the idle loop comes back with interrupts off.
+constexpr Release idle_irqs_off{6, 3};
 
 Release this_release() {
   utsname name{};
@@ -56,19 +60,26 @@ Release this_release() {
   return release;
 }
 
-// TIF_NEED_RESCHED and its lazy sister are macros, of which BTF knows nothing.
-BpfReading reading_of(const Btf& btf, const BpfTask& task, Release release) {
+// TIF_NEED_RESCHED and its lazy sister are macros, of which BTF knows nothing; what the trace says of them is in its enumeration.
+BpfReading reading_of(const Btf& btf, const BpfTask& task, const Root& root) {
+  const Release release = this_release();
+  const auto flag = [&](std::string_view name, std::uint32_t otherwise) {
+    return static_cast<std::uint8_t>(
+        btf.enumerator("trace_flag_type", "TRACE_FLAG_" + std::string(name)).value_or(otherwise));
+  };
   BpfReading reading;
-  const bool lazy = btf.has_enumerator("trace_flag_type", "TRACE_FLAG_NEED_RESCHED_LAZY");
-  if (this_machine == BpfMachine::x86_64) {
-    reading.resched_bit = release >= generic_bits ? 4 : 3;
-    if (lazy && release >= lazy_bits) reading.lazy_bit = reading.resched_bit + 1;
-  } else {
-    reading.resched_bit = 1;
-  }
-  reading.tells_bottom_halves = btf.has_enumerator("trace_flag_type", "TRACE_FLAG_BH_OFF");
+  reading.resched_flag = flag("NEED_RESCHED", reading.resched_flag);
+  reading.preempt_resched_flag = flag("PREEMPT_RESCHED", reading.preempt_resched_flag);
+  reading.bottom_halves_flag = flag("BH_OFF", 0);
   reading.count_has_resched = this_machine == BpfMachine::x86_64;
+  reading.resched_bit = this_machine != BpfMachine::x86_64 ? 1 : release >= generic_bits ? 4 : 3;
+  if (this_machine == BpfMachine::x86_64) {
+    reading.lazy_flag = flag("NEED_RESCHED_LAZY", 0);
+    reading.lazy_bit = release >= lazy_bits ? reading.resched_bit + 1 : lazy_bit_before;
+  }
   reading.softirq_in_task = task.softirq.has_value();
+  const auto driver = root.read_text("/sys/devices/system/cpu/cpuidle/current_driver");
+  reading.idle_ends_with_irqs_on = release < idle_irqs_off && (!driver || *driver == "none");
   return reading;
 }
 
@@ -86,7 +97,7 @@ class BpfSource : public EventSource {
         events_(events),
         btf_(std::move(btf)),
         task_(task),
-        reading_(reading_of(btf_, task_, this_release())) {
+        reading_(reading_of(btf_, task_, root)) {
     make_plan();
   }
   BpfSource(const BpfSource&) = delete;
