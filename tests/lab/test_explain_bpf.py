@@ -27,8 +27,8 @@ ARM64 = "6.1-rt@arm64"
 AFTER_NS = 8_000
 """So long after the time stamp events are compared: the switch away and the way into idle."""
 ALIKE = 0.93
-"""Of the releases so many have the same events on both sides at least: recording takes another time, so that a timer of
-the kernel's comes within some releases on one side alone."""
+"""Of the releases so many have the same events on both sides at least: recording takes another time, so that a timer
+of the kernel's comes within some releases on one side alone."""
 OFTEN = 50
 """Under a load the same instants do not come again: what one side tells so often the other tells too."""
 RARE = 8
@@ -169,7 +169,7 @@ def test_a_load_is_told_in_the_same_contexts(equipped: Guest, kernel: str) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",
-    [pytest.param("5.10", marks=pytest.mark.sweep), pytest.param("5.10-rt", marks=pytest.mark.sweep)],
+    ["5.10", pytest.param("5.10-rt", marks=pytest.mark.sweep)],
 )
 def test_an_old_kernels_trace_ring_records_and_bpf_is_refused_with_the_reason(
     equipped: Guest, kernel: str
@@ -181,3 +181,17 @@ def test_an_old_kernels_trace_ring_records_and_bpf_is_refused_with_the_reason(
     (refused,) = on.run([cell(20, *EVERY, "--explain-with=bpf")], LIMITS)
     assert refused.status == "3"
     assert b"BPF is used from Linux 6.1 on" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_killed_probe_leaves_nothing(equipped: Guest) -> None:
+    line = ["/bin/killed_bpf", *cell(100_000, "--explain", "--explain-with=bpf")]
+    (done,) = equipped(STANDARD).run([line], LIMITS)
+    said = {
+        when: [int(count) for count in counts]
+        for when, *counts in map(str.split, done.stdout.decode().splitlines())
+    }
+    assert said["while"][0] > 10
+    assert said["while"][1] >= 2
+    assert said["while"][2] == 0
+    assert said["after"] == said["before"]

@@ -17,8 +17,8 @@ namespace {
 
 static_assert(sizeof(BpfInstruction) == sizeof(bpf_insn));
 
-// The kernel lets only such programs read its structures (trace/bpf_program.cpp is under this licence too).
-constexpr const char* licence = "Dual MIT/GPL";
+// Only such programs may read the structures of the kernel. They are made in trace/bpf_program.cpp, under this licence too.
+constexpr const char* licence = "GPL v2";
 
 long call(int command, bpf_attr& attr) {
   return ::syscall(SYS_bpf, command, &attr, sizeof attr);
