@@ -13,7 +13,7 @@ constexpr unsigned size_64 = 0x18;
 constexpr std::int32_t atomic_fetch = 0x01, atomic_exchange = 0xe1;
 constexpr BpfRegister no_register = BpfRegister::r0;
 // What a wide load's source says of its value.
-constexpr auto from_map = BpfRegister::r1, from_variable = BpfRegister::r3;
+constexpr auto from_map = BpfRegister::r1, from_map_memory = BpfRegister::r2, from_variable = BpfRegister::r3;
 
 }  // namespace
 
@@ -77,6 +77,11 @@ void BpfCode::sum(BpfSum what, BpfRegister to, std::int32_t by) {
 
 void BpfCode::map(BpfRegister to, int fd) {
   add(class_load_wide, to, from_map, 0, fd);
+  add(0, no_register, no_register, 0, 0);
+}
+
+void BpfCode::map_memory(BpfRegister to, int fd) {
+  add(class_load_wide, to, from_map_memory, 0, fd);
   add(0, no_register, no_register, 0, 0);
 }
 

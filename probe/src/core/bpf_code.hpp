@@ -27,7 +27,7 @@ enum class BpfSum : std::uint8_t {
   left = 0x60,
   right = 0x70,
 };
-enum class BpfWhen : std::uint8_t { equal = 0x10, not_equal = 0x50 };
+enum class BpfWhen : std::uint8_t { equal = 0x10, not_below = 0x30, not_equal = 0x50 };
 
 // Of a field of 1, 2, 4 or 8 bytes.
 std::optional<BpfSize> bpf_size(std::uint32_t bytes);
@@ -48,6 +48,7 @@ class BpfCode {
   void sum(BpfSum what, BpfRegister to, BpfRegister by);
   void sum(BpfSum what, BpfRegister to, std::int32_t by);
   void map(BpfRegister to, int fd);
+  void map_memory(BpfRegister to, int fd);              // of an array's one entry
   void percpu(BpfRegister to, std::uint32_t variable);  // by the variable's number in BTF
   void call(std::int32_t helper);
   void fetch_add(BpfRegister to, std::int32_t offset, BpfRegister by);  // `by` has what was there

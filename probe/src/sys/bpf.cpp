@@ -68,28 +68,6 @@ BpfArray::~BpfArray() {
   if (at_ != nullptr) ::munmap(at_, bytes_);
 }
 
-Result<Fd> make_bpf_table(std::uint32_t entries, int like) {
-  bpf_attr attr{};
-  attr.map_type = BPF_MAP_TYPE_ARRAY_OF_MAPS;
-  attr.key_size = sizeof(std::uint32_t);
-  attr.value_size = sizeof(std::uint32_t);
-  attr.max_entries = entries;
-  attr.inner_map_fd = static_cast<std::uint32_t>(like);
-  Fd fd(static_cast<int>(call(BPF_MAP_CREATE, attr)));
-  if (!fd.valid()) return refused("the kernel makes no BPF map of maps", errno);
-  return fd;
-}
-
-Status put_in_bpf_table(const Fd& table, std::uint32_t at, int array) {
-  const auto value = static_cast<std::uint32_t>(array);
-  bpf_attr attr{};
-  attr.map_fd = static_cast<std::uint32_t>(table.get());
-  attr.key = address(&at);
-  attr.value = address(&value);
-  if (call(BPF_MAP_UPDATE_ELEM, attr) != 0) return refused("a BPF map takes no entry", errno);
-  return {};
-}
-
 Result<Fd> load_bpf(const std::string& name, std::span<const BpfInstruction> code, std::uint32_t tracepoint) {
   bpf_attr attr{};
   attr.prog_type = BPF_PROG_TYPE_TRACING;

@@ -36,10 +36,6 @@ class BpfArray {
   std::size_t bytes_;
 };
 
-// An array of arrays that are all like `like`; none is in it at first.
-Result<Fd> make_bpf_table(std::uint32_t entries, int like);
-Status put_in_bpf_table(const Fd& table, std::uint32_t at, int array);
-
 // A program for a tracepoint, by the number of its typedef btf_trace_NAME in BTF. The error has the verifier's last word.
 Result<Fd> load_bpf(const std::string& name, std::span<const BpfInstruction> code, std::uint32_t tracepoint);
 // It runs until the descriptor is closed.

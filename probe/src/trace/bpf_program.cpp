@@ -14,6 +14,8 @@ using enum BpfRegister;
 constexpr std::int32_t lookup = 1, clock_ns = 5, processor = 8, read_kernel = 113, read_text = 115,
                        this_cpu = 154, current_task = 158;
 constexpr std::int32_t key_at = -4;  // on the stack
+constexpr std::int32_t counter_shift = 6;
+static_assert(sizeof(BpfCounter) == 1U << 6U);
 
 constexpr std::uint8_t values_at = offsetof(BpfRecord, values);
 constexpr BpfValue none{};
@@ -119,34 +121,27 @@ class Writer {
     return true;
   }
 
-  // r0 has the place of a CPU's record, or of its number of records.
-  void find(BpfRegister map) {
-    code_.move(r1, map);
+  // Takes the next record of this CPU's ring. A program that comes in between, in an NMI, takes the one after it.
+  void reserve() {
+    code_.call(processor);
+    code_.jump_if(BpfWhen::not_below, r0, static_cast<std::int32_t>(place_.cpus), out_);
+    code_.sum(BpfSum::left, r0, counter_shift);
+    code_.map_memory(r1, place_.counters);
+    code_.sum(BpfSum::add, r1, r0);
+    code_.load(BpfSize::u32, r2, r1, offsetof(BpfCounter, place));
+    code_.jump_if(BpfWhen::equal, r2, 0, out_);  // this CPU is not traced
+    code_.move(r8, 1);
+    code_.fetch_add(r1, offsetof(BpfCounter, records), r8);
+    code_.move(r1, r8);
+    code_.sum(BpfSum::bit_and, r1, static_cast<std::int32_t>(place_.records - 1));
+    code_.sum(BpfSum::add, r1, r2);
+    code_.sum(BpfSum::add, r1, -1);
+    code_.store(BpfSize::u32, stack, key_at, r1);
+    code_.map(r1, place_.records_of_all);
     code_.move(r2, stack);
     code_.sum(BpfSum::add, r2, key_at);
     code_.call(lookup);
     code_.jump_if(BpfWhen::equal, r0, 0, out_);
-  }
-
-  // Takes the next record of this CPU's ring. A program that comes in between, in an NMI, takes the one after it.
-  void reserve() {
-    code_.call(processor);
-    code_.store(BpfSize::u32, stack, key_at, r0);
-    code_.map(r1, place_.table);
-    code_.move(r2, stack);
-    code_.sum(BpfSum::add, r2, key_at);
-    code_.call(lookup);
-    code_.jump_if(BpfWhen::equal, r0, 0, out_);  // this CPU is not traced
-    code_.move(r7, r0);
-    code_.store(BpfSize::u32, stack, key_at, 0);
-    find(r7);
-    code_.move(r8, 1);
-    code_.fetch_add(r0, 0, r8);
-    code_.move(r1, r8);
-    code_.sum(BpfSum::bit_and, r1, static_cast<std::int32_t>(place_.records - 1));
-    code_.sum(BpfSum::add, r1, 1);
-    code_.store(BpfSize::u32, stack, key_at, r1);
-    find(r7);
     code_.move(r7, r0);
     code_.call(clock_ns);
     code_.store(BpfSize::u64, r7, offsetof(BpfRecord, time_ns), r0);

@@ -55,9 +55,10 @@ struct BpfFilter {
   std::vector<std::int32_t> not_irqs;  // interrupts that are left out
 };
 struct BpfPlace {
-  int table = -1;                // of the traced CPUs' arrays
-  std::uint32_t cpus = 0;        // entries of that
-  std::uint32_t records = 0;     // of each array: a power of two
+  int counters = -1;             // one entry, with the counters of all CPUs
+  int records_of_all = -1;       // an entry for each record
+  std::uint32_t cpus = 0;        // counters
+  std::uint32_t records = 0;     // of each CPU: a power of two
   std::uint8_t number = 0;       // the event's
   bool publish_ordered = false;  // by an atomic exchange: where stores can overtake one another
 };

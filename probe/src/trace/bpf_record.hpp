@@ -21,7 +21,14 @@ struct BpfRecord {
 };
 static_assert(sizeof(BpfRecord) == 64);
 
-// The first record's place has the number of records so far instead.
 inline constexpr std::uint32_t bpf_record_bytes = sizeof(BpfRecord);
+
+// Of each CPU, in a line of its cache that is its own.
+struct alignas(64) BpfCounter {
+  std::uint64_t records = 0;  // so far
+  // Where in the array of all records those of this CPU begin, plus 1; 0: it is not traced.
+  std::uint32_t place = 0;
+};
+static_assert(sizeof(BpfCounter) == 64);
 
 }  // namespace howlate

@@ -130,22 +130,20 @@ BpfRing::BpfRing(std::vector<std::string> names, std::uint32_t records) : record
   for (const std::string& name : names) events_.push_back(bpf_event(name));
 }
 
-void BpfRing::add(int cpu, std::span<std::byte> memory) {
-  if (memory.size() >= (std::size_t{records_} + 1) * bpf_record_bytes) cpus_.push_back({cpu, memory});
+void BpfRing::add(int cpu, BpfCounter& counter, std::span<BpfRecord> memory) {
+  if (memory.size() >= records_) cpus_.push_back({cpu, &counter, memory});
 }
 
 std::uint64_t BpfRing::written(const Cpu& cpu) const {
-  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(cpu.memory.data()))
-      .load(std::memory_order_acquire);
+  return std::atomic_ref<std::uint64_t>(cpu.counter->records).load(std::memory_order_acquire);
 }
 
 // The next record, if it is whole before it was copied and was not overwritten until after: the number of records grows before the
 // program writes one.
 BpfRing::Taken BpfRing::take(const Cpu& cpu, BpfRecord& record) const {
-  std::byte* const at = cpu.memory.data() + (cpu.next % records_ + 1) * bpf_record_bytes;
-  auto& turn = *reinterpret_cast<std::uint32_t*>(at + offsetof(BpfRecord, turn));
-  const std::uint32_t is = std::atomic_ref<std::uint32_t>(turn).load(std::memory_order_acquire);
-  std::memcpy(static_cast<void*>(&record), at, sizeof record);
+  BpfRecord& at = cpu.memory[static_cast<std::size_t>(cpu.next % records_)];
+  const std::uint32_t is = std::atomic_ref<std::uint32_t>(at.turn).load(std::memory_order_acquire);
+  std::memcpy(static_cast<void*>(&record), static_cast<const void*>(&at), sizeof record);
   std::atomic_thread_fence(std::memory_order_acquire);
   const std::uint64_t now = written(cpu);
   if (now - cpu.next >= records_) return Taken::gone;

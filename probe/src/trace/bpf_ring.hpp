@@ -40,9 +40,9 @@ std::uint32_t bpf_prev_state(std::uint32_t both);
 
 class BpfRing : public TracePages {
  public:
-  // `names` of the events by their numbers; the memory of each CPU holds one place more than `records`.
+  // `names` of the events by their numbers; `records` of each CPU.
   BpfRing(std::vector<std::string> names, std::uint32_t records);
-  void add(int cpu, std::span<std::byte> memory);
+  void add(int cpu, BpfCounter& counter, std::span<BpfRecord> memory);
   void read_as(const BpfReading& reading) { reading_ = reading; }
 
   bool read(int cpu, std::span<std::byte> page) override;
@@ -54,7 +54,8 @@ class BpfRing : public TracePages {
  private:
   struct Cpu {
     int number;
-    std::span<std::byte> memory;
+    BpfCounter* counter;
+    std::span<BpfRecord> memory;
     std::uint64_t next = 0;  // record
     std::int64_t lost = 0;   // before it
     std::int64_t last_ns = 0;

@@ -141,8 +141,7 @@ class BpfSource : public EventSource {
   BpfReading reading_;
   EventPlan plan_;
   std::uint32_t records_ = 0, cpus_ = 0;
-  std::vector<BpfArray> arrays_;
-  Fd table_;
+  std::optional<BpfArray> counters_, all_records_;
   std::vector<Fd> programs_, links_;
   std::optional<BpfRing> ring_;
   std::optional<std::int64_t> event_cost_ns_;
@@ -177,24 +176,27 @@ Status BpfSource::make_arrays(const std::vector<int>& cpus, std::int64_t buffer_
   for (const TracedEvent& event : plan_.events) names.push_back(event.name);
   ring_.emplace(std::move(names), records_);
   cpus_ = static_cast<std::uint32_t>(cpus.back()) + 1;
+  auto counters = BpfArray::make(1, cpus_ * sizeof(BpfCounter));
+  if (!counters) return counters.error();
+  auto records = BpfArray::make(static_cast<std::uint32_t>(cpus.size()) * records_, bpf_record_bytes);
+  if (!records) return records.error();
+  auto* const counter = reinterpret_cast<BpfCounter*>(counters->memory().data());
+  auto* record = reinterpret_cast<BpfRecord*>(records->memory().data());
+  std::uint32_t place = 1;
   for (const int cpu : cpus) {
-    auto array = BpfArray::make(records_ + 1, bpf_record_bytes);
-    if (!array) return array.error();
-    if (!table_.valid()) {
-      auto table = make_bpf_table(cpus_, array->fd());
-      if (!table) return table.error();
-      table_ = std::move(*table);
-    }
-    if (const Status put = put_in_bpf_table(table_, static_cast<std::uint32_t>(cpu), array->fd()); !put)
-      return put;
-    ring_->add(cpu, array->memory());
-    arrays_.push_back(std::move(*array));
+    counter[cpu].place = place;
+    ring_->add(cpu, counter[cpu], {record, records_});
+    record += records_;
+    place += records_;
   }
+  counters_.emplace(std::move(*counters));
+  all_records_.emplace(std::move(*records));
   return {};
 }
 
 Result<Fd> BpfSource::load(std::string_view name, std::uint8_t number, const BpfFilter& filter) const {
-  const BpfPlace place{table_.get(), cpus_, records_, number, this_machine != BpfMachine::x86_64};
+  const BpfPlace place{
+      counters_->fd(), all_records_->fd(), cpus_, records_, number, this_machine != BpfMachine::x86_64};
   const auto program = make_bpf_program(name, btf_, task_, filter, place);
   if (!program) return not_possible("this kernel has no tracepoint " + std::string(name));
   return load_bpf(std::string(name), program->code, program->tracepoint);
@@ -275,8 +277,8 @@ void BpfSource::give_back() {
   links_.clear();
   programs_.clear();
   ring_.reset();
-  table_.reset();
-  arrays_.clear();
+  counters_.reset();
+  all_records_.reset();
 }
 
 Status check_kernel(const Root& root) {

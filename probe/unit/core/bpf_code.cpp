@@ -40,10 +40,12 @@ TEST_CASE("maps and variables take two instructions, and jumps count both") {
   code.jump_if(BpfWhen::equal, r0, 0, end);
   code.map(r1, 7);
   code.percpu(r2, 1234);
+  code.map_memory(r3, 9);
   code.place(end);
   code.exit();
-  const std::vector<BpfInstruction> expected{{0x15, 0x00, 4, 0},    {0x18, 0x11, 0, 7}, {0, 0, 0, 0},
-                                             {0x18, 0x32, 0, 1234}, {0, 0, 0, 0},       {0x95, 0, 0, 0}};
+  const std::vector<BpfInstruction> expected{{0x15, 0x00, 6, 0},    {0x18, 0x11, 0, 7}, {0, 0, 0, 0},
+                                             {0x18, 0x32, 0, 1234}, {0, 0, 0, 0},       {0x18, 0x23, 0, 9},
+                                             {0, 0, 0, 0},          {0x95, 0, 0, 0}};
   CHECK(finished(code) == expected);
 }
 

@@ -50,7 +50,7 @@ Btf made(const Kernel& kernel = {}) {
   return std::move(*parsed);
 }
 
-constexpr BpfPlace place{7, 2, 1024, 3, false};
+constexpr BpfPlace place{7, 8, 2, 1024, 3, false};
 
 std::vector<BpfInstruction> program(const Kernel& kernel, std::string_view name, const BpfFilter& filter = {},
                                     BpfPlace where = place) {

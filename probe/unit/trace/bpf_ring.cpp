@@ -11,19 +11,13 @@ namespace {
 constexpr std::uint32_t records = 16;
 
 struct Ring {
-  alignas(64) std::array<std::byte, (records + 1) * sizeof(BpfRecord)> memory{};
+  std::array<BpfRecord, records> memory{};
+  BpfCounter counter;
   BpfRing ring{{"sched_switch", "irq_handler_entry"}, records};
-  std::uint64_t count = 0;
 
-  Ring() { ring.add(2, memory); }
-  BpfRecord& at(std::uint64_t number) {
-    return reinterpret_cast<BpfRecord*>(memory.data())[number % records + 1];
-  }
-  std::uint64_t reserve() {
-    const std::uint64_t number = count++;
-    std::memcpy(memory.data(), &count, sizeof count);
-    return number;
-  }
+  Ring() { ring.add(2, counter, memory); }
+  BpfRecord& at(std::uint64_t number) { return memory[number % records]; }
+  std::uint64_t reserve() { return counter.records++; }
   void write(std::uint64_t number, std::int64_t time_ns, std::uint8_t event = 0) {
     BpfRecord& record = at(number);
     record.time_ns = time_ns;
@@ -106,17 +100,15 @@ TEST_CASE("a record that is not whole ends what is read until it is") {
 }
 
 TEST_CASE("pages are full before another begins") {
-  std::vector<std::byte> memory((4096 + 1) * sizeof(BpfRecord));
+  std::vector<BpfRecord> memory(4096);
+  BpfCounter counter;
   BpfRing ring({"sched_switch", "irq_handler_entry"}, 4096);
-  ring.add(0, memory);
-  const std::uint64_t count = 200;
-  std::memcpy(memory.data(), &count, sizeof count);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    BpfRecord record;
-    record.time_ns = static_cast<std::int64_t>(1000 + i);
-    record.event = i % 2;
-    record.turn = static_cast<std::uint32_t>(i + 1);
-    std::memcpy(memory.data() + (i + 1) * sizeof record, &record, sizeof record);
+  ring.add(0, counter, memory);
+  for (; counter.records < 200; ++counter.records) {
+    BpfRecord& record = memory[counter.records];
+    record.time_ns = static_cast<std::int64_t>(1000 + counter.records);
+    record.event = counter.records % 2;
+    record.turn = static_cast<std::uint32_t>(counter.records + 1);
   }
   std::vector<std::byte> page(BpfRing::layout.page_bytes());
   std::vector<std::int64_t> sizes;
