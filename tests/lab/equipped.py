@@ -23,6 +23,7 @@ PROGRAMS = (
     "inject_user",
     "irq_reader",
     "killed",
+    "killed_bpf",
     "long_smi",
     "peek",
     "quantum",

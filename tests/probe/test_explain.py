@@ -23,6 +23,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 ALL = ("cyclic", "--explain", "--quiet")
+RING = (*ALL, "--explain-with=tracefs")
 
 
 def explained(path: Path, *words: str) -> Stream:
@@ -130,18 +131,18 @@ def test_the_kernels_tracing_is_as_it_was_after_each_way_to_end(
     before = tracing(tmp_path / "look")
     if how == "disk":
         full = request.getfixturevalue("small_disk") / "stream"
-        done = run(*ALL, "--period=50us", "--duration=20s", "--stream", full)
+        done = run(*RING, "--period=50us", "--duration=20s", "--stream", full)
         assert done.returncode == 4, done.stderr
         assert "No space left" in done.stderr
     elif how == "stop":
-        with running(*ALL, "--duration=1h") as one:
+        with running(*RING, "--duration=1h") as one:
             one.progress()
             assert tracing(tmp_path / "look") != before
             one.process.send_signal(signal.SIGINT)
             assert one.end()[0] == 0
     else:
         more = ("--threshold=1ns",) if how == "threshold" else ()
-        assert run(*ALL, "--activations=100", *more).returncode == (1 if how == "threshold" else 0)
+        assert run(*RING, "--activations=100", *more).returncode == (1 if how == "threshold" else 0)
     assert tracing(tmp_path / "look") == before
 
 
@@ -151,7 +152,7 @@ def test_what_a_probe_left_that_was_killed_with_its_guardian_is_removed(
 ) -> None:
     monkeypatch.setenv("HOWLATE_STATE_DIR", str(tmp_path / "state"))
     before = tracing(tmp_path / "look")
-    with running(*ALL, "--duration=1h") as one:
+    with running(*RING, "--duration=1h") as one:
         one.progress()
         kill_unguarded(one.pid)
         one.process.wait()
@@ -160,16 +161,16 @@ def test_what_a_probe_left_that_was_killed_with_its_guardian_is_removed(
         done = run("restore")
         assert f"restored trace instance howlate-{one.pid}: removed" in done.stdout
     else:
-        assert run(*ALL, "--activations=10").returncode == 0
+        assert run(*RING, "--activations=10").returncode == 0
     assert until(lambda: tracing(tmp_path / "look") == before)
     assert not list((tmp_path / "state").glob("*.journal"))
 
 
 def test_two_probes_explain_beside_each_other(probe: Path, tmp_path: Path) -> None:
     before = tracing(tmp_path / "look")
-    with running(*ALL, "--duration=1h") as one:
+    with running(*RING, "--duration=1h") as one:
         one.progress()
-        stream = explained(tmp_path / "stream", "--activations=100")
+        stream = explained(tmp_path / "stream", "--activations=100", "--explain-with=tracefs")
         assert table(stream, "trace_cases")["release"].size == 20
         assert f"howlate-{one.pid}\n" in tracing(tmp_path / "look")
         assert one.stop()[0] == 0
@@ -183,12 +184,38 @@ def test_two_probes_explain_beside_each_other(probe: Path, tmp_path: Path) -> No
         (("--explain", "--explain-worst=1001"), "--explain-worst can be at most 1000"),
         (("--explain", "--explain-above=0ns"), "--explain-above must be more than 0"),
         (("--explain", "--explain-buffer=4KiB"), "from 64KiB to 1GiB"),
+        (("--explain-with=bpf",), "--explain-with says what --explain keeps"),
+        (("--explain", "--explain-stacks", "--explain-with=bpf"), "for the kernel's trace ring alone"),
     ],
 )
 def test_bad_options_are_refused_with_the_reason(probe: Path, words: tuple[str, ...], said: str) -> None:
     done = run("cyclic", *words, "--activations=10")
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_who_recorded_is_told_and_bpf_is_refused_where_it_was_not_possible(
+    probe: Path, tmp_path: Path
+) -> None:
+    in_force = explained(tmp_path / "auto", "--activations=20").raw_header["in_force"]["trace"]
+    ring = explained(tmp_path / "ring", "--activations=20", "--explain-with=tracefs")
+    assert ring.raw_header["in_force"]["trace"]["with"] == "tracefs"
+    assert "no_bpf" not in ring.raw_header["in_force"]["trace"]
+    planned = run("plan", '["cyclic","--explain","--explain-with=bpf"]')
+    done = run(*ALL, "--explain-with=bpf", "--activations=20")
+    if in_force["with"] == "bpf":
+        assert done.returncode == 0, done.stderr
+        return
+    assert (in_force["with"], in_force["detail"]) == ("tracefs", "few")
+    assert done.returncode == 3
+    for said in (done.stderr, planned.stdout):
+        assert f"--explain-with bpf is not possible here: {in_force['no_bpf']}" in said
+
+
+def test_stacks_are_left_to_the_trace_ring(probe: Path, tmp_path: Path) -> None:
+    stream = explained(tmp_path / "stream", "--activations=20", "--explain-stacks")
+    assert stream.raw_header["in_force"]["trace"]["with"] == "tracefs"
+    assert "stacks" in stream.raw_header["in_force"]["trace"]["no_bpf"]
 
 
 @pytest.mark.skipif(

@@ -68,8 +68,11 @@ const ParamSpec params[] = {
      "keep so many of the worst of each thread, up to 1000"},
     {"explain-above", ParamType::duration, "", "ns", "", "keep also what is above it"},
     {"explain-buffer", ParamType::bytes, "4MiB", "B", "", "trace buffer of each CPU, from 64KiB to 1GiB"},
-    {"explain-events", ParamType::choice, "few", "", "few|all",
-     "all: also the ends of the timer's interrupt and idle states, for twice the cost"},
+    {"explain-with", ParamType::choice, "auto", "", "auto|bpf|tracefs",
+     "who records: BPF programs, or the kernel's trace ring; auto: BPF where the kernel takes it"},
+    {"explain-events", ParamType::choice, "auto", "", "auto|few|all",
+     "all: also the ends of the timer's interrupt and idle states, for twice the cost; auto: all with BPF "
+     "on x86-64, else few"},
     {"explain-stacks", ParamType::flag, "", "", "",
      "also record at each interrupt of the timer which function it interrupted"},
     {"occupy-all", ParamType::flag, "", "", "", "let a spinning timer take every CPU"},
@@ -116,12 +119,25 @@ constexpr std::int64_t explain_worst_max = 1000;
 constexpr std::int64_t explain_buffer_min = std::int64_t{64} << 10U,
                        explain_buffer_max = std::int64_t{1} << 30U;
 
+ExplainWith explain_with(std::string_view text) {
+  if (text == "bpf") return ExplainWith::bpf;
+  return text == "tracefs" ? ExplainWith::tracefs : ExplainWith::automatic;
+}
+
+ExplainEvents explain_events(std::string_view text) {
+  if (text == "all") return ExplainEvents::all;
+  return text == "few" ? ExplainEvents::few : ExplainEvents::automatic;
+}
+
 Status check_explain(const Params& in) {
-  for (const std::string_view name :
-       {"explain-worst", "explain-above", "explain-buffer", "explain-events", "explain-stacks"})
+  for (const std::string_view name : {"explain-worst", "explain-above", "explain-buffer", "explain-with",
+                                      "explain-events", "explain-stacks"})
     if (in.given(name) && !in.flag("explain"))
       return usage_error("--" + std::string(name) + " says what --explain keeps, and that is not given",
                          "Give --explain too, or leave --" + std::string(name) + " out");
+  if (in.flag("explain-stacks") && in.text("explain-with") == "bpf")
+    return usage_error("--explain-stacks is for the kernel's trace ring alone",
+                       "Leave it out, or give --explain-with tracefs");
   if (in.integer("explain-worst") > explain_worst_max)
     return usage_error("--explain-worst can be at most 1000");
   if (in.is_set("explain-above") && in.integer("explain-above") <= 0)
@@ -353,7 +369,8 @@ Result<ExitCode> run(Cell& cell) {
   plan.has_work = in.integer("work") != 0;
   plan.record = in.text("record") == "memory" ? RecordMode::memory : RecordMode::stream;
   plan.explain = {in.flag("explain"),
-                  in.text("explain-events") == "all" ? ExplainEvents::all : ExplainEvents::few,
+                  explain_with(in.text("explain-with")),
+                  explain_events(in.text("explain-events")),
                   in.flag("explain-stacks"),
                   in.integer("explain-worst"),
                   or_zero(in, "explain-above"),

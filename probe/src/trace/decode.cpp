@@ -121,7 +121,8 @@ class Decoder {
     };
     const std::string& name = traced.name;
     if (name == "sched_switch") {
-      out_.tasks.try_emplace(row.pid, text("prev_comm"));
+      if (find_field(traced.format.fields, "prev_comm") != nullptr)
+        out_.tasks.try_emplace(row.pid, text("prev_comm"));
       out_.tasks.try_emplace(row.values[2], text("next_comm"));
     }
     if (name == "irq_handler_entry") out_.irqs.try_emplace(row.values[0], text("name"));

@@ -16,7 +16,6 @@ namespace {
 constexpr std::size_t groups = 101;
 constexpr int calls = 3;
 constexpr std::int64_t pause_ns = 200'000;
-constexpr const char* enable = "events/sched/sched_process_wait/enable";
 
 // Of a group of calls after a pause, as events come in a wake-up: the first finds cold caches, the others do not.
 std::int64_t median_group_ns() {
@@ -35,8 +34,9 @@ std::int64_t median_group_ns() {
 
 }  // namespace
 
-std::optional<std::int64_t> measure_event_cost(const TraceInstance& instance, const std::vector<int>& cpus,
-                                               const SchedPolicy& policy, const Root& root) {
+std::optional<std::int64_t> measure_event_cost(const std::function<bool()>& record,
+                                               const std::vector<int>& cpus, const SchedPolicy& policy,
+                                               const Root& root) {
   std::optional<std::int64_t> cost_ns;
   const ThreadSpec spec{
       cpus, policy.kind == SchedKind::deadline ? SchedPolicy{} : policy, 0, "event cost", {}};
@@ -45,14 +45,11 @@ std::optional<std::int64_t> measure_event_cost(const TraceInstance& instance, co
       [&] {
         static_cast<void>(median_group_ns());
         const std::int64_t without_ns = median_group_ns();
-        if (!instance.set(enable, "1") || !instance.set("tracing_on", "1")) return;
+        if (!record()) return;
         cost_ns = std::max<std::int64_t>(median_group_ns() - without_ns, 0) / calls;
       },
       root);
   if (thread) thread->join();
-  instance.stop();
-  static_cast<void>(instance.set(enable, "0"));
-  static_cast<void>(instance.set("trace", ""));  // empties the ring
   return cost_ns;
 }
 

@@ -10,53 +10,10 @@ namespace howlate {
 
 namespace {
 
-struct EventSpec {
-  std::string_view system, name;
-  std::array<std::string_view, 4> values;
-  Whose whose = Whose::anybody;
-  ExplainEvents from = ExplainEvents::few;  // comes in every wake-up: only with `all`
-};
-
-constexpr EventSpec wanted[] = {
-    {"sched", "sched_switch", {"prev_state", "prev_prio", "next_pid", "next_prio"}},
-    {"sched", "sched_waking", {"pid", "prio", "target_cpu"}},
-    {"sched", "sched_migrate_task", {"pid", "prio", "orig_cpu", "dest_cpu"}, Whose::ours},
-    {"irq", "irq_handler_entry", {"irq"}},
-    {"irq", "irq_handler_exit", {"irq", "ret"}},
-    {"irq", "softirq_entry", {"vec"}},
-    {"irq", "softirq_exit", {"vec"}},
-    {"ipi", "ipi_entry", {"reason"}},
-    {"ipi", "ipi_exit", {"reason"}},
-    {"timer", "hrtimer_expire_entry", {"hrtimer", "now", "function"}},
-    {"timer", "hrtimer_expire_exit", {"hrtimer"}, Whose::anybody, ExplainEvents::all},
-    {"power", "cpu_idle", {"state", "cpu_id"}, Whose::anybody, ExplainEvents::all},
-    {"exceptions", "page_fault_user", {"address", "ip", "error_code"}, Whose::while_ours},
-    {"exceptions", "page_fault_kernel", {"address", "ip", "error_code"}, Whose::while_ours},
-    {"nmi", "nmi_handler", {"handler", "delta_ns", "handled"}},
-};
-// All of its NAME_entry and NAME_exit; x86 has them. The timer's own come in every wake-up; the expiry tells when they began.
-constexpr std::string_view vectors = "irq_vectors";
-constexpr std::string_view timer_vector = "local_timer_";
-
-// The CPUs' own timers where their interrupts are ordinary ones, which come in every wake-up too.
-constexpr std::string_view own_timers[] = {"arch_timer", "riscv-timer"};
-
-// Of a line of /proc/interrupts: " 11:   4711   815  GICv3  27 Level  arch_timer".
-std::optional<std::int64_t> own_timer_in(std::string_view line) {
-  const auto words = parts_of(line, ' ');
-  if (words.empty() || !words.front().ends_with(':')) return std::nullopt;
-  if (std::find(std::begin(own_timers), std::end(own_timers), words.back()) == std::end(own_timers))
-    return std::nullopt;
-  const auto irq = to_integer(std::string_view(words.front()).substr(0, words.front().size() - 1));
-  return irq ? std::optional(*irq) : std::nullopt;
-}
-
 // "irq!=11&&irq!=12"; empty: none is left out.
 std::string without_own_timers(const Root& root) {
   std::vector<std::string> terms;
-  const auto text = root.read("/proc/interrupts");
-  for (const std::string& line : parts_of(text ? *text : std::string(), '\n'))
-    if (const auto irq = own_timer_in(line)) terms.push_back("irq!=" + std::to_string(*irq));
+  for (const std::int32_t irq : own_timer_irqs(root)) terms.push_back("irq!=" + std::to_string(irq));
   return join(terms, "&&");
 }
 
@@ -72,18 +29,13 @@ std::optional<TracedEvent> read_event(const std::string& tracing, const EventSpe
   return event;
 }
 
-bool is_wanted_handler(std::string_view name, ExplainEvents detail) {
-  if (name.starts_with(timer_vector) && detail == ExplainEvents::few) return false;
-  return name.ends_with("_entry") || name.ends_with("_exit");
-}
-
 void add_vectors(const std::string& tracing, ExplainEvents detail, EventPlan& plan) {
   const std::size_t before = plan.events.size();
-  for (const std::string& name : Root().list(tracing + "/events/" + std::string(vectors)))
-    if (is_wanted_handler(name, detail))
-      if (auto event = read_event(tracing, {vectors, name, {"vector"}}))
+  for (const std::string& name : Root().list(tracing + "/events/" + std::string(irq_vectors)))
+    if (is_wanted_vector(name, detail))
+      if (auto event = read_event(tracing, {irq_vectors, name, {"vector"}}))
         plan.events.push_back(std::move(*event));
-  if (plan.events.size() == before) plan.absent.emplace_back(vectors);
+  if (plan.events.size() == before) plan.absent.emplace_back(irq_vectors);
 }
 
 // "pid==4711||pid==4712".
@@ -103,13 +55,13 @@ std::string filter_of(const TracedEvent& event, const EventPlan& plan, std::span
 
 Result<EventPlan> plan_events(const std::string& tracing, ExplainEvents detail, const Root& root) {
   EventPlan plan;
-  if (detail == ExplainEvents::few) plan.irq_filter = without_own_timers(root);
+  if (detail != ExplainEvents::all) plan.irq_filter = without_own_timers(root);
   const auto page = read_text(tracing + "/events/header_page");
   const auto layout = page ? parse_page_layout(*page) : std::nullopt;
   if (!layout) return not_possible("this kernel's tracing does not describe its pages (events/header_page)");
   plan.layout = *layout;
-  for (const EventSpec& spec : wanted) {
-    if (spec.from == ExplainEvents::all && detail == ExplainEvents::few) continue;
+  for (const EventSpec& spec : event_specs()) {
+    if (spec.from == ExplainEvents::all && detail != ExplainEvents::all) continue;
     auto event = read_event(tracing, spec);
     if (event)
       plan.events.push_back(std::move(*event));

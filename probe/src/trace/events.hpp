@@ -15,16 +15,10 @@
 #include "core/trace_page.hpp"
 #include "sys/root.hpp"
 #include "sys/trace_instance.hpp"
+#include "trace/event_spec.hpp"
 #include "trace/options.hpp"
 
 namespace howlate {
-
-// Of whom an event is recorded.
-enum class Whose {
-  anybody,
-  ours,        // its field pid is a measuring thread
-  while_ours,  // it comes while a measuring thread runs
-};
 
 struct TracedEvent {
   std::string system, name;

@@ -1,7 +1,5 @@
 #include "trace/explain.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "cell/document_parts.hpp"
@@ -10,7 +8,7 @@
 #include "sys/clock.hpp"
 #include "sys/kernel_symbols.hpp"
 #include "sys/setting.hpp"
-#include "trace/event_cost.hpp"
+#include "sys/trace_instance.hpp"
 
 namespace howlate {
 
@@ -84,12 +82,9 @@ Status Explain::possible(const Root& root, const ExplainOptions& options, std::s
   if (in_a_pid_namespace(root))
     return not_possible("--explain needs the machine's own process ids, and this is a container with others",
                         "Run the probe outside it, or in the host's pid namespace");
-  const auto tracefs = Tracefs::open(root);
-  if (!tracefs)
-    return not_possible("--explain is not possible here: " + tracefs.error().message, tracefs.error().remedy);
-  const auto plan = plan_events(tracefs->folder(), options.events, root);
-  if (!plan) return plan.error();
-  const std::size_t page = plan->layout.page_bytes();
+  const auto chosen = choose_source(root, options);
+  if (!chosen) return chosen.error();
+  const std::size_t page = chosen->source->plan().layout.page_bytes();
   const std::size_t bytes =
       pages_for(options, threads, cpus, page) * page + cpus * static_cast<std::size_t>(options.buffer_bytes);
   return check_available("--explain needs", static_cast<double>(bytes), memory_available,
@@ -100,11 +95,9 @@ Result<std::unique_ptr<Explain>> Explain::begin(const Root& root, const ExplainO
                                                 const std::vector<TracedThread>& threads,
                                                 std::int64_t warm_up) {
   remove_left_instances(root);
-  auto tracefs = Tracefs::open(root);
-  if (!tracefs) return tracefs.error();
-  auto plan = plan_events(tracefs->folder(), options.events, root);
-  if (!plan) return plan.error();
-  std::unique_ptr<Explain> explain(new Explain(root, options, std::move(*tracefs), std::move(*plan)));
+  auto chosen = choose_source(root, options);
+  if (!chosen) return chosen.error();
+  std::unique_ptr<Explain> explain(new Explain(root, options, std::move(*chosen)));
   if (const Status set = explain->set_up(threads, warm_up); !set) return set.error();
   return explain;
 }
@@ -120,71 +113,33 @@ Status Explain::set_up(const std::vector<TracedThread>& threads, std::int64_t wa
   }
   std::sort(cpus_.begin(), cpus_.end());
   cpus_.erase(std::unique(cpus_.begin(), cpus_.end()), cpus_.end());
-  auto instance = TraceInstance::make(tracefs_.folder(), "howlate-" + std::to_string(::getpid()), changes_);
-  if (!instance) return instance.error();
-  instance_.emplace(std::move(*instance));
-  if (const Status ring = set_up_ring(); !ring) return ring;
-  event_cost_ns_ = measure_event_cost(*instance_, threads.front().cpus, threads.front().policy, root_);
-  if (const Status mask = instance_->set("tracing_cpumask", cpu_mask(cpus_)); !mask) return mask;
-  if (const Status on = enable_events(*instance_, plan_, ours); !on) return on;
-  if (options_.stacks)
-    if (const Status on = enable_stacks(*instance_, plan_); !on) return on;
-  auto ring = TraceRing::open(*instance_, cpus_);
-  if (!ring) return ring.error();
-  ring_.emplace(std::move(*ring));
-  spec.layout = plan_.layout;
+  if (const Status set = source_->set_up({cpus_, ours, options_.buffer_bytes, options_.stacks,
+                                          threads.front().cpus, threads.front().policy});
+      !set)
+    return set;
+  spec.layout = source_->plan().layout;
   spec.cases = {threads.size(), static_cast<std::size_t>(options_.worst), options_.above_ns,
                 CaseSpec{}.above_max, warm_up};
-  const std::size_t page = plan_.layout.page_bytes();
+  const std::size_t page = spec.layout.page_bytes();
   auto memory = TouchedPages::make(pages_for(options_, threads.size(), cpus_.size(), page) * page);
   if (!memory) return memory.error();
   spec.begun_ns = monotonic_now_ns();
-  watch_.emplace(spec, *ring_, std::move(*memory));
-  return instance_->set("tracing_on", "1");
-}
-
-// A ring of the wanted size on the traced CPUs, and next to none on the others.
-Status Explain::set_up_ring() {
-  if (const Status set = instance_->set("buffer_size_kb", "4"); !set) return set;
-  const std::string kib = std::to_string(options_.buffer_bytes / 1024);
-  for (const int cpu : cpus_) {
-    const std::string file = "per_cpu/cpu" + std::to_string(cpu) + "/buffer_size_kb";
-    if (!instance_->set(file, kib))
-      return not_possible(
-          "the kernel gives no trace buffer of " + kib + " KiB for CPU " + std::to_string(cpu),
-          "Give a smaller --explain-buffer");
-    buffer_bytes_ = read_integer(instance_->path(file)).value_or(0) * 1024;
-  }
-  if (const Status set = instance_->set("trace_clock", "mono"); !set) return set;
-  const auto clock = instance_->read("trace_clock");
-  if (!clock || clock->find("[mono]") == std::string::npos)
-    return not_possible("the kernel's trace does not take CLOCK_MONOTONIC as its clock");
-  leave_names_out();
-  return {};
-}
-
-// With events on the kernel also writes down the name of each task at each of its switches, for tables that nobody reads here. The
-// option works for all instances at once, so it stays where another one has events on.
-void Explain::leave_names_out() const {
-  const std::string folder = tracefs_.folder();
-  if (read_text(folder + "/set_event").value_or("?") != "") return;
-  for (const std::string& name : Root().list(folder + "/instances"))
-    if (read_text(folder + "/instances/" + name + "/set_event").value_or("?") != "") return;
-  static_cast<void>(instance_->set("trace_options", "norecord-cmd"));
+  watch_.emplace(spec, *source_, std::move(*memory));
+  return source_->start();
 }
 
 void Explain::finish(Sink& sink, std::uint16_t first_table, std::int64_t t0_ns) {
   stop();
+  missed_ = source_->missed();
   watch_->finish();
-  decoded_ = decode(*watch_, plan_);
+  decoded_ = decode(*watch_, source_->plan());
   functions_ = function_names(root_, decoded_.addresses);
-  const auto texts =
-      decoded_.reasons.empty() ? std::map<std::int64_t, std::string>() : event_texts(tracefs_.folder());
+  const auto texts = decoded_.reasons.empty() ? std::map<std::int64_t, std::string>() : source_->ipi_texts();
   for (const std::int64_t reason : decoded_.reasons) {
     const auto text = texts.find(reason);
     ipis_.push_back(text != texts.end() ? text->second : "");
   }
-  number_reasons(decoded_, plan_);
+  number_reasons(decoded_, source_->plan());
   for (const EventRow& row : decoded_.rows)
     if (!decoded_.tasks.contains(row.pid))
       if (const auto name = root_.read_text("/proc/" + std::to_string(row.pid) + "/comm"))
@@ -213,26 +168,25 @@ void Explain::write(Sink& sink, std::uint16_t first_table, std::int64_t t0_ns) {
 }
 
 void Explain::end() {
-  ring_.reset();
-  if (instance_) instance_->stop();
-  static_cast<void>(changes_.undo());
-  instance_.reset();
+  if (source_) source_->end();
 }
 
 void Explain::write_in_force(JsonWriter& json) const {
   json.begin_object().key("events").begin_array();
-  for (const TracedEvent& event : plan_.events) json.value(event.name);
+  for (const TracedEvent& event : source_->plan().events) json.value(event.name);
   json.value("kernel_stack").value("lost").end_array().key("absent").begin_array();
-  for (const std::string& name : plan_.absent) json.value(name);
-  json.end_array().member("buffer_bytes", buffer_bytes_).member("cpus", cpu_list_text(cpus_));
+  for (const std::string& name : source_->plan().absent) json.value(name);
+  json.end_array().member("buffer_bytes", source_->buffer_bytes()).member("cpus", cpu_list_text(cpus_));
   json.member("worst", options_.worst).key("above_ns");
   if (options_.above_ns != 0) {
     json.value(options_.above_ns);
   } else {
     json.null();
   }
-  json.member("detail", options_.events == ExplainEvents::all ? "all" : "few");
-  json.member("stacks", options_.stacks).end_object();
+  json.member("detail", events_ == ExplainEvents::all ? "all" : "few").member("stacks", options_.stacks);
+  json.member("with", source_->name());
+  if (!no_bpf_.empty()) json.member("no_bpf", no_bpf_);
+  json.end_object();
 }
 
 void Explain::write_tables(JsonWriter& json, std::size_t first_id) {
@@ -255,17 +209,20 @@ std::string Explain::trailer_json() const {
   write_names(json, "functions", functions_);
   json.key("ipis").begin_array();
   for (const std::string& text : ipis_) json.value(text);
-  json.end_array().member("cases_lost", watch_->cases().lost()).member("events_lost", decoded_.events_lost);
+  json.end_array()
+      .member("cases_lost", watch_->cases().lost())
+      .member("events_lost", decoded_.events_lost + missed_);
   json.member("pages_read", watch_->pages_read()).member("reading_ns", watch_->reading_ns());
   json.member("page_ns_max", watch_->page_ns_max());
-  write_optional(json, "event_cost_ns", event_cost_ns_);
+  write_optional(json, "event_cost_ns", source_->event_cost_ns());
   return json.end_object().take();
 }
 
 std::string Explain::summary() const {
   std::string text = "  explained: " + std::to_string(decoded_.cases.size()) + " cases kept, with " +
                      std::to_string(decoded_.rows.size()) + " events";
-  if (event_cost_ns_) text += "; recording one event takes " + format_duration_ns(*event_cost_ns_);
+  if (const auto cost_ns = source_->event_cost_ns())
+    text += "; recording one event takes " + format_duration_ns(*cost_ns);
   return text + "\n";
 }
 

@@ -1,4 +1,4 @@
-// `--explain`: the kernel's trace ring records what can delay the measuring threads, and the stretches around late
+// `--explain`: what can delay the measuring threads is recorded (trace/source.hpp), and the stretches around late
 // activations are kept. docs/explain.md describes it.
 #pragma once
 
@@ -11,14 +11,12 @@
 #include "cell/sink.hpp"
 #include "core/json.hpp"
 #include "core/result.hpp"
-#include "sys/changes.hpp"
 #include "sys/root.hpp"
 #include "sys/sched.hpp"
-#include "sys/trace_ring.hpp"
-#include "sys/tracefs.hpp"
 #include "trace/decode.hpp"
 #include "trace/events.hpp"
 #include "trace/options.hpp"
+#include "trace/source.hpp"
 #include "trace/watch.hpp"
 
 namespace howlate {
@@ -45,7 +43,7 @@ class Explain {
 
   [[nodiscard]] TraceWatch& watch() { return *watch_; }
   // Nothing is recorded afterwards.
-  void stop() const { instance_->stop(); }
+  void stop() { source_->stop(); }
   // Reads the rest, gives the tracing back and writes both tables. Call it after stop() and the recorder's end.
   void finish(Sink& sink, std::uint16_t first_table, std::int64_t t0_ns);
 
@@ -58,31 +56,26 @@ class Explain {
       const;  // a sentence, where something could not be kept
 
  private:
-  Explain(const Root& root, const ExplainOptions& options, Tracefs tracefs, EventPlan plan)
+  Explain(const Root& root, const ExplainOptions& options, ChosenSource chosen)
       : root_(root),
         options_(options),
-        tracefs_(std::move(tracefs)),
-        plan_(std::move(plan)),
-        changes_(root) {}
+        source_(std::move(chosen.source)),
+        events_(chosen.events),
+        no_bpf_(std::move(chosen.no_bpf)) {}
   Status set_up(const std::vector<TracedThread>& threads, std::int64_t warm_up);
-  Status set_up_ring();
-  void leave_names_out() const;
   void write(Sink& sink, std::uint16_t first_table, std::int64_t t0_ns);
   void end();
 
   Root root_;
   ExplainOptions options_;
-  Tracefs tracefs_;
-  EventPlan plan_;
-  Changes changes_;
-  std::optional<TraceInstance> instance_;
-  std::optional<TraceRing> ring_;
+  std::unique_ptr<EventSource> source_;
+  ExplainEvents events_;
+  std::string no_bpf_;
   std::optional<TraceWatch> watch_;
   std::vector<TracedThread> threads_;
   std::vector<int> cpus_;
-  std::int64_t buffer_bytes_ = 0;
-  std::optional<std::int64_t> event_cost_ns_;
   Decoded decoded_;
+  std::int64_t missed_ = 0;
   std::map<std::int64_t, std::string> functions_;
   std::vector<std::string> ipis_;
 };

@@ -5,13 +5,17 @@
 
 namespace howlate {
 
-// Each event recorded costs the wake-up that it comes in some 600 instructions (docs/explain.md). `few`: what comes once in every
+// Each event recorded costs the wake-up that it comes in some hundred instructions (docs/explain.md). `few`: what comes once in every
 // wake-up is the timer's expiry, the waking and the switch. `all`: the ends of both too, the interrupt around them, and idle.
-enum class ExplainEvents { few, all };
+// `automatic`: which of both depends on who records.
+enum class ExplainEvents { few, all, automatic };
+// Who records: BPF programs where the kernel takes them, or its trace ring.
+enum class ExplainWith { automatic, bpf, tracefs };
 
 struct ExplainOptions {
   bool on = false;
-  ExplainEvents events = ExplainEvents::few;
+  ExplainWith with = ExplainWith::automatic;
+  ExplainEvents events = ExplainEvents::automatic;
   bool stacks = false;
   std::int64_t worst = 20;
   std::int64_t above_ns = 0;      // 0: none

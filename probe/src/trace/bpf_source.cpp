@@ -1,0 +1,317 @@
+// BPF programs record: one on each of the kernel's tracepoints, into arrays that this process maps. Nothing is left of them when its
+// descriptors are closed, however it ends.
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "core/btf.hpp"
+#include "core/text.hpp"
+#include "sys/bpf.hpp"
+#include "sys/kernel_symbols.hpp"
+#include "sys/tracefs.hpp"
+#include "trace/bpf_program.hpp"
+#include "trace/bpf_ring.hpp"
+#include "trace/event_cost.hpp"
+#include "trace/source.hpp"
+
+namespace howlate {
+
+namespace {
+
+#if defined(__x86_64__)
+constexpr BpfMachine this_machine = BpfMachine::x86_64;
+#elif defined(__aarch64__)
+constexpr BpfMachine this_machine = BpfMachine::arm64;
+#else
+constexpr BpfMachine this_machine = BpfMachine::other;
+#endif
+
+// The vectors of x86 that have events of their own, in the order in which the kernel's folder of events lists them.
+constexpr std::string_view own_vectors[] = {
+    "call_function", "call_function_single", "deferred_error_apic", "error_apic",
+    "irq_work",      "local_timer",          "reschedule",          "spurious_apic",
+    "thermal_apic",  "threshold_apic",       "x86_platform_ipi"};
+
+struct Release {
+  int major = 0, minor = 0;
+  friend auto operator<=>(const Release&, const Release&) = default;
+};
+// Older ones lack one or another of a helper, an atomic operation and their compiler's support, or were never tried.
+constexpr Release oldest{6, 1};
+// From here on x86 numbers the bits of thread_info.flags as all machines shall; when arm64 does was not looked at.
+constexpr Release generic_bits{6, 18}, lazy_bits{6, 12};
+// Of the RT kernels before that.
+constexpr std::uint32_t lazy_bit_before = 6;
+// From here on the idle loop comes back with interrupts off.
+constexpr Release idle_irqs_off{6, 3};
+
+Release this_release() {
+  utsname name{};
+  ::uname(&name);
+  Release release;
+  const auto parts = parts_of(name.release, '.');
+  if (!parts.empty()) release.major = static_cast<int>(to_integer(parts[0]).value_or(0));
+  if (parts.size() > 1) {
+    const std::string& minor = parts[1];
+    release.minor =
+        static_cast<int>(to_integer(minor.substr(0, minor.find_first_not_of("0123456789"))).value_or(0));
+  }
+  return release;
+}
+
+// TIF_NEED_RESCHED and its lazy sister are macros, of which BTF knows nothing; what the trace says of them is in its enumeration.
+BpfReading reading_of(const Btf& btf, const BpfTask& task, const Root& root) {
+  const Release release = this_release();
+  const auto flag = [&](std::string_view name, std::uint32_t otherwise) {
+    return static_cast<std::uint8_t>(
+        btf.enumerator("trace_flag_type", "TRACE_FLAG_" + std::string(name)).value_or(otherwise));
+  };
+  BpfReading reading;
+  reading.resched_flag = flag("NEED_RESCHED", reading.resched_flag);
+  reading.preempt_resched_flag = flag("PREEMPT_RESCHED", reading.preempt_resched_flag);
+  reading.bottom_halves_flag = flag("BH_OFF", 0);
+  reading.count_has_resched = this_machine == BpfMachine::x86_64;
+  reading.resched_bit = this_machine != BpfMachine::x86_64 ? 1 : release >= generic_bits ? 4 : 3;
+  if (this_machine == BpfMachine::x86_64) {
+    reading.lazy_flag = flag("NEED_RESCHED_LAZY", 0);
+    reading.lazy_bit = release >= lazy_bits ? reading.resched_bit + 1 : lazy_bit_before;
+  }
+  reading.softirq_in_task = task.softirq.has_value();
+  const auto driver = root.read_text("/sys/devices/system/cpu/cpuidle/current_driver");
+  reading.idle_ends_with_irqs_on = release < idle_irqs_off && (!driver || *driver == "none");
+  return reading;
+}
+
+// Why the kernel's answer to a first program means that no other would be taken either.
+Error explained(Error why) {
+  if (why.message.find("kernel symbol") != std::string::npos)
+    return not_possible("the kernel does not say where its variables are (CONFIG_KALLSYMS_ALL is off)", "");
+  return why;
+}
+
+class BpfSource : public EventSource {
+ public:
+  BpfSource(const Root& root, ExplainEvents events, Btf btf, BpfTask task)
+      : root_(root),
+        events_(events),
+        btf_(std::move(btf)),
+        task_(task),
+        reading_(reading_of(btf_, task_, root)) {
+    make_plan();
+  }
+  BpfSource(const BpfSource&) = delete;
+  BpfSource& operator=(const BpfSource&) = delete;
+  ~BpfSource() override { give_back(); }
+
+  [[nodiscard]] std::string_view name() const override { return "bpf"; }
+  [[nodiscard]] const EventPlan& plan() const override { return plan_; }
+  Status set_up(const SourceSpec& spec) override;
+  Status start() override;
+  void stop() override { links_.clear(); }
+  void end() override { give_back(); }
+  bool read(int cpu, std::span<std::byte> page) override { return ring_ && ring_->read(cpu, page); }
+
+  [[nodiscard]] std::int64_t buffer_bytes() const override {
+    return std::int64_t{records_} * bpf_record_bytes;
+  }
+  [[nodiscard]] std::optional<std::int64_t> event_cost_ns() const override { return event_cost_ns_; }
+  [[nodiscard]] std::int64_t missed() const override;
+  [[nodiscard]] std::map<std::int64_t, std::string> ipi_texts() const override {
+    const auto tracefs = Tracefs::open(root_);
+    return tracefs ? event_texts(tracefs->folder()) : std::map<std::int64_t, std::string>();
+  }
+
+  // Whether the kernel takes such programs: loads some, and lets them go.
+  Status try_programs();
+
+ private:
+  void make_plan();
+  bool add_event(std::string_view system, std::string_view name, Whose whose);
+  Status make_arrays(const std::vector<int>& cpus, std::int64_t buffer_bytes);
+  Result<Fd> load(std::string_view name, std::uint8_t number, const BpfFilter& filter) const;
+  [[nodiscard]] BpfFilter filter_of(const TracedEvent& event, const std::vector<pid_t>& ours) const;
+  Status measure(const SourceSpec& spec);
+  void give_back();
+
+  Root root_;
+  ExplainEvents events_;
+  Btf btf_;
+  BpfTask task_;
+  BpfReading reading_;
+  EventPlan plan_;
+  std::uint32_t records_ = 0, cpus_ = 0;
+  std::optional<BpfArray> counters_, all_records_;
+  std::vector<Fd> programs_, links_;
+  std::optional<BpfRing> ring_;
+  std::optional<std::int64_t> event_cost_ns_;
+};
+
+void BpfSource::make_plan() {
+  plan_.layout = BpfRing::layout;
+  for (const EventSpec& spec : event_specs()) {
+    if (spec.from == ExplainEvents::all && events_ != ExplainEvents::all) continue;
+    if (!add_event(spec.system, spec.name, spec.whose)) plan_.absent.emplace_back(spec.name);
+  }
+  bool any = false;
+  for (const std::string_view vector : own_vectors)
+    for (const char* const end : {"_entry", "_exit"})
+      if (const std::string name = std::string(vector) + end; is_wanted_vector(name, events_))
+        any = add_event(irq_vectors, name, Whose::anybody) || any;
+  if (!any) plan_.absent.emplace_back(irq_vectors);
+}
+
+bool BpfSource::add_event(std::string_view system, std::string_view name, Whose whose) {
+  if (!make_bpf_program(name, btf_, task_, {}, {})) return false;
+  TracedEvent event{std::string(system), std::string(name), whose, {}, {}};
+  event.format = bpf_format(name, static_cast<int>(plan_.events.size()) + 1);
+  event.values = bpf_fields(event.format);
+  plan_.events.push_back(std::move(event));
+  return true;
+}
+
+Status BpfSource::make_arrays(const std::vector<int>& cpus, std::int64_t buffer_bytes) {
+  records_ = std::bit_floor(static_cast<std::uint32_t>(buffer_bytes / bpf_record_bytes));
+  std::vector<std::string> names;
+  for (const TracedEvent& event : plan_.events) names.push_back(event.name);
+  ring_.emplace(std::move(names), records_);
+  cpus_ = static_cast<std::uint32_t>(cpus.back()) + 1;
+  auto counters = BpfArray::make(1, cpus_ * sizeof(BpfCounter));
+  if (!counters) return counters.error();
+  auto records = BpfArray::make(static_cast<std::uint32_t>(cpus.size()) * records_, bpf_record_bytes);
+  if (!records) return records.error();
+  auto* const counter = reinterpret_cast<BpfCounter*>(counters->memory().data());
+  auto* record = reinterpret_cast<BpfRecord*>(records->memory().data());
+  std::uint32_t place = 1;
+  for (const int cpu : cpus) {
+    counter[cpu].place = place;
+    ring_->add(cpu, counter[cpu], {record, records_});
+    record += records_;
+    place += records_;
+  }
+  counters_.emplace(std::move(*counters));
+  all_records_.emplace(std::move(*records));
+  return {};
+}
+
+Result<Fd> BpfSource::load(std::string_view name, std::uint8_t number, const BpfFilter& filter) const {
+  const BpfPlace place{
+      counters_->fd(), all_records_->fd(), cpus_, records_, number, this_machine != BpfMachine::x86_64};
+  const auto program = make_bpf_program(name, btf_, task_, filter, place);
+  if (!program) return not_possible("this kernel has no tracepoint " + std::string(name));
+  return load_bpf(std::string(name), program->code, program->tracepoint);
+}
+
+BpfFilter BpfSource::filter_of(const TracedEvent& event, const std::vector<pid_t>& ours) const {
+  BpfFilter filter;
+  if (event.whose != Whose::anybody) filter = {ours, event.whose == Whose::while_ours, {}};
+  if (event.name.starts_with("irq_handler_") && events_ != ExplainEvents::all)
+    filter.not_irqs = own_timer_irqs(root_);
+  return filter;
+}
+
+Status BpfSource::try_programs() {
+  constexpr std::int64_t little = 1024;
+  if (const Status made = make_arrays({0}, little); !made) return made;
+  std::vector<std::string_view> names{bpf_cost_event};
+  for (const TracedEvent& event : plan_.events)
+    if (event.name.starts_with("sched_") || event.name.ends_with("handler_entry") ||
+        event.name.starts_with("hrtimer_"))
+      names.push_back(event.name);
+  for (const std::string_view name : names)
+    if (const auto program = load(name, 0, {}); !program) return explained(program.error());
+  give_back();
+  return {};
+}
+
+Status BpfSource::set_up(const SourceSpec& spec) {
+  if (const Status made = make_arrays(spec.cpus, spec.buffer_bytes); !made) return made;
+  if (const Status measured = measure(spec); !measured) return measured;
+  for (std::size_t i = 0; i < plan_.events.size(); ++i) {
+    const TracedEvent& event = plan_.events[i];
+    auto program = load(event.name, static_cast<std::uint8_t>(i), filter_of(event, spec.ours));
+    if (!program) return program.error();
+    programs_.push_back(std::move(*program));
+  }
+  return {};
+}
+
+// What one event costs, and how deep the kernel's way into a program is itself: the event that is measured comes where a task may be
+// preempted and migrated.
+Status BpfSource::measure(const SourceSpec& spec) {
+  auto program = load(bpf_cost_event, 0, {});
+  if (!program) return program.error();
+  Fd link;
+  event_cost_ns_ = measure_event_cost(
+      [&] {
+        auto attached = attach_bpf(*program);
+        if (attached) link = std::move(*attached);
+        return link.valid();
+      },
+      spec.cost_cpus, spec.cost_policy, root_);
+  link.reset();
+  const auto own = ring_->skip();
+  if (!own) return not_possible("a BPF program recorded nothing while it was measured");
+  reading_.own_preempt = own->own_preempt;
+  reading_.own_migration = own->own_migration;
+  ring_->read_as(reading_);
+  return {};
+}
+
+Status BpfSource::start() {
+  for (const Fd& program : programs_) {
+    auto link = attach_bpf(program);
+    if (!link) return link.error();
+    links_.push_back(std::move(*link));
+  }
+  return {};
+}
+
+std::int64_t BpfSource::missed() const {
+  std::int64_t missed = 0;
+  for (const Fd& program : programs_) missed += bpf_misses(program);
+  return missed;
+}
+
+void BpfSource::give_back() {
+  links_.clear();
+  programs_.clear();
+  ring_.reset();
+  counters_.reset();
+  all_records_.reset();
+}
+
+Status check_kernel(const Root& root) {
+  if (!root.is_machine()) return not_possible("BPF is for the running kernel alone");
+  if (this_machine == BpfMachine::other) return not_possible("BPF is used on x86-64 and arm64 alone");
+  if (this_release() < oldest)
+    return not_possible("BPF is used from Linux " + std::to_string(oldest.major) + "." +
+                        std::to_string(oldest.minor) + " on");
+  if (this_machine == BpfMachine::arm64 && this_release() >= generic_bits)
+    return not_possible("BPF is used on arm64 up to Linux 6.17");
+  if (root.read_integer("/proc/sys/net/core/bpf_jit_enable").value_or(1) == 0)
+    return not_possible("the kernel's compiler of BPF programs is off",
+                        "Switch it on: sysctl net.core.bpf_jit_enable=1");
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<EventSource>> open_bpf_source(const Root& root, ExplainEvents events) {
+  if (const Status usable = check_kernel(root); !usable) return usable.error();
+  auto bytes = root.read("/sys/kernel/btf/vmlinux");
+  if (!bytes) return not_possible("the kernel does not describe its types (CONFIG_DEBUG_INFO_BTF is off)");
+  auto btf = Btf::parse(std::move(*bytes));
+  if (!btf) return not_possible("the kernel's description of its types (BTF) is not understood");
+  const auto task = find_bpf_task(*btf, this_machine);
+  if (!task) return task.error();
+  auto source = std::make_unique<BpfSource>(root, events, std::move(*btf), *task);
+  const auto& planned = source->plan().events;
+  if (std::none_of(planned.begin(), planned.end(),
+                   [](const TracedEvent& event) { return event.name == "sched_switch"; }))
+    return not_possible("the kernel's description of its types (BTF) has no tracepoint sched_switch");
+  if (const Status tried = source->try_programs(); !tried) return tried.error();
+  return std::unique_ptr<EventSource>(std::move(source));
+}
+
+}  // namespace howlate

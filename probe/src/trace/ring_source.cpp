@@ -1,0 +1,133 @@
+// The kernel's trace ring records, in an instance of our own.
+#include <unistd.h>
+
+#include "sys/changes.hpp"
+#include "sys/file.hpp"
+#include "sys/kernel_symbols.hpp"
+#include "sys/setting.hpp"
+#include "sys/trace_instance.hpp"
+#include "sys/trace_ring.hpp"
+#include "sys/tracefs.hpp"
+#include "trace/event_cost.hpp"
+#include "trace/source.hpp"
+
+namespace howlate {
+
+namespace {
+
+class RingSource : public EventSource {
+ public:
+  RingSource(const Root& root, Tracefs tracefs, EventPlan plan)
+      : root_(root), tracefs_(std::move(tracefs)), plan_(std::move(plan)), changes_(root) {}
+  RingSource(const RingSource&) = delete;
+  RingSource& operator=(const RingSource&) = delete;
+  ~RingSource() override { give_back(); }
+
+  [[nodiscard]] std::string_view name() const override { return "tracefs"; }
+  [[nodiscard]] const EventPlan& plan() const override { return plan_; }
+  Status set_up(const SourceSpec& spec) override;
+  Status start() override { return instance_->set("tracing_on", "1"); }
+  void stop() override {
+    if (instance_) instance_->stop();
+  }
+  void end() override { give_back(); }
+  bool read(int cpu, std::span<std::byte> page) override { return ring_ && ring_->read(cpu, page); }
+
+  [[nodiscard]] std::int64_t buffer_bytes() const override { return buffer_bytes_; }
+  [[nodiscard]] std::optional<std::int64_t> event_cost_ns() const override { return event_cost_ns_; }
+  [[nodiscard]] std::map<std::int64_t, std::string> ipi_texts() const override {
+    return event_texts(tracefs_.folder());
+  }
+
+ private:
+  Status size_ring(const SourceSpec& spec);
+  void leave_names_out() const;
+  void measure_cost(const SourceSpec& spec);
+  void give_back();
+
+  Root root_;
+  Tracefs tracefs_;
+  EventPlan plan_;
+  Changes changes_;
+  std::optional<TraceInstance> instance_;
+  std::optional<TraceRing> ring_;
+  std::int64_t buffer_bytes_ = 0;
+  std::optional<std::int64_t> event_cost_ns_;
+};
+
+Status RingSource::set_up(const SourceSpec& spec) {
+  remove_left_instances(root_);
+  auto instance = TraceInstance::make(tracefs_.folder(), "howlate-" + std::to_string(::getpid()), changes_);
+  if (!instance) return instance.error();
+  instance_.emplace(std::move(*instance));
+  if (const Status ring = size_ring(spec); !ring) return ring;
+  measure_cost(spec);
+  if (const Status mask = instance_->set("tracing_cpumask", cpu_mask(spec.cpus)); !mask) return mask;
+  if (const Status on = enable_events(*instance_, plan_, spec.ours); !on) return on;
+  if (spec.stacks)
+    if (const Status on = enable_stacks(*instance_, plan_); !on) return on;
+  auto ring = TraceRing::open(*instance_, spec.cpus);
+  if (!ring) return ring.error();
+  ring_.emplace(std::move(*ring));
+  return {};
+}
+
+// A ring of the wanted size on the traced CPUs, and next to none on the others.
+Status RingSource::size_ring(const SourceSpec& spec) {
+  if (const Status set = instance_->set("buffer_size_kb", "4"); !set) return set;
+  const std::string kib = std::to_string(spec.buffer_bytes / 1024);
+  for (const int cpu : spec.cpus) {
+    const std::string file = "per_cpu/cpu" + std::to_string(cpu) + "/buffer_size_kb";
+    if (!instance_->set(file, kib))
+      return not_possible(
+          "the kernel gives no trace buffer of " + kib + " KiB for CPU " + std::to_string(cpu),
+          "Give a smaller --explain-buffer");
+    buffer_bytes_ = read_integer(instance_->path(file)).value_or(0) * 1024;
+  }
+  if (const Status set = instance_->set("trace_clock", "mono"); !set) return set;
+  const auto clock = instance_->read("trace_clock");
+  if (!clock || clock->find("[mono]") == std::string::npos)
+    return not_possible("the kernel's trace does not take CLOCK_MONOTONIC as its clock");
+  leave_names_out();
+  return {};
+}
+
+// With events on the kernel also writes down the name of each task at each of its switches, for tables that nobody reads here. The
+// option works for all instances at once, so it stays where another one has events on.
+void RingSource::leave_names_out() const {
+  const std::string folder = tracefs_.folder();
+  if (read_text(folder + "/set_event").value_or("?") != "") return;
+  for (const std::string& name : Root().list(folder + "/instances"))
+    if (read_text(folder + "/instances/" + name + "/set_event").value_or("?") != "") return;
+  static_cast<void>(instance_->set("trace_options", "norecord-cmd"));
+}
+
+void RingSource::measure_cost(const SourceSpec& spec) {
+  constexpr const char* enable = "events/sched/sched_process_wait/enable";
+  event_cost_ns_ = measure_event_cost(
+      [&] { return instance_->set(enable, "1").ok() && instance_->set("tracing_on", "1").ok(); },
+      spec.cost_cpus, spec.cost_policy, root_);
+  instance_->stop();
+  static_cast<void>(instance_->set(enable, "0"));
+  static_cast<void>(instance_->set("trace", ""));  // empties the ring
+}
+
+void RingSource::give_back() {
+  ring_.reset();
+  if (instance_) instance_->stop();
+  static_cast<void>(changes_.undo());
+  instance_.reset();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<EventSource>> open_ring_source(const Root& root, ExplainEvents events) {
+  auto tracefs = Tracefs::open(root);
+  if (!tracefs) return tracefs.error();
+  auto plan = plan_events(tracefs->folder(), events, root);
+  if (!plan) return plan.error();
+  return std::unique_ptr<EventSource>(
+      std::make_unique<RingSource>(root, std::move(*tracefs), std::move(*plan)));
+}
+
+}  // namespace howlate

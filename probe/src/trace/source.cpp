@@ -1,0 +1,47 @@
+#include "trace/source.hpp"
+
+namespace howlate {
+
+namespace {
+
+// With BPF all events fit into a wake-up on x86 (docs/explain.md).
+#ifdef __x86_64__
+constexpr ExplainEvents events_with_bpf = ExplainEvents::all;
+#else
+constexpr ExplainEvents events_with_bpf = ExplainEvents::few;
+#endif
+
+Result<ChosenSource> choose_bpf(const Root& root, const ExplainOptions& options) {
+  ChosenSource chosen;
+  if (options.stacks)
+    return not_possible("the kernel's stacks are recorded by its trace ring alone",
+                        "Leave --explain-stacks out, or give --explain-with tracefs");
+  chosen.events = options.events == ExplainEvents::automatic ? events_with_bpf : options.events;
+  auto source = open_bpf_source(root, chosen.events);
+  if (!source) return source.error();
+  chosen.source = std::move(*source);
+  return chosen;
+}
+
+}  // namespace
+
+Result<ChosenSource> choose_source(const Root& root, const ExplainOptions& options) {
+  ChosenSource chosen;
+  if (options.with != ExplainWith::tracefs) {
+    auto bpf = choose_bpf(root, options);
+    if (bpf) return bpf;
+    if (options.with == ExplainWith::bpf)
+      return not_possible("--explain-with bpf is not possible here: " + bpf.error().message,
+                          bpf.error().remedy.empty() ? "Leave it out: the kernel's trace ring records then"
+                                                     : bpf.error().remedy);
+    chosen.no_bpf = bpf.error().message;
+  }
+  chosen.events = options.events == ExplainEvents::automatic ? ExplainEvents::few : options.events;
+  auto ring = open_ring_source(root, chosen.events);
+  if (!ring)
+    return not_possible("--explain is not possible here: " + ring.error().message, ring.error().remedy);
+  chosen.source = std::move(*ring);
+  return chosen;
+}
+
+}  // namespace howlate

@@ -1,0 +1,134 @@
+// Programs for made kernels: what a kernel must have for an event, and that another kernel's order of things is followed. Whether a
+// kernel takes them is for tests/lab/test_explain_bpf.py.
+#include "trace/bpf_program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "trace/made_btf.hpp"
+
+namespace howlate {
+namespace {
+
+using enum BpfRegister;
+
+struct Kernel {
+  bool lacks_prio = false, is_arm64 = false, is_hot = false, state_in_front = false, says_no_state = false;
+};
+
+Btf made(const Kernel& kernel = {}) {
+  MadeBtf btf;
+  const auto s32 = btf.integer("int", 4), u64 = btf.integer("unsigned long", 8),
+             bool_type = btf.integer("_Bool", 1), letter = btf.integer("char", 1),
+             u16 = btf.integer("unsigned short", 2);
+  const auto info =
+      btf.structure("thread_info", 24, {{"flags", u64, 0}, {"preempt_count", u64, 64}, {"cpu", s32, 128}});
+  const auto task = btf.structure("task_struct", 128,
+                                  {{"thread_info", info, 0},
+                                   {"__state", s32, 192},
+                                   {"pid", s32, 224},
+                                   {kernel.lacks_prio ? "other" : "prio", s32, 256},
+                                   {"exit_state", s32, 288},
+                                   {"migration_disabled", u16, 320},
+                                   {"comm", btf.array(letter, 16), 336}});
+  const auto of_task = btf.pointer(task);
+  if (kernel.says_no_state)
+    btf.tracepoint("sched_switch", {bool_type, of_task, of_task});
+  else if (kernel.state_in_front)
+    btf.tracepoint("sched_switch", {bool_type, s32, of_task, of_task});
+  else
+    btf.tracepoint("sched_switch", {bool_type, of_task, of_task, s32});
+  btf.tracepoint("sched_waking", {of_task});
+  btf.tracepoint("irq_handler_exit", {s32, of_task, s32});
+  btf.tracepoint("page_fault_user", {u64, of_task, u64});
+  btf.structure("pcpu_hot", 64, {{"current_task", of_task, 0}, {"preempt_count", s32, 64}});
+  const auto count = kernel.is_hot ? btf.variable("pcpu_hot", 1) : btf.variable("__preempt_count", s32);
+  btf.section(".data..percpu", {count});
+  auto parsed = Btf::parse(btf.bytes());
+  REQUIRE(parsed);
+  return std::move(*parsed);
+}
+
+constexpr BpfPlace place{7, 8, 2, 1024, 3, false};
+
+std::vector<BpfInstruction> program(const Kernel& kernel, std::string_view name, const BpfFilter& filter = {},
+                                    BpfPlace where = place) {
+  const Btf btf = made(kernel);
+  const auto task = find_bpf_task(btf, kernel.is_arm64 ? BpfMachine::arm64 : BpfMachine::x86_64);
+  REQUIRE(task);
+  const auto made_program = make_bpf_program(name, btf, *task, filter, where);
+  REQUIRE(made_program);
+  CHECK(made_program->code.back().code == 0x95);  // exit
+  return made_program->code;
+}
+
+std::ptrdiff_t count(const std::vector<BpfInstruction>& code, const BpfInstruction& one) {
+  return std::count(code.begin(), code.end(), one);
+}
+constexpr BpfInstruction argument(std::uint8_t to, std::int16_t at) {
+  return {0x79, static_cast<std::uint8_t>(0x60 | to), at, 0};
+}
+
+TEST_CASE("what a kernel lacks is said, and an event that it does not have has no program") {
+  const auto lacking = find_bpf_task(made({.lacks_prio = true}), BpfMachine::x86_64);
+  REQUIRE_FALSE(lacking);
+  CHECK(lacking.error().message.find("task_struct.prio") != std::string::npos);
+  CHECK(lacking.error().code == ExitCode::not_possible);
+  const Btf btf = made();
+  const auto task = find_bpf_task(btf, BpfMachine::x86_64);
+  REQUIRE(task);
+  CHECK_FALSE(make_bpf_program("softirq_entry", btf, *task, {}, place));
+  CHECK_FALSE(make_bpf_program("page_fault_user", btf, *task, {}, place));  // this one has no pt_regs
+}
+
+TEST_CASE("the tasks of a switch are found by their types, wherever the state stands") {
+  const auto now = program({}, "sched_switch");
+  CHECK(count(now, argument(9, 8)) == 1);   // the task that is left
+  CHECK(count(now, argument(1, 24)) == 1);  // its state
+  CHECK(count(now, argument(2, 16)) == 1);  // the next one
+  const auto in_front = program({.state_in_front = true}, "sched_switch");
+  CHECK(count(in_front, argument(9, 16)) == 1);
+  CHECK(count(in_front, argument(1, 8)) == 1);
+  const auto without = program({.says_no_state = true}, "sched_switch");
+  CHECK(count(without, {0x61, 0x91, 24, 0}) == 1);  // task_struct.__state
+}
+
+TEST_CASE("the preemption count is the CPU's on x86, alone or among others, and the task's on arm64") {
+  const auto alone = program({}, "sched_waking");
+  CHECK(count(alone, {0x61, 0x01, 0, 0}) == 1);
+  const auto hot = program({.is_hot = true}, "sched_waking");
+  CHECK(count(hot, {0x61, 0x01, 8, 0}) == 1);
+  const auto task = program({.is_arm64 = true}, "sched_waking");
+  CHECK(count(task, {0x79, 0x91, 8, 0}) == 1);
+  CHECK(count(task, {0x85, 0, 0, 154}) == 0);  // bpf_this_cpu_ptr
+}
+
+TEST_CASE("what is filtered out ends before anything is reserved") {
+  const auto ours = program({}, "sched_waking", {{11, 12}, false, {}});
+  const auto call =
+      std::find_if(ours.begin(), ours.end(), [](const BpfInstruction& one) { return one.code == 0x85; });
+  for (const std::int32_t pid : {11, 12}) {
+    const auto compare = std::find_if(ours.begin(), ours.end(), [&](const BpfInstruction& one) {
+      return one.code == 0x15 && one.value == pid;
+    });
+    CHECK(compare < call);
+  }
+  const auto irq = program({}, "irq_handler_exit", {{}, false, {11}});
+  CHECK(irq[1] == argument(1, 0));
+  CHECK(irq[2].value == 11);
+  CHECK(static_cast<std::size_t>(irq[2].offset) == irq.size() - 3 - 2);  // to its last two instructions
+  CHECK(count(irq, argument(1, 16)) == 1);  // the handler between both is passed over
+}
+
+TEST_CASE("the number that makes a record whole is written last") {
+  const auto plain = program({}, "sched_waking");
+  CHECK(plain[plain.size() - 3] == BpfInstruction{0x63, 0x87, 8, 0});
+  BpfPlace ordered = place;
+  ordered.publish_ordered = true;
+  const auto exchanged = program({}, "sched_waking", {}, ordered);
+  CHECK(exchanged[exchanged.size() - 3] == BpfInstruction{0xc3, 0x87, 8, 0xe1});
+}
+
+}  // namespace
+}  // namespace howlate

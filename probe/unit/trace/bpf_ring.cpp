@@ -1,0 +1,217 @@
+// Rings as programs write them: whole, overwritten, and with a record that is not whole; and what their numbers mean.
+#include "trace/bpf_ring.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+namespace howlate {
+namespace {
+
+constexpr std::uint32_t records = 16;
+
+struct Ring {
+  std::array<BpfRecord, records> memory{};
+  BpfCounter counter;
+  BpfRing ring{{"sched_switch", "irq_handler_entry"}, records};
+
+  Ring() { ring.add(2, counter, memory); }
+  BpfRecord& at(std::uint64_t number) { return memory[number % records]; }
+  std::uint64_t reserve() { return counter.records++; }
+  void write(std::uint64_t number, std::int64_t time_ns, std::uint8_t event = 0) {
+    BpfRecord& record = at(number);
+    record.time_ns = time_ns;
+    record.pid = static_cast<std::int32_t>(number);
+    record.event = event;
+    record.preempt = 1U << 31U;
+    record.turn = static_cast<std::uint32_t>(number + 1);
+  }
+  void record(std::int64_t time_ns, std::uint8_t event = 0) { write(reserve(), time_ns, event); }
+
+  struct Page {
+    bool any = false, after_loss = false;
+    std::int64_t lost = -1;
+    std::vector<std::int64_t> times_ns;
+    std::vector<std::int64_t> pids;
+  };
+  Page read() {
+    std::vector<std::byte> bytes(BpfRing::layout.page_bytes());
+    Page page;
+    page.any = ring.read(2, bytes);
+    PageReader reader(BpfRing::layout, bytes);
+    page.after_loss = reader.after_loss();
+    page.lost = reader.lost();
+    const auto format = bpf_format("sched_switch", 1);
+    const auto* const pid = find_field(format.fields, "common_pid");
+    while (const auto event = reader.next()) {
+      page.times_ns.push_back(event->time_ns);
+      page.pids.push_back(number_in(*pid, event->data).value_or(-1));
+    }
+    CHECK_FALSE(reader.damaged());
+    return page;
+  }
+};
+
+TEST_CASE("records come out as the kernel's pages have them, each once") {
+  Ring ring;
+  CHECK_FALSE(ring.read().any);
+  for (const std::int64_t time_ns :
+       std::initializer_list<std::int64_t>{1000, 1100, 900'000'000'000, 900'000'000'001})
+    ring.record(time_ns);
+  const auto page = ring.read();
+  CHECK(page.times_ns == std::vector<std::int64_t>{1000, 1100, 900'000'000'000, 900'000'000'001});
+  CHECK(page.pids == std::vector<std::int64_t>{0, 1, 2, 3});
+  CHECK_FALSE(page.after_loss);
+  CHECK_FALSE(ring.read().any);
+  ring.record(900'000'000'002, 1);
+  CHECK(ring.read().times_ns == std::vector<std::int64_t>{900'000'000'002});
+  std::vector<std::byte> bytes(BpfRing::layout.page_bytes());
+  CHECK_FALSE(ring.ring.read(1, bytes));  // a CPU that has none
+}
+
+TEST_CASE("what was overwritten is counted before the first record that is left") {
+  Ring ring;
+  for (std::int64_t i = 0; i < 40; ++i) ring.record(1000 + i);
+  const auto page = ring.read();
+  CHECK(page.after_loss);
+  CHECK(page.lost + static_cast<std::int64_t>(page.pids.size()) == 40);
+  CHECK(page.pids.front() == page.lost);
+  CHECK(page.pids.back() == 39);
+  CHECK(page.pids.size() == records - 1);  // the place after the last may be being written
+}
+
+TEST_CASE("a record that is not whole ends what is read until it is") {
+  Ring ring;
+  ring.record(1000);
+  const auto open = ring.reserve();
+  ring.record(1002);  // an NMI's
+  CHECK(ring.read().pids == std::vector<std::int64_t>{0});
+  CHECK_FALSE(ring.read().any);
+  ring.write(open, 1005);
+  const auto page = ring.read();
+  CHECK(page.pids == std::vector<std::int64_t>{1, 2});
+  CHECK(page.times_ns == std::vector<std::int64_t>{1005, 1005});  // never backwards
+  // The same place, one turn later: what stands there is the older record.
+  for (std::int64_t i = 0; i < records - 3; ++i) ring.record(2000 + i);
+  ring.reserve();
+  while (ring.read().any) {
+  }
+  CHECK_FALSE(ring.read().any);
+}
+
+TEST_CASE("pages are full before another begins") {
+  std::vector<BpfRecord> memory(4096);
+  BpfCounter counter;
+  BpfRing ring({"sched_switch", "irq_handler_entry"}, 4096);
+  ring.add(0, counter, memory);
+  for (; counter.records < 200; ++counter.records) {
+    BpfRecord& record = memory[counter.records];
+    record.time_ns = static_cast<std::int64_t>(1000 + counter.records);
+    record.event = counter.records % 2;
+    record.turn = static_cast<std::uint32_t>(counter.records + 1);
+  }
+  std::vector<std::byte> page(BpfRing::layout.page_bytes());
+  std::vector<std::int64_t> sizes;
+  while (ring.read(0, page)) sizes.push_back(stretch_of(BpfRing::layout, page).events);
+  CHECK(sizes == std::vector<std::int64_t>{61, 61, 61, 17});
+}
+
+TEST_CASE("flags are those of the kernel's trace") {
+  BpfReading x86{.bottom_halves_flag = 128, .resched_bit = 3, .count_has_resched = true};
+  BpfRecord record;
+  record.preempt = 1U << 31U;
+  const auto flags = [&](IrqsOff off = IrqsOff::never) { return int{bpf_flags(record, off, x86)}; };
+  CHECK(flags() == 0);
+  CHECK(flags(IrqsOff::always) == 1);
+  CHECK(flags(IrqsOff::in_hardirq) == 0);
+  record.task_flags = 1U << 3U;
+  CHECK(flags() == 4);
+  record.preempt = 0;  // x86 has 0 there where one is due
+  CHECK(flags() == 4 + 32);
+  record = {};
+  record.preempt = 1U << 31U | 0x10000;
+  CHECK(flags(IrqsOff::in_hardirq) == 1 + 8);
+  record.preempt = 1U << 31U | 0x100;
+  CHECK(flags() == 16);
+  record.preempt = 1U << 31U | 0x200;
+  CHECK(flags() == 128);
+  record.preempt = 1U << 31U | 0x100000;
+  CHECK(flags() == 64);
+  x86.bottom_halves_flag = 0;
+  record.preempt = 1U << 31U | 0x200;
+  CHECK(flags() == 0);
+}
+
+TEST_CASE("on RT the softirqs are the task's, and a lazy rescheduling may have the other flag's bit") {
+  BpfReading rt{.lazy_flag = 32,
+                .preempt_resched_flag = 0,
+                .bottom_halves_flag = 128,
+                .resched_bit = 3,
+                .lazy_bit = 6,
+                .count_has_resched = true,
+                .softirq_in_task = true};
+  BpfRecord record;
+  record.preempt = 0x100;
+  CHECK(bpf_flags(record, IrqsOff::never, rt) == 0);
+  record.softirq = 0x300;
+  CHECK(bpf_flags(record, IrqsOff::never, rt) == 16 + 128);
+  record.task_flags = 1U << 6U;
+  CHECK(bpf_flags(record, IrqsOff::never, rt) == 16 + 32 + 128);
+}
+
+TEST_CASE(
+    "a task that wakes itself does so with interrupts as they are, and idle ends as the kernel lets it") {
+  BpfRecord record;
+  record.preempt = 1U << 31U;
+  record.pid = 7;
+  BpfReading reading{.count_has_resched = true};
+  const auto with = [&](std::int32_t first, IrqsOff rule) {
+    std::memcpy(record.values, &first, sizeof first);
+    return int{bpf_flags(record, rule, reading)};
+  };
+  CHECK(with(8, IrqsOff::unless_itself) == 1);
+  CHECK(with(7, IrqsOff::unless_itself) == 0);
+  CHECK(with(-1, IrqsOff::idle) == 1);
+  reading.idle_ends_with_irqs_on = true;
+  CHECK(with(-1, IrqsOff::idle) == 0);
+  CHECK(with(1, IrqsOff::idle) == 1);
+}
+
+TEST_CASE("the depth of preemption is without what the way into a program adds") {
+  BpfRecord record;
+  record.preempt = 1U << 31U | 0x10003;
+  record.migration = 2;
+  CHECK(bpf_preempt(record, {}) == 0x23);
+  CHECK(bpf_preempt(record, {.own_preempt = 1, .own_migration = 1}) == 0x12);
+  record.preempt = 0xff;
+  CHECK(bpf_preempt(record, {.own_migration = 3}) == 0x0f);
+}
+
+TEST_CASE("the state of a task that is left is the trace's") {
+  CHECK(bpf_prev_state(0) == 0);
+  CHECK(bpf_prev_state(1) == 1);
+  CHECK(bpf_prev_state(1U << 31U) == 0x100);  // preempted
+  CHECK(bpf_prev_state(1U << 31U | 1U) == 0x100);
+  CHECK(bpf_prev_state(0x402) == 0x80);        // idle
+  CHECK(bpf_prev_state(0x1000) == 2);          // waits for a lock of RT
+  CHECK(bpf_prev_state(0x80 | 0x10) == 0x10);  // dead
+  CHECK(bpf_prev_state(0x100 | 2) == 2);       // may be killed
+}
+
+TEST_CASE("what was there before is passed over, and says how deep the way into a program is") {
+  Ring ring;
+  CHECK_FALSE(ring.ring.skip());
+  for (std::int64_t i = 0; i < 30; ++i) ring.record(1000 + i);
+  ring.at(29).preempt = 1U << 31U | 1;
+  ring.at(28).preempt = 1U << 31U | 3;
+  for (std::uint64_t i = 14; i < 28; ++i) ring.at(i).preempt = 1U << 31U | 2;
+  for (std::uint64_t i = 14; i < 30; ++i) ring.at(i).migration = 4;
+  const auto least = ring.ring.skip();
+  REQUIRE(least);
+  CHECK(least->own_migration == 4);
+  CHECK(least->own_preempt == 1);
+  CHECK_FALSE(ring.read().any);
+}
+
+}  // namespace
+}  // namespace howlate

@@ -1,0 +1,199 @@
+"""`cyclic --explain` with BPF programs, in virtual time: what they cost a wake-up, that they tell what the kernel's
+trace ring tells, and kernels that do not take them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from howlate.lab.bench import Bench
+from howlate.store.stream import StreamReader
+from lab.equipped import Guest
+from lab.guests import LIMITS, RT, STANDARD, bench, cell, stream_of
+
+INSTRUCTIONS_MAX = 2000
+"""What the events of one wake-up may cost it; one instruction is one nanosecond here."""
+DITHERED = ("--dither", "--seed=14")
+EVERY = ("--explain", "--explain-above=1ns")
+ARM64 = "6.1-rt@arm64"
+BARE = (ARM64, "7.2")
+"""Nothing of what equipped guests have is needed, and not all of it can be built for these."""
+AFTER_NS = 8_000
+"""So long after the time stamp events are compared: the switch away and the way into idle."""
+ALIKE = 0.93
+"""Of the releases so many have the same events on both sides at least: recording takes another time, so that a timer
+of the kernel's comes within some releases on one side alone."""
+OFTEN = 50
+"""Under a load the same instants do not come again: what one side tells so often the other tells too."""
+RARE = 8
+"""What one side tells so often at most may be due to that too."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    columns: Mapping[str, npt.NDArray[Any]]
+    """Of all tables, by "table.column"."""
+    in_force: Mapping[str, Any]
+    trailer: Mapping[str, Any]
+    """Both of the trace."""
+
+    @classmethod
+    def of(cls, raw: bytes) -> Stream:
+        reader = StreamReader(BytesIO(raw))
+        parts: dict[str, list[npt.NDArray[Any]]] = {}
+        for batch in reader.batches():
+            for name, column in batch.columns.items():
+                parts.setdefault(f"{batch.table.name}.{name}", []).append(column)
+        assert reader.trailer is not None
+        columns = {name: np.concatenate(found) for name, found in parts.items()}
+        in_force = reader.header.raw["in_force"].get("trace", {})
+        return cls(columns, in_force, reader.trailer.get("trace", {}))
+
+    def events(self) -> list[tuple[Any, ...]]:
+        """What each event tells but for its time, with tasks by their names and no addresses of timers."""
+        tasks = {int(pid): name for pid, name in self.trailer["tasks"].items()}
+        names = self.in_force["events"]
+        told: list[tuple[Any, ...]] = []
+        for event, flags, preempt, pid, *values in zip(
+            *(self.columns[f"trace_events.{name}"].tolist() for name in ("event", "flags", "preempt", "pid")),
+            *(self.columns[f"trace_events.{name}"].tolist() for name in "abcd"),
+            strict=True,
+        ):
+            name = names[event]
+            for at in {"hrtimer_expire_entry": (0, 1), "hrtimer_expire_exit": (0,)}.get(name, ()):
+                values[at] = 0
+            for at in {"sched_switch": (2,), "sched_waking": (0,), "sched_migrate_task": (0,)}.get(name, ()):
+                values[at] = tasks.get(values[at], values[at])
+            told.append((name, tasks.get(pid, pid), *values, flags, preempt))
+        return told
+
+    def by_release(self) -> list[list[tuple[Any, ...]]]:
+        """From each release on, until a little after its time stamp."""
+        told, times = self.events(), self.columns["trace_events.time_ns"]
+        begin = self.columns["trace_cases.release_ns"]
+        first = np.searchsorted(times, begin)
+        end = np.searchsorted(times, begin + self.columns["trace_cases.latency_ns"] + AFTER_NS, side="right")
+        return [told[at:to] for at, to in zip(first, end, strict=True)]
+
+
+def _bench(tmp_path: Path, booted: Path, equipped: Guest, kernel: str) -> Bench:
+    return bench(tmp_path, kernel, snapshots=booted) if kernel in BARE else equipped(kernel)
+
+
+def _cell(on: Bench, count: int, *more: str) -> Stream:
+    return Stream.of(stream_of(on, cell(count, *DITHERED, *more)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kernel", "detail"),
+    [
+        (STANDARD, "all"),
+        (RT, "all"),
+        *(
+            pytest.param(*each, marks=pytest.mark.sweep)
+            for each in (("6.12-rt", "all"), ("7.2", "all"), (ARM64, "few"))
+        ),
+    ],
+)
+def test_by_default_bpf_records_and_a_wake_up_costs_at_most_2000_instructions_more(
+    tmp_path: Path, booted: Path, equipped: Guest, kernel: str, detail: str
+) -> None:
+    on = _bench(tmp_path, booted, equipped, kernel)
+    without, with_it = _cell(on, 400), _cell(on, 400, *EVERY)
+    assert (with_it.in_force["with"], with_it.in_force["detail"]) == ("bpf", detail)
+    assert "no_bpf" not in with_it.in_force
+    assert (without.columns["samples.release_ns"] == with_it.columns["samples.release_ns"]).all()
+    more = np.median(with_it.columns["samples.latency_ns"] - without.columns["samples.latency_ns"])
+    assert 0 < more <= INSTRUCTIONS_MAX
+    assert (with_it.trailer["cases_lost"], with_it.trailer["events_lost"]) == (0, 0)
+    assert not with_it.columns["trace_cases.state"].any()
+    assert 0 < with_it.trailer["event_cost_ns"] < 400
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kernel",
+    [STANDARD, RT, *(pytest.param(name, marks=pytest.mark.sweep) for name in ("6.12-rt", "7.2", ARM64))],
+)
+def test_both_ways_of_recording_tell_the_same_event_by_event(
+    tmp_path: Path, booted: Path, equipped: Guest, kernel: str
+) -> None:
+    on = _bench(tmp_path, booted, equipped, kernel)
+    ring, bpf = (
+        _cell(on, 200, *EVERY, "--explain-events=all", f"--explain-with={with_}")
+        for with_ in ("tracefs", "bpf")
+    )
+    assert (ring.in_force["with"], bpf.in_force["with"]) == ("tracefs", "bpf")
+    assert ring.in_force["absent"] == bpf.in_force["absent"]
+    pairs = list(zip(ring.by_release(), bpf.by_release(), strict=True))
+    assert sum(one == other for one, other in pairs) >= ALIKE * len(pairs)
+    # Where the same came, it came in the same context.
+    for one, other in pairs:
+        if [event[:-2] for event in one] == [event[:-2] for event in other]:
+            assert one == other
+    _same_contexts(ring, bpf)
+
+
+def _same_contexts(ring: Stream, bpf: Stream) -> None:
+    """In what contexts an event comes at all: interrupts off, depth of preemption, and the others."""
+    counts = [
+        Counter((event[0], *event[-2:]) for event in each.events() if event[0] != "lost")
+        for each in (ring, bpf)
+    ]
+    for one, other in (counts, counts[::-1]):
+        only = {context: count for context, count in one.items() if context not in other}
+        assert not {context: count for context, count in only.items() if count > RARE}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", [STANDARD, pytest.param(RT, marks=pytest.mark.sweep)])
+def test_a_load_is_told_in_the_same_contexts(equipped: Guest, kernel: str) -> None:
+    more = (*EVERY, "--explain-events=all", "--load=hackbench:1")
+    ring, bpf = (
+        _cell(equipped(kernel), 50, *more, f"--explain-with={with_}") for with_ in ("tracefs", "bpf")
+    )
+    kinds = [Counter(event[0] for event in each.events()) for each in (ring, bpf)]
+    assert kinds[0].keys() - kinds[1].keys() == set()
+    often, told = (Counter((event[0], *event[-2:]) for event in each.events()) for each in (ring, bpf))
+    assert not [context for context, count in often.items() if count > OFTEN and context not in told]
+    assert not [context for context, count in told.items() if count > OFTEN and context not in often]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kernel",
+    ["5.10", pytest.param("5.10-rt", marks=pytest.mark.sweep)],
+)
+def test_an_old_kernels_trace_ring_records_and_bpf_is_refused_with_the_reason(
+    equipped: Guest, kernel: str
+) -> None:
+    on = equipped(kernel)
+    fallen_back = _cell(on, 20, *EVERY)
+    assert (fallen_back.in_force["with"], fallen_back.in_force["detail"]) == ("tracefs", "few")
+    assert fallen_back.in_force["no_bpf"] == "BPF is used from Linux 6.1 on"
+    (refused,) = on.run([cell(20, *EVERY, "--explain-with=bpf")], LIMITS)
+    assert refused.status == "3"
+    assert b"BPF is used from Linux 6.1 on" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_killed_probe_leaves_nothing(equipped: Guest) -> None:
+    line = ["/bin/killed_bpf", *cell(100_000, "--explain", "--explain-with=bpf")]
+    (done,) = equipped(STANDARD).run([line], LIMITS)
+    said = {
+        when: [int(count) for count in counts]
+        for when, *counts in map(str.split, done.stdout.decode().splitlines())
+    }
+    assert said["while"][0] > 10
+    assert said["while"][1] >= 2
+    assert said["while"][2] == 0
+    assert said["after"] == said["before"]
