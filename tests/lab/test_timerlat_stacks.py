@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from howlate.analysis.cause import Cause
-from howlate.analysis.causes import MachineFacts, explain_case
+from howlate.analysis.causes import explain_case
 from howlate.analysis.event_stacks import chain_of
+from howlate.analysis.machine_facts import MachineFacts
 from howlate.store.ingest import ingest
 from howlate.store.run_folder import STREAM, CellFiles
 from howlate.store.trace import trace_of
