@@ -17,7 +17,7 @@ import pytest
 from howlate.lab.bench import Bench
 from howlate.store.stream import StreamReader
 from lab.equipped import Guest
-from lab.guests import LIMITS, RT, STANDARD, bench, cell, stream_of
+from lab.guests import LIMITS, RT, STANDARD, bench, cell, stream_of, with_cpus
 
 INSTRUCTIONS_MAX = 2000
 """What the events of one wake-up may cost it; one instruction is one nanosecond here."""
@@ -197,3 +197,16 @@ def test_a_killed_probe_leaves_nothing(equipped: Guest) -> None:
     assert said["while"][1] >= 2
     assert said["while"][2] == 0
     assert said["after"] == said["before"]
+
+
+@pytest.mark.slow
+def test_each_of_two_cpus_has_a_ring_of_its_own(tmp_path: Path, booted: Path) -> None:
+    on = bench(tmp_path, RT, snapshots=booted, machine=with_cpus(2))
+    told = _cell(on, 60, "--cpus=0,1", "--explain", "--explain-worst=10", "--explain-with=bpf")
+    columns, switch = told.columns, told.in_force["events"].index("sched_switch")
+    assert not columns["trace_cases.state"].any()
+    for cpu, thread in enumerate(told.trailer["threads"]):
+        assert (columns["trace_cases.thread"] == thread["thread"]).sum() == 10
+        switched = (columns["trace_events.event"] == switch) & (columns["trace_events.c"] == thread["pid"])
+        assert switched.sum() >= 10
+        assert (columns["trace_events.cpu"][switched] == cpu).all()
