@@ -43,7 +43,8 @@ def named_by_timerlat(text: str) -> Iterator[Chain]:
     frames: list[str] = []
     for line in [*text.splitlines(), ""]:
         if line.startswith(" => "):
-            frames.append(line.removeprefix(" => ").split()[0].partition("+")[0])
+            name = line.removeprefix(" => ").split()[0].partition("+")[0]
+            frames += [name] if name != "0" else []  # the tracer copies more than the stack has
         elif frames:
             yield chain_of(frames)
             frames = []
