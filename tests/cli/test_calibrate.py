@@ -130,12 +130,16 @@ def test_delays_that_could_not_be_made_as_wanted_are_told() -> None:
 def test_what_is_said_of_the_samples_without_a_delay() -> None:
     text = said(calibration_document(found(GOOD)))
     assert "none took more than twice the median" in text
-    text = said(calibration_document(found(GOOD, calm=replace(CALM, late=40, invented=((Cause.IRQ, 3),)))))
-    assert "40 took more than twice the median, 3 of them" in text and "1.0 %" in text
+    text = said(
+        calibration_document(
+            found(GOOD, calm=replace(CALM, late=40, invented=((Cause.IRQ, 3),), is_virtual=False))
+        )
+    )
+    assert "40 took more than twice the median; 3 of these" in text and "1.0 %" in text
     more = replace(DISTURBED, undecided=((Cause.GAP, 7),), unexplained=2)
     text = said(calibration_document(found(GOOD, calm=more)))
-    assert "11 of these have a cause out of the ordinary" in text and "machine was disturbed" in text
-    assert "had the CPU in 7 more" in text and "2 more are unknown" in text
+    assert "an unusual cause for 11 of these" in text and "machine was disturbed" in text
+    assert "had the CPU in 7 more" in text and "2 more are unexplained" in text
     told = calibration_json(found(GOOD, calm=more))["kernels"][0]["undisturbed"]
     assert (told["late"], told["unexplained"], told["kept"]) == (40, 2, False)
     assert (told["invented"], told["undecided"]) == ({"irq": 11}, {"gap": 7})

@@ -71,6 +71,7 @@ def test_every_knob_of_a_captured_machine_is_tried_or_said_why_not(name: str) ->
         ({"clock__source": "hpet", "clock__available": "tsc hpet acpi_pm"}, "clock_source", "tsc"),
         ({"memory__compaction": 20}, "compaction", "0"),
         ({"sched__fair_server": [{"runtime_ns": 50_000_000, "cpus": "0-3"}]}, "fair_server", "off"),
+        ({"sched__fair_server": [{"runtime_ns": None, "cpus": "0-3"}]}, "fair_server", "off"),
         ({"memory__ksm": 1}, "ksm", "off"),
         ({"mce__check_interval_s": "300"}, "mce_polling", "0"),
         ({"sched__numa_balancing": 1}, "numa_balancing", "off"),

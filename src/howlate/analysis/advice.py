@@ -46,8 +46,10 @@ INCOMPLETE = rule(
 )
 NOTHING_CONCLUDED = rule(
     "advice.nothing-concluded",
-    "Nothing is concluded: {count} of {cells} cells is not measured yet. The same command with --out goes on.",
-    "Nothing is concluded: {count} of {cells} cells are not measured yet. The same command with --out goes on.",
+    "Nothing is concluded: {count} of {cells} cells is not measured yet. Run the same command with --out to "
+    "continue.",
+    "Nothing is concluded: {count} of {cells} cells are not measured yet. Run the same command with --out to "
+    "continue.",
     by="count",
 )
 BESIDE = rule("advice.beside", "beside {load}")

@@ -58,7 +58,10 @@ UNMEASURABLE_LIMIT = 0.01
 """The largest share of delays whose end may be known too badly to measure their size; of fewer than 100 it may be
 one, which is no evidence of a larger share."""
 INVENTED_LIMIT = 0.01
-"""The largest share of the samples without a delay that may be said to be late for a reason out of the ordinary."""
+"""On a machine in real time, which may be disturbed: the largest share of the samples without a delay that may be
+said to be late for a reason out of the ordinary. In virtual time nothing disturbs, and none may."""
+UNEXPLAINED_LIMIT = 0.05
+"""The same of the late ones that may be unexplained; one may always. In virtual time none may."""
 HOLDS_LIMIT = 0.01
 """Below this share of delays that hold the task to their end, a kind does not delay here. As many exceptions as
 `RIGHT_LIMIT` allows. Measured in guests of 6.1 and 6.1-rt with two CPUs, 1,000 delays a kind: of the kinds that
@@ -91,8 +94,18 @@ class Undisturbed:
         return sum(count for _cause, count in self.invented)
 
     @property
+    def invented_limit(self) -> float:
+        """The largest share of all samples that may have an invented cause."""
+        return 0 if self.is_virtual else INVENTED_LIMIT
+
+    @property
     def keeps_limits(self) -> bool:
-        return self.samples > 0 and self.invented_count <= INVENTED_LIMIT * self.samples
+        unexplained_most = 0 if self.is_virtual else max(1, UNEXPLAINED_LIMIT * self.late)
+        return (
+            self.samples > 0
+            and self.invented_count <= self.invented_limit * self.samples
+            and self.unexplained <= unexplained_most
+        )
 
 
 @dataclass(frozen=True)

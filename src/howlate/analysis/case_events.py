@@ -41,7 +41,7 @@ class CaseEvents:
         self.knows_idle = not trace.recorded or "cpu_idle" in trace.recorded
         """Whether idle states are recorded."""
         self.slack_ns = 0 if is_real_time(own.prio) else facts.timer_slack_ns
-        """So much later the kernel may let the task's timer expire."""
+        """How much later the kernel may let the task's timer expire."""
         has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
         self._knows_timer = not trace.recorded or "local_timer_entry" in trace.recorded or has_timer
         self.course = course_of(events, own.pid, case.from_ns, case.to_ns)

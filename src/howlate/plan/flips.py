@@ -204,7 +204,7 @@ def _text(value: int | None) -> str:
 def _no_server(facts: Facts) -> str:
     """ "off" if no CPU keeps time for ordinary tasks."""
     rows = facts.table("sched.fair_server") or ()
-    return "off" if rows and not any(row.get("runtime_ns") for row in rows) else ""
+    return "off" if rows and all(row.get("runtime_ns") == 0 for row in rows) else ""
 
 
 def _same(values: Iterable[object]) -> str:

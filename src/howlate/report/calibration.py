@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from howlate.analysis.calibration import INVENTED_LIMIT, RIGHT_LIMIT, KindResult, Undisturbed
+from howlate.analysis.calibration import RIGHT_LIMIT, KindResult, Undisturbed
 from howlate.analysis.cause import Cause
 from howlate.analysis.cause_names import NAMES
 from howlate.report.document import Document, Section, texts
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 CALM = rule(
     "calibrate.calm",
     "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; "
-    "{late:count} took more than twice the median, {invented} of them for a cause out of the ordinary (at most "
-    "{limit:percent} of all samples may).",
+    "{late:count} took more than twice the median; {invented} of these were given an unusual cause. The limit is "
+    "{limit:percent} of all samples.",
 )
 CALM_NONE_LATE = rule(
     "calibrate.calm-none-late",
@@ -33,7 +33,8 @@ CALM_NONE_LATE = rule(
 CALM_INVENTED = rule(
     "calibrate.calm-invented",
     "{kernel}, without a delay: of {samples:count} samples {late:count} took more than twice the median, and "
-    "{invented:count} of these have a cause out of the ordinary, more than {limit:percent} of all: {causes:items}.",
+    "the events name an unusual cause for {invented:count} of these, more than {limit:percent} of all: "
+    "{causes:items}.",
 )
 CALM_INVENTED_HERE = rule(
     "calibrate.calm-invented-here",
@@ -43,7 +44,12 @@ CALM_UNDECIDED = rule(
     "calibrate.calm-undecided",
     "Events do not show whether a hypervisor or firmware had the CPU in {count:count} more: {causes:items}.",
 )
-CALM_UNEXPLAINED = rule("calibrate.calm-unexplained", "{count:count} more are unknown.")
+CALM_UNEXPLAINED = rule(
+    "calibrate.calm-unexplained",
+    "{count:count} more is unexplained.",
+    "{count:count} more are unexplained.",
+    by="count",
+)
 CALM_EMPTY = rule(
     "calibrate.calm-empty",
     "{kernel}, without a delay: no sample was measured, so there is nothing to compare the delays with. Run it "
@@ -178,9 +184,9 @@ def _calm_text(kernel: str, calm: Undisturbed) -> Text:
     where = {"kernel": kernel, "samples": calm.samples}
     if not calm.late:
         return CALM_NONE_LATE(**where, **times)
-    counts = {"late": calm.late, "invented": calm.invented_count, "limit": INVENTED_LIMIT}
+    counts = {"late": calm.late, "invented": calm.invented_count, "limit": calm.invented_limit}
     told: list[Text] = [CALM(**where, **times, **counts)]
-    if not calm.keeps_limits:
+    if calm.invented_count > calm.invented_limit * calm.samples:
         told = [CALM_INVENTED(**where, **counts, causes=_counted(calm.invented))]
         if not calm.is_virtual:
             told.append(CALM_INVENTED_HERE())
@@ -278,7 +284,7 @@ def _kernel_json(found: KernelCalibration) -> dict[str, Any]:
             "unexplained": calm.unexplained,
             "undecided": dict(calm.undecided),
             "invented": dict(calm.invented),
-            "invented_limit": INVENTED_LIMIT,
+            "invented_limit": calm.invented_limit,
             "kept": calm.keeps_limits,
         },
         "kinds": [kind_json(result) for result in found.results],
