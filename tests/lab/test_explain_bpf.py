@@ -32,7 +32,7 @@ ALIKE = 0.93
 """Of the releases so many have the same events on both sides at least: recording takes another time, so that a timer
 of the kernel's comes within some releases on one side alone."""
 MET = 0.01
-"""Of those, so many may have an interrupt that met the recording of the event before, in which the ring has preemption
+"""Of those, so many may have an interrupt that met the recording of the event before, where the ring has preemption
 off."""
 OFTEN = 50
 """Under a load the same instants do not come again: what one side tells so often the other tells too."""
