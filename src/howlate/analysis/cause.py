@@ -48,6 +48,9 @@ ORDINARY = frozenset(
 )
 """The way of every wake-up, late or not."""
 
+IDLE_LOOP = "idle loop"
+"""What IDLE has for a name outside of any idle state: other knobs change that, or none."""
+
 
 class Why(StrEnum):
     """What more the events show of a part."""
@@ -95,6 +98,8 @@ class CausePart:
     @property
     def key(self) -> tuple[Cause, str]:
         """What parts of one cause have in common over a run."""
+        if self.cause is Cause.IDLE and self.state is None:
+            return self.cause, IDLE_LOOP
         return self.cause, self.name or (self.task.name if self.task is not None else "")
 
 

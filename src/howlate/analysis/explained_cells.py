@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from howlate.analysis.cause import Cause, CausePart, ExplainedCase
+from howlate.analysis.cause import ORDINARY, Cause, CausePart, ExplainedCase
 from howlate.analysis.causes import explain_case
 from howlate.analysis.labels import row_names
 from howlate.analysis.machine_facts import MachineFacts
@@ -22,6 +22,10 @@ from howlate.model.preemption import preemption_of
 from howlate.model.trace import CellTrace
 
 _THREADS = ("ksoftirqd", "ktimers", "kworker", "migration", "rcuc", "rcuop", "rcuog", "cpuhp", "idle_inject")
+WEIGHTY = 0.05
+"""A cause is worth a remedy if it has this share of all the time, or is the largest in some case."""
+LONG_IDLE_NS = 10_000
+"""Above this leaving idle is worth a remedy, as the doctor has it of idle states."""
 
 
 @dataclass(frozen=True)
@@ -243,6 +247,18 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: Exp
             example=longest[key] if is_worst else before.example,
             has_idle_states=cell.has_idle_states if is_worst else before.has_idle_states,
         )
+
+
+def weighty_causes(sums: Sequence[CauseSum]) -> list[CauseSum]:
+    """Those that something should be done about, the weightiest first. Leaving idle is part of every wake-up, and
+    worth a remedy where it took long."""
+    whole_ns = sum(each.total_ns for each in sums)
+    return [
+        each
+        for each in sums
+        if (each.largest_in or each.total_ns >= WEIGHTY * whole_ns)
+        and (each.cause not in ORDINARY or (each.cause is Cause.IDLE and each.worst_ns > LONG_IDLE_NS))
+    ]
 
 
 def worst_cases(cells: Sequence[ExplainedCell], most: int) -> list[tuple[ExplainedCell, ExplainedCase]]:
