@@ -290,6 +290,21 @@ def test_a_task_that_another_one_wakes_from_another_cpu_was_blocked() -> None:
     assert found.largest.key == (Cause.BLOCKED, PEER.name) and found.largest.ns == 40_000
 
 
+def test_a_wake_up_in_another_cpus_idle_task_is_no_other_task_that_was_waited_for() -> None:
+    """What woke it there was not recorded."""
+    made = MadeTrace(OWN).switch(-50_000, LOAD, 1)
+    made.current = IDLE
+    made.on(0).waking(40_000, flags=0, target=1)
+    made.current = LOAD
+    found = made.on(1).switch(41_000, OWN, 0).explained(42_000)
+    assert found.ns_of(Cause.BLOCKED) == 0
+    assert (found.largest.cause, found.largest.why, found.largest.ns) == (
+        Cause.UNKNOWN,
+        Why.NOT_WOKEN,
+        40_000,
+    )
+
+
 def test_a_timer_for_which_the_task_waits_after_its_release_is_named() -> None:
     made = usual(MadeTrace().asleep()).switch(3_000, LOAD, 1).timer(40_000, 40_400, 41_000)
     found = made.switch(41_500, OWN, 0).explained(42_000)
