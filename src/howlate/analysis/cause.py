@@ -71,6 +71,8 @@ class Why(StrEnum):
     LOST = "events lost"
     OVERWRITTEN = "events overwritten"
     NOT_WOKEN = "wake-up not recorded"
+    IN_TIMER_IRQ = "in the timer's interrupt"
+    """Far longer than it takes: it executed that long, or the hypervisor or the hardware had the CPU."""
     NO_EVENT = "longer than that takes"
     """It would be part of the ordinary way of a wake-up, but for its length."""
 
