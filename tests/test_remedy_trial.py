@@ -30,6 +30,12 @@ def idle(ns: int) -> MadeTrace:
     return made.add(ns + 1_000, "cpu_idle", a=-1, b=1).switch(ns + 2_000, OWN, 0)
 
 
+def idle_loop(ns: int) -> MadeTrace:
+    """Late because the idle loop had interrupts off."""
+    made = MadeTrace().asleep(to=IDLE).add(-90_000, "cpu_idle", a=2, b=1).add(-10, "cpu_idle", a=-1, b=1)
+    return made.timer(ns, ns + 400, ns + 900).switch(ns + 2_000, OWN, 0)
+
+
 def blocked(ns: int) -> MadeTrace:
     """Late because the task waited for a lock."""
     return MadeTrace().asleep().waking(ns - 2_000, flags=0).switch(ns, OWN, 0)
@@ -59,11 +65,18 @@ def test_the_knobs_of_the_causes_are_tried_beside_the_cell_with_the_largest_late
     assert trial.asked.pairs == 8
 
 
+def test_the_knobs_of_idle_states_are_tried_though_the_worst_sample_was_in_the_idle_loop() -> None:
+    found = explained(*(idle(60_000) for _each in range(19)), idle_loop(61_000))
+    assert trial_of(found, pairs=8).asked.knobs == "c_states,cpu_dma_latency"
+
+
 @pytest.mark.parametrize(
     ("found", "error", "says"),
     [
         (explained(), UsageError, "no cause"),
         (explained(blocked(60_000)), NotPossibleError, "no knob changes"),
+        (explained(idle(5_000)), NotPossibleError, "no knob changes what made this run late"),
+        (explained(idle_loop(60_000)), NotPossibleError, "no knob changes"),
     ],
 )
 def test_where_no_knob_follows_from_the_causes_that_is_said(

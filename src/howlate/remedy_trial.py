@@ -19,8 +19,7 @@ from howlate.model.run import Run
 from howlate.places import probe_path
 from howlate.plan.flips import Measuring
 from howlate.prepare import settings_in_force
-from howlate.report.late_cases import WEIGHTY
-from howlate.report.remedies import remedy_of
+from howlate.report.remedies import remedies_of
 from howlate.targets import LabOptions, Target, open_lab, open_target
 from howlate.targets.local import LocalTarget
 from howlate.words.statement import rule
@@ -57,7 +56,7 @@ class RemedyTrial:
 
 def trial_of(found: ExplainedRun, pairs: int) -> RemedyTrial:
     """The knobs of the weighty causes, beside the cell with the largest latency among the chosen ones."""
-    causes = _knobs(_weighty(cause_sums(found.cells)))
+    causes = _knobs(cause_sums(found.cells))
     worst = max(found.content.cells, key=_largest_ns)
     planned = {cell.id: cell for cell in found.content.run.plan.cells}
     run, cell = found.content.run, planned[worst.summary.id]
@@ -73,24 +72,16 @@ def trial_of(found: ExplainedRun, pairs: int) -> RemedyTrial:
     return RemedyTrial(asked, cell, causes, run)
 
 
-def _weighty(sums: Sequence[CauseSum]) -> list[CauseSum]:
-    """The causes that are the largest in some sample, or have a share of all the time; leaving an idle state is one,
-    though it is a part of every wake-up."""
-    whole_ns = sum(each.total_ns for each in sums)
-    found: dict[Cause, CauseSum] = {}
-    for each in sums:
-        if each.largest_in or each.total_ns >= WEIGHTY * whole_ns:
-            found.setdefault(each.cause, each)
-    return list(found.values())
-
-
-def _knobs(causes: Sequence[CauseSum]) -> dict[Cause, tuple[str, ...]]:
-    if not causes:
+def _knobs(sums: Sequence[CauseSum]) -> dict[Cause, tuple[str, ...]]:
+    """By the weighty causes that have any; in each the knobs of all its remedies."""
+    if not sums:
         raise UsageError(NO_CAUSE())
-    remedies = {each.cause: remedy_of(each.example, each.has_idle_states) for each in causes}
-    knobs = {cause: remedy.knobs for cause, remedy in remedies.items() if remedy is not None}
+    knobs: dict[Cause, tuple[str, ...]] = {}
+    for each, remedy in remedies_of(sums):
+        knobs[each.cause] = tuple(dict.fromkeys((*knobs.get(each.cause, ()), *remedy.knobs)))
     if not any(knobs.values()):
-        raise NotPossibleError(NO_KNOB(causes=tuple(map(str, remedies))))
+        largest = dict.fromkeys(each.cause for each in sums if each.largest_in)
+        raise NotPossibleError(NO_KNOB(causes=tuple(map(str, knobs or largest))))
     return {cause: names for cause, names in knobs.items() if names}
 
 

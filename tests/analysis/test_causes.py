@@ -290,6 +290,21 @@ def test_a_task_that_another_one_wakes_from_another_cpu_was_blocked() -> None:
     assert found.largest.key == (Cause.BLOCKED, PEER.name) and found.largest.ns == 40_000
 
 
+def test_a_wake_up_in_another_cpus_idle_task_is_no_other_task_that_was_waited_for() -> None:
+    """What woke it there was not recorded."""
+    made = MadeTrace(OWN).switch(-50_000, LOAD, 1)
+    made.current = IDLE
+    made.on(0).waking(40_000, flags=0, target=1)
+    made.current = LOAD
+    found = made.on(1).switch(41_000, OWN, 0).explained(42_000)
+    assert found.ns_of(Cause.BLOCKED) == 0
+    assert (found.largest.cause, found.largest.why, found.largest.ns) == (
+        Cause.UNKNOWN,
+        Why.NOT_WOKEN,
+        40_000,
+    )
+
+
 def test_a_timer_for_which_the_task_waits_after_its_release_is_named() -> None:
     made = usual(MadeTrace().asleep()).switch(3_000, LOAD, 1).timer(40_000, 40_400, 41_000)
     found = made.switch(41_500, OWN, 0).explained(42_000)
@@ -332,12 +347,27 @@ def test_a_task_that_goes_on_with_its_own_work_is_in_its_page_faults_for_a_bound
     assert found.ns_of(Cause.OWN_LATE) == 20_000 + 400_000 - 90_000 - FAULT_NS
 
 
-@pytest.mark.parametrize("at", [2_500, -30_000])
-def test_a_huge_page_is_cleared_for_longer(at: int) -> None:
-    """A write to an absent page, which is the only one in its 2 MiB; the task keeps the CPU all the while."""
-    made = usual(MadeTrace().asleep()) if at > 0 else MadeTrace().switch(-50_000, OWN)
-    found = made.add(at, "page_fault_user", 0, a=0x7F0000200000, b=2, c=6).explained(300_000)
-    assert found.ns_of(Cause.PAGE_FAULT) == 300_000 - max(at, 0)
+HUGE = replace(LAB, may_clear_huge=True)
+ABSENT_WRITE = {"a": 0x7F0000200000, "b": 2, "c": 6}
+"""A write to an absent page, which is the only one in its 2 MiB; the task keeps the CPU all the while."""
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_a_huge_page_is_cleared_for_longer_where_the_kernel_has_them(is_on: bool) -> None:
+    made = usual(MadeTrace().asleep()).add(2_500, "page_fault_user", 0, **ABSENT_WRITE)
+    found = made.explained(300_000, replace(LAB, may_clear_huge=is_on))
+    assert found.ns_of(Cause.PAGE_FAULT) == (297_500 if is_on else FAULT_NS)
+
+
+@pytest.mark.parametrize(
+    ("at", "facts", "took"), [(5_000, HUGE, 395_000), (5_000, LAB, FAULT_NS), (-150_000, HUGE, 0)]
+)
+def test_own_work_after_a_fault_is_own_work(at: int, facts: MachineFacts, took: int) -> None:
+    """A fault long before the release has been over for as long as its code may say."""
+    made = MadeTrace().switch(-190_000, OWN).add(at, "page_fault_user", 0, **ABSENT_WRITE)
+    found = made.explained(400_000, facts)
+    assert found.ns_of(Cause.PAGE_FAULT) == took
+    assert found.ns_of(Cause.OWN_LATE) == 400_000 - took
 
 
 @pytest.mark.parametrize(("address", "code"), [(0x7F0000201000, 4), (0x7F0000201000, 7), (0x7F0000200008, 6)])
@@ -347,7 +377,7 @@ def test_another_page_fault_is_no_huge_page(address: int, code: int) -> None:
     if code == 6:
         made.add(5_000, "page_fault_user", 0, a=0x7F0000203000, b=2, c=6)
     made.add(10_000, "page_fault_user", 0, a=address, b=2, c=code)
-    found = made.explained(300_000)
+    found = made.explained(300_000, HUGE)
     assert found.parts[-1].cause is Cause.OWN_LATE and found.parts[-1].ns == 290_000 - FAULT_NS
 
 

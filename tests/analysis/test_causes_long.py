@@ -9,6 +9,8 @@ import pytest
 from howlate.analysis.cause import Cause, Why
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.analysis.undecided import ENTRY_NS, EVENTLESS_NS, IDLE_NS, SWITCH_NS
+from howlate.report.late_parts import part_statement
+from howlate.words.say import say
 from made_trace import CLOUD, HARD, IDLE, LAB, LOAD, METAL, NONE, OWN, TICK, MadeTrace, few, usual
 
 PLACES = [LAB, METAL, CLOUD]
@@ -69,12 +71,22 @@ def test_a_move_to_another_cpu() -> None:
 
 
 @pytest.mark.parametrize(
-    ("facts", "cause"), [(LAB, Cause.TIMER_IRQ), (METAL, Cause.UNKNOWN), (CLOUD, Cause.UNKNOWN)]
+    ("facts", "cause", "why"),
+    [
+        (LAB, Cause.TIMER_IRQ, None),
+        (METAL, Cause.TIMER_IRQ, None),
+        (CLOUD, Cause.UNKNOWN, Why.IN_TIMER_IRQ),
+        (replace(METAL, smi=None), Cause.UNKNOWN, Why.IN_TIMER_IRQ),
+    ],
 )
-def test_the_timers_own_interrupt(facts: MachineFacts, cause: Cause) -> None:
-    """In virtual time it executed instructions all the while."""
+def test_the_timers_own_interrupt(facts: MachineFacts, cause: Cause, why: Why | None) -> None:
+    """It executed instructions all the while where nothing else can have had the CPU."""
     made = MadeTrace().asleep().timer(500, 900, 501 + EVENTLESS_NS).switch(60_000, OWN, 0)
-    assert made.explained(60_500, facts).largest.cause is cause
+    largest = made.explained(60_500, facts).largest
+    assert (largest.cause, largest.why) == (cause, why)
+    assert cause is not Cause.UNKNOWN or "the timer's interrupt took far longer" in say(
+        part_statement(largest)
+    )
     made = MadeTrace().asleep().timer(500, 900, 500 + EVENTLESS_NS).switch(60_000, OWN, 0)
     assert made.explained(60_500, facts).largest.cause is Cause.TIMER_IRQ
 

@@ -45,6 +45,29 @@ def test_only_a_machine_known_to_have_no_hypervisor_below_excludes_one(
     assert machine_facts(content, content.cells[0]).excludes_gaps is is_excluded
 
 
+@pytest.mark.parametrize(
+    ("machine", "thp", "knob", "may"),
+    [
+        ("x86_64", "always [madvise] never", "", True),
+        ("i686", "[always] madvise never", "", True),
+        ("x86_64", "always madvise [never]", "", False),
+        ("x86_64", "[always] madvise never", "never", False),
+        ("x86_64", "always madvise [never]", "always", True),
+        ("aarch64", "[always] madvise never", "", False),
+        (None, "[always] madvise never", "", False),
+        ("x86_64", None, "", False),
+    ],
+)
+def test_a_huge_page_may_be_cleared_where_they_are_on_and_the_fault_codes_are_x86s(
+    machine: str | None, thp: str | None, knob: str, may: bool
+) -> None:
+    values = {"kernel.machine": machine, "memory.thp": thp}
+    content = traced(late_samples(1), {"facts": 1, "values": values, "missing": {}})
+    knobs = [{"name": "thp", "wanted": knob}] if knob else []
+    cell = replace(content.cells[0], header={**content.cells[0].header, "in_force": {"knobs": knobs}})
+    assert machine_facts(content, cell).may_clear_huge is may
+
+
 def test_every_cause_has_a_name() -> None:
     assert set(NAMES) == set(Cause)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from howlate.analysis.cause import Cause, CausePart
-from howlate.analysis.explained_cells import ExplainedCell, cause_sums
-from howlate.report.late_cases import causes_json, weighty_causes
-from howlate.report.remedies import remedy_of
-from howlate.words.say import english
+from howlate.analysis.explained_cells import ExplainedCell, cause_sums, weighty_causes
+from howlate.report.document import Texts
+from howlate.report.late_cases import causes_json, causes_section, causes_sheet
+from howlate.report.remedies import remedies_of, remedy_of
+from howlate.words.say import english, text_of
 from made_trace import IDLE, METAL, OWN, MadeTrace
 
 
@@ -44,6 +45,29 @@ def test_the_remedy_of_leaving_idle_fits_the_state_and_the_kernel(
     cell = idle_cell(60_000, state=state, has_idle_states=has_idle_states)
     idle = next(cause for cause in causes_json(cause_sums([cell]), ()) if cause["cause"] == "idle")
     assert (idle["remedy"]["rule"], idle["knobs"]) == (rule, knobs)
+
+
+def test_one_sample_in_the_idle_loop_does_not_decide_for_all_that_left_an_idle_state() -> None:
+    cells = [*(idle_cell(60_000) for _each in range(19)), idle_cell(61_000, state=None)]
+    sums = cause_sums(cells)
+    assert [(each.name, each.cases) for each in sums if each.cause is Cause.IDLE] == [
+        ("", 19),
+        ("idle loop", 1),
+    ]
+    assert [(remedy.text.id, remedy.knobs) for _cause, remedy in remedies_of(sums)] == [
+        ("remedy.idle", ("c_states", "cpu_dma_latency")),
+        ("remedy.idle-loop", ()),
+    ]
+    told = [
+        text_of(line)
+        for item in causes_section(cells, ())[0].items
+        if isinstance(item, Texts)
+        for line in item.texts
+    ]
+    assert any(line.startswith("leaving idle: Keep the CPU out") for line in told)
+    assert any(line.startswith("idle loop, interrupts off: The idle loop") for line in told)
+    names = [cell.text for cell in causes_sheet(sums).columns[0].cells]
+    assert "idle loop, interrupts off" in map(text_of, names)
 
 
 def test_a_gap_leads_to_no_knob_of_idle_states_where_there_are_none() -> None:

@@ -44,7 +44,9 @@ class CaseEvents:
         """How much later the kernel may let the task's timer expire."""
         has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
         self._knows_timer = not trace.recorded or "local_timer_entry" in trace.recorded or has_timer
-        self.course = course_of(events, own.pid, case.from_ns, case.to_ns)
+        self.course = course_of(
+            events, own.pid, case.from_ns, case.to_ns, may_clear_huge=facts.may_clear_huge
+        )
         self._spans: dict[int, list[Span]] = {}
         self._ends: dict[int, list[int]] = {}
         for cpu in sorted({event.cpu for event in events}):

@@ -48,6 +48,9 @@ ORDINARY = frozenset(
 )
 """The way of every wake-up, late or not."""
 
+IDLE_LOOP = "idle loop"
+"""What IDLE has for a name outside of any idle state: other knobs change that, or none."""
+
 
 class Why(StrEnum):
     """What more the events show of a part."""
@@ -68,6 +71,8 @@ class Why(StrEnum):
     LOST = "events lost"
     OVERWRITTEN = "events overwritten"
     NOT_WOKEN = "wake-up not recorded"
+    IN_TIMER_IRQ = "in the timer's interrupt"
+    """Far longer than it takes: it executed that long, or the hypervisor or the hardware had the CPU."""
     NO_EVENT = "longer than that takes"
     """It would be part of the ordinary way of a wake-up, but for its length."""
 
@@ -95,6 +100,8 @@ class CausePart:
     @property
     def key(self) -> tuple[Cause, str]:
         """What parts of one cause have in common over a run."""
+        if self.cause is Cause.IDLE and self.state is None:
+            return self.cause, IDLE_LOOP
         return self.cause, self.name or (self.task.name if self.task is not None else "")
 
 

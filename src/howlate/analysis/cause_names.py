@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from howlate.analysis.cause import Cause
 from howlate.words.caption import Caption
+from howlate.words.say import Text
 
 NAMES: Mapping[Cause, Caption] = {
     Cause.IRQ_LATE: Caption("interrupts off"),
@@ -33,3 +34,11 @@ NAMES: Mapping[Cause, Caption] = {
     Cause.UNKNOWN: Caption("unknown"),
 }
 """In legends, tables and sentences."""
+_IDLE_LOOP = Caption("idle loop, interrupts off")
+
+
+def cause_caption(cause: Cause, name: str) -> Text:
+    """A cause with what it is about (CausePart.key)."""
+    if cause is Cause.IDLE and name:
+        return _IDLE_LOOP
+    return Caption("{cause}: {name}", cause=NAMES[cause], name=name) if name else NAMES[cause]

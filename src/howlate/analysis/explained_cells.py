@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
-from howlate.analysis.cause import Cause, CausePart, ExplainedCase
+from howlate.analysis.cause import ORDINARY, Cause, CausePart, ExplainedCase
 from howlate.analysis.causes import explain_case
 from howlate.analysis.labels import row_names
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.model.disturbances import disturbances
-from howlate.model.facts import Facts, guest_if_known
+from howlate.model.facts import Facts, bracketed, guest_if_known
 from howlate.model.guest_cpus import MOST_MIPS, GuestCpus
 from howlate.model.in_force import knobs_in_force, measuring_cpus, timer_slack_ns
 from howlate.model.loaded import CellContent, RunContent
@@ -20,6 +22,10 @@ from howlate.model.preemption import preemption_of
 from howlate.model.trace import CellTrace
 
 _THREADS = ("ksoftirqd", "ktimers", "kworker", "migration", "rcuc", "rcuop", "rcuog", "cpuhp", "idle_inject")
+WEIGHTY = 0.05
+"""A cause is worth a remedy if it has this share of all the time, or is the largest in some case."""
+LONG_IDLE_NS = 10_000
+"""Above this leaving idle is worth a remedy, as the doctor has it of idle states."""
 
 
 @dataclass(frozen=True)
@@ -137,33 +143,47 @@ def _missed(trace: CellTrace) -> tuple[str, ...]:
 def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
     """What is known of the machine that measured a cell."""
     kernel = cell.summary.labels.get("kernel", "")
-    captured = content.run.machines.get(kernel) or content.run.facts
+    captured = _captured(content, cell)
     config = next((each.config for each in content.kernels if each.label == kernel), None)
-    is_captured = isinstance(captured, dict) and captured.get("facts") == 1
-    facts = _facts_of(content, cell)
+    facts, knobs = _facts_of(content, cell), knobs_in_force(cell.header)
     guest = GuestCpus.of_facts(facts.values)
     return MachineFacts(
         is_virtual_time=content.run.virtual,
         is_guest=False if content.run.virtual else guest_if_known(facts),
-        preemption=preemption_of(captured, config, knobs_in_force(cell.header)) if is_captured else "",
+        preemption=preemption_of(captured, config, knobs) if captured is not None else "",
         idle_exit_ns=_idle_exits(facts),
         timer_slack_ns=timer_slack_ns(cell.header),
         round_ns=guest.round_ns if content.run.virtual else 0,
         instruction_ns=MOST_MIPS // guest.mips if content.run.virtual else 1,
         smi=disturbances(cell.trailer).smi,
+        may_clear_huge=_may_clear_huge(facts, knobs),
     )
+
+
+def _captured(content: RunContent, cell: CellContent) -> Mapping[str, Any] | None:
+    """What was captured of the machine that measured a cell; None if nothing was."""
+    captured = content.run.machines.get(cell.summary.labels.get("kernel", "")) or content.run.facts
+    return captured if isinstance(captured, dict) and captured.get("facts") == 1 else None
 
 
 def _facts_of(content: RunContent, cell: CellContent) -> Facts:
     """Those of the machine that measured a cell; empty if they were not captured."""
-    captured = content.run.machines.get(cell.summary.labels.get("kernel", "")) or content.run.facts
-    is_captured = isinstance(captured, dict) and captured.get("facts") == 1
-    return Facts.from_json(dict(captured)) if is_captured else Facts({}, {})
+    captured = _captured(content, cell)
+    return Facts.from_json(dict(captured)) if captured is not None else Facts({}, {})
+
+
+def _may_clear_huge(facts: Facts, knobs: Sequence[str]) -> bool:
+    """Whether transparent huge pages are on, on x86, by whose fault codes they are known."""
+    set_to = next((value for name, _, value in (knob.partition("=") for knob in knobs) if name == "thp"), "")
+    is_on = (set_to or bracketed(facts.text("memory.thp"))) in ("always", "madvise")
+    return is_on and re.fullmatch(r"x86_64|i\d86", facts.text("kernel.machine") or "") is not None
 
 
 def _has_idle_states(facts: Facts) -> bool | None:
     rows = facts.table("cpu.idle_states")
-    return bool(rows) if rows is not None else False if "cpu.idle_states" in facts.absent else None
+    if rows is not None:
+        return bool(rows)
+    return False if "cpu.idle_states" in facts.absent else None
 
 
 def _idle_exits(facts: Facts) -> dict[int, int]:
@@ -227,6 +247,18 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: Exp
             example=longest[key] if is_worst else before.example,
             has_idle_states=cell.has_idle_states if is_worst else before.has_idle_states,
         )
+
+
+def weighty_causes(sums: Sequence[CauseSum]) -> list[CauseSum]:
+    """Those that something should be done about, the weightiest first. Leaving idle is part of every wake-up, and
+    worth a remedy where it took long."""
+    whole_ns = sum(each.total_ns for each in sums)
+    return [
+        each
+        for each in sums
+        if (each.largest_in or each.total_ns >= WEIGHTY * whole_ns)
+        and (each.cause not in ORDINARY or (each.cause is Cause.IDLE and each.worst_ns > LONG_IDLE_NS))
+    ]
 
 
 def worst_cases(cells: Sequence[ExplainedCell], most: int) -> list[tuple[ExplainedCell, ExplainedCase]]:

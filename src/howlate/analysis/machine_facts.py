@@ -26,6 +26,8 @@ class MachineFacts:
     """What an instruction of a guest takes in virtual time."""
     smi: int | None = None
     """System management interrupts while the cell was measured; None if nobody knows."""
+    may_clear_huge: bool = False
+    """Whether a page fault of the measuring task may clear a huge page, on a machine whose events would show it."""
 
     @property
     def excludes_gaps(self) -> bool:

@@ -31,9 +31,6 @@ class PageFault:
     at_ns: int
     until_ns: int
     """When it is over at the latest."""
-    is_huge: bool = False
-    """Whether it may have been for a huge page: a write to an absent page, and no other page of the same 2 MiB was
-    absent."""
 
 
 class OwnState(StrEnum):
@@ -71,9 +68,13 @@ class OwnStretch:
     """Of RUNNING: the task's page faults."""
 
 
-def course_of(events: Sequence[TraceEvent], pid: int, from_ns: int, to_ns: int) -> list[OwnStretch]:
-    """All stretches between two times, in order and without a gap."""
-    course = _Course(pid, _begun(events, pid, from_ns), _huge_pages(events, pid))
+def course_of(
+    events: Sequence[TraceEvent], pid: int, from_ns: int, to_ns: int, *, may_clear_huge: bool = False
+) -> list[OwnStretch]:
+    """All stretches between two times, in order and without a gap. `may_clear_huge`: whether this kernel may clear a
+    huge page in a fault whose code is x86's (machine_facts.py)."""
+    huge_pages = _huge_pages(events, pid) if may_clear_huge else frozenset[int]()
+    course = _Course(pid, _begun(events, pid, from_ns), huge_pages)
     for number, event in enumerate(events):
         course.take(number, event)
     return course.ended(to_ns)
@@ -129,10 +130,9 @@ class _Course:
             self._now = replace(self._now, faults=(*self._now.faults, self._fault(event)))
 
     def _fault(self, event: TraceEvent) -> PageFault:
-        is_absent = event.c & _ERROR_BITS == _WRITE_TO_ABSENT
-        is_huge = is_absent and event.a >> _HUGE_SHIFT in self._huge_pages
-        most_ns = HUGE_FAULT_NS if is_huge else FAULT_NS
-        return PageFault(event.time_ns, event.time_ns + most_ns, is_huge)
+        may_be_huge = event.a >> _HUGE_SHIFT in self._huge_pages
+        is_huge = may_be_huge and event.c & _ERROR_BITS == _WRITE_TO_ABSENT
+        return PageFault(event.time_ns, event.time_ns + (HUGE_FAULT_NS if is_huge else FAULT_NS))
 
     def _switch(self, number: int, event: TraceEvent) -> None:
         if event.c == self._pid:

@@ -109,10 +109,7 @@ class _Pieces:
     def _running(self, part: CausePart, stretch: OwnStretch) -> CausePart:
         release_ns = self._release_ns
         from_ns = release_ns + part.from_ns
-        if any(
-            fault.at_ns <= from_ns < fault.until_ns and (fault.is_huge or fault.at_ns >= release_ns)
-            for fault in stretch.faults
-        ):
+        if any(release_ns <= fault.at_ns <= from_ns < fault.until_ns for fault in stretch.faults):
             return replace(part, cause=Cause.PAGE_FAULT)
         if stretch.from_ns < release_ns:
             return replace(part, cause=Cause.OWN_LATE)
@@ -127,7 +124,14 @@ class _Pieces:
             state = span.idle if events.knows_idle else -1
             idle = replace(part, cause=Cause.IDLE, state=state)
             is_elsewhere = woken_via is Via.ELSEWHERE
-            return OpenPart(idle, Doubt.IDLE, (owner[0], 0), span.task, is_elsewhere, events.open_timer(span))
+            return OpenPart(
+                idle,
+                Doubt.IDLE,
+                owner=(owner[0], 0),
+                idle_task=span.task,
+                is_elsewhere=is_elsewhere,
+                open_timer=events.open_timer(span),
+            )
         if woken_via is Via.ELSEWHERE:
             return OpenPart(replace(part, why=Why.NOT_WOKEN))
         woken_in = events.span_of(stretch.woken_number)

@@ -35,7 +35,8 @@ class Doubt(StrEnum):
     ORDINARY = "ordinary"
     """Part of the ordinary way, unless it is too long for that."""
     TIMER_IRQ = "timer irq"
-    """The same of the timer's own interrupt, which in virtual time executed instructions all the while."""
+    """The same of the timer's own interrupt, which executed instructions all the while if nothing else can have had
+    the CPU."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def _decided(events: CaseEvents, piece: OpenPart, whole_ns: int, went_on: bool) 
     if piece.doubt is Doubt.IDLE:
         return _idle(events, piece, whole_ns)
     if piece.doubt in (Doubt.ORDINARY, Doubt.TIMER_IRQ):
-        is_executed = piece.doubt is Doubt.TIMER_IRQ and events.facts.is_virtual_time
+        is_executed = piece.doubt is Doubt.TIMER_IRQ and events.facts.excludes_gaps
         return (
             part if is_executed or whole_ns <= _limit_ns(events, EVENTLESS_NS) else _eventless(events, part)
         )
@@ -102,7 +103,8 @@ def _eventless(events: CaseEvents, part: CausePart) -> CausePart:
     nothing that takes so long; elsewhere it might."""
     if part.cause in (Cause.SWITCH, Cause.IRQ_END_OR_SWITCH) and not events.facts.excludes_gaps:
         return replace(part, cause=Cause.GAP, why=Why.IN_SWITCH)
-    return replace(part, cause=Cause.UNKNOWN, task=None, name="", why=Why.NO_EVENT)
+    why = Why.IN_TIMER_IRQ if part.cause is Cause.TIMER_IRQ else Why.NO_EVENT
+    return replace(part, cause=Cause.UNKNOWN, task=None, name="", why=why)
 
 
 def _idle(events: CaseEvents, piece: OpenPart, whole_ns: int) -> CausePart:

@@ -33,7 +33,7 @@ def via(events: CaseEvents, stretch: OwnStretch) -> Via:
         return Via.ELSEWHERE
     inner = innermost(span.frames)
     if not inner:
-        return Via.TASK
+        return Via.ELSEWHERE if span.task.pid == IDLE_PID else Via.TASK  # an idle task wakes nobody by itself
     if events.knows_timers and _is_of_device(inner):
         return Via.DEVICE
     if event.cpu != stretch.cpu:

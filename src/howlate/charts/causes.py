@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase
-from howlate.analysis.cause_names import NAMES
+from howlate.analysis.cause_names import NAMES, cause_caption
 from howlate.charts._cases import DrawnCase, drawn_cases, time_axis
 from howlate.charts._data import pack
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
@@ -18,7 +18,6 @@ from howlate.charts._scale import OWN_AXES, Axes, Scale
 from howlate.charts._svg import el
 from howlate.words.caption import Caption
 from howlate.words.quantities import seconds_text, time_text
-from howlate.words.say import Text
 
 WIDTH = 1000
 WHOLE = Scale(0.0, 1.0, False, "share")
@@ -87,7 +86,7 @@ def _panel(subject: Subject, cases: Sequence[DrawnCase], classes: dict[Cause, st
             "What the time of the {count} worst samples went to. Of the worst, {latency}, most went to: {cause}.",
             count=len(cases),
             latency=time_text(worst.case.latency_ns),
-            cause=_name(worst.largest),
+            cause=cause_caption(*worst.largest.key),
         ),
         data=exact_of(pieces),
     )
@@ -115,7 +114,7 @@ def _piece(drawn: DrawnCase, above: int, height: int, classes: dict[Cause, str])
         [Note(0, 1 - (above + NAME_AT) / height, name, "", "row", drawn.bar, point)],
         {
             "name": name,
-            "names": [_name(each.part) for each in slices],
+            "names": [cause_caption(*each.part.key) for each in slices],
             "says": [time_text(each.ns) for each in slices],
             "x": pack((each.left + each.right) // 2 for each in slices),
             "per": WIDTH,
@@ -141,11 +140,6 @@ def _slices(explained: ExplainedCase) -> Iterator[_Slice]:
             before = _Slice(part.cause, before.right, right, part, part.ns)
     if before is not None and before.left < before.right:
         yield before
-
-
-def _name(part: CausePart) -> Text:
-    name = part.key[1]
-    return Caption("{cause}: {name}", cause=NAMES[part.cause], name=name) if name else NAMES[part.cause]
 
 
 CHART = Chart("causes", 32, draw, axes=("time",))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -10,6 +9,7 @@ from typing import Any
 
 from howlate.errors import HowlateError
 from howlate.model.facts import Facts, parse_cpus
+from howlate.model.facts import bracketed as bracketed  # checks have it from here
 from howlate.model.finding import Aim, Finding, Level
 from howlate.words import say
 from howlate.words.statement import Rule, Statement, rule
@@ -138,9 +138,3 @@ def number(row: Mapping[str, Any], name: str) -> int | None:
 def real_time(aim: Aim) -> bool:
     """Does the measuring task run under a real-time policy?"""
     return aim.policy in ("fifo", "rr", "deadline")
-
-
-def bracketed(text: str | None) -> str | None:
-    """The chosen word of "always [madvise] never"."""
-    chosen = re.search(r"\[([\w+]+)\]", text or "")
-    return chosen[1] if chosen else text

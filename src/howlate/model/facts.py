@@ -3,6 +3,7 @@ missing one."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -163,6 +164,12 @@ def unpacked(captured: Mapping[str, Any]) -> dict[str, Any]:
     except ValueError as error:
         missing[CONFIG] = f"/proc/config.gz: {error}"
     return {**captured, "values": values, "missing": missing}
+
+
+def bracketed(text: str | None) -> str | None:
+    """The chosen word of "always [madvise] never"."""
+    chosen = re.search(r"\[([\w+]+)\]", text or "")
+    return chosen[1] if chosen else text
 
 
 def parse_cpus(text: str) -> frozenset[int] | None:

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from howlate.analysis.cause import ORDINARY, Cause, CausePart, ExplainedCase
-from howlate.analysis.cause_names import NAMES
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase
+from howlate.analysis.cause_names import NAMES, cause_caption
 from howlate.analysis.explained_cells import CauseSum, ExplainedCell, cause_sums, worst_cases
 from howlate.model.finding import Finding
 from howlate.model.trace import LOSSY, NOTHING_KEPT, UNKNOWN_PRIO, TracedTask
 from howlate.report.document import Item, Section, texts
 from howlate.report.late_parts import part_statement, parts_sheet
-from howlate.report.remedies import findings_for, remedy_of
+from howlate.report.remedies import findings_for, remedies_of, remedy_of
 from howlate.report.sheet import Row, Sheet, labels, numbers, times
 from howlate.report.sheet import texts as column
 from howlate.report.why_parts import UNIT
@@ -23,12 +23,6 @@ from howlate.words.say import to_json as statement_json
 from howlate.words.statement import Statement, rule
 
 MOST_CAUSES = 12
-WEIGHTY = 0.05
-"""A cause is worth a remedy if it has this share of all the time, or is the largest in some case."""
-
-LONG_IDLE_NS = 10_000
-"""Above this leaving idle is worth a remedy, as the doctor has it of idle states."""
-
 OF_CASE = "late-"
 """The beginning of the ids of the worst cases' sections."""
 
@@ -83,8 +77,7 @@ EVENTS_LOST = rule("late.events-lost", "{cell}: the kernel lost {count:count} ev
 
 def cause_text(cause: Cause, name: str) -> str:
     """A cause with what it is about."""
-    text = text_of(NAMES[cause])
-    return f"{text}: {name}" if name else text
+    return text_of(cause_caption(cause, name))
 
 
 def causes_section(
@@ -158,30 +151,14 @@ def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Tex
     return found
 
 
-def weighty_causes(sums: Sequence[CauseSum]) -> list[CauseSum]:
-    """Those that something should be done about, the weightiest first; the first sum of each cause. Leaving idle is
-    part of every wake-up, and worth a remedy where it took long."""
-    whole_ns = sum(each.total_ns for each in sums)
-    found: dict[Cause, CauseSum] = {}
-    for each in sums:
-        is_ordinary = each.cause in ORDINARY and not (
-            each.cause is Cause.IDLE and each.worst_ns > LONG_IDLE_NS
-        )
-        if not is_ordinary and (each.largest_in or each.total_ns >= WEIGHTY * whole_ns):
-            found.setdefault(each.cause, each)
-    return list(found.values())
-
-
 def _remedies(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> Iterator[Statement]:
-    """What to do about each weighty cause, with what the doctor found here that belongs to it."""
-    for each_sum in weighty_causes(sums):
-        cause = each_sum.cause
-        if (remedy := remedy_of(each_sum.example, each_sum.has_idle_states)) is not None:
-            found = tuple(
-                CHECKED(title=each.title, change=each.change) for each in findings_for(remedy, findings)
-            )
-            told = TO_DO_HERE(cause=NAMES[cause], what=remedy.text(), found=found) if found else None
-            yield told or TO_DO(cause=NAMES[cause], what=remedy.text())
+    """What to do about the weighty causes, with what the doctor found here that belongs to it."""
+    for each, remedy in remedies_of(sums):
+        is_idle = each.cause is Cause.IDLE
+        cause = cause_caption(each.cause, each.name) if is_idle else NAMES[each.cause]
+        found = tuple(CHECKED(title=one.title, change=one.change) for one in findings_for(remedy, findings))
+        told = TO_DO_HERE(cause=cause, what=remedy.text(), found=found) if found else None
+        yield told or TO_DO(cause=cause, what=remedy.text())
 
 
 def case_sections(cells: Sequence[ExplainedCell], most: int) -> tuple[Section, ...]:

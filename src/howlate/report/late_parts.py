@@ -84,6 +84,10 @@ UNKNOWN_EVENTLESS = rule(
     "late.unknown-eventless",
     "unknown: far longer than the ordinary way of a wake-up takes, and no event tells why",
 )
+UNKNOWN_TIMER_IRQ = rule(
+    "late.unknown-timer-irq",
+    "unknown: the timer's interrupt took far longer than usual, or the hypervisor or the hardware had the CPU in it",
+)
 UNKNOWN_WAKE_UP = rule("late.unknown-wake-up", "unknown: what woke the task was not recorded")
 
 
@@ -172,6 +176,7 @@ _MORE: Mapping[tuple[Cause, Why], Callable[[CausePart], Statement]] = {
     (Cause.UNKNOWN, Why.LOST): _always(UNKNOWN_LOST),
     (Cause.UNKNOWN, Why.OVERWRITTEN): _always(UNKNOWN_OVERWRITTEN),
     (Cause.UNKNOWN, Why.NO_EVENT): _always(UNKNOWN_EVENTLESS),
+    (Cause.UNKNOWN, Why.IN_TIMER_IRQ): _always(UNKNOWN_TIMER_IRQ),
     (Cause.UNKNOWN, Why.NOT_WOKEN): _always(UNKNOWN_WAKE_UP),
 }
 """Where the events show more than the cause."""

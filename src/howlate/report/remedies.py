@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from howlate.analysis.cause import Cause, CausePart
+from howlate.analysis.explained_cells import CauseSum, weighty_causes
 from howlate.model.finding import Finding
 from howlate.words.statement import Rule, rule
 
@@ -150,6 +151,16 @@ def remedy_of(part: CausePart, has_idle_states: bool | None) -> Remedy | None:
     if part.cause is Cause.IDLE:
         return Remedy(IDLE_WITHOUT_STATES, ("c_states",))
     return replace(remedy, knobs=tuple(knob for knob in remedy.knobs if knob not in _IDLE_KNOBS))
+
+
+def remedies_of(sums: Sequence[CauseSum]) -> list[tuple[CauseSum, Remedy]]:
+    """The remedies of the weighty causes, the weightiest first; each once, with the first cause that it is for."""
+    found: dict[str, tuple[CauseSum, Remedy]] = {}
+    for each in weighty_causes(sums):
+        remedy = remedy_of(each.example, each.has_idle_states)
+        if remedy is not None:
+            found.setdefault(remedy.text.id, (each, remedy))
+    return list(found.values())
 
 
 def findings_for(remedy: Remedy, findings: Iterable[Finding]) -> Sequence[Finding]:
