@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 constexpr const char* runtime_file = "/proc/sys/kernel/sched_rt_runtime_us";
 constexpr const char* migration_file = "/proc/sys/kernel/timer_migration";
 constexpr const char* watchdog_file = "/proc/sys/kernel/nmi_watchdog";
+constexpr uid_t nobody = 65534;
 
 // A machine of files, with a state folder of its own.
 class Machine {
@@ -52,6 +53,7 @@ class Machine {
   [[nodiscard]] KnobContext context() const { return {base_ + "/root", {2}}; }
   [[nodiscard]] std::string state() const { return base_ + "/state"; }
   [[nodiscard]] std::size_t journals() const { return read_journals(state()).size(); }
+  void make_folder(const std::string& path) const { fs::create_directories(base_ + "/root" + path); }
   void write(const std::string& path, const std::string& text) const {
     const std::string whole = base_ + "/root" + path;
     fs::create_directories(whole.substr(0, whole.rfind('/')));
@@ -202,6 +204,37 @@ TEST_CASE("the fair server's runtime is set on every CPU, up to its period, and 
     CHECK(machine.read(folder + "/cpu1/runtime") == "20000000");
   }
   CHECK(machine.read(folder + "/cpu1/runtime") == "50000000");
+}
+
+TEST_CASE("debugfs that is not mounted is told from one without the file, and from one for root alone") {
+  const Machine machine;
+  const Knob* const preemption = *find_knob("preemption");
+  machine.make_folder("/sys/kernel/debug");
+  const Status empty = preemption->available(machine.context());
+  REQUIRE_FALSE(empty.ok());
+  CHECK(empty.error().message == "debugfs is not mounted");
+  CHECK(empty.error().remedy.find("mount -t debugfs") != std::string::npos);
+  machine.write("/sys/kernel/debug/sched_features", "START_DEBIT\n");  // as before Linux 5.13
+  const Status old = preemption->available(machine.context());
+  REQUIRE_FALSE(old.ok());
+  CHECK(old.error().message.find("fixed when it was built") != std::string::npos);
+  CHECK(old.error().remedy.empty());
+  const fs::path root = machine.context().root;
+  fs::permissions(root.parent_path(), fs::perms{0755});
+  fs::permissions(root / "sys/kernel/debug", fs::perms{0});
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {  // access(2) asks for the real user
+    if (::geteuid() == 0 && ::setresuid(nobody, nobody, nobody) != 0) ::_exit(1);
+    const Status shut = preemption->available(machine.context());
+    ::_exit(!shut && shut.error().message == "debugfs may not be read" && shut.error().remedy == "run as root"
+                ? 0
+                : 2);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  fs::permissions(root / "sys/kernel/debug", fs::perms{0700});
 }
 
 TEST_CASE("interrupts are moved away from the measuring CPUs, and those elsewhere are left") {
