@@ -171,7 +171,7 @@ struct howlate_inject_record {
 	__s64 begin_ns; /* the first statement of what delays, on CLOCK_MONOTONIC */
 	__s64 end_ns; /* its last */
 	__s64 wanted_ns; /* the length asked for */
-	__s64 away_ns; /* of an IPI storm: between its handlers, where that was long (AWAY_NS) */
+	__s64 away_ns; /* of an IPI storm: between its handlers, above AWAY_NS + round_ns */
 	__u32 kind;
 	__u32 cpu;
 	__s32 pid; /* the task that delayed; 0: an interrupt or a softirq */

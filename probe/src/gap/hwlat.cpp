@@ -27,7 +27,7 @@ class GapHwlat : public GapRun {
   explicit GapHwlat(Root root) : root_(std::move(root)) {}
 
   Status set_up(const GapPlan& plan) override {
-    auto tracer = Tracer::make("hwlat", root_);
+    auto tracer = Tracer::make("hwlat", root_, plan.cpus);
     if (!tracer) return tracer.error();
     tracer_ = std::make_unique<Tracer>(std::move(*tracer));
     if (const Status set = set_window(plan); !set) return set;

@@ -28,7 +28,7 @@ class IrqTimerlat : public IrqRun {
     if (plan.period_ns < period_ns_min || plan.period_ns > period_ns_max || plan.period_ns % 1000 != 0)
       return usage_error("timerlat cannot have that period",
                          "Choose --period from 100us to 1s in whole microseconds, or --source module");
-    auto tracer = Tracer::make("timerlat", root_);
+    auto tracer = Tracer::make("timerlat", root_, {plan.cpu});
     if (!tracer) return tracer.error();
     tracer_ = std::make_unique<Tracer>(std::move(*tracer));
     const std::int64_t kib = (plan.interrupts + more_interrupts) * bytes_of_interrupt / 1024 + 64;

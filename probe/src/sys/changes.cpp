@@ -12,7 +12,7 @@ Status Changes::announce(Setting setting) {
   if (!lock) return lock.error();
   if (const Status free = nobody_holds(*folder, root_.at("/"), {setting}); !free) return free;
   if (!journal_) {
-    auto made = Journal::create(*folder, root_.at("/"));
+    auto made = Journal::create(*folder, root_.at("/"), away_from_);
     if (!made) return made.error();
     journal_.emplace(std::move(*made));
   }

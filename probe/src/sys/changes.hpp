@@ -16,9 +16,12 @@ namespace howlate {
 
 class Changes {
  public:
-  explicit Changes(const Root& root) : root_(root) {}
+  // `away_from`: CPUs where the guardian is not to run, if there are others.
+  explicit Changes(const Root& root, std::vector<int> away_from = {})
+      : root_(root), away_from_(std::move(away_from)) {}
   Changes(Changes&& other) noexcept
       : root_(std::move(other.root_)),
+        away_from_(std::move(other.away_from_)),
         made_(std::exchange(other.made_, {})),
         journal_(std::exchange(other.journal_, std::nullopt)) {}
   Changes& operator=(Changes&&) = delete;
@@ -26,6 +29,8 @@ class Changes {
   Changes& operator=(const Changes&) = delete;
   ~Changes() { static_cast<void>(undo()); }
 
+  // For one that learns its CPUs later; call it before the first change.
+  void keep_away_from(std::vector<int> cpus) { away_from_ = std::move(cpus); }
   // On disk when it returns; the change itself is the caller's to make.
   Status announce(Setting setting);
   // Nothing of it is to be undone: the caller could not make the change.
@@ -35,6 +40,7 @@ class Changes {
 
  private:
   Root root_;
+  std::vector<int> away_from_;
   std::vector<Setting> made_;
   std::optional<Journal> journal_;
 };

@@ -71,9 +71,10 @@ ssize_t take_byte(int fd) {
   return got;
 }
 
-std::vector<int> left_without(const std::vector<int>& some) {
+std::vector<int> left_without(std::vector<int> some) {
   const std::vector<int> all = read_affinity();
   std::vector<int> rest;
+  std::sort(some.begin(), some.end());
   std::set_difference(all.begin(), all.end(), some.begin(), some.end(), std::back_inserter(rest));
   return rest.empty() ? all : rest;
 }

@@ -40,10 +40,10 @@ Result<std::string> tracing_with(std::string_view tracer, const Root& root) {
   return not_possible("there is no tracing below /sys/kernel/tracing");
 }
 
-Result<Tracer> Tracer::make(std::string_view name, const Root& root) {
+Result<Tracer> Tracer::make(std::string_view name, const Root& root, std::vector<int> measured) {
   auto folder = tracing_with(name, root);
   if (!folder) return folder.error();
-  Changes changes(root);
+  Changes changes(root, std::move(measured));
   auto instance = TraceInstance::make(*folder, "howlate", changes);
   if (!instance) return instance.error();
   return Tracer(std::string(name), std::move(*folder), root, std::move(changes), std::move(*instance));

@@ -22,7 +22,8 @@ Result<std::string> tracing_with(std::string_view tracer, const Root& root);
 
 class Tracer {
  public:
-  static Result<Tracer> make(std::string_view name, const Root& root);
+  // `measured`: CPUs where nothing of ours is to run beside it (sys/changes.hpp).
+  static Result<Tracer> make(std::string_view name, const Root& root, std::vector<int> measured = {});
   Tracer(Tracer&& other) noexcept
       : root_(std::move(other.root_)),
         name_(std::move(other.name_)),

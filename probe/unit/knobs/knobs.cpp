@@ -2,9 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -12,72 +10,17 @@
 
 #include "knobs/base/command.hpp"
 #include "knobs/base/set.hpp"
+#include "knobs/machine.hpp"
 #include "sys/journal.hpp"
 #include "sys/setting.hpp"
 #include "sys/tracer.hpp"
-#include "sys/undo.hpp"
 
 namespace howlate {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* runtime_file = "/proc/sys/kernel/sched_rt_runtime_us";
-constexpr const char* migration_file = "/proc/sys/kernel/timer_migration";
-constexpr const char* watchdog_file = "/proc/sys/kernel/nmi_watchdog";
-
-// A machine of files, with a state folder of its own.
-class Machine {
- public:
-  Machine() {
-    std::string name = (fs::temp_directory_path() / "howlate-knobs-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    base_ = name;
-    ::setenv("HOWLATE_STATE_DIR", state().c_str(), 1);
-    write(runtime_file, "950000\n");
-    write("/proc/sys/kernel/sched_rt_period_us", "1000000\n");
-    write(migration_file, "1\n");
-    write(watchdog_file, "1\n");
-    write("/sys/devices/system/cpu/online", "0-3\n");
-    write("/proc/irq/default_smp_affinity", "f\n");
-    write("/proc/irq/7/smp_affinity_list", "0-3\n");
-    write("/proc/irq/8/smp_affinity_list", "0\n");
-  }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
-  ~Machine() {
-    ::unsetenv("HOWLATE_STATE_DIR");
-    fs::remove_all(base_);
-  }
-  [[nodiscard]] KnobContext context() const { return {base_ + "/root", {2}}; }
-  [[nodiscard]] std::string state() const { return base_ + "/state"; }
-  [[nodiscard]] std::size_t journals() const { return read_journals(state()).size(); }
-  void write(const std::string& path, const std::string& text) const {
-    const std::string whole = base_ + "/root" + path;
-    fs::create_directories(whole.substr(0, whole.rfind('/')));
-    std::ofstream(whole) << text;
-  }
-  [[nodiscard]] std::string read(const std::string& path) const {
-    return *Root(base_ + "/root").read_text(path);
-  }
-
- private:
-  std::string base_;
-};
-
-// Runs `body` in a child that is then killed, as a probe may be.
-template <class Body>
-void in_a_killed_process(const Body& body) {
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    body();
-    ::raise(SIGKILL);
-  }
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  REQUIRE(WIFSIGNALED(status));
-}
+constexpr uid_t nobody = 65534;
 
 TEST_CASE("every knob has a file of its own or says what it needs, and none is available without it") {
   const Machine machine;
@@ -202,6 +145,37 @@ TEST_CASE("the fair server's runtime is set on every CPU, up to its period, and 
     CHECK(machine.read(folder + "/cpu1/runtime") == "20000000");
   }
   CHECK(machine.read(folder + "/cpu1/runtime") == "50000000");
+}
+
+TEST_CASE("debugfs that is not mounted is told from one without the file, and from one for root alone") {
+  const Machine machine;
+  const Knob* const preemption = *find_knob("preemption");
+  machine.make_folder("/sys/kernel/debug");
+  const Status empty = preemption->available(machine.context());
+  REQUIRE_FALSE(empty.ok());
+  CHECK(empty.error().message == "debugfs is not mounted");
+  CHECK(empty.error().remedy.find("mount -t debugfs") != std::string::npos);
+  machine.write("/sys/kernel/debug/sched_features", "START_DEBIT\n");  // as before Linux 5.13
+  const Status old = preemption->available(machine.context());
+  REQUIRE_FALSE(old.ok());
+  CHECK(old.error().message.find("fixed when it was built") != std::string::npos);
+  CHECK(old.error().remedy.empty());
+  const fs::path root = machine.context().root;
+  fs::permissions(root.parent_path(), fs::perms{0755});
+  fs::permissions(root / "sys/kernel/debug", fs::perms{0});
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {  // access(2) asks for the real user
+    if (::geteuid() == 0 && ::setresuid(nobody, nobody, nobody) != 0) ::_exit(1);
+    const Status shut = preemption->available(machine.context());
+    ::_exit(!shut && shut.error().message == "debugfs may not be read" && shut.error().remedy == "run as root"
+                ? 0
+                : 2);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  fs::permissions(root / "sys/kernel/debug", fs::perms{0700});
 }
 
 TEST_CASE("interrupts are moved away from the measuring CPUs, and those elsewhere are left") {
@@ -344,83 +318,6 @@ TEST_CASE("a fork of the probe restores nothing when it ends") {
   CHECK(machine.read(runtime_file) == "-1");
 }
 
-TEST_CASE("a journal cut anywhere is read up to its last whole line") {
-  const Machine machine;
-  in_a_killed_process([&] {
-    const auto set = KnobSet::apply({"rt_throttling=off", "timer_migration=off"}, machine.context());
-    ::raise(SIGKILL);
-  });
-  const std::string path = read_journals(machine.state()).at(0).path;
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  const std::string whole = text.str();
-  std::size_t most = 0;
-  for (std::size_t length = 0; length <= whole.size(); ++length) {
-    std::ofstream(path) << whole.substr(0, length);
-    const auto journals = read_journals(machine.state());
-    REQUIRE(journals.size() == 1);
-    CHECK(journals[0].settings.size() >= most);
-    most = journals[0].settings.size();
-  }
-  CHECK(most == 2);
-}
-
-// The journal of a killed process that had set two knobs.
-std::string left_journal(const Machine& machine) {
-  in_a_killed_process([&] {
-    const auto set = KnobSet::apply({"rt_throttling=off", "timer_migration=off"}, machine.context());
-    ::raise(SIGKILL);
-  });
-  return read_journals(machine.state()).at(0).path;
-}
-
-std::string text_of(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-JournalOwner read_owner(const std::string& path) {
-  for (const JournalFile& journal : read_journals(path.substr(0, path.rfind('/'))))
-    if (journal.path == path) return journal.owner;
-  return {};
-}
-
-TEST_CASE("a journal that is not understood is kept, holds knobs back, and is not called restored") {
-  const Machine machine;
-  const std::string path = left_journal(machine);
-  std::string whole = text_of(path);
-  whole.replace(whole.find("journal-1"), 9, "journal-9");
-  std::ofstream(path) << whole;
-  CHECK(restore_command() == ExitCode::broken);
-  CHECK(machine.read(runtime_file) == "-1");
-  CHECK(machine.journals() == 1);
-  const auto refused = KnobSet::apply({"timer_migration=on"}, machine.context());
-  REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message.find("not understood") != std::string::npos);
-}
-
-TEST_CASE("what can be read of a damaged journal is restored, and the journal is kept") {
-  const Machine machine;
-  const std::string path = left_journal(machine);
-  std::string whole = text_of(path);
-  const std::size_t last = whole.rfind("file\t");
-  whole.replace(last, 4, "fi?e");
-  std::ofstream(path) << whole;
-  CHECK(restore_command() == ExitCode::broken);
-  CHECK(machine.read(runtime_file) == "950000");
-  CHECK(machine.read(migration_file) == "0");
-  CHECK(machine.journals() == 1);
-}
-
-TEST_CASE("a journal whose first line is cut was never acted upon and goes") {
-  const Machine machine;
-  const std::string path = left_journal(machine);
-  std::ofstream(path) << text_of(path).substr(0, 20);
-  CHECK(restore_command() == ExitCode::done);
-  CHECK(machine.journals() == 0);
-}
-
 TEST_CASE("a setting that cannot be read at the end is not restored, and its journal is kept") {
   const Machine machine;
   auto set = KnobSet::apply({"rt_throttling=off"}, machine.context());
@@ -432,46 +329,6 @@ TEST_CASE("a setting that cannot be read at the end is not restored, and its jou
   REQUIRE_FALSE(restored.ok());
   CHECK(restored.error().code == ExitCode::broken);
   CHECK(machine.journals() == 1);
-}
-
-TEST_CASE("what a guardian undoes is of its own process and of this boot alone") {
-  const Machine machine;
-  const JournalOwner owner = read_owner(left_journal(machine));
-  const auto beside = KnobSet::apply({"nmi_watchdog=off"}, machine.context());
-  REQUIRE(beside.ok());
-  std::array<JournalOwner, 3> others = {owner, owner, owner};
-  others[0].pid += 1;
-  others[1].start_ticks *= 10;  // the names of its journals would begin as ours
-  others[2].boot_id = "00000000-0000-4000-8000-000000000000";
-  for (const JournalOwner& another : others) CHECK(undo_journals_of(another));
-  CHECK(machine.read(runtime_file) == "-1");
-  CHECK(machine.journals() == 2);
-  CHECK(undo_journals_of(owner));
-  CHECK(machine.read(runtime_file) == "950000");
-  CHECK(machine.read(migration_file) == "1");
-  CHECK(machine.read(watchdog_file) == "0");
-  CHECK(machine.journals() == 1);
-  CHECK(undo_journals_of(owner));  // there is nothing more
-}
-
-TEST_CASE("a guardian keeps a damaged journal for restore, and removes one that was never begun") {
-  const Machine machine;
-  const std::string path = left_journal(machine);
-  const JournalOwner owner = read_owner(path);
-  const std::string whole = text_of(path);
-  std::ofstream(path) << whole + "fi?e\n";
-  CHECK_FALSE(undo_journals_of(owner));
-  CHECK(machine.read(runtime_file) == "950000");
-  CHECK(machine.journals() == 1);
-  std::ofstream(path) << whole.substr(0, 20);
-  CHECK(undo_journals_of(owner));
-  CHECK(machine.journals() == 0);
-}
-
-TEST_CASE("without a state folder a guardian makes none") {
-  const Machine machine;
-  CHECK(undo_journals_of({this_boot(), 1, 1, {}}));
-  CHECK_FALSE(fs::exists(machine.state()));
 }
 
 TEST_CASE("equal values compare equal however the kernel spells them") {

@@ -8,7 +8,7 @@
 
 namespace howlate {
 
-// As `file_available`; where debugfs is not mounted that is the reason, and how to mount it the remedy.
+// As `file_available`; where debugfs is not mounted, or not for this user, that is the reason.
 Status debugfs_available(const KnobContext& context, std::string_view path, std::string_view without);
 
 }  // namespace howlate
