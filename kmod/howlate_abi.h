@@ -12,7 +12,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define HOWLATE_ABI_VERSION 4
+#define HOWLATE_ABI_VERSION 5
 
 #define HOWLATE_IRQ_MODULE "howlate_irq"
 #define HOWLATE_IRQ_DEVICE "/dev/howlate_irq"
@@ -129,6 +129,7 @@ struct howlate_uio_record {
 #define HOWLATE_INJECT_DELAYS_MAX 1048576
 #define HOWLATE_INJECT_LENGTH_NS_MIN 1000LL
 #define HOWLATE_INJECT_LENGTH_NS_MAX 10000000LL
+#define HOWLATE_INJECT_ROUND_NS_MAX 10000000LL
 
 enum howlate_inject_kind {
 	HOWLATE_INJECT_IRQS_OFF, /* a kernel thread turns interrupts off */
@@ -153,6 +154,7 @@ struct howlate_inject_load {
 	__u32 version; /* HOWLATE_ABI_VERSION */
 	__u32 count;
 	__u64 delays; /* the address of so many struct howlate_inject_delay */
+	__s64 round_ns; /* of the turns in which a virtual machine's CPUs execute; 0: none */
 };
 
 /* The thread of HOWLATE_INJECT_THREAD on a CPU; between LOAD and STOP. */
@@ -169,7 +171,7 @@ struct howlate_inject_record {
 	__s64 begin_ns; /* the first statement of what delays, on CLOCK_MONOTONIC */
 	__s64 end_ns; /* its last */
 	__s64 wanted_ns; /* the length asked for */
-	__s64 away_ns; /* of an IPI storm: between its handlers, where that was more than 5 us */
+	__s64 away_ns; /* of an IPI storm: between its handlers, where that was long (AWAY_NS) */
 	__u32 kind;
 	__u32 cpu;
 	__s32 pid; /* the task that delayed; 0: an interrupt or a softirq */

@@ -189,6 +189,7 @@ static long load_delays(struct howlate_inject *inject, const struct howlate_inje
 		return PTR_ERR(delays);
 	inject->delays = delays;
 	inject->count = count;
+	inject->round_ns = load->round_ns;
 	inject->records = kvcalloc(count, sizeof(*inject->records), GFP_KERNEL);
 	inject->lists = kvcalloc(count, sizeof(*inject->lists), GFP_KERNEL);
 	if (inject->records && inject->lists) {
@@ -269,6 +270,8 @@ static long with_argument(struct howlate_inject *inject, unsigned int request, v
 		if (load.version != HOWLATE_ABI_VERSION)
 			return -EPROTONOSUPPORT;
 		if (!load.count || load.count > HOWLATE_INJECT_DELAYS_MAX)
+			return -EINVAL;
+		if (load.round_ns < 0 || load.round_ns > HOWLATE_INJECT_ROUND_NS_MAX)
 			return -EINVAL;
 		return load_delays(inject, &load);
 	case HOWLATE_INJECT_FIND_THREAD:
@@ -374,5 +377,5 @@ static void __exit howlate_inject_exit(void)
 module_exit(howlate_inject_exit);
 
 MODULE_DESCRIPTION("howlate: delays of known size, for laboratories");
-MODULE_VERSION("2");
+MODULE_VERSION("3");
 MODULE_LICENSE("GPL");

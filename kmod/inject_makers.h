@@ -19,7 +19,7 @@
 #include "howlate_abi.h"
 
 #define PIECE_NS 10000 /* of an IPI storm: how long each handler takes */
-#define AWAY_NS 5000 /* between two handlers of a storm no more passes by itself */
+#define AWAY_NS 5000 /* between two handlers of a storm no more passes by itself, but a round */
 #define CALLS 8 /* that another CPU keeps under way */
 #define PAGES 16 /* that are held at most */
 #define ORDERS 4 /* pages come as 1, 2, 4 and 8 */
@@ -55,6 +55,7 @@ struct howlate_inject {
 	u32 *lists;
 	u32 count;
 	s64 origin;
+	s64 round_ns; /* so long may the other CPUs of a virtual machine have their turns */
 	bool started, stopped;
 	struct howlate_runner *runners[]; /* nr_cpu_ids */
 };
@@ -211,15 +212,16 @@ static void make_softirq(struct tasklet_struct *tasklet)
 }
 
 /* One handler of a storm. True if another is to follow. */
-static bool storm_piece(struct howlate_inject_record *record)
+static bool storm_piece(struct howlate_runner *runner)
 {
 	const s64 now = ktime_get_ns();
+	struct howlate_inject_record *record = runner->record;
 	s64 until;
 
 	if (!(record->state & HOWLATE_INJECT_MADE)) {
 		record->begin_ns = now;
 		record->state |= HOWLATE_INJECT_MADE;
-	} else if (now - record->end_ns > AWAY_NS) {
+	} else if (now - record->end_ns > AWAY_NS + runner->inject->round_ns) {
 		record->away_ns += now - record->end_ns;
 		record->state |= HOWLATE_INJECT_INTERRUPTED;
 	}
@@ -233,7 +235,7 @@ static void called(void *argument)
 {
 	struct howlate_runner *runner = argument;
 
-	storm_piece(runner->record);
+	storm_piece(runner);
 	atomic_dec(&runner->under_way);
 }
 
@@ -241,7 +243,7 @@ static void worked(struct irq_work *work)
 {
 	struct howlate_runner *runner = container_of(work, struct howlate_runner, work);
 
-	if (storm_piece(runner->record))
+	if (storm_piece(runner))
 		irq_work_queue(work);
 	else
 		is_free(&runner->record);

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase
-from howlate.analysis.causes import MachineFacts, explain_case
+from howlate.analysis.causes import explain_case
+from howlate.analysis.machine_facts import MachineFacts
 from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent, TraceNames
 
 OWN = TracedTask(100, "howlate", 19)
@@ -51,6 +52,7 @@ FEW = (
     "reschedule_exit",
     "hrtimer_expire_entry",
     "page_fault_user",
+    "nmi_handler",
     "lost",
 )
 """What is recorded by default."""

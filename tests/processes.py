@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -88,3 +90,24 @@ def until(condition: Callable[[], bool], within_s: float = 120.0) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def guardian_of(pid: int) -> int:
+    """The process that undoes what this probe changes of the machine if it is killed (docs/knobs.md); 0 if it has
+    none."""
+    for child in children_of(pid):
+        try:
+            if Path(f"/proc/{child}/comm").read_text() == "knob-guardian\n":
+                return child
+        except OSError:
+            continue
+    return 0
+
+
+def kill_unguarded(pid: int) -> None:
+    """A probe, with the guardian before it: what it changed is left as it is."""
+    os.kill(pid, signal.SIGSTOP)
+    if guardian := guardian_of(pid):
+        os.kill(guardian, signal.SIGKILL)
+        assert until(lambda: not is_running(guardian))
+    os.kill(pid, signal.SIGKILL)

@@ -13,7 +13,7 @@ import howlate.advise as subject
 from fakes import LIST, FakeLab, FakeTarget, command_of
 from heard import Heard
 from howlate.advise import AdviceAsked, Advised, first_stage, measured, measuring_of
-from howlate.analysis.advice import Standing
+from howlate.analysis.advice import Advice, Standing, advice_of
 from howlate.errors import ExitCode, NotPossibleError, UsageError
 from howlate.execute import Tally, execute
 from howlate.model.capabilities import Capabilities
@@ -23,8 +23,10 @@ from howlate.model.study import Value
 from howlate.plan.flips import Measuring
 from howlate.prepare import Prepared
 from howlate.session import Session, begin
+from howlate.store.loaded import load_run
 from howlate.store.run_folder import RunFolder
 from howlate.targets import Outcome, Progress
+from howlate.words.say import english
 from store.streams import stream as made_stream
 
 KNOBS = ("cpu_dma_latency", "thp", "timer_migration", "nmi_watchdog")
@@ -134,6 +136,31 @@ def test_an_interrupted_call_is_continued_in_either_stage(tmp_path: Path, kills:
     again = KnobMachine({"thp=never": 0.5})
     assert advise(again, tmp_path / "r").advice == found.advice
     assert again.measured == []
+
+
+def interrupted_at(folder: Path, cell: int) -> Advice:
+    """What is said of a run in which the user interrupted that cell."""
+    with pytest.raises(KeyboardInterrupt):
+        advise(KnobMachine({"thp=never": 0.5}, cell), folder)
+    return advice_of(load_run(folder))
+
+
+def test_nothing_is_concluded_from_a_part_of_the_turns(tmp_path: Path) -> None:
+    """Seven turns would be enough, and an interrupted cell is recorded as failed."""
+    found = interrupted_at(tmp_path / "r", 3 * 7 + 2)
+    assert (found.missing, found.planned, found.helping) == (2, 24, ())
+    assert {knob.standing for knob in found.knobs} == {Standing.UNMEASURED}
+    (said,) = found.statements()
+    assert said.rule == "advice.nothing-concluded" and "2 of 24 cells" in english(said)
+    assert found.to_json()["missing"] == 2
+
+
+def test_what_helps_together_is_not_concluded_from_a_part_either(tmp_path: Path) -> None:
+    found = interrupted_at(tmp_path / "r", 24 + 2 * 7 + 2)
+    assert found.missing == 0 and found.helping == (Flip("thp", "never"),)
+    assert found.together is not None and found.together.standing is Standing.UNMEASURED
+    (together,) = (each for each in found.statements() if each.rule == "advice.unmeasured")
+    assert "1 of its cells is not measured yet" in english(together)
 
 
 def test_another_request_does_not_go_on_with_the_folder(tmp_path: Path) -> None:

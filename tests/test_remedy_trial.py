@@ -13,7 +13,7 @@ from howlate.model.run import Run
 from howlate.remedy_trial import target_of, trial_of
 from howlate.words.say import english
 from made_sides import Made, at, real_run
-from made_trace import IDLE, LOAD, OWN, MadeTrace
+from made_trace import IDLE, OWN, MadeTrace
 
 PARAMETERS = {
     "period": "1ms",
@@ -30,9 +30,9 @@ def idle(ns: int) -> MadeTrace:
     return made.add(ns + 1_000, "cpu_idle", a=-1, b=1).switch(ns + 2_000, OWN, 0)
 
 
-def not_preemptible(ns: int) -> MadeTrace:
-    """Late because the kernel went on with another task's system call."""
-    return MadeTrace().asleep(to=LOAD).timer(500, 900, 1_400, preempt=1).switch(ns, OWN, 0)
+def blocked(ns: int) -> MadeTrace:
+    """Late because the task waited for a lock."""
+    return MadeTrace().asleep().waking(ns - 2_000, flags=0).switch(ns, OWN, 0)
 
 
 def explained(*traces: MadeTrace) -> ExplainedRun:
@@ -63,7 +63,7 @@ def test_the_knobs_of_the_causes_are_tried_beside_the_cell_with_the_largest_late
     ("found", "error", "says"),
     [
         (explained(), UsageError, "no cause"),
-        (explained(not_preemptible(60_000)), NotPossibleError, "no knob changes"),
+        (explained(blocked(60_000)), NotPossibleError, "no knob changes"),
     ],
 )
 def test_where_no_knob_follows_from_the_causes_that_is_said(
@@ -89,3 +89,10 @@ def test_a_run_whose_facts_do_not_contradict_is_tried_here() -> None:
     trial = trial_of(explained(idle(60_000)), pairs=12)
     target = target_of(replace(trial, run=with_facts(trial.run, {})), lambda _text: None)
     assert target.name == "local"
+
+
+def test_no_knob_of_idle_states_is_tried_where_the_kernel_has_none() -> None:
+    run = explained(idle(60_000))
+    bare = replace(run, cells=tuple(replace(cell, has_idle_states=False) for cell in run.cells))
+    with pytest.raises(NotPossibleError, match="no knob changes"):
+        trial_of(bare, pairs=8)

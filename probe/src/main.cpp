@@ -18,6 +18,7 @@
 #include "job/session.hpp"
 #include "knobs/base/command.hpp"
 #include "loads/command.hpp"
+#include "sys/guardian.hpp"
 #include "sys/standard.hpp"
 
 namespace howlate {
@@ -84,6 +85,7 @@ ExitCode dispatch(const std::vector<std::string>& words) {
   if (first == "restore") return restore(rest);
   if (first == "check-stream") return check_stream_command(rest);
   if (first == "hold") return hold_command(rest);
+  if (first == guardian_word) return guardian_command(rest);
   return test(first, rest);
 }
 
@@ -100,6 +102,7 @@ int main(int argc, char** argv) {
   if (howlate::is_init(argc, argv)) howlate::be_init();
   howlate::have_standard_streams();
   if (const char* name = std::getenv("HOWLATE_PROBE_COMMAND")) howlate::call_program(name);
+  howlate::Guardian::allow();
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   return static_cast<int>(howlate::printed(howlate::dispatch(words)));
 }

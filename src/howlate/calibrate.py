@@ -8,6 +8,7 @@ from pathlib import Path
 
 from howlate.analysis.calibration import EXPECTED, KindResult, Undisturbed, judged, undisturbed
 from howlate.analysis.explained_cells import ExplainedCell, explained_cells, machine_facts
+from howlate.analysis.machine_facts import MachineFacts
 from howlate.errors import ExitCode, NotPossibleError, UsageError
 from howlate.execute import Failure, Tally
 from howlate.model.decode import suggestion
@@ -72,12 +73,12 @@ class CalibrationAsked:
         if not is_above:
             raise UsageError(ABOVE_RANGE(above=self.above))
 
-    def asked(self, cpus: int) -> Asked:
-        """The study. `cpus`: of a guest in virtual time; 0 on a machine."""
+    def asked(self, cpus: int, round_ns: int = 0) -> Asked:
+        """The study. `cpus`: of a guest in virtual time, with a round of their turns; 0 on a machine."""
         self.check()
         usual = f"{int(OF_A_CPU.removesuffix('us')) * cpus}us" if cpus else ON_A_MACHINE
         study = calibration_study(
-            self.kinds or tuple(EXPECTED), self.count, self.above or usual, self.seed, self.events
+            self.kinds or tuple(EXPECTED), self.count, self.above or usual, self.seed, self.events, round_ns
         )
         return Asked(study, seeds=1 if cpus else 0, command="calibrate", settings=self.settings)
 
@@ -153,7 +154,12 @@ def _of_kernel(
     kernel: str, cells: Sequence[InjectedCell], explained: dict[str, ExplainedCell], content: RunContent
 ) -> KernelCalibration:
     calm_cell = next(cell for cell in cells if not cell.kind)
-    calm = undisturbed(calm_cell, explained[calm_cell.id].cases, content.run.virtual)
+    calm = undisturbed(
+        calm_cell,
+        explained[calm_cell.id].cases,
+        content.run.virtual,
+        excludes_gaps=_facts_of(calm_cell, content).excludes_gaps,
+    )
     if not calm.samples:
         return KernelCalibration(kernel, calm, ())
     return KernelCalibration(
@@ -166,9 +172,16 @@ def _of_kernel(
 def _of_kind(
     cell: InjectedCell, explained: ExplainedCell, calm: Undisturbed, content: RunContent
 ) -> KindResult:
-    measured = next(each for each in content.cells if each.summary.id == cell.id)
-    facts, above_ns = machine_facts(content, measured), _above_ns(measured)
+    facts, above_ns = _facts_of(cell, content), _above_ns(_measured(cell, content))
     return judged(cell, explained.cases, calm, above_ns, facts.round_ns, excludes_gaps=facts.excludes_gaps)
+
+
+def _measured(cell: InjectedCell, content: RunContent) -> CellContent:
+    return next(each for each in content.cells if each.summary.id == cell.id)
+
+
+def _facts_of(cell: InjectedCell, content: RunContent) -> MachineFacts:
+    return machine_facts(content, _measured(cell, content))
 
 
 def _above_ns(cell: CellContent) -> int:

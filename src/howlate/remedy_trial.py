@@ -20,7 +20,7 @@ from howlate.places import probe_path
 from howlate.plan.flips import Measuring
 from howlate.prepare import settings_in_force
 from howlate.report.late_cases import WEIGHTY
-from howlate.report.remedies import REMEDIES
+from howlate.report.remedies import remedy_of
 from howlate.targets import LabOptions, Target, open_lab, open_target
 from howlate.targets.local import LocalTarget
 from howlate.words.statement import rule
@@ -73,20 +73,24 @@ def trial_of(found: ExplainedRun, pairs: int) -> RemedyTrial:
     return RemedyTrial(asked, cell, causes, run)
 
 
-def _weighty(sums: Sequence[CauseSum]) -> list[Cause]:
+def _weighty(sums: Sequence[CauseSum]) -> list[CauseSum]:
     """The causes that are the largest in some sample, or have a share of all the time; leaving an idle state is one,
     though it is a part of every wake-up."""
     whole_ns = sum(each.total_ns for each in sums)
-    weighty = (each for each in sums if each.largest_in or each.total_ns >= WEIGHTY * whole_ns)
-    return list(dict.fromkeys(each.cause for each in weighty))
+    found: dict[Cause, CauseSum] = {}
+    for each in sums:
+        if each.largest_in or each.total_ns >= WEIGHTY * whole_ns:
+            found.setdefault(each.cause, each)
+    return list(found.values())
 
 
-def _knobs(causes: Sequence[Cause]) -> dict[Cause, tuple[str, ...]]:
+def _knobs(causes: Sequence[CauseSum]) -> dict[Cause, tuple[str, ...]]:
     if not causes:
         raise UsageError(NO_CAUSE())
-    knobs = {cause: REMEDIES[cause].knobs for cause in causes if cause in REMEDIES}
+    remedies = {each.cause: remedy_of(each.example, each.has_idle_states) for each in causes}
+    knobs = {cause: remedy.knobs for cause, remedy in remedies.items() if remedy is not None}
     if not any(knobs.values()):
-        raise NotPossibleError(NO_KNOB(causes=tuple(map(str, causes))))
+        raise NotPossibleError(NO_KNOB(causes=tuple(map(str, remedies))))
     return {cause: names for cause, names in knobs.items() if names}
 
 

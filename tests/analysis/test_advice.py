@@ -164,7 +164,9 @@ def test_a_combination_that_was_not_measured_is_not_said_to_show_nothing() -> No
     kept = tuple(cell for cell in content.cells if not cell.summary.id.startswith(TOGETHER))
     few = tuple(cell for cell in content.cells if cell in kept or cell.summary.id.endswith(("-1", "-2")))
     for cells, why in ((kept, "none of its cells is whole"), (few, "pairs")):
-        said = [english(s) for s in advice_of(replace(content, cells=cells)).statements()]
+        kept_ids = {cell.summary.id for cell in cells}
+        broke = {each.id: {"exit_code": 4} for each in content.run.plan.cells if each.id not in kept_ids}
+        said = [english(s) for s in advice_of(replace(content, cells=cells, failed=broke)).statements()]
         assert not any("do not rely on it" in text for text in said)
         (told,) = (text for text in said if text.startswith("thp=never, c_states=0"))
         assert "could not be measured" in told and why in told
@@ -188,7 +190,8 @@ def test_too_few_pairs_are_unmeasured_and_not_silent() -> None:
 def test_a_part_without_a_cell_says_why() -> None:
     content = made(lambda _k, _l, turn: 100.0 + turn)
     kept = tuple(cell for cell in content.cells if "thp" not in cell.summary.id)
-    failed = {"thp-never-none-1": {"message": "the kernel does not take this value."}}
+    broke = [cell.id for cell in content.run.plan.cells if "thp" in cell.id]
+    failed = {name: {"exit_code": 4, "message": "the kernel does not take this value."} for name in broke}
     said = [english(s) for s in advice_of(replace(content, cells=kept, failed=failed)).statements()]
     assert "thp=never could not be measured: the kernel does not take this value." in said
 

@@ -87,6 +87,42 @@ def test_an_instruction_that_found_no_page_takes_no_time_and_a_jump_that_led_to_
     assert found.times_ns.tolist() == [1000, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007]
 
 
+FAULT = [("asm_exc_page_fault", 0, PLAIN), ("asm_exc_page_fault", 1, IRET)]
+AWAY = [("asm_exc_page_fault", 0, CALL), ("__schedule", 0, CALL), ("__switch_to", 0, RETURN)]
+"""A page that has to be waited for: another task goes on."""
+
+
+@pytest.mark.parametrize("is_executed", [False, True])
+def test_the_count_of_instructions_decides_whether_a_call_was_executed_that_is_not_seen_to_go_on(
+    is_executed: bool,
+) -> None:
+    steps = [("main", 1, CALL), *AWAY, ("__schedule", 5, RETURN), *[("work", at, PLAIN) for at in range(4)]]
+    switches = [Switch(3, 0xA, 0xB)]
+    counted = len(steps) - (not is_executed)
+    noted = [(0, 1000), (6, 1000 + counted - 3, counted - 3), (9, 1000 + counted, counted)]
+    found = execution(steps, noted, switches=switches)
+    assert found.twice.tolist() == [not is_executed, *[False] * 8]
+    assert found.times_ns[1] == 1000 + is_executed and found.times_ns[-1] == 1000 + counted
+
+
+@pytest.mark.parametrize("is_executed", [False, True])
+def test_the_count_decides_too_where_the_log_ends_within_the_exception(is_executed: bool) -> None:
+    steps = [("main", 0, PLAIN), ("main", 1, CALL), *[("asm_exc_page_fault", at, PLAIN) for at in range(4)]]
+    noted = [(0, 1000), *((at, 999 + at + is_executed, at - 1 + is_executed) for at in (3, 6))]
+    found = execution(steps, noted)
+    assert found.times_ns[-1] == 1005 + is_executed
+    assert stacks(found)[1] == f"main > {' > '.join(['', 'asm_exc_page_fault'][not is_executed :])} 4"
+
+
+def test_a_call_that_found_no_page_for_its_stack_is_made_once() -> None:
+    callee = [("lock", 0, PLAIN), ("lock", 1, RETURN), ("main", 6, PLAIN)]
+    steps = [("main", 1, CALL), *FAULT, ("main", 1, CALL), *callee]
+    found = execution(steps, [(0, 1000), (7, 1006, 6)])
+    assert found.times_ns.tolist() == [1000, 1000, *range(1001, 1007)]
+    expected = ["main 1", "main > asm_exc_page_fault 2", "main 1", "main > lock 2", "main 1"]
+    assert stacks(found) == expected
+
+
 def test_the_clock_jumps_where_the_cpu_halts_and_nowhere_else() -> None:
     steps = [("work", 0, PLAIN), ("work", 1, HALT), ("work", 2, PLAIN)]
     assert execution(steps, anchors=[(0, 1000), (3, 1103)]).times_ns.tolist() == [1000, 1001, 1102, 1103]

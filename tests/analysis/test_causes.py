@@ -7,10 +7,14 @@ from dataclasses import replace
 import pytest
 
 from howlate.analysis.cause import Cause, CausePart, Why
-from howlate.analysis.causes import IDLE_NS, MachineFacts, explain_case
+from howlate.analysis.causes import explain_case
 from howlate.analysis.cpu_spans import BH_OFF_FLAG
+from howlate.analysis.machine_facts import MachineFacts
 from howlate.analysis.own_course import FAULT_NS
+from howlate.analysis.undecided import IDLE_NS
 from howlate.model.trace import NOTHING_KEPT, TracedTask
+from howlate.report.late_parts import part_statement
+from howlate.words.say import say
 from made_trace import (
     CLOUD,
     EQUAL,
@@ -23,9 +27,11 @@ from made_trace import (
     METAL,
     NONE,
     OWN,
+    PEER,
     RELEASE_NS,
     RT,
     SOFT,
+    STACK,
     TICK,
     URGENT,
     MadeTrace,
@@ -136,6 +142,13 @@ def test_a_softirq_with_interrupts_off_is_a_late_interrupt_in_it() -> None:
     assert (first.cause, first.name, first.why) == (Cause.IRQ_LATE, "NET_RX", Why.IN_SOFTIRQ)
 
 
+def test_an_interrupt_in_a_softirq_says_nothing_of_what_the_softirq_came_in() -> None:
+    made = MadeTrace().asleep().timer(500, 900, 1_400).add(1_500, "softirq_entry", SOFT, a=3)
+    made.add(2_000, "irq_handler_entry", HARD | SOFT, a=9).add(3_000, "irq_handler_exit", HARD | SOFT, a=9)
+    found = made.add(4_000, "softirq_exit", SOFT, a=3).switch(4_500, OWN, 0).explained(5_000)
+    assert found.ns_of(Cause.SWITCH) == 600 and found.ns_of(Cause.NOT_PREEMPTIBLE) == 0
+
+
 def test_a_softirq_thread_of_rt_is_a_task_that_can_be_preempted() -> None:
     made = MadeTrace().asleep(to=KSOFTIRQD).add(-5_000, "softirq_entry", SOFT, a=3)
     made.timer(500, 900, 1_400, preempt=1).switch(30_000, OWN, 0)
@@ -181,7 +194,9 @@ def test_a_kernel_that_does_not_preempt_there(model: str) -> None:
     assert (largest.cause, largest.why) == (Cause.NOT_PREEMPTIBLE, Why.NO_KERNEL_PREEMPTION)
 
 
-@pytest.mark.parametrize(("facts", "cause"), [(LAB, Cause.SWITCH), (METAL, Cause.SWITCH), (CLOUD, Cause.GAP)])
+@pytest.mark.parametrize(
+    ("facts", "cause"), [(LAB, Cause.UNKNOWN), (METAL, Cause.UNKNOWN), (CLOUD, Cause.GAP)]
+)
 def test_a_preemptible_kernel_that_does_not_switch_at_once(facts: MachineFacts, cause: Cause) -> None:
     assert held().explained(91_000, facts).largest.cause is cause
 
@@ -249,6 +264,38 @@ def test_a_task_that_was_not_woken_by_its_timer_was_blocked() -> None:
     assert made.explained(42_000).largest.cause is Cause.BLOCKED
 
 
+@pytest.mark.parametrize("first", [3_000, -50_000])
+@pytest.mark.parametrize(
+    ("kind", "number", "name", "flags"), [("irq_handler", 9, "acpi", HARD), ("softirq", 4, "BLOCK", SOFT)]
+)
+def test_a_task_that_waits_for_a_device_is_blocked_until_its_interrupt(
+    first: int, kind: str, number: int, name: str, flags: int
+) -> None:
+    """Whether it began to wait before the release, in the work of the one before, or after it."""
+    made = usual(MadeTrace().asleep()) if first > 0 else MadeTrace(OWN)
+    made.switch(first, LOAD, 2).add(39_000, f"{kind}_entry", flags, a=number).waking(40_000, flags=flags)
+    made.add(40_500, f"{kind}_exit", flags, a=number).switch(41_000, OWN, 0)
+    found = made.explained(42_000)
+    assert found.largest.key == (Cause.BLOCKED, name) and found.largest.task is None
+    assert found.ns_of(Cause.BLOCKED) == 40_000 - max(first, 0)
+    assert found.ns_of(Cause.IRQ_LATE) == 0
+
+
+def test_a_task_that_another_one_wakes_from_another_cpu_was_blocked() -> None:
+    made = MadeTrace(OWN).switch(-50_000, LOAD, 2)
+    made.current = PEER
+    made.on(0).waking(40_000, flags=0, target=1)
+    made.current = LOAD
+    found = made.on(1).switch(41_000, OWN, 0).explained(42_000)
+    assert found.largest.key == (Cause.BLOCKED, PEER.name) and found.largest.ns == 40_000
+
+
+def test_a_timer_for_which_the_task_waits_after_its_release_is_named() -> None:
+    made = usual(MadeTrace().asleep()).switch(3_000, LOAD, 1).timer(40_000, 40_400, 41_000)
+    found = made.switch(41_500, OWN, 0).explained(42_000)
+    assert found.largest.key == (Cause.BLOCKED, "hrtimer_wakeup") and found.largest.task is None
+
+
 @pytest.mark.parametrize("state", [4, 8])
 def test_a_stopped_task(state: int) -> None:
     made = MadeTrace(OWN).switch(-50_000, LOAD, state).waking(40_000, flags=0).switch(41_000, OWN, 0)
@@ -285,9 +332,28 @@ def test_a_task_that_goes_on_with_its_own_work_is_in_its_page_faults_for_a_bound
     assert found.ns_of(Cause.OWN_LATE) == 20_000 + 400_000 - 90_000 - FAULT_NS
 
 
+@pytest.mark.parametrize("at", [2_500, -30_000])
+def test_a_huge_page_is_cleared_for_longer(at: int) -> None:
+    """A write to an absent page, which is the only one in its 2 MiB; the task keeps the CPU all the while."""
+    made = usual(MadeTrace().asleep()) if at > 0 else MadeTrace().switch(-50_000, OWN)
+    found = made.add(at, "page_fault_user", 0, a=0x7F0000200000, b=2, c=6).explained(300_000)
+    assert found.ns_of(Cause.PAGE_FAULT) == 300_000 - max(at, 0)
+
+
+@pytest.mark.parametrize(("address", "code"), [(0x7F0000201000, 4), (0x7F0000201000, 7), (0x7F0000200008, 6)])
+def test_another_page_fault_is_no_huge_page(address: int, code: int) -> None:
+    """A read, a write to a page that is there, and one of two faults in the same 2 MiB."""
+    made = MadeTrace().switch(-50_000, OWN)
+    if code == 6:
+        made.add(5_000, "page_fault_user", 0, a=0x7F0000203000, b=2, c=6)
+    made.add(10_000, "page_fault_user", 0, a=address, b=2, c=code)
+    found = made.explained(300_000)
+    assert found.parts[-1].cause is Cause.OWN_LATE and found.parts[-1].ns == 290_000 - FAULT_NS
+
+
 @pytest.mark.parametrize(
     ("preemption", "why"),
-    [("voluntary", Why.NO_KERNEL_PREEMPTION), ("lazy", None), ("", None)],
+    [("voluntary", Why.NO_KERNEL_PREEMPTION), ("lazy", Why.NO_EVENT), ("", None)],
 )
 def test_that_a_kernel_does_not_preempt_itself_is_said_of_those_alone_that_do_not(
     preemption: str, why: Why | None
@@ -343,6 +409,25 @@ def test_events_that_were_lost_make_their_stretch_unknown() -> None:
     assert found.parts[-1].cause is Cause.RETURN
 
 
+def test_after_a_loss_the_task_may_have_become_anything() -> None:
+    """It was woken, and the switch to it was lost; its next event shows that it has the CPU."""
+    made = MadeTrace().asleep().timer(500, 900, 1_400).add(20_000, "lost", a=500)
+    made.current = OWN
+    made.add(25_000, "irq_handler_entry", HARD, a=9).add(25_500, "irq_handler_exit", HARD, a=9)
+    found = made.explained(30_000)
+    assert found.ns_of(Cause.HIGHER_TASK) == found.ns_of(Cause.NOT_PREEMPTIBLE) == 0
+    assert found.ns_of(Cause.UNKNOWN) == 25_000 - 1_400
+    assert (found.ns_of(Cause.IRQ), found.ns_of(Cause.RETURN)) == (500, 4_500)
+
+
+@pytest.mark.parametrize("state", [2, 4])
+def test_a_sleep_in_which_events_were_lost_is_not_one_sleep(state: int) -> None:
+    made = usual(MadeTrace().asleep()).switch(3_000, LOAD, state).add(30_000, "lost", a=500)
+    found = made.waking(40_000, flags=0).switch(41_000, OWN, 0).explained(42_000)
+    assert found.ns_of(Cause.BLOCKED) == found.ns_of(Cause.STOPPED) == 0
+    assert (found.largest.cause, found.largest.why) == (Cause.UNKNOWN, Why.LOST)
+
+
 def test_a_beginning_that_was_overwritten_is_unknown() -> None:
     made = usual(MadeTrace().asleep(-50))
     cell = made.cell(2_600)
@@ -380,3 +465,14 @@ def test_a_stack_tells_what_the_timer_interrupted(count: int) -> None:
         "free_pages" if count == 5 else "",
     )
     assert {part.function for part in found.parts if part.cause is not Cause.NOT_PREEMPTIBLE} == {""}
+    assert {part.callers for part in found.parts if part.cause is not Cause.NOT_PREEMPTIBLE} == {()}
+
+
+def test_a_stack_tells_the_callers_of_what_the_timer_interrupted() -> None:
+    made = MadeTrace().asleep().add(50_000, "local_timer_entry", HARD, 1, a=236)
+    made.stack(50_000).timer(50_100, 50_400, 51_000).switch(51_600, OWN, 0)
+    late = made.explained(52_000).parts[0]
+    assert (late.cause, late.function, late.callers) == (Cause.IRQ_LATE, STACK[3], STACK[4:])
+    assert say(part_statement(late)).endswith(f"(the timer interrupted {' < '.join(STACK[3:])})")
+    shown = say(part_statement(replace(late, callers=tuple("abcdefg"))))
+    assert shown.endswith(f"{STACK[3]} < a < b < c < d < e < ...)")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.analysis.causes import MachineFacts, explain_case
+from howlate.analysis.causes import explain_case
+from howlate.analysis.machine_facts import MachineFacts
 from howlate.model.trace import CellTrace, TraceCase, TraceEvent
 from made_trace import CLOUD, FEW, HARD, LAB, METAL, NAMES, NONE, OWN, RELEASE_NS, RT, SOFT
 

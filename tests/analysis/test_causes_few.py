@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from howlate.analysis.cause import Cause, Why
-from howlate.analysis.causes import IDLE_NS, MachineFacts
+from howlate.analysis.machine_facts import MachineFacts
+from howlate.analysis.undecided import IDLE_NS
 from howlate.model.trace import TracedTask
 from made_trace import (
     CLOUD,

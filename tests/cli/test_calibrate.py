@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from howlate.analysis.calibration import KindResult, Undisturbed
-from howlate.analysis.cause import Cause
+from howlate.analysis.calibration import KindResult, Undisturbed, undisturbed
+from howlate.analysis.cause import Cause, CausePart, ExplainedCase
 from howlate.calibrate import Calibration, KernelCalibration
 from howlate.errors import ExitCode
 from howlate.execute import Failure
+from howlate.model.injected import InjectedCell, Window
 from howlate.model.plan import Cell
+from howlate.model.trace import TraceCase
 from howlate.report.calibration import calibration_document, calibration_json
 from howlate.report.document import Document
 from howlate.report.document_terminal import print_document
@@ -35,6 +37,7 @@ GOOD = KindResult(
     size_limit_ns=3_000,
     uncertainties_ns=(0,) * 26,
 )
+DISTURBED = replace(CALM, late=40, invented=((Cause.IRQ, 11),), is_virtual=False)
 NOT_HERE = KindResult("6.1-rt", "softirq", 30, passed=27, away=3, passed_ns_max=8_000)
 
 
@@ -80,7 +83,7 @@ def test_the_exit_code_says_whether_all_limits_are_kept(cell: Cell) -> None:
     assert found(GOOD, NOT_HERE).exit_code is ExitCode.DONE
     assert found(GOOD, replace(GOOD, unseen=1)).exit_code is ExitCode.FAILED
     assert found(replace(GOOD, errors_ns=(3_001,) * 26)).exit_code is ExitCode.FAILED
-    assert found(GOOD, calm=replace(CALM, invented=((Cause.GAP, 1),))).exit_code is ExitCode.FAILED
+    assert found(GOOD, calm=DISTURBED).exit_code is ExitCode.FAILED
     assert found().exit_code is ExitCode.NOT_POSSIBLE
     impossible = (failure(ExitCode.NOT_POSSIBLE, cell),)
     assert found(GOOD, impossible=impossible).exit_code is ExitCode.DONE
@@ -96,6 +99,46 @@ def test_without_an_undisturbed_sample_nothing_can_be_concluded(cell: Cell) -> N
     assert replace(missed, kernels=(*missed.kernels, empty)).exit_code is ExitCode.FAILED
     document = calibration_document(replace(one, kernels=(*one.kernels, empty)))
     assert "6.1, without a delay: no sample" in said(document)
+
+
+def test_causes_that_nothing_explains_fail_on_a_real_machine_too() -> None:
+    """By samples as a machine has them, with the explanations of those that were late."""
+    windows = [Window(0, 1, i, i * 10**6, 90_000 if i < 20 else 5_000) for i in range(1000)]
+    cases = [
+        ExplainedCase(TraceCase(0, i, i * 10**6, 90_000, 0, 0), (CausePart(Cause.HIGHER_TASK, 0, 90_000),))
+        for i in range(20)
+    ]
+    calm = undisturbed(InjectedCell("c", "", "", tuple(windows)), cases, is_virtual=False)
+    assert found(GOOD, calm=calm).exit_code is ExitCode.FAILED
+    assert found(GOOD, calm=replace(calm, invented=())).exit_code is ExitCode.DONE
+
+
+def test_a_kind_of_which_no_size_was_compared_does_not_keep_the_limits() -> None:
+    none = replace(GOOD, errors_ns=(), uncertainties_ns=())
+    told = calibration_json(found(none))["kernels"][0]["kinds"][0]
+    assert told["error_ns"] == {"compared": 0, "median": None, "max": None, "limit": 3_000}
+    assert not told["kept"] and found(none).exit_code is ExitCode.FAILED
+    assert "no size was compared" in said(calibration_document(found(none)))
+
+
+def test_delays_that_could_not_be_made_as_wanted_are_told() -> None:
+    assert "could not be made" not in said(calibration_document(found(GOOD)))
+    text = said(calibration_document(found(replace(GOOD, injected=40, unwanted=10))))
+    assert "10 of 40 delays could not be made as wanted" in text
+
+
+def test_what_is_said_of_the_samples_without_a_delay() -> None:
+    text = said(calibration_document(found(GOOD)))
+    assert "none took more than twice the median" in text
+    text = said(calibration_document(found(GOOD, calm=replace(CALM, late=40, invented=((Cause.IRQ, 3),)))))
+    assert "40 took more than twice the median, 3 of them" in text and "1.0 %" in text
+    more = replace(DISTURBED, undecided=((Cause.GAP, 7),), unexplained=2)
+    text = said(calibration_document(found(GOOD, calm=more)))
+    assert "11 of these have a cause out of the ordinary" in text and "machine was disturbed" in text
+    assert "had the CPU in 7 more" in text and "2 more are unknown" in text
+    told = calibration_json(found(GOOD, calm=more))["kernels"][0]["undisturbed"]
+    assert (told["late"], told["unexplained"], told["kept"]) == (40, 2, False)
+    assert (told["invented"], told["undecided"]) == ({"irq": 11}, {"gap": 7})
 
 
 @pytest.mark.parametrize(("right", "rests"), [(0, True), (99, False)])
@@ -144,6 +187,7 @@ def test_json_and_terminal_say_the_same(cell: Cell) -> None:
     told = calibration_json(calibration)
     kinds = {each["kind"]: each for each in told["kernels"][0]["kinds"]}
     assert kinds["irqs-off"]["kept"] and kinds["irqs-off"]["error_ns"] == {
+        "compared": 26,
         "median": 300,
         "max": 300,
         "limit": 3_000,

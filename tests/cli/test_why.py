@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cli.commands import Run
-from made_trace import late_samples
+from cli.commands import Run, is_a_sentence
+from made_trace import LOAD, late_samples
 from store.runs import a_folder
 from store.streams import stream, traced_stream
 
@@ -65,3 +66,35 @@ def test_why_of_a_run_without_events_says_that_counters_tell_less(howlate: Run) 
     assert howlate("run", "mine.toml", "--out", "r").code == 0
     done = howlate("why", "r")
     assert done.code == 0 and "No events were recorded, so only counters tell" in done.out
+
+
+@pytest.mark.parametrize("words", [("why",), ("why", "--json"), ("show",), ("report", "-o", "page.html")])
+def test_a_tasks_name_cannot_write_to_the_terminal_or_the_page(
+    howlate: Run, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    evil = replace(TRACE.names, tasks={**TRACE.names.tasks, LOAD.pid: "e\x1b[2J\nvil<b>"})
+    run = a_folder(tmp_path / "run", {"cpu-traced": traced_stream(replace(TRACE, names=evil))}).path
+    done = howlate(words[0], run, *words[1:])
+    assert done.code == 0, done.err
+    page = Path("page.html").read_text() if "report" in words else ""
+    assert "\x1b" not in done.out + page and "e\\x1b" not in page.replace("e\\x1b[2J\\nvil", "")
+    assert "vil<b>" not in page
+    if words[0] == "why":
+        assert "x1b[2J" in done.out and "nvil<b>" in done.out
+
+
+def test_a_cell_without_a_late_sample_says_so_with_the_reason(howlate: Run, tmp_path: Path) -> None:
+    empty = replace(TRACE, cases=(), events=())
+    streams = {"cpu-calm": traced_stream(empty), "none-traced": traced_stream(TRACE)}
+    run = a_folder(tmp_path / "run", streams).path
+    done = howlate("why", run, "calm")
+    assert done.code == 0, done.err
+    assert "none of its 3 samples has to be explained. The 20 worst" in " ".join(done.out.split())
+    told = json.loads(howlate("why", run, "calm", "--json").out)
+    assert "none of its 3 samples" in told["cells"][0]["no_cases"]["text"]
+    assert told["cells"][0]["cases"] == []
+    assert "none of its 3 samples" in howlate("why", run).out
+    export = howlate("export", run, "--format", "perfetto", "--cell", "cpu-calm")
+    assert export.code == 2 and "has a late sample" in export.err and is_a_sentence(export.err)
+    assert list(Path().glob("*.json")) == []
+    assert howlate("export", run, "--format", "perfetto").code == 0

@@ -12,6 +12,7 @@ import pytest
 from howlate.doctor import Aim, Facts, Finding, checks, examine
 from howlate.doctor._check import measuring_cpus
 
+KNOBS = Path(__file__).parents[2] / "probe" / "src" / "knobs"
 MACHINES = Path(__file__).parents[1] / "fixtures" / "machines"
 TUNED = json.loads((MACHINES / "rt-box-tuned.json").read_text())
 ON_TWO = Aim(cpus=(2,), policy="fifo", priority=80)
@@ -176,6 +177,15 @@ CASES: list[tuple[str, str, dict[str, Any], Aim]] = [
     ("timer_migration", "ok", {}, ON_TWO),
     ("timer_migration", "note", {"sched.timer_migration": 1}, ON_TWO),
     ("timer_migration", "ok", {"sched.timer_migration": 1, "cpu.online": "2"}, ON_TWO),
+    ("compaction", "ok", {}, ON_TWO),
+    ("compaction", "ok", {"memory.compaction": GONE}, ON_TWO),
+    ("compaction", "note", {"memory.compaction": 20}, ON_TWO),
+    ("rcu_normal", "ok", {}, ON_TWO),
+    ("rcu_normal", "ok", {"sched.rcu_normal": GONE}, ON_TWO),
+    ("rcu_normal", "note", {"sched.rcu_normal": 0}, ON_TWO),
+    ("stat_interval", "ok", {}, ON_TWO),
+    ("stat_interval", "ok", {"memory.stat_interval_s": GONE}, ON_TWO),
+    ("stat_interval", "note", {"memory.stat_interval_s": 1}, ON_TWO),
     ("debug_options", "ok", {}, ON_TWO),
     ("debug_options", "late", config(KASAN="y"), ON_TWO),
     ("debug_options", "late", config(PROVE_LOCKING="y", LOCKDEP="y"), ON_TWO),
@@ -310,16 +320,7 @@ def test_without_facts_every_check_says_that_it_does_not_know(name: str) -> None
 
 
 def test_commands_that_are_proposed_name_knobs_of_the_probe() -> None:
-    knobs = {
-        "c_states",
-        "cpu_dma_latency",
-        "cpuset",
-        "governor",
-        "irq_affinity",
-        "nmi_watchdog",
-        "rt_throttling",
-    }
-    knobs |= {"thp", "timer_migration", "turbo", "workqueue_cpumask"}
+    knobs = {path.stem for path in KNOBS.glob("*.cpp")}
     for name, _, changes, aim in CASES:
         words = finding(name, changes, aim).change.replace("`", " ").split()
         named = [after.split("=")[0] for word, after in pairwise(words) if word == "--knob"]

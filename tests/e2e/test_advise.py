@@ -16,7 +16,7 @@ import pytest
 from e2e.commands import howlate, start
 from e2e.settings import put_back
 from howlate.places import probe_path
-from processes import children_of, is_running, until, with_word
+from processes import children_of, is_running, kill_unguarded, until, with_word
 
 MIGRATION = Path("/proc/sys/kernel/timer_migration")
 ADVISE = (
@@ -65,11 +65,11 @@ def measuring(process: subprocess.Popen[str]) -> int:
 
 
 def kill_all(process: subprocess.Popen[str]) -> None:
-    """At once, so that neither can put anything back."""
+    """With the probe and its guardian, so that nobody can put anything back."""
     probe = measuring(process)
     os.kill(probe, signal.SIGSTOP)
     process.kill()
-    os.kill(probe, signal.SIGKILL)
+    kill_unguarded(probe)
     process.communicate(timeout=120)
     assert until(lambda: not is_running(probe))
 
@@ -117,3 +117,26 @@ def test_an_interrupted_command_puts_the_knob_back_and_says_how_to_go_on(tmp_pat
     assert process.returncode == 5, err
     assert "--out r" in err and out.splitlines()[-1] == "r"
     assert MIGRATION.read_text() == before
+
+
+def test_a_probe_that_is_killed_while_it_stops_leaves_nothing_and_what_it_recorded_is_kept(
+    tmp_path: Path, before: str
+) -> None:
+    process = flipped(tmp_path, before)
+    probe = measuring(process)
+    os.kill(probe, signal.SIGSTOP)  # so that it cannot stop by itself
+    process.send_signal(signal.SIGINT)
+    assert until(lambda: is_interrupted(probe))
+    os.kill(probe, signal.SIGKILL)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 5, err
+    assert "cells complete, which are kept; every knob is as it was" in err
+    assert out.splitlines()[-1] == "r" and MIGRATION.read_text() == before
+    assert list((tmp_path / "r" / "cells").glob(".*.part/stream*"))
+
+
+def is_interrupted(pid: int) -> bool:
+    """Whether an interrupt waits for the process, as /proc says of one that is stopped."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    pending = next(line for line in lines if line.startswith("ShdPnd:"))
+    return bool(int(pending.split()[1], 16) & 1 << (signal.SIGINT - 1))

@@ -18,7 +18,7 @@ from e2e.settings import put_back
 from howlate.model.study import Value
 from howlate.places import probe_path
 from made_trace import OWN, MadeTrace
-from processes import children_of, is_running, until, with_word
+from processes import children_of, is_running, kill_unguarded, until, with_word
 from store.runs import a_folder, a_run
 from store.streams import traced_stream
 
@@ -122,7 +122,8 @@ def killed_between_the_stages(folder: Path, program: Program, command: tuple[str
 
 
 def killed_beside_the_knob(folder: Path, before: str, command: tuple[str, ...]) -> None:
-    """In the middle of a cell with the knob, the command and its probe at once, so that neither can put it back."""
+    """In the middle of a cell with the knob, the command with its probe and the guardian, so that nobody can put it
+    back."""
     process = start(folder, *command)
     caught: list[int] = []
 
@@ -134,7 +135,7 @@ def killed_beside_the_knob(folder: Path, before: str, command: tuple[str, ...]) 
     assert caught, process.communicate()
     (probe,) = caught
     process.kill()
-    os.kill(probe, signal.SIGKILL)
+    kill_unguarded(probe)
     process.communicate(timeout=120)
     assert until(lambda: not is_running(probe))
     assert SETTING.read_text() != before

@@ -17,7 +17,7 @@ import pytest
 from e2e.commands import PROBE, STUDY, howlate, start
 from howlate.doctor import Aim, Facts
 from howlate.doctor._check import measuring_cpus
-from processes import children_of, is_running, until, with_word, working_in
+from processes import children_of, is_running, kill_unguarded, until, with_word, working_in
 from trace_state import tracing
 
 
@@ -235,15 +235,29 @@ def has_pending(pid: int, number: int) -> bool:
     return bool(int(status["ShdPnd"], 16) & 1 << (number - 1))
 
 
-def end_all(process: subprocess.Popen[str]) -> None:
-    for pid in probes_of(process):
-        os.kill(pid, signal.SIGKILL)
+def measuring_of(process: subprocess.Popen[str]) -> int:
+    (measuring,) = (p for p, line in with_word("--stream=").items() if p in probes_of(process))
+    return measuring
+
+
+def end_both(process: subprocess.Popen[str]) -> None:
+    """Without a moment between them: the probe stands still already."""
+    measuring = measuring_of(process)
+    os.kill(measuring, signal.SIGSTOP)
     process.kill()
+    os.kill(measuring, signal.SIGKILL)
+
+
+def end_all(process: subprocess.Popen[str]) -> None:
+    measuring = measuring_of(process)
+    os.kill(measuring, signal.SIGSTOP)
+    process.kill()
+    kill_unguarded(measuring)
 
 
 def interrupt_twice(process: subprocess.Popen[str]) -> None:
     """The second while the probe, which is stopped, still has the first before it."""
-    (measuring,) = (p for p, line in with_word("--stream=").items() if p in probes_of(process))
+    measuring = measuring_of(process)
     os.kill(measuring, signal.SIGSTOP)
     process.send_signal(signal.SIGINT)
     assert until(lambda: has_pending(measuring, signal.SIGINT))
@@ -254,6 +268,7 @@ ENDS: dict[str, Callable[[subprocess.Popen[str]], None]] = {
     "interrupt": lambda process: process.send_signal(signal.SIGINT),
     "two interrupts": interrupt_twice,
     "kill of howlate alone": lambda process: process.kill(),
+    "kill of howlate and its probe": end_both,
     "kill of all": end_all,
 }
 
@@ -261,15 +276,15 @@ ENDS: dict[str, Callable[[subprocess.Popen[str]], None]] = {
 @pytest.mark.alone
 @pytest.mark.parametrize("end", sorted(ENDS))
 def test_a_knob_is_put_back_however_the_run_ends(tmp_path: Path, end: str) -> None:
-    """By the probe itself where it can; by howlate where it had to kill it; by `doctor --restore` where nobody
-    was left."""
+    """By the probe itself where it can; by its guardian, or by howlate, where it was killed; by `doctor --restore`
+    where nobody was left."""
     if not os.access(MIGRATION, os.W_OK):
         pytest.skip("NOT TESTED: no right to change a setting of this machine")
     before = MIGRATION.read_text()
     other = "0" if before.strip() == "1" else "1"
     process = long_run(tmp_path, "--set", f"knob=timer_migration={other}")
-    try:
-        assert MIGRATION.read_text().strip() == other
+    try:  # probe, guardian and load
+        assert until(lambda: MIGRATION.read_text().strip() == other and len(probes_of(process)) >= 3)
         below = probes_of(process)
         ENDS[end](process)
         process.communicate(timeout=120)

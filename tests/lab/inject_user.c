@@ -55,6 +55,15 @@ static int load_as(int fd, unsigned int version, unsigned int count)
 	return ioctl(fd, HOWLATE_INJECT_LOAD, &load);
 }
 
+static int load_in_turns(int fd, long long round_ns)
+{
+	struct howlate_inject_load load = {
+		.version = HOWLATE_ABI_VERSION, .count = COUNT, .delays = (uintptr_t)delays, .round_ns = round_ns,
+	};
+
+	return ioctl(fd, HOWLATE_INJECT_LOAD, &load);
+}
+
 static int start(int fd)
 {
 	long long origin = now_ns();
@@ -153,6 +162,8 @@ static void refuses(void)
 	check(read(fd, &record, sizeof(record)) < 0 && errno == EBUSY, "nothing is read before it stops");
 	check(load_as(fd, HOWLATE_ABI_VERSION + 1, COUNT) < 0 && errno == EPROTONOSUPPORT, "another version is refused");
 	check(load_as(fd, HOWLATE_ABI_VERSION, 0) < 0 && errno == EINVAL, "an empty list is refused");
+	check(load_in_turns(fd, -1) < 0 && errno == EINVAL, "a negative round is refused");
+	check(load_in_turns(fd, HOWLATE_INJECT_ROUND_NS_MAX + 1) < 0 && errno == EINVAL, "too long a round is refused");
 	check(load_as(fd, HOWLATE_ABI_VERSION, HOWLATE_INJECT_DELAYS_MAX + 1) < 0 && errno == EINVAL, "too many are refused");
 	delays[1].kind = HOWLATE_INJECT_KINDS;
 	refused(fd, "an unknown kind is refused");

@@ -1,14 +1,17 @@
 /*
  * A guest's program: runs the probe with the words after the first, a tracer of the kernel's, kills it while that
- * traces, lets another probe try, and has what the first one left undone. It says the tracers' settings before, as
- * they were left, and after:
+ * traces, and waits until its guardian has undone what it left. Then the same with the guardian killed before it: it
+ * lets another probe try, and has what the first one left undone. It says the tracers' settings before, after the
+ * guardian, as they were left without it, and after:
  *
  *   killed timerlat howlate-probe irq --source=timerlat ... -- howlate-probe irq --source=timerlat ...
  *   before osnoise/timerlat_period_us 1000
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -63,10 +66,54 @@ static pid_t probe(char **argv)
 	return child;
 }
 
+/* The only one in the guest; 0 if there is none. */
+static pid_t guardian(void)
+{
+	DIR *const folder = opendir("/proc");
+	const struct dirent *entry;
+	char path[300], name[32];
+	pid_t found = 0;
+	FILE *file;
+
+	while (folder && !found && (entry = readdir(folder))) {
+		if (atoi(entry->d_name) <= 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		if (fgets(name, sizeof(name), file) && !strcmp(name, "knob-guardian\n"))
+			found = atoi(entry->d_name);
+		fclose(file);
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+static void turn(void)
+{
+	const struct timespec pause = {0, 1000 * 1000};
+
+	nanosleep(&pause, NULL);
+}
+
+/* A probe that traces; 0 if it ended by itself. */
+static pid_t tracing(char **argv, const char *tracer)
+{
+	const pid_t child = probe(argv);
+
+	while (strcmp(now(OWN), tracer)) {
+		if (waitpid(child, NULL, WNOHANG))
+			return 0;
+		turn();
+	}
+	return child;
+}
+
 int main(int argc, char **argv)
 {
 	char *restore[] = {"howlate-probe", "restore", NULL};
-	const struct timespec turn = {0, 1000 * 1000};
 	int how = 0, second = 2;
 	pid_t child;
 
@@ -76,10 +123,18 @@ int main(int argc, char **argv)
 		return 2;
 	argv[second] = NULL;
 	say("before");
-	child = probe(argv + 2);
-	while (strcmp(now(OWN), argv[1]))
-		if (nanosleep(&turn, NULL) || waitpid(child, &how, WNOHANG))
-			return 3; /* it ended by itself */
+	child = tracing(argv + 2, argv[1]);
+	if (!child || !guardian())
+		return 3;
+	kill(child, SIGKILL);
+	waitpid(child, &how, 0);
+	while (guardian())
+		turn();
+	say("guarded");
+	child = tracing(argv + 2, argv[1]);
+	if (!child || !guardian())
+		return 3;
+	kill(guardian(), SIGKILL);
 	kill(child, SIGKILL);
 	waitpid(child, &how, 0);
 	say("left");

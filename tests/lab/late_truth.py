@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from howlate.analysis.cause import Cause, ExplainedCase
-from howlate.analysis.causes import MachineFacts, explain_case
+from howlate.analysis.causes import explain_case
 from howlate.analysis.lateness import Lateness, PartKind, Reason
+from howlate.analysis.machine_facts import MachineFacts
 from howlate.model.trace import CellTrace, TraceCase
 
 Word = tuple[PartKind, Reason | None]

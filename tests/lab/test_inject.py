@@ -19,6 +19,8 @@ from lab.guests import RT, STANDARD, with_cpus, with_kernels
 
 NEVER = {RT: {"softirq", "memory-pressure"}, STANDARD: set()}
 """What PREEMPT_RT preempts."""
+LEAST = {1: 0.6, 2: 0.6, 4: 0.4}
+"""By number of CPUs: so large a share of the delays makes a sample late at least. Late is above 20 us a CPU."""
 
 
 def calibrated(folder: Path, kernels: str, *more: str, timeout_s: float) -> dict[str, Any]:
@@ -44,7 +46,7 @@ def calibrated(folder: Path, kernels: str, *more: str, timeout_s: float) -> dict
     return told
 
 
-def check(told: dict[str, Any], count: int) -> None:
+def check(told: dict[str, Any], count: int, least: float) -> None:
     """Every kind was tried on every kernel, and is where it has to be."""
     assert told["impossible"] == told["failed"] == [] and told["kept"]
     for of_kernel in told["kernels"]:
@@ -55,12 +57,12 @@ def check(told: dict[str, Any], count: int) -> None:
             assert kind["injected"] == count, name
             assert kind["delays_here"] is (name not in NEVER[of_kernel["kernel"]]), name
             if kind["delays_here"]:
-                assert kind["hit"] - kind["unmeasurable"] == kind["found"] >= 0.6 * count, name
+                assert kind["hit"] - kind["unmeasurable"] == kind["found"] >= least * count, name
                 assert kind["unmeasurable"] == 0 or name == "stopped", name  # its end alone is uncertain
                 assert (kind["uncertainty_ns"]["max"] > 0) is (name == "stopped"), name
                 assert kind["right"] >= 0.99 * kind["found"], name
             else:
-                assert kind["passed"] >= 0.6 * count and kind["hit"] == 0, name
+                assert kind["passed"] >= least * count and kind["hit"] == 0, name
 
 
 @pytest.mark.slow
@@ -68,7 +70,7 @@ def check(told: dict[str, Any], count: int) -> None:
     ("kernels", "cpus", "count"),
     [
         ((RT,), 1, 30),
-        *(pytest.param((STANDARD, RT), cpus, 1000, marks=pytest.mark.sweep) for cpus in (1, 2)),
+        *(pytest.param((STANDARD, RT), cpus, 1000, marks=pytest.mark.sweep) for cpus in (1, 2, 4)),
     ],
 )
 def test_delays_of_every_kind_are_found_measured_and_named(
@@ -79,4 +81,4 @@ def test_delays_of_every_kind_are_found_measured_and_named(
     words = (f"--count={count}", *([f"--cpus={cpus}"] if cpus > 1 else []))
     told = calibrated(tmp_path, ",".join(kernels), *words, timeout_s=7000)
     assert {each["kernel"] for each in told["kernels"]} == set(kernels)
-    check(told, count)
+    check(told, count, LEAST[cpus])

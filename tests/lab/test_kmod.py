@@ -326,7 +326,7 @@ def test_the_studys_three_columns_are_exported_from_every_source(tmp_path: Path,
         ),
     ],
 )
-def test_what_a_killed_probe_left_of_a_tracer_is_refused_to_others_and_restored(
+def test_what_a_killed_probe_left_of_a_tracer_its_guardian_undoes_or_it_is_refused_to_others_and_restored(
     guest: Guest, tracer: str, line: tuple[str, ...], other: str, changed: Mapping[str, str]
 ) -> None:
     own = "instances/howlate/current_tracer"
@@ -339,6 +339,7 @@ def test_what_a_killed_probe_left_of_a_tracer_is_refused_to_others_and_restored(
         when, file, value = row.split(" ", 2)
         said.setdefault(when, {})[file] = value
     assert said["before"][own] == "none"
+    assert said["guarded"] == said["before"]
     assert said["left"] == {**said["before"], **changed, own: tracer}
     assert said["another"]["probe"] == "3" and b"as a killed probe" in done.stderr
     assert said["after"] == said["before"]

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from howlate.analysis.cause import ORDINARY, Cause
-from howlate.analysis.causes import MachineFacts, explain_case
+from howlate.analysis.causes import explain_case
 from howlate.analysis.lateness import explain
+from howlate.analysis.machine_facts import MachineFacts
 from howlate.lab.replay import RecordedCell, replay
 from howlate.model.trace import CellTrace
 from howlate.store.activations import streamed_activations

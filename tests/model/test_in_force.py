@@ -25,6 +25,11 @@ def test_slack_and_cpus_of_the_measuring_threads() -> None:
     assert measuring_cpus(HEADER) == {0: 3, 1: 1}
 
 
+@pytest.mark.parametrize(("timer", "slack_ns"), [("futex", 50_000), ("timerfd", 0), ("io_uring", 0)])
+def test_a_timer_with_an_object_of_its_own_has_no_slack(timer: str, slack_ns: int) -> None:
+    assert timer_slack_ns({**HEADER, "parameters": {"timer": timer}}) == slack_ns
+
+
 @pytest.mark.parametrize(
     "header",
     [

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from probe.drive import Stream, as_nobody, read_stream, run, running
-from processes import until
+from processes import kill_unguarded, until
 from trace_state import tracing
 
 pytestmark = pytest.mark.skipif(
@@ -147,14 +147,14 @@ def test_the_kernels_tracing_is_as_it_was_after_each_way_to_end(
 
 
 @pytest.mark.parametrize("by", ["restore", "the next probe"])
-def test_what_a_killed_probe_left_is_removed(
+def test_what_a_probe_left_that_was_killed_with_its_guardian_is_removed(
     probe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
     monkeypatch.setenv("HOWLATE_STATE_DIR", str(tmp_path / "state"))
     before = tracing(tmp_path / "look")
     with running(*RING, "--duration=1h") as one:
         one.progress()
-        one.process.kill()
+        kill_unguarded(one.pid)
         one.process.wait()
         assert f"howlate-{one.pid}\n" in tracing(tmp_path / "look")
     if by == "restore":

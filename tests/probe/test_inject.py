@@ -51,6 +51,7 @@ def test_a_delay_that_goes_on_at_a_release_makes_that_sample_as_late(
         5,
     )
     delays, samples = made_in(stream), stream.columns[0]
+    assert told["round_ns"] == 0
     assert told["planned"] == 59 and len(delays["begin_ns"]) <= 59
     assert (delays["end_ns"] >= delays["begin_ns"]).all()
     assert set(delays["wanted_ns"] >= 100_000) == {True} == set(delays["wanted_ns"] <= 300_000)
@@ -107,6 +108,8 @@ def test_a_stopped_probe_goes_on_although_nobody_has_it_go_on(probe: Path, tmp_p
     [
         (("--inject=nap",), "nap"),
         (("--inject-size=20us",), "--inject"),
+        (("--inject-round=20us",), "--inject"),
+        (("--inject=page-faults", "--inject-round=11ms", "--late-policy=backlog"), "--inject-round"),
         (("--inject=lock", "--inject-size=0us"), "--inject-size"),
         (("--inject=lock", "--inject-size=500us-20us"), "--inject-size"),
         (("--inject=lock", "--inject-every=0", "--late-policy=backlog"), "--inject-every"),

@@ -1,4 +1,5 @@
-"""Knobs on this machine with the real probe: applied, read back, restored, also after its crash."""
+"""Knobs on this machine with the real probe: applied, read back, restored, also after its crash where its
+guardian was killed as well (test_guardian.py: where it was not)."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from probe.drive import probe_path, read_stream
+from processes import kill_unguarded
 
 PROBE = probe_path()
 RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
@@ -133,7 +135,7 @@ def test_after_a_kill_restore_brings_the_value_back(name: str, hold: Hold, state
         pytest.skip(f"{path} is {value} already")
     process = hold("--knob", f"{name}={word}")
     in_force(process)
-    process.kill()
+    kill_unguarded(process.pid)
     process.wait()
     assert chosen(path) == value
     done = restore(state)
@@ -150,7 +152,7 @@ def test_another_boots_journal_is_not_restored_and_says_so(hold: Hold, state: Pa
         pytest.skip("timer migration is off already")
     process = hold("--knob", "timer_migration=off")
     in_force(process)
-    process.kill()
+    kill_unguarded(process.pid)
     process.wait()
     (journal,) = state.glob("*.journal")
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -176,7 +178,7 @@ def test_two_probes_keep_journals_of_their_own_and_refuse_each_others_knobs(hold
     _, err = third.communicate(timeout=120)
     assert third.returncode == 3
     assert "is held by another probe" in err
-    first.kill()
+    kill_unguarded(first.pid)
     first.wait()
     done = restore(state)
     assert "restored" in done.stdout
@@ -209,7 +211,7 @@ def test_the_cpuset_goes_with_its_folders(hold: Hold, state: Path) -> None:
         if Path(setting["path"]).is_dir()
     ]
     assert folders
-    process.kill()
+    kill_unguarded(process.pid)
     process.wait()
     assert all(folder.is_dir() for folder in folders)
     assert restore(state).returncode == 0

@@ -203,8 +203,12 @@ TRACE_KINDS = (
 
 
 def traced_stream(trace: CellTrace) -> bytes:
-    """A whole stream of one thread that has but the explained samples, with the tables of `--explain`."""
+    """A whole stream of one thread that has but the explained samples, or three others where there are none, with the
+    tables of `--explain`."""
     latencies, releases = [c.latency_ns for c in trace.cases], [c.release for c in trace.cases]
+    begins = [c.release_ns for c in trace.cases]
+    if not trace.cases:
+        latencies, releases, begins = [1_000] * 3, [1, 2, 3], [10**6, 2 * 10**6, 3 * 10**6]
     recorded = list(trace.recorded or TRACE_KINDS)
     head = header()
     kinds: dict[str, tuple[str, ...]] = {
@@ -228,9 +232,7 @@ def traced_stream(trace: CellTrace) -> bytes:
     out = io.BytesIO()
     writer = StreamWriter(out, head)
     due = releases[-1] + 1
-    table = rows(latencies, releases) | {
-        "release_ns": np.array([c.release_ns for c in trace.cases], np.int64)
-    }
+    table = rows(latencies, releases) | {"release_ns": np.array(begins, np.int64)}
     writer.batch(0, table, releases=due, overruns=due - len(releases))
     cases = [
         (c.thread, c.release, c.release_ns, c.latency_ns, c.from_ns, c.to_ns, len(trace.of(c)), c.state)
@@ -242,6 +244,8 @@ def traced_stream(trace: CellTrace) -> bytes:
     ]
     tables: dict[str, Sequence[tuple[int, ...]]] = {"cases": cases, "events": events}
     for number, (name, values) in enumerate(tables.items(), 3):
+        if not values:
+            continue
         by_column = zip(kinds[name], zip(*values, strict=True), strict=True)
         writer.batch(number, {column: np.asarray(its) for column, its in by_column})
     told = {

@@ -182,6 +182,36 @@ while True: time.sleep(9)
     assert ("governor cannot be written" in told.value.message) != restores
 
 
+@pytest.mark.parametrize("restores", [True, False])
+@pytest.mark.parametrize("stops", [True, False])
+def test_knobs_of_a_probe_that_is_killed_while_it_stops_are_restored_in_its_place(
+    tmp_path: Path, restores: bool, stops: bool
+) -> None:
+    """By another than howlate; howlate is interrupted, or another thread of it stops the target."""
+    body = f"""
+if sys.argv[1] == 'restore':
+    open({str(tmp_path / "restored")!r}, 'w').close()
+    if {restores}: sys.exit(0)
+    print('howlate-probe: governor cannot be written.', file=sys.stderr)
+    sys.exit(4)
+signal.signal(signal.SIGINT, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+print('progress 1 1 1', flush=True)
+while True: time.sleep(9)
+"""
+    target = LocalTarget(probe(tmp_path, body))
+
+    def interrupt(progress: Progress) -> None:
+        if not stops:
+            raise KeyboardInterrupt
+        target.stop()
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        target.run_cell(CELL, tmp_path / "stream", interrupt)
+    assert (tmp_path / "restored").exists()
+    notes = "".join(getattr(caught.value, "__notes__", ()))
+    assert ("not restored: governor cannot be written" in notes) != restores
+
+
 def test_the_probe_gets_one_interrupt_and_time_to_end(tmp_path: Path) -> None:
     body = f"""
 count = []

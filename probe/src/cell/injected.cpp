@@ -47,6 +47,7 @@ Status Injected::check(const CellPlan& plan, const Root& root) const {
 
 Status Injected::set_up(CellPlan& plan, const std::vector<int>& allowed, const Root& root) {
   plan_.allowed = allowed;
+  plan_.round_ns = wish_.spec.round_ns;
   ScheduleSpec schedule = plan.schedule;
   schedule.t0_ns = 0;
   for (const auto& lane : plan.lanes) {
@@ -91,6 +92,7 @@ void Injected::write_in_force(JsonWriter& json) const {
   json.key("inject").begin_object().member("kind", wish_.kind->name);
   json.member("size_ns_min", wish_.spec.sizes.least_ns).member("size_ns_max", wish_.spec.sizes.most_ns);
   json.member("every", wish_.spec.every).member("seed", wish_.spec.seed);
+  json.member("round_ns", wish_.spec.round_ns);
   json.member("planned", planned).member("aimed", aimed).end_object();
 }
 

@@ -30,7 +30,8 @@ struct InjectLane {
 
 struct InjectPlan {
   std::vector<InjectLane> lanes;
-  std::vector<int> allowed;  // CPUs of this process
+  std::vector<int> allowed;   // CPUs of this process
+  std::int64_t round_ns = 0;  // of the turns of a virtual machine's CPUs
 };
 
 // A delay that was made: by the clock at both ends, in what delays.

@@ -25,6 +25,7 @@ class InKernel : public InjectionRun {
   InKernel(Root root, howlate_inject_kind kind) : root_(std::move(root)), kind_(kind) {}
 
   Status set_up(const InjectPlan& plan) override {
+    late_ns_ = overshoot_ns + plan.round_ns;
     auto device = open_irq_device(root_.at(HOWLATE_INJECT_DEVICE), O_RDONLY);
     if (!device) return device.error();
     device_ = std::move(*device);
@@ -38,7 +39,7 @@ class InKernel : public InjectionRun {
     std::sort(delays_.begin(), delays_.end(),
               [](const auto& left, const auto& right) { return left.begin_ns < right.begin_ns; });
     howlate_inject_load load{HOWLATE_ABI_VERSION, static_cast<__u32>(delays_.size()),
-                             reinterpret_cast<std::uintptr_t>(delays_.data())};
+                             reinterpret_cast<std::uintptr_t>(delays_.data()), plan.round_ns};
     if (::ioctl(device_.get(), HOWLATE_INJECT_LOAD, &load) != 0)
       return not_started(HOWLATE_INJECT_MODULE, errno);
     return kind_ == HOWLATE_INJECT_THREAD ? raise_threads(plan) : Status();
@@ -80,9 +81,9 @@ class InKernel : public InjectionRun {
     return {};
   }
 
-  static MadeDelay made_of(const howlate_inject_record& record) {
-    const bool as_wanted = record.state == HOWLATE_INJECT_MADE &&
-                           record.end_ns - record.begin_ns <= record.wanted_ns + overshoot_ns;
+  [[nodiscard]] MadeDelay made_of(const howlate_inject_record& record) const {
+    const bool as_wanted =
+        record.state == HOWLATE_INJECT_MADE && record.end_ns - record.begin_ns <= record.wanted_ns + late_ns_;
     return {record.begin_ns, record.end_ns, record.wanted_ns, static_cast<int>(record.cpu),
             record.pid,      as_wanted};
   }
@@ -91,6 +92,7 @@ class InKernel : public InjectionRun {
   howlate_inject_kind kind_;
   Fd device_;
   std::vector<howlate_inject_delay> delays_;
+  std::int64_t late_ns_ = 0;  // so much longer than wanted may a delay be
 };
 
 }  // namespace

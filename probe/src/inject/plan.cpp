@@ -52,18 +52,18 @@ std::vector<PlannedDelay> plan_delays(const InjectSpec& spec, const ScheduleSpec
   std::vector<PlannedDelay> planned;
   Draw draw(spec.seed);
   Schedule at(schedule);
+  const std::int64_t clear_ns = inject_clear_ns + spec.round_ns;
   for (std::int64_t before_ns = at.offset_ns(); at.index() + 1 < releases;) {
     at.advance();
     const std::int64_t gap_ns = at.offset_ns() - before_ns;
     const std::int64_t index = at.index() - spec.warm_up;
-    if (index > 0 && index % spec.every == 0 && gap_ns > 2 * inject_clear_ns) {
+    if (index > 0 && index % spec.every == 0 && gap_ns > 2 * clear_ns) {
       PlannedDelay one{at.index(), at.offset_ns(), 0, draw.between(spec.sizes.least_ns, spec.sizes.most_ns),
                        true};
-      const std::int64_t room_ns = gap_ns - one.size_ns - 2 * inject_clear_ns;
+      const std::int64_t room_ns = gap_ns - one.size_ns - 2 * clear_ns;
       one.aimed = draw.next() % one_in != 0 || room_ns < 0;
-      one.begin_ns = one.aimed
-                         ? at.offset_ns() - draw.between(1, std::min(one.size_ns, gap_ns - inject_clear_ns))
-                         : before_ns + inject_clear_ns + draw.between(0, room_ns);
+      one.begin_ns = one.aimed ? at.offset_ns() - draw.between(1, std::min(one.size_ns, gap_ns - clear_ns))
+                               : before_ns + clear_ns + draw.between(0, room_ns);
       planned.push_back(one);
     }
     before_ns = at.offset_ns();

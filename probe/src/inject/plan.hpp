@@ -14,6 +14,7 @@ inline constexpr std::int64_t inject_size_ns_min = 1'000;
 inline constexpr std::int64_t inject_size_ns_max = 10'000'000;
 // A delay keeps this distance from the release before the one that it is aimed at, and if it is aimed at none, from both.
 inline constexpr std::int64_t inject_clear_ns = 50'000;
+inline constexpr std::int64_t inject_round_ns_max = 10'000'000;
 
 struct InjectSizes {
   std::int64_t least_ns = 0;
@@ -27,6 +28,8 @@ struct InjectSpec {
   std::int64_t every = 1;    // releases: one delay in so many
   std::int64_t warm_up = 0;  // so many releases have none
   std::uint64_t seed = 0;
+  // Of the turns in which a virtual machine's CPUs execute: a delay keeps so much more distance, since all may be later by it.
+  std::int64_t round_ns = 0;
 };
 
 struct PlannedDelay {

@@ -17,11 +17,18 @@
 #include "core/text.hpp"
 #include "job/disk.hpp"
 #include "job/module.hpp"
+#include "sys/clock.hpp"
 #include "sys/file.hpp"
+#include "sys/guardian.hpp"
 #include "sys/process.hpp"
+#include "sys/tasks.hpp"
 
 namespace howlate {
 namespace {
+
+constexpr std::int64_t undoing_ns =
+    30'000'000'000;  // at most: a program that only has a guardian's name is ended then
+constexpr std::int64_t undoing_pause_ns = 1'000'000;
 
 struct Streams {
   Fd in, out, err;
@@ -86,24 +93,24 @@ ExitCode do_line(const JobLine& line, bool guest) {
   ::_exit(static_cast<int>(code));
 }
 
-// The parent in a /proc/PID/stat; the name before it may hold anything, brackets and blanks too.
-pid_t parent_in(const std::string& stat) {
-  const std::size_t bracket = stat.rfind(')');
-  if (bracket == std::string::npos || bracket + 4 >= stat.size()) return 0;
-  return static_cast<pid_t>(std::atoi(stat.c_str() + bracket + 4));  // ") S PARENT"
-}
-
-void kill_children() {
+// Whether some were spared: guardians, whose probes have ended and left something that they are undoing.
+bool kill_children(bool guardians) {
   const OpenFolder folder(::opendir("/proc"));
   const pid_t self = ::getpid();
+  bool spared = false;
   while (folder) {
     const struct dirent* const entry = ::readdir(folder.get());
     if (entry == nullptr) break;
     const auto pid = static_cast<pid_t>(std::atoi(entry->d_name));
     if (pid <= 0) continue;
-    const auto stat = read_text("/proc/" + std::string(entry->d_name) + "/stat");
-    if (stat && parent_in(*stat) == self) ::kill(pid, SIGKILL);
+    const auto text = read_text("/proc/" + std::string(entry->d_name) + "/stat");
+    const auto task = text ? parse_task_stat(*text) : Result<TaskStat>(broken("it has ended"));
+    if (!task || task->parent != self) continue;
+    const bool spare = !guardians && task->name == guardian_name;
+    spared = spared || spare;
+    if (!spare) ::kill(pid, SIGKILL);
   }
+  return spared;
 }
 
 }  // namespace
@@ -158,12 +165,17 @@ void reap_others(pid_t pid) {
 }
 
 void end_descendants() {
+  const std::int64_t undone_ns = monotonic_now_ns() + undoing_ns;
   for (;;) {
     pid_t ended = 0;
     while ((ended = ::waitpid(-1, nullptr, WNOHANG)) > 0) {
     }
     if (ended < 0 && errno == ECHILD) return;
-    kill_children();
+    if (kill_children(monotonic_now_ns() >= undone_ns)) {
+      const struct timespec pause = timespec_of(undoing_pause_ns);
+      ::nanosleep(&pause, nullptr);
+      continue;
+    }
     while (::waitpid(-1, nullptr, 0) < 0 && errno == EINTR) {
     }
   }

@@ -1,5 +1,6 @@
 // Changes of the machine that one object makes for as long as it lives. Each is in a journal on disk before it is made, as
-// those of knobs are, so that `restore` undoes it after a probe that was killed; until then no other probe makes the same.
+// those of knobs are, so that the guardian (sys/guardian.hpp) or `restore` undoes it after a probe that was killed; until then no
+// other probe makes the same.
 #pragma once
 
 #include <optional>

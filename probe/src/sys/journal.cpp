@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "sys/guardian.hpp"
+
 namespace howlate {
 namespace {
 
@@ -219,7 +221,8 @@ Result<StateLock> StateLock::take(const std::string& folder) {
   }
 }
 
-Result<Journal> Journal::create(const std::string& folder, const std::string& root) {
+Result<Journal> Journal::create(const std::string& folder, const std::string& root,
+                                const std::vector<int>& away_from) {
   const std::string boot = this_boot();
   const auto ticks = start_ticks(::getpid());
   if (boot.empty() || !ticks) {
@@ -228,19 +231,21 @@ Result<Journal> Journal::create(const std::string& folder, const std::string& ro
         "boot's",
         "mount /proc");
   }
-  const std::string name = "knobs-" + std::to_string(::getpid()) + "-" + std::to_string(*ticks);
-  std::string path = folder + "/" + name + ".journal";
+  const JournalOwner owner{boot, ::getpid(), *ticks, root};
+  auto guardian = Guardian::of(owner, away_from);
+  const std::string stem = folder + "/" + journal_stem(owner);
+  std::string path = stem + ".journal";
   for (int turn = 1;; ++turn) {  // a process may hold several sets
     Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
     if (!fd.valid() && errno == EEXIST) {
-      path = folder + "/" + name + "-" + std::to_string(turn) + ".journal";
+      path = stem + "-" + std::to_string(turn) + ".journal";
       continue;
     }
     if (!fd.valid()) return broken("the journal " + path + " cannot be made: " + errno_text(errno));
     std::string line(magic);
-    line += "\t" + boot + "\t" + std::to_string(::getpid()) + "\t" + std::to_string(*ticks) + "\t" +
+    line += "\t" + boot + "\t" + std::to_string(owner.pid) + "\t" + std::to_string(*ticks) + "\t" +
             escaped(root) + "\n";
-    Journal journal(std::move(fd), path);
+    Journal journal(std::move(fd), path, std::move(guardian));
     Status status = write_whole(journal.fd_.get(), line, path);
     if (!status) return status.error();
     const Fd parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -261,7 +266,12 @@ Status Journal::remove() {
   if (::unlink(path_.c_str()) != 0 && errno != ENOENT) {
     return broken("the journal " + path_ + " cannot be removed: " + errno_text(errno));
   }
+  guardian_.reset();
   return {};
+}
+
+std::string journal_stem(const JournalOwner& owner) {
+  return "knobs-" + std::to_string(owner.pid) + "-" + std::to_string(owner.start_ticks);
 }
 
 std::vector<JournalFile> read_journals(const std::string& folder) {

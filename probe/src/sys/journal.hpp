@@ -3,7 +3,9 @@
 // another boot.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/result.hpp"
@@ -44,24 +46,32 @@ struct JournalFile {
   std::vector<Setting> settings;  // in the order in which they were changed
 };
 
-// This process's own journal. Made with the first change.
+class Guardian;
+
+// This process's own journal. Made with the first change, after the process that undoes it if this one is killed
+// (sys/guardian.hpp), which stays away from the given CPUs.
 class Journal {
  public:
-  static Result<Journal> create(const std::string& folder, const std::string& root);
+  static Result<Journal> create(const std::string& folder, const std::string& root,
+                                const std::vector<int>& away_from = {});
   // Returns when the change is on disk.
   Status append(const Setting& setting);
   // Everything is undone: removes the file.
   Status remove();
 
  private:
-  Journal(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  Journal(Fd fd, std::string path, std::shared_ptr<Guardian> guardian)
+      : fd_(std::move(fd)), path_(std::move(path)), guardian_(std::move(guardian)) {}
   Fd fd_;
   std::string path_;
+  std::shared_ptr<Guardian> guardian_;
 };
 
 // Every journal in the folder. A last line that is cut was never acted upon, and is left out; so was a journal
 // whose first line is cut. Any other that is not understood says so in `problem`: it may name changes.
 std::vector<JournalFile> read_journals(const std::string& folder);
+// How the names of a process's journals begin.
+std::string journal_stem(const JournalOwner& owner);
 // Whether the process that wrote it is still alive (in this boot).
 bool owner_lives(const JournalOwner& owner);
 std::string this_boot();  // "" if it cannot be read

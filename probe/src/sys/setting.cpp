@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, 6> form_names = {"exact", "bracketed",  "
                                                         "mask",  "controller", "gravity"};
 
 std::string in_brackets(std::string_view value) {
-  const auto open = value.find('[');
-  const auto close = value.find(']', open == std::string_view::npos ? 0 : open);
+  const auto open = value.find_first_of("[(");
+  const auto close = value.find_first_of("])", open == std::string_view::npos ? 0 : open);
   if (open == std::string_view::npos || close == std::string_view::npos) return trimmed(value);
   return std::string(value.substr(open + 1, close - open - 1));
 }

@@ -13,7 +13,7 @@ namespace howlate {
 // How a file spells its value, so that equal values compare equal.
 enum class Form {
   exact,       // as it is
-  bracketed,   // "always [madvise] never": the word in brackets
+  bracketed,   // "always [madvise] never", "none (full)": the word in brackets of either kind
   cpus,        // "0-1,3" and "0,1,3" are equal
   mask,        // "00000003" and "3" are equal
   controller,  // a list of words: "+cpuset" if it is among them, else "-cpuset"

@@ -57,9 +57,7 @@ void remove_left_instances(const Root& root) {
     const bool ours = journal.owner.boot_id == this_boot() && journal.owner.root == root.at("/");
     const bool only = journal.problem.empty() && !journal.settings.empty() &&
                       std::all_of(journal.settings.begin(), journal.settings.end(), is_instance);
-    if (!ours || !only || owner_lives(journal.owner)) continue;
-    if (undo_settings(Root(journal.owner.root), journal.settings).failed.empty())
-      ::unlink(journal.path.c_str());
+    if (ours && only && !owner_lives(journal.owner)) static_cast<void>(undo_journal(journal));
   }
 }
 

@@ -71,6 +71,18 @@ void undo_folder(const Root& tree, Setting& setting, Undone& out) {
   out.failed.push_back(setting.path + " cannot be removed: " + errno_text(error));
 }
 
+// Before any setting is undone: a tracer that stops puts back what it found when it began (hwlat its threshold).
+void stop_tracer(const Root& tree, const Setting& setting) {
+  const auto tracefs = Tracefs::open(tree);
+  if (!tracefs) return;
+  const std::string tracer = tracefs->folder() + "/instances/" + setting.path + "/current_tracer";
+  for (int turn = 0; turn < folder_turns && read_text(tracer).value_or("nop") != "nop"; ++turn) {
+    if (write_text(tracer, "nop")) return;
+    const struct timespec pause = {0, folder_pause_ns};  // a killed task still reads what it traced
+    (void)::nanosleep(&pause, nullptr);
+  }
+}
+
 // By its name: the process that made it may have had tracefs mounted elsewhere, or detached.
 void undo_instance(const Root& tree, Setting& setting, Undone& out) {
   const std::string what = "trace instance " + setting.path;
@@ -87,18 +99,30 @@ void undo_instance(const Root& tree, Setting& setting, Undone& out) {
     setting.restored = ::access(folder.c_str(), F_OK) != 0 && errno == ENOENT;
     if (setting.restored) return;
     if (error != EBUSY) break;
-    // A tracer is in use, or a killed task still has one of its files open.
-    static_cast<void>(write_text(folder + "/current_tracer", "nop"));
+    // A killed task still has one of its files open.
     const struct timespec pause = {0, folder_pause_ns};
     (void)::nanosleep(&pause, nullptr);
   }
   out.failed.push_back(what + " cannot be removed: " + errno_text(error));
 }
 
+// Not of another boot; its first line may never have been written.
+bool is_of(const JournalFile& journal, const JournalOwner& owner) {
+  const std::string name = journal.path.substr(journal.path.rfind('/') + 1);
+  const std::string stem = journal_stem(owner);
+  const JournalOwner& theirs = journal.owner;
+  return (name.starts_with(stem + ".") || name.starts_with(stem + "-")) &&
+         (theirs.boot_id.empty() || (theirs.boot_id == owner.boot_id && theirs.pid == owner.pid &&
+                                     theirs.start_ticks == owner.start_ticks));
+}
+
 }  // namespace
 
 Undone undo_settings(const Root& tree, std::vector<Setting>& settings) {
   Undone out;
+  for (const Setting& setting : settings)
+    if (setting.kind == SettingKind::instance && setting.changed && !setting.restored)
+      stop_tracer(tree, setting);
   for (auto setting = settings.rbegin(); setting != settings.rend(); ++setting) {
     if (!setting->changed || setting->restored) continue;
     if (setting->kind == SettingKind::file) undo_file(tree, *setting, out);
@@ -106,6 +130,26 @@ Undone undo_settings(const Root& tree, std::vector<Setting>& settings) {
     if (setting->kind == SettingKind::instance) undo_instance(tree, *setting, out);
   }
   return out;
+}
+
+bool undo_journal(JournalFile& journal) {
+  return undo_settings(Root(journal.owner.root), journal.settings).failed.empty() &&
+         journal.problem.empty() && (::unlink(journal.path.c_str()) == 0 || errno == ENOENT);
+}
+
+bool undo_journals_of(const JournalOwner& owner) {
+  if (!has_state_folder()) return true;
+  const auto folder = state_folder();
+  if (!folder) return false;
+  const auto theirs = [&](const JournalFile& journal) { return is_of(journal, owner); };
+  const auto before = read_journals(*folder);
+  if (std::none_of(before.begin(), before.end(), theirs))
+    return true;                               // and makes no lock where there was none
+  const auto lock = StateLock::take(*folder);  // without it rather than not at all
+  bool all = true;
+  for (JournalFile& journal : read_journals(*folder))
+    if (theirs(journal)) all = undo_journal(journal) && all;
+  return all;
 }
 
 Status nobody_holds(const std::string& folder, const std::string& root,

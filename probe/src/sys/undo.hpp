@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sys/journal.hpp"
 #include "sys/setting.hpp"
 
 namespace howlate {
@@ -17,6 +18,11 @@ struct Undone {
 // In reverse. A value that is neither what was wanted nor what was before is somebody else's by now, and is
 // left.
 Undone undo_settings(const Root& tree, std::vector<Setting>& settings);
+
+// Undoes a journal and removes it, without a word; call it with the state locked. False where it is kept for `restore` to tell why.
+bool undo_journal(JournalFile& journal);
+// The same with all journals of a process that has ended. Locks the state if there are any.
+bool undo_journals_of(const JournalOwner& owner);
 
 // Whether another probe holds a wanted setting, or a killed one left it. Call it with the state locked.
 Status nobody_holds(const std::string& folder, const std::string& root, const std::vector<Setting>& settings);

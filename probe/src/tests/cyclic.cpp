@@ -83,6 +83,8 @@ const ParamSpec params[] = {
     {"inject-every", ParamType::count, "4", "1", "", "one delay in so many releases"},
     {"inject-seed", ParamType::count, "", "1", "",
      "seed of their sizes and instants; by default a random one, which is recorded"},
+    {"inject-round", ParamType::duration, "0ns", "ns", "",
+     "in a virtual machine: a round of its CPUs' turns, by which they keep apart"},
 };
 
 std::vector<Need> modules_of_plugins() {
@@ -274,7 +276,7 @@ Result<const Timer*> choose_timer(const Params& in, const Threads& threads, Late
 
 Status fill_inject(Params& in, CellPlan& plan) {
   if (!in.is_set("inject")) {
-    for (const std::string_view name : {"inject-size", "inject-every", "inject-seed"})
+    for (const std::string_view name : {"inject-size", "inject-every", "inject-seed", "inject-round"})
       if (in.given(name))
         return usage_error("--" + std::string(name) + " is about --inject, which is not given",
                            "Give --inject KIND too");
@@ -285,12 +287,16 @@ Status fill_inject(Params& in, CellPlan& plan) {
   const auto sizes = parse_inject_sizes(in.text("inject-size"));
   if (!sizes) return sizes.error();
   if (in.integer("inject-every") < 1) return usage_error("--inject-every must be 1 or more");
+  if (in.integer("inject-round") > inject_round_ns_max)
+    return usage_error("--inject-round must be 10ms or less");
   if (in.flag("single")) return usage_error("--single measures one release, and --inject needs several");
   const std::int64_t seed = in.is_set("inject-seed") ? in.integer("inject-seed") : random_seed();
   in.put("inject-seed", std::to_string(seed));
-  plan.inject = InjectWish{
-      *kind,
-      {.sizes = *sizes, .every = in.integer("inject-every"), .seed = static_cast<std::uint64_t>(seed)}};
+  plan.inject = InjectWish{*kind,
+                           {.sizes = *sizes,
+                            .every = in.integer("inject-every"),
+                            .seed = static_cast<std::uint64_t>(seed),
+                            .round_ns = in.integer("inject-round")}};
   return {};
 }
 

@@ -59,6 +59,21 @@ TEST_CASE("the delays follow from the seed alone") {
   CHECK(begins(7) != begins(8));
 }
 
+TEST_CASE("delays keep a round of turns farther from the releases that they are not aimed at") {
+  constexpr std::int64_t round_ns = 20 * us;
+  const InjectSpec spec{.sizes = {20 * us, 500 * us}, .every = 1, .seed = 5, .round_ns = round_ns};
+  const ScheduleSpec schedule{.period_ns = 600 * us, .dither = true, .seed = 5};
+  const auto releases = releases_of(schedule, 2000);
+  std::size_t near = 0;
+  for (const PlannedDelay& one : plan_delays(spec, schedule, 2000)) {
+    const std::int64_t before_ns = one.begin_ns - releases[static_cast<std::size_t>(one.release - 1)];
+    CHECK(before_ns >= inject_clear_ns + round_ns);
+    if (before_ns < inject_clear_ns + 2 * round_ns) ++near;
+    if (!one.aimed) CHECK(one.begin_ns + one.size_ns <= one.release_ns - inject_clear_ns - round_ns);
+  }
+  CHECK(near > 0);
+}
+
 TEST_CASE("where releases are too close there is no delay") {
   CHECK(plan_delays({.sizes = {us, us}}, {.period_ns = 2 * inject_clear_ns}, 100).empty());
   CHECK(plan_delays({.sizes = {us, us}}, {.period_ns = 2 * inject_clear_ns + us}, 100).size() == 99);

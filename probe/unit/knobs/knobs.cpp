@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* runtime_file = "/proc/sys/kernel/sched_rt_runtime_us";
 constexpr const char* migration_file = "/proc/sys/kernel/timer_migration";
+constexpr const char* watchdog_file = "/proc/sys/kernel/nmi_watchdog";
 
 // A machine of files, with a state folder of its own.
 class Machine {
@@ -35,6 +37,7 @@ class Machine {
     write(runtime_file, "950000\n");
     write("/proc/sys/kernel/sched_rt_period_us", "1000000\n");
     write(migration_file, "1\n");
+    write(watchdog_file, "1\n");
     write("/sys/devices/system/cpu/online", "0-3\n");
     write("/proc/irq/default_smp_affinity", "f\n");
     write("/proc/irq/7/smp_affinity_list", "0-3\n");
@@ -148,6 +151,57 @@ TEST_CASE("bad names and values are usage errors and change nothing") {
   }
   CHECK_FALSE(KnobSet::apply({"rt_throttling=off", "rt_throttling=1000"}, machine.context()).ok());
   CHECK(machine.read(runtime_file) == "950000");
+}
+
+TEST_CASE("a knob of numbers keeps to its limits") {
+  const Machine machine;
+  machine.write("/proc/sys/vm/stat_interval", "1\n");
+  for (const std::string spec :
+       {"stat_interval=0", "stat_interval=-1", "stat_interval=86401", "stat_interval=soon"})
+    CHECK_MESSAGE(KnobSet::apply({spec}, machine.context()).error().code == ExitCode::usage, spec);
+  const auto set = KnobSet::apply({"stat_interval=120"}, machine.context());
+  REQUIRE(set.ok());
+  CHECK(machine.read("/proc/sys/vm/stat_interval") == "120");
+}
+
+TEST_CASE("the clock source and the model of preemption are among those that the kernel names") {
+  const Machine machine;
+  const std::string clocks = "/sys/devices/system/clocksource/clocksource0/";
+  machine.write(clocks + "available_clocksource", "tsc hpet acpi_pm \n");
+  machine.write(clocks + "current_clocksource", "hpet\n");
+  machine.write("/sys/kernel/debug/sched/preempt", "none voluntary (full)\n");
+  for (const std::string spec : {"clock_source=tcs", "preemption=lazy", "preemption=(full)"})
+    CHECK_MESSAGE(KnobSet::apply({spec}, machine.context()).error().code == ExitCode::usage, spec);
+  CHECK(normalised(Form::bracketed, "none voluntary (full)") == "full");
+  {
+    const auto set = KnobSet::apply({"clock_source=tsc", "preemption=none"}, machine.context());
+    REQUIRE(set.ok());
+    CHECK(machine.read(clocks + "current_clocksource") == "tsc");
+    CHECK(machine.read("/sys/kernel/debug/sched/preempt") == "none");
+  }
+  CHECK(machine.read(clocks + "current_clocksource") == "hpet");
+  CHECK(machine.read("/sys/kernel/debug/sched/preempt") == "full");
+}
+
+TEST_CASE("the fair server's runtime is set on every CPU, up to its period, and debugfs has to be mounted") {
+  const Machine machine;
+  const std::string folder = "/sys/kernel/debug/sched/fair_server";
+  const auto away = KnobSet::apply({"fair_server=off"}, machine.context());
+  REQUIRE_FALSE(away.ok());
+  CHECK(away.error().code == ExitCode::not_possible);
+  CHECK(away.error().remedy.find("mount -t debugfs") != std::string::npos);
+  for (const char* cpu : {"/cpu0", "/cpu1"}) {
+    machine.write(folder + cpu + "/runtime", "50000000\n");
+    machine.write(folder + cpu + "/period", "1000000000\n");
+  }
+  CHECK(KnobSet::apply({"fair_server=1000001"}, machine.context()).error().code == ExitCode::usage);
+  {
+    const auto set = KnobSet::apply({"fair_server=20000"}, machine.context());
+    REQUIRE(set.ok());
+    CHECK(machine.read(folder + "/cpu0/runtime") == "20000000");
+    CHECK(machine.read(folder + "/cpu1/runtime") == "20000000");
+  }
+  CHECK(machine.read(folder + "/cpu1/runtime") == "50000000");
 }
 
 TEST_CASE("interrupts are moved away from the measuring CPUs, and those elsewhere are left") {
@@ -326,6 +380,12 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
+JournalOwner read_owner(const std::string& path) {
+  for (const JournalFile& journal : read_journals(path.substr(0, path.rfind('/'))))
+    if (journal.path == path) return journal.owner;
+  return {};
+}
+
 TEST_CASE("a journal that is not understood is kept, holds knobs back, and is not called restored") {
   const Machine machine;
   const std::string path = left_journal(machine);
@@ -372,6 +432,46 @@ TEST_CASE("a setting that cannot be read at the end is not restored, and its jou
   REQUIRE_FALSE(restored.ok());
   CHECK(restored.error().code == ExitCode::broken);
   CHECK(machine.journals() == 1);
+}
+
+TEST_CASE("what a guardian undoes is of its own process and of this boot alone") {
+  const Machine machine;
+  const JournalOwner owner = read_owner(left_journal(machine));
+  const auto beside = KnobSet::apply({"nmi_watchdog=off"}, machine.context());
+  REQUIRE(beside.ok());
+  std::array<JournalOwner, 3> others = {owner, owner, owner};
+  others[0].pid += 1;
+  others[1].start_ticks *= 10;  // the names of its journals would begin as ours
+  others[2].boot_id = "00000000-0000-4000-8000-000000000000";
+  for (const JournalOwner& another : others) CHECK(undo_journals_of(another));
+  CHECK(machine.read(runtime_file) == "-1");
+  CHECK(machine.journals() == 2);
+  CHECK(undo_journals_of(owner));
+  CHECK(machine.read(runtime_file) == "950000");
+  CHECK(machine.read(migration_file) == "1");
+  CHECK(machine.read(watchdog_file) == "0");
+  CHECK(machine.journals() == 1);
+  CHECK(undo_journals_of(owner));  // there is nothing more
+}
+
+TEST_CASE("a guardian keeps a damaged journal for restore, and removes one that was never begun") {
+  const Machine machine;
+  const std::string path = left_journal(machine);
+  const JournalOwner owner = read_owner(path);
+  const std::string whole = text_of(path);
+  std::ofstream(path) << whole + "fi?e\n";
+  CHECK_FALSE(undo_journals_of(owner));
+  CHECK(machine.read(runtime_file) == "950000");
+  CHECK(machine.journals() == 1);
+  std::ofstream(path) << whole.substr(0, 20);
+  CHECK(undo_journals_of(owner));
+  CHECK(machine.journals() == 0);
+}
+
+TEST_CASE("without a state folder a guardian makes none") {
+  const Machine machine;
+  CHECK(undo_journals_of({this_boot(), 1, 1, {}}));
+  CHECK_FALSE(fs::exists(machine.state()));
 }
 
 TEST_CASE("equal values compare equal however the kernel spells them") {

@@ -23,6 +23,7 @@ from howlate.analysis.sides import (
     paired_values,
 )
 from howlate.analysis.spread import Spread, spread_of
+from howlate.errors import ExitCode
 from howlate.model.flip import ADVISE, AGAIN, START, TOGETHER, Flip, knobs_of
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell
@@ -37,6 +38,18 @@ FIGURES = ("0.99", "max")
 HEADINGS: Mapping[str, Text] = {"0.5": Caption("median"), "max": Caption("largest")}
 
 NOT_WHOLE = rule("advice.not-whole", "none of its cells is whole")
+INCOMPLETE = rule(
+    "advice.incomplete",
+    "{count} of its cells is not measured yet",
+    "{count} of its cells are not measured yet",
+    by="count",
+)
+NOTHING_CONCLUDED = rule(
+    "advice.nothing-concluded",
+    "Nothing is concluded: {count} of {cells} cells is not measured yet. The same command with --out goes on.",
+    "Nothing is concluded: {count} of {cells} cells are not measured yet. The same command with --out goes on.",
+    by="count",
+)
 BESIDE = rule("advice.beside", "beside {load}")
 WITHOUT_LOAD = rule("advice.without-load", "without load")
 CHANGED = rule(
@@ -160,6 +173,10 @@ class Advice:
     together: KnobAdvice | None
     tested: int
     """How many comparisons of knobs Holm covered."""
+    missing: int = 0
+    """Cells of single knobs that are not measured yet: then nothing is concluded."""
+    planned: int = 0
+    """Cells of single knobs in the plan."""
 
     @property
     def helping(self) -> tuple[Flip, ...]:
@@ -172,6 +189,9 @@ class Advice:
 
     def statements(self) -> Iterator[Statement]:
         """What is said of it, the most important first."""
+        if self.missing:
+            yield NOTHING_CONCLUDED(count=self.missing, cells=self.planned)
+            return
         for knob in self.knobs:
             if knob.standing in _SAID:
                 yield _SAID[knob.standing](knobs=knob.names, changes=knob.changes())
@@ -195,6 +215,7 @@ class Advice:
         return {
             "figures": list(self.figures),
             "tested": self.tested,
+            "missing": self.missing,
             "start": [
                 {"load": start.load, **{name: spread.to_json() for name, spread in start.figures.items()}}
                 for start in self.starts
@@ -217,8 +238,10 @@ def is_advice(content: RunContent) -> bool:
 def advice_of(content: RunContent, figures: Sequence[str] = FIGURES) -> Advice:
     """What a run of the study shows, as far as it was measured."""
     measured = _Measured.of(content)
+    single, of_all = _cells_of_stages(content)
+    missing = _not_yet(content, single)
     flips = {part: measured.flipped(part) for part in measured.parts if part not in (START, AGAIN, TOGETHER)}
-    trials, tested = measured.trials(flips, START, figures)
+    trials, tested = measured.trials(flips, START, figures, missing)
     knobs = [
         KnobAdvice(flipped, trials[part], measured.why(part, content)) for part, flipped in flips.items()
     ]
@@ -226,15 +249,36 @@ def advice_of(content: RunContent, figures: Sequence[str] = FIGURES) -> Advice:
     together = None
     if TOGETHER in measured.parts:
         base = AGAIN if AGAIN in measured.parts else START
-        of_all, _ = measured.trials([TOGETHER], base, figures)
-        together = KnobAdvice(measured.flipped(TOGETHER), of_all[TOGETHER], measured.why(TOGETHER, content))
+        tried, _ = measured.trials([TOGETHER], base, figures, missing or _not_yet(content, of_all))
+        together = KnobAdvice(measured.flipped(TOGETHER), tried[TOGETHER], measured.why(TOGETHER, content))
     return Advice(
         tuple(figures),
         tuple(measured.at_start(load, figures) for load in measured.loads),
         tuple(sorted(knobs, key=lambda knob: (order.index(knob.standing), knob.best))),
         together,
         tested,
+        missing,
+        len(single),
     )
+
+
+def _cells_of_stages(content: RunContent) -> tuple[list[Cell], list[Cell]]:
+    """Those of single knobs and their start, and those of all that helps together."""
+    cells = content.run.plan.cells
+    is_together = [cell.labels.get(PART) in (AGAIN, TOGETHER) for cell in cells]
+    return (
+        [cell for cell, is_last in zip(cells, is_together, strict=True) if not is_last],
+        [cell for cell, is_last in zip(cells, is_together, strict=True) if is_last],
+    )
+
+
+def _not_yet(content: RunContent, cells: Sequence[Cell]) -> int:
+    """How many can be measured and were not, because the run was interrupted or is still going on."""
+    whole = {cell.summary.id for cell in content.cells}
+    ended = {
+        name for name, error in content.failed.items() if error.get("exit_code") != ExitCode.INCONCLUSIVE
+    }
+    return sum(not cell.impossible and cell.id not in whole | ended for cell in cells)
 
 
 def fewest_pairs(comparisons: int) -> int:
@@ -291,9 +335,10 @@ class _Measured:
         return AtStart(load, {name: spread for name, spread in spreads.items() if spread is not None})
 
     def trials(
-        self, parts: Sequence[str] | Mapping[str, Any], base: str, figures: Sequence[str]
+        self, parts: Sequence[str] | Mapping[str, Any], base: str, figures: Sequence[str], missing: int = 0
     ) -> tuple[dict[str, tuple[Trial, ...]], int]:
-        """By part its trials, with Holm over all of them, and how many comparisons there are."""
+        """By part its trials, with Holm over all of them, and how many comparisons there are. `missing`: so many
+        cells are not measured yet; then nothing is stated."""
         decisions: dict[tuple[str, str, str], Decision] = {}
         values: dict[tuple[str, str, str], PairedValues] = {}
         keys = [
@@ -302,7 +347,10 @@ class _Measured:
         ]  # fmt: skip
         for key in keys:
             part, load, name = key
+            paired: PairedValues | Statement
             paired = paired_values(self.once[part, load], self.once.get((base, load), {}), name)
+            if missing:
+                paired = INCOMPLETE(count=missing)
             if isinstance(paired, Statement):
                 decisions[key] = Decision(name, "unstated", why=paired)
             else:

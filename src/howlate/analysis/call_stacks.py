@@ -194,17 +194,14 @@ class _Walk:
             task.become(name)
 
     def _enter(self, at: int, kind: InstructionKind, entry: str, name: str) -> None:
-        """An interrupt that comes right after a call or a return finds the one made and the other done."""
+        """An interrupt that comes right after a call or a return finds the one made and the other done; so does an
+        exception for want of the page where it led to."""
         task, execution = self._task, self._execution
         after = int(execution.following[at])
-        if entry == INTERRUPT and kind == InstructionKind.CALL:
+        is_done = entry == INTERRUPT or (entry == EXCEPTION and not execution.twice[at])
+        if is_done and kind == InstructionKind.CALL:
             task.push("", after)
-        elif (
-            entry == INTERRUPT
-            and kind == InstructionKind.RETURN
-            and len(task.frames) > 1
-            and not task.frames[-1].kind
-        ):
+        elif is_done and kind == InstructionKind.RETURN and len(task.frames) > 1 and not task.frames[-1].kind:
             task.frames.pop()
         back = int(execution.addresses[at]) if entry == EXCEPTION and kind != InstructionKind.ENTER else after
         task.push(name, back, entry)

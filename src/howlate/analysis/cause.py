@@ -68,6 +68,8 @@ class Why(StrEnum):
     LOST = "events lost"
     OVERWRITTEN = "events overwritten"
     NOT_WOKEN = "wake-up not recorded"
+    NO_EVENT = "longer than that takes"
+    """It would be part of the ordinary way of a wake-up, but for its length."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class CausePart:
     """Of IDLE and GAP: the idle state; -1 for an unknown one, None where the CPU was in none."""
     function: str = ""
     """Of what went on: the kernel's function that the timer interrupted, where stacks were recorded."""
+    callers: tuple[str, ...] = ()
+    """Of that function, the nearest first."""
 
     @property
     def key(self) -> tuple[Cause, str]:

@@ -4,9 +4,10 @@ and timers that were being handled and the task that ran or was interrupted. Pur
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from howlate.analysis.nmis import is_in_nmi
 from howlate.model.trace import UNKNOWN_PRIO, TracedTask, TraceEvent, TraceNames
 
 HARDIRQ_FLAG, SOFTIRQ_FLAG, BH_OFF_FLAG = 0x08, 0x10, 0x80
@@ -81,6 +82,8 @@ class _State:
     idle: int | None = None
     preempt: int = 0
     flags: int = 0
+    below: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Count and flags of what a softirq came in, by the number of its frame."""
 
 
 def spans_of(
@@ -208,11 +211,15 @@ def _apply(
         frame = _frame(kind.removesuffix(_ENTRY), event, number, names)
         if frame.is_hard and not any(each.is_hard for each in state.frames):
             state.preempt, state.flags = event.preempt & COUNT_MASK, event.flags
+        if frame.kind is FrameKind.SOFTIRQ:
+            state.below[number] = state.preempt, state.flags
         state.frames.append(frame)
     elif kind.endswith(_EXIT):
         name = kind.removesuffix(_EXIT)
         places = [place for place, frame in enumerate(state.frames) if frame.event == name]
         if places:
+            ended = state.frames[places[-1]].number
+            state.preempt, state.flags = state.below.pop(ended, (state.preempt, state.flags))
             del state.frames[places[-1] :]
 
 
@@ -220,12 +227,12 @@ def _reconcile(state: _State, number: int, event: TraceEvent) -> None:
     """Follow what the event's flags say where entries or exits are missing."""
     if event.pid != state.pid and event.kind not in ("lost", "sched_switch"):
         state.pid, state.since, state.frames = event.pid, -1, []
-    if event.kind.endswith((_ENTRY, _EXIT)) or event.kind == "kernel_stack":
+    if event.kind.endswith((_ENTRY, _EXIT)) or event.kind == "kernel_stack" or is_in_nmi(event):
         return
     if event.flags & HARDIRQ_FLAG:
         if not any(frame.is_hard for frame in state.frames):
             state.frames.append(HandlerFrame(FrameKind.IRQ, "", number, "missing"))
-    elif event.kind != "nmi_handler":
+    else:
         hard = [place for place, frame in enumerate(state.frames) if frame.event == "missing"]
         if hard or event.kind == "sched_switch":
             del state.frames[_first_hard(state.frames) :]

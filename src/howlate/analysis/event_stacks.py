@@ -12,9 +12,9 @@ _ENTRIES = ("asm_sysvec_", "asm_common_interrupt", "el1h_64_irq", "el1_irq", "el
 _LOCKS = "_raw_"
 
 
-def interrupted_function(events: Sequence[TraceEvent], names: TraceNames, release_ns: int) -> str:
-    """Of the first stack after the release, without the end of a lock, where interrupts often come; "" where there is
-    none, or a program was interrupted."""
+def interrupted_stack(events: Sequence[TraceEvent], names: TraceNames, release_ns: int) -> tuple[str, ...]:
+    """The function that was interrupted, and its callers, the nearest first: of the first stack after the release,
+    without the end of a lock, where interrupts often come. Empty if there is none, or a program was interrupted."""
     frames: list[int] = []
     for event in events:
         if event.kind != _STACK or event.time_ns < release_ns:
@@ -24,8 +24,12 @@ def interrupted_function(events: Sequence[TraceEvent], names: TraceNames, releas
             break
         else:
             frames += [address for address in (event.b, event.c, event.d) if address]
-    called = [names.function(address) for address in frames]
+    return chain_of([names.function(address) for address in frames])
+
+
+def chain_of(called: Sequence[str]) -> tuple[str, ...]:
+    """Of the functions of a stack, the innermost first, what an interrupt interrupted and its callers."""
     place = next((i for i, name in enumerate(called) if name.startswith(_ENTRIES)), len(called))
     while place < len(called) and called[place].startswith((*_ENTRIES, _LOCKS)):
         place += 1
-    return called[place] if place < len(called) else ""
+    return tuple(called[place:])

@@ -9,8 +9,10 @@ ends in an exception is in the log twice (once more when the exception is over),
 from __future__ import annotations
 
 import bisect
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -140,16 +142,44 @@ class Execution:
         """Instructions that ended in an exception: they are executed once more, and take no time the first
         time. A jump that was made, and found no page where it led to, is not one of them."""
         marks = np.zeros(len(self), dtype=np.bool_)
+        undecided: list[int] = []
         for at, kind in self.entered.items():
-            if kind == EXCEPTION and self.kinds[at] != InstructionKind.ENTER:
-                resumed = self._resumed_at(at)
-                is_again = resumed == int(self.addresses[at])
-                is_past = resumed == int(self.following[at])  # the kernel did in its place what it was to do
-                marks[at] = is_again if self.kinds[at] in _MOVES else not is_past
+            if kind != EXCEPTION or self.kinds[at] == InstructionKind.ENTER:
+                continue
+            resumed = self._resumed_at(at)
+            address = int(self.addresses[resumed]) if resumed is not None else 0
+            if self.kinds[at] not in _MOVES:
+                marks[at] = address != int(self.following[at])  # else the kernel did what it was to do
+            elif resumed is None or self._is_switched(at, resumed):
+                undecided.append(at)
+            else:
+                marks[at] = address == int(self.addresses[at])
+        self._mark_uncounted(marks, undecided)
         return marks
 
-    def _resumed_at(self, entered: int) -> int:
-        """Where the CPU went on after an exception; 0 if the log ends before."""
+    def _is_switched(self, entered: int, resumed: int) -> bool:
+        """Whether another task had the CPU meanwhile: what is resumed is not known to be what was interrupted."""
+        return any(entered < switch.at <= resumed for switch in self.log.switches)
+
+    def _mark_uncounted(self, marks: npt.NDArray[np.bool_], undecided: Sequence[int]) -> None:
+        """Of calls and jumps that ended in an exception, and that are not seen to go on, mark those that QEMU had not
+        counted as executed at the anchors after them."""
+        anchors = np.array(self.log.anchors, dtype=np.int64)
+        counting = np.concatenate([[0], np.cumsum(~marks)])[anchors[:, 0]]
+        not_over = counting - (anchors[:, 2] - anchors[0, 2])
+        level = -int(len(anchors) > 1 and not_over[1] == -1)  # as in _before_log()
+        groups: dict[int, list[int]] = {}
+        for at in sorted(undecided):
+            groups.setdefault(int(np.searchsorted(anchors[:, 0], at, side="right")), []).append(at)
+        for first, after in pairwise([*groups, len(anchors)]):
+            if first == len(anchors):
+                break  # the log ends before its last anchor could tell
+            uncounted = min(max(0, int(np.min(not_over[first:after])) - level), len(groups[first]))
+            marks[groups[first][len(groups[first]) - uncounted :]] = True
+            level += uncounted
+
+    def _resumed_at(self, entered: int) -> int | None:
+        """With which instruction the CPU went on after an exception; None if the log ends before."""
         depth = 0
         for at in self._turns[bisect.bisect_left(self._turns, entered) :]:
             if at in self.entered:
@@ -157,8 +187,8 @@ class Execution:
             if self.kinds[at] == InstructionKind.LEAVE and at != entered:
                 depth -= 1
                 if depth == 0:
-                    return int(self.addresses[at + 1]) if at + 1 < len(self) else 0
-        return 0
+                    return at + 1 if at + 1 < len(self) else None
+        return None
 
     @cached_property
     def _turns(self) -> list[int]:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase
-from howlate.analysis.causes import MachineFacts, explain_case
+from howlate.analysis.causes import explain_case
 from howlate.analysis.labels import row_names
+from howlate.analysis.machine_facts import MachineFacts
 from howlate.model.disturbances import disturbances
 from howlate.model.facts import Facts, guest_if_known
-from howlate.model.guest_cpus import GuestCpus
-from howlate.model.in_force import measuring_cpus, timer_slack_ns
+from howlate.model.guest_cpus import MOST_MIPS, GuestCpus
+from howlate.model.in_force import knobs_in_force, measuring_cpus, timer_slack_ns
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.preemption import preemption_of
 from howlate.model.trace import CellTrace
@@ -36,6 +37,12 @@ class ExplainedCell:
     cases_lost: int = 0
     """Samples that were late enough, and for which there was no room."""
     events_lost: int = 0
+    worst: int | None = None
+    """So many of the worst of each thread are kept; None if nobody knows."""
+    above_ns: int | None = None
+    """Samples above this are kept too; None: none for that."""
+    has_idle_states: bool | None = None
+    """Whether its kernel has idle states to choose from; None if nobody knows."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,8 @@ class CauseSum:
     worst_in: CasePlace
     example: CausePart
     """Its longest part."""
+    has_idle_states: bool | None = None
+    """Of the kernel on which it was the worst; None if nobody knows."""
 
 
 def explained_cells(content: RunContent) -> tuple[ExplainedCell, ...]:
@@ -107,9 +116,12 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
         cell.summary.labels,
         tuple(sorted(cases, key=lambda case: -case.case.latency_ns)),
         (column.count or 0) if column is not None else 0,
-        _missed(trace),
-        trace.cases_lost,
-        trace.events_lost,
+        absent=_missed(trace),
+        cases_lost=trace.cases_lost,
+        events_lost=trace.events_lost,
+        worst=trace.worst,
+        above_ns=trace.above_ns,
+        has_idle_states=_has_idle_states(_facts_of(content, cell)),
     )
 
 
@@ -128,16 +140,30 @@ def machine_facts(content: RunContent, cell: CellContent) -> MachineFacts:
     captured = content.run.machines.get(kernel) or content.run.facts
     config = next((each.config for each in content.kernels if each.label == kernel), None)
     is_captured = isinstance(captured, dict) and captured.get("facts") == 1
-    facts = Facts.from_json(dict(captured)) if is_captured else Facts({}, {})
+    facts = _facts_of(content, cell)
+    guest = GuestCpus.of_facts(facts.values)
     return MachineFacts(
         is_virtual_time=content.run.virtual,
         is_guest=False if content.run.virtual else guest_if_known(facts),
-        preemption=preemption_of(captured, config) if is_captured else "",
+        preemption=preemption_of(captured, config, knobs_in_force(cell.header)) if is_captured else "",
         idle_exit_ns=_idle_exits(facts),
         timer_slack_ns=timer_slack_ns(cell.header),
-        round_ns=GuestCpus.of_facts(facts.values).round_ns if content.run.virtual else 0,
+        round_ns=guest.round_ns if content.run.virtual else 0,
+        instruction_ns=MOST_MIPS // guest.mips if content.run.virtual else 1,
         smi=disturbances(cell.trailer).smi,
     )
+
+
+def _facts_of(content: RunContent, cell: CellContent) -> Facts:
+    """Those of the machine that measured a cell; empty if they were not captured."""
+    captured = content.run.machines.get(cell.summary.labels.get("kernel", "")) or content.run.facts
+    is_captured = isinstance(captured, dict) and captured.get("facts") == 1
+    return Facts.from_json(dict(captured)) if is_captured else Facts({}, {})
+
+
+def _has_idle_states(facts: Facts) -> bool | None:
+    rows = facts.table("cpu.idle_states")
+    return bool(rows) if rows is not None else False if "cpu.idle_states" in facts.absent else None
 
 
 def _idle_exits(facts: Facts) -> dict[int, int]:
@@ -188,7 +214,7 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: Exp
         before = sums.get(key)
         is_largest = int(key == largest)
         if before is None:
-            sums[key] = CauseSum(*key, 1, is_largest, ns, ns, place, longest[key])
+            sums[key] = CauseSum(*key, 1, is_largest, ns, ns, place, longest[key], cell.has_idle_states)
             continue
         is_worst = ns > before.worst_ns
         sums[key] = replace(
@@ -199,6 +225,7 @@ def _add(sums: dict[tuple[Cause, str], CauseSum], cell: ExplainedCell, case: Exp
             worst_ns=max(ns, before.worst_ns),
             worst_in=place if is_worst else before.worst_in,
             example=longest[key] if is_worst else before.example,
+            has_idle_states=cell.has_idle_states if is_worst else before.has_idle_states,
         )
 
 

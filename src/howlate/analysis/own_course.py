@@ -3,6 +3,7 @@ ran, or was stopped. Pure."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -15,6 +16,24 @@ _FAULTS = ("page_fault_user", "page_fault_kernel")
 FAULT_NS = 100_000
 """A task that runs or goes to sleep later than this after its page fault is not in the fault any more: the kernel
 asks for the page and gives up the CPU, or clears the page, within tens of microseconds. No event shows the end."""
+HUGE_FAULT_NS = 2_000_000
+"""So much later where the kernel may have cleared a huge page: 2 MiB at 1 GB/s."""
+_HUGE_SHIFT = 21
+"""A huge page's addresses have the bits above this in common."""
+_ERROR_BITS, _WRITE_TO_ABSENT = 0x03, 0x02
+"""Of x86's error code: the page was there; it was a write. The kernel clears the page of a write to an absent one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageFault:
+    """One page fault of the measuring task."""
+
+    at_ns: int
+    until_ns: int
+    """When it is over at the latest."""
+    is_huge: bool = False
+    """Whether it may have been for a huge page: a write to an absent page, and no other page of the same 2 MiB was
+    absent."""
 
 
 class OwnState(StrEnum):
@@ -48,13 +67,13 @@ class OwnStretch:
     """Of ASLEEP: it followed a page fault of the task closely."""
     is_migrated: bool = False
     """Of RUNNABLE: the task was moved to this CPU."""
-    faults_ns: tuple[int, ...] = field(default=())
-    """Of RUNNING: when the task had page faults."""
+    faults: tuple[PageFault, ...] = field(default=())
+    """Of RUNNING: the task's page faults."""
 
 
 def course_of(events: Sequence[TraceEvent], pid: int, from_ns: int, to_ns: int) -> list[OwnStretch]:
     """All stretches between two times, in order and without a gap."""
-    course = _Course(pid, _begun(events, pid, from_ns))
+    course = _Course(pid, _begun(events, pid, from_ns), _huge_pages(events, pid))
     for number, event in enumerate(events):
         course.take(number, event)
     return course.ended(to_ns)
@@ -72,9 +91,16 @@ def _begun(events: Sequence[TraceEvent], pid: int, from_ns: int) -> OwnStretch:
     return OwnStretch(OwnState.UNKNOWN, events[0].cpu if events else 0, from_ns, from_ns, -1)
 
 
+def _huge_pages(events: Sequence[TraceEvent], pid: int) -> frozenset[int]:
+    """The places of 2 MiB in which the task had one page fault alone."""
+    faults = Counter(event.a >> _HUGE_SHIFT for event in events if event.kind in _FAULTS and event.pid == pid)
+    return frozenset(place for place, count in faults.items() if count == 1)
+
+
 class _Course:
-    def __init__(self, pid: int, first: OwnStretch) -> None:
+    def __init__(self, pid: int, first: OwnStretch, huge_pages: frozenset[int]) -> None:
         self._pid = pid
+        self._huge_pages = huge_pages
         self._now = first
         self._done: list[OwnStretch] = []
 
@@ -82,7 +108,13 @@ class _Course:
         return [*self._done, replace(self._now, to_ns=max(to_ns, self._now.from_ns))]
 
     def take(self, number: int, event: TraceEvent) -> None:
-        """Follow one event."""
+        """Follow one event. Where the kernel lost some, anything may have become of the task."""
+        if event.kind == "lost":
+            if event.cpu == self._now.cpu:
+                self._begin(OwnState.UNKNOWN, event.cpu, number, event)
+            return
+        if self._now.state is OwnState.UNKNOWN and event.pid == self._pid and event.kind != "kernel_stack":
+            self._begin(OwnState.RUNNING, event.cpu, number, event)
         if event.kind == "sched_switch":
             self._switch(number, event)
         elif event.kind == "sched_waking" and event.a == self._pid:
@@ -94,7 +126,13 @@ class _Course:
         elif event.kind == "sched_migrate_task" and event.a == self._pid:
             self._migrate(number, event)
         elif event.kind in _FAULTS and event.pid == self._pid and self._now.state is OwnState.RUNNING:
-            self._now = replace(self._now, faults_ns=(*self._now.faults_ns, event.time_ns))
+            self._now = replace(self._now, faults=(*self._now.faults, self._fault(event)))
+
+    def _fault(self, event: TraceEvent) -> PageFault:
+        is_absent = event.c & _ERROR_BITS == _WRITE_TO_ABSENT
+        is_huge = is_absent and event.a >> _HUGE_SHIFT in self._huge_pages
+        most_ns = HUGE_FAULT_NS if is_huge else FAULT_NS
+        return PageFault(event.time_ns, event.time_ns + most_ns, is_huge)
 
     def _switch(self, number: int, event: TraceEvent) -> None:
         if event.c == self._pid:
@@ -106,8 +144,7 @@ class _Course:
             elif left & _STOPPED_BITS:
                 self._begin(OwnState.STOPPED, event.cpu, number, event)
             else:
-                fault_ns = max(self._now.faults_ns, default=None)
-                is_fault = fault_ns is not None and event.time_ns - fault_ns <= FAULT_NS
+                is_fault = any(event.time_ns - fault.at_ns <= FAULT_NS for fault in self._now.faults[-1:])
                 self._begin(OwnState.ASLEEP, event.cpu, number, event, is_fault=is_fault)
 
     def _wake(self, number: int, event: TraceEvent) -> None:

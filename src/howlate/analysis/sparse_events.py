@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from howlate.analysis.cpu_spans import HARDIRQ_FLAG
+from howlate.analysis.nmis import is_in_nmi
 from howlate.model.trace import TraceEvent
 
 TAIL_NS = 5_000
@@ -52,6 +53,9 @@ class _Completion:
     """That event was a wake-up: the timer has done what it was for."""
 
     def take(self, event: TraceEvent) -> None:
+        if is_in_nmi(event):  # what it interrupted goes on
+            self.done.append(event)
+            return
         is_hard = bool(event.flags & HARDIRQ_FLAG)
         is_vector = event.kind.endswith(("_entry", "_exit")) and event.kind != _EXPIRES
         is_vector = is_vector and not event.kind.startswith("softirq")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from howlate.cli._interrupted import same_command, shown_by, tell_interrupted
 from howlate.cli._options import together
 from howlate.errors import ExitCode
-from howlate.words.language import as_called, called
+from howlate.words.language import as_called
 from howlate.words.statement import rule
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ def advise(asked: AdviceAsked, target: Target, options: AdviseOptions) -> int:
             session = _when_quiet(session, options, target)
             advised = measured(stage, target, session, _execute)
         except KeyboardInterrupt as interrupt:
-            return _interrupted(session, interrupt)
+            again = f"{same_command(session)}. {shown_by(session)} shows the cells; nothing is concluded before that"
+            return tell_interrupted(session, interrupt, again, "every knob is as it was")
     _tell(advised, stage, options)
     return advised.exit_code
 
@@ -157,20 +158,6 @@ def _execute(prepared: Prepared, session: Session) -> Tally:
     from howlate.cli._execute import execute_cells
 
     return execute_cells(prepared, session)
-
-
-def _interrupted(session: Session, interrupt: KeyboardInterrupt) -> int:
-    for note in getattr(interrupt, "__notes__", ()):
-        click.echo(f"howlate: {as_called(note)}", err=True)
-    whole = len(session.folder.whole_cells())
-    folder = shlex.quote(str(session.folder.path))
-    click.echo(
-        f"howlate: interrupted with {whole} cells complete, which are kept; every knob is as it was. To go on: the "
-        f"same command with --out {folder}, or `{called()} show {folder}` for what they say",
-        err=True,
-    )
-    click.echo(session.folder.path)
-    return ExitCode.INCONCLUSIVE
 
 
 def _tell(advised: Advised, stage: FirstStage, options: AdviseOptions) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from howlate.cli._execute import axes_of, execute_cells
+from howlate.cli._interrupted import tell_interrupted
 from howlate.errors import ExitCode
 from howlate.model.study import PART
 from howlate.words.language import as_called, called
@@ -82,9 +83,8 @@ def measure(
             else:
                 tally = execute_cells(prepared, session)
         except KeyboardInterrupt as interrupt:
-            for note in getattr(interrupt, "__notes__", ()):
-                click.echo(f"howlate: {as_called(note)}", err=True)
-            return _interrupted(session, asked, ROUNDS if until is not None else ())
+            again = _again(session, asked, ROUNDS if until is not None else ())
+            return tell_interrupted(session, interrupt, again)
     content = tell(session, tally, options.as_json, hint, options.histogram)
     return tally.exit_code or (_exit_code_of(content) if judged else ExitCode.DONE)
 
@@ -154,17 +154,6 @@ def _say_nothing_to_do(session: Session) -> None:
         "choose another --out",
         err=True,
     )
-
-
-def _interrupted(session: Session, asked: Asked, set_by_howlate: Sequence[str]) -> int:
-    whole, cells = len(session.folder.whole_cells()), len(session.run.plan.cells)
-    click.echo(
-        f"howlate: interrupted with {whole} of {cells} cells complete, which are kept. To go on: "
-        f"{_again(session, asked, set_by_howlate)}",
-        err=True,
-    )
-    click.echo(session.folder.path)
-    return ExitCode.INCONCLUSIVE
 
 
 def _again(session: Session, asked: Asked, set_by_howlate: Sequence[str]) -> str:

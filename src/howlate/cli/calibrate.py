@@ -74,6 +74,7 @@ def command(
 
     from howlate.calibrate import CalibrationAsked, calibration_of, check_possible
     from howlate.cli._execute import execute_cells
+    from howlate.cli._interrupted import same_command, tell_interrupted
     from howlate.prepare import prepare, settings_in_force
     from howlate.session import begin
 
@@ -81,13 +82,28 @@ def command(
     request = CalibrationAsked(wanted, count, above, seed, events, settings_in_force())
     request.check()  # before a guest is booted
     with contextlib.closing(_target(kernels, cpus)) as target:
-        prepared = prepare(request.asked((cpus or 1) if kernels else 0), target)
+        prepared = prepare(request.asked(*_guest(kernels, cpus)), target)
         check_possible(prepared)
         session = begin(prepared, out)
-        tally = execute_cells(prepared, session)
+        try:
+            tally = execute_cells(prepared, session)
+        except KeyboardInterrupt as interrupt:
+            again = f"{same_command(session)}. Nothing is judged before that"
+            return tell_interrupted(session, interrupt, again)
     found = calibration_of(session.folder.path, tally)
     _print(found, as_json)
     return found.exit_code
+
+
+def _guest(kernels: str, cpus: int | None) -> tuple[int, int]:
+    """Its CPUs, and how long a round of their turns takes; zeros on this machine."""
+    from howlate.lab.machine import TURN_NS
+    from howlate.model.guest_cpus import GuestCpus
+
+    if not kernels:
+        return 0, 0
+    count = cpus or 1
+    return count, GuestCpus(count, turn_ns=TURN_NS if count > 1 else 0).round_ns
 
 
 def _target(kernels: str, cpus: int | None) -> Target:

@@ -9,10 +9,7 @@ from howlate.words.statement import rule
 
 GOOD = rule("doctor.clock_source.good", "{source}")
 COST_UNKNOWN = rule("doctor.clock_source.cost-unknown", "{source}: the cost of reading it is not known here")
-TAKE_TSC = (
-    "`echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`, permanently "
-    "`clocksource=tsc`"
-)
+TAKE_TSC = "`howlate probe hold --knob clock_source=tsc`, permanently `clocksource=tsc`"
 ASK_WHY = (
     "see `dmesg | grep -i -e tsc -e clocksource` for why tsc was left; `tsc=reliable` if you know that it is"
 )

@@ -12,8 +12,7 @@ ABSENT = rule("doctor.fair_server.absent", "this kernel has none")
 RUNS = rule(
     "doctor.fair_server.runs",
     "takes up to {runtime_ms} of {period_ms} ms for tasks that are not real-time",
-    remedy="`echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime` (then a runaway real-time task starves all "
-    "else)",
+    remedy="`howlate probe hold --knob fair_server=off` (then a runaway real-time task starves all else)",
 )
 OFF = rule("doctor.fair_server.off", "off on the measuring CPUs")
 NOT_KNOWN = rule(

@@ -11,7 +11,8 @@ ABSENT = rule("doctor.ksm.absent", "this kernel has none")
 RUNS = rule(
     "doctor.ksm.runs",
     "runs",
-    remedy="`echo 2 > /sys/kernel/mm/ksm/run` (stops, and takes merged pages apart)",
+    remedy="`howlate probe hold --knob ksm=off`, or `echo 2 > /sys/kernel/mm/ksm/run` (stops, and takes merged "
+    "pages apart)",
 )
 OFF = rule("doctor.ksm.off", "does not run")
 

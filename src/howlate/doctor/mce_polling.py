@@ -12,7 +12,7 @@ ABSENT = rule("doctor.mce_polling.absent", "does not exist here")
 RUNS = rule(
     "doctor.mce_polling.runs",
     "every {interval_s} s",
-    remedy="`echo 0 > /sys/devices/system/machinecheck/machinecheck0/check_interval`, or `mce=ignore_ce`",
+    remedy="`howlate probe hold --knob mce_polling=0`, or `mce=ignore_ce` on the command line",
 )
 OFF = rule("doctor.mce_polling.off", "off")
 

@@ -16,7 +16,7 @@ ON = rule(
 SOFT = rule(
     "doctor.nmi_watchdog.soft",
     "off; the soft watchdog is on",
-    remedy="`sysctl kernel.soft_watchdog=0`, or `nowatchdog`",
+    remedy="`howlate probe hold --knob soft_watchdog=off`, or `nowatchdog` on the command line",
 )
 OFF = rule("doctor.nmi_watchdog.off", "off")
 

@@ -11,7 +11,10 @@ ABSENT = rule("doctor.numa_balancing.absent", "this kernel does not balance")
 OFF = rule("doctor.numa_balancing.off", "off")
 ONE_NODE = rule("doctor.numa_balancing.one-node", "on, but there is only one node")
 ON = rule(
-    "doctor.numa_balancing.on", "on", remedy="`sysctl kernel.numa_balancing=0`, or `numa_balancing=disable`"
+    "doctor.numa_balancing.on",
+    "on",
+    remedy="`howlate probe hold --knob numa_balancing=off`, or `sysctl kernel.numa_balancing=0`, or "
+    "`numa_balancing=disable`",
 )
 
 TITLE = "NUMA balancing"

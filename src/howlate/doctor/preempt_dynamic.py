@@ -14,7 +14,7 @@ FIXED = rule("doctor.preempt_dynamic.fixed", "fixed when the kernel was built")
 WEAK = rule(
     "doctor.preempt_dynamic.weak",
     "{mode} (as reported by {source})",
-    remedy="now: `echo full > /sys/kernel/debug/sched/preempt` (debugfs mounted); permanently: `preempt=full` on "
+    remedy="now: `howlate probe hold --knob preemption=full` (debugfs mounted); permanently: `preempt=full` on "
     "the kernel's command line",
 )
 MODE = rule("doctor.preempt_dynamic.mode", "{mode} (as reported by {source})")

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from howlate.model.decode import Table, decoded
+from howlate.words.printable import printable
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,7 @@ class Others:
 
 def others_in(table: Table) -> Others | None:
     """The member `others` of a summary or a trailer; None where an older howlate did not look."""
-    return (
-        None
-        if table.values.get("others") is None
-        else decoded(Others, table.values["others"], f"{table.file}, others", table.error)
-    )
+    if table.values.get("others") is None:
+        return None
+    found = decoded(Others, table.values["others"], f"{table.file}, others", table.error)
+    return replace(found, tasks=tuple(replace(task, name=printable(task.name)) for task in found.tasks))

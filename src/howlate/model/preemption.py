@@ -4,7 +4,7 @@ lazy, rt, or the real-time core beside Linux: cobalt, evl."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,9 +19,11 @@ NAMED = ("rt", *CORES)
 MODELS = ("none", "voluntary", "full", "lazy", *NAMED)
 
 
-def preemption_of(captured: Mapping[str, Any], config: Mapping[str, str] | None = None) -> str:
+def preemption_of(
+    captured: Mapping[str, Any], config: Mapping[str, str] | None = None, knobs: Sequence[str] = ()
+) -> str:
     """The model; "" if nothing tells, or if it is not known whether a core runs. `config`: the kernel's options if
-    the facts have none (a guest's)."""
+    the facts have none (a guest's). `knobs`: those in force in a cell, "preemption=full" among them or not."""
     if captured.get("facts") != 1:
         return ""
     facts = Facts.from_json(dict(captured))
@@ -32,7 +34,10 @@ def preemption_of(captured: Mapping[str, Any], config: Mapping[str, str] | None 
         return core
     if is_rt_kernel(facts):
         return "rt"
-    mode = preempt_mode(facts)
+    chosen = next(
+        (value for name, _, value in (knob.partition("=") for knob in knobs) if name == "preemption"), ""
+    )
+    mode = (chosen, "a knob") if chosen else preempt_mode(facts)
     return mode[0] if mode is not None and mode[0] in MODELS else ""
 
 

@@ -121,6 +121,10 @@ class CellTrace:
     """What recording one event takes; 0 if nobody knows."""
     cases_lost: int = 0
     events_lost: int = 0
+    worst: int | None = None
+    """So many of the worst samples of each thread are kept; None if nobody knows."""
+    above_ns: int | None = None
+    """Samples above this are kept too; None: none for that."""
 
     @cached_property
     def prios(self) -> Mapping[int, int]:

@@ -10,7 +10,7 @@ from howlate.model.study import Order, Part, Study, Value
 CALIBRATE = "calibrate"
 UNDISTURBED, INJECTED = "undisturbed", "injected"
 """Its parts."""
-KIND, ABOVE = "inject", "explain-above"
+KIND, ABOVE, ROUND = "inject", "explain-above", "inject-round"
 EVERY = 3
 """Releases for one delay."""
 WARM_UP = 30
@@ -19,9 +19,12 @@ UNDISTURBED_RANGE = 1000, 2000
 LEAST_ABOVE = "1us"
 
 
-def calibration_study(kinds: Sequence[str], count: int, above: str, seed: int, events: str) -> Study:
+def calibration_study(
+    kinds: Sequence[str], count: int, above: str, seed: int, events: str, round_ns: int = 0
+) -> Study:
     """`count` delays of each kind; what is late by more than `above` is explained. A release that passes while the
-    task is delayed is served late (`backlog`), so that the delay is in a sample."""
+    task is delayed is served late (`backlog`), so that the delay is in a sample. `round_ns`: of the turns of a
+    guest's CPUs, by which delays keep farther apart; 0 with one CPU and on a machine."""
     settings: dict[str, Value] = {
         "policy": "fifo:80",
         "period": "1ms",
@@ -40,6 +43,7 @@ def calibration_study(kinds: Sequence[str], count: int, above: str, seed: int, e
         ABOVE: above,
         "inject-every": str(EVERY),
         "inject-seed": str(seed),
+        **({ROUND: f"{round_ns}ns"} if round_ns else {}),
     }
     return Study(
         CALIBRATE,

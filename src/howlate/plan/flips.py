@@ -17,6 +17,7 @@ from howlate.model.decode import suggestion
 from howlate.model.facts import Facts, format_cpus
 from howlate.model.finding import Aim
 from howlate.model.flip import ADVISE, AGAIN, KNOB, START, TOGETHER, Flip, knobs_of
+from howlate.model.preemption import preempt_mode
 from howlate.model.study import Order, Part, Study, Value
 from howlate.words.statement import Statement, rule
 
@@ -32,6 +33,7 @@ SHIFTS = rule(
     "it shifts the figures of a real-time core and makes nothing less late; to try it name it, as in --knobs {knob}",
 )
 NO_OTHER_CPU = rule("flip.no-other-cpu", "there is no other CPU than the measuring one")
+NO_COUNTER = rule("flip.no-counter", "the processor's own counter is not among the clock sources")
 CPUSET_OF_V2 = rule("flip.cpuset-of-v2", "with cgroup v2 a thread cannot enter a cpuset alone")
 UNKNOWN_KNOB = rule("flip.unknown-knob", '"{name}" is not a knob', remedy="{hint}")
 NO_KNOB = rule("flip.no-knob", '"{text}" names no knob', remedy="write --knobs thp,irq_affinity or thp=never")
@@ -108,7 +110,7 @@ def _value(kind: KnobKind, given: str, facts: Facts, aim: Aim) -> tuple[str, Sta
         return "", NO_VALUE(knob=kind.name)
     values = CANDIDATES[kind.name](facts, aim)
     if not values:
-        return "", NO_OTHER_CPU()
+        return "", NO_COUNTER() if kind.name == "clock_source" else NO_OTHER_CPU()
     in_force = _in_force(kind.name, facts, aim)
     free = [value for value in values if value not in in_force]
     return (free[0], None) if free else ("", IN_FORCE(value=values[0]))
@@ -126,22 +128,38 @@ def _measuring(facts: Facts, aim: Aim) -> tuple[str, ...]:
     return (format_cpus(measuring_cpus(facts, aim)),) if other_cpus(facts, aim) else ()
 
 
+def _counters(facts: Facts, _aim: Aim) -> tuple[str, ...]:
+    """The processor's own counter, if it is among the clock sources."""
+    available = (facts.text("clock.available") or "").split()
+    return tuple(name for name in ("tsc", "arch_sys_counter") if name in available)
+
+
 CANDIDATES: Mapping[str, Callable[[Facts, Aim], tuple[str, ...]]] = {
     "c_states": _always("0"),
+    "clock_source": _counters,
+    "compaction": _always("0"),
     "core_gravity": _always("0"),
     "cpu_dma_latency": _always("0"),
     "cpuset": _measuring,
+    "fair_server": _always("off"),
     "governor": _always("performance"),
     "irq_affinity": _away,
+    "ksm": _always("off"),
+    "mce_polling": _always("0"),
     "nmi_watchdog": _always("off", "on"),
+    "numa_balancing": _always("off"),
+    "preemption": _always("full"),
+    "rcu_normal": _always("on"),
     "rt_throttling": _always("off", "950000"),
+    "soft_watchdog": _always("off"),
+    "stat_interval": _always("120"),
     "thp": _always("never", "always"),
     "timer_migration": _always("off", "on"),
     "turbo": _always("off", "on"),
     "workqueue_cpumask": _away,
 }
 """By knob the values worth trying, the one that usually helps first. The first that is not in force is tried; none
-where the knob needs a CPU that does not measure."""
+where the knob needs a CPU that does not measure, or a counter that is not offered."""
 
 
 ONLY_IF_NAMED = {"cpuset": ONLY_NAMED, "core_gravity": SHIFTS}
@@ -159,6 +177,16 @@ def _in_force(knob: str, facts: Facts, aim: Aim) -> Collection[str]:
         "governor": _same(row.get("governor") for row in facts.table("cpu.frequency") or ()),
         "turbo": facts.text("cpu.turbo"),
         "c_states": _awake(facts),
+        "clock_source": facts.text("clock.source"),
+        "compaction": _text(facts.integer("memory.compaction")),
+        "fair_server": _no_server(facts),
+        "ksm": "" if facts.integer("memory.ksm") in (None, 1) else "off",
+        "mce_polling": facts.text("mce.check_interval_s"),
+        "numa_balancing": _switch(facts.integer("sched.numa_balancing")),
+        "preemption": (preempt_mode(facts) or ("",))[0],
+        "rcu_normal": _switch(facts.integer("sched.rcu_normal")),
+        "soft_watchdog": _switch(facts.integer("watchdog.soft")),
+        "stat_interval": _text(facts.integer("memory.stat_interval_s")),
         "workqueue_cpumask": _kept_away(facts.text("workqueue.cpumask"), facts, aim),
     }
     word = words.get(knob)
@@ -171,6 +199,12 @@ def _switch(value: int | None) -> str:
 
 def _text(value: int | None) -> str:
     return "" if value is None else str(value)
+
+
+def _no_server(facts: Facts) -> str:
+    """ "off" if no CPU keeps time for ordinary tasks."""
+    rows = facts.table("sched.fair_server") or ()
+    return "off" if rows and not any(row.get("runtime_ns") for row in rows) else ""
 
 
 def _same(values: Iterable[object]) -> str:

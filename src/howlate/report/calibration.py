@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from howlate.analysis.calibration import RIGHT_LIMIT, KindResult, Undisturbed
+from howlate.analysis.calibration import INVENTED_LIMIT, RIGHT_LIMIT, KindResult, Undisturbed
 from howlate.analysis.cause import Cause
 from howlate.analysis.cause_names import NAMES
 from howlate.report.document import Document, Section, texts
@@ -21,18 +21,29 @@ if TYPE_CHECKING:
 
 CALM = rule(
     "calibrate.calm",
-    "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; no cause "
-    "was invented.",
+    "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; "
+    "{late:count} took more than twice the median, {invented} of them for a cause out of the ordinary (at most "
+    "{limit:percent} of all samples may).",
 )
-CALM_UNCHECKED = rule(
-    "calibrate.calm-unchecked",
-    "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; a machine "
-    "in real time has late samples of its own, so that none of their causes counts as invented.",
+CALM_NONE_LATE = rule(
+    "calibrate.calm-none-late",
+    "{kernel}, without a delay: {samples:count} samples, median {median_ns:time}, spread {spread_ns:time}; none took "
+    "more than twice the median, so no cause could be invented.",
 )
 CALM_INVENTED = rule(
     "calibrate.calm-invented",
-    "{kernel}, without a delay: of {samples:count} samples some were said to be late: {causes:items}.",
+    "{kernel}, without a delay: of {samples:count} samples {late:count} took more than twice the median, and "
+    "{invented:count} of these have a cause out of the ordinary, more than {limit:percent} of all: {causes:items}.",
 )
+CALM_INVENTED_HERE = rule(
+    "calibrate.calm-invented-here",
+    "They are invented, or this machine was disturbed. Repeat it with nothing else running.",
+)
+CALM_UNDECIDED = rule(
+    "calibrate.calm-undecided",
+    "Events do not show whether a hypervisor or firmware had the CPU in {count:count} more: {causes:items}.",
+)
+CALM_UNEXPLAINED = rule("calibrate.calm-unexplained", "{count:count} more are unknown.")
 CALM_EMPTY = rule(
     "calibrate.calm-empty",
     "{kernel}, without a delay: no sample was measured, so there is nothing to compare the delays with. Run it "
@@ -57,6 +68,12 @@ RESTS_ON_UNDECIDED = rule(
 RESTS_ON_RIGHT = rule(
     "calibrate.rests-on-right", "The limit of {least:percent} is kept by those that are right alone."
 )
+UNWANTED = rule(
+    "calibrate.unwanted",
+    "{kind} on {kernel}: {count} of {injected} delays could not be made as wanted, and is in no other count.",
+    "{kind} on {kernel}: {count} of {injected} delays could not be made as wanted, and are in no other count.",
+    by="count",
+)
 UNSEEN = rule(
     "calibrate.unseen",
     "{kind} on {kernel}: {count} late sample shows nothing out of the ordinary.",
@@ -73,6 +90,10 @@ TOO_LARGE = rule(
     "calibrate.too-large",
     "{kind} on {kernel}: a size is wrong by {error_ns:time}, more than {limit_ns:time} (1 us, the test's own spread, "
     "on several CPUs a round of turns) and its own uncertainty.",
+)
+NOT_COMPARED = rule(
+    "calibrate.not-compared",
+    "{kind} on {kernel}: no size was compared, since no delay that was named rightly was going on at a release.",
 )
 UNCERTAIN = rule(
     "calibrate.uncertain",
@@ -153,14 +174,28 @@ def _of_kernel(found: KernelCalibration) -> Iterator[Text]:
 def _calm_text(kernel: str, calm: Undisturbed) -> Text:
     if not calm.samples:
         return CALM_EMPTY(kernel=kernel)
-    if calm.invented:
-        return CALM_INVENTED(kernel=kernel, samples=calm.samples, causes=_counted(calm.invented))
-    calm_rule = CALM if calm.invented is not None else CALM_UNCHECKED
-    return calm_rule(kernel=kernel, samples=calm.samples, median_ns=calm.median_ns, spread_ns=calm.spread_ns)
+    times = {"median_ns": calm.median_ns, "spread_ns": calm.spread_ns}
+    where = {"kernel": kernel, "samples": calm.samples}
+    if not calm.late:
+        return CALM_NONE_LATE(**where, **times)
+    counts = {"late": calm.late, "invented": calm.invented_count, "limit": INVENTED_LIMIT}
+    told: list[Text] = [CALM(**where, **times, **counts)]
+    if not calm.keeps_limits:
+        told = [CALM_INVENTED(**where, **counts, causes=_counted(calm.invented))]
+        if not calm.is_virtual:
+            told.append(CALM_INVENTED_HERE())
+    if calm.undecided:
+        count = sum(count for _cause, count in calm.undecided)
+        told.append(CALM_UNDECIDED(count=count, causes=_counted(calm.undecided)))
+    if calm.unexplained:
+        told.append(CALM_UNEXPLAINED(count=calm.unexplained))
+    return tuple(told)
 
 
 def _of_kind(result: KindResult) -> Iterator[Text]:
     where = {"kind": result.kind, "kernel": result.kernel}
+    if result.unwanted:
+        yield UNWANTED(**where, count=result.unwanted, injected=result.injected)
     if not result.delays_here:
         yield NO_DELAY(**where, passed=result.passed, worst_ns=result.passed_ns_max)
         return
@@ -178,6 +213,8 @@ def _of_kind(result: KindResult) -> Iterator[Text]:
         yield UNMEASURABLE(**where, count=result.unmeasurable, limit_ns=result.uncertainty_limit_ns)
     if result.uncertainty_ns_max:
         yield _uncertainty_text(result)
+    if result.found and not result.errors_ns:
+        yield NOT_COMPARED(**where)
     if result.excessive_errors_ns:
         yield TOO_LARGE(**where, error_ns=max(result.excessive_errors_ns), limit_ns=result.size_limit_ns)
     if result.besides:
@@ -237,7 +274,12 @@ def _kernel_json(found: KernelCalibration) -> dict[str, Any]:
             "median_ns": calm.median_ns,
             "threshold_ns": calm.threshold_ns,
             "spread_ns": calm.spread_ns,
-            "invented": dict(calm.invented) if calm.invented is not None else None,
+            "late": calm.late,
+            "unexplained": calm.unexplained,
+            "undecided": dict(calm.undecided),
+            "invented": dict(calm.invented),
+            "invented_limit": INVENTED_LIMIT,
+            "kept": calm.keeps_limits,
         },
         "kinds": [kind_json(result) for result in found.results],
     }
@@ -262,6 +304,7 @@ def kind_json(result: KindResult) -> dict[str, Any]:
         "wrong": dict(result.wrong),
         "besides": dict(result.besides),
         "error_ns": {
+            "compared": len(result.errors_ns),
             "median": result.error_ns_median,
             "max": result.error_ns_max,
             "limit": result.size_limit_ns,

@@ -4,14 +4,13 @@ stands between backticks is code. An exact value stands in its <data> element.""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from html import escape
 
 from howlate.charts import Figure
 from howlate.report import doc_links
 from howlate.report.document import Document, Folded, Item, Section, Texts
 from howlate.report.figure_html import figure_html, source_link
 from howlate.report.sheet import Column, Row, Sheet, SheetCell
-from howlate.report.text import coded, emphasised, stopped, tied
+from howlate.report.text import coded, emphasised, escaped, stopped, tied
 from howlate.words.quantities import sentence_case
 from howlate.words.say import Text, text_of
 from howlate.words.statement import Statement
@@ -24,8 +23,8 @@ def sections_html(document: Document) -> list[str]:
 
 def _section(section: Section) -> str:
     inside = "".join(map(item_html, section.items))
-    title = f"<h2>{escape(section.title)}</h2>" if section.title else ""
-    ident = escape(section.id)
+    title = f"<h2>{escaped(section.title)}</h2>" if section.title else ""
+    ident = escaped(section.id)
     if section.kind in ("header", "footer"):
         return f"<{section.kind}>{inside}</{section.kind}>"
     if section.kind == "part":
@@ -44,9 +43,9 @@ def item_html(item: Item) -> str:
     if isinstance(item, Folded):
         css = f' class="{item.kind}"' if item.kind else ""
         inside = "".join(map(item_html, item.items))
-        return f"<details{css}><summary>{escape(item.title)}</summary>{inside}</details>"
+        return f"<details{css}><summary>{escaped(item.title)}</summary>{inside}</details>"
     if not isinstance(item.figure, Figure):
-        return f'<section class="chart"><p class="reading">{escape(text_of(item.figure))}</p></section>'
+        return f'<section class="chart"><p class="reading">{escaped(text_of(item.figure))}</p></section>'
     return figure_html(item.figure, noted(item.caution), item.part, item.column)
 
 
@@ -55,7 +54,7 @@ def item_html(item: Item) -> str:
 
 def noted(caution: Text) -> str:
     """What must be known at this table or chart."""
-    return f'<p class="virtual">{escape(sentence_case(text_of(caution)))}.</p>' if caution else ""
+    return f'<p class="virtual">{escaped(sentence_case(text_of(caution)))}.</p>' if caution else ""
 
 
 def sources(text: Text) -> str:
@@ -81,19 +80,19 @@ def _answer(css: str, *strong: str) -> Callable[[Texts], str]:
 def _question(item: Texts) -> str:
     """What was asked, in which no line ends inside a word, and under which policy."""
     question, policy = map(text_of, item.texts)
-    span = f' <span class="policy">{escape(policy)}</span>' if policy else ""
-    return f"<h1>{escape(question.replace('-', chr(0x2011)))}{span}</h1>"
+    span = f' <span class="policy">{escaped(policy)}</span>' if policy else ""
+    return f"<h1>{escaped(question.replace('-', chr(0x2011)))}{span}</h1>"
 
 
 def _cautions(item: Texts) -> str:
     items = "".join(f"<li>{coded(tied(stopped(text_of(text))))}{sources(text)}</li>" for text in item.texts)
-    return f'<aside class="cautions" aria-label="{escape(item.title)}"><ul>{items}</ul></aside>'
+    return f'<aside class="cautions" aria-label="{escaped(item.title)}"><ul>{items}</ul></aside>'
 
 
 def _said(item: Texts) -> str:
     rules = [text.rule if isinstance(text, Statement) else "" for text in item.texts]
     items = "".join(
-        f'<li data-rule="{escape(rule)}">{escape(text_of(text))}{sources(text)}</li>'
+        f'<li data-rule="{escaped(rule)}">{escaped(text_of(text))}{sources(text)}</li>'
         for rule, text in zip(rules, item.texts, strict=True)
     )
     return f'<ul class="said">{items}</ul>'
@@ -102,7 +101,7 @@ def _said(item: Texts) -> str:
 def _listed(item: Texts) -> str:
     """With the title of the list."""
     items = "".join(f"<li>{coded(text_of(text))}</li>" for text in item.texts)
-    return f'<h3>{escape(item.title)}</h3><ul class="said">{items}</ul>'
+    return f'<h3>{escaped(item.title)}</h3><ul class="said">{items}</ul>'
 
 
 TEXTS: Mapping[str, Callable[[Texts], str]] = {
@@ -114,9 +113,9 @@ TEXTS: Mapping[str, Callable[[Texts], str]] = {
     "said": _said,
     "listed": _listed,
     "caution": lambda item: "".join(map(noted, item.texts)),
-    "heading": lambda item: "".join(f"<h3>{escape(text_of(text))}</h3>" for text in item.texts),
+    "heading": lambda item: "".join(f"<h3>{escaped(text_of(text))}</h3>" for text in item.texts),
     "deadline": lambda item: "".join(
-        f'<p class="lead"><b>{escape(text_of(text))}</b>{sources(text)}</p>' for text in item.texts
+        f'<p class="lead"><b>{escaped(text_of(text))}</b>{sources(text)}</p>' for text in item.texts
     ),
 }
 """How sentences of a kind look; the others are paragraphs of that class."""
@@ -133,18 +132,20 @@ def sheet_html(sheet: Sheet) -> str:
 def _list(sheet: Sheet) -> str:
     """Names and what is said of each, below a heading."""
     source = source_link(doc_links.of_sheet(sheet))
-    head = f"<h3>{escape(sheet.title)}{source}</h3>" if sheet.title else ""
-    rows = [f"<dt>{escape(row['name'])}</dt><dd>{escape(row['text']) or '–'}</dd>" for row in sheet.records()]
+    head = f"<h3>{escaped(sheet.title)}{source}</h3>" if sheet.title else ""
+    rows = [
+        f"<dt>{escaped(row['name'])}</dt><dd>{escaped(row['text']) or '–'}</dd>" for row in sheet.records()
+    ]
     items = "".join(row if sheet.kind == "meaning" else f"<div>{row}</div>" for row in rows)
-    return f'{head}<dl class="{escape(sheet.kind)}">{items}</dl>'
+    return f'{head}<dl class="{escaped(sheet.kind)}">{items}</dl>'
 
 
 def _differences(sheet: Sheet) -> str:
     """Each reason with its options."""
     out, before = "", ""
     for row in sheet.records():
-        out += f"<dt>{escape(row['why'])}</dt>" if row["why"] != before else ""
-        out += f"<dd><code>{escape(row['option'])}</code> {escape(row['values'])}</dd>"
+        out += f"<dt>{escaped(row['why'])}</dt>" if row["why"] != before else ""
+        out += f"<dd><code>{escaped(row['option'])}</code> {escaped(row['values'])}</dd>"
         before = row["why"]
     return f'<dl class="differences">{out}</dl>'
 
@@ -169,7 +170,7 @@ def _causes(sheet: Sheet) -> str:
 
 
 def _titled(words: Mapping[str, str]) -> str:
-    return escape(words["title"] + (f" ({words['about']})" if words["about"] else ""))
+    return escaped(words["title"] + (f" ({words['about']})" if words["about"] else ""))
 
 
 SHEETS: Mapping[str, Callable[[Sheet], str]] = {
@@ -184,15 +185,15 @@ SHEETS: Mapping[str, Callable[[Sheet], str]] = {
 
 def _table(sheet: Sheet) -> str:
     """Title, caution, table, notes."""
-    ident = escape(sheet.key)
+    ident = escaped(sheet.key)
     heads = "".join(_head(sheet, column) for column in sheet.columns)
     rows = "".join(_row(sheet, i, row) for i, row in enumerate(sheet.rows))
-    notes = "".join(f'<p class="lead note">{escape(sentence_case(text))}</p>' for text in sheet.notes)
-    about = f' data-column="{escape(sheet.about)}"' if sheet.about else ""
+    notes = "".join(f'<p class="lead note">{escaped(sentence_case(text))}</p>' for text in sheet.notes)
+    about = f' data-column="{escaped(sheet.about)}"' if sheet.about else ""
     return (
-        f'<p class="table-title" id="{ident}">{escape(sheet.title)}</p>{noted(sheet.caution)}'
+        f'<p class="table-title" id="{ident}">{escaped(sheet.title)}</p>{noted(sheet.caution)}'
         f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{ident}">'
-        f'<table class="{escape(sheet.kind)}"{about} aria-labelledby="{ident}">'
+        f'<table class="{escaped(sheet.kind)}"{about} aria-labelledby="{ident}">'
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{notes}"
     )
 
@@ -208,31 +209,31 @@ def _row(sheet: Sheet, number: int, row: Row) -> str:
     cells = "".join(
         _cell(column, column.cells[number], row if i == 0 else None) for i, column in enumerate(sheet.columns)
     )
-    ident = f' data-{sheet.of}="{escape(row.id)}"' if row.id else ""
-    out = f'<tr class="{escape(row.kind)}"{ident}>{cells}</tr>'
+    ident = f' data-{sheet.of}="{escaped(row.id)}"' if row.id else ""
+    out = f'<tr class="{escaped(row.kind)}"{ident}>{cells}</tr>'
     if row.why:
-        out += f'<tr class="why"><td colspan="{len(sheet.columns)}"><span>{escape(row.why)}</span></td></tr>'
+        out += f'<tr class="why"><td colspan="{len(sheet.columns)}"><span>{escaped(row.why)}</span></td></tr>'
     return out
 
 
 def _cell(column: Column, cell: SheetCell, row: Row | None) -> str:
     """`row`: of the first cell, which names it."""
-    text = escape(cell.text)
+    text = escaped(cell.text)
     if row is not None:
         if not cell.text:
             return "<td></td>"
-        marks = "".join(f' <span class="bad">{escape(mark)}</span>' for mark in row.marks)
+        marks = "".join(f' <span class="bad">{escaped(mark)}</span>' for mark in row.marks)
         return f'<th scope="row">{text}{marks}</th>'
     if column.label:
         return f"<td>{text}</td>"
     if cell.value is not None:
         text = f'<data value="{cell.value!r}">{text}</data>'
     if cell.sign:
-        state = f'<span class="{escape(cell.state)}">{escape(cell.sign)}</span>'
-        text += f" {state}" if cell.state else f"<sup>{escape(cell.sign)}</sup>"
+        state = f'<span class="{escaped(cell.state)}">{escaped(cell.sign)}</span>'
+        text += f" {state}" if cell.state else f"<sup>{escaped(cell.sign)}</sup>"
     if column.words:
-        title = f' title="{escape(cell.why, quote=True)}"' if cell.why else ""
+        title = f' title="{escaped(cell.why, quote=True)}"' if cell.why else ""
         return f'<td class="text"{title}>{text}</td>'
     flags = (("first", column.apart), ("strong", cell.strong), ("zero", cell.zero))
     css = " ".join(["n", *(name for name, wanted in flags if wanted)])
-    return f'<td class="{css}" data-of="{escape(column.key)}">{text}</td>'
+    return f'<td class="{css}" data-of="{escaped(column.key)}">{text}</td>'

@@ -15,6 +15,8 @@ from howlate.report.sheet import Column, Sheet
 from howlate.report.table_terminal import Column as ColumnTexts
 from howlate.report.table_terminal import print_bars, print_table
 from howlate.report.text import wrapped
+from howlate.words.printable import without_controls
+from howlate.words.say import Text as SayText
 from howlate.words.say import text_of
 
 
@@ -57,7 +59,7 @@ def print_sheet(console: Console, sheet: Sheet) -> None:
     for note in sheet.notes:
         print_note(console, note, "")
     if sheet.caution:
-        print_note(console, text_of(sheet.caution))
+        print_note(console, _shown(sheet.caution))
 
 
 def _print_rows(console: Console, sheet: Sheet) -> None:
@@ -72,7 +74,7 @@ def _print_rows(console: Console, sheet: Sheet) -> None:
 
 def _texts(column: Column) -> ColumnTexts:
     heading = column.short or (column.heading if column.label else column.heading.replace(" ", "\n", 2))
-    return heading, [c.text + c.sign for c in column.cells]
+    return heading, [without_controls(c.text + c.sign) for c in column.cells]
 
 
 def _print_differences(console: Console, sheet: Sheet) -> None:
@@ -137,20 +139,26 @@ SHEETS: Mapping[str, Callable[[Console, Sheet], None]] = {
 # --- Sentences ------------------------------------------------------------------------------------------------
 
 
+def _shown(text: SayText) -> str:
+    """Nothing in a text may have the terminal do something."""
+    return without_controls(text_of(text))
+
+
 def print_bold(console: Console, text: str, style: str = "bold") -> None:
-    for line in wrapped(text, console.width):
+    for line in wrapped(without_controls(text), console.width):
         console.print(Text(line, style=style), soft_wrap=True)
 
 
 def print_note(console: Console, text: str, sign: str = "!") -> None:
     """A sentence below a table. `sign`: before what a reader must know; without one it belongs to the table."""
-    for i, line in enumerate(wrapped(text, max(30, console.width - 2))):
+    for i, line in enumerate(wrapped(without_controls(text), max(30, console.width - 2))):
         console.print(Text(f"{' ' if i or not sign else sign} {line}"), soft_wrap=True)
 
 
 def print_wrapped(console: Console, text: str, indent: str = "", style: str = "") -> None:
     """A paragraph; its later lines are indented further."""
-    for i, line in enumerate(wrapped(text, max(30, console.width - len(indent) - 2))):
+    lines = wrapped(without_controls(text), max(30, console.width - len(indent) - 2))
+    for i, line in enumerate(lines):
         console.print(Text(f"{indent}{'  ' if i else ''}{line}", style=style), soft_wrap=True)
 
 
@@ -167,15 +175,15 @@ def _print_verdict(console: Console, item: Texts) -> None:
     """The sentence for a report, then what belongs to it."""
     for i, text in enumerate(item.texts):
         if i:
-            print_wrapped(console, text_of(text), "  ")
+            print_wrapped(console, _shown(text), "  ")
         else:
-            print_bold(console, text_of(text))
+            print_bold(console, _shown(text))
 
 
 def _print_listed(console: Console, item: Texts) -> None:
     console.print(Text(item.title, style="bold"), soft_wrap=True)
     for text in item.texts:
-        print_wrapped(console, f"- {text_of(text)}")
+        print_wrapped(console, f"- {_shown(text)}")
 
 
 def _each(draw: Callable[[Console, str], None]) -> Callable[[Console, Texts], None]:
@@ -183,7 +191,7 @@ def _each(draw: Callable[[Console, str], None]) -> Callable[[Console, Texts], No
 
     def drawn(console: Console, item: Texts) -> None:
         for text in item.texts:
-            draw(console, text_of(text))
+            draw(console, _shown(text))
 
     return drawn
 

@@ -13,7 +13,7 @@ from howlate.model.finding import Finding
 from howlate.model.trace import LOSSY, NOTHING_KEPT, UNKNOWN_PRIO, TracedTask
 from howlate.report.document import Item, Section, texts
 from howlate.report.late_parts import part_statement, parts_sheet
-from howlate.report.remedies import REMEDIES, findings_for
+from howlate.report.remedies import findings_for, remedy_of
 from howlate.report.sheet import Row, Sheet, labels, numbers, times
 from howlate.report.sheet import texts as column
 from howlate.report.why_parts import UNIT
@@ -25,6 +25,9 @@ from howlate.words.statement import Statement, rule
 MOST_CAUSES = 12
 WEIGHTY = 0.05
 """A cause is worth a remedy if it has this share of all the time, or is the largest in some case."""
+
+LONG_IDLE_NS = 10_000
+"""Above this leaving idle is worth a remedy, as the doctor has it of idle states."""
 
 OF_CASE = "late-"
 """The beginning of the ids of the worst cases' sections."""
@@ -45,6 +48,18 @@ OVERWRITTEN = rule(
     "{cell}: {count} more samples were late enough, and nothing was kept of their events.",
     by="count",
 )
+NO_CASES = rule(
+    "late.no-cases",
+    "{cell}: its events were recorded, and none of its {samples:count} samples has to be explained. {why}",
+)
+KEPT_ABOVE = rule("late.kept-above", "Only those above {above_ns:time} are kept.")
+KEPT_WORST = rule("late.kept-worst", "The {worst} worst of each thread are kept, if they are late at all.")
+KEPT_EITHER = rule(
+    "late.kept-either",
+    "The {worst} worst of each thread are kept, if they are late at all, and those above {above_ns:time}.",
+)
+KEPT_NONE = rule("late.kept-none", "None was to be kept (explain-worst is 0, and there is no explain-above).")
+KEPT_UNKNOWN = rule("late.kept-unknown", "Which ones are kept was not recorded.")
 MORE = rule(
     "late.more-causes",
     "{count} smaller cause is left out, {ns:time} altogether (`howlate why --json`).",
@@ -77,17 +92,34 @@ def causes_section(
 ) -> tuple[Section, ...]:
     """The causes of all cases, and what to do about them; nothing where there is no case."""
     sums = cause_sums(cells)
+    without = texts("notes", [no_cases_statement(cell) for cell in cells if not cell.cases])
     if not sums:
-        return ()
+        return (Section("why", without, title),) if without else ()
     kept = [sum(not case.case.state & NOTHING_KEPT for case in cell.cases) for cell in cells]
     opening = OPENING(cases=sum(kept), samples=sum(cell.samples for cell in cells), most=max(kept))
     items: tuple[Item, ...] = (
         *texts("paragraph", (opening,)),
         causes_sheet(sums),
         *texts("notes", _notes(cells, sums)),
+        *without,
         *texts("listed", list(_remedies(sums, findings)), _("What to do")),
     )
     return (Section("why", items, title),)
+
+
+def no_cases_statement(cell: ExplainedCell) -> Statement:
+    """Why a cell whose events were recorded has no sample to explain."""
+    return NO_CASES(cell=cell.name, samples=cell.samples, why=_kept(cell))
+
+
+def _kept(cell: ExplainedCell) -> Statement:
+    if cell.worst is None:
+        return KEPT_UNKNOWN()
+    if cell.above_ns is None:
+        return KEPT_WORST(worst=cell.worst) if cell.worst else KEPT_NONE()
+    if not cell.worst:
+        return KEPT_ABOVE(above_ns=cell.above_ns)
+    return KEPT_EITHER(worst=cell.worst, above_ns=cell.above_ns)
 
 
 def causes_sheet(sums: Sequence[CauseSum]) -> Sheet:
@@ -126,22 +158,25 @@ def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Tex
     return found
 
 
-def weighty_causes(sums: Sequence[CauseSum]) -> list[Cause]:
-    """Those that something should be done about, the weightiest first."""
+def weighty_causes(sums: Sequence[CauseSum]) -> list[CauseSum]:
+    """Those that something should be done about, the weightiest first; the first sum of each cause. Leaving idle is
+    part of every wake-up, and worth a remedy where it took long."""
     whole_ns = sum(each.total_ns for each in sums)
-    return list(
-        dict.fromkeys(
-            each.cause
-            for each in sums
-            if each.cause not in ORDINARY and (each.largest_in or each.total_ns >= WEIGHTY * whole_ns)
+    found: dict[Cause, CauseSum] = {}
+    for each in sums:
+        is_ordinary = each.cause in ORDINARY and not (
+            each.cause is Cause.IDLE and each.worst_ns > LONG_IDLE_NS
         )
-    )
+        if not is_ordinary and (each.largest_in or each.total_ns >= WEIGHTY * whole_ns):
+            found.setdefault(each.cause, each)
+    return list(found.values())
 
 
 def _remedies(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> Iterator[Statement]:
     """What to do about each weighty cause, with what the doctor found here that belongs to it."""
-    for cause in weighty_causes(sums):
-        if (remedy := REMEDIES.get(cause)) is not None:
+    for each_sum in weighty_causes(sums):
+        cause = each_sum.cause
+        if (remedy := remedy_of(each_sum.example, each_sum.has_idle_states)) is not None:
             found = tuple(
                 CHECKED(title=each.title, change=each.change) for each in findings_for(remedy, findings)
             )
@@ -190,14 +225,14 @@ def causes_json(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[d
                 "thread": each.worst_in.thread,
                 "release": each.worst_in.release,
             },
-            **_remedy_json(each.cause, findings),
+            **_remedy_json(each, findings),
         }
         for each in sums
     ]
 
 
-def _remedy_json(cause: Cause, findings: Sequence[Finding]) -> dict[str, Any]:
-    remedy = REMEDIES.get(cause)
+def _remedy_json(cause: CauseSum, findings: Sequence[Finding]) -> dict[str, Any]:
+    remedy = remedy_of(cause.example, cause.has_idle_states)
     if remedy is None:
         return {"remedy": None, "checks": [], "knobs": []}
     return {
@@ -219,6 +254,7 @@ def cell_json(cell: ExplainedCell) -> dict[str, Any]:
         "absent": list(cell.absent),
         "cases_lost": cell.cases_lost,
         "events_lost": cell.events_lost,
+        **({} if cell.cases else {"no_cases": statement_json(no_cases_statement(cell))}),
         "cases": [_case_json(case) for case in cell.cases],
     }
 
@@ -245,6 +281,7 @@ def _part_json(part: CausePart) -> dict[str, Any]:
         **({"task": _task_json(part.task)} if part.task is not None else {}),
         **({"why": str(part.why)} if part.why is not None else {}),
         **({"function": part.function} if part.function else {}),
+        **({"callers": list(part.callers)} if part.callers else {}),
         **({"idle_state": part.state} if part.state is not None else {}),
         "text": statement_json(part_statement(part))["text"],
     }

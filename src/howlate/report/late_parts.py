@@ -15,6 +15,9 @@ from howlate.words.language import _
 from howlate.words.say import say
 from howlate.words.statement import Rule, Statement, rule
 
+MOST_CALLERS = 5
+"""So many are shown; JSON has all that were recorded."""
+
 TASK = rule("late.task", "{name} ({pid})")
 REAL_TIME_TASK = rule("late.real-time-task", "{name} ({pid}, real-time {priority})")
 FAIR_TASK = rule("late.fair-task", "{name} ({pid}, nice {nice})")
@@ -42,6 +45,7 @@ TIMER_SLACK = rule(
 TIMER_IRQ = rule("late.timer-irq", "the timer's interrupt")
 UNTIL_TIMER = rule("late.until-timer", "until the timer's interrupt")
 IRQ = rule("late.irq", "the interrupt {name}")
+IRQ_UNRECORDED = rule("late.irq-unrecorded", "an interrupt of which the events do not show which it was")
 OTHER_TIMER = rule("late.other-timer", "another timer in the interrupt: {name}")
 IPI = rule("late.ipi", "the interrupt from another CPU {name}")
 SOFTIRQ = rule("late.softirq", "the softirq {name}")
@@ -59,6 +63,10 @@ THROTTLED = rule(
 )
 OWN_LATE = rule("late.own-late", "the measuring task was still busy with its previous activation")
 BLOCKED = rule("late.blocked", "the measuring task waited for something else, until {task} woke it")
+BLOCKED_UNTIL = rule(
+    "late.blocked-until",
+    "the measuring task waited for something else, until the interrupt, softirq or timer {name} woke it",
+)
 STOPPED = rule("late.stopped", "the measuring task was stopped")
 PAGE_FAULT = rule("late.page-fault", "a page fault of the measuring task")
 MIGRATION = rule("late.migration", "the measuring task was moved to another CPU")
@@ -72,6 +80,10 @@ OWN_COST = rule("late.own-cost", "recording these events")
 UNKNOWN = rule("late.unknown", "unknown: no event tells")
 UNKNOWN_LOST = rule("late.unknown-lost", "unknown: the kernel lost events")
 UNKNOWN_OVERWRITTEN = rule("late.unknown-overwritten", "unknown: no events were kept")
+UNKNOWN_EVENTLESS = rule(
+    "late.unknown-eventless",
+    "unknown: far longer than the ordinary way of a wake-up takes, and no event tells why",
+)
 UNKNOWN_WAKE_UP = rule("late.unknown-wake-up", "unknown: what woke the task was not recorded")
 
 
@@ -108,6 +120,18 @@ def _idle(part: CausePart) -> Statement:
     return IDLE(state=part.state) if part.state >= 0 else IDLE_UNKNOWN()
 
 
+def _irq(part: CausePart) -> Statement:
+    if not part.name:
+        return IRQ_UNRECORDED()
+    return OTHER_TIMER(name=part.name) if part.why is Why.OTHER_TIMER else IRQ(name=part.name)
+
+
+def _blocked(part: CausePart) -> Statement:
+    if part.task is None and part.name:
+        return BLOCKED_UNTIL(name=part.name)
+    return BLOCKED(task=task_statement(part.task))
+
+
 _ALWAYS = {
     Cause.GAP: GAP,
     Cause.TIMER_SLACK: TIMER_SLACK,
@@ -122,17 +146,18 @@ _ALWAYS = {
     Cause.OWN_COST: OWN_COST,
     Cause.UNKNOWN: UNKNOWN,
 }
-_NAMED = {Cause.IRQ: IRQ, Cause.IPI: IPI, Cause.SOFTIRQ: SOFTIRQ, Cause.NMI: NMI}
+_NAMED = {Cause.IPI: IPI, Cause.SOFTIRQ: SOFTIRQ, Cause.NMI: NMI}
 _OF_TASK = {
     Cause.IRQ_LATE: IRQ_LATE,
     Cause.IRQ_LATE_OR_GAP: IRQ_LATE_OR_GAP,
     Cause.NOT_PREEMPTIBLE: NOT_PREEMPTED,
     Cause.HIGHER_TASK: HIGHER_TASK,
     Cause.THROTTLED: THROTTLED,
-    Cause.BLOCKED: BLOCKED,
 }
 _PARTS: Mapping[Cause, Callable[[CausePart], Statement]] = {
     Cause.IDLE: _idle,
+    Cause.BLOCKED: _blocked,
+    Cause.IRQ: _irq,
     **{cause: _always(made) for cause, made in _ALWAYS.items()},
     **{cause: _named(made) for cause, made in _NAMED.items()},
     **{cause: _of_task(made) for cause, made in _OF_TASK.items()},
@@ -141,12 +166,12 @@ _MORE: Mapping[tuple[Cause, Why], Callable[[CausePart], Statement]] = {
     (Cause.IRQ_LATE, Why.IN_SOFTIRQ): _named(IRQ_LATE_IN_SOFTIRQ),
     (Cause.TIMER_IRQ, Why.BEFORE_INTERRUPT): _always(UNTIL_TIMER),
     (Cause.GAP, Why.IN_SWITCH): _always(GAP_IN_SWITCH),
-    (Cause.IRQ, Why.OTHER_TIMER): _named(OTHER_TIMER),
     (Cause.SOFTIRQ, Why.SOFT_TIMER): lambda part: SOFT_TIMER(name=part.name, task=task_statement(part.task)),
     (Cause.NOT_PREEMPTIBLE, Why.PREEMPTION_OFF): _of_task(PREEMPTION_OFF),
     (Cause.NOT_PREEMPTIBLE, Why.NO_KERNEL_PREEMPTION): _of_task(NO_KERNEL_PREEMPTION),
     (Cause.UNKNOWN, Why.LOST): _always(UNKNOWN_LOST),
     (Cause.UNKNOWN, Why.OVERWRITTEN): _always(UNKNOWN_OVERWRITTEN),
+    (Cause.UNKNOWN, Why.NO_EVENT): _always(UNKNOWN_EVENTLESS),
     (Cause.UNKNOWN, Why.NOT_WOKEN): _always(UNKNOWN_WAKE_UP),
 }
 """Where the events show more than the cause."""
@@ -156,7 +181,13 @@ def part_statement(part: CausePart) -> Statement:
     """What a part of the time went to."""
     more = _MORE.get((part.cause, part.why)) if part.why is not None else None
     told = (more or _PARTS[part.cause])(part)
-    return IN_FUNCTION(what=told, function=part.function) if part.function else told
+    return IN_FUNCTION(what=told, function=_chain_text(part)) if part.function else told
+
+
+def _chain_text(part: CausePart) -> str:
+    """The interrupted function and its nearest callers, the nearest first."""
+    more = ("...",) if len(part.callers) > MOST_CALLERS else ()
+    return " < ".join((part.function, *part.callers[:MOST_CALLERS], *more))
 
 
 def line_statement(line: TimelineLine[CausePart]) -> Statement:
@@ -181,6 +212,7 @@ def summed(parts: Sequence[CausePart]) -> CausePart:
         typical.why,
         typical.state,
         typical.function,
+        typical.callers,
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from howlate.analysis.cause import Cause
+from howlate.analysis.cause import Cause, CausePart
 from howlate.model.finding import Finding
 from howlate.words.statement import Rule, rule
 
@@ -13,12 +13,32 @@ IRQ_LATE = rule(
     "remedy.irq-late",
     "A driver or the kernel ran with interrupts off. Move its work to another CPU, or use a kernel of PREEMPT_RT.",
 )
+IRQ_LATE_OR_GAP = rule(
+    "remedy.irq-late-or-gap",
+    "Events do not show which of two it was. A driver or the kernel ran with interrupts off: move its work to "
+    "another CPU, or use a kernel of PREEMPT_RT. Or the hypervisor or firmware had the CPU: pin the virtual CPU, and "
+    "give it a CPU of its own (`howlate probe hardware-gap` measures it).",
+)
 GAP = rule(
     "remedy.gap",
     "The time went below the kernel: to a hypervisor (pin the virtual CPU, give it a CPU of its own) or to firmware "
     "(`howlate probe hardware-gap` measures it).",
 )
-IDLE = rule("remedy.idle", "Keep the CPU out of deep idle states.")
+IDLE = rule(
+    "remedy.idle",
+    "Keep the CPU out of deep idle states: hold 0 in /dev/cpu_dma_latency, as the knob cpu_dma_latency does, or "
+    "switch off the deep ones, as c_states does.",
+)
+IDLE_LOOP = rule(
+    "remedy.idle-loop",
+    "The idle loop had interrupts off outside of any idle state, which no knob changes. Boot with idle=poll to have "
+    "them on while idle; the CPU then takes full power.",
+)
+IDLE_WITHOUT_STATES = rule(
+    "remedy.idle-without-states",
+    "This kernel has no idle states to choose from: an idle CPU halts, and a virtual one is then the hypervisor's to "
+    "wake. Boot with idle=poll to keep it running; it then takes full power.",
+)
 TIMER_SLACK = rule(
     "remedy.timer-slack", "Use a real-time policy, or a smaller timer slack (prctl PR_SET_TIMERSLACK)."
 )
@@ -51,7 +71,9 @@ PAGE_FAULT = rule(
 )
 MIGRATION = rule("remedy.migration", "Pin the task to one CPU.")
 UNKNOWN = rule(
-    "remedy.unknown", "A larger buffer keeps more events: `--set explain-buffer=...`. See docs/why.md."
+    "remedy.unknown",
+    "Record all events (`--set explain-events=all`); where some were lost or overwritten, a larger buffer keeps more "
+    "(`--set explain-buffer=...`). See docs/why.md.",
 )
 
 
@@ -67,36 +89,67 @@ class Remedy:
 
 
 REMEDIES: Mapping[Cause, Remedy] = {
-    Cause.IRQ_LATE: Remedy(IRQ_LATE, ("preemption", "irq_affinity", "debug_options"), ("irq_affinity",)),
+    Cause.IRQ_LATE: Remedy(
+        IRQ_LATE,
+        ("preemption", "irq_affinity", "debug_options", "mce_polling"),
+        ("irq_affinity", "mce_polling"),
+    ),
     Cause.IRQ_LATE_OR_GAP: Remedy(
-        GAP, ("hypervisor", "steal", "preemption", "irq_affinity"), ("irq_affinity",)
+        IRQ_LATE_OR_GAP, ("hypervisor", "steal", "preemption", "irq_affinity"), ("irq_affinity",)
     ),
     Cause.GAP: Remedy(GAP, ("hypervisor", "steal", "smt", "c_states"), ("c_states", "cpu_dma_latency")),
     Cause.IDLE: Remedy(IDLE, ("c_states", "cpu_dma_latency"), ("c_states", "cpu_dma_latency")),
     Cause.TIMER_SLACK: Remedy(TIMER_SLACK, ("timer_slack",)),
     Cause.IRQ: Remedy(IRQ, ("irq_affinity", "irqbalance", "threadirqs", "isolation"), ("irq_affinity",)),
-    Cause.IPI: Remedy(IPI, ("isolation", "ksm", "numa_balancing", "huge_pages"), ("thp",)),
+    Cause.IPI: Remedy(
+        IPI,
+        ("isolation", "ksm", "numa_balancing", "huge_pages", "compaction", "rcu_normal"),
+        ("thp", "ksm", "compaction", "rcu_normal"),
+    ),
     Cause.SOFTIRQ: Remedy(
         SOFTIRQ, ("irq_affinity", "kernel_threads", "preemption", "timer_migration"), ("irq_affinity",)
     ),
     Cause.NMI: Remedy(NMI, ("nmi_watchdog",), ("nmi_watchdog",)),
-    Cause.NOT_PREEMPTIBLE: Remedy(NOT_PREEMPTIBLE, ("preemption", "preempt_dynamic")),
+    Cause.NOT_PREEMPTIBLE: Remedy(NOT_PREEMPTIBLE, ("preemption", "preempt_dynamic"), ("preemption",)),
     Cause.HIGHER_TASK: Remedy(
         HIGHER_TASK,
-        ("competing_tasks", "kernel_threads", "limit_rtprio", "workqueues"),
-        ("workqueue_cpumask",),
+        ("competing_tasks", "kernel_threads", "limit_rtprio", "workqueues", "nmi_watchdog", "stat_interval"),
+        ("workqueue_cpumask", "soft_watchdog", "stat_interval"),
     ),
     Cause.THROTTLED: Remedy(
-        THROTTLED, ("rt_throttling", "fair_server", "rt_group_sched", "cgroup_quota"), ("rt_throttling",)
+        THROTTLED,
+        ("rt_throttling", "fair_server", "rt_group_sched", "cgroup_quota"),
+        ("rt_throttling", "fair_server"),
     ),
     Cause.OWN_LATE: Remedy(OWN_LATE),
     Cause.BLOCKED: Remedy(BLOCKED),
     Cause.STOPPED: Remedy(STOPPED),
-    Cause.PAGE_FAULT: Remedy(PAGE_FAULT, ("limit_memlock", "swap", "numa_balancing", "ksm"), ("thp",)),
+    Cause.PAGE_FAULT: Remedy(
+        PAGE_FAULT,
+        ("limit_memlock", "swap", "numa_balancing", "ksm", "compaction"),
+        ("thp", "numa_balancing", "ksm", "compaction"),
+    ),
     Cause.MIGRATION: Remedy(MIGRATION, ("cpuset", "isolation")),
     Cause.UNKNOWN: Remedy(UNKNOWN, ("tracing",)),
 }
 """The ordinary parts of a wake-up need none."""
+
+
+_IDLE_KNOBS = ("c_states", "cpu_dma_latency")
+"""Which do nothing where the kernel has no idle states."""
+
+
+def remedy_of(part: CausePart, has_idle_states: bool | None) -> Remedy | None:
+    """What to do about the cause of a part; None where nothing has to be done. `has_idle_states`: whether the kernel
+    has any to choose from; None if nobody knows."""
+    remedy = REMEDIES.get(part.cause)
+    if part.cause is Cause.IDLE and part.state is None:
+        return Remedy(IDLE_LOOP)
+    if remedy is None or has_idle_states is not False:
+        return remedy
+    if part.cause is Cause.IDLE:
+        return Remedy(IDLE_WITHOUT_STATES, ("c_states",))
+    return replace(remedy, knobs=tuple(knob for knob in remedy.knobs if knob not in _IDLE_KNOBS))
 
 
 def findings_for(remedy: Remedy, findings: Iterable[Finding]) -> Sequence[Finding]:

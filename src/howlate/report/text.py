@@ -13,9 +13,16 @@ from howlate.analysis.groups import VIRTUAL_TIME
 from howlate.analysis.modes import mode_of_all
 from howlate.words.caption import Listed
 from howlate.words.language import _, as_called, sentences
+from howlate.words.printable import without_controls
 from howlate.words.quantities import NARROW_SPACE, time_text
 from howlate.words.say import Text, text_of
 from howlate.words.statement import Statement
+
+
+def escaped(text: str, quote: bool = True) -> str:
+    """As HTML, without control characters."""
+    return escape(without_controls(text), quote)
+
 
 NOT_FIRST = "、。，．・：；？！」』）〕］｝〉》】ーぁぃぅぇぉっゃゅょァィゥェォッャュョ,.;:!?)]}"
 """Characters that no line begins with."""
@@ -101,7 +108,7 @@ def listed(reasons: Iterable[str]) -> str:
 
 def coded(text: str) -> str:
     """Escaped, with what stands between backticks as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped(text))
 
 
 def tied(text: str) -> str:
@@ -111,7 +118,7 @@ def tied(text: str) -> str:
 
 def typeset(text: str) -> str:
     """Escaped; narrow spaces that no line ends at stand between a number and its unit, and between thousands."""
-    return escape(re.sub(r"(?<=\d),(?=\d{3})", NARROW_SPACE, tied(text)))
+    return escaped(re.sub(r"(?<=\d),(?=\d{3})", NARROW_SPACE, tied(text)))
 
 
 def emphasised(said: Text, names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from howlate.model.trace import UNKNOWN_PRIO, CellTrace, TraceCase, TracedTask, 
 from howlate.store.duck import arrays, connection, reading, scan
 from howlate.store.files import measure_again, remedied
 from howlate.store.run_folder import CELL, TRACE_CASES, TRACE_EVENTS, CellFiles
+from howlate.words.printable import printable
 from howlate.words.statement import rule
 
 NO_EVENT = rule("store.no-event", "an event has the number {number}, and the header names {count}")
@@ -53,6 +54,8 @@ def trace_of(files: CellFiles) -> CellTrace | None:
             event_cost_ns=_cost(trailer),
             cases_lost=trailer.integer("cases_lost", 0),
             events_lost=trailer.integer("events_lost", 0),
+            worst=_known(header, "worst"),
+            above_ns=_known(header, "above_ns"),
         )
 
 
@@ -83,7 +86,7 @@ def _threads(trailer: Table) -> dict[int, TracedTask]:
     return {
         each.integer("thread"): TracedTask(
             each.integer("pid"),
-            str(tasks.get(str(each.integer("pid")), "howlate-probe")),
+            printable(str(tasks.get(str(each.integer("pid")), "howlate-probe"))),
             each.integer("prio", UNKNOWN_PRIO),
         )
         for each in trailer.tables("threads")
@@ -95,7 +98,7 @@ def _names(trailer: Table) -> TraceNames:
         _numbered(trailer, "tasks"),
         _numbered(trailer, "irqs"),
         _numbered(trailer, "functions"),
-        tuple(map(str, trailer.items("ipis"))),
+        tuple(printable(str(name)) for name in trailer.items("ipis")),
     )
 
 
@@ -106,8 +109,12 @@ def _numbered(trailer: Table, name: str) -> dict[int, str]:
         if not key.removeprefix("-").isdecimal():
             raise trailer.fail(NOT_A_NUMBER(key=key[:40]))
         number = int(key)
-        found[number - (1 << 64) if number >= 1 << 63 else number] = str(value)
+        found[number - (1 << 64) if number >= 1 << 63 else number] = printable(str(value))
     return found
+
+
+def _known(table: Table, name: str) -> int | None:
+    return None if table.values.get(name) is None else table.integer(name)
 
 
 def _cost(trailer: Table) -> int:

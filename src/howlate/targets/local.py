@@ -171,11 +171,13 @@ class LocalTarget(OneMachine):
                 status = self._wait(probe)
             errors.seek(0)
             outcome = outcome_of(status, errors.read())
-            if status < 0:
-                outcome = self._restored(outcome)
             if self._stopped.is_set():
-                raise KeyboardInterrupt
-            return outcome
+                interrupt = KeyboardInterrupt()
+                if status < 0:
+                    with interrupts_held():
+                        self._restore(interrupt)
+                raise interrupt
+            return self._restored(outcome) if status < 0 else outcome
 
     @contextlib.contextmanager
     def _running(self, argv: list[str], errors: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
@@ -213,11 +215,15 @@ class LocalTarget(OneMachine):
         if probe.poll() is None:
             probe.send_signal(signal.SIGINT)
         try:
-            probe.wait(self._stop_s)
+            status = probe.wait(self._stop_s)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
             with interrupts_held():  # a third Ctrl-C must not leave them changed
                 probe.kill()
                 probe.wait()
+                self._restore(why)
+            return
+        if status < 0:  # something else killed it before it had put everything back
+            with interrupts_held():
                 self._restore(why)
 
     def _restore(self, why: BaseException) -> None:

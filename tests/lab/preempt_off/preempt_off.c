@@ -73,8 +73,12 @@ static enum hrtimer_restart preempt_off_interrupt(struct hrtimer *self)
 
 static int __init preempt_off_init(void)
 {
+#ifdef HAS_HRTIMER_SETUP
+	hrtimer_setup(&timer, preempt_off_interrupt, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
+#else
 	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
 	timer.function = preempt_off_interrupt;
+#endif
 	task = kthread_run(preempt_off_run, NULL, "preempt_off");
 	if (IS_ERR(task))
 		return PTR_ERR(task);

@@ -32,6 +32,14 @@ Result<Settings> plan_on_or_off(const Knob& knob, const KnobContext& /*context*/
   return own_file(knob, *on ? "1" : "0");
 }
 
+Result<Settings> plan_number(const Knob& knob, std::string_view value,
+                             std::pair<std::int64_t, std::int64_t> limits, std::string_view wanted) {
+  const auto number = to_integer(value);
+  if (!number || *number < limits.first || *number > limits.second)
+    return no_value(knob, value, "give " + std::string(wanted));
+  return own_file(knob, std::to_string(*number));
+}
+
 Status file_available(const KnobContext& context, std::string_view path, std::string_view without) {
   const Root tree(context.root);
   const std::string file(path);

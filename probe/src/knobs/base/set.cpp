@@ -87,7 +87,7 @@ Status KnobSet::State::plan(const std::vector<std::string>& specs) {
 
 Status KnobSet::State::keep_in_journal(Setting& setting) {
   if (!journal) {
-    auto made = Journal::create(folder, context.root);
+    auto made = Journal::create(folder, context.root, context.measuring_cpus);
     if (!made) return made.error();
     journal.emplace(std::move(*made));
   }

@@ -1,8 +1,8 @@
 // The knobs in force: journaled, applied, read back, recorded, restored.
 //
 // A knob counts as applied only if what is read afterwards equals what was wanted; else everything applied so
-// far is undone and the caller gets an Error. What a killed probe leaves behind is undone by
-// restore_command() (knobs/base/command.hpp).
+// far is undone and the caller gets an Error. What a killed probe leaves behind is undone by its guardian
+// (sys/guardian.hpp), else by restore_command() (knobs/base/command.hpp).
 #pragma once
 
 #include <memory>

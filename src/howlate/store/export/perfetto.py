@@ -29,6 +29,12 @@ NO_EVENTS = rule(
     remedy="measure with --set explain=true",
 )
 
+NO_CASES = rule(
+    "export.no-cases",
+    "no cell of these in {run} has a late sample whose events were kept",
+    remedy="`howlate why {run}` says why",
+)
+
 _OF_A_CPU = ("tasks", "interrupts", "softirqs")
 """The tracks of a CPU."""
 _FIRST = 1
@@ -45,6 +51,8 @@ def write(run: RunFolder, out: Path, cells: Sequence[str] = ()) -> int:
     explained = [cell for cell in explained_cells(content) if cell.id in wanted]
     if not explained:
         raise UsageError(NO_EVENTS(run=run.path))
+    if not any(cell.cases for cell in explained):
+        raise UsageError(NO_CASES(run=run.path))
     shift_ns = _before_ns(traces[cell.id] for cell in explained)
     with target(out) as place, place.open("w", encoding="utf-8") as file:
         file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')

@@ -1,0 +1,148 @@
+"""The events of one case, read: what each CPU did, what became of the measuring task, and what these events can show
+at all. Pure."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Sequence
+
+from howlate.analysis.cause import is_real_time
+from howlate.analysis.cpu_spans import HARDIRQ_FLAG, SOFTIRQ_FLAG, FrameKind, HandlerFrame, Span, spans_of
+from howlate.analysis.event_stacks import interrupted_stack
+from howlate.analysis.machine_facts import MachineFacts
+from howlate.analysis.nmis import nmis_of
+from howlate.analysis.own_course import OwnState, OwnStretch, course_of
+from howlate.analysis.sparse_events import INFERRED
+from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent
+
+_HELPERS = ("ksoftirqd", "ktimers", "migration")
+"""Threads that the end of an interrupt and the scheduler wake, by the beginnings of their names."""
+OPEN_TIMER_NS = 1_000_000
+"""A timer that expired longer before the release is not taken to be handled still."""
+
+
+class CaseEvents:
+    """One case, with what its events say of each CPU and of the measuring task."""
+
+    def __init__(
+        self,
+        trace: CellTrace,
+        case: TraceCase,
+        events: Sequence[TraceEvent],
+        own: TracedTask,
+        facts: MachineFacts,
+    ) -> None:
+        """`events`: of the case, completed (sparse_events.py). `own`: the measuring task."""
+        self.trace, self.case, self.events, self.own, self.facts = trace, case, events, own, facts
+        self.sees_end = not trace.recorded or "hrtimer_expire_exit" in trace.recorded
+        """Whether the ends of timers are recorded."""
+        self.knows_timers = not trace.recorded or "hrtimer_expire_entry" in trace.recorded
+        """Whether it is recorded which timers expire."""
+        self.knows_idle = not trace.recorded or "cpu_idle" in trace.recorded
+        """Whether idle states are recorded."""
+        self.slack_ns = 0 if is_real_time(own.prio) else facts.timer_slack_ns
+        """So much later the kernel may let the task's timer expire."""
+        has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
+        self._knows_timer = not trace.recorded or "local_timer_entry" in trace.recorded or has_timer
+        self.course = course_of(events, own.pid, case.from_ns, case.to_ns)
+        self._spans: dict[int, list[Span]] = {}
+        self._ends: dict[int, list[int]] = {}
+        for cpu in sorted({event.cpu for event in events}):
+            numbered = [(number, event) for number, event in enumerate(events) if event.cpu == cpu]
+            self._spans[cpu] = spans_of(numbered, trace.names, case.from_ns, case.to_ns, trace.prios)
+            self._ends[cpu] = [span.to_ns for span in self._spans[cpu]]
+        self._by_number = {span.number: span for spans in self._spans.values() for span in spans}
+        self.nmis = [
+            (max(from_ns, since), min(to_ns, until), name)
+            for from_ns, to_ns, name, cpu in nmis_of(events, trace.names, case.release_ns)
+            for since, until in self._times_on(cpu)
+            if from_ns < until and to_ns > since
+        ]
+        """From and to, since the release, and the handler of each NMI on the CPU on which the task was, or waited."""
+        self.interrupted = interrupted_stack(events, trace.names, case.release_ns)
+        """The function of the kernel that the timer interrupted, and its callers; empty if nobody knows."""
+
+    def _times_on(self, cpu: int) -> Iterator[tuple[int, int]]:
+        """From and to, since the release, of what became of the task on a CPU."""
+        release_ns = self.case.release_ns
+        for stretch in self.course:
+            if stretch.cpu == cpu:
+                yield stretch.from_ns - release_ns, stretch.to_ns - release_ns
+
+    def is_met(self, event: TraceEvent) -> bool:
+        """Whether an event is of the CPU that the task was on then, or waited for."""
+        at_ns = event.time_ns - self.case.release_ns
+        return any(since <= at_ns < until for since, until in self._times_on(event.cpu))
+
+    def span_of(self, number: int) -> Span | None:
+        """The span that begins with an event."""
+        return self._by_number.get(number)
+
+    def overlapping(self, cpu: int, from_ns: int, to_ns: int) -> Iterator[tuple[Span | None, int, int]]:
+        """What a CPU did from one time to another, without a gap; None where nothing was recorded."""
+        spans, ends = self._spans.get(cpu, []), self._ends.get(cpu, [])
+        at_ns = from_ns
+        for span in spans[bisect.bisect_right(ends, from_ns) :]:
+            if span.from_ns >= to_ns:
+                break
+            first_ns, last_ns = max(span.from_ns, from_ns), min(span.to_ns, to_ns)
+            if first_ns < last_ns:
+                yield span, first_ns, last_ns
+                at_ns = last_ns
+        if at_ns < to_ns:
+            yield None, at_ns, to_ns
+
+    def has_run(self, stretch: OwnStretch) -> bool:
+        """Whether the task had the CPU for this release before a stretch."""
+        before = self.course[: self.course.index(stretch)]
+        return any(each.state is OwnState.RUNNING and each.from_ns >= self.case.release_ns for each in before)
+
+    def open_timer(self, span: Span) -> str:
+        """The function of the timer that expired as the last recorded event before a span; "" if another event
+        came last, or if the ends of timers are recorded."""
+        if self.sees_end or span.number < 0:
+            return ""
+        cpu = self.events[span.number].cpu
+        for event in reversed(self.events[: span.number + 1]):
+            if event.cpu == cpu and event.kind not in INFERRED and event.kind != "kernel_stack":
+                is_recent = self.case.release_ns - event.time_ns <= OPEN_TIMER_NS
+                is_timer = event.kind == "hrtimer_expire_entry" and is_recent
+                return self.trace.names.function(event.c) if is_timer else ""
+        return ""
+
+    def timer_came(self, span: Span) -> bool:
+        """Whether a timer's interrupt came between the release and this span, if that is recorded."""
+        return not self._knows_timer or any(
+            self.case.release_ns <= event.time_ns <= span.from_ns
+            and event.cpu == self.events[span.number].cpu
+            and event.kind.endswith("_entry")
+            for event in self.events[: span.number + 1]
+        )
+
+    def is_end_unseen(self, span: Span) -> bool:
+        """Whether the timer's interrupt may still be handled when a span begins: its end is not recorded but
+        inferred, and no event has come since."""
+        if self.sees_end or "local_timer_exit" in self.trace.recorded or span.number < 0:
+            return False
+        return self.events[span.number].kind == "local_timer_exit"
+
+    def is_going_on(self, span: Span) -> bool:
+        """Whether a span begins with a wake-up by the task itself, of another one than ours. The end of an interrupt
+        and the scheduler wake none but their helpers."""
+        if span.number < 0:
+            return False
+        event = self.events[span.number]
+        is_by_task = event.kind == "sched_waking" and not event.flags & (HARDIRQ_FLAG | SOFTIRQ_FLAG)
+        is_another = event.a != self.own.pid
+        return is_by_task and is_another and not self.trace.names.task(event.a).startswith(_HELPERS)
+
+
+def innermost(frames: Sequence[HandlerFrame]) -> Sequence[HandlerFrame]:
+    """What the CPU is in: the innermost interrupt or softirq, and the timer that expires in it."""
+    for place in range(len(frames) - 1, -1, -1):
+        if frames[place].kind is not FrameKind.TIMER:
+            first = place
+            while first and {frames[first].kind, frames[first - 1].kind} == {FrameKind.IPI}:
+                first -= 1  # of arm64: the IPI stands in the handler of its interrupt
+            return frames[first:]
+    return frames

@@ -1,0 +1,33 @@
+"""What is known of the measuring machine besides the events that its kernel recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class MachineFacts:
+    """What is known of the machine besides the events."""
+
+    is_virtual_time: bool = False
+    """In the lab: nothing but the guest's instructions takes time."""
+    is_guest: bool | None = None
+    """Of a hypervisor in real time; None if nobody knows."""
+    preemption: str = ""
+    """The kernel's model (model/preemption.py); "" if nobody knows."""
+    idle_exit_ns: Mapping[int, int] = field(default_factory=dict)
+    """How long leaving each idle state takes at most."""
+    timer_slack_ns: int = 0
+    """Of the measuring task, if it is an ordinary one."""
+    round_ns: int = 0
+    """Of the turns in which a guest's CPUs execute in virtual time; 0 with one CPU and in real time."""
+    instruction_ns: int = 1
+    """What an instruction of a guest takes in virtual time."""
+    smi: int | None = None
+    """System management interrupts while the cell was measured; None if nobody knows."""
+
+    @property
+    def excludes_gaps(self) -> bool:
+        """Whether neither hypervisor nor firmware can have had the CPU."""
+        return self.is_virtual_time or (self.is_guest is False and self.smi == 0)

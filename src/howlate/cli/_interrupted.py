@@ -1,0 +1,39 @@
+"""What a command says that was interrupted while it measured: what is kept, what could not be put back, and how to go
+on. Nothing is concluded from what was measured until then."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from howlate.errors import ExitCode
+from howlate.words.language import as_called, called
+
+if TYPE_CHECKING:
+    from howlate.session import Session
+
+
+def tell_interrupted(session: Session, interrupt: KeyboardInterrupt, again: str, restored: str = "") -> int:
+    """Say it, print the folder, and return the exit code. `again`: how to go on. `restored`: what is as it was
+    before, said where nothing is known to be left changed."""
+    left = [str(note) for note in getattr(interrupt, "__notes__", ())]
+    for note in left:
+        click.echo(f"howlate: {as_called(note)}", err=True)
+    whole, cells = len(session.folder.whole_cells()), len(session.run.plan.cells)
+    kept = f"interrupted with {whole} of {cells} cells complete, which are kept"
+    also = f"; {restored}" if restored and not left else ""
+    click.echo(f"howlate: {kept}{also}. To go on: {again}", err=True)
+    click.echo(session.folder.path)
+    return ExitCode.INCONCLUSIVE
+
+
+def same_command(session: Session) -> str:
+    """How to go on with a command that takes all its words again."""
+    return f"the same command with --out {shlex.quote(str(session.folder.path))}"
+
+
+def shown_by(session: Session) -> str:
+    """The command that shows what was measured until then."""
+    return f"`{called()} show {shlex.quote(str(session.folder.path))}`"

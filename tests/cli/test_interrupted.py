@@ -1,0 +1,78 @@
+"""`calibrate` and `advise`, interrupted while they measure: what is whole is kept, nothing is concluded, and how to
+go on is said. What happens to knobs is in tests/e2e/test_advise.py."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import stand_in
+from howlate.cli._interrupted import tell_interrupted
+from howlate.places import probe_path
+from howlate.session import Session
+from store.runs import a_folder, a_run
+
+from .commands import environment
+
+WORDS = {
+    "calibrate": (("--kinds=stopped,page-faults", "--count=10"), "--inject="),
+    "advise": (
+        (
+            "--knobs=cpu_dma_latency",
+            "--load=none",
+            "--pairs=7",
+            "--no-wait",
+            "--seconds=2",
+            "--set=policy=other",
+        ),
+        "--knob=",
+    ),
+}
+
+
+def test_a_knob_that_could_not_be_put_back_is_not_said_to_be_as_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = Session(a_folder(tmp_path / "r", {}), a_run(), ())
+    interrupt = KeyboardInterrupt()
+    assert tell_interrupted(session, interrupt, "again", "every knob is as it was") == 5
+    assert "every knob is as it was" in capsys.readouterr().err
+    interrupt.add_note("what a killed probe changed was not restored")
+    assert tell_interrupted(session, interrupt, "again", "every knob is as it was") == 5
+    err = capsys.readouterr().err
+    assert "was not restored" in err and "every knob is as it was" not in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", sorted(WORDS))
+def test_an_interrupted_command_concludes_nothing_and_says_how_to_go_on(
+    tmp_path: Path, command: str, number: int
+) -> None:
+    words, sign = WORDS[command]
+    probe = tmp_path / "probe"
+    asked = f'case $1 in list) exec {probe_path()} "$@";; esac'
+    waits = f'case "$1 $*" in "cyclic "*{sign}*) echo "$$" > {tmp_path}/waits; exec sleep 600;; esac'
+    stand_in.put(probe, f"{asked}\n{waits}")
+    os.mkfifo(tmp_path / "waits")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "howlate", command, *words, "--out", "a b"],
+        cwd=tmp_path,
+        env=environment(HOWLATE_PROBE=str(probe)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    waiting = int((tmp_path / "waits").read_text())
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 5, err
+    assert "Traceback" not in err
+    assert "cells complete, which are kept" in err and "the same command with --out 'a b'" in err
+    assert "Nothing is judged" in err or "nothing is concluded" in err
+    assert out == "a b\n"
+    assert not Path(f"/proc/{waiting}").exists()
