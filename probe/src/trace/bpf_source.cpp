@@ -127,6 +127,8 @@ class BpfSource : public EventSource {
 
  private:
   void make_plan();
+  // Of the event whose cost is measured: none of the plan's, so that no row is made of it.
+  [[nodiscard]] std::uint8_t cost_number() const { return static_cast<std::uint8_t>(plan_.events.size()); }
   bool add_event(std::string_view system, std::string_view name, Whose whose);
   Status make_arrays(const std::vector<int>& cpus, std::int64_t buffer_bytes);
   Result<Fd> load(std::string_view name, std::uint8_t number, const BpfFilter& filter) const;
@@ -174,6 +176,7 @@ Status BpfSource::make_arrays(const std::vector<int>& cpus, std::int64_t buffer_
   records_ = std::bit_floor(static_cast<std::uint32_t>(buffer_bytes / bpf_record_bytes));
   std::vector<std::string> names;
   for (const TracedEvent& event : plan_.events) names.push_back(event.name);
+  names.emplace_back(bpf_cost_event);
   ring_.emplace(std::move(names), records_);
   cpus_ = static_cast<std::uint32_t>(cpus.back()) + 1;
   auto counters = BpfArray::make(1, cpus_ * sizeof(BpfCounter));
@@ -239,7 +242,7 @@ Status BpfSource::set_up(const SourceSpec& spec) {
 // What one event costs, and how deep the kernel's way into a program is itself: the event that is measured comes where a task may be
 // preempted and migrated.
 Status BpfSource::measure(const SourceSpec& spec) {
-  auto program = load(bpf_cost_event, 0, {});
+  auto program = load(bpf_cost_event, cost_number(), {});
   if (!program) return program.error();
   Fd link;
   event_cost_ns_ = measure_event_cost(
