@@ -122,7 +122,7 @@ class BpfSource : public EventSource {
     return tracefs ? event_texts(tracefs->folder()) : std::map<std::int64_t, std::string>();
   }
 
-  // Whether the kernel takes such programs: loads some, and lets them go.
+  // Whether the kernel takes such programs: loads each, and lets it go.
   Status try_programs();
 
  private:
@@ -217,10 +217,7 @@ Status BpfSource::try_programs() {
   constexpr std::int64_t little = 1024;
   if (const Status made = make_arrays({0}, little); !made) return made;
   std::vector<std::string_view> names{bpf_cost_event};
-  for (const TracedEvent& event : plan_.events)
-    if (event.name.starts_with("sched_") || event.name.ends_with("handler_entry") ||
-        event.name.starts_with("hrtimer_"))
-      names.push_back(event.name);
+  for (const TracedEvent& event : plan_.events) names.push_back(event.name);
   for (const std::string_view name : names)
     if (const auto program = load(name, 0, {}); !program) return explained(program.error());
   give_back();

@@ -64,5 +64,7 @@ struct ChosenSource {
   std::string no_bpf;                         // why not, where BPF was to be had if possible
 };
 Result<ChosenSource> choose_source(const Root& root, const ExplainOptions& options);
+// The kernel's trace ring; `no_bpf` where BPF was to be had if possible.
+Result<ChosenSource> choose_ring(const Root& root, const ExplainOptions& options, std::string no_bpf);
 
 }  // namespace howlate
