@@ -204,7 +204,7 @@ bool BpfRing::read(int number, std::span<std::byte> page) {
       ++cpu.next;
       continue;
     }
-    // A program that an NMI's interrupted may have read the clock later.
+    // A program that was interrupted after it had read the clock, and before it took its place, has an earlier time.
     const std::int64_t time_ns = std::max(record.time_ns, cpu.last_ns);
     if (used == 0) begin_ns = time_ns;
     const std::size_t more = put(room.subspan(used), record, used == 0 ? 0 : time_ns - cpu.last_ns);
