@@ -223,6 +223,13 @@ bool BpfRing::read(int number, std::span<std::byte> page) {
   return true;
 }
 
+bool BpfRing::blocked(int number) const {
+  BpfRecord record;
+  return std::any_of(cpus_.begin(), cpus_.end(), [&](const Cpu& cpu) {
+    return cpu.number == number && cpu.next < written(cpu) && take(cpu, record) == Taken::not_yet;
+  });
+}
+
 std::optional<BpfReading> BpfRing::skip() {
   std::optional<BpfReading> least;
   for (Cpu& cpu : cpus_) {

@@ -111,6 +111,7 @@ class BpfSource : public EventSource {
   void stop() override { links_.clear(); }
   void end() override { give_back(); }
   bool read(int cpu, std::span<std::byte> page) override { return ring_ && ring_->read(cpu, page); }
+  [[nodiscard]] bool blocked(int cpu) const override { return ring_ && ring_->blocked(cpu); }
 
   [[nodiscard]] std::int64_t buffer_bytes() const override {
     return std::int64_t{records_} * bpf_record_bytes;

@@ -87,10 +87,14 @@ TEST_CASE("a record that is not whole ends what is read until it is") {
   ring.record(1002);  // an interrupt's
   CHECK(ring.read().pids == std::vector<std::int64_t>{0});
   CHECK_FALSE(ring.read().any);
+  CHECK(ring.ring.blocked(2));
+  CHECK_FALSE(ring.ring.blocked(1));
   ring.write(open, 1001);
+  CHECK_FALSE(ring.ring.blocked(2));
   const auto page = ring.read();
   CHECK(page.pids == std::vector<std::int64_t>{1, 2});
   CHECK(page.times_ns == std::vector<std::int64_t>{1001, 1002});
+  CHECK_FALSE(ring.ring.blocked(2));  // nothing is left
   // The same place, one turn later: what stands there is the older record.
   for (std::int64_t i = 0; i < records - 3; ++i) ring.record(2000 + i);
   ring.reserve();
