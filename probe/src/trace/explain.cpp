@@ -219,7 +219,8 @@ std::string Explain::trailer_json() const {
   for (const std::string& text : ipis_) json.value(text);
   json.end_array()
       .member("cases_lost", watch_->cases().lost())
-      .member("events_lost", decoded_.events_lost + missed_);
+      .member("events_lost", decoded_.events_lost)
+      .member("events_missed", missed_);
   json.member("pages_read", watch_->pages_read()).member("reading_ns", watch_->reading_ns());
   json.member("page_ns_max", watch_->page_ns_max());
   write_optional(json, "event_cost_ns", source_->event_cost_ns());
