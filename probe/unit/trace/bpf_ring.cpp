@@ -103,7 +103,7 @@ TEST_CASE("a record that is not whole ends what is read until it is") {
   CHECK_FALSE(ring.read().any);
 }
 
-TEST_CASE("what an interrupt came before, with the clock read already, follows it, and the interrupt keeps its length") {
+TEST_CASE("what was interrupted before it took its place follows the interrupt, which keeps its length") {
   Ring ring;
   for (const std::int64_t time_ns : std::initializer_list<std::int64_t>{1000, 1002, 1010, 1001, 1020})
     ring.record(time_ns);
