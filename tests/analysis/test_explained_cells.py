@@ -13,7 +13,7 @@ from howlate.analysis.explained_cells import cause_sums, explained_by_summary, e
 from howlate.model.loaded import RunContent
 from howlate.model.trace import LOSSY, NOTHING_KEPT, CellTrace
 from howlate.report.document import Texts
-from howlate.report.late_cases import case_sections, causes_section, causes_sheet
+from howlate.report.late_cases import case_sections, causes_section, causes_sheet, cell_json
 from howlate.report.sheet import Sheet
 from howlate.words.say import text_of
 from made_runs import FACTS, five_cells, made_run
@@ -115,3 +115,12 @@ def test_samples_without_events_are_not_counted_among_those_with_events() -> Non
         if isinstance(item, Texts)
     ]
     assert sum("The kernel lost events of this case" in text for text in lossy) == 1
+
+
+def test_events_that_were_missed_in_the_whole_run_are_told_apart_from_those_lost_in_the_cases() -> None:
+    (cell,) = explained_cells(traced(replace(late_samples(2), events_lost=3, events_missed=7)))
+    (section,) = causes_section([cell], ())
+    told = " ".join(text_of(line) for item in section.items if isinstance(item, Texts) for line in item.texts)
+    assert "the kernel lost 3 events." in told
+    assert "7 events of the run were not recorded, anywhere" in told
+    assert (cell_json(cell)["events_lost"], cell_json(cell)["events_missed"]) == (3, 7)

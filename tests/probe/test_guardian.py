@@ -105,10 +105,11 @@ def test_it_undoes_before_the_killed_probe_is_waited_for(before: str, state: Pat
 
 
 def test_a_trace_instance_is_removed(probe: Path, tmp_path: Path, state: Path) -> None:
-    if run("cyclic", "--explain", "--activations=1", "--quiet").returncode == 3:
+    ring = ("cyclic", "--explain", "--explain-with=tracefs", "--quiet")
+    if run(*ring, "--activations=1").returncode == 3:
         pytest.skip("NOT TESTED: the kernel's tracing is not to be had here")
     seen = tracing(tmp_path / "look")
-    with running("cyclic", "--explain", "--quiet", "--duration=1h") as one:
+    with running(*ring, "--duration=1h") as one:
         one.progress()
         assert f"howlate-{one.pid}\n" in tracing(tmp_path / "look")
         one.process.kill()

@@ -256,6 +256,7 @@ def traced_stream(trace: CellTrace) -> bytes:
         "ipis": list(trace.names.ipis),
         "cases_lost": trace.cases_lost,
         "events_lost": trace.events_lost,
+        "events_missed": trace.events_missed,
         "event_cost_ns": trace.event_cost_ns,
     }
     writer.trailer(trailer([account(0, latencies, releases)], trace=told))

@@ -18,6 +18,11 @@ class TracePages {
   virtual ~TracePages() = default;
   // Takes the oldest page out of a CPU's ring; false where the ring is empty.
   virtual bool read(int cpu, std::span<std::byte> page) = 0;
+  // Whether there are events that cannot be read yet, because one before them is not whole.
+  [[nodiscard]] virtual bool blocked(int cpu) const {
+    static_cast<void>(cpu);
+    return false;
+  }
 };
 
 class TraceRing : public TracePages {

@@ -56,7 +56,8 @@ struct Params {
   }
 };
 
-// Writes one program. r6 has the arguments, r7 the record, r8 its number, r9 the current task.
+// Writes one program. r6 has the arguments, r7 the record, r8 its number, r9 the current task; before there is a record r7 has the
+// CPU's counter and r9 the time.
 class Writer {
  public:
   Writer(std::string_view name, const Btf& btf, const BpfTask& task, const BpfFilter& filter,
@@ -121,17 +122,22 @@ class Writer {
     return true;
   }
 
-  // Takes the next record of this CPU's ring. A program that comes in between, in an NMI, takes the one after it.
+  // Takes the next record of this CPU's ring. The programs of an interrupt that comes in between take those after it; where it comes
+  // between clock and place, those before it, with later times. An NMI comes always, others where the event comes with interrupts on.
   void reserve() {
     code_.call(processor);
     code_.jump_if(BpfWhen::not_below, r0, static_cast<std::int32_t>(place_.cpus), out_);
     code_.sum(BpfSum::left, r0, counter_shift);
-    code_.map_memory(r1, place_.counters);
-    code_.sum(BpfSum::add, r1, r0);
-    code_.load(BpfSize::u32, r2, r1, offsetof(BpfCounter, place));
-    code_.jump_if(BpfWhen::equal, r2, 0, out_);  // this CPU is not traced
+    code_.map_memory(r7, place_.counters);
+    code_.sum(BpfSum::add, r7, r0);
+    code_.load(BpfSize::u32, r1, r7, offsetof(BpfCounter, place));
+    code_.jump_if(BpfWhen::equal, r1, 0, out_);  // this CPU is not traced
+    // Before the place: else the events of an interrupt would have earlier times than what it interrupted, and no length.
+    code_.call(clock_ns);
+    code_.move(r9, r0);
+    code_.load(BpfSize::u32, r2, r7, offsetof(BpfCounter, place));
     code_.move(r8, 1);
-    code_.fetch_add(r1, offsetof(BpfCounter, records), r8);
+    code_.fetch_add(r7, offsetof(BpfCounter, records), r8);
     code_.move(r1, r8);
     code_.sum(BpfSum::bit_and, r1, static_cast<std::int32_t>(place_.records - 1));
     code_.sum(BpfSum::add, r1, r2);
@@ -143,8 +149,7 @@ class Writer {
     code_.call(lookup);
     code_.jump_if(BpfWhen::equal, r0, 0, out_);
     code_.move(r7, r0);
-    code_.call(clock_ns);
-    code_.store(BpfSize::u64, r7, offsetof(BpfRecord, time_ns), r0);
+    code_.store(BpfSize::u64, r7, offsetof(BpfRecord, time_ns), r9);
   }
 
   bool common() {

@@ -204,7 +204,7 @@ bool BpfRing::read(int number, std::span<std::byte> page) {
       ++cpu.next;
       continue;
     }
-    // A program that an NMI's interrupted may have read the clock later.
+    // A program that was interrupted after it had read the clock, and before it took its place, has an earlier time.
     const std::int64_t time_ns = std::max(record.time_ns, cpu.last_ns);
     if (used == 0) begin_ns = time_ns;
     const std::size_t more = put(room.subspan(used), record, used == 0 ? 0 : time_ns - cpu.last_ns);
@@ -221,6 +221,13 @@ bool BpfRing::read(int number, std::span<std::byte> page) {
   write_at(page, layout.commit_at, commit);
   write_at(page, layout.data_at + used, lost);
   return true;
+}
+
+bool BpfRing::blocked(int number) const {
+  BpfRecord record;
+  return std::any_of(cpus_.begin(), cpus_.end(), [&](const Cpu& cpu) {
+    return cpu.number == number && cpu.next < written(cpu) && take(cpu, record) == Taken::not_yet;
+  });
 }
 
 std::optional<BpfReading> BpfRing::skip() {

@@ -46,6 +46,7 @@ class BpfRing : public TracePages {
   void read_as(const BpfReading& reading) { reading_ = reading; }
 
   bool read(int cpu, std::span<std::byte> page) override;
+  [[nodiscard]] bool blocked(int cpu) const override;
   // Passes over what is there; returns the least counts among it, if there is anything.
   std::optional<BpfReading> skip();
 

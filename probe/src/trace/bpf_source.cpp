@@ -111,6 +111,7 @@ class BpfSource : public EventSource {
   void stop() override { links_.clear(); }
   void end() override { give_back(); }
   bool read(int cpu, std::span<std::byte> page) override { return ring_ && ring_->read(cpu, page); }
+  [[nodiscard]] bool blocked(int cpu) const override { return ring_ && ring_->blocked(cpu); }
 
   [[nodiscard]] std::int64_t buffer_bytes() const override {
     return std::int64_t{records_} * bpf_record_bytes;
@@ -122,11 +123,13 @@ class BpfSource : public EventSource {
     return tracefs ? event_texts(tracefs->folder()) : std::map<std::int64_t, std::string>();
   }
 
-  // Whether the kernel takes such programs: loads some, and lets them go.
+  // Whether the kernel takes such programs: loads each, and lets it go.
   Status try_programs();
 
  private:
   void make_plan();
+  // Of the event whose cost is measured: none of the plan's, so that no row is made of it.
+  [[nodiscard]] std::uint8_t cost_number() const { return static_cast<std::uint8_t>(plan_.events.size()); }
   bool add_event(std::string_view system, std::string_view name, Whose whose);
   Status make_arrays(const std::vector<int>& cpus, std::int64_t buffer_bytes);
   Result<Fd> load(std::string_view name, std::uint8_t number, const BpfFilter& filter) const;
@@ -174,6 +177,7 @@ Status BpfSource::make_arrays(const std::vector<int>& cpus, std::int64_t buffer_
   records_ = std::bit_floor(static_cast<std::uint32_t>(buffer_bytes / bpf_record_bytes));
   std::vector<std::string> names;
   for (const TracedEvent& event : plan_.events) names.push_back(event.name);
+  names.emplace_back(bpf_cost_event);
   ring_.emplace(std::move(names), records_);
   cpus_ = static_cast<std::uint32_t>(cpus.back()) + 1;
   auto counters = BpfArray::make(1, cpus_ * sizeof(BpfCounter));
@@ -214,10 +218,7 @@ Status BpfSource::try_programs() {
   constexpr std::int64_t little = 1024;
   if (const Status made = make_arrays({0}, little); !made) return made;
   std::vector<std::string_view> names{bpf_cost_event};
-  for (const TracedEvent& event : plan_.events)
-    if (event.name.starts_with("sched_") || event.name.ends_with("handler_entry") ||
-        event.name.starts_with("hrtimer_"))
-      names.push_back(event.name);
+  for (const TracedEvent& event : plan_.events) names.push_back(event.name);
   for (const std::string_view name : names)
     if (const auto program = load(name, 0, {}); !program) return explained(program.error());
   give_back();
@@ -239,7 +240,7 @@ Status BpfSource::set_up(const SourceSpec& spec) {
 // What one event costs, and how deep the kernel's way into a program is itself: the event that is measured comes where a task may be
 // preempted and migrated.
 Status BpfSource::measure(const SourceSpec& spec) {
-  auto program = load(bpf_cost_event, 0, {});
+  auto program = load(bpf_cost_event, cost_number(), {});
   if (!program) return program.error();
   Fd link;
   event_cost_ns_ = measure_event_cost(

@@ -98,7 +98,15 @@ Result<std::unique_ptr<Explain>> Explain::begin(const Root& root, const ExplainO
   auto chosen = choose_source(root, options);
   if (!chosen) return chosen.error();
   std::unique_ptr<Explain> explain(new Explain(root, options, std::move(*chosen)));
-  if (const Status set = explain->set_up(threads, warm_up); !set) return set.error();
+  const Status set = explain->set_up(threads, warm_up);
+  if (set) return explain;
+  if (options.with != ExplainWith::automatic || explain->source_->name() != "bpf") return set.error();
+  // What the kernel was asked before was little: it may refuse the whole.
+  explain.reset();
+  auto ring = choose_ring(root, options, set.error().message);
+  if (!ring) return ring.error();
+  explain.reset(new Explain(root, options, std::move(*ring)));
+  if (const Status again = explain->set_up(threads, warm_up); !again) return again.error();
   return explain;
 }
 
@@ -211,7 +219,8 @@ std::string Explain::trailer_json() const {
   for (const std::string& text : ipis_) json.value(text);
   json.end_array()
       .member("cases_lost", watch_->cases().lost())
-      .member("events_lost", decoded_.events_lost + missed_);
+      .member("events_lost", decoded_.events_lost)
+      .member("events_missed", missed_);
   json.member("pages_read", watch_->pages_read()).member("reading_ns", watch_->reading_ns());
   json.member("page_ns_max", watch_->page_ns_max());
   write_optional(json, "event_cost_ns", source_->event_cost_ns());

@@ -56,7 +56,6 @@ class RingSource : public EventSource {
 };
 
 Status RingSource::set_up(const SourceSpec& spec) {
-  remove_left_instances(root_);
   changes_.keep_away_from(spec.cpus);
   auto instance = TraceInstance::make(tracefs_.folder(), "howlate-" + std::to_string(::getpid()), changes_);
   if (!instance) return instance.error();

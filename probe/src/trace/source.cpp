@@ -25,8 +25,19 @@ Result<ChosenSource> choose_bpf(const Root& root, const ExplainOptions& options)
 
 }  // namespace
 
-Result<ChosenSource> choose_source(const Root& root, const ExplainOptions& options) {
+Result<ChosenSource> choose_ring(const Root& root, const ExplainOptions& options, std::string no_bpf) {
   ChosenSource chosen;
+  chosen.no_bpf = std::move(no_bpf);
+  chosen.events = options.events == ExplainEvents::automatic ? ExplainEvents::few : options.events;
+  auto ring = open_ring_source(root, chosen.events);
+  if (!ring)
+    return not_possible("--explain is not possible here: " + ring.error().message, ring.error().remedy);
+  chosen.source = std::move(*ring);
+  return chosen;
+}
+
+Result<ChosenSource> choose_source(const Root& root, const ExplainOptions& options) {
+  std::string no_bpf;
   if (options.with != ExplainWith::tracefs) {
     auto bpf = choose_bpf(root, options);
     if (bpf) return bpf;
@@ -34,14 +45,9 @@ Result<ChosenSource> choose_source(const Root& root, const ExplainOptions& optio
       return not_possible("--explain-with bpf is not possible here: " + bpf.error().message,
                           bpf.error().remedy.empty() ? "Leave it out: the kernel's trace ring records then"
                                                      : bpf.error().remedy);
-    chosen.no_bpf = bpf.error().message;
+    no_bpf = bpf.error().message;
   }
-  chosen.events = options.events == ExplainEvents::automatic ? ExplainEvents::few : options.events;
-  auto ring = open_ring_source(root, chosen.events);
-  if (!ring)
-    return not_possible("--explain is not possible here: " + ring.error().message, ring.error().remedy);
-  chosen.source = std::move(*ring);
-  return chosen;
+  return choose_ring(root, options, std::move(no_bpf));
 }
 
 }  // namespace howlate

@@ -48,7 +48,7 @@ class EventSource : public TracePages {
 
   [[nodiscard]] virtual std::int64_t buffer_bytes() const = 0;  // of each CPU
   [[nodiscard]] virtual std::optional<std::int64_t> event_cost_ns() const = 0;
-  // Events that no page tells of as lost.
+  // Events of the whole run, on all CPUs, that no page tells of as lost: each came while its own program ran.
   [[nodiscard]] virtual std::int64_t missed() const { return 0; }
   // What other CPUs ask for by their interrupts, by the addresses of the texts.
   [[nodiscard]] virtual std::map<std::int64_t, std::string> ipi_texts() const = 0;
@@ -64,5 +64,7 @@ struct ChosenSource {
   std::string no_bpf;                         // why not, where BPF was to be had if possible
 };
 Result<ChosenSource> choose_source(const Root& root, const ExplainOptions& options);
+// The kernel's trace ring; `no_bpf` where BPF was to be had if possible.
+Result<ChosenSource> choose_ring(const Root& root, const ExplainOptions& options, std::string no_bpf);
 
 }  // namespace howlate

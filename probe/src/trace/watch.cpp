@@ -53,7 +53,7 @@ void TraceWatch::read_cpu(Cpu& cpu, std::size_t thread, std::int64_t end_ns,
     if (!one.read && one.to_ns == end_ns) cpu.from_ns = one.from_ns;
   while (cpu.read_to_ns < end_ns) {
     pace();
-    if (!read_page(cpu.number)) return;
+    if (!read_page(cpu.number)) return note_blocked(cpu, thread, end_ns);
     const PageStretch stretch = stretch_of(spec_.layout, store_.scratch());
     if (stretch.events == 0) continue;
     const KeptPage page{
@@ -61,6 +61,13 @@ void TraceWatch::read_cpu(Cpu& cpu, std::size_t thread, std::int64_t end_ns,
     cpu.read_to_ns = stretch.last_ns;
     keep(page, thread);
   }
+}
+
+// The cases whose events may stand behind one that cannot be read: nobody comes back for them.
+void TraceWatch::note_blocked(const Cpu& cpu, std::size_t thread, std::int64_t end_ns) {
+  if (!source_.blocked(cpu.number)) return;
+  for (Case& one : cases_.of(thread))
+    if (!one.read && one.to_ns <= end_ns && one.to_ns > cpu.read_to_ns) one.state |= case_events_lost;
 }
 
 bool TraceWatch::read_page(int cpu) {

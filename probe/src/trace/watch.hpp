@@ -63,6 +63,7 @@ class TraceWatch {
   void read_for(std::size_t thread, std::int64_t end_ns, const std::function<void()>& pace);
   bool read_page(int cpu);
   void read_cpu(Cpu& cpu, std::size_t thread, std::int64_t end_ns, const std::function<void()>& pace);
+  void note_blocked(const Cpu& cpu, std::size_t thread, std::int64_t end_ns);
   void keep(const KeptPage& page, std::size_t thread);
   [[nodiscard]] bool needed(const KeptPage& page) const;
 

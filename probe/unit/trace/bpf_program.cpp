@@ -121,6 +121,16 @@ TEST_CASE("what is filtered out ends before anything is reserved") {
   CHECK(count(irq, argument(1, 16)) == 1);  // the handler between both is passed over
 }
 
+TEST_CASE("the clock is read before the record's place is taken") {
+  const auto code = program({}, "sched_waking");
+  const auto clock = std::find(code.begin(), code.end(), BpfInstruction{0x85, 0, 0, 5});
+  const auto take = std::find_if(code.begin(), code.end(),
+                                 [](const BpfInstruction& one) { return one.code == 0xdb; });  // fetch_add
+  REQUIRE(take != code.end());
+  CHECK(clock < take);
+  CHECK(count(code, {0x85, 0, 0, 5}) == 1);
+}
+
 TEST_CASE("the number that makes a record whole is written last") {
   const auto plain = program({}, "sched_waking");
   CHECK(plain[plain.size() - 3] == BpfInstruction{0x63, 0x87, 8, 0});

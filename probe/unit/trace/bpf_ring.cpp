@@ -84,19 +84,30 @@ TEST_CASE("a record that is not whole ends what is read until it is") {
   Ring ring;
   ring.record(1000);
   const auto open = ring.reserve();
-  ring.record(1002);  // an NMI's
+  ring.record(1002);  // an interrupt's
   CHECK(ring.read().pids == std::vector<std::int64_t>{0});
   CHECK_FALSE(ring.read().any);
-  ring.write(open, 1005);
+  CHECK(ring.ring.blocked(2));
+  CHECK_FALSE(ring.ring.blocked(1));
+  ring.write(open, 1001);
+  CHECK_FALSE(ring.ring.blocked(2));
   const auto page = ring.read();
   CHECK(page.pids == std::vector<std::int64_t>{1, 2});
-  CHECK(page.times_ns == std::vector<std::int64_t>{1005, 1005});  // never backwards
+  CHECK(page.times_ns == std::vector<std::int64_t>{1001, 1002});
+  CHECK_FALSE(ring.ring.blocked(2));  // nothing is left
   // The same place, one turn later: what stands there is the older record.
   for (std::int64_t i = 0; i < records - 3; ++i) ring.record(2000 + i);
   ring.reserve();
   while (ring.read().any) {
   }
   CHECK_FALSE(ring.read().any);
+}
+
+TEST_CASE("what was interrupted before it took its place follows the interrupt, which keeps its length") {
+  Ring ring;
+  for (const std::int64_t time_ns : std::initializer_list<std::int64_t>{1000, 1002, 1010, 1001, 1020})
+    ring.record(time_ns);
+  CHECK(ring.read().times_ns == std::vector<std::int64_t>{1000, 1002, 1010, 1010, 1020});
 }
 
 TEST_CASE("pages are full before another begins") {

@@ -30,6 +30,8 @@ class FakeRings : public TracePages {
     return true;
   }
 
+  [[nodiscard]] bool blocked(int cpu) const override { return cpu == blocked_cpu; }
+
   void record(int cpu, std::int64_t time_ns) {
     Ring& ring = rings_[cpu];
     if (ring.pages.empty() || ring.pages.back().events == events_each) {
@@ -48,6 +50,7 @@ class FakeRings : public TracePages {
 
   std::map<int, std::vector<std::int64_t>> all;  // what was ever recorded
   int reads = 0;
+  int blocked_cpu = -1;  // behind what was recorded there are events that cannot be read
 
  private:
   static constexpr std::int64_t events_each = 8;
@@ -118,6 +121,24 @@ TEST_CASE("each page waits for its moment") {
   int calls = 0;
   watch.round(2 * round_ns, [&] { ++calls; });
   CHECK(calls == rings.reads);
+}
+
+TEST_CASE("cases whose events stand behind one that cannot be read say that some are lost") {
+  for (const int blocked : {-1, 0}) {
+    CAPTURE(blocked);
+    FakeRings rings(100);
+    TraceWatch watch = watch_of(spec_of(5, {{0}}), rings, 16);
+    for (std::int64_t time_ns = 0; time_ns <= 30 * ms; time_ns += ms / 10) rings.record(0, time_ns);
+    rings.blocked_cpu = blocked;
+    watch.note(0, sample_of(0, 20 * ms, 100'000), 0);
+    watch.note(0, sample_of(1, 25 * ms, 100'000), 0);
+    watch.note(0, sample_of(2, 30 * ms, 100'000), 0);  // its stretch ends behind what can be read
+    watch.note(0, sample_of(3, 90 * ms, 100'000), 0);  // not over yet
+    watch.round(80 * ms, [] {});
+    std::vector<int> states;
+    for (const Case& one : decode(watch, plan_of_one()).cases) states.push_back(one.state);
+    CHECK(states == std::vector<int>{0, 0, blocked == 0 ? case_events_lost : 0, 0});
+  }
 }
 
 // Samples of each thread, one a millisecond, while events come; a round each 50 ms.

@@ -43,6 +43,8 @@ class ExplainedCell:
     cases_lost: int = 0
     """Samples that were late enough, and for which there was no room."""
     events_lost: int = 0
+    events_missed: int = 0
+    """Of the whole run, not of the cases alone."""
     worst: int | None = None
     """So many of the worst of each thread are kept; None if nobody knows."""
     above_ns: int | None = None
@@ -125,6 +127,7 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
         absent=_missed(trace),
         cases_lost=trace.cases_lost,
         events_lost=trace.events_lost,
+        events_missed=trace.events_missed,
         worst=trace.worst,
         above_ns=trace.above_ns,
         has_idle_states=_has_idle_states(_facts_of(content, cell)),

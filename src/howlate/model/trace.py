@@ -121,6 +121,8 @@ class CellTrace:
     """What recording one event takes; 0 if nobody knows."""
     cases_lost: int = 0
     events_lost: int = 0
+    events_missed: int = 0
+    """Of the whole run, on all CPUs: the same BPF program was running."""
     worst: int | None = None
     """So many of the worst samples of each thread are kept; None if nobody knows."""
     above_ns: int | None = None

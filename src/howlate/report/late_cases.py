@@ -73,6 +73,12 @@ TO_DO = rule("late.to-do", "{cause}: {what}")
 TO_DO_HERE = rule("late.to-do-here", "{cause}: {what} The doctor found here: {found:items}.")
 CHECKED = rule("late.checked", "{title} ({change})")
 EVENTS_LOST = rule("late.events-lost", "{cell}: the kernel lost {count:count} events.")
+EVENTS_MISSED = rule(
+    "late.events-missed",
+    "{cell}: {count} event of the run was not recorded, anywhere, because the same program was running.",
+    "{cell}: {count} events of the run were not recorded, anywhere, because the same program was running.",
+    by="count",
+)
 
 
 def cause_text(cause: Cause, name: str) -> str:
@@ -148,6 +154,7 @@ def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Tex
             found.append(OVERWRITTEN(cell=cell.name, count=count))
     found += [CASES_LOST(cell=cell.name, count=cell.cases_lost) for cell in cells if cell.cases_lost]
     found += [EVENTS_LOST(cell=cell.name, count=cell.events_lost) for cell in cells if cell.events_lost]
+    found += [EVENTS_MISSED(cell=cell.name, count=cell.events_missed) for cell in cells if cell.events_missed]
     return found
 
 
@@ -231,6 +238,7 @@ def cell_json(cell: ExplainedCell) -> dict[str, Any]:
         "absent": list(cell.absent),
         "cases_lost": cell.cases_lost,
         "events_lost": cell.events_lost,
+        "events_missed": cell.events_missed,
         **({} if cell.cases else {"no_cases": statement_json(no_cases_statement(cell))}),
         "cases": [_case_json(case) for case in cell.cases],
     }

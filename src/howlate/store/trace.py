@@ -54,6 +54,7 @@ def trace_of(files: CellFiles) -> CellTrace | None:
             event_cost_ns=_cost(trailer),
             cases_lost=trailer.integer("cases_lost", 0),
             events_lost=trailer.integer("events_lost", 0),
+            events_missed=trailer.integer("events_missed", 0),
             worst=_known(header, "worst"),
             above_ns=_known(header, "above_ns"),
         )
