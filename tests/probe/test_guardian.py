@@ -283,14 +283,25 @@ def test_a_probe_whose_guardian_was_killed_goes_on(before: str, state: Path, hol
     assert MIGRATION.read_text() == before and not journals(state)
 
 
-def test_a_probe_that_is_killed_at_any_moment_leaves_nothing(before: str, state: Path) -> None:
-    words = [str(PROBE), "hold", "--knob", f"timer_migration={other(before)}"]
-    for turn in range(40):
+def test_a_probe_that_is_killed_at_any_moment_leaves_nothing(before: str, state: Path, hold: Hold) -> None:
+    knob = f"timer_migration={other(before)}"
+    lengths_s = []
+    for _ in range(3):
+        begin_s = time.monotonic()
+        process = hold(knob)
+        lengths_s.append(time.monotonic() - begin_s)
+        process.kill()
+        assert is_put_back(before, state)
+    words, turns, changed = [str(PROBE), "hold", "--knob", knob], 40, 0
+    for turn in range(turns):
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-        time.sleep(turn * 0.0005)  # from before its first line to after its last: the moment that is tried
+        # From before its first line to after its last: the moment that is tried.
+        time.sleep(2 * max(lengths_s) * turn / turns)
+        changed += MIGRATION.read_text() != before
         process.kill()
         process.wait()
         assert is_put_back(before, state)
+    assert 0 < changed < turns  # kills on both sides of the change
 
 
 def test_in_a_job_the_next_line_finds_the_setting_as_it_was(before: str, state: Path, tmp_path: Path) -> None:

@@ -124,6 +124,17 @@ def test_what_cannot_be_is_refused_with_a_remedy(probe: Path, words: tuple[str, 
     assert said in done.stderr
 
 
+@real_time
+def test_where_no_gap_has_room_for_a_delay_it_is_refused(probe: Path) -> None:
+    """Half of the period is less than a delay keeps from each release. Where none was due, none is missing."""
+    words = (*CYCLIC, "--policy=fifo:80", "--inject=fifo-task", "--inject-every=2")
+    done = run(*words, "--inject-round=1ms", "--activations=20")
+    assert done.returncode == 2, done.stderr
+    assert "no gap between releases has room" in done.stderr and "--inject-round" in done.stderr
+    for more in (("--inject-round=100us", "--activations=20"), ("--inject-round=1ms", "--activations=2")):
+        assert run(*words, *more).returncode == 0
+
+
 def test_every_kind_has_a_cause_that_names_it_rightly(probe: Path) -> None:
     assert {kind["name"] for kind in probe_list()["injections"]} == set(EXPECTED)
 

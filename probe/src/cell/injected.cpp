@@ -30,6 +30,11 @@ std::int64_t releases_of(const CellPlan& plan, const Lane& lane) {
   return std::min(due, lane.loop.activations_wanted);
 }
 
+// Whether one of its releases is to have a delay, given a gap that has room for it.
+bool wants_delay(const InjectSpec& spec, std::int64_t releases) {
+  return releases - 1 - spec.warm_up >= spec.every;
+}
+
 }  // namespace
 
 Status Injected::check(const CellPlan& plan, const Root& root) const {
@@ -50,13 +55,19 @@ Status Injected::set_up(CellPlan& plan, const std::vector<int>& allowed, const R
   plan_.round_ns = wish_.spec.round_ns;
   ScheduleSpec schedule = plan.schedule;
   schedule.t0_ns = 0;
+  bool wanted = false, planned = false;
   for (const auto& lane : plan.lanes) {
     InjectSpec spec = wish_.spec;
     spec.seed += plan_.lanes.size();
     spec.warm_up = lane->loop.warm_up;
-    plan_.lanes.push_back(
-        {lane->cpu, lane->policy, lane->stagger_ns, plan_delays(spec, schedule, releases_of(plan, *lane))});
+    const std::int64_t releases = releases_of(plan, *lane);
+    plan_.lanes.push_back({lane->cpu, lane->policy, lane->stagger_ns, plan_delays(spec, schedule, releases)});
+    wanted = wanted || wants_delay(spec, releases);
+    planned = planned || !plan_.lanes.back().delays.empty();
   }
+  if (wanted && !planned)
+    return usage_error("no gap between releases has room for a delay",
+                       "Give a longer --period, or a smaller --inject-round");
   run_ = wish_.kind->make(root);
   if (Status made = run_->set_up(plan_); !made || !wish_.kind->in_work) return made;
   workers_.reserve(plan.lanes.size());  // the lanes keep pointers to them
