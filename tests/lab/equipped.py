@@ -20,6 +20,7 @@ PROGRAMS = (
     "both",
     "clocks",
     "crash",
+    "few_files",
     "inject_user",
     "irq_reader",
     "killed",

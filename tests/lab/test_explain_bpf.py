@@ -38,6 +38,8 @@ OFTEN = 50
 """Under a load the same instants do not come again: what one side tells so often the other tells too."""
 RARE = 8
 """What one side tells so often at most may be due to that too."""
+FILES = 60
+"""So many open files suffice for all programs, and not for what attaches them as well."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ def test_by_default_bpf_records_and_a_wake_up_costs_at_most_2000_instructions_mo
     assert (without.columns["samples.release_ns"] == with_it.columns["samples.release_ns"]).all()
     more = np.median(with_it.columns["samples.latency_ns"] - without.columns["samples.latency_ns"])
     assert 0 < more <= INSTRUCTIONS_MAX
-    assert (with_it.trailer["cases_lost"], with_it.trailer["events_lost"]) == (0, 0)
+    assert [with_it.trailer[what] for what in ("cases_lost", "events_lost", "events_missed")] == [0, 0, 0]
     assert not with_it.columns["trace_cases.state"].any()
     assert 0 < with_it.trailer["event_cost_ns"] < 400
 
@@ -186,6 +188,20 @@ def test_an_old_kernels_trace_ring_records_and_bpf_is_refused_with_the_reason(
     (refused,) = on.run([cell(20, *EVERY, "--explain-with=bpf")], LIMITS)
     assert refused.status == "3"
     assert b"BPF is used from Linux 6.1 on" in refused.stderr
+
+
+@pytest.mark.slow
+def test_where_bpf_is_refused_late_the_trace_ring_records_and_the_reason_is_told(equipped: Guest) -> None:
+    on = equipped(STANDARD)
+    few = ["/bin/few_files", str(FILES)]
+    fallen_back = Stream.of(stream_of(on, [*few, *cell(20, *EVERY)]))
+    assert (fallen_back.in_force["with"], fallen_back.in_force["detail"]) == ("tracefs", "few")
+    assert "a BPF program cannot be attached" in fallen_back.in_force["no_bpf"]
+    assert fallen_back.columns["trace_cases.release"].size == 20
+    assert not fallen_back.columns["trace_cases.state"].any()
+    (refused,) = on.run([[*few, *cell(20, *EVERY, "--explain-with=bpf")]], LIMITS)
+    assert refused.status == "3"
+    assert b"a BPF program cannot be attached" in refused.stderr
 
 
 @pytest.mark.slow
