@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "core/fence.hpp"
 #include "irq/no_module.hpp"
 
 namespace howlate {
@@ -84,9 +85,7 @@ std::uint32_t UioDevice::written() const {
 
 bool UioDevice::read(std::uint32_t number, howlate_uio_record& record) const {
   record = records_of(page_)[number % HOWLATE_UIO_RECORDS];
-#ifndef __SANITIZE_THREAD__  // it knows no fences, and sees nothing of the kernel that writes here
-  std::atomic_thread_fence(std::memory_order_acquire);
-#endif
+  read_in_order();
   return written() - number < HOWLATE_UIO_RECORDS;  // at as many the handler may be writing into it
 }
 

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "core/fence.hpp"
+
 namespace howlate {
 
 namespace {
@@ -144,7 +146,7 @@ BpfRing::Taken BpfRing::take(const Cpu& cpu, BpfRecord& record) const {
   BpfRecord& at = cpu.memory[static_cast<std::size_t>(cpu.next % records_)];
   const std::uint32_t is = std::atomic_ref<std::uint32_t>(at.turn).load(std::memory_order_acquire);
   std::memcpy(static_cast<void*>(&record), static_cast<const void*>(&at), sizeof record);
-  std::atomic_thread_fence(std::memory_order_acquire);
+  read_in_order();
   const std::uint64_t now = written(cpu);
   if (now - cpu.next >= records_) return Taken::gone;
   if (is != static_cast<std::uint32_t>(cpu.next + 1) || record.event >= events_.size())
