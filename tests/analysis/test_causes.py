@@ -422,14 +422,6 @@ def test_the_idle_loop_with_interrupts_off_is_in_no_idle_state() -> None:
     assert (first.cause, first.state) == (Cause.IDLE, None)
 
 
-def test_a_task_that_is_moved_to_another_cpu() -> None:
-    made = usual(MadeTrace().asleep()).switch(3_000, LOAD, 0x100)
-    made.add(3_100, "sched_migrate_task", 0, a=OWN.pid, b=19, c=1, d=0)
-    made.current = IDLE
-    found = made.on(0).switch(40_000, OWN, 0).explained(41_000)
-    assert found.largest.cause is Cause.MIGRATION and found.ns_of(Cause.MIGRATION) == 36_900
-
-
 def test_events_that_were_lost_make_their_stretch_unknown() -> None:
     made = MadeTrace().asleep().add(400, "sched_wakeup", a=LOAD.pid, b=120, c=1).add(60_000, "lost", a=500)
     made.add(60_100, "irq_handler_entry", HARD, a=9).add(60_200, "irq_handler_exit", HARD, a=9)
