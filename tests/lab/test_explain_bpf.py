@@ -33,7 +33,7 @@ ALIKE = 0.93
 of the kernel's comes within some releases on one side alone."""
 MET = 0.01
 """Of those that have the same events, so many may differ in flags or depth: seen once in 200, as a depth of 1 and 2
-at the same interrupt of the idle task. The ring has preemption off while it records: such an interrupt may meet it."""
+at the same interrupt of the idle task. The ring has preemption off while it records: the interrupt may meet that."""
 OFTEN = 50
 """Under a load the same instants do not come again: what one side tells so often the other tells too."""
 RARE = 8
