@@ -32,9 +32,11 @@ def test_ties_do_not_hide_a_tail() -> None:
 def test_a_stall_has_the_releases_that_it_swallowed() -> None:
     """3.5 ms at a period of 1 ms: three releases passed while the first was served. Two threads take turns."""
     late = int64s(3_500_000, 900_000)
-    assert list(with_swallowed(int64s(10, 50), late, 1_000_000)) == [10, 11, 12, 13, 50]
-    assert list(with_swallowed(int64s(10, 50), late, 1_000_000, threads=2)) == [10, 12, 14, 16, 50]
-    assert list(with_swallowed(int64s(10, 50), late, None)) == [10, 50]
+    assert list(with_swallowed(int64s(10, 50), late, 60, 1_000_000)) == [10, 11, 12, 13, 50]
+    assert list(with_swallowed(int64s(10, 50), late, 60, 1_000_000, threads=2)) == [10, 12, 14, 16, 50]
+    assert list(with_swallowed(int64s(10, 50), late, 60, None)) == [10, 50]
+    assert list(with_swallowed(int64s(10, 50), int64s(0, 2**45), 53, 1_000_000)) == [10, 50, 51, 52]
+    assert list(with_swallowed(int64s(10, 50), int64s(0, 2**45), 53, 1_000_000, threads=2)) == [10, 50, 52]
 
 
 def test_clusters_of_misses_by_hand() -> None:

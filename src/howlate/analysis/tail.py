@@ -53,13 +53,15 @@ def clusters_of_misses(positions: Int64s, latency_ns: Int64s, step_ns: int | Non
     return 1 + int((apart > RUN * threads).sum())
 
 
-def with_swallowed(positions: Int64s, latency_ns: Int64s, step_ns: int | None, threads: int = 1) -> Int64s:
+def with_swallowed(
+    positions: Int64s, latency_ns: Int64s, length: int, step_ns: int | None, threads: int = 1
+) -> Int64s:
     """The positions of exceedances with those of the releases that passed unserved meanwhile: a latency of three and
-    a half periods swallows three. `step_ns`: the period, None where none is swallowed. Positions of several threads
-    take turns."""
+    a half periods swallows three, if the series of so many positions goes on for as long. `step_ns`: the period, None
+    where none is swallowed. Positions of several threads take turns."""
     if not step_ns or not len(positions):
         return positions
-    swallowed = np.maximum(latency_ns // step_ns, 0)
+    swallowed = np.clip(latency_ns // step_ns, 0, (length - 1 - positions) // threads)
     total = int(swallowed.sum())
     if not total:
         return positions

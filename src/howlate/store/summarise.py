@@ -332,8 +332,9 @@ class _Samples:
             )
         positions, values, threads = self._beyond(bins.column, above)
         last = self.extremes(self.shape.index)[1] or 0
-        every = with_swallowed(positions, values, cell.swallowed_step_ns(), threads)
-        return summary_of_tail(above, every, (last + 1) * threads, bins.blocks)
+        length = (last + 1) * threads
+        every = with_swallowed(positions, values, length, cell.swallowed_step_ns(), threads)
+        return summary_of_tail(above, every, length, bins.blocks)
 
     def peaks(self, column: str, ordered: bool) -> Peaks:
         """The largest MOST values and those equal to the smallest of them. `ordered`: their order is known."""
