@@ -96,13 +96,13 @@ def words_of(lateness: Lateness) -> Counter[Word]:
 
 
 def _held_as_one(words: Counter[Word]) -> Counter[Word]:
-    """What went on and was not preempted is one part in the events, whatever kept it, but for softirqs; the scheduler
-    that ends it belongs to it."""
+    """What went on and was not preempted is one part in the events, whatever kept it, but for softirqs, and the scheduler
+    that ends it; its word is that of the most of it."""
     held = [word for word in words if word[0] is PartKind.HELD and word[1] is not Reason.SOFTIRQ]
     if not held:
         return words
-    main = max(held, key=lambda word: words[word])
-    joined = [*held, (PartKind.SCHEDULER, None)]
+    joined = [*held, SCHEDULER]
+    main = max(joined, key=lambda word: words[word])
     whole = sum(words[word] for word in joined)
     rest = Counter({word: ns for word, ns in words.items() if word not in joined})
     rest[main] = whole
