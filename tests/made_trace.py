@@ -55,7 +55,8 @@ FEW = (
     "nmi_handler",
     "lost",
 )
-"""What is recorded by default."""
+"""What is recorded with few events."""
+ALL = (*FEW, "local_timer_entry", "local_timer_exit", "cpu_idle")
 
 
 class MadeTrace:
@@ -92,7 +93,6 @@ class MadeTrace:
         self.add(at, "local_timer_entry", HARD | flags, preempt, a=236)
         self.add(woken - 1, "hrtimer_expire_entry", HARD | flags, preempt, a=1, c=HRTIMER_WAKEUP)
         self.waking(woken, flags=HARD | flags)
-        self.add(woken + 1, "hrtimer_expire_exit", HARD | flags, preempt, a=1)
         return self.add(end, "local_timer_exit", HARD | flags, preempt, a=236)
 
     def stack(self, at: int, frames: Sequence[int] = range(0x3000, 0x3000 + len(STACK))) -> MadeTrace:
@@ -118,7 +118,7 @@ class MadeTrace:
             state,
         )
         events = sorted(self.events, key=lambda event: event.time_ns)
-        return CellTrace((case,), tuple(events), {0: OWN}, NAMES, event_cost_ns=cost_ns)
+        return CellTrace((case,), tuple(events), {0: OWN}, NAMES, ALL, "all", event_cost_ns=cost_ns)
 
     def explained(self, latency_ns: int, facts: MachineFacts = LAB, cost_ns: int = 0) -> ExplainedCase:
         cell = self.cell(latency_ns, cost_ns=cost_ns)
@@ -153,7 +153,8 @@ def few(made: MadeTrace, latency_ns: int, facts: MachineFacts = LAB) -> Explaine
         if event.kind in FEW:
             is_timer = event.kind == "hrtimer_expire_entry"
             events.append(replace(event, b=began + 5_000) if is_timer else event)
-    return explain_case(replace(cell, events=tuple(events), recorded=FEW, t0_ns=5_000), cell.cases[0], facts)
+    cell = replace(cell, events=tuple(events), recorded=FEW, detail="few", t0_ns=5_000)
+    return explain_case(cell, cell.cases[0], facts)
 
 
 def named(task: TracedTask) -> TracedTask:

@@ -96,8 +96,8 @@ def words_of(lateness: Lateness) -> Counter[Word]:
 
 
 def _held_as_one(words: Counter[Word]) -> Counter[Word]:
-    """What went on and was not preempted is one part in the events, whatever kept it, but for softirqs, and the scheduler
-    that ends it; its word is that of the most of it."""
+    """What went on and was not preempted, whatever kept it but for softirqs, is one part in the events, with the
+    scheduler that ends it; its word is that of the most of it."""
     held = [word for word in words if word[0] is PartKind.HELD and word[1] is not Reason.SOFTIRQ]
     if not held:
         return words

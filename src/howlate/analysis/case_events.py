@@ -34,8 +34,6 @@ class CaseEvents:
     ) -> None:
         """`events`: of the case, completed (sparse_events.py). `own`: the measuring task."""
         self.trace, self.case, self.events, self.own, self.facts = trace, case, events, own, facts
-        self.sees_end = not trace.recorded or "hrtimer_expire_exit" in trace.recorded
-        """Whether the ends of timers are recorded."""
         self.knows_timers = not trace.recorded or "hrtimer_expire_entry" in trace.recorded
         """Whether it is recorded which timers expire."""
         self.knows_idle = not trace.recorded or "cpu_idle" in trace.recorded
@@ -44,6 +42,8 @@ class CaseEvents:
         """How much later the kernel may let the task's timer expire."""
         has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
         self._knows_timer = not trace.recorded or "local_timer_entry" in trace.recorded or has_timer
+        self.sees_end = not trace.recorded or "local_timer_exit" in trace.recorded or trace.detail == "all"
+        """Whether the ends of the timers' interrupts are recorded."""
         self.course = course_of(
             events, own.pid, case.from_ns, case.to_ns, may_clear_huge=facts.may_clear_huge
         )
@@ -124,7 +124,7 @@ class CaseEvents:
     def is_end_unseen(self, span: Span) -> bool:
         """Whether the timer's interrupt may still be handled when a span begins: its end is not recorded but
         inferred, and no event has come since."""
-        if self.sees_end or "local_timer_exit" in self.trace.recorded or span.number < 0:
+        if self.sees_end or span.number < 0:
             return False
         return self.events[span.number].kind == "local_timer_exit"
 

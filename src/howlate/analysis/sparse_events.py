@@ -1,5 +1,5 @@
-"""Events that were recorded without those that come in every wake-up (`--explain-events few`), completed from what
-the others say: when the timer's interrupt began, and when its timers were over. Pure."""
+"""Events as they are recorded, completed from what the others say: when timers were over, which no event tells, and
+with few events (`--explain-events few`) when the timer's interrupt began and ended. Pure."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _OLDEST_NS = 1_000_000
 _EXPIRES, _OVER = "hrtimer_expire_entry", "hrtimer_expire_exit"
 _BEGINS, _ENDS = "local_timer_entry", "local_timer_exit"
 INFERRED = frozenset((_OVER, _ENDS))
-"""The ends of a timer and of its interrupt, which `few` does not record."""
+"""The ends of a timer, and with few events of its interrupt."""
 
 
 def completed(events: Sequence[TraceEvent], recorded: Sequence[str], t0_ns: int) -> list[TraceEvent]:
-    """The events with what is missing, in the order of time."""
+    """The events with what is missing, in the order of time. Recordings of earlier probes have the ends of timers."""
     if _OVER in recorded or _EXPIRES not in recorded:
         return list(events)
     found: list[TraceEvent] = []

@@ -113,6 +113,8 @@ class CellTrace:
     names: TraceNames = field(default_factory=TraceNames, repr=False)
     recorded: tuple[str, ...] = ()
     """The kinds of events that were recorded."""
+    detail: str = ""
+    """"few": without what comes in every wake-up, the timers' own interrupts among it; "all"; "" if nobody knows."""
     absent: tuple[str, ...] = ()
     """The kinds that this kernel does not have."""
     t0_ns: int = 0

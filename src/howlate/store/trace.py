@@ -49,6 +49,7 @@ def trace_of(files: CellFiles) -> CellTrace | None:
             _threads(trailer),
             _names(trailer),
             recorded=tuple(kinds),
+            detail=header.text("detail", ""),
             absent=tuple(map(str, header.items("absent"))),
             t0_ns=top.table("header").integer("t0_ns", 0),
             event_cost_ns=_cost(trailer),
