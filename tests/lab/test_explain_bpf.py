@@ -24,7 +24,7 @@ INSTRUCTIONS_MAX = 2000
 DITHERED = ("--dither", "--seed=14")
 EVERY = ("--explain", "--explain-above=1ns")
 ARM64 = "6.1-rt@arm64"
-BARE = (ARM64, "7.2")
+BARE = (ARM64, "7.2", "7.2-rt")
 """Nothing of what equipped guests have is needed, and not all of it can be built for these."""
 AFTER_NS = 8_000
 """So long after the time stamp events are compared: the switch away and the way into idle."""
@@ -112,7 +112,7 @@ def _cell(on: Bench, count: int, *more: str) -> Stream:
         (RT, "all"),
         *(
             pytest.param(*each, marks=pytest.mark.sweep)
-            for each in (("6.12-rt", "all"), ("7.2", "all"), (ARM64, "few"))
+            for each in (("6.12-rt", "all"), ("7.2", "all"), ("7.2-rt", "all"), (ARM64, "few"))
         ),
     ],
 )
@@ -137,7 +137,11 @@ def test_by_default_bpf_records_and_an_activation_costs_at_most_2000_instruction
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",
-    [STANDARD, RT, *(pytest.param(name, marks=pytest.mark.sweep) for name in ("6.12-rt", "7.2", ARM64))],
+    [
+        STANDARD,
+        RT,
+        *(pytest.param(name, marks=pytest.mark.sweep) for name in ("6.12-rt", "7.2", "7.2-rt", ARM64)),
+    ],
 )
 def test_both_ways_of_recording_tell_the_same_event_by_event(
     tmp_path: Path, booted: Path, equipped: Guest, kernel: str
@@ -170,13 +174,17 @@ def _same_contexts(ring: Stream, bpf: Stream) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kernel", "load"),
-    [(STANDARD, "memory-alloc:100"), pytest.param(RT, "hackbench:1", marks=pytest.mark.sweep)],
+    ("kernel", "load", "count"),
+    [
+        (STANDARD, "memory-alloc:100", 15),
+        pytest.param(STANDARD, "memory-alloc:100", 50, marks=pytest.mark.sweep),
+        pytest.param(RT, "hackbench:1", 50, marks=pytest.mark.sweep),
+    ],
 )
-def test_a_load_is_told_in_the_same_contexts(equipped: Guest, kernel: str, load: str) -> None:
+def test_a_load_is_told_in_the_same_contexts(equipped: Guest, kernel: str, load: str, count: int) -> None:
     more = (*EVERY, "--explain-events=all", f"--load={load}")
     ring, bpf = (
-        _cell(equipped(kernel), 50, *more, f"--explain-with={with_}") for with_ in ("tracefs", "bpf")
+        _cell(equipped(kernel), count, *more, f"--explain-with={with_}") for with_ in ("tracefs", "bpf")
     )
     often, told = (Counter((event[0], *event[-2:]) for event in each.events()) for each in (ring, bpf))
     assert not [context for context, count in often.items() if count > OFTEN and context not in told]
