@@ -57,6 +57,8 @@ FEW = (
 )
 """What is recorded with few events."""
 ALL = (*FEW, "local_timer_entry", "local_timer_exit", "cpu_idle")
+ALL_ARM64 = (*FEW, "ipi_entry", "ipi_exit", "cpu_idle")
+"""There the timer's interrupt is an ordinary one."""
 
 
 class MadeTrace:
@@ -175,7 +177,7 @@ def late_samples(count: int = 8, cost_ns: int = 40) -> CellTrace:
         )
         cases.append(case)
         events += [replace(event, time_ns=event.time_ns + shift) for event in cell.events]
-    return CellTrace(tuple(cases), tuple(events), {0: OWN}, NAMES, event_cost_ns=cost_ns)
+    return CellTrace(tuple(cases), tuple(events), {0: OWN}, NAMES, ALL, "all", event_cost_ns=cost_ns)
 
 
 def _late(kind: int, ns: int) -> MadeTrace:

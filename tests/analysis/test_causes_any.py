@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from howlate.analysis.causes import explain_case
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.model.trace import CellTrace, TraceCase, TraceEvent
-from made_trace import CLOUD, FEW, HARD, LAB, METAL, NAMES, NONE, OWN, RELEASE_NS, RT, SOFT
+from made_trace import ALL, ALL_ARM64, CLOUD, FEW, HARD, LAB, METAL, NAMES, NONE, OWN, RELEASE_NS, RT, SOFT
 
 KINDS = (
     "sched_switch",
@@ -74,7 +74,7 @@ def any_event(draw: st.DrawFn) -> TraceEvent:
     st.integers(-200, 400),
     st.sampled_from([LAB, NONE, RT, CLOUD, METAL]),
     st.sampled_from([0, 7, 500]),
-    st.sampled_from([(), FEW]),
+    st.sampled_from([(), FEW, ALL, ALL_ARM64]),
 )
 def test_the_parts_of_any_events_add_up_to_the_latency(
     events: list[TraceEvent],
@@ -86,7 +86,8 @@ def test_the_parts_of_any_events_add_up_to_the_latency(
 ) -> None:
     ordered = tuple(sorted(events, key=lambda event: event.time_ns))
     case = TraceCase(0, 1, RELEASE_NS, latency_ns, RELEASE_NS + from_ns, RELEASE_NS + latency_ns + 200)
-    cell = CellTrace((case,), ordered, {0: OWN}, NAMES, recorded, event_cost_ns=cost_ns)
+    detail = "few" if recorded == FEW else "all"
+    cell = CellTrace((case,), ordered, {0: OWN}, NAMES, recorded, detail, event_cost_ns=cost_ns)
     parts = explain_case(cell, case, facts).parts
     assert [part.from_ns for part in parts] == [sum(p.ns for p in parts[:i]) for i in range(len(parts))]
     assert sum(part.ns for part in parts) == latency_ns and all(part.ns > 0 for part in parts)

@@ -35,8 +35,24 @@ def test_a_stall_has_the_releases_that_it_swallowed() -> None:
     assert list(with_swallowed(int64s(10, 50), late, 60, 1_000_000)) == [10, 11, 12, 13, 50]
     assert list(with_swallowed(int64s(10, 50), late, 60, 1_000_000, threads=2)) == [10, 12, 14, 16, 50]
     assert list(with_swallowed(int64s(10, 50), late, 60, None)) == [10, 50]
-    assert list(with_swallowed(int64s(10, 50), int64s(0, 2**45), 53, 1_000_000)) == [10, 50, 51, 52]
-    assert list(with_swallowed(int64s(10, 50), int64s(0, 2**45), 53, 1_000_000, threads=2)) == [10, 50, 52]
+
+
+@pytest.mark.parametrize(
+    ("threads", "places", "every"),
+    [
+        (1, (10, 50), [*range(10, 53)]),
+        (2, (10, 50), [*range(10, 53, 2)]),
+        (2, (10, 51), [*range(10, 53, 2), 51]),
+        (3, (10, 11, 50), [10, 11, *range(13, 53, 3), *range(14, 53, 3)]),
+    ],
+)
+def test_a_stall_swallows_nothing_beyond_the_threads_next_exceedance_or_the_end(
+    threads: int, places: tuple[int, ...], every: list[int]
+) -> None:
+    """Hours late, as no machine is that goes on answering."""
+    positions = int64s(*places)
+    found = with_swallowed(positions, np.full_like(positions, 2**45), 53, 1_000_000, threads)
+    assert list(found) == sorted(every) and len(set(found.tolist())) == len(found)
 
 
 def test_clusters_of_misses_by_hand() -> None:

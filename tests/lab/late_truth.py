@@ -92,17 +92,18 @@ def words_of(lateness: Lateness) -> Counter[Word]:
                 found[part.kind, reason] += ns
         else:
             found[PartKind.RETURN if part.kind in OF_ONE else part.kind, None] += part.ns
-    return _held_as_one(found)
+    return held_as_one(found)
 
 
-def _held_as_one(words: Counter[Word]) -> Counter[Word]:
+def held_as_one(words: Counter[Word]) -> Counter[Word]:
     """What went on and was not preempted, whatever kept it but for softirqs, is one part in the events, with the
-    scheduler that ends it; its word is that of the most of it."""
+    scheduler that ends it. Where the scheduler took more than all that kept it, it has the scheduler's word."""
     held = [word for word in words if word[0] is PartKind.HELD and word[1] is not Reason.SOFTIRQ]
     if not held:
         return words
     joined = [*held, SCHEDULER]
-    main = max(joined, key=lambda word: words[word])
+    is_kept = sum(words[word] for word in held) >= words[SCHEDULER]
+    main = max(held, key=lambda word: words[word]) if is_kept else SCHEDULER
     whole = sum(words[word] for word in joined)
     rest = Counter({word: ns for word, ns in words.items() if word not in joined})
     rest[main] = whole

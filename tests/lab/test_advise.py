@@ -1,4 +1,5 @@
-"""`howlate advise` in a guest of which it is known what matters: that is named, and nothing else; twice the same."""
+"""`howlate advise` in a guest of which it is known what matters: that is named, and nothing else; in the sweep
+twice the same."""
 
 from __future__ import annotations
 
@@ -74,13 +75,13 @@ def test_the_knob_that_was_worsened_is_named_and_no_other(
         *(pytest.param(1100 + 10 * number, 2, marks=pytest.mark.sweep) for number in range(20)),
     ],
 )
-def test_where_nothing_was_worsened_nothing_is_named_whenever_it_is_measured(
+def test_where_nothing_was_worsened_nothing_is_named(
     tmp_path: Path, booted: Path, length_ms: int, times: int
 ) -> None:
-    """Each time with a cache of its own, so that every cell is measured again."""
+    """In the sweep twice the same: each time with a cache of its own, so that every cell is measured again."""
     found = []
-    for time in range(times):
-        folder = tmp_path / str(time)
+    for turn in range(times):
+        folder = tmp_path / str(turn)
         folder.mkdir()
         found.append(advised(new_cache(folder / "cache", booted), folder, "6.1", length_ms))
     assert set(standings(found[0]).values()) == {"nothing shown"}

@@ -3,6 +3,7 @@ instruction by instruction."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from howlate.analysis.cause import ORDINARY, Cause
 from howlate.analysis.causes import explain_case
-from howlate.analysis.lateness import explain
+from howlate.analysis.lateness import PartKind, Reason, explain
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.lab.replay import RecordedCell, replay
 from howlate.model.trace import CellTrace
@@ -19,7 +20,7 @@ from howlate.store.ingest import ingest
 from howlate.store.run_folder import STREAM, CellFiles
 from howlate.store.trace import trace_of
 from lab.guests import LIMITS, RT, STANDARD, bench, cell, stream_of
-from lab.late_truth import Compared, compared
+from lab.late_truth import SCHEDULER, Compared, Word, compared, held_as_one
 
 KERNELS = (STANDARD, "6.1[preempt=full]", RT, "5.10")
 LOADS = ("memory-alloc:100", "hackbench:1", "cpu:100")
@@ -29,8 +30,9 @@ AGREED, UNKNOWN = 0.95, 0.05
 TICK = ("tick_sched_timer", "tick_nohz_handler")
 """The tick's function, which an undisturbed guest has too: by its names before Linux 6.9 and since then."""
 DITHERED = ("--dither", "--seed=14")
+COUNT, MASKED, SOFTIRQ = ((PartKind.HELD, why) for why in (Reason.COUNT, Reason.MASKED, Reason.SOFTIRQ))
 DETAILS = ("all", "few")
-"""Which events are recorded; few by default."""
+"""Which events are recorded."""
 
 
 def facts_of(kernel: str) -> MachineFacts:
@@ -66,6 +68,15 @@ def both(folder: Path, booted: Path, kernel: str, load: str, detail: str, count:
         yield compared(lateness, trace, cases[done.activation.release], facts_of(kernel))
 
 
+@pytest.mark.parametrize(("scheduler_ns", "word"), [(100, COUNT), (129, COUNT), (131, SCHEDULER)])
+def test_what_was_held_and_the_scheduler_have_the_word_of_what_took_longer(
+    scheduler_ns: int, word: Word
+) -> None:
+    """All that was held together, by whichever reason."""
+    words = Counter({COUNT: 70, MASKED: 60, SOFTIRQ: 500, SCHEDULER: scheduler_ns})
+    assert held_as_one(words) == {word: 130 + scheduler_ns, SOFTIRQ: 500}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize(
@@ -85,6 +96,12 @@ def test_of_the_worst_samples_95_percent_have_the_same_largest_part(
         for each in both(tmp_path / f"{number}-{place}", booted, kernel, load, detail, count)
     ]
     differ = [(kernel, load, each) for kernel, load, each in found if not each.agrees]
+    for kernel, load, each in differ:
+        print(
+            f"{kernel} {load}, release {each.release}, {each.latency_ns} ns: {each.true_word}, {each.told_cause}"
+        )
+        print(f"    by instructions: {dict(each.truth.most_common())}")
+        print(f"    by events: {dict(each.told.most_common())}")
     assert len(found) == len(kernels) * len(loads) * count
     assert len(differ) <= (1 - AGREED) * len(found), differ
 

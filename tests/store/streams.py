@@ -196,7 +196,6 @@ TRACE_KINDS = (
     "local_timer_entry",
     "local_timer_exit",
     "hrtimer_expire_entry",
-    "hrtimer_expire_exit",
     "cpu_idle",
     "lost",
 )
@@ -227,6 +226,7 @@ def traced_stream(trace: CellTrace) -> bytes:
         "cpus": "1",
         "worst": 20,
         "above_ns": None,
+        "detail": trace.detail or "all",
         "stacks": False,
     }
     out = io.BytesIO()

@@ -12,7 +12,7 @@ from howlate.analysis.event_stacks import interrupted_stack
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.analysis.nmis import nmis_of
 from howlate.analysis.own_course import OwnState, OwnStretch, course_of
-from howlate.analysis.sparse_events import INFERRED
+from howlate.analysis.sparse_events import is_inferred
 from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent
 
 _HELPERS = ("ksoftirqd", "ktimers", "migration")
@@ -42,8 +42,9 @@ class CaseEvents:
         """How much later the kernel may let the task's timer expire."""
         has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
         self._knows_timer = not trace.recorded or "local_timer_entry" in trace.recorded or has_timer
-        self.sees_end = not trace.recorded or "local_timer_exit" in trace.recorded or trace.detail == "all"
-        """Whether the ends of the timers' interrupts are recorded."""
+        is_told = not trace.recorded or "local_timer_exit" in trace.recorded or trace.detail == "all"
+        self.sees_end = is_told and not any(_is_end_inferred(event) for event in events)
+        """Whether the ends of the timers' interrupts are recorded. Some hypervisors' are by no event."""
         self.course = course_of(
             events, own.pid, case.from_ns, case.to_ns, may_clear_huge=facts.may_clear_huge
         )
@@ -101,12 +102,12 @@ class CaseEvents:
 
     def open_timer(self, span: Span) -> str:
         """The function of the timer that expired as the last recorded event before a span; "" if another event
-        came last, or if the ends of timers are recorded."""
+        came last, or if the ends of the timers' interrupts are recorded."""
         if self.sees_end or span.number < 0:
             return ""
         cpu = self.events[span.number].cpu
         for event in reversed(self.events[: span.number + 1]):
-            if event.cpu == cpu and event.kind not in INFERRED and event.kind != "kernel_stack":
+            if event.cpu == cpu and not is_inferred(event) and event.kind != "kernel_stack":
                 is_recent = self.case.release_ns - event.time_ns <= OPEN_TIMER_NS
                 is_timer = event.kind == "hrtimer_expire_entry" and is_recent
                 return self.trace.names.function(event.c) if is_timer else ""
@@ -124,9 +125,7 @@ class CaseEvents:
     def is_end_unseen(self, span: Span) -> bool:
         """Whether the timer's interrupt may still be handled when a span begins: its end is not recorded but
         inferred, and no event has come since."""
-        if self.sees_end or span.number < 0:
-            return False
-        return self.events[span.number].kind == "local_timer_exit"
+        return span.number >= 0 and _is_end_inferred(self.events[span.number])
 
     def is_going_on(self, span: Span) -> bool:
         """Whether a span begins with a wake-up by the task itself, of another one than ours. The end of an interrupt
@@ -137,6 +136,11 @@ class CaseEvents:
         is_by_task = event.kind == "sched_waking" and not event.flags & (HARDIRQ_FLAG | SOFTIRQ_FLAG)
         is_another = event.a != self.own.pid
         return is_by_task and is_another and not self.trace.names.task(event.a).startswith(_HELPERS)
+
+
+def _is_end_inferred(event: TraceEvent) -> bool:
+    """Whether an interrupt ends with it that has no event of its own."""
+    return event.kind == "local_timer_exit" and is_inferred(event)
 
 
 def innermost(frames: Sequence[HandlerFrame]) -> Sequence[HandlerFrame]:

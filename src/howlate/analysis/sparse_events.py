@@ -1,5 +1,6 @@
-"""Events as they are recorded, completed from what the others say: when timers were over, which no event tells, and
-with few events (`--explain-events few`) when the timer's interrupt began and ended. Pure."""
+"""Events as they are recorded, completed from what the others say: when timers were over, and when a timer's
+interrupt began and ended that has no event of its own. That is all of them with few events (`--explain-events few`),
+and some hypervisors' timers with all. Pure."""
 
 from __future__ import annotations
 
@@ -16,33 +17,68 @@ _OLDEST_NS = 1_000_000
 """A timer whose interrupt began earlier than that is of another clock than the trace."""
 _EXPIRES, _OVER = "hrtimer_expire_entry", "hrtimer_expire_exit"
 _BEGINS, _ENDS = "local_timer_entry", "local_timer_exit"
-INFERRED = frozenset((_OVER, _ENDS))
-"""The ends of a timer, and with few events of its interrupt."""
+_WITHIN_HARD = frozenset(("sched_waking", "sched_migrate_task", "kernel_stack"))
+"""What the function of a timer does that expires in an interrupt."""
+_AFTER_SOFT = frozenset(("softirq_exit", "sched_switch", "lost"))
+"""What ends a timer that expires in a softirq; interrupts may come in its midst."""
 
 
 def completed(events: Sequence[TraceEvent], recorded: Sequence[str], t0_ns: int) -> list[TraceEvent]:
-    """The events with what is missing, in the order of time. Recordings of earlier probes have the ends of timers."""
-    if _OVER in recorded or _EXPIRES not in recorded:
+    """The events with what is missing, in the order of time. Recordings of earlier probes have the ends of timers.
+    `recorded`: the kinds that were recorded; empty: all of them."""
+    is_told = any(event.kind == _OVER for event in events) if not recorded else _OVER in recorded
+    if is_told or (recorded and _EXPIRES not in recorded):
         return list(events)
     found: list[TraceEvent] = []
     for cpu in sorted({event.cpu for event in events}):
-        completion = _Completion(_BEGINS in recorded, t0_ns)
-        for event in events:
-            if event.cpu == cpu:
-                completion.take(event)
-        found += completion.ended()
+        found += _completed([event for event in events if event.cpu == cpu], t0_ns)
     return sorted(found, key=lambda event: event.time_ns)
+
+
+def is_inferred(event: TraceEvent) -> bool:
+    """Whether no event told it: an interrupt's has a vector, and one of the kernel's has a number above 0."""
+    return event.kind == _OVER or (event.kind in (_BEGINS, _ENDS) and not event.a)
+
+
+def _completed(events: Sequence[TraceEvent], t0_ns: int) -> list[TraceEvent]:
+    """Of one CPU."""
+    completion = _Completion(t0_ns)
+    completion.depth = _depth(events)
+    for number, event in enumerate(events):
+        completion.take(event)
+        if event.kind == "lost":
+            completion.depth = _depth(events[number + 1 :])
+    return completion.ended()
+
+
+def _depth(events: Sequence[TraceEvent]) -> int:
+    """So many recorded interrupts are being handled before the first event: they end without having begun."""
+    now = most = 0
+    for event in events:
+        if event.kind in ("sched_switch", "lost"):
+            break
+        now += _nesting(event)
+        most = min(most, now)
+    return -most
+
+
+def _nesting(event: TraceEvent) -> int:
+    """1 at the beginning of a recorded interrupt, -1 at its end, else 0."""
+    if event.kind in (_EXPIRES, _OVER) or event.kind.startswith("softirq"):
+        return 0
+    return event.kind.endswith("_entry") - event.kind.endswith("_exit")
 
 
 @dataclass
 class _Completion:
     """Of one CPU."""
 
-    has_vectors: bool
     t0_ns: int
     done: list[TraceEvent] = field(default_factory=list)
-    timer: TraceEvent | None = None
-    """The last one that expired, while it is not over."""
+    hard: TraceEvent | None = None
+    """The last timer that expired in an interrupt, while it is not over."""
+    soft: TraceEvent | None = None
+    """The last timer that expired in a softirq, while it is not over."""
     depth: int = 0
     """So many recorded interrupts are being handled."""
     is_inferred: bool = False
@@ -57,17 +93,19 @@ class _Completion:
             self.done.append(event)
             return
         is_hard = bool(event.flags & HARDIRQ_FLAG)
-        is_vector = event.kind.endswith(("_entry", "_exit")) and event.kind != _EXPIRES
-        is_vector = is_vector and not event.kind.startswith("softirq")
+        nesting = _nesting(event)
         began_ns = self._began(event) if event.kind == _EXPIRES else 0
-        if self.is_inferred and (not is_hard or is_vector or began_ns > self.last_ns):
+        if self.is_inferred and (not is_hard or nesting or began_ns > self.last_ns):
             self._end(event.time_ns)
-        elif self.timer is not None and event.kind not in ("sched_waking", "kernel_stack"):
-            self._timer_over(self.timer, event.time_ns)
+        elif self.hard is not None and event.kind not in _WITHIN_HARD:
+            self._over(self.hard, event.time_ns)
+            self.hard = None
+        if self.soft is not None and (event.kind in _AFTER_SOFT or (event.kind == _EXPIRES and not is_hard)):
+            self._over(self.soft, event.time_ns)
+            self.soft = None
         if event.kind == _EXPIRES:
             self._expire(event, is_hard, began_ns)
-        elif is_vector:
-            self.depth = max(0, self.depth + (1 if event.kind.endswith("_entry") else -1))
+        self.depth = max(0, self.depth + nesting)
         if event.kind != "kernel_stack":
             self.last_ns, self.is_woken = event.time_ns, event.kind == "sched_waking"
         self.done.append(event)
@@ -84,21 +122,23 @@ class _Completion:
         return began_ns if is_plausible else event.time_ns
 
     def _expire(self, event: TraceEvent, is_hard: bool, began_ns: int) -> None:
-        self.timer = event
-        if is_hard and not self.depth and not self.has_vectors and not self.is_inferred:
+        if not is_hard:
+            self.soft = event
+            return
+        self.hard = event
+        if not self.depth and not self.is_inferred:
             at_ns = max(began_ns, self.done[-1].time_ns) if self.done else began_ns
             self.done.append(replace(event, kind=_BEGINS, time_ns=at_ns, a=0, b=0, c=0))
             self.is_inferred = True
 
-    def _timer_over(self, timer: TraceEvent, at_ns: int) -> None:
+    def _over(self, timer: TraceEvent, at_ns: int) -> None:
         self.done.append(replace(timer, kind=_OVER, time_ns=at_ns, b=0, c=0))
-        self.timer = None
 
     def _end(self, latest_ns: int) -> None:
         """Of an interrupt that has no event of its own: at its last event, or a little later."""
         end_ns = min(latest_ns, self.last_ns + (0 if self.is_woken else TAIL_NS))
-        if self.timer is not None:
-            timer = self.timer
-            self._timer_over(timer, end_ns)
-            self.done.append(replace(timer, kind=_ENDS, time_ns=end_ns, a=0, b=0, c=0))
+        if self.hard is not None:
+            self._over(self.hard, end_ns)
+            self.done.append(replace(self.hard, kind=_ENDS, time_ns=end_ns, a=0, b=0, c=0))
+            self.hard = None
         self.is_inferred = False

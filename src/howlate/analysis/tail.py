@@ -57,17 +57,30 @@ def with_swallowed(
     positions: Int64s, latency_ns: Int64s, length: int, step_ns: int | None, threads: int = 1
 ) -> Int64s:
     """The positions of exceedances with those of the releases that passed unserved meanwhile: a latency of three and
-    a half periods swallows three, if the series of so many positions goes on for as long. `step_ns`: the period, None
-    where none is swallowed. Positions of several threads take turns."""
+    a half periods swallows three, none of them beyond the thread's next exceedance or the end of the series.
+
+    Positions are increasing and below `length`; those of several threads take turns. `step_ns`: the period, None
+    where none is swallowed."""
     if not step_ns or not len(positions):
         return positions
-    swallowed = np.clip(latency_ns // step_ns, 0, (length - 1 - positions) // threads)
+    most = (_next_of_thread(positions, length, threads) - 1 - positions) // threads
+    swallowed = np.clip(latency_ns // step_ns, 0, most)
     total = int(swallowed.sum())
     if not total:
         return positions
     first = np.repeat(np.cumsum(swallowed) - swallowed, swallowed)
     offsets = (np.arange(total) - first + 1) * threads
-    return np.unique(np.concatenate((positions, np.repeat(positions, swallowed) + offsets)))
+    return np.sort(np.concatenate((positions, np.repeat(positions, swallowed) + offsets)))
+
+
+def _next_of_thread(positions: Int64s, length: int, threads: int) -> Int64s:
+    """For each position the next one of the same thread, or the end of the series."""
+    order = np.argsort(positions % threads, kind="stable")
+    ordered = positions[order]
+    is_last = np.append(ordered[:-1] % threads != ordered[1:] % threads, True)
+    following = np.empty_like(positions)
+    following[order] = np.where(is_last, length, np.append(ordered[1:], length))
+    return following
 
 
 def summary_of_tail(threshold_ns: int, positions: Int64s, length: int, blocks: TimeBlocks) -> TailSummary:

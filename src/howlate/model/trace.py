@@ -114,7 +114,7 @@ class CellTrace:
     recorded: tuple[str, ...] = ()
     """The kinds of events that were recorded."""
     detail: str = ""
-    """"few": without what comes in every wake-up, the timers' own interrupts among it; "all"; "" if nobody knows."""
+    """"few": without idle states and the timers' own interrupts; "all"; "" if nobody knows."""
     absent: tuple[str, ...] = ()
     """The kinds that this kernel does not have."""
     t0_ns: int = 0

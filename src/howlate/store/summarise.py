@@ -332,7 +332,8 @@ class _Samples:
             )
         positions, values, threads = self._beyond(bins.column, above)
         last = self.extremes(self.shape.index)[1] or 0
-        length = (last + 1) * threads
+        due = cell.accounting().releases  # a stall may last beyond the last sample
+        length = max((last + 1) * threads, due)
         every = with_swallowed(positions, values, length, cell.swallowed_step_ns(), threads)
         return summary_of_tail(above, every, length, bins.blocks)
 
