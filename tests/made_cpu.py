@@ -82,11 +82,13 @@ class SimulatedCpu:
         if tick_ns:
             self.event("hrtimer_expire_entry", a=2, c=TICK)
             self._shared(Cause.IRQ, Doing("irq", tick_ns, tuple(inside)))
-            self.spend(Cause.IRQ, own_ns)  # no event tells when its function has returned
+            self.event("hrtimer_expire_exit", a=2)
+            self.spend(Cause.TIMER_IRQ, own_ns)
         self.event("hrtimer_expire_entry", a=1, c=HRTIMER_WAKEUP)
         self.spend(Cause.TIMER_IRQ, own_ns)
         self.event("sched_waking", a=OWN.pid, b=OWN.prio, c=self.made.cpu)
         self.spend(Cause.TIMER_IRQ, own_ns)
+        self.event("hrtimer_expire_exit", a=1)
         self.spend(Cause.TIMER_IRQ, own_ns)
         self.event("local_timer_exit", a=TIMER_VECTOR)
         self._context = before

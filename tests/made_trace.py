@@ -56,8 +56,10 @@ FEW = (
     "lost",
 )
 """What is recorded with few events."""
-ALL = (*FEW, "local_timer_entry", "local_timer_exit", "cpu_idle")
-ALL_ARM64 = (*FEW, "ipi_entry", "ipi_exit", "cpu_idle")
+NO_ENDS = (*FEW, "local_timer_entry", "local_timer_exit", "cpu_idle")
+"""All but what tells when a timer was over."""
+ALL = (*NO_ENDS, "hrtimer_expire_exit")
+NO_ENDS_ARM64 = (*FEW, "ipi_entry", "ipi_exit", "cpu_idle")
 """There the timer's interrupt is an ordinary one."""
 
 
@@ -95,6 +97,7 @@ class MadeTrace:
         self.add(at, "local_timer_entry", HARD | flags, preempt, a=236)
         self.add(woken - 1, "hrtimer_expire_entry", HARD | flags, preempt, a=1, c=HRTIMER_WAKEUP)
         self.waking(woken, flags=HARD | flags)
+        self.add(woken + 1, "hrtimer_expire_exit", HARD | flags, preempt, a=1)
         return self.add(end, "local_timer_exit", HARD | flags, preempt, a=236)
 
     def stack(self, at: int, frames: Sequence[int] = range(0x3000, 0x3000 + len(STACK))) -> MadeTrace:

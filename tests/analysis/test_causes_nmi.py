@@ -30,7 +30,7 @@ def test_an_nmi_in_the_timers_interrupt_does_not_end_it(flags: int) -> None:
     made.add(3_000, "nmi_handler", flags, a=TICK, b=2_000, c=1)
     made.add(3_500, "hrtimer_expire_entry", HARD, a=1, c=0x1000).waking(3_600)
     made.add(4_000, "nmi_handler", flags, a=TICK, b=300, c=1)
-    made.add(4_500, "local_timer_exit", HARD, a=236)
+    made.add(4_100, "hrtimer_expire_exit", HARD, a=1).add(4_500, "local_timer_exit", HARD, a=236)
     found = made.switch(5_000, OWN, 0).explained(5_500)
     assert found.ns_of(Cause.NMI) == 2_300 and found.ns_of(Cause.TIMER_IRQ) == 4_500 - 2_300
 

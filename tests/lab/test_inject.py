@@ -46,6 +46,20 @@ def calibrated(folder: Path, kernels: str, *more: str, timeout_s: float) -> dict
     return told
 
 
+def summed(told: dict[str, Any]) -> str:
+    """A line for each kernel: of all kinds together."""
+    lines = []
+    for of_kernel in told["kernels"]:
+        late = [kind for kind in of_kernel["kinds"] if kind["found"]]
+        counts = {
+            name: sum(kind[name] for kind in late) for name in ("hit", "found", "unmeasurable", "right")
+        }
+        worst = max(late, key=lambda kind: kind["error_ns"]["max"] or 0)
+        largest = f"{worst['error_ns']['max']} ns ({worst['kind']}; limit {worst['error_ns']['limit']} ns)"
+        lines.append(f"{of_kernel['kernel']}: {counts}, largest error {largest}")
+    return "\n".join(lines)
+
+
 def check(told: dict[str, Any], count: int, least: float) -> None:
     """Every kind was tried on every kernel, and is where it has to be."""
     assert told["impossible"] == told["failed"] == [] and told["kept"]
@@ -81,4 +95,5 @@ def test_delays_of_every_kind_are_found_measured_and_named(
     words = (f"--count={count}", *([f"--cpus={cpus}"] if cpus > 1 else []))
     told = calibrated(tmp_path, ",".join(kernels), *words, timeout_s=7000)
     assert {each["kernel"] for each in told["kernels"]} == set(kernels)
+    print(f"\n{cpus} CPUs, {count} of each kind\n{summed(told)}")
     check(told, count, LEAST[cpus])

@@ -196,6 +196,7 @@ TRACE_KINDS = (
     "local_timer_entry",
     "local_timer_exit",
     "hrtimer_expire_entry",
+    "hrtimer_expire_exit",
     "cpu_idle",
     "lost",
 )

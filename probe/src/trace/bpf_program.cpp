@@ -30,6 +30,7 @@ constexpr BpfEvent events[] = {
     {"ipi_entry", {{{0, 8}, none, none, none}}, IrqsOff::always, {}, none},
     {"ipi_exit", {{{0, 8}, none, none, none}}, IrqsOff::always, {}, none},
     {"hrtimer_expire_entry", {{{0, 8}, {8, 8}, {16, 8}, none}}, IrqsOff::in_hardirq, {}, none},
+    {"hrtimer_expire_exit", {{{0, 8}, none, none, none}}, IrqsOff::in_hardirq, {}, none},
     {"cpu_idle", {{{0, 4}, {4, 4}, none, none}}, IrqsOff::idle, {}, none},
     {"page_fault_user", {{{0, 8}, {8, 8}, {16, 8}, none}}, IrqsOff::always, {}, none},
     {"page_fault_kernel", {{{0, 8}, {8, 8}, {16, 8}, none}}, IrqsOff::always, {}, none},
@@ -195,7 +196,7 @@ class Writer {
   bool own() {
     if (name_ == "sched_switch") return own_switch();
     if (name_ == "sched_waking" || name_ == "sched_migrate_task") return own_task();
-    if (name_ == "hrtimer_expire_entry") return own_timer();
+    if (name_.starts_with("hrtimer_expire_")) return own_timer();
     if (name_.starts_with("page_fault_")) return own_fault();
     if (name_ == "irq_handler_entry") return own_handler();
     const BpfEvent* const event = bpf_event(name_);
@@ -251,9 +252,11 @@ class Writer {
   bool own_timer() {
     const auto timer = params_.pointer_to("hrtimer");
     const auto function = btf_.field("hrtimer", "function");
-    if (!timer || !function || function->bytes != 8 || params_.all.size() < 2) return false;
+    if (!timer) return false;
     argument(r2, *timer);
     put(0, 8, r2);
+    if (name_ == "hrtimer_expire_exit") return true;
+    if (!function || function->bytes != 8 || params_.all.size() < 2) return false;
     put_field(16, r2, *function);
     if (!params_.all[1].pointer) return put_argument(8, 8, 1), true;
     code_.move(r1, r7);

@@ -18,6 +18,7 @@ constexpr EventSpec wanted[] = {
     {"ipi", "ipi_entry", {"reason"}},
     {"ipi", "ipi_exit", {"reason"}},
     {"timer", "hrtimer_expire_entry", {"hrtimer", "now", "function"}},
+    {"timer", "hrtimer_expire_exit", {"hrtimer"}, Whose::anybody, ExplainEvents::all},
     {"power", "cpu_idle", {"state", "cpu_id"}, Whose::anybody, ExplainEvents::all},
     {"exceptions", "page_fault_user", {"address", "ip", "error_code"}, Whose::while_ours},
     {"exceptions", "page_fault_kernel", {"address", "ip", "error_code"}, Whose::while_ours},

@@ -6,7 +6,7 @@
 namespace howlate {
 
 // Each event recorded costs the wake-up that it comes in some hundred instructions (docs/explain.md). `few`: what comes once in every
-// wake-up is the timer's expiry, the waking and the switch. `all`: the interrupt around them and idle too.
+// wake-up is the timer's expiry, the waking and the switch. `all`: the ends of both too, the interrupt around them, and idle.
 // `automatic`: which of both depends on who records.
 enum class ExplainEvents { few, all, automatic };
 // Who records: BPF programs where the kernel takes them, or its trace ring.

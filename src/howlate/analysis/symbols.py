@@ -14,6 +14,8 @@ import numpy.typing as npt
 USER_TOP = 1 << 63
 """Addresses below are a program's."""
 LIBRARY, NO_NAME = "[vdso]", "[no name]"
+_PAGE, _FAR = 4096, 1 << 16
+"""Code that the kernel makes while it runs, as BPF programs, has no symbols, and is not what ends pages before."""
 _CODE = frozenset("tTwW")
 _KALLSYMS = re.compile(r"^([0-9a-f]+) (\S) (\S+)(?:\s+\[(\S+)\])?$", re.MULTILINE)
 _ELF = struct.Struct("<16xHHIQQQIHHHHHH")
@@ -45,6 +47,7 @@ class Symbols:
                     functions[address] = f"{name} [{module}]" if module else name
             else:
                 data.setdefault(name, address)
+        functions |= dict.fromkeys(_ends_of_code(functions), NO_NAME)
         own = list(_functions(program))
         for address, size, name in own:
             functions.setdefault(address, plain_name(name))
@@ -74,6 +77,18 @@ class Symbols:
     def _by_name(self) -> dict[str, int]:
         """Functions; of several of one name the first."""
         return dict(reversed(list(zip(self.names, map(int, self.starts), strict=True))))
+
+
+def _ends_of_code(starts: Iterable[int]) -> list[int]:
+    """Where the kernel's code has ended at the latest behind those functions that are followed by no other for long:
+    a page and the rest of its own behind their start."""
+    ordered = sorted(starts)
+    following = [*ordered[1:], (1 << 64) - 1]
+    return [
+        (start & -_PAGE) + 2 * _PAGE
+        for start, after in zip(ordered, following, strict=True)
+        if after - start > _FAR
+    ]
 
 
 def _is_better(name: str, other: str) -> bool:
