@@ -11,6 +11,7 @@ from howlate.analysis.cause import Cause, ExplainedCase, Why
 from howlate.analysis.causes import explain_case
 from howlate.analysis.machine_facts import MachineFacts
 from made_trace import (
+    ALL,
     HARD,
     HRTIMER_WAKEUP,
     IDLE,
@@ -21,6 +22,7 @@ from made_trace import (
     NONE,
     OWN,
     PEER,
+    RELEASE_NS,
     SOFT,
     TICK,
     MadeTrace,
@@ -127,8 +129,48 @@ def test_a_task_that_the_timer_moves_does_not_end_its_function() -> None:
     assert found.parts[0].why is Why.BEFORE_INTERRUPT
 
 
-def test_a_timer_that_is_told_to_be_over_needs_no_completing() -> None:
-    """As all events tell it; Hyper-V's vector has none."""
-    made = untraced_timer(MadeTrace().asleep()).add(1_000, "hrtimer_expire_exit", HARD, a=1)
-    found = made.switch(90_000, OWN, 0).explained(91_000, HYPERV)
-    assert brief(found.parts)[1:3] == [(Cause.TIMER_IRQ, 900, 100), (Cause.NOT_PREEMPTIBLE, 1_000, 89_000)]
+def test_with_all_events_a_timers_interrupt_without_an_event_is_inferred_too() -> None:
+    """On Hyper-V, after another timer of the same interrupt."""
+    made = MadeTrace().asleep().add(500, "hrtimer_expire_entry", HARD, a=2, b=400, c=TICK)
+    made.add(40_000, "hrtimer_expire_exit", HARD, a=2)
+    made.add(40_100, "hrtimer_expire_entry", HARD, a=1, b=400, c=HRTIMER_WAKEUP).waking(40_500)
+    made.add(40_600, "hrtimer_expire_exit", HARD, a=1).switch(42_000, OWN, 0)
+    found = completed(made, 43_000, HYPERV, ALL)
+    assert found.largest.key == (Cause.IRQ, "tick_sched_timer") and found.largest.ns == 39_500
+    assert brief(found.parts)[-2:] == [
+        (Cause.IRQ_END_OR_SWITCH, 40_600, 1_400),
+        (Cause.RETURN, 42_000, 1_000),
+    ]
+
+
+@pytest.mark.parametrize("is_nmi", [False, True])
+def test_neither_nmi_nor_stack_shows_that_an_interrupt_has_ended(is_nmi: bool) -> None:
+    made = untraced_timer(MadeTrace().asleep())
+    if is_nmi:
+        made.add(1_500, "nmi_handler", HARD, a=TICK, b=100, c=1)
+    else:
+        made.stack(950)
+    found = completed(made.switch(5_000, OWN, 0), 5_500, METAL)
+    assert found.ns_of(Cause.IRQ_END_OR_SWITCH) == 4_100 - (100 if is_nmi else 0)
+    assert found.ns_of(Cause.SWITCH) == 0
+
+
+def test_an_interrupt_whose_end_was_missed_is_over_when_tasks_are_switched() -> None:
+    made = MadeTrace().asleep().add(-90_000, "irq_handler_entry", HARD, a=9).switch(-50_000, PEER, 0)
+    found = completed(untraced_timer(made).switch(90_000, OWN, 0), 91_000, NONE)
+    assert found.largest.cause is Cause.NOT_PREEMPTIBLE and found.largest.ns == 89_100
+
+
+def test_a_timer_of_another_clock_is_of_the_same_interrupt() -> None:
+    """Its `now` does not tell when the interrupt began."""
+    made = MadeTrace().asleep().add(500, "hrtimer_expire_entry", HARD, a=2, b=RELEASE_NS + 400, c=TICK)
+    made.add(60_000, "hrtimer_expire_entry", HARD, a=1, b=10**18, c=HRTIMER_WAKEUP).waking(60_400)
+    found = completed(made.switch(62_000, OWN, 0), 63_000)
+    assert found.largest.key == (Cause.IRQ, "tick_sched_timer") and found.largest.ns == 59_500
+
+
+def test_an_interrupt_is_over_when_the_next_one_began() -> None:
+    made = MadeTrace().asleep().add(100, "hrtimer_expire_entry", HARD, a=2, b=RELEASE_NS, c=TICK)
+    made.add(4_000, "hrtimer_expire_entry", HARD, a=1, b=RELEASE_NS + 1_500, c=HRTIMER_WAKEUP).waking(4_400)
+    found = completed(made.switch(6_000, OWN, 0), 7_000)
+    assert found.ns_of(Cause.IRQ) == 1_500 and found.ns_of(Cause.TIMER_IRQ) == 2_900

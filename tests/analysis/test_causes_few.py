@@ -108,7 +108,7 @@ def test_with_few_events_softirqs_and_what_was_not_preemptible_are_told_apart() 
 
 def test_with_few_events_another_timer_is_as_long_as_the_next_event_shows() -> None:
     made = MadeTrace().asleep().add(200, "local_timer_entry", HARD, a=236)
-    made.add(300, "hrtimer_expire_entry", HARD, a=2, c=TICK)
+    made.add(600, "hrtimer_expire_entry", HARD, a=2, c=TICK)
     made.add(9_100, "hrtimer_expire_entry", HARD, a=1, c=HRTIMER_WAKEUP).waking(9_200)
     assert few(made.switch(10_000, OWN, 0), 10_500).largest.key == (Cause.IRQ, "tick_sched_timer")
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from howlate.analysis.cause import is_real_time
 from howlate.analysis.cpu_spans import HARDIRQ_FLAG, SOFTIRQ_FLAG, FrameKind, HandlerFrame, Span, spans_of
 from howlate.analysis.event_stacks import interrupted_stack
 from howlate.analysis.machine_facts import MachineFacts
-from howlate.analysis.nmis import nmis_of
+from howlate.analysis.nmis import is_in_nmi, nmis_of
 from howlate.analysis.own_course import OwnState, OwnStretch, course_of
 from howlate.analysis.sparse_events import is_inferred
 from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent
@@ -54,6 +55,13 @@ class CaseEvents:
             numbered = [(number, event) for number, event in enumerate(events) if event.cpu == cpu]
             self._spans[cpu] = spans_of(numbered, trace.names, case.from_ns, case.to_ns, trace.prios)
             self._ends[cpu] = [span.to_ns for span in self._spans[cpu]]
+        self._times = [event.time_ns for event in events]
+        self._met: dict[int, tuple[list[int], list[int]]] = {}
+        """Since when and until when the task was on each CPU, or waited for it."""
+        for stretch in self.course:
+            begins, ends = self._met.setdefault(stretch.cpu, ([], []))
+            begins.append(stretch.from_ns)
+            ends.append(stretch.to_ns)
         self._by_number = {span.number: span for spans in self._spans.values() for span in spans}
         self.nmis = [
             (max(from_ns, since), min(to_ns, until), name)
@@ -68,14 +76,14 @@ class CaseEvents:
     def _times_on(self, cpu: int) -> Iterator[tuple[int, int]]:
         """From and to, since the release, of what became of the task on a CPU."""
         release_ns = self.case.release_ns
-        for stretch in self.course:
-            if stretch.cpu == cpu:
-                yield stretch.from_ns - release_ns, stretch.to_ns - release_ns
+        for from_ns, to_ns in zip(*self._met.get(cpu, ([], [])), strict=True):
+            yield from_ns - release_ns, to_ns - release_ns
 
     def is_met(self, event: TraceEvent) -> bool:
         """Whether an event is of the CPU that the task was on then, or waited for."""
-        at_ns = event.time_ns - self.case.release_ns
-        return any(since <= at_ns < until for since, until in self._times_on(event.cpu))
+        begins, ends = self._met.get(event.cpu, ([], []))
+        place = bisect.bisect_right(begins, event.time_ns) - 1
+        return place >= 0 and event.time_ns < ends[place]
 
     def span_of(self, number: int) -> Span | None:
         """The span that begins with an event."""
@@ -103,29 +111,42 @@ class CaseEvents:
     def open_timer(self, span: Span) -> str:
         """The function of the timer that expired as the last recorded event before a span; "" if another event
         came last, or if the ends of the timers' interrupts are recorded."""
-        if self.sees_end or span.number < 0:
+        if self.sees_end:
             return ""
-        cpu = self.events[span.number].cpu
-        for event in reversed(self.events[: span.number + 1]):
-            if event.cpu == cpu and not is_inferred(event) and event.kind != "kernel_stack":
+        for event in self._back_from(span.number):
+            if not self._is_inferred(event) and event.kind != "kernel_stack":
                 is_recent = self.case.release_ns - event.time_ns <= OPEN_TIMER_NS
                 is_timer = event.kind == "hrtimer_expire_entry" and is_recent
                 return self.trace.names.function(event.c) if is_timer else ""
         return ""
 
+    def _is_inferred(self, event: TraceEvent) -> bool:
+        is_end = event.kind == "hrtimer_expire_exit" and event.kind not in self.trace.recorded
+        return is_end or is_inferred(event)
+
+    def _back_from(self, number: int) -> Iterator[TraceEvent]:
+        """An event and those of its CPU before it, the last one first; nothing before the first one."""
+        for place in range(number, -1, -1):
+            if self.events[place].cpu == self.events[number].cpu:
+                yield self.events[place]
+
     def timer_came(self, span: Span) -> bool:
         """Whether a timer's interrupt came between the release and this span, if that is recorded."""
+        first = bisect.bisect_left(self._times, self.case.release_ns)
         return not self._knows_timer or any(
-            self.case.release_ns <= event.time_ns <= span.from_ns
+            event.time_ns <= span.from_ns
             and event.cpu == self.events[span.number].cpu
             and event.kind.endswith("_entry")
-            for event in self.events[: span.number + 1]
+            for event in islice(self.events, first, span.number + 1)
         )
 
     def is_end_unseen(self, span: Span) -> bool:
         """Whether the timer's interrupt may still be handled when a span begins: its end is not recorded but
-        inferred, and no event has come since."""
-        return span.number >= 0 and _is_end_inferred(self.events[span.number])
+        inferred, and no event has come since but of NMIs and stacks."""
+        for event in self._back_from(span.number):
+            if event.kind != "kernel_stack" and not is_in_nmi(event):
+                return _is_end_inferred(event)
+        return False
 
     def is_going_on(self, span: Span) -> bool:
         """Whether a span begins with a wake-up by the task itself, of another one than ours. The end of an interrupt

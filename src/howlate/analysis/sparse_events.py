@@ -1,11 +1,12 @@
-"""Events as they are recorded, completed from what the others say: when timers were over, and when a timer's
-interrupt began and ended that has no event of its own. That is all of them with few events (`--explain-events few`),
-and some hypervisors' timers with all. Pure."""
+"""Events as they are recorded, completed from what the others say: when a timer's interrupt began and ended that has
+no event of its own, and with few events (`--explain-events few`) when timers were over. With few events that is every
+timer's interrupt, with all those of some hypervisors (Hyper-V). Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from itertools import islice
 
 from howlate.analysis.cpu_spans import HARDIRQ_FLAG
 from howlate.analysis.nmis import is_in_nmi
@@ -21,45 +22,25 @@ _WITHIN_HARD = frozenset(("sched_waking", "sched_migrate_task", "kernel_stack"))
 """What the function of a timer does that expires in an interrupt."""
 _AFTER_SOFT = frozenset(("softirq_exit", "sched_switch", "lost"))
 """What ends a timer that expires in a softirq; interrupts may come in its midst."""
+_Placed = tuple[int, int, TraceEvent]
+"""When, the place among all events at which it came, and what."""
 
 
 def completed(events: Sequence[TraceEvent], recorded: Sequence[str], t0_ns: int) -> list[TraceEvent]:
-    """The events with what is missing, in the order of time. Recordings of earlier probes have the ends of timers.
-    `recorded`: the kinds that were recorded; empty: all of them."""
-    is_told = any(event.kind == _OVER for event in events) if not recorded else _OVER in recorded
-    if is_told or (recorded and _EXPIRES not in recorded):
+    """The events with what is missing, in the order of time. `recorded`: the kinds that were recorded; empty: all."""
+    if recorded and _EXPIRES not in recorded:
         return list(events)
-    found: list[TraceEvent] = []
+    tells_ends = _OVER in recorded or (not recorded and any(event.kind == _OVER for event in events))
+    found: list[_Placed] = []
     for cpu in sorted({event.cpu for event in events}):
-        found += _completed([event for event in events if event.cpu == cpu], t0_ns)
-    return sorted(found, key=lambda event: event.time_ns)
+        placed = [(event.time_ns, place, event) for place, event in enumerate(events) if event.cpu == cpu]
+        found += _Completion(placed, t0_ns, tells_ends).completed()
+    return [event for _, _, event in sorted(found, key=lambda each: each[:2])]
 
 
 def is_inferred(event: TraceEvent) -> bool:
-    """Whether no event told it: an interrupt's has a vector, and one of the kernel's has a number above 0."""
-    return event.kind == _OVER or (event.kind in (_BEGINS, _ENDS) and not event.a)
-
-
-def _completed(events: Sequence[TraceEvent], t0_ns: int) -> list[TraceEvent]:
-    """Of one CPU."""
-    completion = _Completion(t0_ns)
-    completion.depth = _depth(events)
-    for number, event in enumerate(events):
-        completion.take(event)
-        if event.kind == "lost":
-            completion.depth = _depth(events[number + 1 :])
-    return completion.ended()
-
-
-def _depth(events: Sequence[TraceEvent]) -> int:
-    """So many recorded interrupts are being handled before the first event: they end without having begun."""
-    now = most = 0
-    for event in events:
-        if event.kind in ("sched_switch", "lost"):
-            break
-        now += _nesting(event)
-        most = min(most, now)
-    return -most
+    """Whether it is the begin or end of an interrupt that no event told: told ones have a vector."""
+    return event.kind in (_BEGINS, _ENDS) and not event.a
 
 
 def _nesting(event: TraceEvent) -> int:
@@ -69,76 +50,108 @@ def _nesting(event: TraceEvent) -> int:
     return event.kind.endswith("_entry") - event.kind.endswith("_exit")
 
 
-@dataclass
 class _Completion:
     """Of one CPU."""
 
-    t0_ns: int
-    done: list[TraceEvent] = field(default_factory=list)
-    hard: TraceEvent | None = None
-    """The last timer that expired in an interrupt, while it is not over."""
-    soft: TraceEvent | None = None
-    """The last timer that expired in a softirq, while it is not over."""
-    depth: int = 0
-    """So many recorded interrupts are being handled."""
-    is_inferred: bool = False
-    """The timer's interrupt has no event of its own."""
-    last_ns: int = 0
-    """When the last event of that interrupt was."""
-    is_woken: bool = False
-    """That event was a wake-up: the timer has done what it was for."""
+    def __init__(self, placed: Sequence[_Placed], t0_ns: int, tells_ends: bool) -> None:
+        """`placed`: time, place among all events, and event. `tells_ends`: of timers."""
+        self._placed, self._t0_ns, self._tells_ends = placed, t0_ns, tells_ends
+        self._place = 0
+        self._done: list[_Placed] = []
+        self._hard: TraceEvent | None = None
+        """The last timer that expired in an interrupt, while it is not over."""
+        self._soft: TraceEvent | None = None
+        """The last timer that expired in a softirq, while it is not over."""
+        self._depth = 0
+        """So many recorded interrupts are being handled."""
+        self._opened: TraceEvent | None = None
+        """The first timer of an interrupt that has no event of its own, while it is being handled."""
+        self._last_ns = 0
+        """When the last event of that interrupt was."""
+        self._is_finished = False
+        """With that event the timer has done what it was for: it woke a task, or was over."""
 
-    def take(self, event: TraceEvent) -> None:
-        if is_in_nmi(event):  # what it interrupted goes on
-            self.done.append(event)
-            return
+    def completed(self) -> list[_Placed]:
+        self._depth = self._depth_at(0)
+        for number, (_, place, event) in enumerate(self._placed):
+            self._place = place
+            if not is_in_nmi(event):  # what an NMI interrupts goes on
+                self._take(event)
+            self._done.append((event.time_ns, place, event))
+            if event.kind == "lost":
+                self._depth = self._depth_at(number + 1)
+        if self._opened is not None:
+            self._end(self._last_ns + TAIL_NS)
+        return self._done
+
+    def _depth_at(self, number: int) -> int:
+        """So many recorded interrupts are being handled before an event: they end without having begun."""
+        now = most = 0
+        for _, _, event in islice(self._placed, number, None):
+            if event.kind in ("sched_switch", "lost"):
+                break
+            now += _nesting(event)
+            most = min(most, now)
+        return -most
+
+    def _take(self, event: TraceEvent) -> None:
         is_hard = bool(event.flags & HARDIRQ_FLAG)
         nesting = _nesting(event)
-        began_ns = self._began(event) if event.kind == _EXPIRES else 0
-        if self.is_inferred and (not is_hard or nesting or began_ns > self.last_ns):
+        if not is_hard and not nesting:
+            self._depth = 0  # whatever ends were not told
+        began_ns = self._began(event) if event.kind == _EXPIRES else None
+        if self._opened is not None and (not is_hard or nesting):
             self._end(event.time_ns)
-        elif self.hard is not None and event.kind not in _WITHIN_HARD:
-            self._over(self.hard, event.time_ns)
-            self.hard = None
-        if self.soft is not None and (event.kind in _AFTER_SOFT or (event.kind == _EXPIRES and not is_hard)):
-            self._over(self.soft, event.time_ns)
-            self.soft = None
+        elif self._opened is not None and began_ns is not None and began_ns > self._last_ns:
+            self._end(began_ns)
+        elif event.kind not in _WITHIN_HARD:
+            self._end_hard(event.time_ns)
+        if event.kind in _AFTER_SOFT or (event.kind == _EXPIRES and not is_hard):
+            self._end_soft(event.time_ns)
         if event.kind == _EXPIRES:
             self._expire(event, is_hard, began_ns)
-        self.depth = max(0, self.depth + nesting)
+        self._depth = max(0, self._depth + nesting)
         if event.kind != "kernel_stack":
-            self.last_ns, self.is_woken = event.time_ns, event.kind == "sched_waking"
-        self.done.append(event)
+            self._last_ns, self._is_finished = event.time_ns, event.kind in ("sched_waking", _OVER)
 
-    def ended(self) -> list[TraceEvent]:
-        if self.is_inferred:
-            self._end(self.last_ns + TAIL_NS)
-        return self.done
+    def _began(self, event: TraceEvent) -> int | None:
+        """When the interrupt of a timer began: the time by which it judged what had expired. None if that is of
+        another clock."""
+        began_ns = event.b - self._t0_ns
+        return began_ns if event.time_ns - _OLDEST_NS <= began_ns <= event.time_ns else None
 
-    def _began(self, event: TraceEvent) -> int:
-        """When the interrupt of a timer began: the time by which it judged what had expired."""
-        began_ns = event.b - self.t0_ns
-        is_plausible = event.time_ns - _OLDEST_NS <= began_ns <= event.time_ns
-        return began_ns if is_plausible else event.time_ns
-
-    def _expire(self, event: TraceEvent, is_hard: bool, began_ns: int) -> None:
+    def _expire(self, event: TraceEvent, is_hard: bool, began_ns: int | None) -> None:
         if not is_hard:
-            self.soft = event
+            self._soft = event
             return
-        self.hard = event
-        if not self.depth and not self.is_inferred:
-            at_ns = max(began_ns, self.done[-1].time_ns) if self.done else began_ns
-            self.done.append(replace(event, kind=_BEGINS, time_ns=at_ns, a=0, b=0, c=0))
-            self.is_inferred = True
+        self._hard = event
+        if not self._depth and self._opened is None:
+            at_ns = event.time_ns if began_ns is None else began_ns
+            self._add(event, _BEGINS, max(at_ns, self._done[-1][0]) if self._done else at_ns)
+            self._opened = event
 
-    def _over(self, timer: TraceEvent, at_ns: int) -> None:
-        self.done.append(replace(timer, kind=_OVER, time_ns=at_ns, b=0, c=0))
+    def _end_hard(self, at_ns: int) -> None:
+        if self._hard is not None:
+            self._end_timer(self._hard, at_ns)
+            self._hard = None
+
+    def _end_soft(self, at_ns: int) -> None:
+        if self._soft is not None:
+            self._end_timer(self._soft, at_ns)
+            self._soft = None
+
+    def _end_timer(self, timer: TraceEvent, at_ns: int) -> None:
+        if not self._tells_ends:
+            self._done.append((at_ns, self._place, replace(timer, kind=_OVER, time_ns=at_ns, b=0, c=0)))
 
     def _end(self, latest_ns: int) -> None:
         """Of an interrupt that has no event of its own: at its last event, or a little later."""
-        end_ns = min(latest_ns, self.last_ns + (0 if self.is_woken else TAIL_NS))
-        if self.hard is not None:
-            self._over(self.hard, end_ns)
-            self.done.append(replace(self.hard, kind=_ENDS, time_ns=end_ns, a=0, b=0, c=0))
-            self.hard = None
-        self.is_inferred = False
+        end_ns = min(latest_ns, self._last_ns + (0 if self._is_finished else TAIL_NS))
+        self._end_hard(end_ns)
+        if self._opened is not None:
+            self._add(self._opened, _ENDS, end_ns)
+            self._opened = None
+
+    def _add(self, timer: TraceEvent, kind: str, at_ns: int) -> None:
+        """The begin or end of the interrupt of a timer."""
+        self._done.append((at_ns, self._place, replace(timer, kind=kind, time_ns=at_ns, a=0, b=0, c=0)))

@@ -62,15 +62,18 @@ def _overlaid(parts: Iterable[CausePart], from_ns: int, to_ns: int, name: str) -
 def without_own_cost(
     parts: Iterable[CausePart], times_ns: Sequence[int], cost_ns: int
 ) -> tuple[CausePart, ...]:
-    """The parts, each with what recording its events took as a part of its own behind it. `times_ns`: of the events,
-    since the release, in order."""
+    """The parts, each with what recording its events took as a part of its own behind it; what does not fit in is of
+    the next part. `times_ns`: of the events, since the release, in order."""
     found: list[CausePart] = []
+    left_ns = 0
     for part in parts:
         end_ns = part.from_ns + part.ns
         many = bisect.bisect_left(times_ns, end_ns) - bisect.bisect_left(times_ns, part.from_ns)
-        own_ns = min(part.ns, many * cost_ns)
+        left_ns += many * cost_ns
+        own_ns = min(part.ns, left_ns)
+        left_ns -= own_ns
         if own_ns < part.ns:
             found.append(replace(part, ns=part.ns - own_ns))
         if own_ns:
             found.append(CausePart(Cause.OWN_COST, end_ns - own_ns, own_ns))
-    return tuple(found)
+    return tuple(merged(found))
