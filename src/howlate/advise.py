@@ -36,7 +36,7 @@ from howlate.words.statement import rule
 FEW_PAIRS = rule(
     "advise.few-pairs",
     "--pairs must be at least {needed}, not {pairs}: {why}",
-    remedy="measure more pairs, or name fewer knobs with --knobs",
+    remedy="measure more pairs; howlate advise tries fewer knobs with --knobs",
 )
 NO_INTERVAL = rule("advise.no-interval", "fewer have no interval of 95 %")
 CANNOT_SHOW = rule("advise.cannot-show", "fewer cannot show anything among {comparisons} comparisons")
@@ -89,10 +89,7 @@ class AdviceAsked:
         for figure in self.figures:
             if figure not in OF_FIGURES:
                 raise UsageError(NO_FIGURE(figure=figure))
-        if self.pairs < FEWEST_PAIRS:
-            raise UsageError(FEW_PAIRS(needed=FEWEST_PAIRS, pairs=self.pairs, why=NO_INTERVAL()))
-        if self.pairs > MOST_PAIRS:
-            raise UsageError(MANY_PAIRS(most=MOST_PAIRS, pairs=self.pairs))
+        must_be_pairs(self.pairs)
 
     def check_shows(self, flips: int) -> None:
         """UsageError if so many comparisons are too many for the pairs, whatever is measured."""
@@ -101,6 +98,14 @@ class AdviceAsked:
         if self.pairs < needed:
             why = CANNOT_SHOW(comparisons=comparisons)
             raise UsageError(FEW_PAIRS(needed=needed, pairs=self.pairs, why=why))
+
+
+def must_be_pairs(pairs: int) -> None:
+    """UsageError if so many can show nothing, or are too many."""
+    if pairs < FEWEST_PAIRS:
+        raise UsageError(FEW_PAIRS(needed=FEWEST_PAIRS, pairs=pairs, why=NO_INTERVAL()))
+    if pairs > MOST_PAIRS:
+        raise UsageError(MANY_PAIRS(most=MOST_PAIRS, pairs=pairs))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from .commands import Run, is_a_sentence
         (["--quantile", "0.7"], "0.7"),
         (["--knobs", "thq"], "thq"),
         (["--knobs", "thp="], "thp="),
+        (["--knobs", ""], "names no knob"),
         (["--load", "none", "--load", "none"], "twice"),
         (["--load", "foo"], "foo"),
         (["--kernels", "6.1,6.1-rt"], "one kernel"),

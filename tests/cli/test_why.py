@@ -62,6 +62,50 @@ def test_the_page_has_a_bar_for_each_sample(howlate: Run, run: Path, tmp_path: P
     assert page.count('id="at-') == page.count('href="#at-') == len(TRACE.cases)
 
 
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        (("export", "--format", "perfetto"), "run.json"),
+        (("export", "--format", "csv"), "cells/cpu-traced/samples.parquet"),
+        (("why",), "run.json"),
+        (("report",), "cells/cpu-traced/cell.json"),
+    ],
+)
+def test_no_output_takes_the_place_of_a_file_of_the_run(
+    howlate: Run, run: Path, command: tuple[str, ...], file: str
+) -> None:
+    before = (run / file).read_bytes()
+    done = howlate(command[0], run, *command[1:], "-o", run / file)
+    assert done.code == 2 and "would be lost" in done.err and "-o" in done.err and is_a_sentence(done.err)
+    assert (run / file).read_bytes() == before
+
+
+def test_a_page_in_the_run_folder_may_be_written_again(howlate: Run, run: Path) -> None:
+    assert [howlate("why", run, "-o", run / "why.html").code for _ in range(2)] == [0, 0]
+
+
+@pytest.mark.parametrize("place", ["nowhere/x.html", "run"])
+def test_a_place_where_no_page_can_be_is_told_with_its_option(howlate: Run, run: Path, place: str) -> None:
+    done = howlate("why", run, "-o", run.parent / place)
+    assert done.code == 4 and "-o" in done.err and "--out" not in done.err and is_a_sentence(done.err)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--pairs", "0"), "at least 6"),
+        (("--pairs", "100000"), "at most"),
+        (("--seconds", "0"), "between"),
+        (("--seconds", "soon"), "not a time"),
+    ],
+)
+def test_what_cannot_be_tried_is_refused_before_the_run_is_told(
+    howlate: Run, run: Path, words: tuple[str, ...], says: str
+) -> None:
+    done = howlate("why", run, "--try", *words)
+    assert (done.code, done.out) == (2, "") and says in done.err and is_a_sentence(done.err)
+
+
 def test_why_of_a_run_without_events_says_that_counters_tell_less(howlate: Run) -> None:
     assert howlate("run", "mine.toml", "--out", "r").code == 0
     done = howlate("why", "r")

@@ -51,13 +51,22 @@ class AdviseOptions:
     as_json: bool = False
 
 
+def _named(_context: click.Context, _option: click.Parameter, value: str | None) -> str:
+    """What --knobs names; nothing at all is not all of them."""
+    from howlate.plan.flips import parse_knobs
+
+    if value is not None:
+        parse_knobs(value)
+    return value or ""
+
+
 advise_options = together(
     "options",
     AdviseOptions,
     [
         click.option(
             "--knobs",
-            default="",
+            callback=_named,
             metavar="A,B,...",
             help="Only these knobs, each with the value to try if you choose it: thp,rt_throttling=off.",
         ),
@@ -74,7 +83,7 @@ advise_options = together(
             "figures",
             multiple=True,
             metavar="Q",
-            help="What is compared: 0.5, 0.99, 0.999 or max; may be repeated (default: 0.99 and max).",
+            help="What is compared: 0.5, 0.99, 0.999, 0.9999 or max; may be repeated (default: 0.99 and max).",
         ),
         click.option(
             "--seed",
@@ -128,8 +137,19 @@ def advise(asked: AdviceAsked, target: Target, options: AdviseOptions) -> int:
 
 def with_length(asked: AdviceAsked, seconds: str) -> AdviceAsked:
     """The request with cells of this length; UsageError if it is no time for one."""
+    from howlate.model.units import format_duration
+
+    duration_ns = length_ns(seconds)
+    counts = ("duration", "activations", "points")
+    kept = {name: value for name, value in asked.measuring.settings.items() if name not in counts}
+    settings = {**kept, "duration": format_duration(duration_ns)}
+    return replace(asked, measuring=replace(asked.measuring, settings=settings))
+
+
+def length_ns(seconds: str) -> int:
+    """Of a cell, as --seconds spells it; UsageError if it is no time for one."""
     from howlate.errors import UsageError
-    from howlate.model.units import format_duration, parse_seconds_ns
+    from howlate.model.units import parse_seconds_ns
 
     try:
         duration_ns = parse_seconds_ns(seconds)
@@ -137,10 +157,7 @@ def with_length(asked: AdviceAsked, seconds: str) -> AdviceAsked:
         raise UsageError(NOT_A_TIME(seconds=seconds)) from None
     if not SHORTEST_NS <= duration_ns <= LONGEST_NS:
         raise UsageError(SECONDS_RANGE(seconds=seconds))
-    counts = ("duration", "activations", "points")
-    kept = {name: value for name, value in asked.measuring.settings.items() if name not in counts}
-    settings = {**kept, "duration": format_duration(duration_ns)}
-    return replace(asked, measuring=replace(asked.measuring, settings=settings))
+    return duration_ns
 
 
 def _when_quiet(session: Session, options: AdviseOptions, target: Target) -> Session:

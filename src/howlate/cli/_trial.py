@@ -33,6 +33,16 @@ class TrialOptions:
         """Whether any of the other options was given."""
         return self.pairs is not None or bool(self.seconds) or self.out is not None
 
+    def check(self) -> None:
+        """UsageError for what no machine could do, before a run is read."""
+        from howlate.advise import must_be_pairs
+        from howlate.cli._advise import length_ns
+
+        if self.pairs is not None:
+            must_be_pairs(self.pairs)
+        if self.seconds:
+            length_ns(self.seconds)
+
 
 trial_options = together(
     "trial",

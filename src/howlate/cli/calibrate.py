@@ -37,7 +37,12 @@ CPUS_OF_GUEST = rule(
     help="From when on a sample is late (default: 20us for each CPU of a guest, 100us on this machine).",
 )
 @click.option(
-    "--seed", type=int, default=1, show_default=True, metavar="N", help="Of the delays' sizes and instants."
+    "--seed",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Of the delays' sizes and instants.",
 )
 @click.option(
     "--events",

@@ -69,7 +69,8 @@ def _summaries() -> dict[str, str]:
 def command(run: Path, form: str, output: Path | None, with_parameters: bool, cells: tuple[str, ...]) -> int:
     """Write the samples of the run folder RUN to a file and print its path, or write them to standard output."""
     from howlate.store.export import find_format
-    from howlate.store.run_folder import RunFolder
+    from howlate.store.files import OUTPUT
+    from howlate.store.run_folder import RunFolder, spare
 
     folder, chosen = RunFolder.open(run), find_format(form)
     if with_parameters:
@@ -78,6 +79,7 @@ def command(run: Path, form: str, output: Path | None, with_parameters: bool, ce
         click.echo(f"{_to_stdout(folder, chosen, cells):,} samples", err=True)
         return 0
     path = output if output is not None else Path(f"{run.resolve().name}{chosen.suffix}")
+    spare(run, path, OUTPUT)
     rows = chosen.write(folder, path, cells)
     click.echo(f"{rows:,} samples", err=True)
     click.echo(path)

@@ -86,9 +86,13 @@ def command(
             click.echo(picture)
         return 0
     from howlate.report.html import write_report
+    from howlate.store.files import OUTPUT
+    from howlate.store.run_folder import spare
 
     path = _to_write(output, named[0][1] / "report.html")
-    write_report(contents, path, "-o", wanted, published, by or "")
+    for _, run in named:
+        spare(run, path, OUTPUT)
+    write_report(contents, path, OUTPUT, wanted, published, by or "")
     click.echo(path)
     return 0
 

@@ -54,6 +54,8 @@ def command(run: Path, cell: str, worst: int, output: Path | None, as_json: bool
     from howlate.errors import UsageError
     from howlate.explain import explained_run
     from howlate.report.document_terminal import print_document
+    from howlate.store.files import OUTPUT
+    from howlate.store.run_folder import spare
 
     if not 0 <= worst <= MOST_WORST:
         raise UsageError(NO_SUCH_NUMBER(worst=worst, most=MOST_WORST))
@@ -61,6 +63,10 @@ def command(run: Path, cell: str, worst: int, output: Path | None, as_json: bool
         raise UsageError(TRY_ALONE())
     if trial.wanted and (as_json or output is not None):
         raise UsageError(TRY_AND_OUTPUT())
+    if output is not None:
+        spare(run, output, OUTPUT)
+    if trial.wanted:
+        trial.check()
     found = explained_run(run, cell)
     if output is not None:
         _write(found, worst, output)
@@ -101,6 +107,6 @@ def _json(found: ExplainedRun) -> dict[str, Any]:
 def _write(found: ExplainedRun, worst: int, output: Path) -> None:
     from howlate.report.doc_links import linked
     from howlate.report.late_page import page
-    from howlate.store.files import write_text
+    from howlate.store.files import OUTPUT, write_text
 
-    write_text(output, linked(page(found.content, found.cells, _document(found, worst)), output))
+    write_text(output, linked(page(found.content, found.cells, _document(found, worst)), output), OUTPUT)

@@ -16,7 +16,7 @@ EVERYWHERE = rule(
 SHARED = rule(
     "doctor.workqueues.shared",
     "may run on the measuring CPU {cpus}",
-    remedy="`howlate probe hold --knob workqueue_cpumask=away`",
+    remedy="`howlate probe hold --cpus CPUS --knob workqueue_cpumask=away`",
 )
 
 TITLE = "Workqueues"

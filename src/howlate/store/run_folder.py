@@ -43,6 +43,11 @@ NOT_A_RUN_THERE = rule(
 RUN_THERE = rule(
     "store.run-there", "{path} exists already", remedy="choose another --out, or go on with that run"
 )
+RUNS_OWN = rule(
+    "store.runs-own",
+    "{path} is a file of the run in {run}, and would be lost",
+    remedy="choose another place with {option}",
+)
 NO_RUN = rule("store.no-run", "{path} does not exist", remedy="name a run folder; `howlate check` makes one")
 MEASURED_ELSEWHERE = rule(
     "store.measured-elsewhere",
@@ -74,6 +79,15 @@ FINISHED = "finished.txt"
 KERNELS = "kernels"
 """The folder of the kernels' configurations, for runs in the lab."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:,=@%+-]{0,199}")
+
+
+def spare(run: Path, out: Path, option: str) -> None:
+    """UsageError where an output, chosen with this option, would replace a file of a run folder. Pages may be written
+    anew."""
+    with storing(out, option):
+        is_of_run = out.is_file() and out.resolve().is_relative_to(run.resolve())
+    if is_of_run and out.suffix != ".html":
+        raise UsageError(RUNS_OWN(path=out, run=run, option=option))
 
 
 def file_name(label: str) -> str:

@@ -42,13 +42,16 @@ class FileOptions:
     stacks: Path | None
     speedscope: Path | None
 
-    def check(self) -> None:
-        """Refuse places where nothing can be written."""
+    def check(self, run: Path) -> None:
+        """Refuse places where nothing can be written, and those of the run's own files."""
         from howlate.store.files import OUTPUT, check_place
+        from howlate.store.run_folder import spare
 
-        check_place(self.output, OUTPUT)
-        check_place(self.stacks, STACKS)
-        check_place(self.speedscope, SPEEDSCOPE)
+        places = {OUTPUT: self.output, STACKS: self.stacks, SPEEDSCOPE: self.speedscope}
+        for option, place in places.items():
+            check_place(place, option)
+            if place is not None:
+                spare(run, place, option)
 
 
 _FILE = click.Path(path_type=Path)
@@ -118,7 +121,7 @@ def command(
         raise UsageError(TOO_FEW_WORST(worst=worst, most=MOST_WORST))
     if against and worst > 1:
         raise UsageError(WORST_AGAINST())
-    files.check()
+    files.check(run)
     samples = SamplesAsked(run, cell, worst, against, debuginfo)
     found, pair = _explained(samples, lambda labels, guest: _opened(labels, guest, built, archive))
     _write(found, pair, files)
