@@ -20,6 +20,10 @@ def test_an_alias_is_shown_where_there_is_no_other_name() -> None:
     assert Symbols.of(f"{THUNK:x} T __pi_thunk\n", b"").names[0] == "__pi_thunk"
 
 
+def test_a_kernel_that_tells_no_symbols_has_none() -> None:
+    assert Symbols.of("", b"").names == ()
+
+
 def test_code_far_behind_the_last_function_of_a_module_is_not_its() -> None:
     """As BPF programs are, between modules and behind the last one."""
     module, later, last = 0xFFFFFFFFC0123F80, 0xFFFFFFFFC0124010, 0xFFFFFFFFC0200000

@@ -7,6 +7,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -82,13 +83,8 @@ class Symbols:
 def _ends_of_code(starts: Iterable[int]) -> list[int]:
     """Where the kernel's code has ended at the latest behind those functions that are followed by no other for long:
     a page and the rest of its own behind their start."""
-    ordered = sorted(starts)
-    following = [*ordered[1:], (1 << 64) - 1]
-    return [
-        (start & -_PAGE) + 2 * _PAGE
-        for start, after in zip(ordered, following, strict=True)
-        if after - start > _FAR
-    ]
+    ordered = (*sorted(starts), (1 << 64) - 1)
+    return [(start & -_PAGE) + 2 * _PAGE for start, after in pairwise(ordered) if after - start > _FAR]
 
 
 def _is_better(name: str, other: str) -> bool:
