@@ -11,7 +11,6 @@ from howlate.analysis.causes import explain_case
 from howlate.analysis.cpu_spans import BH_OFF_FLAG
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.analysis.own_course import FAULT_NS
-from howlate.analysis.tiled import without_own_cost
 from howlate.analysis.undecided import IDLE_NS
 from howlate.model.trace import NOTHING_KEPT, TracedTask
 from howlate.report.late_parts import part_statement
@@ -462,29 +461,6 @@ def test_a_beginning_that_was_overwritten_is_unknown() -> None:
 def test_nothing_kept_is_unknown_altogether() -> None:
     cell = usual(MadeTrace().asleep()).cell(2_600, state=NOTHING_KEPT)
     assert brief(explain_case(cell, cell.cases[0], LAB).parts) == [(Cause.UNKNOWN, 0, 2_600)]
-
-
-def test_recording_takes_its_time_out_of_the_parts_in_which_it_was() -> None:
-    plain = usual(MadeTrace().asleep()).explained(2_600)
-    found = usual(MadeTrace().asleep()).explained(2_600, cost_ns=50)
-    assert found.ns_of(Cause.OWN_COST) == 6 * 50
-    assert sum(part.ns for part in found.parts) == sum(part.ns for part in plain.parts) == 2_600
-    assert all(part.ns > 0 for part in found.parts)
-
-
-def test_what_recording_took_is_of_the_next_part_where_one_is_too_short_and_is_told_once() -> None:
-    """Two events in a part of 100 ns that took 80 ns each."""
-    parts = [
-        CausePart(Cause.IRQ, 0, 100),
-        CausePart(Cause.SWITCH, 100, 500),
-        CausePart(Cause.RETURN, 600, 50),
-    ]
-    found = without_own_cost(parts, [10, 90, 580, 590, 610], 80)
-    assert brief(found) == [
-        (Cause.OWN_COST, 0, 100),
-        (Cause.SWITCH, 100, 280),
-        (Cause.OWN_COST, 380, 270),
-    ]
 
 
 @pytest.mark.parametrize("count", [2, 5])

@@ -322,6 +322,17 @@ def test_blocks_of_time_agree_with_the_samples(tmp_path: Path) -> None:
     assert bins.tail.latency_ns[-1] == 2**45
 
 
+@pytest.mark.parametrize("unserved", [0, 100])
+def test_a_stall_at_the_end_has_the_releases_that_it_swallowed_after_the_last_sample(
+    tmp_path: Path, unserved: int
+) -> None:
+    """And no others, however late the last answer was."""
+    latencies = [*range(1_999), 10**12]
+    changes = {"releases": 2_000 + unserved, "overruns": unserved}
+    tail = a_cell(tmp_path, stream(latencies, account_changes=changes)).tail
+    assert tail is not None and tail.exceedances == 50 + unserved
+
+
 @pytest.mark.parametrize("name", ["samples.parquet", "cpus.parquet", "loads.parquet", "cell.json"])
 def test_a_damaged_file_of_a_cell_is_a_sentence(tmp_path: Path, name: str) -> None:
     a_cell(tmp_path, stream(list(range(2_000))))

@@ -13,7 +13,7 @@ from howlate.analysis.event_stacks import interrupted_stack
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.analysis.nmis import is_in_nmi, nmis_of
 from howlate.analysis.own_course import OwnState, OwnStretch, course_of
-from howlate.analysis.sparse_events import is_inferred
+from howlate.analysis.sparse_events import ends_unseen, is_inferred
 from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent
 
 _HELPERS = ("ksoftirqd", "ktimers", "migration")
@@ -44,7 +44,7 @@ class CaseEvents:
         has_timer = any("timer" in name.lower() for name in trace.names.irqs.values())
         self._knows_timer = not trace.recorded or "local_timer_entry" in trace.recorded or has_timer
         is_told = not trace.recorded or "local_timer_exit" in trace.recorded or trace.detail == "all"
-        self.sees_end = is_told and not any(_is_end_inferred(event) for event in events)
+        self.sees_end = is_told and not any(map(ends_unseen, events))
         """Whether the ends of the timers' interrupts are recorded. Some hypervisors' are by no event."""
         self.course = course_of(
             events, own.pid, case.from_ns, case.to_ns, may_clear_huge=facts.may_clear_huge
@@ -114,15 +114,11 @@ class CaseEvents:
         if self.sees_end:
             return ""
         for event in self._back_from(span.number):
-            if not self._is_inferred(event) and event.kind != "kernel_stack":
+            if not is_inferred(event, self.trace.recorded) and event.kind != "kernel_stack":
                 is_recent = self.case.release_ns - event.time_ns <= OPEN_TIMER_NS
                 is_timer = event.kind == "hrtimer_expire_entry" and is_recent
                 return self.trace.names.function(event.c) if is_timer else ""
         return ""
-
-    def _is_inferred(self, event: TraceEvent) -> bool:
-        is_end = event.kind == "hrtimer_expire_exit" and event.kind not in self.trace.recorded
-        return is_end or is_inferred(event)
 
     def _back_from(self, number: int) -> Iterator[TraceEvent]:
         """An event and those of its CPU before it, the last one first; nothing before the first one."""
@@ -145,7 +141,7 @@ class CaseEvents:
         inferred, and no event has come since but of NMIs and stacks."""
         for event in self._back_from(span.number):
             if event.kind != "kernel_stack" and not is_in_nmi(event):
-                return _is_end_inferred(event)
+                return ends_unseen(event)
         return False
 
     def is_going_on(self, span: Span) -> bool:
@@ -157,11 +153,6 @@ class CaseEvents:
         is_by_task = event.kind == "sched_waking" and not event.flags & (HARDIRQ_FLAG | SOFTIRQ_FLAG)
         is_another = event.a != self.own.pid
         return is_by_task and is_another and not self.trace.names.task(event.a).startswith(_HELPERS)
-
-
-def _is_end_inferred(event: TraceEvent) -> bool:
-    """Whether an interrupt ends with it that has no event of its own."""
-    return event.kind == "local_timer_exit" and is_inferred(event)
 
 
 def innermost(frames: Sequence[HandlerFrame]) -> Sequence[HandlerFrame]:

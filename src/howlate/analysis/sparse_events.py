@@ -38,9 +38,15 @@ def completed(events: Sequence[TraceEvent], recorded: Sequence[str], t0_ns: int)
     return [event for _, _, event in sorted(found, key=lambda each: each[:2])]
 
 
-def is_inferred(event: TraceEvent) -> bool:
-    """Whether it is the begin or end of an interrupt that no event told: told ones have a vector."""
-    return event.kind in (_BEGINS, _ENDS) and not event.a
+def is_inferred(event: TraceEvent, recorded: Sequence[str]) -> bool:
+    """Whether it was not recorded: the end of a timer, or begin or end of an interrupt, which has no vector then."""
+    is_end_of_timer = event.kind == _OVER and _OVER not in recorded
+    return is_end_of_timer or (event.kind in (_BEGINS, _ENDS) and not event.a)
+
+
+def ends_unseen(event: TraceEvent) -> bool:
+    """Whether an interrupt ends with it that has no event of its own."""
+    return event.kind == _ENDS and not event.a
 
 
 def _nesting(event: TraceEvent) -> int:
