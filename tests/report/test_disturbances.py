@@ -22,17 +22,31 @@ TRAILER: dict[str, Any] = {
     "thermal_throttle": {"core_before": 5, "core_after": 7, "package_before": 1, "package_after": 1},
     "rt_throttled": True,
     "steal_ns": 31_000_000,
+    "counters": {
+        "names": [
+            {"kind": "softirq", "label": "TIMER", "name": ""},
+            {"kind": "interrupt", "label": "LOC", "name": "Local timer interrupts"},
+            {"kind": "interrupt", "label": "24", "name": "PCI-MSI 0-edge eth0"},
+        ],
+        "over_cell": [
+            {"counter": 0, "cpu": 1, "rise": 5},
+            {"counter": 1, "cpu": 1, "rise": 1000},
+            {"counter": 1, "cpu": 2, "rise": 900},
+            {"counter": 2, "cpu": 2, "rise": 34},
+        ],
+    },
 }
 
 
 def test_threads_are_added_up_and_counters_subtracted() -> None:
-    assert disturbances(TRAILER) == Disturbances(2, 0, 4, 3, 7, 31_000_000, 2, True)
+    assert disturbances(TRAILER) == Disturbances(2, 0, 4, 3, 7, 31_000_000, 2, True, 1934)
 
 
 def test_what_nobody_says_is_a_gap_and_not_a_zero() -> None:
-    assert disturbances({}) == Disturbances(*[None] * 8)
+    assert disturbances({}) == Disturbances(*[None] * 9)
     unknown = {**TRAILER, "accounting": [ACCOUNT, {**ACCOUNT, "migrations": -1}], "rt_throttled": None}
     unknown |= {"smi": {"before": None, "after": None}, "thermal_throttle": "odd", "steal_ns": True}
+    unknown |= {"counters": {"names": TRAILER["counters"]["names"], "over_cell": "odd"}}
     assert disturbances(unknown) == Disturbances(2, 0, 4, None, None, None, None, None)
 
 
@@ -76,6 +90,7 @@ def test_each_cell_has_its_row_on_the_page() -> None:
         "major_faults": "0",
         "involuntary_switches": "4",
         "migrations": "3",
+        "interrupts": "1 934",
         "smi": "7",
         "heat": "2",
         "rt_throttled": "yes",

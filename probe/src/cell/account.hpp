@@ -73,6 +73,7 @@ struct CellOutcome {
   HeatCounts heat_before;
   HeatCounts heat_after;
   std::optional<bool> rt_throttled;  // nothing = not known
+  std::string counters = "{}";       // JSON: what else the kernel counted (cell/counters.hpp)
   std::int64_t steal_ns = 0;
   std::int64_t duration_ns = 0;
   std::vector<LoadOutcome> loads;

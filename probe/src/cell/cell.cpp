@@ -113,7 +113,7 @@ class RingCell : public CellFrame {
 
 Status RingCell::check() {
   const auto samples =
-      choose_ring_samples(plan_, memory_available(cell_.root()), SystemSampler::memory_bytes(sampler_rows()));
+      choose_ring_samples(plan_, memory_available(cell_.root()), SystemSampler::memory_bytes(sampler_spec()));
   if (!samples) return samples.error();
   ring_samples_ = *samples;
   place_ = choose_recorder_place(plan_.lanes, allowed_, measuring_);
@@ -160,6 +160,9 @@ Status RingCell::prepare() {
   if (Status made = lanes_->make(plan_.lanes, ring_samples_); !made) return made;
   if (Status started = lanes_->start(allowed_, [this] { return around_.enter_cpuset(); }); !started)
     return started;
+  std::vector<pid_t> threads;
+  for (const auto& run : lanes_->runs()) threads.push_back(run->thread.in_force().tid);
+  sampler_->counters().of_threads(std::move(threads));
   if (plan_.explain.on)
     if (Status started = start_explain(); !started) return started;
   return start_recorder();

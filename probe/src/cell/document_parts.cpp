@@ -120,6 +120,7 @@ void write_table_of(JsonWriter& json, std::size_t id, std::string_view name,
 void write_machine_tables(JsonWriter& json, std::size_t first_id) {
   write_table_of(json, first_id, "cpus", cpus_columns());
   write_table_of(json, first_id + 1, "loads", loads_columns());
+  write_table_of(json, first_id + 2, "counters", counters_columns());
 }
 
 void write_thread(JsonWriter& json, const ThreadInForce& thread) {
@@ -149,6 +150,7 @@ std::string trailer_json(const CellOutcome& outcome, const std::vector<Warning>&
   write_optional(json, "package_after", outcome.heat_after.package);
   json.end_object();
   write_optional(json, "rt_throttled", outcome.rt_throttled);
+  json.member_raw("counters", outcome.counters);
   json.member("steal_ns", outcome.steal_ns).member("duration_ns", outcome.duration_ns);
   if (outcome.outcomes != "{}") json.member_raw("outcomes", outcome.outcomes);
   if (outcome.helpers != "[]") json.member_raw("helpers", outcome.helpers);

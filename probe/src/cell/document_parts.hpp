@@ -23,7 +23,7 @@ void write_table_columns(JsonWriter& json, std::span<const ColumnSpec> columns);
 void write_samples_table(JsonWriter& json, std::size_t id, int cpu, std::span<const ColumnSpec> columns);
 void write_table_of(JsonWriter& json, std::size_t id, std::string_view name,
                     std::span<const ColumnSpec> columns);
-inline constexpr std::size_t machine_tables = 2;                    // `cpus` and `loads`
+inline constexpr std::size_t machine_tables = 3;                    // `cpus`, `loads`, `counters`
 void write_machine_tables(JsonWriter& json, std::size_t first_id);  // these
 void write_thread(JsonWriter& json, const ThreadInForce& thread);
 void write_counters(JsonWriter& json, const ThreadCounters& counters);  // what the kernel counted of it

@@ -44,8 +44,7 @@ Status CellFrame::get_ready() {
   auto bell = Bell::make();
   if (!bell) return bell.error();
   bell_.emplace(std::move(*bell));
-  const auto tables = static_cast<std::uint16_t>(table_cpus().size());
-  sampler_.emplace(SamplerSpec{cell_.root(), measuring_, tables, sampler_rows()}, around_.loads());
+  sampler_.emplace(sampler_spec(), around_.loads());
   if (Status made = prepare(); !made) return made;
   if (!locks_memory()) return {};
   memory_.emplace(MemoryLock::take(cell_.root()));
@@ -56,6 +55,7 @@ Status CellFrame::get_ready() {
 
 void CellFrame::measure() {
   around_.read_before(outcome_);
+  sampler_->counters().read_before();
   Live live(cell_.params());
   begin();
   watch(live);
@@ -85,6 +85,8 @@ void CellFrame::watch(Live& live) {
 
 void CellFrame::conclude() {
   around_.read_after(outcome_);
+  sampler_->counters().read_after();
+  outcome_.counters = sampler_->counters().json();
   outcome_.steal_ns = sampler_->steal_ns();
   if (sampler_->lost() != 0)
     cell_.warn("probe.machine-rows-lost",
@@ -94,10 +96,14 @@ void CellFrame::conclude() {
   sampler_->flush(sink_);
 }
 
-std::size_t CellFrame::sampler_rows() const {
-  const std::size_t loads = cell_.params().texts("load").size();
-  const std::size_t each = std::max({online_cpus(cell_.root()).size(), loads, std::size_t{1}});
-  return static_cast<std::size_t>(std::min(seconds_kept(), 1e6)) * each;
+SamplerSpec CellFrame::sampler_spec() const {
+  SamplerSpec spec{.root = cell_.root(), .measuring_cpus = measuring_};
+  spec.beside = !without(allowed_, measuring_).empty();
+  spec.first_table = static_cast<std::uint16_t>(table_cpus().size());
+  spec.seconds_max = static_cast<std::size_t>(std::min(seconds_kept(), 1e6));
+  spec.rows_each_second =
+      std::max({online_cpus(cell_.root()).size(), cell_.params().texts("load").size(), std::size_t{1}});
+  return spec;
 }
 
 std::string CellFrame::header(std::int64_t t0_ns) const {

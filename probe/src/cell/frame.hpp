@@ -51,7 +51,7 @@ class CellFrame {
   // For a recording that ends by itself and rings no bell.
   [[nodiscard]] virtual std::int64_t end_ns() const { return INT64_MAX; }
   [[nodiscard]] virtual SoFar so_far() const { return {}; }
-  // For how long the tables `cpus` and `loads` are kept in memory.
+  // For how long the machine's tables are kept in memory.
   [[nodiscard]] virtual double seconds_kept() const { return 3600; }
   // Whether its loads run alone for a stretch first.
   [[nodiscard]] virtual bool needs_reference() const { return true; }
@@ -66,7 +66,7 @@ class CellFrame {
   virtual void write_recorder(JsonWriter& json) const { json.member("record", "memory"); }
   virtual void write_in_force(JsonWriter& /*json*/) const {}  // further members of it
   virtual void write_more_tables(JsonWriter& /*json*/, std::size_t /*first_id*/) const {
-  }  // behind the machine's two
+  }  // behind the machine's
   [[nodiscard]] virtual std::string_view late_policy() const { return ""; }
   virtual void write_statistics(JsonWriter& json) const = 0;
   virtual void write_statistics(std::string& text) const = 0;
@@ -75,7 +75,7 @@ class CellFrame {
   // The stream's header. Its text may be had before t0 is known.
   [[nodiscard]] std::string header(std::int64_t t0_ns) const;
   void write_opening(std::int64_t t0_ns);
-  [[nodiscard]] std::size_t sampler_rows() const;  // that are kept until they are written
+  [[nodiscard]] SamplerSpec sampler_spec() const;
   // The number of the first of write_more_tables().
   [[nodiscard]] std::size_t more_tables_at() const { return table_cpus().size() + machine_tables; }
 

@@ -1,6 +1,7 @@
 #include "cell/sampler.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "sys/clock.hpp"
 
@@ -29,6 +30,10 @@ std::int64_t permille(std::int64_t part, std::int64_t whole) {
   return whole <= 0 ? 0 : std::clamp<std::int64_t>(part * 1000 / whole, 0, 1000);
 }
 
+std::size_t rows_max(const SamplerSpec& spec) {
+  return spec.seconds_max * spec.rows_each_second;
+}
+
 bool contains(const std::vector<int>& cpus, int cpu) {
   return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
 }
@@ -41,17 +46,27 @@ std::span<const ColumnSpec> loads_columns() {
   return load_columns;
 }
 
+std::size_t SystemSampler::memory_bytes(const SamplerSpec& spec) {
+  return TableWriter::memory_bytes(cpu_columns, rows_max(spec)) +
+         TableWriter::memory_bytes(load_columns, rows_max(spec)) +
+         Counters::memory_bytes(spec.seconds_max, spec.measuring_cpus.size(), spec.beside);
+}
+
 SystemSampler::SystemSampler(const SamplerSpec& spec, LoadSet& loads)
     : spec_(spec),
       loads_(loads),
       smi_(spec.root),
-      cpus_(spec.first_table, cpu_columns, spec.rows_max),
-      loads_table_(static_cast<std::uint16_t>(spec.first_table + 1), load_columns, spec.rows_max) {}
+      cpus_(spec.first_table, cpu_columns, rows_max(spec)),
+      loads_table_(static_cast<std::uint16_t>(spec.first_table + 1), load_columns, rows_max(spec)),
+      counters_({spec.root, spec.measuring_cpus, spec.beside, static_cast<std::uint16_t>(spec.first_table + 2),
+                 spec.seconds_max}) {}
 
 void SystemSampler::begin(std::int64_t t0_ns, std::int64_t now_ns) {
   t0_ns_ = t0_ns;
   last_ns_ = now_ns;
-  last_ = read_cpu_times(spec_.root);
+  const std::string stat = spec_.root.read_text("/proc/stat").value_or("");
+  last_ = parse_cpu_times(stat);
+  counters_.begin(stat);
 }
 
 void SystemSampler::tick(std::int64_t now_ns) {
@@ -59,11 +74,17 @@ void SystemSampler::tick(std::int64_t now_ns) {
 }
 
 void SystemSampler::end(std::int64_t now_ns) {
-  if (now_ns - last_ns_ >= shortest_ns) sample(now_ns);
+  if (now_ns - last_ns_ >= shortest_ns) {
+    sample(now_ns);
+  } else {
+    counters_.sample(now_ns - t0_ns_, spec_.root.read_text("/proc/stat").value_or(""));
+  }
 }
 
 void SystemSampler::sample(std::int64_t now_ns) {
-  std::vector<CpuTimes> now = read_cpu_times(spec_.root);
+  const std::string stat = spec_.root.read_text("/proc/stat").value_or("");
+  std::vector<CpuTimes> now = parse_cpu_times(stat);
+  counters_.sample(now_ns - t0_ns_, stat);
   for (const CpuTimes& times : now) {
     const auto before =
         std::find_if(last_.begin(), last_.end(), [&](const CpuTimes& t) { return t.cpu == times.cpu; });
@@ -98,6 +119,7 @@ void SystemSampler::add_cpu(std::int64_t now_ns, const CpuTimes& before, const C
 void SystemSampler::flush(Sink& sink) {
   cpus_.flush(sink);
   loads_table_.flush(sink);
+  counters_.flush(sink);
 }
 
 }  // namespace howlate

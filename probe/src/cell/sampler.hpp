@@ -1,10 +1,11 @@
-// The activity of the machine and the loads, once a second, as rows of the tables `cpus` and `loads`. Run by the
+// The activity of the machine and the loads, once a second, as rows of the tables `cpus`, `loads` and `counters`. Run by the
 // recorder's thread.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "cell/counters.hpp"
 #include "cell/loads.hpp"
 #include "cell/sink.hpp"
 #include "cell/table.hpp"
@@ -19,19 +20,20 @@ std::span<const ColumnSpec> loads_columns();
 struct SamplerSpec {
   Root root;
   std::vector<int> measuring_cpus;  // their SMI count and frequency are not read: that can interrupt them
-  std::uint16_t first_table = 0;    // `cpus`; `loads` is the next
-  std::size_t rows_max = 0;         // that can be kept before they are written
+  bool beside = true;               // it has a CPU that does not measure
+  std::uint16_t first_table = 0;    // `cpus`; `loads` and `counters` are the next
+  std::size_t seconds_max = 0;      // that can be kept before they are written
+  std::size_t rows_each_second = 0; // of the first two tables
 };
 
 class SystemSampler {
  public:
   // The memory of its tables, in bytes.
-  static std::size_t memory_bytes(std::size_t rows_max) {
-    return TableWriter::memory_bytes(cpus_columns(), rows_max) +
-           TableWriter::memory_bytes(loads_columns(), rows_max);
-  }
+  static std::size_t memory_bytes(const SamplerSpec& spec);
 
   SystemSampler(const SamplerSpec& spec, LoadSet& loads);
+
+  [[nodiscard]] Counters& counters() { return counters_; }
 
   void begin(std::int64_t t0_ns, std::int64_t now_ns);
   // Takes a sample when a second has passed since the last one; at the end for the rest of a second.
@@ -42,7 +44,7 @@ class SystemSampler {
   [[nodiscard]] std::int64_t steal_ns() const {
     return steal_ns_;
   }  // of the measuring CPUs, from begin() to end()
-  [[nodiscard]] std::int64_t lost() const { return missed_ + cpus_.lost() + loads_table_.lost(); }
+  [[nodiscard]] std::int64_t lost() const { return missed_ + cpus_.lost() + loads_table_.lost() + counters_.lost(); }
 
  private:
   void sample(std::int64_t now_ns);
@@ -53,6 +55,7 @@ class SystemSampler {
   SmiCounter smi_;
   TableWriter cpus_;
   TableWriter loads_table_;
+  Counters counters_;
   std::vector<CpuTimes> last_;
   std::int64_t t0_ns_ = 0;
   std::int64_t last_ns_ = 0;

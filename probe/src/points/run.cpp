@@ -82,6 +82,10 @@ Status PointsRun::prepare() {
   if (Status made = threads_->make(plan_); !made) return made;
   threads_->when_measuring([this] { around_.loads().mark(); }, [this] { around_.loads().close(); });
   if (Status started = threads_->start(); !started) return started;
+  std::vector<pid_t> recording;
+  for (const auto& run : threads_->runs())
+    if (run->spec.records) recording.push_back(run->thread.in_force().tid);
+  sampler_->counters().of_threads(std::move(recording));
   watchdog_.emplace(*threads_);
   return watchdog_->start(plan_, cell_.root());
 }

@@ -46,7 +46,7 @@ Result<TaskStat> parse_task_stat(std::string_view text) {
   const auto fields = parts_of(text.substr(close + 1), ' ');  // fields[0] is field 3, the state
   if (fields.size() < 39) return broken("not the whole stat of a task");
   long long numbers[39] = {};
-  for (const std::size_t field : {1, 6, 11, 12, 13, 14, 19, 36, 37, 38}) {
+  for (const std::size_t field : {1, 6, 7, 9, 11, 12, 13, 14, 19, 36, 37, 38}) {
     const auto number = to_integer(fields[field]);
     if (!number) return broken("not the stat of a task");
     numbers[field] = *number;
@@ -64,6 +64,8 @@ Result<TaskStat> parse_task_stat(std::string_view text) {
   task.cpu = static_cast<int>(numbers[36]);
   task.priority = numbers[37];
   task.policy = numbers[38];
+  task.minor_faults = numbers[7];
+  task.major_faults = numbers[9];
   return task;
 }
 

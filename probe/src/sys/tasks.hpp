@@ -26,6 +26,8 @@ struct TaskStat {
   int cpu = -1;                  // the CPU on which it ran last
   long long priority = 0;
   long long policy = 0;
+  std::int64_t minor_faults = 0;
+  std::int64_t major_faults = 0;
 };
 
 // The name stands in parentheses and may hold any character, so fields count from the last ')'.

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from howlate.model.counted import INTERRUPT
+
 
 @dataclass(frozen=True)
 class Disturbances:
@@ -21,6 +23,8 @@ class Disturbances:
     heat: int | None
     """How often the CPUs were slowed because of heat, cores and packages added up."""
     rt_throttled: bool | None
+    interrupts: int | None = None
+    """Of the measuring CPUs, those of the kernel's own timer among them."""
 
 
 def disturbances(trailer: Mapping[str, Any]) -> Disturbances:
@@ -39,6 +43,7 @@ def disturbances(trailer: Mapping[str, Any]) -> Disturbances:
         steal_ns=_count(trailer.get("steal_ns")),
         heat=sum(counted) if counted else None,
         rt_throttled=throttled if isinstance(throttled, bool) else None,
+        interrupts=_interrupts(trailer.get("counters")),
     )
 
 
@@ -64,6 +69,22 @@ def _smis(value: object) -> int | None:
     rises = [_rise(cpu, "before", "after") for cpu in cpus]
     known = [rise for rise in rises if rise is not None]
     return max(known) if len(known) == len(rises) else None
+
+
+def _interrupts(counters: object) -> int | None:
+    """Over the cell; None where no kind of them was read."""
+    names, rises = (
+        _tables(counters.get(member)) if isinstance(counters, dict) else []
+        for member in ("names", "over_cell")
+    )
+    of_interrupts = {number for number, name in enumerate(names) if name.get("kind") == INTERRUPT}
+    counts = [_count(one.get("rise")) for one in rises if one.get("counter") in of_interrupts]
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _tables(value: object) -> list[Mapping[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _rise(value: object, before: str, after: str) -> int | None:

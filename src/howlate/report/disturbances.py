@@ -25,6 +25,7 @@ COUNTS: tuple[tuple[str, str], ...] = (
     ("major_faults", N_("major faults")),
     ("involuntary_switches", N_("switched out")),
     ("migrations", N_("migrations")),
+    ("interrupts", N_("interrupts")),
     ("smi", N_("SMIs")),
     ("heat", N_("slowed by heat")),
 )

@@ -68,7 +68,9 @@ NO_RUN_JSON = rule(
 )
 
 RUN, SUMMARY, BINS, CELL, ERROR = "run.json", "summary.json", "bins.json", "cell.json", "error.json"
-SAMPLES, CPUS, LOADS = "samples.parquet", "cpus.parquet", "loads.parquet"
+SAMPLES, CPUS, LOADS, COUNTERS = "samples.parquet", "cpus.parquet", "loads.parquet", "counters.parquet"
+MEASURED = (SAMPLES, CPUS, LOADS, COUNTERS)
+"""What the statistics of a cell are made from."""
 TRACE_CASES, TRACE_EVENTS = "trace_cases.parquet", "trace_events.parquet"
 INJECTIONS = "injections.parquet"
 STREAM = "stream"
@@ -288,9 +290,9 @@ class RunFolder:
         return files.summary()
 
     def check_samples(self, cell_id: str) -> None:
-        """DamagedError if samples, or the tables of CPUs and loads, read whole, differ from what was
+        """DamagedError if samples, or the tables of the machine, read whole, differ from what was
         measured."""
-        self.files(cell_id).must_be_unchanged(SAMPLES, CPUS, LOADS)
+        self.files(cell_id).must_be_unchanged(*MEASURED)
 
     def differences(self, cell_id: str) -> list[str]:
         """The differences in a whole cell's folder; every byte is compared."""

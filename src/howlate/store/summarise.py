@@ -33,9 +33,10 @@ from howlate.model.columns import FLAGS, RELEASE, RESPONSE
 from howlate.model.summary import MISSES, CellSummary, ColumnSummary, DeadlineSummary
 from howlate.model.tail import TailSummary
 from howlate.store.cell_record import CellFile
+from howlate.store.counted import counted_in
 from howlate.store.duck import arrays, connection, reading, scan
 from howlate.store.files import measure_again, remedied, write_json
-from howlate.store.run_folder import BINS, CPUS, LOADS, SAMPLES, CellFiles, write_summary
+from howlate.store.run_folder import BINS, CPUS, LOADS, MEASURED, SAMPLES, CellFiles, write_summary
 from howlate.store.shape import Shape
 from howlate.words.statement import rule
 
@@ -70,8 +71,7 @@ def _summarise(
     with _samples(folder) as samples:
         counts = {name: samples.counts(name) for name in samples.measured()}
         columns = {name: samples.column(name, column, cell.period_ns()) for name, column in counts.items()}
-        courses = samples.courses(cell)
-        bins = with_left_out(samples.bins(counts, courses), counts, cell.stated())
+        bins = with_left_out(samples.bins(counts, cell), counts, cell.stated())
         before = samples.releases_in_warm_up() if cell.deadline_ns() is not None else 0
         answers = RESPONSE if RESPONSE in counts else bins.column
         tail = samples.tail(cell, counts[answers], bins.of(answers))
@@ -82,7 +82,7 @@ def _summarise(
     record = replace(
         cell.record(
             samples_of(main, columns[bins.column]),
-            sum(course.name.endswith(" busy") for course in courses),
+            sum(course.name.endswith(" busy") for course in bins.loads),
             starvation_expected,
         ),
         alone={name: column for name, column in columns.items() if column.alone is not None},
@@ -166,7 +166,7 @@ def bins_of(files: CellFiles) -> CellBins:
     try:
         return files.bins()
     except DamagedError:
-        files.must_be_unchanged(SAMPLES, CPUS, LOADS)
+        files.must_be_unchanged(*MEASURED)
         return make_bins(files.folder)
 
 
@@ -176,7 +176,7 @@ def make_bins(folder: Path) -> CellBins:
         cell = CellFile.read(folder)
         with _samples(folder) as samples:
             counts = {name: samples.counts(name) for name in samples.measured()}
-            return with_left_out(samples.bins(counts, samples.courses(cell)), counts, cell.stated())
+            return with_left_out(samples.bins(counts, cell), counts, cell.stated())
 
 
 @contextmanager
@@ -262,16 +262,17 @@ class _Samples:
         ).fetchone()
         return int(row[0]) if row is not None else 0
 
-    def bins(self, counts: Mapping[str, ValueCounts], courses: tuple[LoadCourse, ...]) -> CellBins:
+    def bins(self, counts: Mapping[str, ValueCounts], cell: CellFile) -> CellBins:
         """Everything that the charts draw: all for the first column; histogram, scatter and time for the
         others."""
         main, *others = counts
+        max_ns = self._of_largest(main, int(counts[main].values[-1]))[0] if counts[main].n else None
         return CellBins(
             main,
             histogram(counts[main]),
             self.blocks(main, counts[main]),
             tail(counts[main]),
-            courses,
+            self.courses(cell),
             self.scatter(main, counts[main]),
             tuple(
                 ColumnBins(
@@ -282,6 +283,7 @@ class _Samples:
                 )
                 for name in others
             ),
+            counted_in(self.database, self.folder, cell.trailer.values, max_ns),
         )
 
     def blocks(self, column: str, counts: ValueCounts) -> TimeBlocks:
