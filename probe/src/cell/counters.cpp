@@ -76,8 +76,7 @@ void Counters::read_after() {
   const Counts after = of_the_cell();
   for (const auto& [key, now] : after) {
     const auto before = before_.find(key);
-    over_cell_[key] =
-        rise(names_[key.counter].kind, before == before_.end() ? 0 : before->second, now);
+    over_cell_[key] = rise(names_[key.counter].kind, before == before_.end() ? 0 : before->second, now);
   }
 }
 
@@ -171,13 +170,21 @@ std::string Counters::json() const {
   JsonWriter json;
   json.begin_object().key("names").begin_array();
   for (const Name& one : names_)
-    json.begin_object().member("kind", one.kind).member("label", one.label).member("name", one.name).end_object();
+    json.begin_object()
+        .member("kind", one.kind)
+        .member("label", one.label)
+        .member("name", one.name)
+        .end_object();
   json.end_array().key("each_second").begin_array();
   for (const std::string_view kind : each_second_) json.value(kind);
   json.end_array().key("over_cell").begin_array();
   for (const auto& [key, more] : over_cell_) {
     if (more <= 0) continue;
-    json.begin_object().member("counter", key.counter).member("cpu", key.cpu).member("rise", more).end_object();
+    json.begin_object()
+        .member("counter", key.counter)
+        .member("cpu", key.cpu)
+        .member("rise", more)
+        .end_object();
   }
   return json.end_array().end_object().take();
 }

@@ -23,8 +23,8 @@ std::span<const ColumnSpec> counters_columns();
 
 struct CountersSpec {
   Root root;
-  std::vector<int> cpus;        // the measuring ones
-  bool beside = true;           // who samples the machine has a CPU that does not measure
+  std::vector<int> cpus;  // the measuring ones
+  bool beside = true;     // who samples the machine has a CPU that does not measure
   std::uint16_t table = 0;
   std::size_t seconds_max = 0;  // that can be kept before they are written
 };

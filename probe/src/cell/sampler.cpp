@@ -58,8 +58,8 @@ SystemSampler::SystemSampler(const SamplerSpec& spec, LoadSet& loads)
       smi_(spec.root),
       cpus_(spec.first_table, cpu_columns, rows_max(spec)),
       loads_table_(static_cast<std::uint16_t>(spec.first_table + 1), load_columns, rows_max(spec)),
-      counters_({spec.root, spec.measuring_cpus, spec.beside, static_cast<std::uint16_t>(spec.first_table + 2),
-                 spec.seconds_max}) {}
+      counters_({spec.root, spec.measuring_cpus, spec.beside,
+                 static_cast<std::uint16_t>(spec.first_table + 2), spec.seconds_max}) {}
 
 void SystemSampler::begin(std::int64_t t0_ns, std::int64_t now_ns) {
   t0_ns_ = t0_ns;

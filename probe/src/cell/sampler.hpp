@@ -19,11 +19,11 @@ std::span<const ColumnSpec> loads_columns();
 
 struct SamplerSpec {
   Root root;
-  std::vector<int> measuring_cpus;  // their SMI count and frequency are not read: that can interrupt them
-  bool beside = true;               // it has a CPU that does not measure
-  std::uint16_t first_table = 0;    // `cpus`; `loads` and `counters` are the next
-  std::size_t seconds_max = 0;      // that can be kept before they are written
-  std::size_t rows_each_second = 0; // of the first two tables
+  std::vector<int> measuring_cpus;   // their SMI count and frequency are not read: that can interrupt them
+  bool beside = true;                // it has a CPU that does not measure
+  std::uint16_t first_table = 0;     // `cpus`; `loads` and `counters` are the next
+  std::size_t seconds_max = 0;       // that can be kept before they are written
+  std::size_t rows_each_second = 0;  // of the first two tables
 };
 
 class SystemSampler {
@@ -44,7 +44,9 @@ class SystemSampler {
   [[nodiscard]] std::int64_t steal_ns() const {
     return steal_ns_;
   }  // of the measuring CPUs, from begin() to end()
-  [[nodiscard]] std::int64_t lost() const { return missed_ + cpus_.lost() + loads_table_.lost() + counters_.lost(); }
+  [[nodiscard]] std::int64_t lost() const {
+    return missed_ + cpus_.lost() + loads_table_.lost() + counters_.lost();
+  }
 
  private:
   void sample(std::int64_t now_ns);

@@ -21,7 +21,8 @@ struct InterruptLine {
 // the whole machine ("ERR", "MIS"): its count stands with the first CPU.
 std::vector<InterruptLine> parse_interrupts(std::string_view text);
 // The error is the file's; an empty file is one.
-Result<std::vector<InterruptLine>> read_interrupts(const Root& root, std::string_view path = "/proc/interrupts");
+Result<std::vector<InterruptLine>> read_interrupts(const Root& root,
+                                                   std::string_view path = "/proc/interrupts");
 
 // Whether the label is the number of a device's interrupt; the others are the processor's and the kernel's own.
 bool is_device_interrupt(std::string_view label);

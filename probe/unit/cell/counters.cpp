@@ -99,21 +99,22 @@ TEST_CASE("beside the measuring CPU each second has its interrupts, softirqs and
   machine.thread_has(12, 1, 300, 4);
   counters.sample(1'000'000'000, stat_after);
   const std::string json = counters.json();
-  CHECK(json.find(R"({"kind": "interrupt", "label": "24", "name": "PCI-MSI virtio1-req.0"})") != std::string::npos);
+  CHECK(json.find(R"({"kind": "interrupt", "label": "24", "name": "PCI-MSI virtio1-req.0"})") !=
+        std::string::npos);
   CHECK(json.find("ERR") == std::string::npos);
   CHECK(json.find(R"("each_second": ["context_switches", "interrupt", "interrupts", "involuntary_switches", )"
-                  R"("major_faults", "minor_faults", "softirq", "voluntary_switches"])") != std::string::npos);
+                  R"("major_faults", "minor_faults", "softirq", "voluntary_switches"])") !=
+        std::string::npos);
   constexpr std::int64_t end = 1'000'000'000;
-  CHECK(machine.rows(counters) ==
-        std::vector<Row>{{end, 1, -1, 0, 2},     // 24
-                         {end, 1, -1, 1, 250},   // LOC
-                         {end, 1, -1, 2, 250},   // TIMER
-                         {end, -1, -1, 3, 250},  // all interrupts
-                         {end, -1, -1, 4, 3},    // all switches
-                         {end, -1, 0, 5, 2},
-                         {end, -1, 0, 6, 1},
-                         {end, -1, 0, 7, 250},
-                         {end, -1, 0, 8, 4}});
+  CHECK(machine.rows(counters) == std::vector<Row>{{end, 1, -1, 0, 2},     // 24
+                                                   {end, 1, -1, 1, 250},   // LOC
+                                                   {end, 1, -1, 2, 250},   // TIMER
+                                                   {end, -1, -1, 3, 250},  // all interrupts
+                                                   {end, -1, -1, 4, 3},    // all switches
+                                                   {end, -1, 0, 5, 2},
+                                                   {end, -1, 0, 6, 1},
+                                                   {end, -1, 0, 7, 250},
+                                                   {end, -1, 0, 8, 4}});
 }
 
 TEST_CASE("on the measuring CPU /proc/interrupts is read around the cell and not meanwhile") {
@@ -130,8 +131,9 @@ TEST_CASE("on the measuring CPU /proc/interrupts is read around the cell and not
   CHECK(rows[0][1] == -1);
   const std::string json = counters.json();
   CHECK(json.find(R"("each_second": ["context_switches", "interrupts"])") != std::string::npos);
-  CHECK(json.find(R"("over_cell": [{"counter": 0, "cpu": 1, "rise": 2}, {"counter": 1, "cpu": 1, "rise": 16}, )"
-                  R"({"counter": 2, "cpu": 1, "rise": 16}])") != std::string::npos);
+  CHECK(
+      json.find(R"("over_cell": [{"counter": 0, "cpu": 1, "rise": 2}, {"counter": 1, "cpu": 1, "rise": 16}, )"
+                R"({"counter": 2, "cpu": 1, "rise": 16}])") != std::string::npos);
 }
 
 TEST_CASE("a thread that has ended is not said to have met nothing") {

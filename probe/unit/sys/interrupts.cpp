@@ -42,7 +42,8 @@ TEST_CASE("odd text is no crash and no count") {
   CHECK(parse_interrupts("").empty());
   CHECK(parse_interrupts("CPU0").empty());
   CHECK(parse_interrupts("\n\n").empty());
-  const auto lines = parse_interrupts("CPU0 CPUx CPU99999999999 CPU-1\n5: -3 a\n6: 99999999999999999999 x\n: 4\n");
+  const auto lines =
+      parse_interrupts("CPU0 CPUx CPU99999999999 CPU-1\n5: -3 a\n6: 99999999999999999999 x\n: 4\n");
   REQUIRE(lines.size() == 2);
   CHECK(lines[0].counts.empty());
   CHECK(lines[0].name == "-3 a");

@@ -1,5 +1,5 @@
-"""What the kernel counted by itself while a cell was measured (docs/stream.md, "Counters"): interrupts, softirqs, switches,
-faults, slowing by heat. That something happened, and how often; not what it delayed."""
+"""What the kernel counted by itself while a cell was measured (docs/stream.md, "Counters"): interrupts, softirqs,
+switches, faults, slowing by heat. That something happened, and how often; not what it delayed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def read_each_second(trailer: Mapping[str, Any]) -> frozenset[str]:
     """The kinds that a cell's probe read each second; none for an older one."""
     counters = trailer.get("counters")
     kinds = counters.get("each_second") if isinstance(counters, dict) else None
-    return frozenset(kind for kind in kinds if isinstance(kind, str)) if isinstance(kinds, list) else frozenset()
+    return (
+        frozenset(kind for kind in kinds if isinstance(kind, str)) if isinstance(kinds, list) else frozenset()
+    )
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ COUNTERS = rule(
 )
 AROUND_THE_CELL = rule(
     "late.around-the-cell",
-    "{cell}: all CPUs measured, so their interrupts were counted around the cell and not each second: reading them holds "
-    "interrupts off.",
+    "{cell}: all CPUs measured, so their interrupts were counted around the cell and not each second: to read them "
+    "is to hold interrupts off.",
 )
 MOST_KINDS = 8
 """Of a cell, in the table of interrupts; `--json` has all."""
@@ -104,7 +104,7 @@ def _second_sheet(cells: Sequence[CellContent], names: Sequence[str]) -> Sheet:
 
 
 def _interrupts_sheet(cells: Sequence[CellContent], names: Sequence[str]) -> Iterator[Sheet]:
-    """The interrupts and softirqs of the largest sample's CPU, first those that its second had more of than others."""
+    """Interrupts and softirqs of the largest sample's CPU, first those that its second had more of than others."""
     rows = [
         (cell, name, counted)
         for cell, name in zip(cells, names, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +23,14 @@ COLUMNS = ("time_ns", "cpu", "thread", "counter", "rise")
 def counted_in(
     database: duckdb.DuckDBPyConnection, folder: Path, trailer: Mapping[str, Any], max_ns: int | None
 ) -> tuple[Counted, ...]:
-    """Every counter that rose or was looked at. `max_ns`: when the largest sample was, as an offset from t0; None if it is
-    not known. Empty for cells of older probes."""
+    """Every counter that rose or was looked at. `max_ns`: when the largest sample was, as an offset from t0; None if
+    it is not known. Empty for cells of older probes."""
     told = trailer.get("counters")
     if not isinstance(told, dict):
         return ()
     names = _entries(told.get("names"))
     each_second = read_each_second(trailer)
-    over_cell = {
-        (one.get("counter", -1), one.get("cpu", -1), -1): one.get("rise")
-        for one in _entries(told.get("over_cell"))
-    }
+    over_cell = dict(_sums(told.get("over_cell")))
     seconds = _Seconds.read(database, folder / COUNTERS)
     return tuple(
         _counted(name, key, over_cell.get(key), seconds if name.get("kind") in each_second else None, max_ns)
@@ -41,6 +38,14 @@ def counted_in(
         if 0 <= key[0] < len(names)
         for name in (names[key[0]],)
     )
+
+
+def _sums(value: object) -> Iterator[tuple[Key, int]]:
+    """The sums over the cell that the trailer tells. What is none is left out."""
+    for one in _entries(value):
+        counter, cpu, rise = one.get("counter"), one.get("cpu"), one.get("rise")
+        if isinstance(counter, int) and isinstance(cpu, int) and isinstance(rise, int):
+            yield (counter, cpu, -1), rise
 
 
 def _counted(
@@ -91,8 +96,8 @@ class _Seconds:
         return int(later[0]) if len(later) else -1
 
     def of(self, key: Key, only_told: bool) -> tuple[Int64s, Int64s]:
-        """The seconds in which it was looked at, and by how much it rose in each: a second without a row had none. `only_told`:
-        such a second was not looked at."""
+        """The seconds in which it was looked at, and by how much it rose in each: a second without a row had none.
+        `only_told`: such a second was not looked at."""
         none = np.empty(0, np.int64)
         ends, rises = self.rows.get(key, (none, none))
         if only_told:

@@ -1,0 +1,97 @@
+"""What counters tell of cells without events: the second of the largest sample, and the interrupts of its CPU."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from howlate.model.counted import Counted
+from howlate.model.loaded import CellContent
+from howlate.report.document import Section
+from howlate.report.late_counters import MOST_KINDS, counters_json, counters_section
+from howlate.report.sheet import Sheet
+from made_runs import five_cells, made_run
+
+TIMER = Counted("interrupt", "LOC", "Local timer interrupts", 1, -1, 12_000, 1000.0, 1010, 1004)
+DISK = Counted(
+    "interrupt", "24", "PCI-MSIX-0000:00:04.0 2-edge virtio3-tx, virtio3-rx", 1, -1, 80, 0.0, 2, 78
+)
+ELSEWHERE = Counted("interrupt", "31", "IO-APIC 9-fasteoi acpi", 0, -1, 7, 0.0, 1, 5)
+SOFTIRQ = Counted("softirq", "NET_RX", "", 1, -1, 90, 1.0, 3, 60)
+ALL = Counted("interrupts", "", "", -1, -1, 30_000, 2500.0, 2600, 2700)
+FAULTS = Counted("minor_faults", "", "", -1, 0, None, 0.0, 0, 3)
+MAJOR = Counted("major_faults", "", "", -1, 0, None, 0.0, 0, 1)
+EVERY = ["interrupt", "softirq", "interrupts", "minor_faults", "major_faults", "heat"]
+
+
+def a_cell(*counted: Counted, each_second: list[str] = EVERY, cpus: tuple[int, ...] = (1,)) -> CellContent:
+    cell = made_run(five_cells(2_000)).cells[1]
+    assert cell.bins is not None
+    tables = [{"name": "samples", "thread": thread, "cpu": cpu} for thread, cpu in enumerate(cpus)]
+    return replace(
+        cell,
+        bins=replace(cell.bins, counted=counted),
+        header={**cell.header, "tables": tables},
+        trailer={**cell.trailer, "counters": {"each_second": each_second}},
+    )
+
+
+def sheets(cell: CellContent) -> dict[str, list[dict[str, str]]]:
+    (section,) = counters_section([cell])
+    return {item.kind: item.records() for item in section.items if isinstance(item, Sheet)}
+
+
+def test_the_second_of_the_largest_sample_has_what_its_cpu_and_thread_met() -> None:
+    (row,) = sheets(a_cell(TIMER, DISK, ELSEWHERE, SOFTIRQ, ALL, FAULTS, MAJOR))["late-counters"]
+    assert row["interrupts"].replace("\u202f", "") == str(1004 + 78)
+    assert row["all_interrupts"].replace("\u202f", "") == "2700"
+    assert row["faults"] == "4"
+    assert row["heat"] == "0"  # read each second, and it never rose
+    assert row["involuntary_switches"] == row["all_switches"] == "–"  # not read
+
+
+def test_what_stood_out_comes_first_and_a_device_has_the_name_of_its_handlers() -> None:
+    rows = sheets(a_cell(TIMER, DISK, ELSEWHERE, SOFTIRQ))["late-interrupts"]
+    assert [row["what"] for row in rows] == [
+        "24 virtio3-tx, virtio3-rx",
+        "NET_RX",
+        "LOC Local timer interrupts",
+    ]
+    assert [rows[0][column] for column in ("at_max", "usual", "most", "total")] == ["78", "0", "2", "80"]
+
+
+def test_the_table_of_interrupts_stays_short_and_json_has_all() -> None:
+    many = [replace(DISK, label=str(number), total=number) for number in range(100)]
+    cell = a_cell(*many)
+    assert len(sheets(cell)["late-interrupts"]) == MOST_KINDS
+    (told,) = counters_json([cell])
+    assert len(told["counted"]) == 100 and told["counted"][7] == vars(many[7])
+
+
+def test_the_cpu_of_the_largest_sample_counts_where_several_measured() -> None:
+    cell = a_cell(TIMER, ELSEWHERE, FAULTS, replace(FAULTS, thread=1, at_max=9), cpus=(0, 1))
+    column = replace(cell.summary.columns["latency_ns"], max_by_cpu={"0": 5, "1": 7})
+    cell = replace(cell, summary=replace(cell.summary, columns={"latency_ns": column}))
+    (row,) = sheets(cell)["late-counters"]
+    assert (row["interrupts"].replace("\u202f", ""), row["faults"]) == ("1004", "9")
+
+
+def test_interrupts_that_were_counted_around_the_cell_alone_are_said_so() -> None:
+    around = replace(TIMER, usual=None, most=None, at_max=None)
+    cell = a_cell(around, ALL, each_second=["interrupts"])
+    (section,) = counters_section([cell])
+    assert "late.around-the-cell" in _prose(section)
+    (row,) = sheets(cell)["late-counters"]
+    assert row["interrupts"] == "–" and row["all_interrupts"].replace("\u202f", "") == "2700"
+    (interrupt,) = sheets(cell)["late-interrupts"]
+    assert interrupt["total"].replace("\u202f", "") == "12000" and interrupt["at_max"] == "–"
+    assert "late.around-the-cell" not in _prose(counters_section([a_cell(TIMER)])[0])
+
+
+def test_a_cell_of_an_older_probe_has_gaps() -> None:
+    (row,) = sheets(a_cell(each_second=[]))["late-counters"]
+    assert {row[key] for key in ("interrupts", "faults", "heat", "all_switches")} == {"–"}
+    assert "late-interrupts" not in sheets(a_cell(each_second=[]))
+
+
+def _prose(section: Section) -> str:
+    return " ".join(str(item) for item in section.items if not isinstance(item, Sheet))
