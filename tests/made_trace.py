@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase
-from howlate.analysis.causes import explain_case
+from howlate.analysis.causes import explain_cases
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent, TraceNames
 
@@ -127,7 +127,7 @@ class MadeTrace:
 
     def explained(self, latency_ns: int, facts: MachineFacts = LAB, cost_ns: int = 0) -> ExplainedCase:
         cell = self.cell(latency_ns, cost_ns=cost_ns)
-        return explain_case(cell, cell.cases[0], facts)
+        return explain_cases(cell, facts)[0]
 
 
 def brief(parts: Sequence[CausePart]) -> list[tuple[Cause, int, int]]:
@@ -159,7 +159,7 @@ def few(made: MadeTrace, latency_ns: int, facts: MachineFacts = LAB) -> Explaine
             is_timer = event.kind == "hrtimer_expire_entry"
             events.append(replace(event, b=began + 5_000) if is_timer else event)
     cell = replace(cell, events=tuple(events), recorded=FEW, detail="few", t0_ns=5_000)
-    return explain_case(cell, cell.cases[0], facts)
+    return explain_cases(cell, facts)[0]
 
 
 def named(task: TracedTask) -> TracedTask:
@@ -208,5 +208,4 @@ def _late(kind: int, ns: int) -> MadeTrace:
 def explained_samples(count: int = 8) -> tuple[ExplainedCase, ...]:
     """The same, explained, the worst first."""
     trace = late_samples(count)
-    cases = [explain_case(trace, case, LAB) for case in trace.cases]
-    return tuple(sorted(cases, key=lambda each: -each.case.latency_ns))
+    return tuple(sorted(explain_cases(trace, LAB), key=lambda each: -each.case.latency_ns))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from howlate.analysis.cause import Cause, CausePart, Why
-from howlate.analysis.causes import explain_case
+from howlate.analysis.causes import explain_cases
 from howlate.analysis.cpu_spans import BH_OFF_FLAG
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.analysis.own_course import FAULT_NS
@@ -229,7 +229,7 @@ def test_a_fair_task_of_ours_takes_turns() -> None:
     own = replace(OWN, prio=120)
     made = MadeTrace().asleep().timer(500, 900, 1_400).switch(50_000, own, 0)
     cell = made.cell(51_000)
-    found = explain_case(replace(cell, threads={0: own}), cell.cases[0], LAB)
+    found = explain_cases(replace(cell, threads={0: own}), LAB)[0]
     assert found.largest.key == (Cause.HIGHER_TASK, LOAD.name)
 
 
@@ -240,7 +240,7 @@ def test_the_timer_slack_of_an_ordinary_task_is_no_late_interrupt(current: Trace
     made = MadeTrace().asleep(to=current).timer(61_000, 61_400, 62_000).switch(62_600, own, 0)
     cell = made.cell(63_000)
     facts = replace(CLOUD, timer_slack_ns=50_000)
-    found = explain_case(replace(cell, threads={0: own}), cell.cases[0], facts)
+    found = explain_cases(replace(cell, threads={0: own}), facts)[0]
     assert found.ns_of(Cause.TIMER_SLACK) == (50_000 if prio == 120 else 0)
     late = found.ns_of(Cause.IRQ_LATE_OR_GAP) + found.ns_of(Cause.GAP) + found.ns_of(Cause.IDLE)
     assert late == (11_000 if prio == 120 else 61_000)
@@ -454,13 +454,13 @@ def test_a_beginning_that_was_overwritten_is_unknown() -> None:
     made = usual(MadeTrace().asleep(-50))
     cell = made.cell(2_600)
     case = replace(cell.cases[0], from_ns=RELEASE_NS + 300, state=1)
-    found = explain_case(replace(cell, cases=(case,)), case, LAB)
+    found = explain_cases(replace(cell, cases=(case,)), LAB)[0]
     assert found.parts[0] == CausePart(Cause.UNKNOWN, 0, 300, why=Why.OVERWRITTEN)
 
 
 def test_nothing_kept_is_unknown_altogether() -> None:
     cell = usual(MadeTrace().asleep()).cell(2_600, state=NOTHING_KEPT)
-    assert brief(explain_case(cell, cell.cases[0], LAB).parts) == [(Cause.UNKNOWN, 0, 2_600)]
+    assert brief(explain_cases(cell, LAB)[0].parts) == [(Cause.UNKNOWN, 0, 2_600)]
 
 
 @pytest.mark.parametrize("count", [2, 5])

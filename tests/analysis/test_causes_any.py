@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.analysis.causes import explain_case
+from howlate.analysis.causes import explain_cases
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.model.trace import CellTrace, TraceCase, TraceEvent
 from made_trace import (
@@ -103,6 +103,6 @@ def test_the_parts_of_any_events_add_up_to_the_latency(
     case = TraceCase(0, 1, RELEASE_NS, latency_ns, RELEASE_NS + from_ns, RELEASE_NS + latency_ns + 200)
     detail = "few" if recorded == FEW else "all"
     cell = CellTrace((case,), ordered, {0: OWN}, NAMES, recorded, detail, event_cost_ns=cost_ns)
-    parts = explain_case(cell, case, facts).parts
+    parts = explain_cases(cell, facts)[0].parts
     assert [part.from_ns for part in parts] == [sum(p.ns for p in parts[:i]) for i in range(len(parts))]
     assert sum(part.ns for part in parts) == latency_ns and all(part.ns > 0 for part in parts)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from howlate.analysis.cause import Cause, ExplainedCase, Why
-from howlate.analysis.causes import explain_case
+from howlate.analysis.causes import explain_cases
 from howlate.analysis.machine_facts import MachineFacts
 from made_trace import (
     ALL,
@@ -38,7 +38,7 @@ def completed(
 ) -> ExplainedCase:
     cell = made.cell(latency_ns)
     events = tuple(event for event in cell.events if event.kind in recorded)
-    return explain_case(replace(cell, events=events, recorded=recorded), cell.cases[0], facts)
+    return explain_cases(replace(cell, events=events, recorded=recorded), facts)[0]
 
 
 def untraced_timer(made: MadeTrace) -> MadeTrace:

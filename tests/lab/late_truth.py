@@ -5,13 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from howlate.analysis.cause import Cause, ExplainedCase
-from howlate.analysis.causes import explain_case
 from howlate.analysis.lateness import Lateness, PartKind, Reason
-from howlate.analysis.machine_facts import MachineFacts
-from howlate.model.trace import CellTrace, TraceCase
 
 Word = tuple[PartKind, Reason | None]
 
@@ -67,9 +64,9 @@ class Compared:
         )
 
 
-def compared(lateness: Lateness, trace: CellTrace, case: TraceCase, facts: MachineFacts) -> Compared:
-    """What recording took stays in the part in which it was, as the instructions have it."""
-    explained = explain_case(replace(trace, event_cost_ns=0), case, facts)
+def compared(lateness: Lateness, explained: ExplainedCase) -> Compared:
+    """The same sample by both."""
+    case = explained.case
     assert case.latency_ns == lateness.latency_ns
     words = words_of(lateness)
     causes = causes_of(explained)

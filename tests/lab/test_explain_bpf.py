@@ -4,7 +4,7 @@ trace ring tells, and kernels that do not take them."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -14,7 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from howlate.analysis.lateness import explain
 from howlate.lab.bench import Bench
+from howlate.lab.replay import RecordedCell, replay
+from howlate.store.activations import streamed_activations
 from howlate.store.stream import StreamReader
 from lab.equipped import Guest
 from lab.guests import LIMITS, RT, STANDARD, bench, cell, stream_of, with_cpus
@@ -23,6 +26,8 @@ INSTRUCTIONS_MAX = 2000
 """What the events of one wake-up may cost it; one instruction is one nanosecond here."""
 DITHERED = ("--dither", "--seed=14")
 EVERY = ("--explain", "--explain-above=1ns")
+COUNT_MASK = 0x0F
+"""Of the preemption count in an event."""
 ARM64 = "6.1-rt@arm64"
 BARE = (ARM64, "7.2", "7.2-rt")
 """Nothing of what equipped guests have is needed, and not all of it can be built for these."""
@@ -63,7 +68,8 @@ class Stream:
         return cls(columns, in_force, reader.trailer.get("trace", {}))
 
     def events(self) -> list[tuple[Any, ...]]:
-        """What each event tells but for its time, with tasks by their names and no addresses of timers."""
+        """What each event tells but for its time, with tasks by their names and no addresses of timers; without the
+        depth of migrate_disable, which the ring alone tells."""
         tasks = {int(pid): name for pid, name in self.trailer["tasks"].items()}
         names = self.in_force["events"]
         told: list[tuple[Any, ...]] = []
@@ -77,7 +83,7 @@ class Stream:
                 values[at] = 0  # where the timer is, and when
             for at in {"sched_switch": (2,), "sched_waking": (0,), "sched_migrate_task": (0,)}.get(name, ()):
                 values[at] = tasks.get(values[at], values[at])
-            told.append((name, tasks.get(pid, pid), *values, flags, preempt))
+            told.append((name, tasks.get(pid, pid), *values, flags, preempt & COUNT_MASK))
         return told
 
     def by_release(self) -> list[list[tuple[Any, ...]]]:
@@ -131,6 +137,53 @@ def test_by_default_bpf_records_and_a_wake_up_costs_at_most_2000_instructions_mo
     assert [with_it.trailer[what] for what in ("cases_lost", "events_lost", "events_missed")] == [0, 0, 0]
     assert not with_it.columns["trace_cases.state"].any()
     assert 0 < with_it.trailer["event_cost_ns"] < 400
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        RT,
+        *(
+            pytest.param(name, marks=pytest.mark.sweep)
+            for name in (STANDARD, "6.12", "6.12-rt", "7.2", "7.2-rt")
+        ),
+    ],
+)
+def test_to_the_next_sleep_an_activation_costs_at_most_2000_instructions_more(
+    tmp_path: Path, booted: Path, kernel: str
+) -> None:
+    """After the time stamp come the switch away and the way into idle: the programs of the switch to the task and of
+    the way out of idle once more, whose instructions are counted here."""
+    on = bench(tmp_path, kernel, snapshots=booted)
+    without, line = _cell(on, 200), cell(200, *DITHERED, *EVERY)
+    stream = stream_of(on, line)
+    with_it, measured = Stream.of(stream), RecordedCell("cell", [], line, streamed_activations(stream))
+    more = float(np.median(with_it.columns["samples.latency_ns"] - without.columns["samples.latency_ns"]))
+    typical = sorted(measured.activations.each, key=lambda each: each.latency_ns)[100]
+    (done,) = replay(on, measured, [typical], LIMITS)
+    spans = explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp).spans
+    events = _counted_events(spans)
+    assert len(events) == with_it.events_of_one(0) == with_it.events_of_one(AFTER_NS) - 2
+    around = (more - sum(events)) / len(events)  # what is executed beside the programs
+    whole = more + sum(events[-2:]) + 2 * around
+    print(f"{kernel}: {more:.0f} to the time stamp, {whole:.0f} to the next sleep; {events}")
+    assert 0 <= around < min(events)
+    assert whole <= INSTRUCTIONS_MAX
+
+
+def _counted_events(spans: Sequence[tuple[int, int, tuple[str, ...]]]) -> list[int]:
+    """The instructions of the programs, event by event."""
+    events: list[int] = []
+    before = False
+    for from_ns, to_ns, chain in spans:
+        within = any(name.startswith(("bpf_trace_run", "__bpf_trace_")) for name in chain)
+        if within and not before:
+            events.append(0)
+        if within:
+            events[-1] += to_ns - from_ns
+        before = within
+    return events
 
 
 @pytest.mark.slow

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from howlate.analysis.cause import ORDINARY, Cause
-from howlate.analysis.causes import explain_case
+from howlate.analysis.causes import explain_cases
 from howlate.analysis.lateness import PartKind, Reason, explain
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.lab.replay import RecordedCell, replay
@@ -58,14 +59,15 @@ def both(folder: Path, booted: Path, kernel: str, load: str, detail: str, count:
     line, before = cell(100, *options), on.lines_for([load])
     stream = stream_of(on, line, before)
     measured = RecordedCell("cell", before, line, streamed_activations(stream))
-    trace = traced(folder / "cell", stream)
-    cases = {case.release: case for case in trace.cases}
+    # What recording took stays in the part in which it was, as the instructions have it.
+    trace = replace(traced(folder / "cell", stream), event_cost_ns=0)
+    cases = {each.case.release: each for each in explain_cases(trace, facts_of(kernel))}
     kept = [
         each for each in measured.activations.worst(len(measured.activations.each)) if each.release in cases
     ]
     for done in replay(on, measured, kept[:count], LIMITS):
         lateness = explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp)
-        yield compared(lateness, trace, cases[done.activation.release], facts_of(kernel))
+        yield compared(lateness, cases[done.activation.release])
 
 
 @pytest.mark.parametrize(("scheduler_ns", "word"), [(100, COUNT), (129, COUNT), (131, SCHEDULER)])
@@ -126,7 +128,7 @@ def test_little_is_unknown_and_an_undisturbed_guest_has_no_invented_cause(
     on = bench(tmp_path, kernel, snapshots=booted)
     line = cell(100, *DITHERED, "--explain", *([] if load == "none" else [f"--load={load}"]))
     trace = traced(tmp_path / "cell", stream_of(on, line, on.lines_for([load])))
-    explained = [explain_case(trace, case, facts_of(kernel)) for case in trace.cases]
+    explained = explain_cases(trace, facts_of(kernel))
     assert len(explained) == 20
     whole_ns = sum(case.latency_ns for case in trace.cases)
     assert sum(each.ns_of(Cause.UNKNOWN) for each in explained) <= UNKNOWN * whole_ns

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from howlate.analysis.cause import Cause
-from howlate.analysis.causes import explain_case
+from howlate.analysis.causes import explain_cases
 from howlate.analysis.event_stacks import chain_of
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.store.ingest import ingest
@@ -57,8 +57,8 @@ def named_by_us(folder: Path, stream: bytes) -> Iterator[Chain]:
     ingest(folder / STREAM, folder)
     trace = trace_of(CellFiles(folder, {}))
     assert trace is not None
-    for case in trace.cases:
-        parts = [part for part in explain_case(trace, case, FACTS).parts if part.cause is Cause.IRQ_LATE]
+    for case in explain_cases(trace, FACTS):
+        parts = [part for part in case.parts if part.cause is Cause.IRQ_LATE]
         if parts:
             longest = max(parts, key=lambda part: part.ns)
             yield (longest.function, *longest.callers)

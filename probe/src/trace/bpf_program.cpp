@@ -13,7 +13,8 @@ using enum BpfRegister;
 
 constexpr std::int32_t lookup = 1, clock_ns = 5, processor = 8, read_kernel = 113, read_text = 115,
                        this_cpu = 154, current_task = 158;
-constexpr std::int32_t key_at = -4;  // on the stack
+constexpr std::int32_t key_at = -4, time_at = -16;  // on the stack
+constexpr BpfRegister current = r0;                 // the task, until something is called
 constexpr std::int32_t counter_shift = 6;
 static_assert(sizeof(BpfCounter) == 1U << 6U);
 
@@ -30,7 +31,7 @@ constexpr BpfEvent events[] = {
     {"ipi_entry", {{{0, 8}, none, none, none}}, IrqsOff::always, {}, none},
     {"ipi_exit", {{{0, 8}, none, none, none}}, IrqsOff::always, {}, none},
     {"hrtimer_expire_entry", {{{0, 8}, {8, 8}, {16, 8}, none}}, IrqsOff::in_hardirq, {}, none},
-    {"hrtimer_expire_exit", {{{0, 8}, none, none, none}}, IrqsOff::in_hardirq, {}, none},
+    {"hrtimer_expire_exit", {}, IrqsOff::in_hardirq, {}, none},  // the timer is that of its entry
     {"cpu_idle", {{{0, 4}, {4, 4}, none, none}}, IrqsOff::idle, {}, none},
     {"page_fault_user", {{{0, 8}, {8, 8}, {16, 8}, none}}, IrqsOff::always, {}, none},
     {"page_fault_kernel", {{{0, 8}, {8, 8}, {16, 8}, none}}, IrqsOff::always, {}, none},
@@ -56,8 +57,8 @@ struct Params {
   }
 };
 
-// Writes one program. r6 has the arguments, r7 the record, r8 its number, r9 the current task; before there is a record r7 has the
-// CPU's counter and r9 the time.
+// Writes one program. r6 has the arguments, r7 the record, r8 its number; before there is a record r7 has the
+// CPU's counter, r8 the place of its records, and the stack the time. Of the events of one wake-up each instruction comes nine times.
 class Writer {
  public:
   Writer(std::string_view name, const Btf& btf, const BpfTask& task, const BpfFilter& filter,
@@ -71,13 +72,16 @@ class Writer {
         out_(code_.label()) {}
 
   std::optional<std::vector<BpfInstruction>> write() {
-    code_.move(r6, r1);
+    // The event whose cost is measured has what nearly all have.
+    const bool has_arguments = bpf_event(name_)->values[0].bytes != 0 || name_ == bpf_cost_event;
+    if (has_arguments) code_.move(r6, r1);
+    if (!filter_.pids.empty() || !filter_.not_irqs.empty())
+      code_.move(r0, 0);  // what is returned has to be something
     if (!pass()) return std::nullopt;
     reserve();
     if (!common() || !own()) return std::nullopt;
     publish();
     code_.place(out_);
-    code_.move(r0, 0);
     code_.exit();
     return code_.finish();
   }
@@ -126,65 +130,59 @@ class Writer {
   // between clock and place, those before it, with later times. An NMI comes always, others where the event comes with interrupts on.
   void reserve() {
     code_.call(processor);
-    code_.jump_if(BpfWhen::not_below, r0, static_cast<std::int32_t>(place_.cpus), out_);
+    code_.sum(BpfSum::bit_and, r0, static_cast<std::int32_t>(place_.cpus - 1));
     code_.sum(BpfSum::left, r0, counter_shift);
     code_.map_memory(r7, place_.counters);
     code_.sum(BpfSum::add, r7, r0);
-    code_.load(BpfSize::u32, r1, r7, offsetof(BpfCounter, place));
-    code_.jump_if(BpfWhen::equal, r1, 0, out_);  // this CPU is not traced
+    code_.load(BpfSize::u32, r8, r7, offsetof(BpfCounter, place));
+    code_.jump_if(BpfWhen::equal, r8, 0, out_);  // this CPU is not traced
     // Before the place: else the events of an interrupt would have earlier times than what it interrupted, and no length.
     code_.call(clock_ns);
-    code_.move(r9, r0);
-    code_.load(BpfSize::u32, r2, r7, offsetof(BpfCounter, place));
-    code_.move(r8, 1);
-    code_.fetch_add(r7, offsetof(BpfCounter, records), r8);
-    code_.move(r1, r8);
-    code_.sum(BpfSum::bit_and, r1, static_cast<std::int32_t>(place_.records - 1));
-    code_.sum(BpfSum::add, r1, r2);
-    code_.sum(BpfSum::add, r1, -1);
-    code_.store(BpfSize::u32, stack, key_at, r1);
+    code_.store(BpfSize::u64, stack, time_at, r0);
+    code_.move(r1, 1);
+    code_.fetch_add(r7, offsetof(BpfCounter, next), r1);
+    code_.move(r2, r1);
+    code_.sum(BpfSum::bit_and, r2, static_cast<std::int32_t>(place_.records - 1));
+    code_.sum(BpfSum::add, r2, r8);
+    code_.store(BpfSize::u32, stack, key_at, r2);
+    code_.move(r8, r1);
     code_.map(r1, place_.records_of_all);
     code_.move(r2, stack);
     code_.sum(BpfSum::add, r2, key_at);
     code_.call(lookup);
     code_.jump_if(BpfWhen::equal, r0, 0, out_);
     code_.move(r7, r0);
-    code_.store(BpfSize::u64, r7, offsetof(BpfRecord, time_ns), r9);
+    code_.load(BpfSize::u64, r1, stack, time_at);
+    code_.store(BpfSize::u64, r7, offsetof(BpfRecord, time_ns), r1);
   }
 
   bool common() {
-    if (name_ == "sched_switch") {  // the current task is the one that is left
-      const auto prev = params_.pointer_to("task_struct");
-      if (!prev) return false;
-      argument(r9, *prev);
-    } else {
-      code_.call(current_task);
-      code_.move(r9, r0);
-    }
     code_.store(BpfSize::u16, r7, offsetof(BpfRecord, event), place_.number);
-    field(r1, r9, task_.pid);
-    code_.store(BpfSize::u32, r7, offsetof(BpfRecord, pid), r1);
-    field(r1, r9, task_.flags);
-    code_.store(BpfSize::u32, r7, offsetof(BpfRecord, task_flags), r1);
-    if (task_.migration) {
-      field(r1, r9, *task_.migration);
-      code_.store(BpfSize::u16, r7, offsetof(BpfRecord, migration), r1);
-    }
-    if (task_.softirq) {
-      field(r1, r9, *task_.softirq);
-      code_.store(BpfSize::u32, r7, offsetof(BpfRecord, softirq), r1);
-    }
-    preempt();
-    return true;
-  }
-
-  void preempt() {
-    BpfRegister from = r9;
     if (task_.preempt_variable != 0) {
       code_.percpu(r1, task_.preempt_variable);
       code_.call(this_cpu);
-      from = r0;
+      preempt(r0);
     }
+    if (name_ == "sched_switch") {  // the current task is the one that is left
+      const auto prev = params_.pointer_to("task_struct");
+      if (!prev) return false;
+      argument(current, *prev);
+    } else {
+      code_.call(current_task);
+    }
+    field(r1, current, task_.pid);
+    code_.store(BpfSize::u32, r7, offsetof(BpfRecord, pid), r1);
+    field(r1, current, task_.flags);
+    code_.store(BpfSize::u32, r7, offsetof(BpfRecord, task_flags), r1);
+    if (task_.softirq) {
+      field(r1, current, *task_.softirq);
+      code_.store(BpfSize::u32, r7, offsetof(BpfRecord, softirq), r1);
+    }
+    if (task_.preempt_variable == 0) preempt(current);
+    return true;
+  }
+
+  void preempt(BpfRegister from) {
     field(r1, from, task_.preempt);
     code_.store(BpfSize::u32, r7, offsetof(BpfRecord, preempt), r1);
     if (task_.preempt.bytes != 8) return;
@@ -196,7 +194,7 @@ class Writer {
   bool own() {
     if (name_ == "sched_switch") return own_switch();
     if (name_ == "sched_waking" || name_ == "sched_migrate_task") return own_task();
-    if (name_.starts_with("hrtimer_expire_")) return own_timer();
+    if (name_ == "hrtimer_expire_entry") return own_timer();
     if (name_.starts_with("page_fault_")) return own_fault();
     if (name_ == "irq_handler_entry") return own_handler();
     const BpfEvent* const event = bpf_event(name_);
@@ -219,19 +217,22 @@ class Writer {
     if (state)
       argument(r1, *state);
     else
-      field(r1, r9, *task_.state);
-    field(r2, r9, task_.exit_state);
+      field(r1, current, *task_.state);
+    field(r2, current, task_.exit_state);
     code_.sum(BpfSum::bit_or, r1, r2);
     argument(r2, *preempted);
     code_.sum(BpfSum::left, r2, 31);
     code_.sum(BpfSum::bit_or, r1, r2);
     put(0, 4, r1);
-    put_field(4, r9, task_.prio);
+    put_field(4, current, task_.prio);
     argument(r2, *next);
-    put_field(8, r2, task_.pid);
     put_field(12, r2, task_.prio);
+    put_field(8, r2, task_.pid);
+    const auto named = code_.label();
+    code_.jump_if(BpfWhen::equal, r1, 0, named);  // an idle task has no name of its own
     put_field(16, r2, {task_.comm.offset, 8});
     put_field(24, r2, {task_.comm.offset + 8, 8});
+    code_.place(named);
     return true;
   }
 
@@ -255,9 +256,9 @@ class Writer {
     if (!timer) return false;
     argument(r2, *timer);
     put(0, 8, r2);
-    if (name_ == "hrtimer_expire_exit") return true;
     if (!function || function->bytes != 8 || params_.all.size() < 2) return false;
     put_field(16, r2, *function);
+    if (!filter_.tells_now) return code_.store(BpfSize::u64, r7, values_at + 8, 0), true;
     if (!params_.all[1].pointer) return put_argument(8, 8, 1), true;
     code_.move(r1, r7);
     code_.sum(BpfSum::add, r1, values_at + 8);
@@ -294,7 +295,6 @@ class Writer {
   }
 
   void publish() {
-    code_.sum(BpfSum::add, r8, 1);
     if (place_.publish_ordered)
       code_.exchange_32(r7, offsetof(BpfRecord, turn), r8);
     else
@@ -365,8 +365,6 @@ Result<BpfTask> find_bpf_task(const Btf& btf, BpfMachine machine) {
   if (!cpu || cpu->bytes != 4) return lacks("CPU of a task");
   task.cpu = *cpu;
   task.state = btf.field("task_struct", "__state");
-  task.migration = btf.field("task_struct", "migration_disabled");
-  if (task.migration && task.migration->bytes != 2) task.migration.reset();
   task.softirq = btf.field("task_struct", "softirq_disable_cnt");
   if (const Status preempt = find_preempt(btf, machine, task); !preempt) return preempt.error();
   return task;

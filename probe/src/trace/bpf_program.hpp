@@ -41,23 +41,26 @@ const BpfEvent* bpf_event(std::string_view name);
 // Where this kernel has what every event is told with.
 struct BpfTask {
   Btf::Field pid, prio, cpu, comm, exit_state, flags;
-  std::optional<Btf::Field> state;               // where sched_switch does not say it
-  std::optional<Btf::Field> migration, softirq;  // not on all kernels
-  std::uint32_t preempt_variable = 0;            // x86: the variable of each CPU; 0: in the task
-  Btf::Field preempt;                            // in either
+  std::optional<Btf::Field> state;     // where sched_switch does not say it
+  std::optional<Btf::Field> softirq;   // RT
+  std::uint32_t preempt_variable = 0;  // x86: the variable of each CPU; 0: in the task
+  Btf::Field preempt;                  // in either
 };
 Result<BpfTask> find_bpf_task(const Btf& btf, BpfMachine machine);
 
-// Of whom it is recorded.
+// Of whom it is recorded, and what.
 struct BpfFilter {
   std::vector<pid_t> pids;  // of the event's own task, or the current one; empty: of all
   bool current = false;
   std::vector<std::int32_t> not_irqs;  // interrupts that are left out
+  // hrtimer_expire_entry: when the interrupt began. Memory is read for it, which costs a third of the event; where the interrupt has an
+  // event of its own it is told by that.
+  bool tells_now = true;
 };
 struct BpfPlace {
   int counters = -1;             // one entry, with the counters of all CPUs
   int records_of_all = -1;       // an entry for each record
-  std::uint32_t cpus = 0;        // counters
+  std::uint32_t cpus = 0;        // counters: a power of two, at least as many as CPUs can ever be here
   std::uint32_t records = 0;     // of each CPU: a power of two
   std::uint8_t number = 0;       // the event's
   bool publish_ordered = false;  // by an atomic exchange: where stores can overtake one another

@@ -9,15 +9,15 @@ namespace howlate {
 
 struct BpfRecord {
   std::int64_t time_ns = 0;      // CLOCK_MONOTONIC
-  std::uint32_t turn = 0;        // the number of the record plus 1, written last: until then it is not whole
+  std::uint32_t turn = 0;        // the number of the record, written last: until then it is not whole
   std::int32_t pid = 0;          // of the task in whose context it came
   std::uint32_t preempt = 0;     // preempt_count, as the CPU or the task has it
   std::uint32_t task_flags = 0;  // thread_info.flags
   std::uint8_t event = 0;        // its number in the plan
   std::uint8_t no_resched = 0;   // arm64: thread_info.preempt.need_resched, which is 0 where one is due
-  std::uint16_t migration = 0;   // migration_disabled
-  std::uint32_t softirq = 0;     // RT: softirq_disable_cnt
-  std::byte values[32] = {};     // the event's own (trace/bpf_program.hpp)
+  std::uint16_t unused = 0;
+  std::uint32_t softirq = 0;  // RT: softirq_disable_cnt
+  std::byte values[32] = {};  // the event's own (trace/bpf_program.hpp)
 };
 static_assert(sizeof(BpfRecord) == 64);
 
@@ -25,8 +25,8 @@ inline constexpr std::uint32_t bpf_record_bytes = sizeof(BpfRecord);
 
 // Of each CPU, in a line of its cache that is its own.
 struct alignas(64) BpfCounter {
-  std::uint64_t records = 0;  // so far
-  // Where in the array of all records those of this CPU begin, plus 1; 0: it is not traced.
+  std::uint64_t next = 1;  // the number of the next record
+  // Where in the array of all records those of this CPU begin; 0, where none begin: it is not traced.
   std::uint32_t place = 0;
 };
 static_assert(sizeof(BpfCounter) == 64);

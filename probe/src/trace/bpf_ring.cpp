@@ -38,6 +38,12 @@ void write_at(std::span<std::byte> to, std::size_t at, Number value) {
   std::memcpy(to.data() + at, &value, sizeof value);
 }
 
+// As the kernel keeps names: zeros fill the rest.
+void put_text(std::span<std::byte> to, std::string_view text) {
+  std::fill(to.begin(), to.end(), std::byte{0});
+  std::memcpy(to.data(), text.data(), std::min(text.size(), to.size() - 1));
+}
+
 std::int64_t value_of(const BpfRecord& record, BpfValue where) {
   if (where.bytes == 0) return 0;
   std::int64_t wide = 0;
@@ -113,11 +119,8 @@ std::uint8_t bpf_flags(const BpfRecord& record, IrqsOff irqs_off, const BpfReadi
 }
 
 std::uint8_t bpf_preempt(const BpfRecord& record, const BpfReading& reading) {
-  const auto less = [](std::uint32_t count, std::uint32_t own) {
-    return std::min<std::uint32_t>(count > own ? count - own : 0, 15);
-  };
-  return static_cast<std::uint8_t>(less(record.preempt & count_preempt, reading.own_preempt) |
-                                   less(record.migration, reading.own_migration) << 4U);
+  const std::uint32_t count = record.preempt & count_preempt, own = reading.own_preempt;
+  return static_cast<std::uint8_t>(std::min<std::uint32_t>(count > own ? count - own : 0, 15));
 }
 
 std::uint32_t bpf_prev_state(std::uint32_t both) {
@@ -136,26 +139,27 @@ void BpfRing::add(int cpu, BpfCounter& counter, std::span<BpfRecord> memory) {
   if (memory.size() >= records_) cpus_.push_back({cpu, &counter, memory});
 }
 
-std::uint64_t BpfRing::written(const Cpu& cpu) const {
-  return std::atomic_ref<std::uint64_t>(cpu.counter->records).load(std::memory_order_acquire);
+std::uint64_t BpfRing::end_of(const Cpu& cpu) const {
+  return std::atomic_ref<std::uint64_t>(cpu.counter->next).load(std::memory_order_acquire);
 }
 
-// The next record, if it is whole before it was copied and was not overwritten until after: the number of records grows before the
+// The next record, if it is whole before it was copied and was not overwritten until after: the counter grows before the
 // program writes one.
 BpfRing::Taken BpfRing::take(const Cpu& cpu, BpfRecord& record) const {
   BpfRecord& at = cpu.memory[static_cast<std::size_t>(cpu.next % records_)];
   const std::uint32_t is = std::atomic_ref<std::uint32_t>(at.turn).load(std::memory_order_acquire);
   std::memcpy(static_cast<void*>(&record), static_cast<const void*>(&at), sizeof record);
   read_in_order();
-  const std::uint64_t now = written(cpu);
+  const std::uint64_t now = end_of(cpu);
   if (now - cpu.next >= records_) return Taken::gone;
-  if (is != static_cast<std::uint32_t>(cpu.next + 1) || record.event >= events_.size())
+  if (is != static_cast<std::uint32_t>(cpu.next) || record.event >= events_.size())
     return now - cpu.next > unfinished_max ? Taken::gone : Taken::not_yet;
   return Taken::whole;
 }
 
 // The event with its words; 0 where there is no room for it.
-std::size_t BpfRing::put(std::span<std::byte> room, const BpfRecord& record, std::int64_t delta_ns) const {
+std::size_t BpfRing::put(std::span<std::byte> room, const BpfRecord& record, std::int64_t delta_ns,
+                         int cpu) const {
   const BpfEvent& event = *events_[record.event];
   const std::size_t bytes = text_at + event.text.bytes;
   const auto delta = static_cast<std::uint64_t>(delta_ns);
@@ -174,10 +178,12 @@ std::size_t BpfRing::put(std::span<std::byte> room, const BpfRecord& record, std
   write_at(data, pid_at, record.pid);
   for (std::size_t i = 0; i < event.values.size(); ++i)
     write_at(data, columns_at + i * column_bytes, value_of(record, event.values[i]));
-  if (event.name == "sched_switch")
-    write_at(data, columns_at,
-             std::int64_t{bpf_prev_state(static_cast<std::uint32_t>(value_of(record, event.values[0])))});
   std::memcpy(data.data() + text_at, record.values + event.text.at, event.text.bytes);
+  if (event.name != "sched_switch") return before + word_bytes + bytes;
+  write_at(data, columns_at,
+           std::int64_t{bpf_prev_state(static_cast<std::uint32_t>(value_of(record, event.values[0])))});
+  if (value_of(record, event.values[2]) == 0)
+    put_text(data.subspan(text_at), "swapper/" + std::to_string(cpu));
   return before + word_bytes + bytes;
 }
 
@@ -190,8 +196,8 @@ bool BpfRing::read(int number, std::span<std::byte> page) {
   const auto room = page.subspan(layout.data_at, layout.data_bytes - layout.commit_bytes);
   std::size_t used = 0;
   std::int64_t lost = 0, begin_ns = 0;
-  while (cpu.next < written(cpu)) {
-    if (const std::uint64_t now = written(cpu); now - cpu.next >= records_) {
+  while (cpu.next < end_of(cpu)) {
+    if (const std::uint64_t now = end_of(cpu); now - cpu.next >= records_) {
       // One place more than needed: the program at work may have taken the next one since.
       const std::uint64_t left = now - records_ + 1;
       cpu.lost += static_cast<std::int64_t>(left - cpu.next);
@@ -209,7 +215,8 @@ bool BpfRing::read(int number, std::span<std::byte> page) {
     // A program that was interrupted after it had read the clock, and before it took its place, has an earlier time.
     const std::int64_t time_ns = std::max(record.time_ns, cpu.last_ns);
     if (used == 0) begin_ns = time_ns;
-    const std::size_t more = put(room.subspan(used), record, used == 0 ? 0 : time_ns - cpu.last_ns);
+    const std::size_t more =
+        put(room.subspan(used), record, used == 0 ? 0 : time_ns - cpu.last_ns, cpu.number);
     if (more == 0) break;
     if (used == 0) lost = std::exchange(cpu.lost, 0);
     used += more;
@@ -228,21 +235,20 @@ bool BpfRing::read(int number, std::span<std::byte> page) {
 bool BpfRing::blocked(int number) const {
   BpfRecord record;
   return std::any_of(cpus_.begin(), cpus_.end(), [&](const Cpu& cpu) {
-    return cpu.number == number && cpu.next < written(cpu) && take(cpu, record) == Taken::not_yet;
+    return cpu.number == number && cpu.next < end_of(cpu) && take(cpu, record) == Taken::not_yet;
   });
 }
 
 std::optional<BpfReading> BpfRing::skip() {
   std::optional<BpfReading> least;
   for (Cpu& cpu : cpus_) {
-    const std::uint64_t end = written(cpu);
+    const std::uint64_t end = end_of(cpu);
     if (end - cpu.next >= records_) cpu.next = end - records_ + 1;
     for (; cpu.next < end; ++cpu.next) {
       BpfRecord record;
       if (take(cpu, record) != Taken::whole) continue;
-      if (!least) least = BpfReading{.own_preempt = ~0U, .own_migration = ~0U};
+      if (!least) least = BpfReading{.own_preempt = ~0U};
       least->own_preempt = std::min(least->own_preempt, record.preempt & count_preempt);
-      least->own_migration = std::min<std::uint32_t>(least->own_migration, record.migration);
     }
     cpu.next = end;
   }

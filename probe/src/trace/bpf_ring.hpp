@@ -24,7 +24,7 @@ struct BpfReading {
   bool count_has_resched = false;               // x86: bit 31 of the preemption count is 0 where one is due
   bool softirq_in_task = false;                 // RT
   bool idle_ends_with_irqs_on = false;          // before Linux 6.3, without a driver for idle states
-  std::uint32_t own_preempt = 0, own_migration = 0;  // what the way into a program adds itself
+  std::uint32_t own_preempt = 0;                // what the way into a program adds itself
 };
 
 // The form of an event in the pages made here.
@@ -32,7 +32,7 @@ TraceFormat bpf_format(std::string_view name, int number);
 // The columns a to d, as an event's description says where they are.
 std::array<std::optional<TraceField>, 4> bpf_fields(const TraceFormat& format);
 
-// What the kernel's trace says of the same moment: common_flags, common_preempt_count.
+// What the kernel's trace says of the same moment: common_flags, common_preempt_count without the depth of migrate_disable.
 std::uint8_t bpf_flags(const BpfRecord& record, IrqsOff irqs_off, const BpfReading& reading);
 std::uint8_t bpf_preempt(const BpfRecord& record, const BpfReading& reading);
 // prev_state of sched_switch.
@@ -57,14 +57,14 @@ class BpfRing : public TracePages {
     int number;
     BpfCounter* counter;
     std::span<BpfRecord> memory;
-    std::uint64_t next = 0;  // record
+    std::uint64_t next = 1;  // record
     std::int64_t lost = 0;   // before it
     std::int64_t last_ns = 0;
   };
   enum class Taken { whole, not_yet, gone };
-  [[nodiscard]] std::uint64_t written(const Cpu& cpu) const;
+  [[nodiscard]] std::uint64_t end_of(const Cpu& cpu) const;
   Taken take(const Cpu& cpu, BpfRecord& record) const;
-  std::size_t put(std::span<std::byte> room, const BpfRecord& record, std::int64_t delta_ns) const;
+  std::size_t put(std::span<std::byte> room, const BpfRecord& record, std::int64_t delta_ns, int cpu) const;
 
   std::vector<const BpfEvent*> events_;
   std::uint32_t records_;

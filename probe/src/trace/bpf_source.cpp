@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "core/btf.hpp"
+#include "core/params.hpp"
 #include "core/text.hpp"
 #include "sys/bpf.hpp"
 #include "sys/kernel_symbols.hpp"
@@ -82,6 +83,17 @@ BpfReading reading_of(const Btf& btf, const BpfTask& task, const Root& root) {
   reading.idle_ends_with_irqs_on = release < idle_irqs_off && (!driver || *driver == "none");
   return reading;
 }
+
+// One for each CPU that can ever be here: programs run on those that are not traced, too.
+std::uint32_t counters_needed(const Root& root) {
+  constexpr std::uint32_t most = 8192;  // CPUs of a kernel
+  const auto text = root.read_text("/sys/devices/system/cpu/possible");
+  const auto cpus = text ? parse_cpu_list(*text) : Result<std::vector<int>>(broken("unknown"));
+  if (!cpus || cpus->empty()) return most;
+  return std::bit_ceil(static_cast<std::uint32_t>(cpus->back()) + 1);
+}
+// 0 stands for none.
+constexpr std::uint32_t first_place = 1;
 
 // Why the kernel's answer to a first program means that no other would be taken either.
 Error explained(Error why) {
@@ -179,16 +191,17 @@ Status BpfSource::make_arrays(const std::vector<int>& cpus, std::int64_t buffer_
   for (const TracedEvent& event : plan_.events) names.push_back(event.name);
   names.emplace_back(bpf_cost_event);
   ring_.emplace(std::move(names), records_);
-  cpus_ = static_cast<std::uint32_t>(cpus.back()) + 1;
+  cpus_ = counters_needed(root_);
   auto counters = BpfArray::make(1, cpus_ * sizeof(BpfCounter));
   if (!counters) return counters.error();
-  auto records = BpfArray::make(static_cast<std::uint32_t>(cpus.size()) * records_, bpf_record_bytes);
+  auto records =
+      BpfArray::make(first_place + static_cast<std::uint32_t>(cpus.size()) * records_, bpf_record_bytes);
   if (!records) return records.error();
   auto* const counter = reinterpret_cast<BpfCounter*>(counters->memory().data());
-  auto* record = reinterpret_cast<BpfRecord*>(records->memory().data());
-  std::uint32_t place = 1;
+  auto* record = reinterpret_cast<BpfRecord*>(records->memory().data()) + first_place;
+  std::uint32_t place = first_place;
   for (const int cpu : cpus) {
-    counter[cpu].place = place;
+    counter[cpu] = {.place = place};
     ring_->add(cpu, counter[cpu], {record, records_});
     record += records_;
     place += records_;
@@ -211,6 +224,8 @@ BpfFilter BpfSource::filter_of(const TracedEvent& event, const std::vector<pid_t
   if (event.whose != Whose::anybody) filter = {ours, event.whose == Whose::while_ours, {}};
   if (event.name.starts_with("irq_handler_") && events_ != ExplainEvents::all)
     filter.not_irqs = own_timer_irqs(root_);
+  filter.tells_now = std::none_of(plan_.events.begin(), plan_.events.end(),
+                                  [](const TracedEvent& one) { return one.name == "local_timer_entry"; });
   return filter;
 }
 
@@ -254,7 +269,6 @@ Status BpfSource::measure(const SourceSpec& spec) {
   const auto own = ring_->skip();
   if (!own) return not_possible("a BPF program recorded nothing while it was measured");
   reading_.own_preempt = own->own_preempt;
-  reading_.own_migration = own->own_migration;
   ring_->read_as(reading_);
   return {};
 }

@@ -17,14 +17,14 @@ struct Ring {
 
   Ring() { ring.add(2, counter, memory); }
   BpfRecord& at(std::uint64_t number) { return memory[number % records]; }
-  std::uint64_t reserve() { return counter.records++; }
+  std::uint64_t reserve() { return counter.next++; }
   void write(std::uint64_t number, std::int64_t time_ns, std::uint8_t event = 0) {
     BpfRecord& record = at(number);
     record.time_ns = time_ns;
-    record.pid = static_cast<std::int32_t>(number);
+    record.pid = static_cast<std::int32_t>(number) - 1;
     record.event = event;
     record.preempt = 1U << 31U;
-    record.turn = static_cast<std::uint32_t>(number + 1);
+    record.turn = static_cast<std::uint32_t>(number);
   }
   void record(std::int64_t time_ns, std::uint8_t event = 0) { write(reserve(), time_ns, event); }
 
@@ -115,11 +115,11 @@ TEST_CASE("pages are full before another begins") {
   BpfCounter counter;
   BpfRing ring({"sched_switch", "irq_handler_entry"}, 4096);
   ring.add(0, counter, memory);
-  for (; counter.records < 200; ++counter.records) {
-    BpfRecord& record = memory[counter.records];
-    record.time_ns = static_cast<std::int64_t>(1000 + counter.records);
-    record.event = counter.records % 2;
-    record.turn = static_cast<std::uint32_t>(counter.records + 1);
+  for (; counter.next <= 200; ++counter.next) {
+    BpfRecord& record = memory[counter.next];
+    record.time_ns = static_cast<std::int64_t>(1000 + counter.next);
+    record.event = counter.next % 2;
+    record.turn = static_cast<std::uint32_t>(counter.next);
   }
   std::vector<std::byte> page(BpfRing::layout.page_bytes());
   std::vector<std::int64_t> sizes;
@@ -191,11 +191,23 @@ TEST_CASE(
 TEST_CASE("the depth of preemption is without what the way into a program adds") {
   BpfRecord record;
   record.preempt = 1U << 31U | 0x10003;
-  record.migration = 2;
-  CHECK(bpf_preempt(record, {}) == 0x23);
-  CHECK(bpf_preempt(record, {.own_preempt = 1, .own_migration = 1}) == 0x12);
+  CHECK(bpf_preempt(record, {}) == 3);
+  CHECK(bpf_preempt(record, {.own_preempt = 1}) == 2);
   record.preempt = 0xff;
-  CHECK(bpf_preempt(record, {.own_migration = 3}) == 0x0f);
+  CHECK(bpf_preempt(record, {}) == 0x0f);
+}
+
+TEST_CASE("an idle task is named after its CPU, whatever stands in its place") {
+  Ring ring;
+  ring.record(1000);
+  std::memcpy(ring.at(1).values + 16, "stale name 1234", 16);
+  std::vector<std::byte> bytes(BpfRing::layout.page_bytes());
+  REQUIRE(ring.ring.read(2, bytes));
+  const auto format = bpf_format("sched_switch", 1);
+  PageReader reader(BpfRing::layout, bytes);
+  const auto event = reader.next();
+  REQUIRE(event);
+  CHECK(text_in(*find_field(format.fields, "next_comm"), event->data) == "swapper/2");
 }
 
 TEST_CASE("the state of a task that is left is the trace's") {
@@ -213,13 +225,11 @@ TEST_CASE("what was there before is passed over, and says how deep the way into 
   Ring ring;
   CHECK_FALSE(ring.ring.skip());
   for (std::int64_t i = 0; i < 30; ++i) ring.record(1000 + i);
-  ring.at(29).preempt = 1U << 31U | 1;
-  ring.at(28).preempt = 1U << 31U | 3;
-  for (std::uint64_t i = 14; i < 28; ++i) ring.at(i).preempt = 1U << 31U | 2;
-  for (std::uint64_t i = 14; i < 30; ++i) ring.at(i).migration = 4;
+  ring.at(30).preempt = 1U << 31U | 1;
+  ring.at(29).preempt = 1U << 31U | 3;
+  for (std::uint64_t i = 15; i < 29; ++i) ring.at(i).preempt = 1U << 31U | 2;
   const auto least = ring.ring.skip();
   REQUIRE(least);
-  CHECK(least->own_migration == 4);
   CHECK(least->own_preempt == 1);
   CHECK_FALSE(ring.read().any);
 }

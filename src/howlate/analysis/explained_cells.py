@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from howlate.analysis.cause import ORDINARY, Cause, CausePart, ExplainedCase
-from howlate.analysis.causes import explain_case
+from howlate.analysis.causes import explain_cases
 from howlate.analysis.labels import row_names
 from howlate.analysis.machine_facts import MachineFacts
 from howlate.model.disturbances import disturbances
@@ -110,12 +110,9 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
     assert cell.trace is not None
     facts = machine_facts(content, cell)
     cases = [
-        replace(
-            explain_case(cell.trace, case, facts),
-            steal_permille=_steal_permille(cell, case.thread, case.stamp_ns),
-        )
-        for case in cell.trace.cases
-        if case.latency_ns > 0
+        replace(each, steal_permille=_steal_permille(cell, each.case.thread, each.case.stamp_ns))
+        for each in explain_cases(cell.trace, facts)
+        if each.case.latency_ns > 0
     ]
     trace, column = cell.trace, cell.column
     return ExplainedCell(

@@ -1,0 +1,33 @@
+"""How long a timer's interrupt is on its way to the first event of its handler, which is no time in which interrupts
+were off. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from howlate.analysis.cause import Cause, CausePart, Why
+
+_LATE = (Cause.IRQ_LATE, Cause.IRQ_LATE_OR_GAP)
+
+
+def way_in_ns(cases: Iterable[Sequence[CausePart]]) -> int:
+    """The shortest of a cell's samples whose interrupt nothing kept; 0 where there is none. It has in it how late the
+    timer itself is."""
+    ways = (sum(part.ns for part in parts if part.why is Why.BEFORE_INTERRUPT) for parts in cases)
+    return min(filter(None, ways), default=0)
+
+
+def with_way_in(parts: Sequence[CausePart], way_ns: int) -> list[CausePart]:
+    """The parts, where an interrupt was late with its way in as a part of it. They keep their sum."""
+    found: list[CausePart] = []
+    for place, part in enumerate(parts):
+        after = parts[place + 1] if place + 1 < len(parts) else None
+        is_late = part.cause in _LATE and after is not None and after.cause is Cause.TIMER_IRQ
+        ns = min(way_ns, part.ns) if is_late else 0
+        if ns < part.ns:
+            found.append(replace(part, ns=part.ns - ns))
+        if ns:
+            end_ns = part.from_ns + part.ns
+            found.append(CausePart(Cause.TIMER_IRQ, end_ns - ns, ns, why=Why.BEFORE_INTERRUPT))
+    return found
