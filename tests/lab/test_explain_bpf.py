@@ -146,7 +146,7 @@ def test_by_default_bpf_records_and_a_wake_up_costs_at_most_2000_instructions_mo
         RT,
         *(
             pytest.param(name, marks=pytest.mark.sweep)
-            for name in (STANDARD, "6.12", "6.12-rt", "7.2", "7.2-rt")
+            for name in (STANDARD, "6.12", "6.12-rt", "7.2", "7.2-rt", ARM64)
         ),
     ],
 )
@@ -164,9 +164,11 @@ def test_to_the_next_sleep_an_activation_costs_at_most_2000_instructions_more(
     (done,) = replay(on, measured, [typical], LIMITS)
     spans = explain(done.execution, done.release_ns, done.activation.latency_ns, done.stamp).spans
     events = _counted_events(spans)
-    assert len(events) == with_it.events_of_one(0) == with_it.events_of_one(AFTER_NS) - 2
+    assert len(events) >= with_it.events_of_one(0)  # a filter's are counted too
+    after = int(with_it.events_of_one(AFTER_NS) - with_it.events_of_one(0))
+    assert after == (2 if with_it.in_force["detail"] == "all" else 1)
     around = (more - sum(events)) / len(events)  # what is executed beside the programs
-    whole = more + sum(events[-2:]) + 2 * around
+    whole = more + sum(events[-after:]) + after * around
     print(f"{kernel}: {more:.0f} to the time stamp, {whole:.0f} to the next sleep; {events}")
     assert 0 <= around < min(events)
     assert whole <= INSTRUCTIONS_MAX

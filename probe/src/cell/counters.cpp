@@ -1,13 +1,10 @@
 #include "cell/counters.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 
-#include "core/json.hpp"
 #include "facts/base/list.hpp"
 #include "sys/interrupts.hpp"
-#include "sys/tasks.hpp"
+#include "sys/thread.hpp"
 #include "sys/throttling.hpp"
 
 namespace howlate {
@@ -35,23 +32,12 @@ std::size_t rows_needed(std::size_t seconds_max, std::size_t cpus, bool beside) 
   return std::min(rows_most, std::max<std::size_t>(seconds_max, 1) * each);
 }
 
-// The number behind `name` at the beginning of a line: "ctxt 99".
-std::optional<std::int64_t> number_after(std::string_view text, std::string_view name) {
-  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    if (at != 0 && text[at - 1] != '\n') continue;
-    std::string_view rest = text.substr(at + name.size());
-    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
-    std::int64_t number = 0;
-    if (std::from_chars(rest.data(), rest.data() + rest.size(), number).ec == std::errc{}) return number;
-    return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-// The kernel counts interrupts and softirqs of a CPU in 32 bits, which begin anew.
-std::int64_t rise(std::string_view kind, std::int64_t before, std::int64_t now) {
-  const bool begun_anew = now < before && (kind == interrupt || kind == softirq);
-  return now - before + (begun_anew ? std::int64_t{1} << 32U : 0);
+// The kernel counts in 32 bits, each interrupt of each CPU for itself, and adds that up for the machine. A count that is far below what
+// it was has begun anew: the number of a device's interrupt was given up, and taken by another.
+std::int64_t rise(std::int64_t before, std::int64_t now) {
+  constexpr std::int64_t all = std::int64_t{1} << 32U;
+  if (now >= before) return now - before;
+  return now - before + all < all / 2 ? now - before + all : now;
 }
 
 }  // namespace
@@ -69,37 +55,37 @@ Counters::Counters(CountersSpec spec)
       table_(spec_.table, counter_columns, rows_needed(spec_.seconds_max, spec_.cpus.size(), spec_.beside)) {}
 
 void Counters::read_before() {
+  const HeatCounts heat = read_heat(spec_.root, spec_.cpus);
+  heat_ = heat.core || heat.package;
+  static_cast<void>(of_a_second(spec_.root.read_text("/proc/stat").value_or("")));
+  for (const Name& one : names_) each_second_.insert(one.kind);
   before_ = of_the_cell();
 }
 
 void Counters::read_after() {
-  const Counts after = of_the_cell();
-  for (const auto& [key, now] : after) {
-    const auto before = before_.find(key);
-    over_cell_[key] = rise(names_[key.counter].kind, before == before_.end() ? 0 : before->second, now);
-  }
+  for (const auto& [key, now] : of_the_cell()) over_cell_[key] = rise(before_[key], now);
 }
 
 void Counters::begin(std::string_view proc_stat) {
-  const HeatCounts heat = read_heat(spec_.root, spec_.cpus);
-  heat_ = heat.core || heat.package;
   last_ = of_a_second(proc_stat);
-  for (const auto& [key, count] : last_) each_second_.insert(names_[key.counter].kind);
 }
 
 void Counters::sample(std::int64_t time_ns, std::string_view proc_stat) {
+  Counts rises;
   for (const auto& [key, count] : of_a_second(proc_stat)) {
-    std::int64_t& before = last_[key];  // a line that was not there before had counted nothing
-    const std::int64_t more = rise(names_[key.counter].kind, before, count);
+    std::int64_t& before = last_[key];  // of a line that was not there before: 0
+    const std::int64_t more = rise(before, count);
     before = count;
     // A row of 0 tells that a thread was looked at: one that has ended is not.
-    if (more < 0 || (more == 0 && key.thread < 0)) continue;
-    if (table_.full()) {
-      ++missed_;
-      continue;
-    }
-    table_.add({time_ns, key.cpu, key.thread, static_cast<std::int64_t>(key.counter), more});
+    if (more != 0 || key.thread >= 0) rises[key] = more;
   }
+  // A second is whole or absent: a row that is not there says that nothing was counted.
+  if (table_.room() < rises.size()) {
+    missed_ += static_cast<std::int64_t>(rises.size());
+    return;
+  }
+  for (const auto& [key, more] : rises)
+    table_.add({time_ns, key.cpu, key.thread, static_cast<std::int64_t>(key.counter), more});
 }
 
 Counters::Counts Counters::of_the_cell() {
@@ -128,33 +114,29 @@ void Counters::add_lines(Counts& counts, std::string_view kind, std::string_view
   if (!lines) return;
   for (const InterruptLine& line : *lines) {
     if (kind == interrupt && line.name.empty()) continue;  // "ERR", "MIS": of the whole machine
+    const std::size_t counter = counter_of(kind, line.label, line.name);
     for (const auto& [cpu, count] : line.counts)
       if (std::find(spec_.cpus.begin(), spec_.cpus.end(), cpu) != spec_.cpus.end())
-        counts[{counter_of(kind, line.label, line.name), cpu, -1}] = count;
+        counts[{counter, cpu, -1}] = count;
   }
 }
 
 void Counters::add_stat(Counts& counts, std::string_view proc_stat) {
-  if (const auto all = number_after(proc_stat, "intr ")) counts[{counter_of("interrupts")}] = *all;
-  if (const auto all = number_after(proc_stat, "ctxt ")) counts[{counter_of("context_switches")}] = *all;
+  if (const auto all = number_in_line(proc_stat, "intr")) counts[{counter_of("interrupts")}] = *all;
+  if (const auto all = number_in_line(proc_stat, "ctxt")) counts[{counter_of("context_switches")}] = *all;
 }
 
 void Counters::add_threads(Counts& counts) {
   for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
-    const std::string folder = "/proc/self/task/" + std::to_string(threads_[thread]);
-    const auto stat = spec_.root.read_text(folder + "/stat");
-    const auto status = spec_.root.read_text(folder + "/status");
-    const auto task = stat ? parse_task_stat(*stat) : Result<TaskStat>(stat.error());
-    const auto add = [&](std::string_view kind, std::optional<std::int64_t> count) {
-      if (count) counts[{counter_of(kind), -1, static_cast<int>(thread)}] = *count;
+    const auto usage = read_thread_usage(spec_.root, threads_[thread]);
+    if (!usage) continue;
+    const auto add = [&](std::string_view kind, std::int64_t count) {
+      counts[{counter_of(kind), -1, static_cast<int>(thread)}] = count;
     };
-    if (task) {
-      add("minor_faults", task->minor_faults);
-      add("major_faults", task->major_faults);
-    }
-    if (!status) continue;
-    add("voluntary_switches", number_after(*status, "voluntary_ctxt_switches:"));
-    add("involuntary_switches", number_after(*status, "nonvoluntary_ctxt_switches:"));
+    add("minor_faults", usage->minor_faults);
+    add("major_faults", usage->major_faults);
+    add("voluntary_switches", usage->voluntary_switches);
+    add("involuntary_switches", usage->involuntary_switches);
   }
 }
 
@@ -166,18 +148,18 @@ void Counters::add_heat(Counts& counts) {
   }
 }
 
+std::string Counters::names_json() const {
+  JsonWriter json;
+  json.begin_object();
+  write_names(json);
+  return json.end_object().take();
+}
+
 std::string Counters::json() const {
   JsonWriter json;
-  json.begin_object().key("names").begin_array();
-  for (const Name& one : names_)
-    json.begin_object()
-        .member("kind", one.kind)
-        .member("label", one.label)
-        .member("name", one.name)
-        .end_object();
-  json.end_array().key("each_second").begin_array();
-  for (const std::string_view kind : each_second_) json.value(kind);
-  json.end_array().key("over_cell").begin_array();
+  json.begin_object();
+  write_names(json);
+  json.key("over_cell").begin_array();
   for (const auto& [key, more] : over_cell_) {
     if (more <= 0) continue;
     json.begin_object()
@@ -187,6 +169,19 @@ std::string Counters::json() const {
         .end_object();
   }
   return json.end_array().end_object().take();
+}
+
+void Counters::write_names(JsonWriter& json) const {
+  json.key("names").begin_array();
+  for (const Name& one : names_)
+    json.begin_object()
+        .member("kind", one.kind)
+        .member("label", one.label)
+        .member("name", one.name)
+        .end_object();
+  json.end_array().key("each_second").begin_array();
+  for (const std::string_view kind : each_second_) json.value(kind);
+  json.end_array();
 }
 
 }  // namespace howlate

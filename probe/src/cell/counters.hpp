@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cell/table.hpp"
+#include "core/json.hpp"
 #include "sys/root.hpp"
 
 namespace howlate {
@@ -52,7 +53,10 @@ class Counters {
   void flush(Sink& sink) { table_.flush(sink); }
 
   [[nodiscard]] std::int64_t lost() const { return missed_ + table_.lost(); }
-  [[nodiscard]] std::string json() const;  // the trailer's member "counters"
+  // What is counted, for the header: a stream may end without a trailer. After read_before().
+  [[nodiscard]] std::string names_json() const;
+  // The trailer's member "counters". A line that came later is at its end.
+  [[nodiscard]] std::string json() const;
 
  private:
   // Of what is counted: an entry of the trailer's list.
@@ -74,6 +78,7 @@ class Counters {
   void add_stat(Counts& counts, std::string_view proc_stat);
   void add_threads(Counts& counts);
   void add_heat(Counts& counts);
+  void write_names(JsonWriter& json) const;
   [[nodiscard]] Counts of_the_cell();
   [[nodiscard]] Counts of_a_second(std::string_view proc_stat);
 

@@ -97,7 +97,7 @@ void CellFrame::conclude() {
 }
 
 SamplerSpec CellFrame::sampler_spec() const {
-  SamplerSpec spec{.root = cell_.root(), .measuring_cpus = measuring_};
+  SamplerSpec spec{.root = cell_.root(), .measuring_cpus = measuring_, .counted_cpus = counted_cpus()};
   spec.beside = !without(allowed_, measuring_).empty();
   spec.first_table = static_cast<std::uint16_t>(table_cpus().size());
   spec.seconds_max = static_cast<std::size_t>(std::min(seconds_kept(), 1e6));
@@ -116,6 +116,7 @@ std::string CellFrame::header(std::int64_t t0_ns) const {
   json.key("recorder").begin_object();
   write_recorder(json);
   json.end_object().member_raw("loads", around_.loads_json()).member_raw("knobs", around_.knobs_json());
+  json.member_raw("counters", sampler_->counters().names_json());
   write_in_force(json);
   json.end_object().member_raw("facts", brief_facts_json(cell_.root().at("/"))).member("t0_ns", t0_ns);
   json.key("tables").begin_array();

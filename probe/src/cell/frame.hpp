@@ -76,6 +76,8 @@ class CellFrame {
   [[nodiscard]] std::string header(std::int64_t t0_ns) const;
   void write_opening(std::int64_t t0_ns);
   [[nodiscard]] SamplerSpec sampler_spec() const;
+  // Whose interrupts are counted: the CPUs of the threads that record.
+  [[nodiscard]] virtual std::vector<int> counted_cpus() const { return measuring_; }
   // The number of the first of write_more_tables().
   [[nodiscard]] std::size_t more_tables_at() const { return table_cpus().size() + machine_tables; }
 

@@ -49,7 +49,7 @@ std::span<const ColumnSpec> loads_columns() {
 std::size_t SystemSampler::memory_bytes(const SamplerSpec& spec) {
   return TableWriter::memory_bytes(cpu_columns, rows_max(spec)) +
          TableWriter::memory_bytes(load_columns, rows_max(spec)) +
-         Counters::memory_bytes(spec.seconds_max, spec.measuring_cpus.size(), spec.beside);
+         Counters::memory_bytes(spec.seconds_max, spec.counted_cpus.size(), spec.beside);
 }
 
 SystemSampler::SystemSampler(const SamplerSpec& spec, LoadSet& loads)
@@ -58,8 +58,8 @@ SystemSampler::SystemSampler(const SamplerSpec& spec, LoadSet& loads)
       smi_(spec.root),
       cpus_(spec.first_table, cpu_columns, rows_max(spec)),
       loads_table_(static_cast<std::uint16_t>(spec.first_table + 1), load_columns, rows_max(spec)),
-      counters_({spec.root, spec.measuring_cpus, spec.beside,
-                 static_cast<std::uint16_t>(spec.first_table + 2), spec.seconds_max}) {}
+      counters_({spec.root, spec.counted_cpus, spec.beside, static_cast<std::uint16_t>(spec.first_table + 2),
+                 spec.seconds_max}) {}
 
 void SystemSampler::begin(std::int64_t t0_ns, std::int64_t now_ns) {
   t0_ns_ = t0_ns;

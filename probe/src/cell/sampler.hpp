@@ -20,6 +20,7 @@ std::span<const ColumnSpec> loads_columns();
 struct SamplerSpec {
   Root root;
   std::vector<int> measuring_cpus;   // their SMI count and frequency are not read: that can interrupt them
+  std::vector<int> counted_cpus;     // whose interrupts are counted
   bool beside = true;                // it has a CPU that does not measure
   std::uint16_t first_table = 0;     // `cpus`; `loads` and `counters` are the next
   std::size_t seconds_max = 0;       // that can be kept before they are written
@@ -34,6 +35,7 @@ class SystemSampler {
   SystemSampler(const SamplerSpec& spec, LoadSet& loads);
 
   [[nodiscard]] Counters& counters() { return counters_; }
+  [[nodiscard]] const Counters& counters() const { return counters_; }
 
   void begin(std::int64_t t0_ns, std::int64_t now_ns);
   // Takes a sample when a second has passed since the last one; at the end for the rest of a second.

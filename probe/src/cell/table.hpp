@@ -45,6 +45,7 @@ class TableWriter {
   TableWriter(std::uint16_t id, std::span<const ColumnSpec> columns, std::size_t rows_max);
 
   [[nodiscard]] bool full() const { return rows_ == rows_max_; }
+  [[nodiscard]] std::size_t room() const { return rows_max_ - rows_; }
   [[nodiscard]] std::size_t rows() const { return rows_; }  // gathered, not yet written
   // One value a column. Not to be called when full().
   void add(std::initializer_list<std::int64_t> row);

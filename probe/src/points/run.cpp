@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "cell/frame.hpp"
@@ -14,13 +15,17 @@ namespace {
 constexpr std::int64_t first_ns = 1'000'000;  // from the header's making to t0
 constexpr std::size_t batch_rows = 1U << 16U;
 
-std::vector<int> measuring_cpus(const PointsPlan& plan) {
+std::vector<int> cpus_of(const PointsPlan& plan, const std::function<bool(const PointsThreadSpec&)>& counts) {
   std::vector<int> cpus;
   for (const PointsThreadSpec& thread : plan.threads)
-    cpus.insert(cpus.end(), thread.cpus.begin(), thread.cpus.end());
+    if (counts(thread)) cpus.insert(cpus.end(), thread.cpus.begin(), thread.cpus.end());
   std::sort(cpus.begin(), cpus.end());
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
   return cpus;
+}
+
+std::vector<int> measuring_cpus(const PointsPlan& plan) {
+  return cpus_of(plan, [](const PointsThreadSpec&) { return true; });
 }
 
 // Data points: each recording thread keeps its rows in memory until the end.
@@ -38,6 +43,9 @@ class PointsRun : public CellFrame {
   void begin() override;
   void join() override;
   void account() override;
+  [[nodiscard]] std::vector<int> counted_cpus() const override {
+    return cpus_of(plan_, [](const PointsThreadSpec& thread) { return thread.records; });
+  }
   [[nodiscard]] Status right() const override;
 
   [[nodiscard]] std::int64_t t0_ns() const override { return t0_ns_; }

@@ -47,6 +47,17 @@ std::vector<std::string> parts_of(std::string_view text, char separator) {
   return parts;
 }
 
+std::optional<std::int64_t> number_in_line(std::string_view text, std::string_view name) {
+  std::size_t at = text.find(name);
+  while (at != std::string_view::npos && at != 0 && text[at - 1] != '\n') at = text.find(name, at + 1);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = text.substr(at + name.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+  std::int64_t number = 0;
+  if (std::from_chars(rest.data(), rest.data() + rest.size(), number).ec != std::errc{}) return std::nullopt;
+  return number;
+}
+
 Result<long long> to_integer(std::string_view text) {
   long long value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

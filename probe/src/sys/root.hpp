@@ -1,6 +1,8 @@
 // The root of the operating system's files, and their reading: "/" for this machine, a folder for a captured one or a fixture.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,5 +44,7 @@ class Root {
 std::string trimmed(std::string_view text);
 std::vector<std::string> parts_of(std::string_view text, char separator);  // empty parts left out
 Result<long long> to_integer(std::string_view text);                       // decimal, whole text
+// The number behind `name` at the beginning of a line: "ctxt 99" has 99 behind "ctxt".
+std::optional<std::int64_t> number_in_line(std::string_view text, std::string_view name);
 
 }  // namespace howlate

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "sys/file.hpp"
+#include "sys/tasks.hpp"
 
 namespace howlate {
 
@@ -129,6 +130,18 @@ ThreadCounters read_thread_usage() {
   struct rusage usage {};
   ::getrusage(RUSAGE_THREAD, &usage);
   return {usage.ru_minflt, usage.ru_majflt, usage.ru_nvcsw, usage.ru_nivcsw, -1};
+}
+
+std::optional<ThreadCounters> read_thread_usage(const Root& root, pid_t tid) {
+  const std::string folder = "/proc/self/task/" + std::to_string(tid);
+  const auto stat = root.read_text(folder + "/stat");
+  const auto task = stat ? parse_task_stat(*stat) : Result<TaskStat>(stat.error());
+  const auto status = root.read_text(folder + "/status");
+  if (!task || !status) return std::nullopt;
+  const auto voluntary = number_in_line(*status, "voluntary_ctxt_switches:");
+  const auto involuntary = number_in_line(*status, "nonvoluntary_ctxt_switches:");
+  if (!voluntary || !involuntary) return std::nullopt;
+  return ThreadCounters{task->minor_faults, task->major_faults, *voluntary, *involuntary, -1};
 }
 
 ThreadCounters read_thread_counters(const Root& root) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,6 +78,8 @@ struct ThreadCounters {
 };
 ThreadCounters read_thread_counters(const Root& root);
 ThreadCounters read_thread_usage();  // without the migrations: one system call, no file
+// The same of another thread of this process; nothing once it has ended.
+std::optional<ThreadCounters> read_thread_usage(const Root& root, pid_t tid);
 // after - before; unknown values stay unknown.
 ThreadCounters operator-(const ThreadCounters& after, const ThreadCounters& before);
 

@@ -39,7 +39,10 @@ struct Machine {
   Fixture fixture;
   std::string path = std::filesystem::temp_directory_path() / "howlate-unit-counters";
 
-  Machine() { std::filesystem::remove(path); }
+  Machine() {
+    std::filesystem::remove(path);
+    fixture.write("/proc/stat", std::string(stat_before));
+  }
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
   ~Machine() { std::filesystem::remove(path); }
@@ -94,6 +97,7 @@ TEST_CASE("beside the measuring CPU each second has its interrupts, softirqs and
   machine.thread_has(10, 0, 50, 0);
   Counters counters(spec_of(machine, true));
   counters.of_threads({77});
+  counters.read_before();
   counters.begin(stat_before);
   machine.interrupts_are(350, 9);
   machine.thread_has(12, 1, 300, 4);
@@ -132,8 +136,8 @@ TEST_CASE("on the measuring CPU /proc/interrupts is read around the cell and not
   const std::string json = counters.json();
   CHECK(json.find(R"("each_second": ["context_switches", "interrupts"])") != std::string::npos);
   CHECK(
-      json.find(R"("over_cell": [{"counter": 0, "cpu": 1, "rise": 2}, {"counter": 1, "cpu": 1, "rise": 16}, )"
-                R"({"counter": 2, "cpu": 1, "rise": 16}])") != std::string::npos);
+      json.find(R"("over_cell": [{"counter": 2, "cpu": 1, "rise": 2}, {"counter": 3, "cpu": 1, "rise": 16}, )"
+                R"({"counter": 4, "cpu": 1, "rise": 16}])") != std::string::npos);
 }
 
 TEST_CASE("a thread that has ended is not said to have met nothing") {
@@ -141,6 +145,7 @@ TEST_CASE("a thread that has ended is not said to have met nothing") {
   machine.thread_has(10, 0, 50, 0);
   Counters counters(spec_of(machine, false));
   counters.of_threads({77});
+  counters.read_before();
   counters.begin("");
   counters.sample(1, "");
   std::filesystem::remove_all(machine.fixture.root().at("/proc/self/task/77"));
@@ -157,6 +162,7 @@ TEST_CASE("a second in which a file could not be read is counted in the next") {
   const Machine machine;
   machine.interrupts_are(100, 7);
   Counters counters(spec_of(machine, true));
+  counters.read_before();
   counters.begin("");
   std::filesystem::remove(machine.fixture.root().at("/proc/interrupts"));
   counters.sample(1, "");
@@ -172,11 +178,40 @@ TEST_CASE("heat is read where the machine counts it") {
   const std::string file = "/sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count";
   machine.fixture.write(file, "3\n");
   Counters counters(spec_of(machine, false));
+  counters.read_before();
   counters.begin("");
   machine.fixture.write(file, "5\n");
   counters.sample(1, "");
-  CHECK(machine.rows(counters) == std::vector<Row>{{1, 1, -1, 0, 2}});
+  CHECK(machine.rows(counters) == std::vector<Row>{{1, 1, -1, 2, 2}});
   CHECK(counters.json().find(R"({"kind": "heat", "label": "core", "name": ""})") != std::string::npos);
+}
+
+TEST_CASE("a count that wraps goes on, and one of a number that was given to another device begins anew") {
+  const Machine machine;
+  machine.interrupts_are(4'294'967'290, 500'000);
+  Counters counters(spec_of(machine, true));
+  counters.read_before();
+  counters.begin("intr 10000000000\nctxt 5\n");
+  machine.interrupts_are(4, 3);
+  counters.sample(1, "intr 5705032714\nctxt 5\n");  // a part of the sum has wrapped
+  const auto rows = machine.rows(counters);
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0] == Row{1, 1, -1, 0, 3});
+  CHECK(rows[1] == Row{1, 1, -1, 1, 10});
+  CHECK(rows[3] == Row{1, -1, -1, 3, 10});
+}
+
+TEST_CASE("what is counted is known before anything is, for a stream without an end") {
+  const Machine machine;
+  machine.interrupts_are(0, 7);
+  machine.fixture.write("/proc/stat", std::string(stat_before));
+  Counters counters(spec_of(machine, true));
+  counters.read_before();
+  const std::string names = counters.names_json();
+  CHECK(names.find(R"("label": "LOC")") != std::string::npos);  // though it has counted nothing
+  CHECK(names.find(R"("each_second": ["context_switches", "interrupt", "interrupts", "softirq"])") !=
+        std::string::npos);
+  CHECK(names.find("over_cell") == std::string::npos);
 }
 
 TEST_CASE("rows beyond the room are counted as lost") {

@@ -157,7 +157,7 @@ RunResult run_lanes(const std::string& path, std::size_t ring_samples, bool dith
   REQUIRE(file.ok());
   Sink sink(std::move(*file));
   LoadSet loads;
-  SystemSampler sampler({Root(), {0}, true, 2, 100, 1}, loads);
+  SystemSampler sampler({Root(), {0}, {0}, true, 2, 100, 1}, loads);
   Lanes lanes(Root(), *bell);
   REQUIRE(lanes.make(plan.lanes, ring_samples).ok());
   REQUIRE(lanes.start(read_affinity()).ok());

@@ -43,7 +43,7 @@ TEST_CASE("the frequency of a measuring CPU is not asked for while it measures")
     StreamEncoder::header(opening, "{}");
     REQUIRE(sink.put(opening));
     LoadSet loads;
-    SystemSampler sampler({fixture.root(), {1}, true, 1, 4, 2}, loads);
+    SystemSampler sampler({fixture.root(), {1}, {1}, true, 1, 4, 2}, loads);
     sampler.begin(0, 0);
     fixture.write("/proc/stat", "cpu  0 0 0 0\ncpu0 60 0 0 140\ncpu1 120 0 0 80\n");
     sampler.tick(1'000'000'000);
