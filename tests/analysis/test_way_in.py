@@ -24,7 +24,15 @@ def test_the_shortest_way_of_a_cell_counts_and_none_where_every_interrupt_was_ke
 
 
 def test_in_pieces_it_is_one_way() -> None:
-    assert way_in_ns([[QUICK, replace(QUICK, from_ns=300, ns=100)]]) == 400
+    assert way_in_ns([[QUICK, replace(QUICK, from_ns=300, ns=100), replace(HANDLER, from_ns=400)]]) == 400
+
+
+def test_behind_another_interrupt_or_the_timer_slack_there_is_no_whole_way() -> None:
+    for cause in (Cause.IRQ, Cause.TIMER_SLACK):
+        rest = [CausePart(cause, 0, 300), replace(QUICK, from_ns=300, ns=50), replace(HANDLER, from_ns=350)]
+        assert way_in_ns([rest, [QUICK, HANDLER]]) == 300
+        assert way_in_ns([rest]) == 0
+    assert way_in_ns([[QUICK, CausePart(Cause.IRQ, 300, 900)]]) == 0
 
 
 def test_a_cells_late_interrupt_has_the_way_of_its_quick_one() -> None:

@@ -50,6 +50,12 @@ def test_what_nobody_says_is_a_gap_and_not_a_zero() -> None:
     assert disturbances(unknown) == Disturbances(2, 0, 4, None, None, None, None, None)
 
 
+def test_a_cpu_that_had_no_interrupt_at_all_has_none() -> None:
+    quiet = {"names": TRAILER["counters"]["names"], "over_cell": []}
+    assert disturbances({"counters": quiet}).interrupts == 0
+    assert disturbances({"counters": {"names": [], "over_cell": []}}).interrupts is None
+
+
 @pytest.mark.parametrize(
     ("cpus", "smi"),
     [

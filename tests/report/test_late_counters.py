@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from howlate.model.counted import Counted
+from howlate.model.counted import Counted, Counters
 from howlate.model.loaded import CellContent
 from howlate.report.document import Section
 from howlate.report.late_counters import MOST_KINDS, counters_json, counters_section
@@ -23,15 +23,19 @@ MAJOR = Counted("major_faults", "", "", -1, 0, None, 0.0, 0, 1)
 EVERY = ["interrupt", "softirq", "interrupts", "minor_faults", "major_faults", "heat"]
 
 
-def a_cell(*counted: Counted, each_second: list[str] = EVERY, cpus: tuple[int, ...] = (1,)) -> CellContent:
+def a_cell(
+    *counted: Counted,
+    each_second: list[str] = EVERY,
+    cpus: tuple[int, ...] = (1,),
+    second_s: float | None = 1.0,
+) -> CellContent:
     cell = made_run(five_cells(2_000)).cells[1]
     assert cell.bins is not None
     tables = [{"name": "samples", "thread": thread, "cpu": cpu} for thread, cpu in enumerate(cpus)]
     return replace(
         cell,
-        bins=replace(cell.bins, counted=counted),
+        bins=replace(cell.bins, counters=Counters(second_s, tuple(each_second), counted)),
         header={**cell.header, "tables": tables},
-        trailer={**cell.trailer, "counters": {"each_second": each_second}},
     )
 
 
@@ -64,7 +68,7 @@ def test_the_table_of_interrupts_stays_short_and_json_has_all() -> None:
     cell = a_cell(*many)
     assert len(sheets(cell)["late-interrupts"]) == MOST_KINDS
     (told,) = counters_json([cell])
-    assert len(told["counted"]) == 100 and told["counted"][7] == vars(many[7])
+    assert told["second_s"] == 1 and len(told["counted"]) == 100 and told["counted"][7] == vars(many[7])
 
 
 def test_the_cpu_of_the_largest_sample_counts_where_several_measured() -> None:
@@ -87,10 +91,51 @@ def test_interrupts_that_were_counted_around_the_cell_alone_are_said_so() -> Non
     assert "late.around-the-cell" not in _prose(counters_section([a_cell(TIMER)])[0])
 
 
+def test_the_thread_of_the_largest_sample_is_the_one_that_says_so() -> None:
+    """Two threads on one CPU, or on all of them."""
+    other = replace(FAULTS, thread=1, at_max=9)
+    for cpus in ((1, 1), (-1, -1)):
+        cell = a_cell(TIMER, ELSEWHERE, FAULTS, other, cpus=cpus)
+        entries = [{"table": 0, "latency_ns_max": 70}, {"table": 1, "latency_ns_max": 90}]
+        cell = replace(cell, trailer={**cell.trailer, "accounting": entries})
+        (row,) = sheets(cell)["late-counters"]
+        assert row["faults"] == "9"
+
+
+def test_of_a_thread_that_may_run_anywhere_all_cpus_are_added_up() -> None:
+    cell = a_cell(TIMER, replace(TIMER, cpu=0, at_max=6, total=10, usual=5.0, most=8), DISK, cpus=(-1,))
+    rows = {row["what"]: row for row in sheets(cell)["late-interrupts"]}
+    timer = rows["LOC Local timer interrupts"]
+    assert timer["cpu"] == "all" and timer["at_max"].replace("\u202f", "") == "1010"
+    assert timer["usual"].replace("\u202f", "") == "1005"
+    assert len(rows) == 2
+
+
+def test_one_interrupt_that_comes_never_else_is_seen_among_many_that_jitter() -> None:
+    jitter = [replace(TIMER, label=f"J{n}", usual=50.0, most=54, at_max=53) for n in range(12)]
+    rare = replace(TIMER, label="NMI", usual=0.0, most=0, at_max=1, total=1)
+    assert sheets(a_cell(*jitter, rare))["late-interrupts"][0]["what"].startswith("NMI")
+
+
+def test_smis_of_another_cpu_are_shown_as_the_most_of_one() -> None:
+    smi = Counted("smi", "", "", 0, -1, 9, 0.0, 2, 3)
+    (row,) = sheets(a_cell(TIMER, smi, replace(smi, cpu=2, at_max=1)))["late-counters"]
+    assert row["smi"] == "3"
+    (row,) = sheets(a_cell(TIMER))["late-counters"]
+    assert row["smi"] == "–"
+
+
+def test_a_sample_in_the_rest_of_a_second_is_said_so() -> None:
+    assert "late.short-second" in _prose(counters_section([a_cell(TIMER, second_s=0.05)])[0])
+    assert "late.short-second" not in _prose(counters_section([a_cell(TIMER)])[0])
+
+
 def test_a_cell_of_an_older_probe_has_gaps() -> None:
-    (row,) = sheets(a_cell(each_second=[]))["late-counters"]
-    assert {row[key] for key in ("interrupts", "faults", "heat", "all_switches")} == {"–"}
-    assert "late-interrupts" not in sheets(a_cell(each_second=[]))
+    cell = a_cell(each_second=[], second_s=None)
+    (row,) = sheets(cell)["late-counters"]
+    assert {row[key] for key in ("interrupts", "faults", "heat", "all_switches", "smi")} == {"–"}
+    assert "late-interrupts" not in sheets(cell)
+    assert "late.around-the-cell" not in _prose(counters_section([cell])[0])
 
 
 def _prose(section: Section) -> str:

@@ -1,12 +1,7 @@
 // A process of its own, above the measuring thread and on its CPU.
-#include <unistd.h>
-
-#include <cerrno>
-
 #include "inject/helper.hpp"
 #include "inject/slots.hpp"
 #include "sys/clock.hpp"
-#include "timers/timer_descriptor.hpp"
 
 namespace howlate {
 
@@ -46,28 +41,16 @@ class FifoTask : public InjectionRun {
   void delay(std::size_t lane, std::int64_t t0_ns) {
     const InjectLane& of = plan_->lanes[lane];
     const auto pid = static_cast<std::int32_t>(::getpid());
-    const auto timer = open_timer_descriptor();
-    if (!timer) return;
     for (std::size_t index = 0; index < of.delays.size(); ++index) {
       const PlannedDelay& one = of.delays[index];
       DelaySlot& slot = slots_.at(lane, index);
       slot.pid.store(pid, std::memory_order_relaxed);
-      if (index == 0) arm_timer_descriptor(timer->get(), t0_ns + of.stagger_ns + one.begin_ns);
-      await(timer->get());
-      // The next sleep is prepared before this delay: behind its end little is left to do until the CPU is given up.
-      if (index + 1 < of.delays.size())
-        arm_timer_descriptor(timer->get(), t0_ns + of.stagger_ns + of.delays[index + 1].begin_ns);
+      sleep_until_ns(t0_ns + of.stagger_ns + one.begin_ns);
       const std::int64_t begin_ns = monotonic_now_ns();
       std::int64_t now_ns = begin_ns;
       while (now_ns < begin_ns + one.size_ns) now_ns = monotonic_now_ns();
       slot.end_ns.store(now_ns, std::memory_order_relaxed);
       slot.begin_ns.store(begin_ns, std::memory_order_release);
-    }
-  }
-
-  static void await(int timer) {
-    std::uint64_t expired = 0;
-    while (::read(timer, &expired, sizeof expired) < 0 && errno == EINTR) {
     }
   }
 
@@ -79,7 +62,6 @@ class FifoTask : public InjectionRun {
 
 // Whether it may be above the measuring thread is asked when that is known.
 Status available(const Root& root) {
-  if (const auto timer = open_timer_descriptor(); !timer) return timer.error();
   return may_have_policy({.kind = SchedKind::fifo, .priority = 95}, root);
 }
 

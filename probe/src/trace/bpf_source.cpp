@@ -9,7 +9,6 @@
 #include "core/params.hpp"
 #include "core/text.hpp"
 #include "sys/bpf.hpp"
-#include "sys/interrupts.hpp"
 #include "sys/kernel_symbols.hpp"
 #include "sys/tracefs.hpp"
 #include "trace/bpf_program.hpp"
@@ -146,7 +145,6 @@ class BpfSource : public EventSource {
   bool add_event(std::string_view system, std::string_view name, Whose whose);
   Status make_arrays(const std::vector<int>& cpus, std::int64_t buffer_bytes);
   Result<Fd> load(std::string_view name, std::uint8_t number, const BpfFilter& filter) const;
-  [[nodiscard]] bool timer_has_event() const;
   [[nodiscard]] BpfFilter filter_of(const TracedEvent& event, const std::vector<pid_t>& ours) const;
   Status measure(const SourceSpec& spec);
   void give_back();
@@ -226,21 +224,10 @@ BpfFilter BpfSource::filter_of(const TracedEvent& event, const std::vector<pid_t
   if (event.whose != Whose::anybody) filter = {ours, event.whose == Whose::while_ours, {}};
   if (event.name.starts_with("irq_handler_") && events_ != ExplainEvents::all)
     filter.not_irqs = own_timer_irqs(root_);
-  filter.tells_now = !timer_has_event();
+  const bool has_event = std::any_of(plan_.events.begin(), plan_.events.end(),
+                                     [](const TracedEvent& one) { return one.name == "local_timer_entry"; });
+  filter.tells_now = !has_event || timer_has_no_event(root_);
   return filter;
-}
-
-// Whether the timer's interrupt has an event of its own. The kernel may have one for a timer that is not in use: Hyper-V's come by a
-// vector without one.
-bool BpfSource::timer_has_event() const {
-  const auto& planned = plan_.events;
-  const bool is_planned = std::any_of(planned.begin(), planned.end(), [](const TracedEvent& event) {
-    return event.name == "local_timer_entry";
-  });
-  const auto lines = read_interrupts(root_);
-  return is_planned && lines && std::none_of(lines->begin(), lines->end(), [](const InterruptLine& line) {
-           return line.label == "HVS" && !line.counts.empty();
-         });
 }
 
 Status BpfSource::try_programs() {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "sys/interrupts.hpp"
+
 namespace howlate {
 
 namespace {
@@ -56,6 +58,13 @@ std::vector<std::int32_t> own_timer_irqs(const Root& root) {
   for (const std::string& line : parts_of(text ? *text : std::string(), '\n'))
     if (const auto irq = own_timer_in(line)) irqs.push_back(static_cast<std::int32_t>(*irq));
   return irqs;
+}
+
+bool timer_has_no_event(const Root& root) {
+  const auto lines = read_interrupts(root);
+  return lines && std::any_of(lines->begin(), lines->end(), [](const InterruptLine& line) {
+           return line.label == "HVS" && !line.counts.empty();
+         });
 }
 
 }  // namespace howlate

@@ -35,5 +35,7 @@ bool is_wanted_vector(std::string_view name, ExplainEvents detail);
 
 // The numbers of interrupts that are the CPUs' own timers, which come in every wake-up too.
 std::vector<std::int32_t> own_timer_irqs(const Root& root);
+// Whether the CPUs' timers interrupt by a vector that has no event, though the kernel has events for others: Hyper-V's do.
+bool timer_has_no_event(const Root& root);
 
 }  // namespace howlate

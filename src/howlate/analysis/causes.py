@@ -8,6 +8,7 @@ altogether (undecided.py), and how long a timer's interrupt is on its way at lea
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from howlate.analysis.case_events import CaseEvents
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase, Why
@@ -21,30 +22,34 @@ from howlate.model.trace import NOTHING_KEPT, CellTrace, TraceCase
 
 
 def explain_cases(trace: CellTrace, facts: MachineFacts) -> tuple[ExplainedCase, ...]:
-    """Those of a cell, in its order."""
-    divided = [_Divided(trace, case, facts) for case in trace.cases]
+    """Every case of a cell, in the order of the trace."""
+    divided = [_divided(trace, case, facts) for case in trace.cases]
     way_ns = way_in_ns(each.parts for each in divided)
-    return tuple(each.explained(way_ns) for each in divided)
+    return tuple(each.explained(way_ns, trace.event_cost_ns) for each in divided)
 
 
+@dataclass(frozen=True)
 class _Divided:
-    """One case, before it is held against the others of its cell."""
+    """One case, before it is held against the others of its cell. Its events are let go."""
 
-    def __init__(self, trace: CellTrace, case: TraceCase, facts: MachineFacts) -> None:
-        self._trace, self._case = trace, case
-        self._events: CaseEvents | None = None
-        self.parts: Sequence[CausePart] = (CausePart(Cause.UNKNOWN, 0, case.latency_ns, why=Why.OVERWRITTEN),)
-        own = trace.threads.get(case.thread)
-        if own is not None and not case.state & NOTHING_KEPT:
-            recorded = completed(trace.of(case), trace.recorded, trace.t0_ns)
-            self._events = CaseEvents(trace, case, recorded, own, facts)
-            self.parts = tiled(decided(self._events, pieces_of(self._events)), case.latency_ns)
+    case: TraceCase
+    parts: Sequence[CausePart]
+    nmis: Sequence[tuple[int, int, str]] = ()
+    times_ns: Sequence[int] = ()
+    """Of the events whose recording took time of it, since the release."""
 
-    def explained(self, way_ns: int) -> ExplainedCase:
-        """`way_ns`: the cell's (way_in.py)."""
-        trace, case, events = self._trace, self._case, self._events
-        if events is None:
-            return ExplainedCase(case, tuple(self.parts))
-        parts = with_nmis(with_way_in(self.parts, way_ns), events.nmis)
-        times = [event.time_ns - case.release_ns for event in trace.of(case) if events.is_met(event)]
-        return ExplainedCase(case, without_own_cost(merged(parts), times, trace.event_cost_ns))
+    def explained(self, way_ns: int, cost_ns: int) -> ExplainedCase:
+        """`way_ns`: the cell's (way_in.py). `cost_ns`: of recording an event."""
+        parts = merged(with_nmis(with_way_in(self.parts, way_ns), self.nmis))
+        return ExplainedCase(self.case, without_own_cost(parts, self.times_ns, cost_ns))
+
+
+def _divided(trace: CellTrace, case: TraceCase, facts: MachineFacts) -> _Divided:
+    own = trace.threads.get(case.thread)
+    if own is None or case.state & NOTHING_KEPT:
+        return _Divided(case, (CausePart(Cause.UNKNOWN, 0, case.latency_ns, why=Why.OVERWRITTEN),))
+    recorded = trace.of(case)
+    events = CaseEvents(trace, case, completed(recorded, trace.recorded, trace.t0_ns), own, facts)
+    parts = tiled(decided(events, pieces_of(events)), case.latency_ns)
+    times_ns = [event.time_ns - case.release_ns for event in recorded if events.is_met(event)]
+    return _Divided(case, parts, events.nmis, times_ns)

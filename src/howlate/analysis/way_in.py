@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from howlate.analysis.cause import Cause, CausePart, Why
 
@@ -12,14 +13,20 @@ _LATE = (Cause.IRQ_LATE, Cause.IRQ_LATE_OR_GAP)
 
 
 def way_in_ns(cases: Iterable[Sequence[CausePart]]) -> int:
-    """The shortest of a cell's samples whose interrupt nothing kept; 0 where there is none. It has in it how late the
-    timer itself is."""
-    ways = (sum(part.ns for part in parts if part.why is Why.BEFORE_INTERRUPT) for parts in cases)
-    return min(filter(None, ways), default=0)
+    """The shortest time from a release to the first event of the timer's interrupt, of the samples whose interrupt
+    nothing kept; 0 where there is none. How late the timer itself was is part of it."""
+    return min(filter(None, map(_own_way_ns, cases)), default=0)
+
+
+def _own_way_ns(parts: Sequence[CausePart]) -> int:
+    """0 where something else came between the release and the interrupt."""
+    before = list(takewhile(lambda part: part.why is Why.BEFORE_INTERRUPT, parts))
+    came = parts[len(before)] if len(before) < len(parts) else None
+    return sum(part.ns for part in before) if came is not None and came.cause is Cause.TIMER_IRQ else 0
 
 
 def with_way_in(parts: Sequence[CausePart], way_ns: int) -> list[CausePart]:
-    """The parts, where an interrupt was late with its way in as a part of it. They keep their sum."""
+    """The parts, with the way in right before the handler of an interrupt that was late. They keep their sum."""
     found: list[CausePart] = []
     for place, part in enumerate(parts):
         after = parts[place + 1] if place + 1 < len(parts) else None

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from howlate.model.counted import Counted
+from howlate.model.counted import NO_COUNTERS, Counters
 from howlate.model.decode import decoded, finite, known_schema, same_length
 
 SCHEMA = 1
@@ -135,8 +135,8 @@ class CellBins:
     loads: tuple[LoadCourse, ...]
     scatter: Scatter | None = None
     others: tuple[ColumnBins, ...] = ()
-    counted: tuple[Counted, ...] = ()
-    """What the kernel counted, against the largest value of the first column; empty in runs of an older howlate."""
+    counters: Counters = NO_COUNTERS
+    """What the kernel counted, against the largest value of the first column; nothing in runs of an older howlate."""
 
     def of(self, column: str) -> CellBins | None:
         """The bins as those of this column; None if they do not have it."""

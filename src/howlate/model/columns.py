@@ -8,7 +8,8 @@ from collections.abc import Iterable
 LATENCY, RESPONSE = "latency_ns", "response_ns"
 RELEASE = "release"
 """The column that activations have, and data points have not."""
-TIMES = ("release_ns", "time_ns")
+RELEASE_NS = "release_ns"
+TIMES = (RELEASE_NS, "time_ns")
 """When a row was due or taken, as an offset from t0: not measured, but what the rest is drawn against."""
 INDICES = (RELEASE, "index")
 """Which row it is, by thread."""

@@ -3,27 +3,18 @@ switches, faults, slowing by heat. That something happened, and how often; not w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 INTERRUPT, SOFTIRQ, HEAT = "interrupt", "softirq", "heat"
 """Of a measuring CPU. Which one is in the label: "24" or "LOC"; "NET_RX"; "core" or "package"."""
 ALL_INTERRUPTS, ALL_SWITCHES = "interrupts", "context_switches"
 """Of the whole machine."""
+SMI = "smi"
+"""Of a CPU that did not measure: to read it interrupts the CPU."""
 MINOR_FAULTS, MAJOR_FAULTS = "minor_faults", "major_faults"
 VOLUNTARY, INVOLUNTARY = "voluntary_switches", "involuntary_switches"
 """Of a measuring thread, as the two before."""
 OF_THREADS = frozenset({MINOR_FAULTS, MAJOR_FAULTS, VOLUNTARY, INVOLUNTARY})
-
-
-def read_each_second(trailer: Mapping[str, Any]) -> frozenset[str]:
-    """The kinds that a cell's probe read each second; none for an older one."""
-    counters = trailer.get("counters")
-    kinds = counters.get("each_second") if isinstance(counters, dict) else None
-    return (
-        frozenset(kind for kind in kinds if isinstance(kind, str)) if isinstance(kinds, list) else frozenset()
-    )
 
 
 @dataclass(frozen=True)
@@ -41,8 +32,24 @@ class Counted:
     total: int | None
     """Over the cell."""
     usual: float | None
-    """The median of the cell's seconds."""
+    """The median of the cell's whole seconds, without that of the largest sample."""
     most: int | None
-    """In the second with the most, without that of the largest sample."""
+    """Of the seconds without the largest sample, in the one with the most."""
     at_max: int | None
-    """In the second of the largest sample."""
+    """In the second in which the largest sample ended."""
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What was counted in a cell."""
+
+    second_s: float | None = None
+    """How long the second of the largest sample was: the last is shorter. None if nobody knows which it is."""
+    each_second: tuple[str, ...] = ()
+    """The kinds that were read each second."""
+    counted: tuple[Counted, ...] = ()
+    """All that rose or was looked at."""
+
+
+NO_COUNTERS = Counters()
+"""Of a cell of an older probe."""

@@ -72,15 +72,15 @@ def _smis(value: object) -> int | None:
 
 
 def _interrupts(counters: object) -> int | None:
-    """Over the cell; None where no kind of them was read."""
+    """Over the cell; None where no interrupts were read."""
     names, rises = (
-        _tables(counters.get(member)) if isinstance(counters, dict) else []
-        for member in ("names", "over_cell")
+        counters.get(member) if isinstance(counters, dict) else None for member in ("names", "over_cell")
     )
-    of_interrupts = {number for number, name in enumerate(names) if name.get("kind") == INTERRUPT}
-    counts = [_count(one.get("rise")) for one in rises if one.get("counter") in of_interrupts]
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    of_interrupts = {n for n, name in enumerate(_tables(names)) if name.get("kind") == INTERRUPT}
+    if not of_interrupts or not isinstance(rises, list):
+        return None
+    counts = [_count(one.get("rise")) for one in _tables(rises) if one.get("counter") in of_interrupts]
+    return sum(count for count in counts if count is not None)
 
 
 def _tables(value: object) -> list[Mapping[str, Any]]:

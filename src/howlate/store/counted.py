@@ -1,111 +1,147 @@
-"""The counters of a cell: counters.parquet once a second, and the trailer's sums."""
+"""The counters of a cell: counters.parquet and the SMIs of cpus.parquet, once a second, and the trailer's sums."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 
-from howlate.model.counted import OF_THREADS, Counted, read_each_second
+from howlate.analysis.describe import Int64s
+from howlate.model.counted import OF_THREADS, SMI, Counted, Counters
 from howlate.store.duck import arrays, scan
-from howlate.store.run_folder import COUNTERS
+from howlate.store.run_folder import COUNTERS, CPUS
 
 Key = tuple[int, int, int]
 """Index of the name, CPU, thread."""
-Int64s = npt.NDArray[np.int64]
 COLUMNS = ("time_ns", "cpu", "thread", "counter", "rise")
+WHOLE = 0.9, 1.5
+"""A second is as long as its row says: from the row before, of which a busy machine may have left one out."""
+NONE = np.empty(0, np.int64)
 
 
-def counted_in(
-    database: duckdb.DuckDBPyConnection, folder: Path, trailer: Mapping[str, Any], max_ns: int | None
-) -> tuple[Counted, ...]:
-    """Every counter that rose or was looked at. `max_ns`: when the largest sample was, as an offset from t0; None if
-    it is not known. Empty for cells of older probes."""
-    told = trailer.get("counters")
-    if not isinstance(told, dict):
-        return ()
-    names = _entries(told.get("names"))
-    each_second = read_each_second(trailer)
-    over_cell = dict(_sums(told.get("over_cell")))
-    seconds = _Seconds.read(database, folder / COUNTERS)
-    return tuple(
-        _counted(name, key, over_cell.get(key), seconds if name.get("kind") in each_second else None, max_ns)
+def counters_in(
+    database: duckdb.DuckDBPyConnection,
+    folder: Path,
+    header: Mapping[str, Any],
+    trailer: Mapping[str, Any],
+    max_ns: int | None,
+) -> Counters:
+    """`max_ns`: when the largest sample ended, as an offset from t0; None if it is not known. Nothing for cells of
+    older probes. A stream without a trailer has names in its header, and no sums over the cell."""
+    in_force = header.get("in_force")
+    begun = in_force.get("counters") if isinstance(in_force, dict) else None
+    ended = trailer.get("counters")
+    described = ended if isinstance(ended, dict) else begun if isinstance(begun, dict) else {}
+    names = _tables(described.get("names"))
+    each_second = tuple(kind for kind in _items(described.get("each_second")) if isinstance(kind, str))
+    seconds = _Seconds.read(database, folder / COUNTERS, max_ns)
+    over_cell = dict(_sums(described.get("over_cell")))
+    counted = [
+        _counted(names[key[0]], key, over_cell.get(key), seconds, each_second)
         for key in sorted({*over_cell, *seconds.rows})
         if 0 <= key[0] < len(names)
-        for name in (names[key[0]],)
-    )
-
-
-def _sums(value: object) -> Iterator[tuple[Key, int]]:
-    """The sums over the cell that the trailer tells. What is none is left out."""
-    for one in _entries(value):
-        counter, cpu, rise = one.get("counter"), one.get("cpu"), one.get("rise")
-        if isinstance(counter, int) and isinstance(cpu, int) and isinstance(rise, int):
-            yield (counter, cpu, -1), rise
+    ]
+    return Counters(seconds.own_s, each_second, (*counted, *_smis(database, folder / CPUS, max_ns)))
 
 
 def _counted(
     name: Mapping[str, Any],
     key: Key,
-    over_cell: int | None,
-    seconds: _Seconds | None,
-    max_ns: int | None,
+    total: int | None,
+    seconds: _Seconds,
+    each_second: tuple[str, ...],
 ) -> Counted:
-    """`seconds`: None where this kind was not read each second."""
-    kind, total = str(name.get("kind", "")), over_cell
-    usual = most = at_max = None
-    if seconds is not None:
-        looked_at, rises = seconds.of(key, only_told=kind in OF_THREADS)
-        at_largest = looked_at == seconds.second_of(max_ns)
-        usual = float(np.median(rises)) if len(rises) else None
-        most = max(rises[~at_largest].tolist(), default=None)
-        at_max = next(iter(rises[at_largest].tolist()), None)
-        if total is None and kind not in OF_THREADS:
-            total = int(rises.sum())
-    label, described = str(name.get("label", "")), str(name.get("name", ""))
-    return Counted(kind, label, described, key[1], key[2], total, usual, most, at_max)
+    kind, label, described = (str(name.get(member, "")) for member in ("kind", "label", "name"))
+    _, cpu, thread = key
+    if kind not in each_second:
+        return Counted(kind, label, described, cpu, thread, total, None, None, None)
+    is_thread = kind in OF_THREADS
+    figures = seconds.figures(*seconds.rows.get(key, (NONE, NONE)), only_told=is_thread)
+    if total is None and not is_thread:
+        total = figures.total
+    return Counted(kind, label, described, cpu, thread, total, figures.usual, figures.most, figures.at_max)
+
+
+def _smis(database: duckdb.DuckDBPyConnection, path: Path, max_ns: int | None) -> Iterator[Counted]:
+    """Of the CPUs on which it was read each second. What came before the first reading is not known."""
+    rows = arrays(database, f"SELECT * FROM {scan(path)} ORDER BY cpu, time_ns") if path.is_file() else {}
+    if "smi_count" not in rows:
+        return
+    for cpu in np.unique(rows["cpu"][rows["smi_count"] >= 0]):
+        own = (rows["cpu"] == cpu) & (rows["smi_count"] >= 0)
+        times, counts = rows["time_ns"][own].astype(np.int64), rows["smi_count"][own].astype(np.int64)
+        seconds = _Seconds(times[1:], {}, int(times[0]), max_ns)
+        figures = seconds.figures(times[1:], np.diff(counts) % 2**32, only_told=True)
+        yield Counted(SMI, "", "", int(cpu), -1, figures.total, figures.usual, figures.most, figures.at_max)
+
+
+@dataclass(frozen=True)
+class _Figures:
+    total: int
+    usual: float | None
+    most: int | None
+    at_max: int | None
 
 
 class _Seconds:
-    """The rows of the table. A second is named by its end."""
+    """The seconds of a table, each named by its end."""
 
-    def __init__(self, rows: Mapping[str, Int64s]) -> None:
-        self.ends = np.unique(rows["time_ns"])
-        keys, group = np.unique(
-            np.stack([rows[name] for name in ("counter", "cpu", "thread")]), axis=1, return_inverse=True
-        )
-        self.rows = {
-            (int(counter), int(cpu), int(thread)): (rows["time_ns"][own], rows["rise"][own])
-            for number, (counter, cpu, thread) in enumerate(keys.T)
-            for own in (group.ravel() == number,)
-        }
+    def __init__(
+        self, ends: Int64s, rows: Mapping[Key, tuple[Int64s, Int64s]], begin_ns: int, max_ns: int | None
+    ) -> None:
+        """`rows`: ends and rises of each counter. `begin_ns`: of the first second."""
+        self.ends, self.rows = ends, rows
+        self._lengths_s = np.diff(ends, prepend=begin_ns) / 1e9
+        later = np.flatnonzero(ends >= max_ns) if max_ns is not None and max_ns >= begin_ns else NONE
+        self._own = int(later[0]) if len(later) else None
+        self.own_s = float(self._lengths_s[self._own]) if self._own is not None else None
 
     @classmethod
-    def read(cls, database: duckdb.DuckDBPyConnection, path: Path) -> _Seconds:
-        none = np.empty(0, np.int64)
-        rows = arrays(database, f"SELECT * FROM {scan(path)} ORDER BY time_ns") if path.is_file() else {}
-        return cls({name: rows.get(name, none).astype(np.int64) for name in COLUMNS})
+    def read(cls, database: duckdb.DuckDBPyConnection, path: Path, max_ns: int | None) -> _Seconds:
+        found = arrays(database, f"SELECT * FROM {scan(path)} ORDER BY time_ns") if path.is_file() else {}
+        time_ns, cpu, thread, counter, rise = (found.get(name, NONE).astype(np.int64) for name in COLUMNS)
+        keys, group = np.unique(np.stack([counter, cpu, thread]), axis=1, return_inverse=True)
+        places = np.argsort(group.ravel(), kind="stable")
+        bounds = np.searchsorted(group.ravel()[places], np.arange(keys.shape[1] + 1))
+        rows = {
+            (int(key[0]), int(key[1]), int(key[2])): (time_ns[own], rise[own])
+            for number, key in enumerate(keys.T)
+            for own in (places[bounds[number] : bounds[number + 1]],)
+        }
+        return cls(np.unique(time_ns), rows, 0, max_ns)
 
-    def second_of(self, at_ns: int | None) -> int:
-        """The end of the second in which this was; -1 after the last, and for None."""
-        later = self.ends[self.ends >= at_ns] if at_ns is not None else self.ends[:0]
-        return int(later[0]) if len(later) else -1
-
-    def of(self, key: Key, only_told: bool) -> tuple[Int64s, Int64s]:
-        """The seconds in which it was looked at, and by how much it rose in each: a second without a row had none.
-        `only_told`: such a second was not looked at."""
-        none = np.empty(0, np.int64)
-        ends, rises = self.rows.get(key, (none, none))
-        if only_told:
-            return ends, rises
+    def figures(self, ends: Int64s, rises: Int64s, *, only_told: bool) -> _Figures:
+        """Of one counter. A second without a row had none of it; `only_told`: there it was not looked at."""
         every = np.zeros(len(self.ends), np.int64)
-        every[np.searchsorted(self.ends, ends)] = rises
-        return self.ends, every
+        is_told = np.full(len(self.ends), not only_told)
+        places = np.searchsorted(self.ends, ends)
+        every[places], is_told[places] = rises, True
+        others = is_told.copy()
+        at_max = None
+        if self._own is not None:
+            others[self._own] = False
+            at_max = int(every[self._own]) if is_told[self._own] else None
+        least_s, most_s = WHOLE
+        whole = every[others & (self._lengths_s >= least_s) & (self._lengths_s < most_s)]
+        usual = float(np.median(whole)) if len(whole) else None
+        return _Figures(int(every.sum()), usual, max(every[others].tolist(), default=None), at_max)
 
 
-def _entries(value: object) -> list[Mapping[str, Any]]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+def _sums(value: object) -> Iterator[tuple[Key, int]]:
+    """The sums over the cell that the trailer tells. What is none is left out."""
+    for entry in _tables(value):
+        counter, cpu, rise = entry.get("counter"), entry.get("cpu"), entry.get("rise")
+        if isinstance(counter, int) and isinstance(cpu, int) and isinstance(rise, int):
+            yield (counter, cpu, -1), rise
+
+
+def _tables(value: object) -> list[Mapping[str, Any]]:
+    return [entry for entry in _items(value) if isinstance(entry, dict)]
+
+
+def _items(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -29,11 +29,11 @@ from howlate.analysis.tail import (
 from howlate.analysis.valid import failures, starved, warnings
 from howlate.errors import DamagedError
 from howlate.model.bins import NO_BLOCKS, CellBins, ColumnBins, LoadCourse, Scatter, TimeBlocks
-from howlate.model.columns import FLAGS, RELEASE, RESPONSE
+from howlate.model.columns import FLAGS, RELEASE, RELEASE_NS, RESPONSE
 from howlate.model.summary import MISSES, CellSummary, ColumnSummary, DeadlineSummary
 from howlate.model.tail import TailSummary
 from howlate.store.cell_record import CellFile
-from howlate.store.counted import counted_in
+from howlate.store.counted import counters_in
 from howlate.store.duck import arrays, connection, reading, scan
 from howlate.store.files import measure_again, remedied, write_json
 from howlate.store.run_folder import BINS, CPUS, LOADS, MEASURED, SAMPLES, CellFiles, write_summary
@@ -235,6 +235,14 @@ class _Samples:
         time, index = self.database.execute(query).fetchone() or (None, None)
         return (None if time is None else int(time), None if index is None else int(index))
 
+    def _end_of_largest(self, column: str, counts: ValueCounts) -> int | None:
+        """When the largest value ended: a latency begins with its release."""
+        if not counts.n:
+            return None
+        largest = int(counts.values[-1])
+        begun = self._of_largest(column, largest)[0]
+        return begun + largest if begun is not None and self.shape.time == RELEASE_NS else begun
+
     def max_by_cpu(self, column: str) -> dict[str, int]:
         """The largest value of each CPU; empty if only one measured."""
         if "cpu" not in self.shape.columns or len(set(self.extremes("cpu"))) == 1:
@@ -266,7 +274,6 @@ class _Samples:
         """Everything that the charts draw: all for the first column; histogram, scatter and time for the
         others."""
         main, *others = counts
-        max_ns = self._of_largest(main, int(counts[main].values[-1]))[0] if counts[main].n else None
         return CellBins(
             main,
             histogram(counts[main]),
@@ -283,7 +290,13 @@ class _Samples:
                 )
                 for name in others
             ),
-            counted_in(self.database, self.folder, cell.trailer.values, max_ns),
+            counters_in(
+                self.database,
+                self.folder,
+                cell.header.values,
+                cell.trailer.values,
+                self._end_of_largest(main, counts[main]),
+            ),
         )
 
     def blocks(self, column: str, counts: ValueCounts) -> TimeBlocks:
