@@ -71,7 +71,7 @@ def _summarise(
     with _samples(folder) as samples:
         counts = {name: samples.counts(name) for name in samples.measured()}
         columns = {name: samples.column(name, column, cell.period_ns()) for name, column in counts.items()}
-        bins = with_left_out(samples.bins(counts, cell), counts, cell.stated())
+        bins = with_left_out(samples.bins(counts, cell, columns), counts, cell.stated())
         before = samples.releases_in_warm_up() if cell.deadline_ns() is not None else 0
         answers = RESPONSE if RESPONSE in counts else bins.column
         tail = samples.tail(cell, counts[answers], bins.of(answers))
@@ -176,7 +176,9 @@ def make_bins(folder: Path) -> CellBins:
         cell = CellFile.read(folder)
         with _samples(folder) as samples:
             counts = {name: samples.counts(name) for name in samples.measured()}
-            return with_left_out(samples.bins(counts, cell), counts, cell.stated())
+            main = next(iter(counts))
+            columns = {main: samples.column(main, counts[main], cell.period_ns())}
+            return with_left_out(samples.bins(counts, cell, columns), counts, cell.stated())
 
 
 @contextmanager
@@ -235,13 +237,12 @@ class _Samples:
         time, index = self.database.execute(query).fetchone() or (None, None)
         return (None if time is None else int(time), None if index is None else int(index))
 
-    def _end_of_largest(self, column: str, counts: ValueCounts) -> int | None:
+    def _end_of_largest(self, column: ColumnSummary) -> int | None:
         """When the largest value ended: a latency begins with its release."""
-        if not counts.n:
+        if column.max_at_s is None:
             return None
-        largest = int(counts.values[-1])
-        begun = self._of_largest(column, largest)[0]
-        return begun + largest if begun is not None and self.shape.time == RELEASE_NS else begun
+        begun_ns = round(column.max_at_s * 1e9)
+        return begun_ns + (column.max or 0) if self.shape.time == RELEASE_NS else begun_ns
 
     def max_by_cpu(self, column: str) -> dict[str, int]:
         """The largest value of each CPU; empty if only one measured."""
@@ -270,7 +271,9 @@ class _Samples:
         ).fetchone()
         return int(row[0]) if row is not None else 0
 
-    def bins(self, counts: Mapping[str, ValueCounts], cell: CellFile) -> CellBins:
+    def bins(
+        self, counts: Mapping[str, ValueCounts], cell: CellFile, columns: Mapping[str, ColumnSummary]
+    ) -> CellBins:
         """Everything that the charts draw: all for the first column; histogram, scatter and time for the
         others."""
         main, *others = counts
@@ -295,7 +298,7 @@ class _Samples:
                 self.folder,
                 cell.header.values,
                 cell.trailer.values,
-                self._end_of_largest(main, counts[main]),
+                self._end_of_largest(columns[main]),
             ),
         )
 
