@@ -119,7 +119,7 @@ def test_without_it_nothing_of_it_is_in_the_stream(probe: Path, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     stream = read_stream(tmp_path / "stream")
     assert "trace" not in stream.raw_header["in_force"]
-    assert [one.name for one in stream.header.tables] == ["samples", "cpus", "loads"]
+    assert [one.name for one in stream.header.tables] == ["samples", "cpus", "loads", "counters"]
     assert stream.trailer is not None
     assert "trace" not in stream.trailer
 
