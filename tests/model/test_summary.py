@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from howlate.analysis.valid import STEAL
 from howlate.errors import DamagedError
 from howlate.model.bins import CellBins, Histogram, LoadCourse, Tail, TimeBlocks
+from howlate.model.counted import Counted, Counters
 from howlate.model.knowledge import Knowledge
 from howlate.model.others import Others, OtherTask
 from howlate.model.summary import (
@@ -240,14 +241,18 @@ BINS = CellBins(
     TimeBlocks((0.0,), 1.0, (2,), (0,), (0,), (0,)),
     Tail((0,), (0.0,)),
     (LoadCourse("cpu 0 busy", (0.0,), (0.5,)),),
+    counters=Counters(1.0, (), (Counted("interrupt", "LOC", "", 0, -1, 2, 1.0, 1, 1),)),
 )
+TEXTS = ("column", "name", "kind", "label")
+UNKNOWN = ("scatter", "second_s", "total", "usual", "most", "at_max")
+"""Members that may be null."""
 
 
 @pytest.mark.parametrize("path", places(BINS.to_json()), ids=str)
 def test_bins_of_another_type_are_a_sentence(path: tuple[Any, ...]) -> None:
     others: list[Any] = ["x", True, [[]], None]
     for new in others:
-        if (path[-1] in ("column", "name") and new == "x") or (path[-1] == "scatter" and new is None):
+        if (path[-1] in TEXTS and new == "x") or (path[-1] in UNKNOWN and new is None):
             continue
         with pytest.raises(DamagedError, match=r"bins\.json"):
             CellBins.from_json(altered(BINS.to_json(), path, new))
