@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from howlate.model.bins import LoadCourse
 from howlate.model.counted import Counted, Counters
 from howlate.model.loaded import CellContent
 from howlate.report.document import Section
@@ -100,6 +101,17 @@ def test_the_thread_of_the_largest_sample_is_the_one_that_says_so() -> None:
         cell = replace(cell, trailer={**cell.trailer, "accounting": entries})
         (row,) = sheets(cell)["late-counters"]
         assert row["faults"] == "9"
+
+
+def test_how_busy_it_was_is_said_of_the_largest_samples_cpu() -> None:
+    cell = a_cell(TIMER, cpus=(0, 1))
+    assert cell.bins is not None
+    loads = tuple(LoadCourse(f"cpu {cpu} busy", (60.0,), (share,)) for cpu, share in ((0, 0.9), (1, 0.2)))
+    cell = replace(cell, bins=replace(cell.bins, loads=loads))
+    for largest, busy in (({"0": 5, "1": 7}, 0.2), ({"0": 7, "1": 5}, 0.9)):
+        column = replace(cell.summary.columns["latency_ns"], max_by_cpu=largest)
+        met = replace(cell, summary=replace(cell.summary, columns={"latency_ns": column}))
+        assert counters_json([met])[0]["busy_share"] == busy
 
 
 def test_of_a_thread_that_may_run_anywhere_all_cpus_are_added_up() -> None:

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cell/made_sink.hpp"
 #include "core/stream_reader.hpp"
 #include "sys/fixture.hpp"
 
@@ -59,13 +60,7 @@ struct Machine {
   // The table's rows as a reader sees them.
   std::vector<Row> rows(Counters& counters) const {
     {
-      auto file = AppendFile::create(path);
-      REQUIRE(file.ok());
-      Sink sink(std::move(*file));
-      std::vector<std::byte> opening;
-      StreamEncoder::magic(opening);
-      StreamEncoder::header(opening, "{}");
-      REQUIRE(sink.put(opening));
+      Sink sink = made_sink(path);
       counters.flush(sink);
     }
     std::ifstream file(path, std::ios::binary);

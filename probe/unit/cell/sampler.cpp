@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cell/made_sink.hpp"
 #include "core/stream_reader.hpp"
 #include "sys/fixture.hpp"
 
@@ -35,13 +36,7 @@ TEST_CASE("the frequency of a measuring CPU is not asked for while it measures")
   const std::string path = std::filesystem::temp_directory_path() / "howlate-unit-sampler";
   std::filesystem::remove(path);
   {
-    auto file = AppendFile::create(path);
-    REQUIRE(file.ok());
-    Sink sink(std::move(*file));
-    std::vector<std::byte> opening;
-    StreamEncoder::magic(opening);
-    StreamEncoder::header(opening, "{}");
-    REQUIRE(sink.put(opening));
+    Sink sink = made_sink(path);
     LoadSet loads;
     SystemSampler sampler({fixture.root(), {1}, {1}, true, 1, 4, 2}, loads);
     sampler.begin(0, 0);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cell/made_sink.hpp"
 #include "core/stream_reader.hpp"
 
 namespace howlate {
@@ -29,13 +30,7 @@ TEST_CASE("rows for more than a frame's bytes are written in whole batches with 
   for (std::size_t row = 0; row < many; ++row) table.add({static_cast<std::int64_t>(row), 1});
   CHECK(table.full());
   {
-    auto file = AppendFile::create(path);
-    REQUIRE(file.ok());
-    Sink sink(std::move(*file));
-    std::vector<std::byte> opening;
-    StreamEncoder::magic(opening);
-    StreamEncoder::header(opening, "{}");
-    REQUIRE(sink.put(opening));
+    Sink sink = made_sink(path);
     CHECK(table.flush(sink));
   }
   CHECK(table.kept() == static_cast<std::int64_t>(many));

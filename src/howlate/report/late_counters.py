@@ -250,11 +250,13 @@ def _ended_s(cell: CellContent) -> float | None:
 
 
 def _share(cell: CellContent, what: str) -> float | None:
-    """The largest of the measuring CPUs in the second in which the largest sample ended."""
+    """Of the largest sample's CPU in the second in which it ended; the largest of all that measured where nobody
+    knows which that is."""
     at_s = _ended_s(cell)
     if cell.bins is None or at_s is None:
         return None
-    cpus = measuring_cpus(cell.header).values()
+    _, own = _of_largest(cell)
+    cpus = measuring_cpus(cell.header).values() if own is None else (own,)
     found = [cell.bins.load_at(f"cpu {cpu} {what}", at_s) for cpu in dict.fromkeys(cpus)]
     return max((share for share in found if share is not None), default=None)
 
