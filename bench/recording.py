@@ -1,0 +1,210 @@
+"""What the trace ring's recording adds to the median wake-up latency: its events switched on and off within one run.
+
+    ./dev bench recording [--pairs N] [--block-ms B] [--cpu C] [--load LOAD] [--events few|all]
+
+`cyclic --explain` runs, and the events of its trace instance are switched off for a block of time, on for the next,
+on, off, off, on and so forth. Two blocks that follow one another are a pair, whose order alternates. A machine whose
+idle CPUs answer now in 25 us and now in 55, as a guest's do, changes little between them, while two runs
+(bench/explain.py) may fall into two such times. What is not in the difference, as it goes on in both: the recorder's
+look at the samples every 50 ms.
+
+Printed: the Hodges-Lehmann ratio of the blocks' medians (on / off) with its exact 95 % interval, the same in
+nanoseconds, and the middle half of the medians without. The limit: the ratio is at most 5 % above 1, or the median at
+most 1 us above, whichever is larger; blocks are added, at most --most pairs, until the interval says so. The
+measuring task has no page fault and loses no sample. Exit code 0 when the limits are kept, 1 when not, 3 where the
+kernel's tracing is not to be had.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from explain import ABOVE_NS, NOT_POSSIBLE, SHARE
+from figures import Figure, Part, add_option, all_kept
+
+from howlate.analysis.paired import RatioInterval, ratio_interval
+from howlate.store.stream import StreamReader
+
+PARTS = (
+    Part(
+        "recording",
+        "the median wake-up latency with the events recorded over that without, in alternating blocks of one run",
+    ),
+)
+TRACEFS = Path("/sys/kernel/tracing")
+MARGIN_NS = 5_000_000
+"""At both ends of a block: the kernel has just rewritten its code."""
+FEWEST = 20
+"""Samples of a block."""
+
+
+@dataclass(frozen=True)
+class Block:
+    on: bool
+    begin_ns: int
+    end_ns: int
+    """Both of CLOCK_MONOTONIC."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    on_ns: list[float]
+    off_ns: list[float]
+    """Medians, pair by pair."""
+    faults: int
+    dropped: int
+
+
+def instance_of(probe: subprocess.Popen[str]) -> Path:
+    """The probe's trace instance, as soon as it records; where tracefs is mounted nowhere, through its descriptor."""
+    while probe.poll() is None:
+        with contextlib.suppress(OSError):
+            for folder in (TRACEFS, *Path(f"/proc/{probe.pid}/fd").iterdir()):
+                instance = folder / "instances" / f"howlate-{probe.pid}"
+                if instance.is_dir() and (instance / "tracing_on").read_text().strip() == "1":
+                    return instance
+        time.sleep(0.01)
+    print((probe.stderr.read() if probe.stderr else "").strip(), file=sys.stderr)
+    sys.exit(NOT_POSSIBLE)
+
+
+def switch(folder: Path, events: list[str], on: bool) -> None:
+    """Records these events, or none."""
+    for event in events:
+        (folder / "events" / event.replace(":", "/") / "enable").write_text(str(int(on)))
+
+
+def blocks_of(folder: Path, pairs: int, block_s: float) -> list[Block]:
+    """Switches the events while the probe measures."""
+    time.sleep(1)  # its warm-up, and some
+    events = (folder / "set_event").read_text().split()
+    blocks: list[Block] = []
+    for number in range(2 * pairs):
+        on = number % 4 in (1, 2)
+        switch(folder, events, on)
+        begin_ns = time.monotonic_ns()
+        time.sleep(block_s)
+        blocks.append(Block(on, begin_ns, time.monotonic_ns()))
+    switch(folder, events, True)
+    return blocks
+
+
+def medians(blocks: list[Block], times_ns: np.ndarray, latency_ns: np.ndarray) -> Outcome:
+    """The median of each block, as pairs; a pair of which one has too few samples is left out."""
+    on_ns, off_ns = [], []
+    for first, second in zip(blocks[::2], blocks[1::2], strict=True):
+        values = {}
+        for block in (first, second):
+            low, high = np.searchsorted(times_ns, [block.begin_ns + MARGIN_NS, block.end_ns - MARGIN_NS])
+            if high - low >= FEWEST:
+                values[block.on] = float(np.median(latency_ns[low:high]))
+        if len(values) == 2:
+            on_ns.append(values[True])
+            off_ns.append(values[False])
+    return Outcome(on_ns, off_ns, 0, 0)
+
+
+def run(options: argparse.Namespace, pairs: int) -> Outcome:
+    """One run of `howlate-probe cyclic`, and its pairs of blocks."""
+    block_s = options.block_ms / 1000
+    length_s = int(2 * pairs * (block_s + 0.1) + 10)  # more than is needed: it is stopped
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        stream = Path(folder) / "stream"
+        command = [
+            os.environ["HOWLATE_PROBE"],
+            "cyclic",
+            "--quiet",
+            f"--cpus={options.cpu}",
+            f"--load={options.load}",
+            f"--duration={length_s}s",
+            "--dither",
+            "--stream",
+            str(stream),
+            "--explain",
+            "--explain-with=tracefs",
+            f"--explain-events={options.events}",
+        ]
+        probe = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        try:
+            blocks = blocks_of(instance_of(probe), pairs, block_s)
+        finally:
+            probe.terminate()
+            probe.wait()
+        with StreamReader.open(stream) as reader:
+            t0_ns = reader.header.t0_ns
+            batches = [batch.columns for batch in reader.batches() if batch.table.name == "samples"]
+            trailer = reader.trailer
+    assert trailer is not None
+    (account,) = trailer["accounting"]
+    found = medians(
+        blocks,
+        t0_ns + np.concatenate([columns["release_ns"] for columns in batches]),
+        np.concatenate([columns["latency_ns"] for columns in batches]),
+    )
+    faults = account["minor_faults"] + account["major_faults"]
+    return Outcome(found.on_ns, found.off_ns, faults, account["dropped"])
+
+
+def main() -> int:
+    """Run the blocks; print the interval."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pairs", type=int, default=300, help="pairs of blocks in each run")
+    parser.add_argument("--most", type=int, default=1200, help="pairs at most")
+    parser.add_argument("--block-ms", type=int, default=150)
+    parser.add_argument("--cpu", type=int, default=(os.cpu_count() or 1) - 1)
+    parser.add_argument("--load", default="none")
+    parser.add_argument("--events", choices=("few", "all"), default="few")
+    add_option(parser)
+    options = parser.parse_args()
+    on_ns: list[float] = []
+    off_ns: list[float] = []
+    faults = dropped = 0
+    interval: RatioInterval | None = None
+    limit = 0.0
+    while len(on_ns) < options.most:
+        found = run(options, options.pairs)
+        on_ns += found.on_ns
+        off_ns += found.off_ns
+        faults += found.faults
+        dropped += found.dropped
+        interval = ratio_interval(on_ns, off_ns)
+        if interval is None:
+            print("too few pairs for an interval of 95 %", file=sys.stderr)
+            return 2
+        base_ns = float(np.median(off_ns))
+        limit = 1 + max(SHARE, ABOVE_NS / base_ns)
+        low_ns, high_ns = np.percentile(off_ns, [25, 75])
+        print(
+            f"{interval.pairs} pairs of {options.block_ms} ms: median {base_ns:.0f} ns without (middle half "
+            f"{low_ns:.0f} to {high_ns:.0f}); ratio {interval.ratio:.4f}, {interval.confidence:.1%} interval "
+            f"[{interval.low:.4f}, {interval.high:.4f}], that is {(interval.ratio - 1) * base_ns:+.0f} ns; "
+            f"limit {limit:.4f}; load {options.load}, events {options.events}",
+            flush=True,
+        )
+        if interval.high <= limit:
+            break
+    assert interval is not None
+    figures = [
+        Figure("ratio of medians", round(interval.ratio, 4)),
+        Figure("upper end of its interval", round(interval.high, 4), at_most=round(limit, 4)),
+        Figure("added to the median", round((interval.ratio - 1) * float(np.median(off_ns))), "ns"),
+        Figure("page faults of the measuring task", faults, at_most=0),
+        Figure("dropped samples", dropped, at_most=0),
+        Figure("pairs of blocks", interval.pairs),
+    ]
+    return 0 if all_kept(figures, options.figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
