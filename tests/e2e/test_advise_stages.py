@@ -34,14 +34,14 @@ PARAMETERS: Mapping[str, Value] = {
     "late-policy": "backlog",
     "load": (),
 }
-CELLS = (f"--pairs={PAIRS}", "--seconds=500ms", "--out=r")
+CELLS = (f"--pairs={PAIRS}", "--out=r")
 KNOBS = {"advise": "thp", "why --try": ",".join(REMEDIES[Cause.PAGE_FAULT].knobs)}
 COMMANDS = {
     "advise": (
         "advise", "--knobs=thp", "--load=none", "--no-wait", "--set=policy=fifo:80", "--set=period=400us",
-        "--set=late-policy=backlog", *CELLS,
+        "--set=late-policy=backlog", "--quantile=0.5", "--seconds=250ms", *CELLS,
     ),
-    "why --try": ("why", "late", "--try", *CELLS),
+    "why --try": ("why", "late", "--try", "--seconds=500ms", *CELLS),
 }  # fmt: skip
 PROGRAM = """#!/bin/sh
 if [ "$1" = cyclic ]; then

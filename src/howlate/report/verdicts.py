@@ -41,14 +41,13 @@ def items(verdicts: Sequence[Verdict]) -> Iterator[Item]:
         yield Texts("more", tuple(statements(verdicts[0])[1:]))
         return
     yield sheet(verdicts)
-    for verdict in verdicts:
+    told = [statements(verdict)[1:] for verdict in verdicts]
+    of_all = tuple(line for line in told[0] if all(line in lines for lines in told))
+    for verdict, lines in zip(verdicts, told, strict=True):
         if verdict.outcome is not Ruling.PASS:
             yield Texts("said", (sentence(verdict),))
-            yield Texts("more", tuple(statements(verdict)[1:]))
-    common = [set(statements(verdict)) for verdict in verdicts]
-    yield Texts(
-        "more", tuple(told for told in statements(verdicts[0])[1:] if all(told in row for row in common))
-    )
+            yield Texts("more", tuple(line for line in lines if line not in of_all))
+    yield Texts("more", of_all)
 
 
 def briefly(verdicts: Sequence[Verdict]) -> Iterator[Item]:
