@@ -11,8 +11,9 @@ here: this machine, in a CPU group of cgroup v1 whose real-time tasks may run 3 
 else of the machine is worsened, beside cpu:100, so that no CPU is ever idle; rt_throttling must be named, and nothing
 else. (On an idle guest cpu_dma_latency=0 matters as well: a wake-up that leaves no idle state takes less of the 3 ms,
 so that the task was stopped after some 440 activations instead of 240, and its largest latency was 770 ms instead of
-890.) Needs root and a kernel with RT_GROUP_SCHED. here-null: the same without that group: none may be named. idle: this machine, left alone and quiet: cpu_dma_latency=0 must be named, as its idle
-states make it late (c_states sets the same thing in another way and may be).
+890.) Needs root and a kernel with RT_GROUP_SCHED. here-null: the same without that group: none may be named. idle:
+this machine, left alone and quiet: cpu_dma_latency=0 must be named, as its idle states make it late (c_states sets
+the same thing in another way and may be).
 
 simulated: made figures of eight knobs, of which one helps: how often it is named, and another (docs/advise.md).
 
@@ -28,6 +29,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,10 +126,20 @@ def group(runtime_us: int) -> Iterator[None]:
         (folder / "cgroup.procs").write_text(str(os.getpid()))
         yield
     finally:
-        for process in (folder / "cgroup.procs").read_text().split():  # interrupted: children, too, until they end
+        (CPU_GROUPS / "cgroup.procs").write_text(str(os.getpid()))
+        leave(folder)
+
+
+def leave(folder: Path) -> None:
+    """Removes a group as soon as its last process has ended; of an interrupted run some are still at it."""
+    while True:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+            return
+        for process in (folder / "cgroup.procs").read_text().split():
             with contextlib.suppress(ProcessLookupError):
                 (CPU_GROUPS / "cgroup.procs").write_text(process)
-        folder.rmdir()
+        time.sleep(0.05)
 
 
 def advised(scene: Scene, repetition: int, folder: Path) -> dict[str, Any]:
