@@ -10,7 +10,7 @@ figures do not depend on the host.
 here: this machine, in a CPU group of cgroup v1 whose real-time tasks may run 3 ms of each second, so that nothing
 else of the machine is worsened, beside cpu:100, so that no CPU is ever idle; rt_throttling must be named, and nothing
 else. (On an idle guest cpu_dma_latency=0 matters as well: a wake-up that leaves no idle state takes less of the 3 ms,
-so that the task was stopped after some 440 activations instead of 240, and its largest latency was 770 ms instead of
+so that the task was stopped after some 440 activations instead of 240, and its largest latency was 750 ms instead of
 890.) Needs root and a kernel with RT_GROUP_SCHED. here-null: the same without that group: none may be named. idle:
 this machine, left alone and quiet: cpu_dma_latency=0 must be named, as its idle states make it late (c_states sets
 the same thing in another way and may be).

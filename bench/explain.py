@@ -44,30 +44,27 @@ class Run:
     trace: dict[str, Any]
 
 
+def cyclic(options: argparse.Namespace, seconds: int, stream: Path) -> list[str]:
+    """The command that measures so long into this stream."""
+    return [
+        os.environ["HOWLATE_PROBE"],
+        "cyclic",
+        "--quiet",
+        f"--cpus={options.cpu}",
+        f"--load={options.load}",
+        f"--duration={seconds}s",
+        "--dither",
+        "--seed=1",
+        f"--stream={stream}",
+    ]
+
+
 def run(options: argparse.Namespace, *more: str) -> Run:
     """One run of `howlate-probe cyclic`."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         stream = Path(folder) / "stream"
-        command = [
-            os.environ["HOWLATE_PROBE"],
-            "cyclic",
-            "--quiet",
-            f"--cpus={options.cpu}",
-            f"--load={options.load}",
-        ]
-        done = subprocess.run(
-            [
-                *command,
-                f"--duration={options.seconds}s",
-                "--dither",
-                "--seed=1",
-                "--stream",
-                str(stream),
-                *more,
-            ],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        command = cyclic(options, options.seconds, stream)
+        done = subprocess.run([*command, *more], stderr=subprocess.PIPE, text=True)
         if done.returncode == NOT_POSSIBLE:
             print(done.stderr.strip(), file=sys.stderr)
             sys.exit(NOT_POSSIBLE)
@@ -81,9 +78,9 @@ def run(options: argparse.Namespace, *more: str) -> Run:
     return Run(float(np.median(np.concatenate(parts))), faults, account["dropped"], trailer.get("trace", {}))
 
 
-def allowed(without: list[Run]) -> float:
-    """The largest ratio that the limit allows."""
-    return 1 + max(SHARE, ABOVE_NS / float(np.median([one.median_ns for one in without])))
+def allowed(base_ns: float) -> float:
+    """The largest ratio that the limit allows, by the median without."""
+    return 1 + max(SHARE, ABOVE_NS / base_ns)
 
 
 def pairs(options: argparse.Namespace, explained: list[Run], without: list[Run]) -> RatioInterval | None:
@@ -102,7 +99,9 @@ def pairs(options: argparse.Namespace, explained: list[Run], without: list[Run])
         if len(without) < options.pairs:
             continue
         interval = ratio_interval([one.median_ns for one in explained], [one.median_ns for one in without])
-        if interval is not None and interval.high <= allowed(without):
+        if interval is not None and interval.high <= allowed(
+            float(np.median([one.median_ns for one in without]))
+        ):
             break
     return interval
 
@@ -126,7 +125,8 @@ def main() -> int:
     if interval is None:
         print("too few pairs for an interval of 95 %", file=sys.stderr)
         return 2
-    limit, base_ns = allowed(without), float(np.median([one.median_ns for one in without]))
+    base_ns = float(np.median([one.median_ns for one in without]))
+    limit = allowed(base_ns)
     cost_ns = float(np.median([one.trace["event_cost_ns"] for one in explained]))
     page_ns = sum(one.trace["reading_ns"] for one in explained) / max(
         sum(one.trace["pages_read"] for one in explained), 1

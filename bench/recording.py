@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from explain import ABOVE_NS, NOT_POSSIBLE, SHARE
+from explain import NOT_POSSIBLE, allowed, cyclic
 from figures import Figure, Part, add_option, all_kept
 
 from howlate.analysis.paired import RatioInterval, ratio_interval
@@ -57,9 +57,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Outcome:
-    on_ns: list[float]
-    off_ns: list[float]
-    """Medians, pair by pair."""
+    medians_ns: list[tuple[float, float]]
+    """Of the blocks of each pair, on and off."""
     faults: int
     dropped: int
 
@@ -74,7 +73,7 @@ def instance_of(probe: subprocess.Popen[str]) -> Path:
                     return instance
         time.sleep(0.01)
     print((probe.stderr.read() if probe.stderr else "").strip(), file=sys.stderr)
-    sys.exit(NOT_POSSIBLE)
+    sys.exit(probe.returncode or NOT_POSSIBLE)
 
 
 def switch(folder: Path, events: list[str], on: bool) -> None:
@@ -98,9 +97,9 @@ def blocks_of(folder: Path, pairs: int, block_s: float) -> list[Block]:
     return blocks
 
 
-def medians(blocks: list[Block], times_ns: np.ndarray, latency_ns: np.ndarray) -> Outcome:
-    """The median of each block, as pairs; a pair of which one has too few samples is left out."""
-    on_ns, off_ns = [], []
+def medians(blocks: list[Block], times_ns: np.ndarray, latency_ns: np.ndarray) -> list[tuple[float, float]]:
+    """The medians of each pair's blocks, on and off; a pair of which one has too few samples is left out."""
+    pairs = []
     for first, second in zip(blocks[::2], blocks[1::2], strict=True):
         values = {}
         for block in (first, second):
@@ -108,9 +107,8 @@ def medians(blocks: list[Block], times_ns: np.ndarray, latency_ns: np.ndarray) -
             if high - low >= FEWEST:
                 values[block.on] = float(np.median(latency_ns[low:high]))
         if len(values) == 2:
-            on_ns.append(values[True])
-            off_ns.append(values[False])
-    return Outcome(on_ns, off_ns, 0, 0)
+            pairs.append((values[True], values[False]))
+    return pairs
 
 
 def run(options: argparse.Namespace, pairs: int) -> Outcome:
@@ -119,20 +117,8 @@ def run(options: argparse.Namespace, pairs: int) -> Outcome:
     length_s = int(2 * pairs * (block_s + 0.1) + 10)  # more than is needed: it is stopped
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         stream = Path(folder) / "stream"
-        command = [
-            os.environ["HOWLATE_PROBE"],
-            "cyclic",
-            "--quiet",
-            f"--cpus={options.cpu}",
-            f"--load={options.load}",
-            f"--duration={length_s}s",
-            "--dither",
-            "--stream",
-            str(stream),
-            "--explain",
-            "--explain-with=tracefs",
-            f"--explain-events={options.events}",
-        ]
+        words = ("--explain", "--explain-with=tracefs", f"--explain-events={options.events}")
+        command = [*cyclic(options, length_s, stream), *words]
         probe = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         try:
             blocks = blocks_of(instance_of(probe), pairs, block_s)
@@ -151,7 +137,7 @@ def run(options: argparse.Namespace, pairs: int) -> Outcome:
         np.concatenate([columns["latency_ns"] for columns in batches]),
     )
     faults = account["minor_faults"] + account["major_faults"]
-    return Outcome(found.on_ns, found.off_ns, faults, account["dropped"])
+    return Outcome(found, faults, account["dropped"])
 
 
 def main() -> int:
@@ -174,8 +160,8 @@ def main() -> int:
     limit = 0.0
     while len(on_ns) < options.most:
         found = run(options, options.pairs)
-        on_ns += found.on_ns
-        off_ns += found.off_ns
+        on_ns += [on for on, _ in found.medians_ns]
+        off_ns += [off for _, off in found.medians_ns]
         faults += found.faults
         dropped += found.dropped
         interval = ratio_interval(on_ns, off_ns)
@@ -183,7 +169,7 @@ def main() -> int:
             print("too few pairs for an interval of 95 %", file=sys.stderr)
             return 2
         base_ns = float(np.median(off_ns))
-        limit = 1 + max(SHARE, ABOVE_NS / base_ns)
+        limit = allowed(base_ns)
         low_ns, high_ns = np.percentile(off_ns, [25, 75])
         print(
             f"{interval.pairs} pairs of {options.block_ms} ms: median {base_ns:.0f} ns without (middle half "
