@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from howlate.analysis.promise import statements
+from howlate.analysis.promise import no_verdict, statements
+from howlate.analysis.valid import DROPPED
 from howlate.analysis.verdict import Question, Ruling, verdict
 from howlate.report.document import Texts
 from howlate.report.verdicts import items
@@ -34,3 +35,16 @@ def test_what_is_true_of_all_rows_is_said_once(
     assert all(said[line] == 1 for line in common)
     if outcome is not Ruling.PASS:
         assert set(said) == set.union(*told)
+
+
+def test_a_row_without_a_verdict_has_nothing_said_twice_of_the_others() -> None:
+    asked = Question(6_000)
+    rows = [verdict(made_evidence(6_000, quiet(seed=seed)), asked) for seed in (1, 2)]
+    rows.append(verdict(made_evidence(6_000, quiet(seed=3), failed_checks=(DROPPED(count=3),)), asked))
+    assert [no_verdict(row) for row in rows] == [False, False, True]
+    said = Counter(
+        line for item in items(rows) if isinstance(item, Texts) and item.kind == "more" for line in item.texts
+    )
+    common = set(statements(rows[0])[1:]) & set(statements(rows[1])[1:])
+    assert common and all(said[line] == 1 for line in common)
+    assert set(said) == {line for row in rows for line in statements(row)[1:]}

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from howlate.analysis.promise import (
     limits,
+    no_verdict,
     rate_line,
     remaining,
     run_sentence,
@@ -42,7 +43,9 @@ def items(verdicts: Sequence[Verdict]) -> Iterator[Item]:
         return
     yield sheet(verdicts)
     told = [statements(verdict)[1:] for verdict in verdicts]
-    of_all = tuple(line for line in told[0] if all(line in lines for lines in told))
+    ruled = [lines for verdict, lines in zip(verdicts, told, strict=True) if not no_verdict(verdict)]
+    alike = ruled if len(ruled) > 1 else told
+    of_all = tuple(line for line in alike[0] if all(line in lines for lines in alike))
     for verdict, lines in zip(verdicts, told, strict=True):
         if verdict.outcome is not Ruling.PASS:
             yield Texts("said", (sentence(verdict),))
