@@ -101,7 +101,7 @@ SCENES = {
         length_ms=1100,
     ),
     "here": Scene(
-        ("--load=cpu:100", "--quantile=max", "--pairs=10", "--no-wait"),
+        ("--load=cpu:100", "--quantile=max", "--pairs=9", "--no-wait"),
         frozenset({"rt_throttling"}),
         length_ms=1100,
         step_ms=5,

@@ -1,31 +1,41 @@
-"""What the trace ring's recording adds to the median wake-up latency: its events switched on and off within one run.
+"""What the recording of events adds to the median wake-up latency: switched on and off within one run.
 
-    ./dev bench recording [--pairs N] [--block-ms B] [--cpu C] [--load LOAD] [--events few|all]
+    ./dev bench recording [--with auto|bpf|tracefs] [--events auto|few|all] [--pairs N] [--block-ms B] [--cpu C]
+                          [--load LOAD]
 
-`cyclic --explain` runs, and the events of its trace instance are switched off for a block of time, on for the next,
-on, off, off, on and so forth. Two blocks that follow one another are a pair, whose order alternates. A machine whose
+While `cyclic` runs, the events are recorded not at all for a block of time, in the next they are, in the next too,
+then not, not, and so forth. Two blocks that follow one another are a pair, whose order alternates. A machine whose
 idle CPUs answer now in 25 us and now in 55, as a guest's do, changes little between them, while two runs
-(bench/explain.py) may fall into two such times. What is not in the difference, as it goes on in both: the recorder's
-look at the samples every 50 ms.
+(bench/explain.py) may fall into two such times. What is not in the difference: the recorder's look at the samples
+every 50 ms.
+
+tracefs: the events of the probe's own trace instance are switched. bpf: a first probe is ended as soon as its
+programs are loaded; they are kept by descriptors of this process, which attaches them and lets them go. auto: as the
+probe chooses.
 
 Printed: the Hodges-Lehmann ratio of the blocks' medians (on / off) with its exact 95 % interval, the same in
 nanoseconds, and the middle half of the medians without. The limit: the ratio is at most 5 % above 1, or the median at
 most 1 us above, whichever is larger; blocks are added, at most --most pairs, until the interval says so. The
-measuring task has no page fault and loses no sample. Exit code 0 when the limits are kept, 1 when not, 3 where the
-kernel's tracing is not to be had.
+measuring task has no page fault and loses no sample. Exit code 0 when the limits are kept, 1 when not, 3 where this
+kind of recording is not to be had.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes
+import errno
 import os
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 from explain import NOT_POSSIBLE, allowed, cyclic
@@ -45,6 +55,14 @@ MARGIN_NS = 5_000_000
 """At both ends of a block: the kernel has just rewritten its code."""
 FEWEST = 20
 """Samples of a block."""
+PROGRAM, LINK = "anon_inode:bpf-prog", "anon_inode:bpf_link"
+MANY = 3
+"""Programs of a probe that records: one alone is that by which it measures what an event costs."""
+LIBC = ctypes.CDLL(None, use_errno=True)
+SYS_BPF = {"x86_64": 321, "aarch64": 280}.get(os.uname().machine, -1)
+SYS_PIDFD_GETFD = 438
+BPF_RAW_TRACEPOINT_OPEN = 17
+Switch = Callable[[bool], None]
 
 
 @dataclass(frozen=True)
@@ -72,28 +90,114 @@ def instance_of(probe: subprocess.Popen[str]) -> Path:
                 if instance.is_dir() and (instance / "tracing_on").read_text().strip() == "1":
                     return instance
         time.sleep(0.01)
+    return refused(probe)
+
+
+@contextlib.contextmanager
+def ended(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """A probe with this command, which is ended afterwards."""
+    probe = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        yield probe
+    finally:
+        probe.terminate()
+        probe.wait()
+
+
+def refused(probe: subprocess.Popen[str]) -> NoReturn:
+    """Ends with what an ended probe said."""
     print((probe.stderr.read() if probe.stderr else "").strip(), file=sys.stderr)
     sys.exit(probe.returncode or NOT_POSSIBLE)
 
 
-def switch(folder: Path, events: list[str], on: bool) -> None:
-    """Records these events, or none."""
-    for event in events:
-        (folder / "events" / event.replace(":", "/") / "enable").write_text(str(int(on)))
-
-
-def blocks_of(folder: Path, pairs: int, block_s: float) -> list[Block]:
-    """Switches the events while the probe measures."""
+def ring_switch(probe: subprocess.Popen[str]) -> Switch:
+    """Records the events of its trace instance, or none."""
+    folder = instance_of(probe)
     time.sleep(1)  # its warm-up, and some
-    events = (folder / "set_event").read_text().split()
+    files = [
+        folder / "events" / event.replace(":", "/") / "enable"
+        for event in (folder / "set_event").read_text().split()
+    ]
+
+    def switch(on: bool) -> None:
+        for file in files:
+            file.write_text(str(int(on)))
+
+    return switch
+
+
+@contextlib.contextmanager
+def bpf_switch(programs: list[int]) -> Iterator[Switch]:
+    """Attaches these programs, or none."""
+    links: list[int] = []
+
+    def switch(on: bool) -> None:
+        while links:
+            os.close(links.pop())
+        if on:
+            links.extend(map(attach, programs))
+
+    try:
+        yield switch
+    finally:
+        switch(False)
+        for program in programs:
+            os.close(program)
+
+
+def attach(program: int) -> int:
+    """A descriptor as long as which the program runs."""
+    attributes = ctypes.create_string_buffer(struct.pack("QI4x", 0, program))
+    return system_call(SYS_BPF, BPF_RAW_TRACEPOINT_OPEN, ctypes.addressof(attributes), len(attributes) - 1)
+
+
+def programs_of(command: list[str]) -> list[int]:
+    """Descriptors of the BPF programs that a probe with this command has attached; it is ended."""
+    with ended(command) as probe:
+        while True:
+            kinds = [kind for _, kind in descriptors(probe.pid)]
+            if MANY <= kinds.count(PROGRAM) == kinds.count(LINK):
+                break
+            if probe.poll() is not None:
+                refused(probe)
+            time.sleep(0.01)
+        of_probe = os.pidfd_open(probe.pid)
+        try:
+            return [
+                system_call(SYS_PIDFD_GETFD, of_probe, number, 0)
+                for number, kind in descriptors(probe.pid)
+                if kind == PROGRAM
+            ]
+        finally:
+            os.close(of_probe)
+
+
+def descriptors(pid: int) -> list[tuple[int, str]]:
+    """A process's descriptors, with what they are."""
+    found = []
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found.append((int(link.name), str(link.readlink())))
+    return found
+
+
+def system_call(number: int, *arguments: int) -> int:
+    """What it returns; an OSError where that is an error."""
+    done = int(LIBC.syscall(*map(ctypes.c_long, (number, *arguments))))
+    if done < 0:
+        raise OSError(ctypes.get_errno(), errno.errorcode[ctypes.get_errno()])
+    return done
+
+
+def blocks_of(switch: Switch, pairs: int, block_s: float) -> list[Block]:
+    """Switches the events while the probe measures."""
     blocks: list[Block] = []
     for number in range(2 * pairs):
         on = number % 4 in (1, 2)
-        switch(folder, events, on)
+        switch(on)
         begin_ns = time.monotonic_ns()
         time.sleep(block_s)
         blocks.append(Block(on, begin_ns, time.monotonic_ns()))
-    switch(folder, events, True)
     return blocks
 
 
@@ -111,20 +215,38 @@ def medians(blocks: list[Block], times_ns: np.ndarray, latency_ns: np.ndarray) -
     return pairs
 
 
+def chosen(options: argparse.Namespace) -> tuple[str, str]:
+    """Who records here, and which events, as a short run's header says."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        stream = Path(folder) / "stream"
+        words = ("--explain", f"--explain-with={options.recorder}", f"--explain-events={options.events}")
+        done = subprocess.run([*cyclic(options, 1, stream), *words], stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            print(done.stderr.strip(), file=sys.stderr)
+            sys.exit(done.returncode)
+        with StreamReader.open(stream) as reader:
+            in_force = reader.header.raw["in_force"]["trace"]
+    return in_force["with"], in_force["detail"]
+
+
 def run(options: argparse.Namespace, pairs: int) -> Outcome:
     """One run of `howlate-probe cyclic`, and its pairs of blocks."""
     block_s = options.block_ms / 1000
     length_s = int(2 * pairs * (block_s + 0.1) + 10)  # more than is needed: it is stopped
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         stream = Path(folder) / "stream"
-        words = ("--explain", "--explain-with=tracefs", f"--explain-events={options.events}")
-        command = [*cyclic(options, length_s, stream), *words]
-        probe = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        try:
-            blocks = blocks_of(instance_of(probe), pairs, block_s)
-        finally:
-            probe.terminate()
-            probe.wait()
+        command = cyclic(options, length_s, stream)
+        words = ("--explain", f"--explain-with={options.recorder}", f"--explain-events={options.events}")
+        with contextlib.ExitStack() as at_end:
+            if options.recorder == "bpf":
+                donor = cyclic(options, length_s, Path(folder) / "donor")
+                switch = at_end.enter_context(bpf_switch(programs_of([*donor, *words])))
+                probe = at_end.enter_context(ended(command))
+                time.sleep(1)  # its warm-up, and some
+            else:
+                probe = at_end.enter_context(ended([*command, *words]))
+                switch = ring_switch(probe)
+            blocks = blocks_of(switch, pairs, block_s)
         with StreamReader.open(stream) as reader:
             t0_ns = reader.header.t0_ns
             batches = [batch.columns for batch in reader.batches() if batch.table.name == "samples"]
@@ -150,9 +272,11 @@ def main() -> int:
     parser.add_argument("--block-ms", type=int, default=150)
     parser.add_argument("--cpu", type=int, default=(os.cpu_count() or 1) - 1)
     parser.add_argument("--load", default="none")
-    parser.add_argument("--events", choices=("few", "all"), default="few")
+    parser.add_argument("--with", dest="recorder", choices=("auto", "bpf", "tracefs"), default="auto")
+    parser.add_argument("--events", choices=("auto", "few", "all"), default="auto")
     add_option(parser)
     options = parser.parse_args()
+    options.recorder, options.events = chosen(options)
     on_ns: list[float] = []
     off_ns: list[float] = []
     faults = dropped = 0
@@ -175,7 +299,7 @@ def main() -> int:
             f"{interval.pairs} pairs of {options.block_ms} ms: median {base_ns:.0f} ns without (middle half "
             f"{low_ns:.0f} to {high_ns:.0f}); ratio {interval.ratio:.4f}, {interval.confidence:.1%} interval "
             f"[{interval.low:.4f}, {interval.high:.4f}], that is {(interval.ratio - 1) * base_ns:+.0f} ns; "
-            f"limit {limit:.4f}; load {options.load}, events {options.events}",
+            f"limit {limit:.4f}; load {options.load}, {options.recorder}, events {options.events}",
             flush=True,
         )
         if interval.high <= limit:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -205,11 +206,41 @@ def test_who_recorded_is_told_and_bpf_is_refused_where_it_was_not_possible(
     done = run(*ALL, "--explain-with=bpf", "--activations=20")
     if in_force["with"] == "bpf":
         assert done.returncode == 0, done.stderr
+        guest = "hypervisor" in Path("/proc/cpuinfo").read_text()
+        assert in_force["detail"] == ("few" if guest or os.uname().machine != "x86_64" else "all")
         return
     assert (in_force["with"], in_force["detail"]) == ("tracefs", "few")
     assert done.returncode == 3
     for said in (done.stderr, planned.stdout):
         assert f"--explain-with bpf is not possible here: {in_force['no_bpf']}" in said
+
+
+def test_bpf_tells_the_events_of_a_wake_up_in_the_contexts_that_the_trace_ring_tells(
+    probe: Path, tmp_path: Path
+) -> None:
+    if run(*ALL, "--explain-with=bpf", "--activations=1").returncode == 3:
+        pytest.skip("BPF is not possible here")
+    words = ("--activations=300", "--explain-worst=300", "--explain-events=all")
+    ring, bpf = (
+        explained(tmp_path / with_, *words, f"--explain-with={with_}") for with_ in ("tracefs", "bpf")
+    )
+    assert bpf.raw_header["in_force"]["trace"]["with"] == "bpf"
+    assert usual_contexts(bpf) == usual_contexts(ring)
+
+
+def usual_contexts(stream: Stream) -> Mapping[str, tuple[int, int]]:
+    """Of each event that comes in every wake-up the flags and the depth of preemption that it most often has."""
+    events = table(stream, "trace_events")
+    names = stream.raw_header["in_force"]["trace"]["events"]
+    usual = {}
+    for name in ("hrtimer_expire_entry", "hrtimer_expire_exit", "sched_waking", "sched_switch"):
+        of_it = events["event"] == names.index(name)
+        counts = Counter(
+            zip(events["flags"][of_it].tolist(), (events["preempt"][of_it] & 0x0F).tolist(), strict=True)
+        )
+        ((context, _),) = counts.most_common(1)
+        usual[name] = context
+    return usual
 
 
 def test_stacks_are_left_to_the_trace_ring(probe: Path, tmp_path: Path) -> None:

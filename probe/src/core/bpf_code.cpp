@@ -14,6 +14,8 @@ constexpr std::int32_t atomic_fetch = 0x01, atomic_exchange = 0xe1;
 constexpr BpfRegister no_register = BpfRegister::r0;
 // What a wide load's source says of its value.
 constexpr auto from_map = BpfRegister::r1, from_map_memory = BpfRegister::r2, from_variable = BpfRegister::r3;
+// Whose function a call's number is.
+constexpr auto to_kernel = BpfRegister::r2;
 
 }  // namespace
 
@@ -92,6 +94,10 @@ void BpfCode::percpu(BpfRegister to, std::uint32_t variable) {
 
 void BpfCode::call(std::int32_t helper) {
   add(class_jump | jump_call, no_register, no_register, 0, helper);
+}
+
+void BpfCode::call_kernel(std::uint32_t function) {
+  add(class_jump | jump_call, no_register, to_kernel, 0, static_cast<std::int32_t>(function));
 }
 
 void BpfCode::fetch_add(BpfRegister to, std::int32_t offset, BpfRegister by) {

@@ -51,6 +51,7 @@ class BpfCode {
   void map_memory(BpfRegister to, int fd);              // of an array's one entry
   void percpu(BpfRegister to, std::uint32_t variable);  // by the variable's number in BTF
   void call(std::int32_t helper);
+  void call_kernel(std::uint32_t function);  // one that the kernel offers, by its number in BTF
   void fetch_add(BpfRegister to, std::int32_t offset, BpfRegister by);  // `by` has what was there
   void exchange_32(BpfRegister to, std::int32_t offset, BpfRegister with);
   void jump(Label to);

@@ -20,7 +20,8 @@ enum Kind : std::uint32_t {
   kind_volatile = 9,
   kind_const = 10,
   kind_restrict = 11,
-  kind_function = 13,
+  kind_function = 12,
+  kind_function_type = 13,
   kind_variable = 14,
   kind_section = 15,
   kind_float = 16,
@@ -47,7 +48,7 @@ std::size_t bytes_after(std::uint32_t kind, std::uint32_t count) {
     case kind_enumeration_64:
       return words_3 * count;
     case kind_enumeration:
-    case kind_function:
+    case kind_function_type:
       return words_2 * count;
     default:
       return 0;
@@ -103,7 +104,10 @@ void Btf::note(std::uint32_t id, const Type& type) {
   if (type.kind == kind_enumeration && !type.name.empty()) enumerations_.emplace_back(type.name, id);
   if (type.kind == kind_variable) variables_.emplace_back(type.name, id);
   if (type.kind == kind_section && type.name == percpu_section)
-    for (std::uint32_t i = 0; i < type.count; ++i) percpu_.push_back(word(type.more_at + words_3 * i));
+    for (std::uint32_t i = 0; i < type.count; ++i) {
+      const std::size_t at = type.more_at + words_3 * i;
+      percpu_.push_back({word(at), word(at + 4)});
+    }
 }
 
 std::uint32_t Btf::word(std::size_t at) const {
@@ -169,7 +173,7 @@ std::optional<std::vector<Btf::Param>> Btf::params_of(std::uint32_t id) const {
   const auto pointer = plain(id);
   const auto function =
       pointer && pointer->kind == kind_pointer ? plain(pointer->size_or_type) : std::nullopt;
-  if (!function || function->kind != kind_function) return std::nullopt;
+  if (!function || function->kind != kind_function_type) return std::nullopt;
   std::vector<Param> params;
   for (std::uint32_t i = 0; i < function->count; ++i) {
     const std::uint32_t of = word(function->more_at + words_2 * i + 4);
@@ -219,10 +223,21 @@ std::optional<Btf::Field> Btf::field(std::string_view structure, std::string_vie
   return Field{place.offset, *bytes};
 }
 
-std::optional<std::uint32_t> Btf::percpu_variable(std::string_view name) const {
+std::optional<Btf::Variable> Btf::percpu_variable(std::string_view name) const {
   const auto id = find(variables_, name);
-  if (!id || std::find(percpu_.begin(), percpu_.end(), *id) == percpu_.end()) return std::nullopt;
-  return id;
+  const auto found = std::find_if(percpu_.begin(), percpu_.end(),
+                                  [&](const Variable& one) { return id && one.number == *id; });
+  return found == percpu_.end() ? std::nullopt : std::optional(*found);
+}
+
+std::optional<std::uint32_t> Btf::structure_id(std::string_view name) const {
+  return find(structures_, name);
+}
+
+std::optional<std::uint32_t> Btf::function_id(std::string_view name) const {
+  for (std::uint32_t id = 1; id < at_.size(); ++id)
+    if (const auto one = type(id); one && one->kind == kind_function && one->name == name) return id;
+  return std::nullopt;
 }
 
 std::optional<std::uint32_t> Btf::enumerator(std::string_view enumeration, std::string_view name) const {

@@ -35,7 +35,13 @@ class Btf {
   // "thread_info.flags": fields within fields; those of structures and unions without a name count as the outer one's.
   [[nodiscard]] std::optional<Field> field(std::string_view structure, std::string_view path) const;
   // A variable that each CPU has; the number is the variable's, not its type's.
-  [[nodiscard]] std::optional<std::uint32_t> percpu_variable(std::string_view name) const;
+  struct Variable {
+    std::uint32_t number = 0;
+    std::uint32_t offset = 0;  // in the part of memory that each CPU has of its own
+  };
+  [[nodiscard]] std::optional<Variable> percpu_variable(std::string_view name) const;
+  [[nodiscard]] std::optional<std::uint32_t> structure_id(std::string_view name) const;
+  [[nodiscard]] std::optional<std::uint32_t> function_id(std::string_view name) const;
   [[nodiscard]] std::optional<std::uint32_t> enumerator(std::string_view enumeration,
                                                         std::string_view name) const;
 
@@ -65,7 +71,7 @@ class Btf {
   std::size_t types_at_ = 0, types_end_ = 0, texts_at_ = 0, texts_end_ = 0;
   std::vector<std::uint32_t> at_;  // of each type, from types_at_ on; number 0 is void
   Named typedefs_, structures_, enumerations_, variables_;
-  std::vector<std::uint32_t> percpu_;  // numbers of variables
+  std::vector<Variable> percpu_;
 };
 
 }  // namespace howlate

@@ -1,14 +1,9 @@
 // The processors: model, sleeping, frequency, siblings, heat, weaknesses mended, and who may be below them.
-#if defined(__x86_64__) || defined(__i386__)
-#include <cpuid.h>
-#endif
-
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <set>
 
 #include "facts/fact.hpp"
+#include "sys/hypervisor.hpp"
 
 namespace howlate {
 namespace {
@@ -181,26 +176,6 @@ void gather_steal(const Root& tree, FactList& facts) {
   }
   facts.integer_of("cpu.steal_ticks", to_integer(words[8]));
   facts.integer("cpu.total_ticks", total);
-}
-
-// The name that a hypervisor gives itself in CPUID leaf 0x40000000; empty if there is none to ask.
-std::string cpuid_hypervisor() {
-#if defined(__x86_64__) || defined(__i386__)
-  unsigned eax = 0;
-  unsigned ebx = 0;
-  unsigned ecx = 0;
-  unsigned edx = 0;
-  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & (1U << 31U)) == 0) return {};
-  __cpuid(0x40000000U, eax, ebx, ecx, edx);
-  std::array<char, 13> name{};
-  std::memcpy(name.data(), &ebx, 4);
-  std::memcpy(name.data() + 4, &ecx, 4);
-  std::memcpy(name.data() + 8, &edx, 4);
-  const std::string text = trimmed(name.data());
-  return text.empty() ? "unnamed" : text;
-#else
-  return {};
-#endif
 }
 
 // "" where nothing speaks for a hypervisor.

@@ -71,8 +71,8 @@ const ParamSpec params[] = {
     {"explain-with", ParamType::choice, "auto", "", "auto|bpf|tracefs",
      "who records: BPF programs, or the kernel's trace ring; auto: BPF where the kernel takes it"},
     {"explain-events", ParamType::choice, "auto", "", "auto|few|all",
-     "all: also the ends of the timer's interrupt and idle states, for twice the cost; auto: all with BPF "
-     "on x86-64, else few"},
+     "all: also the ends of the timer's interrupt and idle states, for up to twice the cost; auto: all with "
+     "BPF on x86-64, but in guests, else few"},
     {"explain-stacks", ParamType::flag, "", "", "",
      "also record at each interrupt of the timer which function it interrupted"},
     {"occupy-all", ParamType::flag, "", "", "", "let a spinning timer take every CPU"},

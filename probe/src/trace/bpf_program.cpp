@@ -11,7 +11,7 @@ namespace {
 
 using enum BpfRegister;
 
-constexpr std::int32_t lookup = 1, clock_ns = 5, processor = 8, read_kernel = 113, read_text = 115,
+constexpr std::int32_t lookup = 1, clock_ns = 5, processor = 8, read_kernel = 113, read_kernel_text = 115,
                        this_cpu = 154, current_task = 158;
 constexpr std::int32_t key_at = -4, time_at = -16;  // on the stack
 constexpr BpfRegister current = r0;                 // the task, until something is called
@@ -41,7 +41,16 @@ constexpr BpfEvent events[] = {
 constexpr BpfEvent vector{"", {{{0, 4}, none, none, none}}, IrqsOff::always, {}, none};
 constexpr BpfEvent nothing{bpf_cost_event, {}, IrqsOff::never, {}, none};
 
-struct Params {
+// Leaves this CPU's counter in r7.
+void counter_of_cpu(BpfCode& code, const BpfPlace& place) {
+  code.call(processor);
+  code.sum(BpfSum::bit_and, r0, static_cast<std::int32_t>(place.cpus - 1));
+  code.sum(BpfSum::left, r0, counter_shift);
+  code.map_memory(r7, place.counters);
+  code.sum(BpfSum::add, r7, r0);
+}
+
+struct ProgramParams {
   std::vector<Btf::Param> all;  // without the kernel's own first one
 
   // The number of the n-th pointer to such a structure.
@@ -58,11 +67,12 @@ struct Params {
 };
 
 // Writes one program. r6 has the arguments, r7 the record, r8 its number; before there is a record r7 has the
-// CPU's counter, r8 the place of its records, and the stack the time. Of the events of one wake-up each instruction comes nine times.
+// CPU's counter, r8 the place of its records, and the stack the time. r9 has the preemption count where that is read by its address. Of the
+// events of one wake-up each instruction comes nine times.
 class Writer {
  public:
   Writer(std::string_view name, const Btf& btf, const BpfTask& task, const BpfFilter& filter,
-         const BpfPlace& place, Params params)
+         const BpfPlace& place, ProgramParams params)
       : name_(name),
         btf_(btf),
         task_(task),
@@ -129,13 +139,14 @@ class Writer {
   // Takes the next record of this CPU's ring. The programs of an interrupt that comes in between take those after it; where it comes
   // between clock and place, those before it, with later times. An NMI comes always, others where the event comes with interrupts on.
   void reserve() {
-    code_.call(processor);
-    code_.sum(BpfSum::bit_and, r0, static_cast<std::int32_t>(place_.cpus - 1));
-    code_.sum(BpfSum::left, r0, counter_shift);
-    code_.map_memory(r7, place_.counters);
-    code_.sum(BpfSum::add, r7, r0);
+    counter_of_cpu(code_, place_);
     code_.load(BpfSize::u32, r8, r7, offsetof(BpfCounter, place));
     code_.jump_if(BpfWhen::equal, r8, 0, out_);  // this CPU is not traced
+    if (task_.preempt.way == BpfPreempt::Way::address) {
+      code_.load(BpfSize::u64, r1, r7, offsetof(BpfCounter, preempt_at));
+      make_readable(task_.cast->bytes_4);
+      field(r9, r0, task_.preempt.field);
+    }
     // Before the place: else the events of an interrupt would have earlier times than what it interrupted, and no length.
     code_.call(clock_ns);
     code_.store(BpfSize::u64, stack, time_at, r0);
@@ -158,8 +169,10 @@ class Writer {
 
   bool common() {
     code_.store(BpfSize::u16, r7, offsetof(BpfRecord, event), place_.number);
-    if (task_.preempt_variable != 0) {
-      code_.percpu(r1, task_.preempt_variable);
+    if (task_.preempt.way == BpfPreempt::Way::address)
+      code_.store(BpfSize::u32, r7, offsetof(BpfRecord, preempt), r9);
+    if (task_.preempt.way == BpfPreempt::Way::variable) {
+      code_.percpu(r1, task_.preempt.variable);
       code_.call(this_cpu);
       preempt(r0);
     }
@@ -178,14 +191,14 @@ class Writer {
       field(r1, current, *task_.softirq);
       code_.store(BpfSize::u32, r7, offsetof(BpfRecord, softirq), r1);
     }
-    if (task_.preempt_variable == 0) preempt(current);
+    if (task_.preempt.way == BpfPreempt::Way::task) preempt(current);
     return true;
   }
 
   void preempt(BpfRegister from) {
-    field(r1, from, task_.preempt);
+    field(r1, from, task_.preempt.field);
     code_.store(BpfSize::u32, r7, offsetof(BpfRecord, preempt), r1);
-    if (task_.preempt.bytes != 8) return;
+    if (task_.preempt.field.bytes != 8) return;
     code_.sum(BpfSum::right, r1, 32);
     code_.store(BpfSize::u8, r7, offsetof(BpfRecord, no_resched), r1);
   }
@@ -260,12 +273,24 @@ class Writer {
     put_field(16, r2, *function);
     if (!filter_.tells_now) return code_.store(BpfSize::u64, r7, values_at + 8, 0), true;
     if (!params_.all[1].pointer) return put_argument(8, 8, 1), true;
+    if (task_.cast) {
+      argument(r1, 1);
+      make_readable(task_.cast->bytes_8);
+      put_field(8, r0, {0, 8});
+      return true;
+    }
     code_.move(r1, r7);
     code_.sum(BpfSum::add, r1, values_at + 8);
     code_.move(r2, 8);
     argument(r3, 1);
     code_.call(read_kernel);
     return true;
+  }
+
+  // Leaves the address that is in r1 in r0, taken for one of such a structure; what r1 to r5 had is lost.
+  void make_readable(std::uint32_t structure) {
+    code_.move(r2, static_cast<std::int32_t>(structure));
+    code_.call_kernel(task_.cast->function);
   }
 
   bool own_fault() {
@@ -290,7 +315,7 @@ class Writer {
     code_.move(r2, text.bytes);
     argument(r3, *action);
     field(r3, r3, *name);
-    code_.call(read_text);
+    code_.call(read_kernel_text);
     return true;
   }
 
@@ -306,34 +331,13 @@ class Writer {
   const BpfTask& task_;
   const BpfFilter& filter_;
   const BpfPlace& place_;
-  Params params_;
+  ProgramParams params_;
   BpfCode code_;
   BpfCode::Label out_;
 };
 
 Error lacks(std::string_view what) {
   return not_possible("the kernel's description of its types (BTF) has no " + std::string(what));
-}
-
-// Where the preemption count is: in a variable of each CPU on x86, else in the task.
-Status find_preempt(const Btf& btf, BpfMachine machine, BpfTask& task) {
-  if (machine == BpfMachine::arm64) {
-    const auto count = btf.field("task_struct", "thread_info.preempt_count");
-    if (!count || count->bytes != 8) return lacks("preemption count of a task");
-    task.preempt = *count;
-    return {};
-  }
-  if (const auto alone = btf.percpu_variable("__preempt_count")) {
-    task.preempt_variable = *alone;
-    task.preempt = {0, 4};
-    return {};
-  }
-  const auto hot = btf.percpu_variable("pcpu_hot");
-  const auto count = btf.field("pcpu_hot", "preempt_count");
-  if (!hot || !count || count->bytes != 4) return lacks("preemption count of a CPU");
-  task.preempt_variable = *hot;
-  task.preempt = *count;
-  return {};
 }
 
 }  // namespace
@@ -366,7 +370,10 @@ Result<BpfTask> find_bpf_task(const Btf& btf, BpfMachine machine) {
   task.cpu = *cpu;
   task.state = btf.field("task_struct", "__state");
   task.softirq = btf.field("task_struct", "softirq_disable_cnt");
-  if (const Status preempt = find_preempt(btf, machine, task); !preempt) return preempt.error();
+  auto preempts = bpf_preempts(btf, machine);
+  if (!preempts) return preempts.error();
+  task.preempt = preempts->front();
+  task.cast = find_bpf_cast(btf);
   return task;
 }
 
@@ -380,6 +387,21 @@ std::optional<BpfProgram> make_bpf_program(std::string_view name, const Btf& btf
   auto code = Writer(name, btf, task, filter, place, {std::move(*params)}).write();
   if (!code) return std::nullopt;
   return BpfProgram{*tracepoint, std::move(*code)};
+}
+
+std::optional<BpfProgram> make_bpf_finder(const Btf& btf, const BpfPlace& place) {
+  const auto tracepoint = btf.typedef_id("btf_trace_hrtimer_expire_entry");
+  const auto base = btf.field("hrtimer", "base"), bases = btf.field("hrtimer_clock_base", "cpu_base");
+  if (!tracepoint || !base || base->bytes != 8 || !bases || bases->bytes != 8) return std::nullopt;
+  BpfCode code;
+  code.load(BpfSize::u64, r6, r1, 0);  // the timer
+  counter_of_cpu(code, place);
+  code.load(BpfSize::u64, r1, r6, static_cast<std::int32_t>(base->offset));
+  code.load(BpfSize::u64, r1, r1, static_cast<std::int32_t>(bases->offset));
+  code.store(BpfSize::u64, r7, offsetof(BpfCounter, timers_at), r1);
+  code.move(r0, 0);
+  code.exit();
+  return BpfProgram{*tracepoint, *code.finish()};
 }
 
 }  // namespace howlate

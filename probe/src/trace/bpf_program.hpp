@@ -14,12 +14,11 @@
 #include "core/bpf_code.hpp"
 #include "core/btf.hpp"
 #include "core/result.hpp"
+#include "trace/bpf_preempt.hpp"
 #include "trace/bpf_record.hpp"
 #include "trace/event_spec.hpp"
 
 namespace howlate {
-
-enum class BpfMachine { x86_64, arm64, other };
 
 // Whether interrupts are off where an event comes; a program cannot ask (docs/explain.md).
 enum class IrqsOff { always, never, in_hardirq, unless_itself, idle };
@@ -41,11 +40,12 @@ const BpfEvent* bpf_event(std::string_view name);
 // Where this kernel has what every event is told with.
 struct BpfTask {
   Btf::Field pid, prio, cpu, comm, exit_state, flags;
-  std::optional<Btf::Field> state;     // where sched_switch does not say it
-  std::optional<Btf::Field> softirq;   // RT
-  std::uint32_t preempt_variable = 0;  // x86: the variable of each CPU; 0: in the task
-  Btf::Field preempt;                  // in either
+  std::optional<Btf::Field> state;    // where sched_switch does not say it
+  std::optional<Btf::Field> softirq;  // RT
+  BpfPreempt preempt;
+  std::optional<BpfCast> cast;  // from Linux 6.2 on
 };
+// The preemption count in the first of bpf_preempts().
 Result<BpfTask> find_bpf_task(const Btf& btf, BpfMachine machine);
 
 // Of whom it is recorded, and what.
@@ -53,8 +53,8 @@ struct BpfFilter {
   std::vector<pid_t> pids;  // of the event's own task, or the current one; empty: of all
   bool current = false;
   std::vector<std::int32_t> not_irqs;  // interrupts that are left out
-  // hrtimer_expire_entry: when the interrupt began. Memory is read for it, which costs a third of the event; where the interrupt has an
-  // event of its own it is told by that.
+  // hrtimer_expire_entry: when the interrupt began. Before Linux 6.2 to read it costs a third of the event; where the interrupt has an event
+  // of its own it is told by that.
   bool tells_now = true;
 };
 struct BpfPlace {
@@ -73,6 +73,8 @@ struct BpfProgram {
 // Nothing where this kernel does not have the event, or not with what it is to tell.
 std::optional<BpfProgram> make_bpf_program(std::string_view name, const Btf& btf, const BpfTask& task,
                                            const BpfFilter& filter, const BpfPlace& place);
+// One that writes where each CPU's hrtimer_bases are into its counter, when a timer expires there.
+std::optional<BpfProgram> make_bpf_finder(const Btf& btf, const BpfPlace& place);
 // One that tells nothing of its own: of the event whose cost is measured.
 inline constexpr std::string_view bpf_cost_event = "sched_process_wait";
 

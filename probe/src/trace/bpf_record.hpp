@@ -28,6 +28,8 @@ struct alignas(64) BpfCounter {
   std::uint64_t next = 1;  // the number of the next record
   // Where in the array of all records those of this CPU begin; 0, where none begin: it is not traced.
   std::uint32_t place = 0;
+  std::uint64_t timers_at = 0;   // the address of its hrtimer_bases, which a program of its own tells
+  std::uint64_t preempt_at = 0;  // that of its preemption count, where the programs read it so
 };
 static_assert(sizeof(BpfCounter) == 64);
 

@@ -239,20 +239,21 @@ bool BpfRing::blocked(int number) const {
   });
 }
 
-std::optional<BpfReading> BpfRing::skip() {
-  std::optional<BpfReading> least;
+std::optional<BpfRing::Passed> BpfRing::skip(const BpfReading& reading) {
+  std::optional<Passed> passed;
   for (Cpu& cpu : cpus_) {
     const std::uint64_t end = end_of(cpu);
     if (end - cpu.next >= records_) cpu.next = end - records_ + 1;
     for (; cpu.next < end; ++cpu.next) {
       BpfRecord record;
       if (take(cpu, record) != Taken::whole) continue;
-      if (!least) least = BpfReading{.own_preempt = ~0U};
-      least->own_preempt = std::min(least->own_preempt, record.preempt & count_preempt);
+      if (!passed) passed = Passed{.preempt = count_preempt};
+      passed->preempt = std::min(passed->preempt, record.preempt & count_preempt);
+      passed->is_plain |= (record.preempt & ~count_preempt) == (reading.count_has_resched ? no_resched : 0);
     }
     cpu.next = end;
   }
-  return least;
+  return passed;
 }
 
 }  // namespace howlate

@@ -3,13 +3,16 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 #include "core/btf.hpp"
 #include "core/params.hpp"
 #include "core/text.hpp"
 #include "sys/bpf.hpp"
+#include "sys/clock.hpp"
 #include "sys/kernel_symbols.hpp"
+#include "sys/thread.hpp"
 #include "sys/tracefs.hpp"
 #include "trace/bpf_program.hpp"
 #include "trace/bpf_ring.hpp"
@@ -95,6 +98,14 @@ std::uint32_t counters_needed(const Root& root) {
 // 0 stands for none.
 constexpr std::uint32_t first_place = 1;
 
+// Of each traced CPU, at most so many timers, after so long each, until one of them has told where the CPU's variables are.
+constexpr int timers_to_find = 1000;
+constexpr std::int64_t timer_to_find_ns = 50'000;
+
+BpfCounter* counter_of(const BpfArray& counters) {
+  return reinterpret_cast<BpfCounter*>(counters.memory().data());
+}
+
 // Why the kernel's answer to a first program means that no other would be taken either.
 Error explained(Error why) {
   if (why.message.find("kernel symbol") != std::string::npos)
@@ -135,8 +146,8 @@ class BpfSource : public EventSource {
     return tracefs ? event_texts(tracefs->folder()) : std::map<std::int64_t, std::string>();
   }
 
-  // Whether the kernel takes such programs: loads each, and lets it go.
-  Status try_programs();
+  // Whether the kernel takes such programs: loads each, and lets it go. The preemption count in the first way that it takes.
+  Status try_programs(const std::vector<BpfPreempt>& ways);
 
  private:
   void make_plan();
@@ -144,6 +155,10 @@ class BpfSource : public EventSource {
   [[nodiscard]] std::uint8_t cost_number() const { return static_cast<std::uint8_t>(plan_.events.size()); }
   bool add_event(std::string_view system, std::string_view name, Whose whose);
   Status make_arrays(const std::vector<int>& cpus, std::int64_t buffer_bytes);
+  [[nodiscard]] BpfPlace place_of(std::uint8_t number) const;
+  Status try_each();
+  Result<Fd> load_finder() const;
+  Status find_counts(const SourceSpec& spec);
   Result<Fd> load(std::string_view name, std::uint8_t number, const BpfFilter& filter) const;
   [[nodiscard]] BpfFilter filter_of(const TracedEvent& event, const std::vector<pid_t>& ours) const;
   Status measure(const SourceSpec& spec);
@@ -197,7 +212,7 @@ Status BpfSource::make_arrays(const std::vector<int>& cpus, std::int64_t buffer_
   auto records =
       BpfArray::make(first_place + static_cast<std::uint32_t>(cpus.size()) * records_, bpf_record_bytes);
   if (!records) return records.error();
-  auto* const counter = reinterpret_cast<BpfCounter*>(counters->memory().data());
+  auto* const counter = counter_of(*counters);
   auto* record = reinterpret_cast<BpfRecord*>(records->memory().data()) + first_place;
   std::uint32_t place = first_place;
   for (const int cpu : cpus) {
@@ -211,10 +226,12 @@ Status BpfSource::make_arrays(const std::vector<int>& cpus, std::int64_t buffer_
   return {};
 }
 
+BpfPlace BpfSource::place_of(std::uint8_t number) const {
+  return {counters_->fd(), all_records_->fd(), cpus_, records_, number, this_machine != BpfMachine::x86_64};
+}
+
 Result<Fd> BpfSource::load(std::string_view name, std::uint8_t number, const BpfFilter& filter) const {
-  const BpfPlace place{
-      counters_->fd(), all_records_->fd(), cpus_, records_, number, this_machine != BpfMachine::x86_64};
-  const auto program = make_bpf_program(name, btf_, task_, filter, place);
+  const auto program = make_bpf_program(name, btf_, task_, filter, place_of(number));
   if (!program) return not_possible("this kernel has no tracepoint " + std::string(name));
   return load_bpf(std::string(name), program->code, program->tracepoint);
 }
@@ -230,19 +247,64 @@ BpfFilter BpfSource::filter_of(const TracedEvent& event, const std::vector<pid_t
   return filter;
 }
 
-Status BpfSource::try_programs() {
+Status BpfSource::try_programs(const std::vector<BpfPreempt>& ways) {
   constexpr std::int64_t little = 1024;
   if (const Status made = make_arrays({0}, little); !made) return made;
+  Status tried;
+  for (const BpfPreempt& way : ways) {
+    task_.preempt = way;
+    tried = try_each();
+    if (tried) break;
+  }
+  give_back();
+  return tried;
+}
+
+Status BpfSource::try_each() {
+  if (task_.preempt.way == BpfPreempt::Way::address)
+    if (const auto finder = load_finder(); !finder) return finder.error();
   std::vector<std::string_view> names{bpf_cost_event};
   for (const TracedEvent& event : plan_.events) names.push_back(event.name);
   for (const std::string_view name : names)
     if (const auto program = load(name, 0, {}); !program) return explained(program.error());
-  give_back();
+  return {};
+}
+
+Result<Fd> BpfSource::load_finder() const {
+  const auto program = make_bpf_finder(btf_, place_of(0));
+  if (!program) return not_possible("the kernel's description of its types (BTF) has no timers of a CPU");
+  return load_bpf("find_timers", program->code, program->tracepoint);
+}
+
+// Lets a timer expire on each traced CPU, whose program tells where that CPU's variables are.
+Status BpfSource::find_counts(const SourceSpec& spec) {
+  const auto finder = load_finder();
+  if (!finder) return finder.error();
+  const auto link = attach_bpf(*finder);
+  if (!link) return link.error();
+  // A deadline task may not be bound to a CPU.
+  const SchedPolicy policy = spec.cost_policy.kind == SchedKind::deadline ? SchedPolicy{} : spec.cost_policy;
+  for (const int cpu : spec.cpus) {
+    BpfCounter& counter = counter_of(*counters_)[cpu];
+    const std::atomic_ref<std::uint64_t> timers_at(counter.timers_at);
+    const auto let_expire = [&] {
+      for (int i = 0; i < timers_to_find && timers_at.load() == 0; ++i)
+        sleep_until_ns(monotonic_now_ns() + timer_to_find_ns);
+    };
+    auto thread = RtThread::start({{cpu}, policy, 0, "find timers"}, let_expire, root_);
+    if (!thread) return thread.error();
+    thread->join();
+    if (timers_at.load() == 0)
+      return not_possible("no timer of CPU " + std::to_string(cpu) + " told where its variables are");
+    counter.preempt_at = timers_at.load() + static_cast<std::uint64_t>(task_.preempt.behind_timers);
+  }
   return {};
 }
 
 Status BpfSource::set_up(const SourceSpec& spec) {
   if (const Status made = make_arrays(spec.cpus, spec.buffer_bytes); !made) return made;
+  if (task_.preempt.way == BpfPreempt::Way::address)
+    if (const Status found = find_counts(spec); !found) return found;
   if (const Status measured = measure(spec); !measured) return measured;
   for (std::size_t i = 0; i < plan_.events.size(); ++i) {
     const TracedEvent& event = plan_.events[i];
@@ -267,9 +329,10 @@ Status BpfSource::measure(const SourceSpec& spec) {
       },
       spec.cost_cpus, spec.cost_policy, root_);
   link.reset();
-  const auto own = ring_->skip();
+  const auto own = ring_->skip(reading_);
   if (!own) return not_possible("a BPF program recorded nothing while it was measured");
-  reading_.own_preempt = own->own_preempt;
+  if (!own->is_plain) return not_possible("what a BPF program takes for the preemption count is none");
+  reading_.own_preempt = own->preempt;
   ring_->read_as(reading_);
   return {};
 }
@@ -321,12 +384,14 @@ Result<std::unique_ptr<EventSource>> open_bpf_source(const Root& root, ExplainEv
   if (!btf) return not_possible("the kernel's description of its types (BTF) is not understood");
   const auto task = find_bpf_task(*btf, this_machine);
   if (!task) return task.error();
+  const auto ways = bpf_preempts(*btf, this_machine);
+  if (!ways) return ways.error();
   auto source = std::make_unique<BpfSource>(root, events, std::move(*btf), *task);
   const auto& planned = source->plan().events;
   if (std::none_of(planned.begin(), planned.end(),
                    [](const TracedEvent& event) { return event.name == "sched_switch"; }))
     return not_possible("the kernel's description of its types (BTF) has no tracepoint sched_switch");
-  if (const Status tried = source->try_programs(); !tried) return tried.error();
+  if (const Status tried = source->try_programs(*ways); !tried) return tried.error();
   return std::unique_ptr<EventSource>(std::move(source));
 }
 

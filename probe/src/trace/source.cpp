@@ -1,22 +1,28 @@
 #include "trace/source.hpp"
 
+#include "sys/hypervisor.hpp"
+
 namespace howlate {
 
 namespace {
 
-// With BPF all events fit into a wake-up on x86 (docs/explain.md).
+// With BPF all events fit into a wake-up on x86. In a guest whose hypervisor lets it run its instructions itself they take all of the
+// microsecond that they may (docs/explain.md).
+ExplainEvents events_with_bpf() {
 #ifdef __x86_64__
-constexpr ExplainEvents events_with_bpf = ExplainEvents::all;
+  const std::string below = cpuid_hypervisor();
+  return below.empty() || below == translating_hypervisor ? ExplainEvents::all : ExplainEvents::few;
 #else
-constexpr ExplainEvents events_with_bpf = ExplainEvents::few;
+  return ExplainEvents::few;
 #endif
+}
 
 Result<ChosenSource> choose_bpf(const Root& root, const ExplainOptions& options) {
   ChosenSource chosen;
   if (options.stacks)
     return not_possible("the kernel's stacks are recorded by its trace ring alone",
                         "Leave --explain-stacks out, or give --explain-with tracefs");
-  chosen.events = options.events == ExplainEvents::automatic ? events_with_bpf : options.events;
+  chosen.events = options.events == ExplainEvents::automatic ? events_with_bpf() : options.events;
   auto source = open_bpf_source(root, chosen.events);
   if (!source) return source.error();
   chosen.source = std::move(*source);

@@ -26,11 +26,12 @@ TEST_CASE("each instruction is the kernel's") {
   code.fetch_add(r0, 0, r8);               // r8 = atomic_fetch_add((u64 *)(r0 + 0), r8)
   code.exchange_32(r7, 8, r8);             // w8 = xchg32_32(r7 + 8, w8)
   code.call(5);                            // call bpf_ktime_get_ns
+  code.call_kernel(1234);                  // call kernel-function of BTF number 1234
   code.exit();
-  const std::vector<BpfInstruction> expected{{0x79, 0x61, 8, 0}, {0x6b, 0x17, 24, 0}, {0x62, 0x0a, -4, 0},
-                                             {0xbf, 0x16, 0, 0}, {0xb7, 0x08, 0, -1}, {0x57, 0x01, 0, 255},
-                                             {0x4f, 0x21, 0, 0}, {0xdb, 0x80, 0, 1},  {0xc3, 0x87, 8, 0xe1},
-                                             {0x85, 0x00, 0, 5}, {0x95, 0x00, 0, 0}};
+  const std::vector<BpfInstruction> expected{{0x79, 0x61, 8, 0}, {0x6b, 0x17, 24, 0},   {0x62, 0x0a, -4, 0},
+                                             {0xbf, 0x16, 0, 0}, {0xb7, 0x08, 0, -1},   {0x57, 0x01, 0, 255},
+                                             {0x4f, 0x21, 0, 0}, {0xdb, 0x80, 0, 1},    {0xc3, 0x87, 8, 0xe1},
+                                             {0x85, 0x00, 0, 5}, {0x85, 0x20, 0, 1234}, {0x95, 0x00, 0, 0}};
   CHECK(finished(code) == expected);
 }
 

@@ -20,9 +20,10 @@ std::string some_types() {
                                     {"comm", made.array(letter, 16), 160}});
   made.tracepoint("sched_switch", {bool_type, made.pointer(made.constant(task)), made.pointer(letter), u32});
   made.enumeration("trace_flag_type", {{"TRACE_FLAG_IRQS_OFF", 1}, {"TRACE_FLAG_BH_OFF", 128}});
-  const auto count = made.variable("__preempt_count", u32);
+  const auto count = made.variable("__preempt_count", u32), other = made.variable("hrtimer_bases", u64);
   made.variable("jiffies", u64);
-  made.section(".data..percpu", {count});
+  made.section(".data..percpu", {count, other});
+  made.named_function("bpf_rdonly_cast");
   return made.bytes();
 }
 
@@ -65,11 +66,25 @@ TEST_CASE("a tracepoint says what it is called with") {
 TEST_CASE("a variable of each CPU is told from others, and an enumerator by its value") {
   const auto btf = Btf::parse(some_types());
   REQUIRE(btf);
-  CHECK(btf->percpu_variable("__preempt_count"));
+  const auto count = btf->percpu_variable("__preempt_count"), other = btf->percpu_variable("hrtimer_bases");
+  REQUIRE(count);
+  REQUIRE(other);
+  CHECK(count->number + 1 == other->number);
+  CHECK(count->offset == 0);
+  CHECK(other->offset == 8);
   CHECK_FALSE(btf->percpu_variable("jiffies"));
   CHECK_FALSE(btf->percpu_variable("pcpu_hot"));
   CHECK(btf->enumerator("trace_flag_type", "TRACE_FLAG_BH_OFF") == 128U);
   CHECK_FALSE(btf->enumerator("trace_flag_type", "TRACE_FLAG_NMI"));
+}
+
+TEST_CASE("functions and structures have numbers") {
+  const auto btf = Btf::parse(some_types());
+  REQUIRE(btf);
+  CHECK(btf->function_id("bpf_rdonly_cast"));
+  CHECK_FALSE(btf->function_id("__preempt_count"));
+  CHECK(btf->structure_id("task_struct"));
+  CHECK_FALSE(btf->structure_id("bpf_rdonly_cast"));
 }
 
 TEST_CASE("bytes that are cut anywhere are refused, or answer without reading beyond their end") {
@@ -83,6 +98,7 @@ TEST_CASE("bytes that are cut anywhere are refused, or answer without reading be
     const auto btf = Btf::parse(damaged);
     if (!btf) continue;
     static_cast<void>(btf->field("task_struct", "thread_info.count"));
+    static_cast<void>(btf->function_id("bpf_rdonly_cast"));
     if (const auto type = btf->typedef_id("btf_trace_sched_switch")) static_cast<void>(btf->params_of(*type));
   }
 }

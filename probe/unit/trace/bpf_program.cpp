@@ -14,7 +14,8 @@ namespace {
 using enum BpfRegister;
 
 struct Kernel {
-  bool lacks_prio = false, is_arm64 = false, is_hot = false, state_in_front = false, says_no_state = false;
+  bool lacks_prio = false, is_arm64 = false, is_hot = false, state_in_front = false, says_no_state = false,
+       can_cast = false;
 };
 
 Btf made(const Kernel& kernel = {}) {
@@ -40,12 +41,18 @@ Btf made(const Kernel& kernel = {}) {
   btf.tracepoint("sched_waking", {of_task});
   btf.tracepoint("irq_handler_exit", {s32, of_task, s32});
   btf.tracepoint("page_fault_user", {u64, of_task, u64});
-  const auto timer = btf.structure("hrtimer", 64, {{"function", u64, 40 * 8}});
+  const auto bases = btf.structure("hrtimer_cpu_base", 8, {{"lock", u64, 0}});
+  const auto base = btf.structure("hrtimer_clock_base", 8, {{"cpu_base", btf.pointer(bases), 0}});
+  const auto timer =
+      btf.structure("hrtimer", 64, {{"function", u64, 40 * 8}, {"base", btf.pointer(base), 48 * 8}});
   btf.tracepoint("hrtimer_expire_entry", {btf.pointer(timer), btf.pointer(u64)});
   btf.tracepoint("hrtimer_expire_exit", {btf.pointer(timer)});
   btf.structure("pcpu_hot", 64, {{"current_task", of_task, 0}, {"preempt_count", s32, 64}});
   const auto count = kernel.is_hot ? btf.variable("pcpu_hot", 1) : btf.variable("__preempt_count", s32);
-  btf.section(".data..percpu", {count});
+  btf.section(".data..percpu", {count, btf.variable("runqueues", s32), btf.variable("hrtimer_bases", bases)});
+  if (kernel.can_cast) btf.named_function("bpf_rdonly_cast");
+  btf.structure("refcount_struct", 4, {{"refs", s32, 0}});
+  btf.structure("timespec64", 16, {{"tv_sec", u64, 0}, {"tv_nsec", u64, 64}});
   auto parsed = Btf::parse(btf.bytes());
   REQUIRE(parsed);
   return std::move(*parsed);
@@ -105,6 +112,41 @@ TEST_CASE("the preemption count is the CPU's on x86, alone or among others, and 
   CHECK(count(task, {0x85, 0, 0, 154}) == 0);  // bpf_this_cpu_ptr
 }
 
+TEST_CASE("where the kernel makes an address readable, that is the second way to the count") {
+  CHECK(bpf_preempts(made(), BpfMachine::x86_64)->size() == 1);
+  CHECK(bpf_preempts(made({.can_cast = true}), BpfMachine::arm64)->size() == 1);
+  for (const bool is_hot : {false, true}) {
+    const Btf btf = made({.is_hot = is_hot, .can_cast = true});
+    const auto ways = bpf_preempts(btf, BpfMachine::x86_64);
+    REQUIRE(ways);
+    REQUIRE(ways->size() == 2);
+    CHECK(ways->at(0).way == BpfPreempt::Way::variable);
+    CHECK(ways->at(1).way == BpfPreempt::Way::address);
+    CHECK(ways->at(1).behind_timers == (is_hot ? 8 - 16 : -16));
+  }
+  const Btf btf = made({.is_hot = true, .can_cast = true});
+  const auto cast = find_bpf_cast(btf);
+  REQUIRE(cast);
+  CHECK(cast->function == btf.function_id("bpf_rdonly_cast"));
+  CHECK(cast->bytes_4 == btf.structure_id("refcount_struct"));
+  auto task = *find_bpf_task(btf, BpfMachine::x86_64);
+  task.preempt = bpf_preempts(btf, BpfMachine::x86_64)->at(1);
+  const auto code = make_bpf_program("sched_waking", btf, task, {}, place)->code;
+  CHECK(count(code, {0x85, 0, 0, 154}) == 0);   // bpf_this_cpu_ptr
+  CHECK(count(code, {0x61, 0x09, 0, 0}) == 1);  // what the address has, kept
+  CHECK(count(code, {0x63, 0x97, 16, 0}) == 1);
+  CHECK(count(program({.is_hot = true}, "sched_waking"), {0x85, 0, 0, 154}) == 1);
+}
+
+TEST_CASE("the program that finds a CPU's variables follows its timer") {
+  const auto finder = make_bpf_finder(made(), place);
+  REQUIRE(finder);
+  CHECK(count(finder->code, {0x79, 0x61, 48, 0}) == 1);  // hrtimer.base
+  CHECK(count(finder->code, {0x79, 0x11, 0, 0}) == 1);   // its CPU's
+  CHECK(count(finder->code, {0x7b, 0x17, offsetof(BpfCounter, timers_at), 0}) == 1);
+  CHECK(finder->code.back().code == 0x95);
+}
+
 TEST_CASE("what is filtered out ends before anything is reserved") {
   const auto ours = program({}, "sched_waking", {{11, 12}, false, {}});
   const auto call =
@@ -126,6 +168,11 @@ TEST_CASE("what is filtered out ends before anything is reserved") {
 TEST_CASE("a timer tells when its interrupt began where that is asked for, which memory is read for") {
   constexpr BpfInstruction read_kernel{0x85, 0, 0, 113};
   CHECK(count(program({}, "hrtimer_expire_entry"), read_kernel) == 1);
+  CHECK(count(program({.can_cast = true}, "hrtimer_expire_entry"), read_kernel) == 0);
+  const auto cast = find_bpf_cast(made({.can_cast = true}));
+  REQUIRE(cast);
+  const BpfInstruction make_readable{0x85, 0x20, 0, static_cast<std::int32_t>(cast->function)};
+  CHECK(count(program({.can_cast = true}, "hrtimer_expire_entry"), make_readable) == 1);
   const auto untold = program({}, "hrtimer_expire_entry", {{}, false, {}, false});
   CHECK(count(untold, read_kernel) == 0);
   CHECK(count(untold, {0x7a, 0x07, 40, 0}) == 1);  // 0 in its place

@@ -223,15 +223,35 @@ TEST_CASE("the state of a task that is left is the trace's") {
 
 TEST_CASE("what was there before is passed over, and says how deep the way into a program is") {
   Ring ring;
-  CHECK_FALSE(ring.ring.skip());
+  const BpfReading on_x86{.count_has_resched = true};
+  CHECK_FALSE(ring.ring.skip(on_x86));
   for (std::int64_t i = 0; i < 30; ++i) ring.record(1000 + i);
   ring.at(30).preempt = 1U << 31U | 1;
   ring.at(29).preempt = 1U << 31U | 3;
   for (std::uint64_t i = 15; i < 29; ++i) ring.at(i).preempt = 1U << 31U | 2;
-  const auto least = ring.ring.skip();
-  REQUIRE(least);
-  CHECK(least->own_preempt == 1);
+  const auto passed = ring.ring.skip(on_x86);
+  REQUIRE(passed);
+  CHECK(passed->preempt == 1);
+  CHECK(passed->is_plain);
   CHECK_FALSE(ring.read().any);
+}
+
+TEST_CASE("counts of which none is a task's are no preemption counts") {
+  const BpfReading on_x86{.count_has_resched = true}, on_arm64{};
+  const auto is_plain = [](std::uint32_t count, const BpfReading& reading) {
+    Ring ring;
+    for (std::int64_t i = 0; i < 8; ++i) ring.record(1000 + i);
+    for (std::uint64_t i = 1; i <= 8; ++i) ring.at(i).preempt = count;
+    const auto passed = ring.ring.skip(reading);
+    REQUIRE(passed);
+    return passed->is_plain;
+  };
+  CHECK(is_plain(1U << 31U | 2, on_x86));
+  CHECK_FALSE(is_plain(0, on_x86));  // what is read where nothing is
+  CHECK_FALSE(is_plain(0xffff8881, on_x86));
+  CHECK_FALSE(is_plain(1U << 31U | 0x10001, on_x86));  // in an interrupt
+  CHECK(is_plain(1, on_arm64));
+  CHECK_FALSE(is_plain(1U << 31U, on_arm64));
 }
 
 }  // namespace
