@@ -100,6 +100,7 @@ SCENES = {
         knobs=10,
         length_ms=1100,
     ),
+    # 9 pairs are the fewest by which one of eleven flips can be named: 2 in 2^9 is below 5 % / 11.
     "here": Scene(
         ("--load=cpu:100", "--quantile=max", "--pairs=9", "--no-wait"),
         frozenset({"rt_throttling"}),
@@ -132,7 +133,8 @@ def group(runtime_us: int) -> Iterator[None]:
 
 def leave(folder: Path) -> None:
     """Removes a group as soon as its last process has ended; of an interrupted run some are still at it."""
-    while True:
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
         with contextlib.suppress(OSError):
             folder.rmdir()
             return
@@ -140,6 +142,7 @@ def leave(folder: Path) -> None:
             with contextlib.suppress(ProcessLookupError):
                 (CPU_GROUPS / "cgroup.procs").write_text(process)
         time.sleep(0.05)
+    raise SystemExit(f"{folder} has processes that do not end: end them, and remove it")
 
 
 def advised(scene: Scene, repetition: int, folder: Path) -> dict[str, Any]:

@@ -3,15 +3,16 @@
     ./dev bench recording [--with auto|bpf|tracefs] [--events auto|few|all] [--pairs N] [--block-ms B] [--cpu C]
                           [--load LOAD]
 
-While `cyclic` runs, the events are recorded not at all for a block of time, in the next they are, in the next too,
-then not, not, and so forth. Two blocks that follow one another are a pair, whose order alternates. A machine whose
+While `cyclic` runs, recording is off for one block of time, on for the next two, then off for two, and so on. Two
+blocks that follow one another are a pair, whose order alternates. A machine whose
 idle CPUs answer now in 25 us and now in 55, as a guest's do, changes little between them, while two runs
 (bench/explain.py) may fall into two such times. What is not in the difference: the recorder's look at the samples
 every 50 ms.
 
-tracefs: the events of the probe's own trace instance are switched. bpf: a first probe is ended as soon as its
-programs are loaded; they are kept by descriptors of this process, which attaches them and lets them go. auto: as the
-probe chooses.
+tracefs: the events of the probe's own trace instance are switched; pages that the recorder reads are read while they
+are on. bpf: a first probe is ended as soon as its programs are loaded; they are kept by descriptors of this process,
+which attaches them and lets them go. Nobody reads what they record, and events that are recorded of the measuring
+threads alone (page faults, migrations) come to nothing. auto: as the probe chooses.
 
 Printed: the Hodges-Lehmann ratio of the blocks' medians (on / off) with its exact 95 % interval, the same in
 nanoseconds, and the middle half of the medians without. The limit: the ratio is at most 5 % above 1, or the median at
@@ -94,8 +95,8 @@ def instance_of(probe: subprocess.Popen[str]) -> Path:
 
 
 @contextlib.contextmanager
-def ended(command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """A probe with this command, which is ended afterwards."""
+def running(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """A probe with this command, ended afterwards."""
     probe = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         yield probe
@@ -132,6 +133,8 @@ def bpf_switch(programs: list[int]) -> Iterator[Switch]:
     links: list[int] = []
 
     def switch(on: bool) -> None:
+        if on == bool(links):
+            return
         while links:
             os.close(links.pop())
         if on:
@@ -146,14 +149,14 @@ def bpf_switch(programs: list[int]) -> Iterator[Switch]:
 
 
 def attach(program: int) -> int:
-    """A descriptor as long as which the program runs."""
+    """A link; the program runs until it is closed."""
     attributes = ctypes.create_string_buffer(struct.pack("QI4x", 0, program))
     return system_call(SYS_BPF, BPF_RAW_TRACEPOINT_OPEN, ctypes.addressof(attributes), len(attributes) - 1)
 
 
 def programs_of(command: list[str]) -> list[int]:
     """Descriptors of the BPF programs that a probe with this command has attached; it is ended."""
-    with ended(command) as probe:
+    with running(command) as probe:
         while True:
             kinds = [kind for _, kind in descriptors(probe.pid)]
             if MANY <= kinds.count(PROGRAM) == kinds.count(LINK):
@@ -240,11 +243,15 @@ def run(options: argparse.Namespace, pairs: int) -> Outcome:
         with contextlib.ExitStack() as at_end:
             if options.recorder == "bpf":
                 donor = cyclic(options, length_s, Path(folder) / "donor")
-                switch = at_end.enter_context(bpf_switch(programs_of([*donor, *words])))
-                probe = at_end.enter_context(ended(command))
+                try:
+                    switch = at_end.enter_context(bpf_switch(programs_of([*donor, *words])))
+                except OSError as error:
+                    print(f"the programs of a probe are not to be had: {error}", file=sys.stderr)
+                    sys.exit(NOT_POSSIBLE)
+                probe = at_end.enter_context(running(command))
                 time.sleep(1)  # its warm-up, and some
             else:
-                probe = at_end.enter_context(ended([*command, *words]))
+                probe = at_end.enter_context(running([*command, *words]))
                 switch = ring_switch(probe)
             blocks = blocks_of(switch, pairs, block_s)
         with StreamReader.open(stream) as reader:

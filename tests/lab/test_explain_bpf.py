@@ -29,6 +29,7 @@ EVERY = ("--explain", "--explain-above=1ns")
 COUNT_MASK = 0x0F
 """Of the preemption count in an event."""
 ARM64 = "6.1-rt@arm64"
+BY_ADDRESS = "bpf-by-address"
 BARE = (ARM64, "7.2", "7.2-rt")
 """Nothing of what equipped guests have is needed, and not all of it can be built for these."""
 AFTER_NS = 8_000
@@ -190,20 +191,23 @@ def _counted_events(spans: Sequence[tuple[int, int, tuple[str, ...]]]) -> list[i
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "kernel",
+    ("kernel", "by"),
     [
-        STANDARD,
-        RT,
-        *(pytest.param(name, marks=pytest.mark.sweep) for name in ("6.12-rt", "7.2", "7.2-rt", ARM64)),
+        (STANDARD, "bpf"),
+        (RT, "bpf"),
+        *(pytest.param(name, "bpf", marks=pytest.mark.sweep) for name in ("6.12-rt", "7.2", "7.2-rt", ARM64)),
+        *(
+            pytest.param(name, BY_ADDRESS, marks=pytest.mark.sweep)
+            for name in ("6.12", "6.12-rt", "7.2", "7.2-rt")
+        ),
     ],
 )
 def test_both_ways_of_recording_tell_the_same_event_by_event(
-    tmp_path: Path, booted: Path, equipped: Guest, kernel: str
+    tmp_path: Path, booted: Path, equipped: Guest, kernel: str, by: str
 ) -> None:
     on = _bench(tmp_path, booted, equipped, kernel)
     ring, bpf = (
-        _cell(on, 200, *EVERY, "--explain-events=all", f"--explain-with={with_}")
-        for with_ in ("tracefs", "bpf")
+        _cell(on, 200, *EVERY, "--explain-events=all", f"--explain-with={with_}") for with_ in ("tracefs", by)
     )
     assert (ring.in_force["with"], bpf.in_force["with"]) == ("tracefs", "bpf")
     assert ring.in_force["absent"] == bpf.in_force["absent"]
@@ -291,9 +295,19 @@ def test_a_killed_probe_leaves_nothing(equipped: Guest) -> None:
 
 
 @pytest.mark.slow
-def test_each_of_two_cpus_has_a_ring_of_its_own(tmp_path: Path, booted: Path) -> None:
-    on = bench(tmp_path, RT, snapshots=booted, machine=with_cpus(2))
-    told = _cell(on, 60, "--cpus=0,1", "--explain", "--explain-worst=10", "--explain-with=bpf")
+def test_by_address_is_refused_where_an_address_cannot_be_made_readable(equipped: Guest) -> None:
+    (refused,) = equipped(STANDARD).run([cell(20, *EVERY, f"--explain-with={BY_ADDRESS}")], LIMITS)
+    assert refused.status == "3"
+    assert b"in another way" in refused.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kernel", "by"), [(RT, "bpf"), pytest.param("6.12-rt", BY_ADDRESS, marks=pytest.mark.sweep)]
+)
+def test_each_of_two_cpus_has_a_ring_of_its_own(tmp_path: Path, booted: Path, kernel: str, by: str) -> None:
+    on = bench(tmp_path, kernel, snapshots=booted, machine=with_cpus(2))
+    told = _cell(on, 60, "--cpus=0,1", "--explain", "--explain-worst=10", f"--explain-with={by}")
     columns, switch = told.columns, told.in_force["events"].index("sched_switch")
     assert not columns["trace_cases.state"].any()
     for cpu, thread in enumerate(told.trailer["threads"]):

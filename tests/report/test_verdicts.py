@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import pytest
 
 from howlate.analysis.promise import no_verdict, statements
 from howlate.analysis.valid import DROPPED
 from howlate.analysis.verdict import Question, Ruling, verdict
-from howlate.report.document import Texts
-from howlate.report.verdicts import items
+from howlate.report.document import Item, Texts
+from howlate.report.verdicts import OF_RULED, OF_UNRULED, items
+from howlate.words.say import Text
 from made_evidence import made_evidence, quiet
 
 
@@ -37,14 +39,34 @@ def test_what_is_true_of_all_rows_is_said_once(
         assert set(said) == set.union(*told)
 
 
-def test_a_row_without_a_verdict_has_nothing_said_twice_of_the_others() -> None:
+@pytest.mark.parametrize("invalid", [1, 2])
+def test_what_all_rows_with_or_without_a_verdict_share_is_said_once_under_them(invalid: int) -> None:
     asked = Question(6_000)
     rows = [verdict(made_evidence(6_000, quiet(seed=seed)), asked) for seed in (1, 2)]
-    rows.append(verdict(made_evidence(6_000, quiet(seed=3), failed_checks=(DROPPED(count=3),)), asked))
-    assert [no_verdict(row) for row in rows] == [False, False, True]
-    said = Counter(
-        line for item in items(rows) if isinstance(item, Texts) and item.kind == "more" for line in item.texts
-    )
-    common = set(statements(rows[0])[1:]) & set(statements(rows[1])[1:])
-    assert common and all(said[line] == 1 for line in common)
-    assert set(said) == {line for row in rows for line in statements(row)[1:]}
+    rows += [
+        verdict(made_evidence(6_000, quiet(seed=3 + i), failed_checks=(DROPPED(count=3),)), asked)
+        for i in range(invalid)
+    ]
+    assert [no_verdict(row) for row in rows] == [False, False, *[True] * invalid]
+    told = [set(statements(row)[1:]) for row in rows]
+    of_all, of_ruled = set.intersection(*told), set.intersection(*told[:2])
+    of_unruled = set.intersection(*told[2:]) if invalid > 1 else set()
+    parts = list(under_headings(items(rows)))
+    lines = Counter(line for _, under in parts for line in under)
+    assert set(lines) == set.union(*told)
+    assert of_ruled - of_all
+    assert all(lines[line] == 1 for line in of_ruled | of_unruled)
+    by_heading = dict(parts)
+    assert set(by_heading[OF_RULED()]) == of_ruled - of_all
+    assert set(by_heading.get(OF_UNRULED(), ())) == of_unruled - of_all
+
+
+def under_headings(told: Iterable[Item]) -> Iterator[tuple[Text | None, tuple[Text, ...]]]:
+    """Each heading, and what stands under it; what is true of all stands under none."""
+    heading: Text | None = None
+    for item in told:
+        if isinstance(item, Texts) and item.kind == "said":
+            (heading,) = item.texts
+        elif isinstance(item, Texts) and item.kind == "more":
+            yield heading, tuple(item.texts)
+            heading = None

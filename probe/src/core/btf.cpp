@@ -106,7 +106,7 @@ void Btf::note(std::uint32_t id, const Type& type) {
   if (type.kind == kind_section && type.name == percpu_section)
     for (std::uint32_t i = 0; i < type.count; ++i) {
       const std::size_t at = type.more_at + words_3 * i;
-      percpu_.push_back({word(at), word(at + 4)});
+      percpu_.push_back({word(at), word(at + 4), word(at + 8)});
     }
 }
 

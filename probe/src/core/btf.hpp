@@ -38,6 +38,7 @@ class Btf {
   struct Variable {
     std::uint32_t number = 0;
     std::uint32_t offset = 0;  // in the part of memory that each CPU has of its own
+    std::uint32_t bytes = 0;
   };
   [[nodiscard]] std::optional<Variable> percpu_variable(std::string_view name) const;
   [[nodiscard]] std::optional<std::uint32_t> structure_id(std::string_view name) const;

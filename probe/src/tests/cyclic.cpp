@@ -68,11 +68,13 @@ const ParamSpec params[] = {
      "keep so many of the worst of each thread, up to 1000"},
     {"explain-above", ParamType::duration, "", "ns", "", "keep also what is above it"},
     {"explain-buffer", ParamType::bytes, "4MiB", "B", "", "trace buffer of each CPU, from 64KiB to 1GiB"},
-    {"explain-with", ParamType::choice, "auto", "", "auto|bpf|tracefs",
-     "who records: BPF programs, or the kernel's trace ring; auto: BPF where the kernel takes it"},
+    {"explain-with", ParamType::choice, "auto", "", "auto|bpf|bpf-by-address|tracefs",
+     "who records: BPF programs, or the kernel's trace ring; auto: BPF where the kernel takes it; "
+     "bpf-by-address: BPF as "
+     "where the kernel has no names of its variables"},
     {"explain-events", ParamType::choice, "auto", "", "auto|few|all",
      "all: also the ends of the timer's interrupt and idle states, for up to twice the cost; auto: all with "
-     "BPF on x86-64, but in guests, else few"},
+     "BPF on x86-64 outside of guests, few otherwise"},
     {"explain-stacks", ParamType::flag, "", "", "",
      "also record at each interrupt of the timer which function it interrupted"},
     {"occupy-all", ParamType::flag, "", "", "", "let a spinning timer take every CPU"},
@@ -121,6 +123,7 @@ constexpr std::int64_t explain_buffer_min = std::int64_t{64} << 10U,
 
 ExplainWith explain_with(std::string_view text) {
   if (text == "bpf") return ExplainWith::bpf;
+  if (text == "bpf-by-address") return ExplainWith::bpf_by_address;
   return text == "tracefs" ? ExplainWith::tracefs : ExplainWith::automatic;
 }
 

@@ -18,16 +18,18 @@ struct InVariable {
 
 // Alone, or from Linux 6.2 to 6.14 among others that are often used.
 std::optional<InVariable> find_variable(const Btf& btf) {
-  if (const auto alone = btf.percpu_variable("__preempt_count")) return InVariable{*alone, {0, 4}};
+  constexpr std::uint32_t bytes = 4;
+  if (const auto alone = btf.percpu_variable("__preempt_count"))
+    return alone->bytes == bytes ? std::optional(InVariable{*alone, {0, bytes}}) : std::nullopt;
   const auto hot = btf.percpu_variable("pcpu_hot");
   const auto count = btf.field("pcpu_hot", "preempt_count");
-  if (!hot || !count || count->bytes != 4) return std::nullopt;
+  if (!hot || !count || count->bytes != bytes) return std::nullopt;
   return InVariable{*hot, *count};
 }
 
 std::optional<BpfPreempt> by_address(const Btf& btf, const InVariable& where) {
   const auto timers = btf.percpu_variable("hrtimer_bases");
-  if (!timers || !find_bpf_cast(btf)) return std::nullopt;
+  if (!timers) return std::nullopt;
   const std::int64_t at = std::int64_t{where.variable.offset} + where.field.offset;
   return BpfPreempt{BpfPreempt::Way::address, {0, 4}, 0, at - std::int64_t{timers->offset}};
 }
@@ -42,7 +44,7 @@ std::optional<BpfCast> find_bpf_cast(const Btf& btf) {
   return BpfCast{*function, *bytes_4, *bytes_8};
 }
 
-Result<std::vector<BpfPreempt>> bpf_preempts(const Btf& btf, BpfMachine machine) {
+Result<std::vector<BpfPreempt>> find_bpf_preempts(const Btf& btf, BpfMachine machine, bool can_cast) {
   if (machine == BpfMachine::arm64) {
     const auto count = btf.field("task_struct", "thread_info.preempt_count");
     if (!count || count->bytes != 8) return lacks_count("a task");
@@ -51,7 +53,7 @@ Result<std::vector<BpfPreempt>> bpf_preempts(const Btf& btf, BpfMachine machine)
   const auto where = find_variable(btf);
   if (!where) return lacks_count("a CPU");
   std::vector ways{BpfPreempt{BpfPreempt::Way::variable, where->field, where->variable.number}};
-  if (const auto address = by_address(btf, *where)) ways.push_back(*address);
+  if (const auto address = can_cast ? by_address(btf, *where) : std::nullopt) ways.push_back(*address);
   return ways;
 }
 

@@ -18,20 +18,21 @@ struct BpfPreempt {
   enum class Way { task, variable, address };
 
   Way way = Way::task;
-  Btf::Field field;            // in the task, in the variable, or behind the address
+  Btf::Field field;            // in the task, in the variable, or at the address
   std::uint32_t variable = 0;  // its number
-  std::int64_t behind_timers =
-      0;  // by address: how far behind its CPU's hrtimer_bases, to which every timer points
+  // By address: how far behind its CPU's hrtimer_bases, to which every timer points.
+  std::int64_t behind_timers = 0;
 };
 
-// What makes an address readable: a function that the kernel makes no call of, and what is then taken to be there. Numbers in BTF.
+// What makes an address readable: a function of the kernel's, whose call the verifier replaces by a move, and what is then taken to be
+// there. Numbers in BTF.
 struct BpfCast {
   std::uint32_t function = 0;
   std::uint32_t bytes_4 = 0, bytes_8 = 0;  // structures that begin with a number of so many bytes
 };
-std::optional<BpfCast> find_bpf_cast(const Btf& btf);
+std::optional<BpfCast> find_bpf_cast(const Btf& btf);  // from Linux 6.2 on
 
-// The ways that this kernel's types allow, to be tried in this order.
-Result<std::vector<BpfPreempt>> bpf_preempts(const Btf& btf, BpfMachine machine);
+// The ways that this kernel's types allow, to be tried in this order; the one by address only where that can be made readable.
+Result<std::vector<BpfPreempt>> find_bpf_preempts(const Btf& btf, BpfMachine machine, bool can_cast);
 
 }  // namespace howlate

@@ -350,7 +350,7 @@ const BpfEvent* bpf_event(std::string_view name) {
   return name.ends_with("_entry") || name.ends_with("_exit") ? &vector : nullptr;
 }
 
-Result<BpfTask> find_bpf_task(const Btf& btf, BpfMachine machine) {
+Result<std::vector<BpfTask>> find_bpf_tasks(const Btf& btf, BpfMachine machine) {
   BpfTask task;
   struct Wanted {
     const char* path;
@@ -370,11 +370,18 @@ Result<BpfTask> find_bpf_task(const Btf& btf, BpfMachine machine) {
   task.cpu = *cpu;
   task.state = btf.field("task_struct", "__state");
   task.softirq = btf.field("task_struct", "softirq_disable_cnt");
-  auto preempts = bpf_preempts(btf, machine);
-  if (!preempts) return preempts.error();
-  task.preempt = preempts->front();
   task.cast = find_bpf_cast(btf);
-  return task;
+  const auto preempts = find_bpf_preempts(btf, machine, task.cast.has_value());
+  if (!preempts) return preempts.error();
+  std::vector<BpfTask> tasks;
+  for (const BpfPreempt& one : *preempts) {
+    task.preempt = one;
+    tasks.push_back(task);
+    if (!task.cast || one.way == BpfPreempt::Way::address) continue;
+    tasks.push_back(task);
+    tasks.back().cast.reset();
+  }
+  return tasks;
 }
 
 std::optional<BpfProgram> make_bpf_program(std::string_view name, const Btf& btf, const BpfTask& task,

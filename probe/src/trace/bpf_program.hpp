@@ -43,10 +43,10 @@ struct BpfTask {
   std::optional<Btf::Field> state;    // where sched_switch does not say it
   std::optional<Btf::Field> softirq;  // RT
   BpfPreempt preempt;
-  std::optional<BpfCast> cast;  // from Linux 6.2 on
+  std::optional<BpfCast> cast;
 };
-// The preemption count in the first of bpf_preempts().
-Result<BpfTask> find_bpf_task(const Btf& btf, BpfMachine machine);
+// More than one where the kernel may refuse what its types allow: to be tried in this order.
+Result<std::vector<BpfTask>> find_bpf_tasks(const Btf& btf, BpfMachine machine);
 
 // Of whom it is recorded, and what.
 struct BpfFilter {

@@ -239,21 +239,22 @@ bool BpfRing::blocked(int number) const {
   });
 }
 
-std::optional<BpfRing::Passed> BpfRing::skip(const BpfReading& reading) {
-  std::optional<Passed> passed;
+std::optional<BpfRing::Skipped> BpfRing::skip(const BpfReading& reading) {
+  std::optional<Skipped> skipped;
   for (Cpu& cpu : cpus_) {
     const std::uint64_t end = end_of(cpu);
     if (end - cpu.next >= records_) cpu.next = end - records_ + 1;
     for (; cpu.next < end; ++cpu.next) {
       BpfRecord record;
       if (take(cpu, record) != Taken::whole) continue;
-      if (!passed) passed = Passed{.preempt = count_preempt};
-      passed->preempt = std::min(passed->preempt, record.preempt & count_preempt);
-      passed->is_plain |= (record.preempt & ~count_preempt) == (reading.count_has_resched ? no_resched : 0);
+      if (!skipped) skipped = Skipped{.preempt = count_preempt};
+      skipped->preempt = std::min(skipped->preempt, record.preempt & count_preempt);
+      skipped->saw_plain_task |=
+          (record.preempt & ~count_preempt) == (reading.count_has_resched ? no_resched : 0);
     }
     cpu.next = end;
   }
-  return passed;
+  return skipped;
 }
 
 }  // namespace howlate

@@ -47,13 +47,13 @@ class BpfRing : public TracePages {
 
   bool read(int cpu, std::span<std::byte> page) override;
   [[nodiscard]] bool blocked(int cpu) const override;
-  // Passes over what is there, of an event that comes in a task; nothing where nothing is there.
-  struct Passed {
+  struct Skipped {
     std::uint32_t preempt = 0;  // the least depth
-    bool is_plain =
-        false;  // one count at least was that of a task, without any interrupt, to which nothing is due
+    // One count at least was that of a task, outside of interrupts, and with no reschedule due.
+    bool saw_plain_task = false;
   };
-  std::optional<Passed> skip(const BpfReading& reading);
+  // Passes over what is there, of an event that comes in a task; nothing where nothing is there.
+  std::optional<Skipped> skip(const BpfReading& reading);
 
   static constexpr PageLayout layout{};
 

@@ -98,8 +98,9 @@ std::uint32_t counters_needed(const Root& root) {
 // 0 stands for none.
 constexpr std::uint32_t first_place = 1;
 
-// Of each traced CPU, at most so many timers, after so long each, until one of them has told where the CPU's variables are.
-constexpr int timers_to_find = 1000;
+// How many timers may expire on a CPU before the search for its variables is given up, and how far apart they are; and for how many the
+// timers of others are waited for: longer than a tick.
+constexpr int timers_to_find = 1000, timers_of_others = 400;
 constexpr std::int64_t timer_to_find_ns = 50'000;
 
 BpfCounter* counter_of(const BpfArray& counters) {
@@ -115,7 +116,7 @@ Error explained(Error why) {
 
 class BpfSource : public EventSource {
  public:
-  BpfSource(const Root& root, ExplainEvents events, Btf btf, BpfTask task)
+  BpfSource(const Root& root, ExplainEvents events, Btf btf, const BpfTask& task)
       : root_(root),
         events_(events),
         btf_(std::move(btf)),
@@ -146,8 +147,9 @@ class BpfSource : public EventSource {
     return tracefs ? event_texts(tracefs->folder()) : std::map<std::int64_t, std::string>();
   }
 
-  // Whether the kernel takes such programs: loads each, and lets it go. The preemption count in the first way that it takes.
-  Status try_programs(const std::vector<BpfPreempt>& ways);
+  // Whether the kernel takes such programs: loads each, and lets it go. What every event is told with is as in the first of these that
+  // it takes.
+  Status try_programs(const std::vector<BpfTask>& tasks);
 
  private:
   void make_plan();
@@ -159,6 +161,8 @@ class BpfSource : public EventSource {
   Status try_each();
   Result<Fd> load_finder() const;
   Status find_counts(const SourceSpec& spec);
+  [[nodiscard]] std::uint64_t timers_at(int cpu) const;
+  void let_timers_expire(const std::vector<int>& cpus, int most) const;
   Result<Fd> load(std::string_view name, std::uint8_t number, const BpfFilter& filter) const;
   [[nodiscard]] BpfFilter filter_of(const TracedEvent& event, const std::vector<pid_t>& ours) const;
   Status measure(const SourceSpec& spec);
@@ -247,17 +251,21 @@ BpfFilter BpfSource::filter_of(const TracedEvent& event, const std::vector<pid_t
   return filter;
 }
 
-Status BpfSource::try_programs(const std::vector<BpfPreempt>& ways) {
+Status BpfSource::try_programs(const std::vector<BpfTask>& tasks) {
   constexpr std::int64_t little = 1024;
   if (const Status made = make_arrays({0}, little); !made) return made;
-  Status tried;
-  for (const BpfPreempt& way : ways) {
-    task_.preempt = way;
-    tried = try_each();
-    if (tried) break;
+  std::optional<Error> first;  // what the others are refused for follows from it, or is of no interest
+  for (const BpfTask& one : tasks) {
+    task_ = one;
+    const Status tried = try_each();
+    if (tried) {
+      give_back();
+      return {};
+    }
+    if (!first) first = tried.error();
   }
   give_back();
-  return tried;
+  return *first;
 }
 
 Status BpfSource::try_each() {
@@ -276,29 +284,42 @@ Result<Fd> BpfSource::load_finder() const {
   return load_bpf("find_timers", program->code, program->tracepoint);
 }
 
-// Lets a timer expire on each traced CPU, whose program tells where that CPU's variables are.
+// Where the preemption count of each traced CPU is: behind its timers, which a program tells of when one expires there.
 Status BpfSource::find_counts(const SourceSpec& spec) {
   const auto finder = load_finder();
   if (!finder) return finder.error();
   const auto link = attach_bpf(*finder);
   if (!link) return link.error();
-  // A deadline task may not be bound to a CPU.
-  const SchedPolicy policy = spec.cost_policy.kind == SchedKind::deadline ? SchedPolicy{} : spec.cost_policy;
+  // A deadline task may not be bound to a CPU, and another gets none that a real-time task keeps: there the timers of others tell.
+  const bool by_others = spec.cost_policy.kind == SchedKind::deadline;
+  const SchedPolicy policy = by_others ? SchedPolicy{} : spec.cost_policy;
+  if (by_others) let_timers_expire(spec.cpus, timers_of_others);
   for (const int cpu : spec.cpus) {
-    BpfCounter& counter = counter_of(*counters_)[cpu];
-    const std::atomic_ref<std::uint64_t> timers_at(counter.timers_at);
-    const auto let_expire = [&] {
-      for (int i = 0; i < timers_to_find && timers_at.load() == 0; ++i)
-        sleep_until_ns(monotonic_now_ns() + timer_to_find_ns);
-    };
-    auto thread = RtThread::start({{cpu}, policy, 0, "find timers"}, let_expire, root_);
-    if (!thread) return thread.error();
-    thread->join();
-    if (timers_at.load() == 0)
-      return not_possible("no timer of CPU " + std::to_string(cpu) + " told where its variables are");
-    counter.preempt_at = timers_at.load() + static_cast<std::uint64_t>(task_.preempt.behind_timers);
+    if (timers_at(cpu) == 0) {
+      auto thread = RtThread::start(
+          {{cpu}, policy, 0, "find timers"}, [&] { let_timers_expire({cpu}, timers_to_find); }, root_);
+      if (!thread) return thread.error();
+      thread->join();
+    }
+    const std::uint64_t at = timers_at(cpu);
+    if (at == 0)
+      return not_possible("no timer expired on CPU " + std::to_string(cpu) +
+                          ", so that its preemption count is not found");
+    counter_of(*counters_)[cpu].preempt_at = at + static_cast<std::uint64_t>(task_.preempt.behind_timers);
   }
   return {};
+}
+
+std::uint64_t BpfSource::timers_at(int cpu) const {
+  return std::atomic_ref<std::uint64_t>(counter_of(*counters_)[cpu].timers_at)
+      .load(std::memory_order_relaxed);
+}
+
+// Sleeps, at most so often, until the timers of all these CPUs are known.
+void BpfSource::let_timers_expire(const std::vector<int>& cpus, int most) const {
+  const auto is_known = [&](int cpu) { return timers_at(cpu) != 0; };
+  for (int i = 0; i < most && !std::all_of(cpus.begin(), cpus.end(), is_known); ++i)
+    sleep_until_ns(monotonic_now_ns() + timer_to_find_ns);
 }
 
 Status BpfSource::set_up(const SourceSpec& spec) {
@@ -331,7 +352,8 @@ Status BpfSource::measure(const SourceSpec& spec) {
   link.reset();
   const auto own = ring_->skip(reading_);
   if (!own) return not_possible("a BPF program recorded nothing while it was measured");
-  if (!own->is_plain) return not_possible("what a BPF program takes for the preemption count is none");
+  if (task_.preempt.way == BpfPreempt::Way::address && !own->saw_plain_task)
+    return not_possible("the value that BPF programs read as the preemption count is not one");
   reading_.own_preempt = own->preempt;
   ring_->read_as(reading_);
   return {};
@@ -376,22 +398,24 @@ Status check_kernel(const Root& root) {
 
 }  // namespace
 
-Result<std::unique_ptr<EventSource>> open_bpf_source(const Root& root, ExplainEvents events) {
+Result<std::unique_ptr<EventSource>> open_bpf_source(const Root& root, ExplainEvents events,
+                                                     bool by_address) {
   if (const Status usable = check_kernel(root); !usable) return usable.error();
   auto bytes = root.read("/sys/kernel/btf/vmlinux");
   if (!bytes) return not_possible("the kernel does not describe its types (CONFIG_DEBUG_INFO_BTF is off)");
   auto btf = Btf::parse(std::move(*bytes));
   if (!btf) return not_possible("the kernel's description of its types (BTF) is not understood");
-  const auto task = find_bpf_task(*btf, this_machine);
-  if (!task) return task.error();
-  const auto ways = bpf_preempts(*btf, this_machine);
-  if (!ways) return ways.error();
-  auto source = std::make_unique<BpfSource>(root, events, std::move(*btf), *task);
+  auto tasks = find_bpf_tasks(*btf, this_machine);
+  if (!tasks) return tasks.error();
+  if (by_address)
+    std::erase_if(*tasks, [](const BpfTask& one) { return one.preempt.way != BpfPreempt::Way::address; });
+  if (tasks->empty()) return not_possible("this kernel's programs read the preemption count in another way");
+  auto source = std::make_unique<BpfSource>(root, events, std::move(*btf), tasks->front());
   const auto& planned = source->plan().events;
   if (std::none_of(planned.begin(), planned.end(),
                    [](const TracedEvent& event) { return event.name == "sched_switch"; }))
     return not_possible("the kernel's description of its types (BTF) has no tracepoint sched_switch");
-  if (const Status tried = source->try_programs(*ways); !tried) return tried.error();
+  if (const Status tried = source->try_programs(*tasks); !tried) return tried.error();
   return std::unique_ptr<EventSource>(std::move(source));
 }
 

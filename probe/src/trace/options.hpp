@@ -9,8 +9,9 @@ namespace howlate {
 // wake-up is the timer's expiry, the waking and the switch. `all`: the ends of both too, the interrupt around them, and idle.
 // `automatic`: which of both depends on who records.
 enum class ExplainEvents { few, all, automatic };
-// Who records: BPF programs where the kernel takes them, or its trace ring.
-enum class ExplainWith { automatic, bpf, tracefs };
+// Who records: BPF programs where the kernel takes them, or its trace ring. `bpf_by_address`: programs that read the preemption count by its
+// address, as elsewhere only those do whose kernel does not find it by its name.
+enum class ExplainWith { automatic, bpf, bpf_by_address, tracefs };
 
 struct ExplainOptions {
   bool on = false;

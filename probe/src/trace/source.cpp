@@ -23,7 +23,7 @@ Result<ChosenSource> choose_bpf(const Root& root, const ExplainOptions& options)
     return not_possible("the kernel's stacks are recorded by its trace ring alone",
                         "Leave --explain-stacks out, or give --explain-with tracefs");
   chosen.events = options.events == ExplainEvents::automatic ? events_with_bpf() : options.events;
-  auto source = open_bpf_source(root, chosen.events);
+  auto source = open_bpf_source(root, chosen.events, options.with == ExplainWith::bpf_by_address);
   if (!source) return source.error();
   chosen.source = std::move(*source);
   return chosen;
@@ -47,7 +47,7 @@ Result<ChosenSource> choose_source(const Root& root, const ExplainOptions& optio
   if (options.with != ExplainWith::tracefs) {
     auto bpf = choose_bpf(root, options);
     if (bpf) return bpf;
-    if (options.with == ExplainWith::bpf)
+    if (options.with != ExplainWith::automatic)
       return not_possible("--explain-with bpf is not possible here: " + bpf.error().message,
                           bpf.error().remedy.empty() ? "Leave it out: the kernel's trace ring records then"
                                                      : bpf.error().remedy);

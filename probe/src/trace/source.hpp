@@ -56,7 +56,7 @@ class EventSource : public TracePages {
 
 // Changes nothing on the machine until set_up(); the error is the reason why there is none.
 Result<std::unique_ptr<EventSource>> open_ring_source(const Root& root, ExplainEvents events);
-Result<std::unique_ptr<EventSource>> open_bpf_source(const Root& root, ExplainEvents events);
+Result<std::unique_ptr<EventSource>> open_bpf_source(const Root& root, ExplainEvents events, bool by_address);
 
 struct ChosenSource {
   std::unique_ptr<EventSource> source;

@@ -22,7 +22,7 @@ std::string some_types() {
   made.enumeration("trace_flag_type", {{"TRACE_FLAG_IRQS_OFF", 1}, {"TRACE_FLAG_BH_OFF", 128}});
   const auto count = made.variable("__preempt_count", u32), other = made.variable("hrtimer_bases", u64);
   made.variable("jiffies", u64);
-  made.section(".data..percpu", {count, other});
+  made.section(".data..percpu", 4, {count, other});
   made.named_function("bpf_rdonly_cast");
   return made.bytes();
 }
@@ -72,6 +72,7 @@ TEST_CASE("a variable of each CPU is told from others, and an enumerator by its 
   CHECK(count->number + 1 == other->number);
   CHECK(count->offset == 0);
   CHECK(other->offset == 8);
+  CHECK(count->bytes == 4);
   CHECK_FALSE(btf->percpu_variable("jiffies"));
   CHECK_FALSE(btf->percpu_variable("pcpu_hot"));
   CHECK(btf->enumerator("trace_flag_type", "TRACE_FLAG_BH_OFF") == 128U);

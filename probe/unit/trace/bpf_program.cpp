@@ -15,7 +15,7 @@ using enum BpfRegister;
 
 struct Kernel {
   bool lacks_prio = false, is_arm64 = false, is_hot = false, state_in_front = false, says_no_state = false,
-       can_cast = false;
+       can_cast = false, is_wide = false, has_no_base = false;
 };
 
 Btf made(const Kernel& kernel = {}) {
@@ -43,13 +43,15 @@ Btf made(const Kernel& kernel = {}) {
   btf.tracepoint("page_fault_user", {u64, of_task, u64});
   const auto bases = btf.structure("hrtimer_cpu_base", 8, {{"lock", u64, 0}});
   const auto base = btf.structure("hrtimer_clock_base", 8, {{"cpu_base", btf.pointer(bases), 0}});
-  const auto timer =
-      btf.structure("hrtimer", 64, {{"function", u64, 40 * 8}, {"base", btf.pointer(base), 48 * 8}});
+  const auto timer = btf.structure(
+      "hrtimer", 64,
+      {{"function", u64, 40 * 8}, {kernel.has_no_base ? "other" : "base", btf.pointer(base), 48 * 8}});
   btf.tracepoint("hrtimer_expire_entry", {btf.pointer(timer), btf.pointer(u64)});
   btf.tracepoint("hrtimer_expire_exit", {btf.pointer(timer)});
   btf.structure("pcpu_hot", 64, {{"current_task", of_task, 0}, {"preempt_count", s32, 64}});
   const auto count = kernel.is_hot ? btf.variable("pcpu_hot", 1) : btf.variable("__preempt_count", s32);
-  btf.section(".data..percpu", {count, btf.variable("runqueues", s32), btf.variable("hrtimer_bases", bases)});
+  btf.section(".data..percpu", kernel.is_wide ? 8 : 4,
+              {count, btf.variable("runqueues", s32), btf.variable("hrtimer_bases", bases)});
   if (kernel.can_cast) btf.named_function("bpf_rdonly_cast");
   btf.structure("refcount_struct", 4, {{"refs", s32, 0}});
   btf.structure("timespec64", 16, {{"tv_sec", u64, 0}, {"tv_nsec", u64, 64}});
@@ -63,9 +65,9 @@ constexpr BpfPlace place{7, 8, 2, 1024, 3, false};
 std::vector<BpfInstruction> program(const Kernel& kernel, std::string_view name, const BpfFilter& filter = {},
                                     BpfPlace where = place) {
   const Btf btf = made(kernel);
-  const auto task = find_bpf_task(btf, kernel.is_arm64 ? BpfMachine::arm64 : BpfMachine::x86_64);
-  REQUIRE(task);
-  const auto made_program = make_bpf_program(name, btf, *task, filter, where);
+  const auto tasks = find_bpf_tasks(btf, kernel.is_arm64 ? BpfMachine::arm64 : BpfMachine::x86_64);
+  REQUIRE(tasks);
+  const auto made_program = make_bpf_program(name, btf, tasks->front(), filter, where);
   REQUIRE(made_program);
   CHECK(made_program->code.back().code == 0x95);  // exit
   return made_program->code;
@@ -79,13 +81,14 @@ constexpr BpfInstruction argument(std::uint8_t to, std::int16_t at) {
 }
 
 TEST_CASE("what a kernel lacks is said, and an event that it does not have has no program") {
-  const auto lacking = find_bpf_task(made({.lacks_prio = true}), BpfMachine::x86_64);
+  const auto lacking = find_bpf_tasks(made({.lacks_prio = true}), BpfMachine::x86_64);
   REQUIRE_FALSE(lacking);
   CHECK(lacking.error().message.find("task_struct.prio") != std::string::npos);
   CHECK(lacking.error().code == ExitCode::not_possible);
   const Btf btf = made();
-  const auto task = find_bpf_task(btf, BpfMachine::x86_64);
-  REQUIRE(task);
+  const auto tasks = find_bpf_tasks(btf, BpfMachine::x86_64);
+  REQUIRE(tasks);
+  const BpfTask* const task = &tasks->front();
   CHECK_FALSE(make_bpf_program("softirq_entry", btf, *task, {}, place));
   CHECK_FALSE(make_bpf_program("page_fault_user", btf, *task, {}, place));  // this one has no pt_regs
 }
@@ -112,39 +115,66 @@ TEST_CASE("the preemption count is the CPU's on x86, alone or among others, and 
   CHECK(count(task, {0x85, 0, 0, 154}) == 0);  // bpf_this_cpu_ptr
 }
 
-TEST_CASE("where the kernel makes an address readable, that is the second way to the count") {
-  CHECK(bpf_preempts(made(), BpfMachine::x86_64)->size() == 1);
-  CHECK(bpf_preempts(made({.can_cast = true}), BpfMachine::arm64)->size() == 1);
+std::int32_t number(const std::optional<std::uint32_t>& id) {
+  REQUIRE(id);
+  return static_cast<std::int32_t>(*id);
+}
+// The call of what makes an address readable, for what is taken to be there.
+void check_cast(const std::vector<BpfInstruction>& code, const Btf& btf, std::string_view structure) {
+  const BpfInstruction call{0x85, 0x20, 0, number(btf.function_id("bpf_rdonly_cast"))};
+  const auto found = std::find(code.begin(), code.end(), call);
+  REQUIRE(found != code.end());
+  CHECK(found[-1] == BpfInstruction{0xb7, 0x02, 0, number(btf.structure_id(structure))});
+  CHECK(count(code, call) == 1);
+}
+
+TEST_CASE("what a kernel may refuse is not in what is tried after it; by address comes last") {
+  using enum BpfPreempt::Way;
+  using Ways = std::vector<std::pair<BpfPreempt::Way, bool>>;
+  const auto tried = [](const Kernel& kernel, BpfMachine machine) {
+    const auto tasks = find_bpf_tasks(made(kernel), machine);
+    REQUIRE(tasks);
+    Ways ways;
+    for (const BpfTask& one : *tasks) ways.emplace_back(one.preempt.way, one.cast.has_value());
+    return ways;
+  };
+  CHECK(tried({}, BpfMachine::x86_64) == Ways{{variable, false}});
+  CHECK(tried({.can_cast = true}, BpfMachine::x86_64) ==
+        Ways{{variable, true}, {variable, false}, {address, true}});
+  CHECK(tried({.can_cast = true}, BpfMachine::arm64) == Ways{{task, true}, {task, false}});
+}
+
+TEST_CASE("by address the preemption count is read behind the timers of its CPU") {
   for (const bool is_hot : {false, true}) {
     const Btf btf = made({.is_hot = is_hot, .can_cast = true});
-    const auto ways = bpf_preempts(btf, BpfMachine::x86_64);
-    REQUIRE(ways);
-    REQUIRE(ways->size() == 2);
-    CHECK(ways->at(0).way == BpfPreempt::Way::variable);
-    CHECK(ways->at(1).way == BpfPreempt::Way::address);
-    CHECK(ways->at(1).behind_timers == (is_hot ? 8 - 16 : -16));
+    const auto tasks = find_bpf_tasks(btf, BpfMachine::x86_64);
+    REQUIRE(tasks);
+    CHECK(tasks->back().preempt.behind_timers == (is_hot ? 8 - 16 : -16));
+    const auto made_program = make_bpf_program("sched_waking", btf, tasks->back(), {}, place);
+    REQUIRE(made_program);
+    const auto& code = made_program->code;
+    check_cast(code, btf, "refcount_struct");
+    CHECK(count(code, {0x79, 0x71, offsetof(BpfCounter, preempt_at), 0}) == 1);
+    CHECK(count(code, {0x61, 0x09, 0, 0}) == 1);  // what the address has, kept
+    CHECK(count(code, {0x63, 0x97, offsetof(BpfRecord, preempt), 0}) == 1);
+    CHECK(count(code, {0x85, 0, 0, 154}) == 0);  // bpf_this_cpu_ptr
   }
-  const Btf btf = made({.is_hot = true, .can_cast = true});
-  const auto cast = find_bpf_cast(btf);
-  REQUIRE(cast);
-  CHECK(cast->function == btf.function_id("bpf_rdonly_cast"));
-  CHECK(cast->bytes_4 == btf.structure_id("refcount_struct"));
-  auto task = *find_bpf_task(btf, BpfMachine::x86_64);
-  task.preempt = bpf_preempts(btf, BpfMachine::x86_64)->at(1);
-  const auto code = make_bpf_program("sched_waking", btf, task, {}, place)->code;
-  CHECK(count(code, {0x85, 0, 0, 154}) == 0);   // bpf_this_cpu_ptr
-  CHECK(count(code, {0x61, 0x09, 0, 0}) == 1);  // what the address has, kept
-  CHECK(count(code, {0x63, 0x97, 16, 0}) == 1);
-  CHECK(count(program({.is_hot = true}, "sched_waking"), {0x85, 0, 0, 154}) == 1);
+  CHECK(count(program({.is_hot = true, .can_cast = true}, "sched_waking"), {0x85, 0, 0, 154}) == 1);
+}
+
+TEST_CASE("a preemption count of another width is none that is understood") {
+  CHECK_FALSE(find_bpf_tasks(made({.is_wide = true}), BpfMachine::x86_64));
 }
 
 TEST_CASE("the program that finds a CPU's variables follows its timer") {
   const auto finder = make_bpf_finder(made(), place);
   REQUIRE(finder);
+  CHECK(count(finder->code, {0x79, 0x16, 0, 0}) == 1);   // the timer
   CHECK(count(finder->code, {0x79, 0x61, 48, 0}) == 1);  // hrtimer.base
   CHECK(count(finder->code, {0x79, 0x11, 0, 0}) == 1);   // its CPU's
   CHECK(count(finder->code, {0x7b, 0x17, offsetof(BpfCounter, timers_at), 0}) == 1);
   CHECK(finder->code.back().code == 0x95);
+  CHECK_FALSE(make_bpf_finder(made({.has_no_base = true}), place));
 }
 
 TEST_CASE("what is filtered out ends before anything is reserved") {
@@ -168,11 +198,9 @@ TEST_CASE("what is filtered out ends before anything is reserved") {
 TEST_CASE("a timer tells when its interrupt began where that is asked for, which memory is read for") {
   constexpr BpfInstruction read_kernel{0x85, 0, 0, 113};
   CHECK(count(program({}, "hrtimer_expire_entry"), read_kernel) == 1);
-  CHECK(count(program({.can_cast = true}, "hrtimer_expire_entry"), read_kernel) == 0);
-  const auto cast = find_bpf_cast(made({.can_cast = true}));
-  REQUIRE(cast);
-  const BpfInstruction make_readable{0x85, 0x20, 0, static_cast<std::int32_t>(cast->function)};
-  CHECK(count(program({.can_cast = true}, "hrtimer_expire_entry"), make_readable) == 1);
+  const auto cast = program({.can_cast = true}, "hrtimer_expire_entry");
+  CHECK(count(cast, read_kernel) == 0);
+  check_cast(cast, made({.can_cast = true}), "timespec64");
   const auto untold = program({}, "hrtimer_expire_entry", {{}, false, {}, false});
   CHECK(count(untold, read_kernel) == 0);
   CHECK(count(untold, {0x7a, 0x07, 40, 0}) == 1);  // 0 in its place

@@ -229,10 +229,10 @@ TEST_CASE("what was there before is passed over, and says how deep the way into 
   ring.at(30).preempt = 1U << 31U | 1;
   ring.at(29).preempt = 1U << 31U | 3;
   for (std::uint64_t i = 15; i < 29; ++i) ring.at(i).preempt = 1U << 31U | 2;
-  const auto passed = ring.ring.skip(on_x86);
-  REQUIRE(passed);
-  CHECK(passed->preempt == 1);
-  CHECK(passed->is_plain);
+  const auto skipped = ring.ring.skip(on_x86);
+  REQUIRE(skipped);
+  CHECK(skipped->preempt == 1);
+  CHECK(skipped->saw_plain_task);
   CHECK_FALSE(ring.read().any);
 }
 
@@ -242,9 +242,9 @@ TEST_CASE("counts of which none is a task's are no preemption counts") {
     Ring ring;
     for (std::int64_t i = 0; i < 8; ++i) ring.record(1000 + i);
     for (std::uint64_t i = 1; i <= 8; ++i) ring.at(i).preempt = count;
-    const auto passed = ring.ring.skip(reading);
-    REQUIRE(passed);
-    return passed->is_plain;
+    const auto skipped = ring.ring.skip(reading);
+    REQUIRE(skipped);
+    return skipped->saw_plain_task;
   };
   CHECK(is_plain(1U << 31U | 2, on_x86));
   CHECK_FALSE(is_plain(0, on_x86));  // what is read where nothing is

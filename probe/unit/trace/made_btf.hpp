@@ -42,10 +42,12 @@ class MadeBtf {
   }
   std::uint32_t named_function(std::string_view name) { return type(name, 12, 0, function({})); }
   std::uint32_t variable(std::string_view name, std::uint32_t of) { return type(name, 14, 0, of, {1}); }
-  // Each variable 8 bytes behind the one before.
-  std::uint32_t section(std::string_view name, const std::vector<std::uint32_t>& variables) {
+  // Variables of so many bytes, each 8 bytes behind the one before.
+  std::uint32_t section(std::string_view name, std::uint32_t bytes,
+                        const std::vector<std::uint32_t>& variables) {
     std::vector<std::uint32_t> words;
-    for (std::uint32_t i = 0; i < variables.size(); ++i) words.insert(words.end(), {variables[i], i * 8, 4});
+    for (std::uint32_t i = 0; i < variables.size(); ++i)
+      words.insert(words.end(), {variables[i], i * 8, bytes});
     return type(name, 15, static_cast<std::uint32_t>(variables.size()), 0, words);
   }
   // typedef void (*btf_trace_NAME)(void *, ...)

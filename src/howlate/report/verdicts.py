@@ -27,6 +27,8 @@ from howlate.words.statement import Statement, rule
 
 TITLE = rule("verdict.title", "Verdict in {unit}, with {confidence:level} confidence")
 TITLE_EXACT = rule("verdict.title-exact", "Verdict in {unit} of virtual time, exact for these seeds")
+OF_RULED = rule("verdict.of-ruled", "Of all rows with a verdict:")
+OF_UNRULED = rule("verdict.of-unruled", "Of all rows without a verdict:")
 US = Unit("us", 1000, 1)
 
 
@@ -42,15 +44,33 @@ def items(verdicts: Sequence[Verdict]) -> Iterator[Item]:
         yield Texts("more", tuple(statements(verdicts[0])[1:]))
         return
     yield sheet(verdicts)
-    told = [statements(verdict)[1:] for verdict in verdicts]
-    ruled = [lines for verdict, lines in zip(verdicts, told, strict=True) if not no_verdict(verdict)]
-    alike = ruled if len(ruled) > 1 else told
-    of_all = tuple(line for line in alike[0] if all(line in lines for lines in alike))
-    for verdict, lines in zip(verdicts, told, strict=True):
+    told = [(verdict, statements(verdict)[1:]) for verdict in verdicts]
+    of_all = _shared([lines for _, lines in told])
+    shared = {
+        without: [
+            line
+            for line in _shared([lines for verdict, lines in told if no_verdict(verdict) is without])
+            if line not in of_all
+        ]
+        for without in (False, True)
+    }
+    for verdict, lines in told:
         if verdict.outcome is not Ruling.PASS:
+            elsewhere = {*of_all, *shared[no_verdict(verdict)]}
             yield Texts("said", (sentence(verdict),))
-            yield Texts("more", tuple(line for line in lines if line not in of_all))
+            yield Texts("more", tuple(line for line in lines if line not in elsewhere))
+    for without, heading in ((False, OF_RULED), (True, OF_UNRULED)):
+        if shared[without]:
+            yield Texts("said", (heading(),))
+            yield Texts("more", tuple(shared[without]))
     yield Texts("more", of_all)
+
+
+def _shared(told: Sequence[Sequence[Statement]]) -> tuple[Statement, ...]:
+    """What is said of several rows, of each of them."""
+    if len(told) < 2:
+        return ()
+    return tuple(line for line in told[0] if all(line in lines for lines in told))
 
 
 def briefly(verdicts: Sequence[Verdict]) -> Iterator[Item]:
