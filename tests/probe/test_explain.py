@@ -98,6 +98,13 @@ def test_events_are_in_order_each_once_and_their_functions_are_named(probe: Path
     assert (order == np.arange(order.size)).all()
     names, said = stream.raw_header["in_force"]["trace"]["events"], trace(stream)
     expiries = events["event"] == names.index("hrtimer_expire_entry")
+    if (
+        stream.raw_header["in_force"]["trace"]["detail"] == "few"
+    ):  # when the interrupt began is told here alone
+        began_ns = events["b"][expiries] - stream.header.t0_ns
+        assert (began_ns <= events["time_ns"][expiries]).all()
+        for cpu in set(events["cpu"][expiries].tolist()):
+            assert (np.diff(began_ns[events["cpu"][expiries] == cpu]) >= 0).all()
     functions = {said["functions"].get(str(address)) for address in events["c"][expiries].tolist()}
     assert "hrtimer_wakeup" in functions
     assert said["cases_lost"] == 0
