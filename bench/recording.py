@@ -4,10 +4,9 @@
                           [--load LOAD]
 
 While `cyclic` runs, recording is off for one block of time, on for the next two, then off for two, and so on. Two
-blocks that follow one another are a pair, whose order alternates. A machine whose
-idle CPUs answer now in 25 us and now in 55, as a guest's do, changes little between them, while two runs
-(bench/explain.py) may fall into two such times. What is not in the difference: the recorder's look at the samples
-every 50 ms.
+blocks that follow one another are a pair, whose order alternates. A machine whose idle CPUs answer now in 25 us and
+now in 55, as a guest's do, changes little between them, while two runs (bench/explain.py) may fall into two such
+times. What is not in the difference: the recorder's look at the samples every 50 ms.
 
 tracefs: the events of the probe's own trace instance are switched; pages that the recorder reads are read while they
 are on. bpf: a first probe is ended as soon as its programs are loaded; they are kept by descriptors of this process,
@@ -245,6 +244,8 @@ def run(options: argparse.Namespace, pairs: int) -> Outcome:
                 donor = cyclic(options, length_s, Path(folder) / "donor")
                 try:
                     switch = at_end.enter_context(bpf_switch(programs_of([*donor, *words])))
+                    switch(True)
+                    switch(False)
                 except OSError as error:
                     print(f"the programs of a probe are not to be had: {error}", file=sys.stderr)
                     sys.exit(NOT_POSSIBLE)

@@ -11,7 +11,7 @@ from howlate.analysis.promise import no_verdict, statements
 from howlate.analysis.valid import DROPPED
 from howlate.analysis.verdict import Question, Ruling, verdict
 from howlate.report.document import Item, Texts
-from howlate.report.verdicts import OF_RULED, OF_UNRULED, items
+from howlate.report.verdicts import OF_ALL, OF_RULED, OF_UNRULED, items
 from howlate.words.say import Text
 from made_evidence import made_evidence, quiet
 
@@ -59,14 +59,14 @@ def test_what_all_rows_with_or_without_a_verdict_share_is_said_once_under_them(i
     by_heading = dict(parts)
     assert set(by_heading[OF_RULED()]) == of_ruled - of_all
     assert set(by_heading.get(OF_UNRULED(), ())) == of_unruled - of_all
+    assert set(by_heading.get(OF_ALL(), ())) == of_all
 
 
-def under_headings(told: Iterable[Item]) -> Iterator[tuple[Text | None, tuple[Text, ...]]]:
-    """Each heading, and what stands under it; what is true of all stands under none."""
-    heading: Text | None = None
+def under_headings(told: Iterable[Item]) -> Iterator[tuple[Text, tuple[Text, ...]]]:
+    """Each heading, and what stands under it."""
+    heading: Text = ""
     for item in told:
         if isinstance(item, Texts) and item.kind == "said":
             (heading,) = item.texts
         elif isinstance(item, Texts) and item.kind == "more":
             yield heading, tuple(item.texts)
-            heading = None

@@ -70,8 +70,7 @@ const ParamSpec params[] = {
     {"explain-buffer", ParamType::bytes, "4MiB", "B", "", "trace buffer of each CPU, from 64KiB to 1GiB"},
     {"explain-with", ParamType::choice, "auto", "", "auto|bpf|bpf-by-address|tracefs",
      "who records: BPF programs, or the kernel's trace ring; auto: BPF where the kernel takes it; "
-     "bpf-by-address: BPF as "
-     "where the kernel has no names of its variables"},
+     "bpf-by-address: BPF as on kernels without CONFIG_KALLSYMS_ALL, for tests"},
     {"explain-events", ParamType::choice, "auto", "", "auto|few|all",
      "all: also the ends of the timer's interrupt and idle states, for up to twice the cost; auto: all with "
      "BPF on x86-64 outside of guests, few otherwise"},
@@ -138,7 +137,7 @@ Status check_explain(const Params& in) {
     if (in.given(name) && !in.flag("explain"))
       return usage_error("--" + std::string(name) + " says what --explain keeps, and that is not given",
                          "Give --explain too, or leave --" + std::string(name) + " out");
-  if (in.flag("explain-stacks") && in.text("explain-with") == "bpf")
+  if (in.flag("explain-stacks") && in.text("explain-with").starts_with("bpf"))
     return usage_error("--explain-stacks is for the kernel's trace ring alone",
                        "Leave it out, or give --explain-with tracefs");
   if (in.integer("explain-worst") > explain_worst_max)

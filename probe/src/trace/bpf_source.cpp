@@ -98,10 +98,14 @@ std::uint32_t counters_needed(const Root& root) {
 // 0 stands for none.
 constexpr std::uint32_t first_place = 1;
 
-// How many timers may expire on a CPU before the search for its variables is given up, and how far apart they are; and for how many the
-// timers of others are waited for: longer than a tick.
-constexpr int timers_to_find = 1000, timers_of_others = 400;
+// How many timers may expire on a CPU before the search for its variables is given up, and how far apart they are.
+constexpr int timers_to_find = 1000;
 constexpr std::int64_t timer_to_find_ns = 50'000;
+
+// A deadline task may not be bound to a CPU; whoever may have one may have this.
+SchedPolicy policy_to_find(const SchedPolicy& measuring) {
+  return measuring.kind == SchedKind::deadline ? SchedPolicy{SchedKind::fifo, 99} : measuring;
+}
 
 BpfCounter* counter_of(const BpfArray& counters) {
   return reinterpret_cast<BpfCounter*>(counters.memory().data());
@@ -162,7 +166,7 @@ class BpfSource : public EventSource {
   Result<Fd> load_finder() const;
   Status find_counts(const SourceSpec& spec);
   [[nodiscard]] std::uint64_t timers_at(int cpu) const;
-  void let_timers_expire(const std::vector<int>& cpus, int most) const;
+  Status find_each(const std::vector<int>& cpus);
   Result<Fd> load(std::string_view name, std::uint8_t number, const BpfFilter& filter) const;
   [[nodiscard]] BpfFilter filter_of(const TracedEvent& event, const std::vector<pid_t>& ours) const;
   Status measure(const SourceSpec& spec);
@@ -254,7 +258,7 @@ BpfFilter BpfSource::filter_of(const TracedEvent& event, const std::vector<pid_t
 Status BpfSource::try_programs(const std::vector<BpfTask>& tasks) {
   constexpr std::int64_t little = 1024;
   if (const Status made = make_arrays({0}, little); !made) return made;
-  std::optional<Error> first;  // what the others are refused for follows from it, or is of no interest
+  std::optional<Error> refused;
   for (const BpfTask& one : tasks) {
     task_ = one;
     const Status tried = try_each();
@@ -262,10 +266,13 @@ Status BpfSource::try_programs(const std::vector<BpfTask>& tasks) {
       give_back();
       return {};
     }
-    if (!first) first = tried.error();
+    if (!refused)
+      refused = tried.error();
+    else if (one.preempt.way == BpfPreempt::Way::address)
+      refused->message += "; by its address: " + tried.error().message;
   }
   give_back();
-  return *first;
+  return *refused;
 }
 
 Status BpfSource::try_each() {
@@ -290,17 +297,20 @@ Status BpfSource::find_counts(const SourceSpec& spec) {
   if (!finder) return finder.error();
   const auto link = attach_bpf(*finder);
   if (!link) return link.error();
-  // A deadline task may not be bound to a CPU, and another gets none that a real-time task keeps: there the timers of others tell.
-  const bool by_others = spec.cost_policy.kind == SchedKind::deadline;
-  const SchedPolicy policy = by_others ? SchedPolicy{} : spec.cost_policy;
-  if (by_others) let_timers_expire(spec.cpus, timers_of_others);
-  for (const int cpu : spec.cpus) {
-    if (timers_at(cpu) == 0) {
-      auto thread = RtThread::start(
-          {{cpu}, policy, 0, "find timers"}, [&] { let_timers_expire({cpu}, timers_to_find); }, root_);
-      if (!thread) return thread.error();
-      thread->join();
-    }
+  Status found;
+  auto thread = RtThread::start(
+      {{}, policy_to_find(spec.cost_policy), 0, "find timers"}, [&] { found = find_each(spec.cpus); }, root_);
+  if (!thread) return thread.error();
+  thread->join();
+  return found;
+}
+
+// Goes from one CPU to the next, and sleeps there until a timer has told.
+Status BpfSource::find_each(const std::vector<int>& cpus) {
+  for (const int cpu : cpus) {
+    if (const Status there = set_affinity({cpu}); !there) return there;
+    for (int i = 0; i < timers_to_find && timers_at(cpu) == 0; ++i)
+      sleep_until_ns(monotonic_now_ns() + timer_to_find_ns);
     const std::uint64_t at = timers_at(cpu);
     if (at == 0)
       return not_possible("no timer expired on CPU " + std::to_string(cpu) +
@@ -313,13 +323,6 @@ Status BpfSource::find_counts(const SourceSpec& spec) {
 std::uint64_t BpfSource::timers_at(int cpu) const {
   return std::atomic_ref<std::uint64_t>(counter_of(*counters_)[cpu].timers_at)
       .load(std::memory_order_relaxed);
-}
-
-// Sleeps, at most so often, until the timers of all these CPUs are known.
-void BpfSource::let_timers_expire(const std::vector<int>& cpus, int most) const {
-  const auto is_known = [&](int cpu) { return timers_at(cpu) != 0; };
-  for (int i = 0; i < most && !std::all_of(cpus.begin(), cpus.end(), is_known); ++i)
-    sleep_until_ns(monotonic_now_ns() + timer_to_find_ns);
 }
 
 Status BpfSource::set_up(const SourceSpec& spec) {
@@ -409,7 +412,8 @@ Result<std::unique_ptr<EventSource>> open_bpf_source(const Root& root, ExplainEv
   if (!tasks) return tasks.error();
   if (by_address)
     std::erase_if(*tasks, [](const BpfTask& one) { return one.preempt.way != BpfPreempt::Way::address; });
-  if (tasks->empty()) return not_possible("this kernel's programs read the preemption count in another way");
+  if (tasks->empty())
+    return not_possible("the preemption count is read by its address on x86-64 from Linux 6.2 on");
   auto source = std::make_unique<BpfSource>(root, events, std::move(*btf), tasks->front());
   const auto& planned = source->plan().events;
   if (std::none_of(planned.begin(), planned.end(),

@@ -10,7 +10,7 @@ namespace howlate {
 // `automatic`: which of both depends on who records.
 enum class ExplainEvents { few, all, automatic };
 // Who records: BPF programs where the kernel takes them, or its trace ring. `bpf_by_address`: programs that read the preemption count by its
-// address, as elsewhere only those do whose kernel does not find it by its name.
+// address, as on kernels without CONFIG_KALLSYMS_ALL; for tests.
 enum class ExplainWith { automatic, bpf, bpf_by_address, tracefs };
 
 struct ExplainOptions {

@@ -47,7 +47,10 @@ Result<ChosenSource> choose_source(const Root& root, const ExplainOptions& optio
   if (options.with != ExplainWith::tracefs) {
     auto bpf = choose_bpf(root, options);
     if (bpf) return bpf;
-    if (options.with != ExplainWith::automatic)
+    if (options.with == ExplainWith::bpf_by_address)
+      return not_possible("--explain-with bpf-by-address is not possible here: " + bpf.error().message,
+                          "Leave it out, or give --explain-with bpf");
+    if (options.with == ExplainWith::bpf)
       return not_possible("--explain-with bpf is not possible here: " + bpf.error().message,
                           bpf.error().remedy.empty() ? "Leave it out: the kernel's trace ring records then"
                                                      : bpf.error().remedy);

@@ -27,6 +27,7 @@ from howlate.words.statement import Statement, rule
 
 TITLE = rule("verdict.title", "Verdict in {unit}, with {confidence:level} confidence")
 TITLE_EXACT = rule("verdict.title-exact", "Verdict in {unit} of virtual time, exact for these seeds")
+OF_ALL = rule("verdict.of-all", "Of all rows:")
 OF_RULED = rule("verdict.of-ruled", "Of all rows with a verdict:")
 OF_UNRULED = rule("verdict.of-unruled", "Of all rows without a verdict:")
 US = Unit("us", 1000, 1)
@@ -47,11 +48,11 @@ def items(verdicts: Sequence[Verdict]) -> Iterator[Item]:
     told = [(verdict, statements(verdict)[1:]) for verdict in verdicts]
     of_all = _shared([lines for _, lines in told])
     shared = {
-        without: [
+        without: tuple(
             line
             for line in _shared([lines for verdict, lines in told if no_verdict(verdict) is without])
             if line not in of_all
-        ]
+        )
         for without in (False, True)
     }
     for verdict, lines in told:
@@ -59,11 +60,10 @@ def items(verdicts: Sequence[Verdict]) -> Iterator[Item]:
             elsewhere = {*of_all, *shared[no_verdict(verdict)]}
             yield Texts("said", (sentence(verdict),))
             yield Texts("more", tuple(line for line in lines if line not in elsewhere))
-    for without, heading in ((False, OF_RULED), (True, OF_UNRULED)):
-        if shared[without]:
+    for heading, common in ((OF_RULED, shared[False]), (OF_UNRULED, shared[True]), (OF_ALL, of_all)):
+        if common:
             yield Texts("said", (heading(),))
-            yield Texts("more", tuple(shared[without]))
-    yield Texts("more", of_all)
+            yield Texts("more", common)
 
 
 def _shared(told: Sequence[Sequence[Statement]]) -> tuple[Statement, ...]:
