@@ -230,6 +230,18 @@ def test_who_recorded_is_told_and_bpf_is_refused_where_it_was_not_possible(
         assert f"--explain-with bpf is not possible here: {in_force['no_bpf']}" in said
 
 
+def test_a_deadline_task_that_may_run_on_every_cpu_is_explained_by_the_same_recorder(
+    probe: Path, tmp_path: Path
+) -> None:
+    words = ("--policy=deadline:300us:1ms:1ms", "--period=1ms", "--activations=50")
+    if run("cyclic", "--quiet", *words).returncode == 3:
+        pytest.skip("no deadline task is to be had here")
+    usual = explained(tmp_path / "usual", "--activations=20")
+    deadline = explained(tmp_path / "deadline", *words)
+    assert deadline.raw_header["in_force"]["trace"]["with"] == usual.raw_header["in_force"]["trace"]["with"]
+    assert table(deadline, "trace_cases")["release"].size == 20
+
+
 def test_bpf_tells_the_events_of_a_wake_up_in_the_contexts_that_the_trace_ring_tells(
     probe: Path, tmp_path: Path
 ) -> None:

@@ -111,7 +111,7 @@ BpfCounter* counter_of(const BpfArray& counters) {
   return reinterpret_cast<BpfCounter*>(counters.memory().data());
 }
 
-// Why the kernel's answer to a first program means that no other would be taken either.
+// What the kernel's answer to one program says of them all.
 Error explained(Error why) {
   if (why.message.find("kernel symbol") != std::string::npos)
     return not_possible("the kernel does not say where its variables are (CONFIG_KALLSYMS_ALL is off)", "");

@@ -6,7 +6,7 @@ namespace howlate {
 
 namespace {
 
-// With BPF all events fit into a wake-up on x86. In a guest whose hypervisor lets it run its instructions itself they take all of the
+// With BPF all events fit into a wake-up on x86. In a guest whose hypervisor lets it run its instructions itself they take nearly all of the
 // microsecond that they may (docs/explain.md).
 ExplainEvents events_with_bpf() {
 #ifdef __x86_64__
