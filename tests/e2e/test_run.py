@@ -193,11 +193,13 @@ def test_a_killed_probe_fails_its_cell_alone(tmp_path: Path) -> None:
 
 def test_a_killed_probe_leaves_no_trace_instance(tmp_path: Path) -> None:
     """The only cell: a next one with --explain would remove it."""
-    tried = subprocess.run([PROBE, "cyclic", "--explain", "--activations=1", "--quiet"], check=False)
+    words = ("--explain", "--explain-with=tracefs", "--activations=1", "--quiet")
+    tried = subprocess.run([PROBE, "cyclic", *words], check=False)
     if tried.returncode == 3:
         pytest.skip("NOT TESTED: the kernel's tracing is not to be had here")
     before = tracing(tmp_path / "look")
-    process = long_run(tmp_path, "--set", "timer=timerfd", "--set", "explain=true")
+    ring = ("--set", "explain=true", "--set", "explain-with=tracefs")
+    process = long_run(tmp_path, "--set", "timer=timerfd", *ring)
     try:
         (measuring,) = (p for p, line in with_word("--stream=").items() if p in probes_of(process))
         assert until(lambda: f"howlate-{measuring}\n" in tracing(tmp_path / "look"))
