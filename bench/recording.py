@@ -1,6 +1,6 @@
 """What the recording of events adds to the median wake-up latency: switched on and off within one run.
 
-    ./dev bench recording [--with auto|bpf|tracefs] [--events auto|few|all] [--pairs N] [--block-ms B] [--cpu C]
+    ./dev bench recording [--with auto|bpf|bpf-by-address|tracefs] [--events auto|few|all] [--pairs N] [--block-ms B] [--cpu C]
                           [--load LOAD]
 
 While `cyclic` runs, recording is off for one block of time, on for the next two, then off for two, and so on. Two
@@ -228,7 +228,8 @@ def chosen(options: argparse.Namespace) -> tuple[str, str]:
             sys.exit(done.returncode)
         with StreamReader.open(stream) as reader:
             in_force = reader.header.raw["in_force"]["trace"]
-    return in_force["with"], in_force["detail"]
+    told = in_force["with"] if options.recorder == "auto" else options.recorder
+    return told, in_force["detail"]
 
 
 def run(options: argparse.Namespace, pairs: int) -> Outcome:
@@ -240,7 +241,7 @@ def run(options: argparse.Namespace, pairs: int) -> Outcome:
         command = cyclic(options, length_s, stream)
         words = ("--explain", f"--explain-with={options.recorder}", f"--explain-events={options.events}")
         with contextlib.ExitStack() as at_end:
-            if options.recorder == "bpf":
+            if options.recorder.startswith("bpf"):
                 donor = cyclic(options, length_s, Path(folder) / "donor")
                 try:
                     switch = at_end.enter_context(bpf_switch(programs_of([*donor, *words])))
@@ -280,7 +281,9 @@ def main() -> int:
     parser.add_argument("--block-ms", type=int, default=150)
     parser.add_argument("--cpu", type=int, default=(os.cpu_count() or 1) - 1)
     parser.add_argument("--load", default="none")
-    parser.add_argument("--with", dest="recorder", choices=("auto", "bpf", "tracefs"), default="auto")
+    parser.add_argument(
+        "--with", dest="recorder", choices=("auto", "bpf", "bpf-by-address", "tracefs"), default="auto"
+    )
     parser.add_argument("--events", choices=("auto", "few", "all"), default="auto")
     add_option(parser)
     options = parser.parse_args()

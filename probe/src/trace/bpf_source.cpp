@@ -410,8 +410,10 @@ Result<std::unique_ptr<EventSource>> open_bpf_source(const Root& root, ExplainEv
   if (!btf) return not_possible("the kernel's description of its types (BTF) is not understood");
   auto tasks = find_bpf_tasks(*btf, this_machine);
   if (!tasks) return tasks.error();
-  if (by_address)
-    std::erase_if(*tasks, [](const BpfTask& one) { return one.preempt.way != BpfPreempt::Way::address; });
+  // On a guest of 6.18 nothing was recorded so while one task of the machine ran (docs/explain.md): for tests alone.
+  std::erase_if(*tasks, [&](const BpfTask& one) {
+    return (one.preempt.way == BpfPreempt::Way::address) != by_address;
+  });
   if (tasks->empty())
     return not_possible("the preemption count is read by its address on x86-64 from Linux 6.2 on");
   auto source = std::make_unique<BpfSource>(root, events, std::move(*btf), tasks->front());
