@@ -1,7 +1,7 @@
 """What the recording of events adds to the median wake-up latency: switched on and off within one run.
 
-    ./dev bench recording [--with auto|bpf|bpf-by-address|tracefs] [--events auto|few|all] [--pairs N] [--block-ms B] [--cpu C]
-                          [--load LOAD]
+    ./dev bench recording [--with auto|bpf|bpf-by-address|tracefs] [--events auto|few|all] [--pairs N]
+                          [--block-ms B] [--cpu C] [--load LOAD]
 
 While `cyclic` runs, recording is off for one block of time, on for the next two, then off for two, and so on. Two
 blocks that follow one another are a pair, whose order alternates. A machine whose idle CPUs answer now in 25 us and
