@@ -221,13 +221,20 @@ def test_who_recorded_is_told_and_bpf_is_refused_where_it_was_not_possible(
     done = run(*ALL, "--explain-with=bpf", "--activations=20")
     if in_force["with"] == "bpf":
         assert done.returncode == 0, done.stderr
-        bare = hypervisor() in ("", "TCGTCGTCGTCG") and os.uname().machine == "x86_64"
-        assert in_force["detail"] == ("all" if bare else "few")
         return
     assert (in_force["with"], in_force["detail"]) == ("tracefs", "few")
     assert done.returncode == 3
     for said in (done.stderr, planned.stdout):
         assert f"--explain-with bpf is not possible here: {in_force['no_bpf']}" in said
+
+
+@pytest.mark.parametrize("by", ["bpf", "bpf-by-address"])
+def test_a_guest_on_hardware_records_few_events_by_default(probe: Path, tmp_path: Path, by: str) -> None:
+    if run(*ALL, f"--explain-with={by}", "--activations=1").returncode == 3:
+        pytest.skip(f"{by} is not possible here")
+    in_force = explained(tmp_path / by, "--activations=20", f"--explain-with={by}").raw_header["in_force"]
+    bare = hypervisor() in ("", "TCGTCGTCGTCG") and os.uname().machine == "x86_64"
+    assert in_force["trace"]["detail"] == ("all" if bare else "few")
 
 
 def test_a_deadline_task_that_may_run_on_every_cpu_is_explained_by_the_same_recorder(

@@ -70,7 +70,7 @@ const ParamSpec params[] = {
     {"explain-buffer", ParamType::bytes, "4MiB", "B", "", "trace buffer of each CPU, from 64KiB to 1GiB"},
     {"explain-with", ParamType::choice, "auto", "", "auto|bpf|bpf-by-address|tracefs",
      "who records: BPF programs, or the kernel's trace ring; auto: BPF where the kernel takes it; "
-     "bpf-by-address: BPF as on kernels without CONFIG_KALLSYMS_ALL, for tests"},
+     "bpf-by-address: BPF, also on kernels without CONFIG_KALLSYMS_ALL"},
     {"explain-events", ParamType::choice, "auto", "", "auto|few|all",
      "all: also the ends of the timer's interrupt and idle states, for up to twice the cost; auto: all with "
      "BPF on x86-64 outside of guests, few otherwise"},

@@ -157,6 +157,16 @@ BpfRing::Taken BpfRing::take(const Cpu& cpu, BpfRecord& record) const {
   return Taken::whole;
 }
 
+bool BpfRing::is_switch(const BpfRecord& record) const {
+  return events_[record.event]->name == "sched_switch";
+}
+
+// A task is left that the last switch did not go to: at least that one's own switch came to no program. (Or it took another number, as a
+// thread does that calls execve and is not the first of its process.)
+bool BpfRing::misses_before(const Cpu& cpu, const BpfRecord& record) const {
+  return is_switch(record) && cpu.running && *cpu.running != record.pid;
+}
+
 // The event with its words; 0 where there is no room for it.
 std::size_t BpfRing::put(std::span<std::byte> room, const BpfRecord& record, std::int64_t delta_ns,
                          int cpu) const {
@@ -202,6 +212,7 @@ bool BpfRing::read(int number, std::span<std::byte> page) {
       const std::uint64_t left = now - records_ + 1;
       cpu.lost += static_cast<std::int64_t>(left - cpu.next);
       cpu.next = left;
+      cpu.running.reset();
     }
     if (cpu.lost != 0 && used != 0) break;  // a page tells of losses before its first event
     BpfRecord record;
@@ -210,7 +221,13 @@ bool BpfRing::read(int number, std::span<std::byte> page) {
     if (taken == Taken::gone) {
       ++cpu.lost;
       ++cpu.next;
+      cpu.running.reset();
       continue;
+    }
+    if (misses_before(cpu, record)) {
+      ++cpu.lost;
+      cpu.running.reset();
+      if (used != 0) break;
     }
     // A program that was interrupted after it had read the clock, and before it took its place, has an earlier time.
     const std::int64_t time_ns = std::max(record.time_ns, cpu.last_ns);
@@ -222,6 +239,8 @@ bool BpfRing::read(int number, std::span<std::byte> page) {
     used += more;
     cpu.last_ns = time_ns;
     ++cpu.next;
+    if (is_switch(record))
+      cpu.running = static_cast<std::int32_t>(value_of(record, events_[record.event]->values[2]));
   }
   if (used == 0) return false;
   std::uint64_t commit = used;

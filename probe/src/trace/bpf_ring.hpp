@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -65,10 +66,13 @@ class BpfRing : public TracePages {
     std::uint64_t next = 1;  // record
     std::int64_t lost = 0;   // before it
     std::int64_t last_ns = 0;
+    std::optional<std::int32_t> running = {};  // to whom the last switch went
   };
   enum class Taken { whole, not_yet, gone };
   [[nodiscard]] std::uint64_t end_of(const Cpu& cpu) const;
   Taken take(const Cpu& cpu, BpfRecord& record) const;
+  [[nodiscard]] bool is_switch(const BpfRecord& record) const;
+  [[nodiscard]] bool misses_before(const Cpu& cpu, const BpfRecord& record) const;
   std::size_t put(std::span<std::byte> room, const BpfRecord& record, std::int64_t delta_ns, int cpu) const;
 
   std::vector<const BpfEvent*> events_;

@@ -10,7 +10,7 @@ namespace howlate {
 // `automatic`: which of both depends on who records.
 enum class ExplainEvents { few, all, automatic };
 // Who records: BPF programs where the kernel takes them, or its trace ring. `bpf_by_address`: programs that read the preemption count by its
-// address, as on kernels without CONFIG_KALLSYMS_ALL; for tests.
+// address, where the kernel has no names of its variables (CONFIG_KALLSYMS_ALL).
 enum class ExplainWith { automatic, bpf, bpf_by_address, tracefs };
 
 struct ExplainOptions {

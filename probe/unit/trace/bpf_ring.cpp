@@ -17,11 +17,16 @@ struct Ring {
 
   Ring() { ring.add(2, counter, memory); }
   BpfRecord& at(std::uint64_t number) { return memory[number % records]; }
+  // To whom a switch goes.
+  std::int32_t& next_of(std::uint64_t number) {
+    return *reinterpret_cast<std::int32_t*>(at(number).values + 8);
+  }
   std::uint64_t reserve() { return counter.next++; }
   void write(std::uint64_t number, std::int64_t time_ns, std::uint8_t event = 0) {
     BpfRecord& record = at(number);
     record.time_ns = time_ns;
     record.pid = static_cast<std::int32_t>(number) - 1;
+    next_of(number) = static_cast<std::int32_t>(number);  // who leaves next, if this is a switch
     record.event = event;
     record.preempt = 1U << 31U;
     record.turn = static_cast<std::uint32_t>(number);
@@ -78,6 +83,29 @@ TEST_CASE("what was overwritten is counted before the first record that is left"
   CHECK(page.pids.front() == page.lost);
   CHECK(page.pids.back() == 39);
   CHECK(page.pids.size() == records - 1);  // the place after the last may be being written
+}
+
+TEST_CASE("a switch from a task that the last one did not go to tells that events are missing") {
+  Ring ring;
+  for (std::int64_t i = 0; i < 5; ++i) ring.record(1000 + i);
+  ring.next_of(3) = 75;  // and record 4 leaves task 3: 75's own switch is missing
+  const auto before = ring.read();
+  CHECK(before.pids == std::vector<std::int64_t>{0, 1, 2});
+  CHECK_FALSE(before.after_loss);
+  const auto after = ring.read();
+  CHECK(after.after_loss);
+  CHECK(after.lost == 1);
+  CHECK(after.pids == std::vector<std::int64_t>{3, 4});
+  CHECK_FALSE(ring.read().any);
+}
+
+TEST_CASE("after what was overwritten nothing is known of who ran") {
+  Ring ring;
+  ring.record(1000);
+  CHECK(ring.read().pids == std::vector<std::int64_t>{0});
+  for (std::int64_t i = 0; i < 40; ++i) ring.record(2000 + i);
+  const auto page = ring.read();
+  CHECK(page.lost + static_cast<std::int64_t>(page.pids.size()) == 40);
 }
 
 TEST_CASE("a record that is not whole ends what is read until it is") {
@@ -200,6 +228,7 @@ TEST_CASE("the depth of preemption is without what the way into a program adds")
 TEST_CASE("an idle task is named after its CPU, whatever stands in its place") {
   Ring ring;
   ring.record(1000);
+  ring.next_of(1) = 0;
   std::memcpy(ring.at(1).values + 16, "stale name 1234", 16);
   std::vector<std::byte> bytes(BpfRing::layout.page_bytes());
   REQUIRE(ring.ring.read(2, bytes));
