@@ -24,6 +24,10 @@ from lab.guests import LIMITS, RT, STANDARD, bench, cell, stream_of, with_cpus
 
 INSTRUCTIONS_MAX = 2000
 """What the events of one wake-up may cost it; one instruction is one nanosecond here."""
+RING_MAX = 2400
+"""The same to the next sleep, with the trace ring of old kernels: more than is wanted (docs/explain.md)."""
+RECORDING = ("bpf_trace_run", "__bpf_trace_", "trace_event_raw_event_")
+"""The functions that record, with BPF programs and with the trace ring."""
 DITHERED = ("--dither", "--seed=14")
 EVERY = ("--explain", "--explain-above=1ns")
 COUNT_MASK = 0x0F
@@ -115,11 +119,13 @@ def _cell(on: Bench, count: int, *more: str) -> Stream:
 @pytest.mark.parametrize(
     ("kernel", "detail"),
     [
-        (STANDARD, "all"),
         (RT, "all"),
         *(
             pytest.param(*each, marks=pytest.mark.sweep)
-            for each in (("6.12-rt", "all"), ("7.2", "all"), ("7.2-rt", "all"), (ARM64, "few"))
+            for each in (
+                *((name, "all") for name in (STANDARD, "6.12-rt", "7.2", "7.2-rt")),
+                (ARM64, "few"),
+            )
         ),
     ],
 )
@@ -142,20 +148,21 @@ def test_by_default_bpf_records_and_a_wake_up_costs_at_most_2000_instructions_mo
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "kernel",
+    ("kernel", "most"),
     [
-        RT,
+        (RT, INSTRUCTIONS_MAX),
         *(
-            pytest.param(name, marks=pytest.mark.sweep)
+            pytest.param(name, INSTRUCTIONS_MAX, marks=pytest.mark.sweep)
             for name in (STANDARD, "6.12", "6.12-rt", "7.2", "7.2-rt", ARM64)
         ),
+        *(pytest.param(name, RING_MAX, marks=pytest.mark.sweep) for name in ("5.10", "5.10-rt")),
     ],
 )
-def test_to_the_next_sleep_an_activation_costs_at_most_2000_instructions_more(
-    tmp_path: Path, booted: Path, kernel: str
+def test_to_the_next_sleep_an_activation_costs_at_most_so_many_instructions_more(
+    tmp_path: Path, booted: Path, kernel: str, most: int
 ) -> None:
-    """After the time stamp come the switch away and the way into idle: the programs of the switch to the task and of
-    the way out of idle once more, whose instructions are counted here."""
+    """After the time stamp come the switch away and the way into idle: what records the switch to the task and the
+    way out of idle once more, whose instructions are counted here."""
     on = bench(tmp_path, kernel, snapshots=booted)
     without, line = _cell(on, 200), cell(200, *DITHERED, *EVERY)
     stream = stream_of(on, line)
@@ -172,15 +179,15 @@ def test_to_the_next_sleep_an_activation_costs_at_most_2000_instructions_more(
     whole = more + sum(events[-after:]) + after * around
     print(f"{kernel}: {more:.0f} to the time stamp, {whole:.0f} to the next sleep; {events}")
     assert 0 <= around < min(events)
-    assert whole <= INSTRUCTIONS_MAX
+    assert whole <= most
 
 
 def _counted_events(spans: Sequence[tuple[int, int, tuple[str, ...]]]) -> list[int]:
-    """The instructions of the programs, event by event."""
+    """The instructions of what records each event."""
     events: list[int] = []
     before = False
     for from_ns, to_ns, chain in spans:
-        within = any(name.startswith(("bpf_trace_run", "__bpf_trace_")) for name in chain)
+        within = any(name.startswith(RECORDING) for name in chain)
         if within and not before:
             events.append(0)
         if within:
@@ -193,9 +200,11 @@ def _counted_events(spans: Sequence[tuple[int, int, tuple[str, ...]]]) -> list[i
 @pytest.mark.parametrize(
     ("kernel", "by"),
     [
-        (STANDARD, "bpf"),
         (RT, "bpf"),
-        *(pytest.param(name, "bpf", marks=pytest.mark.sweep) for name in ("6.12-rt", "7.2", "7.2-rt", ARM64)),
+        *(
+            pytest.param(name, "bpf", marks=pytest.mark.sweep)
+            for name in (STANDARD, "6.12-rt", "7.2", "7.2-rt", ARM64)
+        ),
         *(
             pytest.param(name, BY_ADDRESS, marks=pytest.mark.sweep)
             for name in ("6.12", "6.12-rt", "7.2", "7.2-rt")

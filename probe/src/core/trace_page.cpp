@@ -1,5 +1,6 @@
 #include "core/trace_page.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -13,6 +14,7 @@ namespace {
 // in 27.
 constexpr std::uint32_t kind_data_max = 28, kind_padding = 29, kind_time_extend = 30, kind_time_stamp = 31;
 constexpr unsigned delta_bits = 27;
+constexpr std::uint32_t delta_max = (1U << delta_bits) - 1;
 constexpr std::uint64_t stamp_mask = (std::uint64_t{1} << 59U) - 1;
 
 // The commit's upper bits (kernel/trace/ring_buffer.c).
@@ -26,7 +28,11 @@ std::uint32_t kind_of(std::uint32_t word) {
   return std::endian::native == std::endian::little ? word & 31U : word >> delta_bits;
 }
 std::uint32_t delta_of(std::uint32_t word) {
-  return std::endian::native == std::endian::little ? word >> 5U : word & ((1U << delta_bits) - 1);
+  return std::endian::native == std::endian::little ? word >> 5U : word & delta_max;
+}
+
+std::uint32_t head_of(std::uint32_t kind, std::uint32_t delta) {
+  return std::endian::native == std::endian::little ? kind | delta << 5U : kind << delta_bits | delta;
 }
 
 // A time stamp has 59 bits of the clock; the others are those of the time before, or one more where they wrapped.
@@ -98,7 +104,7 @@ void PageReader::end(bool damaged) {
   damaged_ = damaged_ || damaged;
 }
 
-std::optional<PageEvent> PageReader::next() {
+std::optional<PageReader::Entry> PageReader::entry() {
   while (at_ < data_.size()) {
     const auto head = word(at_);
     if (!head) break;
@@ -108,22 +114,28 @@ std::optional<PageEvent> PageReader::next() {
     if (kind == kind_padding && delta == 0) return end(false), std::nullopt;  // the rest of the page is empty
     const auto second = long_form ? word(at_ + 4) : std::optional<std::uint32_t>(0);
     if (!second) break;
-    const std::uint64_t large = (std::uint64_t{*second} << delta_bits) + delta;
+    const std::size_t at = at_;
     if (kind == kind_time_extend || kind == kind_time_stamp) {
+      const std::uint64_t large = (std::uint64_t{*second} << delta_bits) + delta;
       time_ns_ = kind == kind_time_extend ? plus(time_ns_, large) : whole_stamp(large, time_ns_);
       at_ += 8;
-      continue;
+      return Entry{at, kind, {}};
     }
     // The second word of a long event counts itself, but not the first.
     const std::size_t bytes = long_form ? *second : std::size_t{kind} * 4;
     if (bytes < 4 || bytes > data_.size() - at_ - 4) break;
     const std::size_t skipped = long_form ? 4 : 0;
     time_ns_ = plus(time_ns_, delta);
-    const auto data = data_.subspan(at_ + 4 + skipped, bytes - skipped);
     at_ += 4 + ((bytes + 3) & ~std::size_t{3});
-    if (kind != kind_padding) return PageEvent{time_ns_, data};
+    return Entry{at, kind, data_.subspan(at + 4 + skipped, bytes - skipped)};
   }
   end(at_ < data_.size());
+  return std::nullopt;
+}
+
+std::optional<PageEvent> PageReader::next() {
+  while (const auto one = entry())
+    if (one->kind < kind_padding) return PageEvent{time_ns_, one->data};
   return std::nullopt;
 }
 
@@ -135,6 +147,42 @@ PageStretch stretch_of(const PageLayout& layout, std::span<const std::byte> page
     stretch.last_ns = event->time_ns;
   }
   return stretch;
+}
+
+PageStretch stretch_of(const PageLayout& layout, std::span<const std::byte> page, const TickTimes& times,
+                       std::int64_t floor_ns) {
+  PageStretch stretch = stretch_of(layout, page);
+  for (std::int64_t* const end : {&stretch.first_ns, &stretch.last_ns})
+    *end = std::max(times.line_at(*end).ns_of(*end), floor_ns);
+  return stretch;
+}
+
+void retime(const PageLayout& layout, std::span<std::byte> page, const TickTimes& times,
+            std::int64_t floor_ns) {
+  PageReader reader(layout, page);
+  if (reader.damaged_) return;
+  TickTimes::Line line = times.line_at(reader.begin_ns_);
+  std::int64_t now_ns = std::max(line.ns_of(reader.begin_ns_), floor_ns);
+  std::memcpy(page.data() + layout.stamp_at, &now_ns, sizeof now_ns);
+  const auto data = page.subspan(layout.data_at);
+  while (const auto one = reader.entry()) {
+    if (!line.has(reader.time_ns_)) line = times.line_at(reader.time_ns_);
+    const std::int64_t at_ns = line.ns_of(reader.time_ns_);
+    auto since_ns =
+        at_ns > now_ns ? static_cast<std::uint64_t>(at_ns) - static_cast<std::uint64_t>(now_ns) : 0;
+    const bool is_long = one->kind == kind_time_extend || one->kind == kind_time_stamp;
+    // What does not fit, as a counter of hardly 1 GHz may have it, is counted with the next event. Padding without a time would be the end.
+    if (!is_long) since_ns = std::min<std::uint64_t>(since_ns, delta_max);
+    if (one->kind == kind_padding) since_ns = std::max<std::uint64_t>(since_ns, 1);
+    now_ns = plus(now_ns, since_ns);
+    const std::uint64_t time =
+        one->kind == kind_time_stamp ? static_cast<std::uint64_t>(now_ns) & stamp_mask : since_ns;
+    const std::uint32_t head = head_of(one->kind, static_cast<std::uint32_t>(time & delta_max));
+    std::memcpy(data.data() + one->at, &head, sizeof head);
+    if (!is_long) continue;
+    const auto upper = static_cast<std::uint32_t>(time >> delta_bits);
+    std::memcpy(data.data() + one->at + sizeof head, &upper, sizeof upper);
+  }
 }
 
 }  // namespace howlate

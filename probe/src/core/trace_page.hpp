@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/tick_times.hpp"
+
 namespace howlate {
 
 // Where a page has its parts, by the kernel's own description (events/header_page).
@@ -23,7 +25,7 @@ struct PageLayout {
 std::optional<PageLayout> parse_page_layout(std::string_view header_page);
 
 struct PageEvent {
-  std::int64_t time_ns = 0;  // by the ring's clock
+  std::int64_t time_ns = 0;  // by the page's clock
   std::span<const std::byte> data;
 };
 
@@ -43,6 +45,15 @@ class PageReader {
   [[nodiscard]] bool damaged() const { return damaged_; }
 
  private:
+  friend void retime(const PageLayout&, std::span<std::byte>, const TickTimes&, std::int64_t);
+  // An event, padding or a time alone.
+  struct Entry {
+    std::size_t at = 0;  // in the page's data
+    std::uint32_t kind = 0;
+    std::span<const std::byte> data;
+  };
+  // With the time of each counted; nothing after the last, or where the page is damaged.
+  std::optional<Entry> entry();
   std::optional<std::uint32_t> word(std::size_t at) const;
   void end(bool damaged);
 
@@ -61,5 +72,12 @@ struct PageStretch {
   std::int64_t lost = -1;
 };
 PageStretch stretch_of(const PageLayout& layout, std::span<const std::byte> page);
+
+// The same of a page whose times are by a CPU's counter, none of them before `floor_ns`.
+PageStretch stretch_of(const PageLayout& layout, std::span<const std::byte> page, const TickTimes& times,
+                       std::int64_t floor_ns);
+// Rewrites such a page's times as times by the clock of `times`. The counter has at least 1 GHz, or little less.
+void retime(const PageLayout& layout, std::span<std::byte> page, const TickTimes& times,
+            std::int64_t floor_ns);
 
 }  // namespace howlate

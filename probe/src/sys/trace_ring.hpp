@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "core/tick_times.hpp"
 #include "sys/file.hpp"
 #include "sys/trace_instance.hpp"
 
@@ -18,6 +19,10 @@ class TracePages {
   virtual ~TracePages() = default;
   // Takes the oldest page out of a CPU's ring; false where the ring is empty.
   virtual bool read(int cpu, std::span<std::byte> page) = 0;
+  // To be called again and again while events are recorded: where pages have times by the CPU's counter, it is read beside the clock.
+  virtual void compare_clocks() {}
+  // What makes times of the clock of those; nothing where pages have them already.
+  [[nodiscard]] virtual const TickTimes* times() const { return nullptr; }
   // Whether there are events that cannot be read yet, because one before them is not whole.
   [[nodiscard]] virtual bool blocked(int cpu) const {
     static_cast<void>(cpu);

@@ -410,7 +410,7 @@ Result<std::unique_ptr<EventSource>> open_bpf_source(const Root& root, ExplainEv
   if (!btf) return not_possible("the kernel's description of its types (BTF) is not understood");
   auto tasks = find_bpf_tasks(*btf, this_machine);
   if (!tasks) return tasks.error();
-  // Only where it is asked for: the one such kernel at hand calls no program while one of its threads runs (docs/explain.md).
+  // Only where it is asked for: the one such kernel at hand calls no program while process 1 runs (docs/explain.md).
   std::erase_if(*tasks, [&](const BpfTask& one) {
     return (one.preempt.way == BpfPreempt::Way::address) != by_address;
   });

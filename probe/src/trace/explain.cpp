@@ -192,7 +192,7 @@ void Explain::write_in_force(JsonWriter& json) const {
     json.null();
   }
   json.member("detail", events_ == ExplainEvents::all ? "all" : "few").member("stacks", options_.stacks);
-  json.member("with", source_->name());
+  json.member("with", source_->name()).member("clock", source_->clock());
   if (!no_bpf_.empty()) json.member("no_bpf", no_bpf_);
   json.end_object();
 }

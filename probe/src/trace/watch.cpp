@@ -24,11 +24,13 @@ bool TraceWatch::runs_on(std::size_t thread, int cpu) const {
 }
 
 void TraceWatch::round(std::int64_t now_ns, const std::function<void()>& pace) {
+  source_.compare_clocks();
   for (std::size_t thread = 0; thread < cases_.threads(); ++thread)
     read_for(thread, now_ns - settle_ns, pace);
 }
 
 void TraceWatch::finish() {
+  source_.compare_clocks();
   for (std::size_t thread = 0; thread < cases_.threads(); ++thread) read_for(thread, INT64_MAX, [] {});
 }
 
@@ -54,7 +56,10 @@ void TraceWatch::read_cpu(Cpu& cpu, std::size_t thread, std::int64_t end_ns,
   while (cpu.read_to_ns < end_ns) {
     pace();
     if (!read_page(cpu.number)) return note_blocked(cpu, thread, end_ns);
-    const PageStretch stretch = stretch_of(spec_.layout, store_.scratch());
+    const TickTimes* const times = source_.times();
+    const PageStretch stretch = times == nullptr
+                                    ? stretch_of(spec_.layout, store_.scratch())
+                                    : stretch_of(spec_.layout, store_.scratch(), *times, cpu.read_to_ns);
     if (stretch.events == 0) continue;
     const KeptPage page{
         0, cpu.number, stretch.first_ns, stretch.last_ns, cpu.read_to_ns, stretch.after_loss, stretch.lost};
@@ -90,14 +95,24 @@ void TraceWatch::keep(const KeptPage& page, std::size_t thread) {
     const bool near = std::any_of(cases.begin(), cases.end(), [&](const Case& one) {
       return !one.read && one.from_ns - look_back_ns <= page.last_ns && page.last_ns < one.from_ns;
     });
-    if (near) static_cast<void>(store_.keep(page));  // the first to go where room lacks
+    if (near) {
+      by_the_clock(page);
+      static_cast<void>(store_.keep(page));  // the first to go where room lacks
+    }
     return;
   }
+  by_the_clock(page);
   if (store_.keep(page)) return;
   store_.drop_unless([this](const KeptPage& kept) { return needed(kept); });
   if (store_.keep(page)) return;
   for (Case& one : cases)
     if (wants(one)) one.state |= case_nothing_kept;
+}
+
+// The page that was read, before it is kept.
+void TraceWatch::by_the_clock(const KeptPage& page) {
+  if (const TickTimes* const times = source_.times())
+    retime(spec_.layout, store_.scratch(), *times, page.gap_ns);
 }
 
 bool TraceWatch::needed(const KeptPage& page) const {

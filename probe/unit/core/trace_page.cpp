@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <tuple>
+
 #include "core/random.hpp"
 #include "trace/made_page.hpp"
 
@@ -129,7 +131,10 @@ TEST_CASE("damaged pages give events within the page, or none") {
     made.event(static_cast<std::uint32_t>(i), 7, 4 + 4 * (static_cast<std::size_t>(i) % 40));
   made.long_gap(time_extend, 1 << 30).discarded(3, 40).event(1, 7).long_gap(time_stamp, 77).event(2, 9, 300);
   const auto whole = made.bytes(99);
-  std::int64_t found = 0, outside = 0;
+  TickTimes times;
+  times.add(0, 0);
+  times.add(1'000'000, 400'000);
+  std::int64_t found = 0, outside = 0, changed = 0;
   for (int turn = 0; turn < 20'000; ++turn) {
     const PageLayout layout{0, 8, turn % 2 == 0 ? 8U : 4U, 16, 4080};
     std::vector<std::byte> page = whole;
@@ -138,16 +143,101 @@ TEST_CASE("damaged pages give events within the page, or none") {
     page.resize(turn % 5 == 0 ? random.below(page.size()) : page.size());
     page.shrink_to_fit();
     PageReader reader(layout, page);
+    std::int64_t events = 0;
     while (const auto event = reader.next()) {
-      ++found;
+      ++events;
       const bool within = event->data.data() >= page.data() &&
                           event->data.data() + event->data.size() <= page.data() + page.size();
       outside += within ? 0 : 1;
     }
-    static_cast<void>(stretch_of(layout, page));
+    found += events;
+    retime(layout, page, times, 0);
+    const PageStretch after = stretch_of(layout, page);
+    changed += after.events != events ? 1 : 0;
   }
   CHECK(outside == 0);
+  CHECK(changed == 0);
   CHECK(found > 20'000);
+}
+
+// A page by a counter of 2.5 GHz from `first` on, as one by the clock.
+Times retimed(MadePage page, std::int64_t first) {
+  TickTimes times;
+  times.add(first, 1'000'000);
+  times.add(first + 2'500'000'000, 1'001'000'000);
+  auto bytes = page.bytes();
+  retime({}, bytes, times, 0);
+  return times_of(bytes);
+}
+
+TEST_CASE("a page by a counter is told by the clock, whatever its times are written as") {
+  constexpr std::int64_t first = 5'000'000'000'000;
+  CHECK(retimed(MadePage(first).event(0, 7).event(25, 7, 400).discarded(50, 12).event(2500, 7), first) ==
+        Times{1'000'000, 1'000'010, 1'001'030});
+  CHECK(retimed(MadePage(first).event(0, 7).discarded(1, 12).event(10, 7), first) ==
+        Times{1'000'000, 1'000'004});
+  constexpr std::int64_t hour = 3600 * std::int64_t{2'500'000'000};
+  CHECK(retimed(MadePage(first).event(0, 7).long_gap(time_extend, hour).event(5, 7), first) ==
+        Times{1'000'000, 3'600'001'000'002});
+  CHECK(retimed(MadePage(first).long_gap(time_stamp, first + 500).event(50, 7).event(0, 7), first) ==
+        Times{1'000'220, 1'000'220});
+}
+
+TEST_CASE("what is rounded does not add up over a page's events") {
+  constexpr std::int64_t first = 1'000;
+  MadePage page(first);
+  for (int i = 0; i < 200; ++i) page.event(3, 7);
+  const Times times = retimed(page, first);
+  REQUIRE(times.size() == 200);
+  for (std::size_t i = 0; i < times.size(); ++i)
+    CHECK(times[i] == 1'000'000 + static_cast<std::int64_t>((i + 1) * 12 + 5) / 10);
+}
+
+TEST_CASE("a gap that a counter of hardly 1 GHz makes too long is told with the next event") {
+  TickTimes times;
+  times.add(0, 0);
+  times.add(1'000'000'000, 1'000'100'000);
+  constexpr std::uint32_t longest = (1U << 27U) - 1;
+  auto bytes = MadePage(0).event(longest, 7).event(1000, 7).bytes();
+  retime({}, bytes, times, 0);
+  CHECK(times_of(bytes) == Times{longest, 134'232'149});
+}
+
+TEST_CASE("a page over which the clock's rate changed has each part by its own") {
+  constexpr std::int64_t far = TickTimes::apart_ns;
+  TickTimes times;
+  times.add(0, 0);
+  times.add(2 * far, far);
+  times.add(4 * far, 3 * far);
+  auto bytes = MadePage(2 * far - 10).event(0, 7).event(10, 7).event(10, 7).bytes(5);
+  const PageStretch told = stretch_of({}, bytes, times, 0);
+  retime({}, bytes, times, 0);
+  CHECK(times_of(bytes) == Times{far - 5, far, far + 10});
+  const PageStretch stretch = stretch_of({}, bytes);
+  CHECK(std::tuple{told.first_ns, told.last_ns, told.events, told.lost} ==
+        std::tuple{stretch.first_ns, stretch.last_ns, stretch.events, stretch.lost});
+  CHECK(stretch.lost == 5);
+}
+
+TEST_CASE("no event of a page is before what was read of its CPU already") {
+  TickTimes times;
+  times.add(0, 0);
+  times.add(2'000'000'000, 1'000'000'000);
+  auto bytes = MadePage(200).event(0, 7).event(20, 7).event(20, 7).bytes();
+  CHECK(stretch_of({}, bytes, times, 105).first_ns == 105);
+  retime({}, bytes, times, 105);
+  CHECK(times_of(bytes) == Times{105, 110, 120});
+}
+
+TEST_CASE("pages of 32-bit kernels are retimed where they have their events") {
+  const PageLayout layout{0, 8, 4, 12, 4084};
+  TickTimes times;
+  times.add(0, 0);
+  times.add(2'000'000'000, 1'000'000'000);
+  auto bytes = MadePage(200, layout).event(0, 7).event(20, 7).bytes(3);
+  retime(layout, bytes, times, 0);
+  const PageStretch stretch = stretch_of(layout, bytes);
+  CHECK(std::tuple{stretch.first_ns, stretch.last_ns, stretch.lost} == std::tuple{100, 110, 3});
 }
 
 }  // namespace

@@ -32,17 +32,20 @@ class FakeRings : public TracePages {
 
   [[nodiscard]] bool blocked(int cpu) const override { return cpu == blocked_cpu; }
 
+  void compare_clocks() override { times_.add(stamp_of(now_ns), now_ns); }
+  [[nodiscard]] const TickTimes* times() const override { return by_counter ? &times_ : nullptr; }
+
   void record(int cpu, std::int64_t time_ns) {
     Ring& ring = rings_[cpu];
     if (ring.pages.empty() || ring.pages.back().events == events_each) {
-      ring.pages.push_back({MadePage(time_ns), 0, time_ns});
+      ring.pages.push_back({MadePage(stamp_of(time_ns)), 0, time_ns});
       if (ring.pages.size() > pages_max_) {
         ring.lost += ring.pages.front().events;
         ring.pages.pop_front();
       }
     }
     Page& page = ring.pages.back();
-    page.made.event(static_cast<std::uint32_t>(time_ns - page.last_ns), event_id);
+    page.made.event(static_cast<std::uint32_t>(stamp_of(time_ns) - stamp_of(page.last_ns)), event_id);
     page.last_ns = time_ns;
     ++page.events;
     all[cpu].push_back(time_ns);
@@ -51,8 +54,15 @@ class FakeRings : public TracePages {
   std::map<int, std::vector<std::int64_t>> all;  // what was ever recorded
   int reads = 0;
   int blocked_cpu = -1;  // behind what was recorded there are events that cannot be read
+  // Times are by a counter, of which the clock has two ticks in a nanosecond, and from a round on three.
+  bool by_counter = false;
+  std::int64_t now_ns = 0;
 
  private:
+  [[nodiscard]] std::int64_t stamp_of(std::int64_t ns) const {
+    constexpr std::int64_t slewed_ns = 350'000'000;
+    return by_counter ? 2 * ns + std::max<std::int64_t>(ns - slewed_ns, 0) : ns;
+  }
   static constexpr std::int64_t events_each = 8;
   struct Page {
     MadePage made;
@@ -64,6 +74,7 @@ class FakeRings : public TracePages {
   };
   std::size_t pages_max_;
   std::map<int, Ring> rings_;
+  TickTimes times_;
 };
 
 EventPlan plan_of_one() {
@@ -157,8 +168,10 @@ void live(FakeRings& rings, TraceWatch& watch, SplitMix& random, std::int64_t un
         watch.note(thread,
                    sample_of(now_ns / ms, now_ns - 2 * ms, static_cast<std::int64_t>(random.below(900'000))),
                    0);
+    rings.now_ns = now_ns;
     if (now_ns % round_ns == 0) watch.round(now_ns, [] {});
   }
+  rings.now_ns = until_ns;
   watch.finish();
 }
 
@@ -176,6 +189,7 @@ TEST_CASE("all events of each case's stretch are kept, each once, by CPU and tim
     CAPTURE(seed);
     SplitMix random(seed);
     FakeRings rings(4096);
+    rings.by_counter = seed % 5 < 2;
     const bool pinned = seed % 2 == 0;
     auto spec =
         spec_of(5, pinned ? std::vector<std::vector<int>>{{0}, {1}} : std::vector<std::vector<int>>{{0, 1}});
