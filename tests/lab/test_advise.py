@@ -52,7 +52,7 @@ def new_cache(folder: Path, booted: Path) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "length_ms",
-    [1500, *(pytest.param(1500 + 10 * number, marks=pytest.mark.sweep) for number in range(1, 20))],
+    [1200, *(pytest.param(1500 + 10 * number, marks=pytest.mark.sweep) for number in range(20))],
 )
 def test_the_knob_that_was_worsened_is_named_and_no_other(
     tmp_path: Path, booted: Path, length_ms: int
@@ -71,7 +71,7 @@ def test_the_knob_that_was_worsened_is_named_and_no_other(
 @pytest.mark.parametrize(
     ("length_ms", "times"),
     [
-        (1100, 1),
+        (600, 1),
         *(pytest.param(1100 + 10 * number, 2, marks=pytest.mark.sweep) for number in range(20)),
     ],
 )

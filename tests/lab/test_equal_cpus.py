@@ -57,7 +57,7 @@ def test_cells_of_several_cpus_are_the_same_in_any_order_and_beside_others(
     assert unlike(first, at_once[::-1]) == []
 
 
-@pytest.mark.parametrize("slow", ["halting", "random"])
+@pytest.mark.parametrize("slow", ["halting", pytest.param("random", marks=pytest.mark.sweep)])
 @pytest.mark.parametrize(("kernel", "cpus"), KINDS)
 def test_a_host_that_takes_the_cpu_from_a_guest_of_several_changes_nothing(
     tmp_path: Path, booted: Path, monkeypatch: pytest.MonkeyPatch, kernel: str, cpus: int, slow: str

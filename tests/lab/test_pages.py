@@ -32,8 +32,8 @@ def _tool() -> ModuleType:
 tool = _tool()
 PAGES = tool.pages()
 IDS = [page.path.stem for page in PAGES]
-QUICK = {"toshiba-2010", "toshiba-mem-2010"}
-"""The pages of which a part is measured anew by every run of the tests; the others take half a minute."""
+QUICK = {"toshiba-mem-2010"}
+"""The page of which a part is measured anew by every run of the tests; the others take half a minute."""
 AGAIN = [
     pytest.param(page, id=page.path.stem, marks=() if page.path.stem in QUICK else pytest.mark.sweep)
     for page in PAGES
