@@ -41,7 +41,7 @@ COMMANDS = {
         "advise", "--knobs=thp", "--load=none", "--no-wait", "--set=policy=fifo:80", "--set=period=400us",
         "--set=late-policy=backlog", "--quantile=0.5", "--seconds=250ms", *CELLS,
     ),
-    "why --try": ("why", "late", "--try", "--seconds=250ms", *CELLS),
+    "why --try": ("why", "late", "--try", "--seconds=500ms", *CELLS),
 }  # fmt: skip
 PROGRAM = """#!/bin/sh
 if [ "$1" = cyclic ]; then

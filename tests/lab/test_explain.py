@@ -47,7 +47,7 @@ def _read(stream: bytes) -> tuple[Mapping[str, npt.NDArray[Any]], Mapping[str, A
         RT,
         *(
             pytest.param(name, marks=pytest.mark.sweep)
-            for name in (STANDARD, "5.10-rt", "6.12-rt", "7.2", ARM64)
+            for name in (STANDARD, "5.10", "5.10-rt", "6.12-rt", "7.2", ARM64)
         ),
     ],
 )
@@ -71,12 +71,16 @@ def test_a_wake_up_costs_at_most_2000_instructions_more_and_each_event_what_the_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kernel", "most_ns"), [(RT, 3), pytest.param("5.10", 50, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize(
+    ("kernel", "least_ns", "most_ns"),
+    [(RT, 415, 430), pytest.param("5.10", 350, 400, marks=pytest.mark.sweep)],
+)
 def test_times_are_of_the_clock_though_the_cpus_counter_is_recorded(
-    tmp_path: Path, booted: Path, kernel: str, most_ns: int
+    tmp_path: Path, booted: Path, kernel: str, least_ns: int, most_ns: int
 ) -> None:
     """From where the timer's interrupt reads the clock to the event of its first timer RT executes the same
-    instructions nearly every time, and 5.10 one of a few sequences. What differs more is the conversion."""
+    instructions nearly every time, and 5.10 one of a few sequences, which another build may change. What differs
+    more is the conversion. (A guest's counter has 1 GHz: other rates are left to the unit tests and this machine.)"""
     on = bench(tmp_path, kernel, snapshots=booted)
     stream = stream_of(on, cell(400, *DITHERED, *RING, "--explain-events=few", "--explain-above=1ns"))
     header = StreamReader(BytesIO(stream)).header
@@ -87,9 +91,9 @@ def test_times_are_of_the_clock_though_the_cpus_counter_is_recorded(
     expired = columns["trace_events.event"] == timer
     now, first = np.unique(columns["trace_events.b"][expired], return_index=True)
     since = columns["trace_events.time_ns"][expired][first] + header.t0_ns - now
-    assert since.size >= 400 and since.min() > 0
-    low, middle, high = np.percentile(since, (5, 50, 95))
-    assert high - low <= most_ns and middle < 600
+    assert since.size >= 400
+    low, high = np.percentile(since, (5, 95))
+    assert least_ns <= low and high <= most_ns
 
 
 def _events_before_stamps(columns: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:

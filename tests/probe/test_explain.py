@@ -102,6 +102,10 @@ def test_events_are_in_order_each_once_and_their_functions_are_named(probe: Path
     assert (order == np.arange(order.size)).all()
     names, said = stream.raw_header["in_force"]["trace"]["events"], trace(stream)
     expiries = events["event"] == names.index("hrtimer_expire_entry")
+    source = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource").read_text().strip()
+    in_force = stream.raw_header["in_force"]["trace"]
+    by_counter = in_force["with"] == "tracefs" and source == "tsc"
+    assert in_force["clock"] == ("x86-tsc" if by_counter else "mono")
     # When the interrupt of our timer began: where few events are recorded, this one alone tells it.
     if stream.raw_header["in_force"]["trace"]["detail"] == "few":
         began_ns = events["b"] - stream.header.t0_ns

@@ -4,6 +4,18 @@
 
 namespace howlate {
 
+bool TickTimes::is_good(const Reading& reading) const {
+  return reading.apart() >= 0 && reading.apart() / 2 <= shortest_;
+}
+
+void TickTimes::add(const Reading& reading) {
+  if (reading.apart() < 0) return;
+  const bool old = count_ == 0 || reading.ns - instants_[count_ - 1].ns >= old_ns;
+  if (!old && reading.apart() / 4 > shortest_) return;
+  shortest_ = std::min(shortest_, reading.apart());
+  add(reading.before + reading.apart() / 2, reading.ns);
+}
+
 void TickTimes::add(std::int64_t ticks, std::int64_t ns) {
   if (count_ != 0 && ticks <= instants_[count_ - 1].ticks) return;
   if (count_ == 2 && instants_[1].ns - instants_[0].ns < apart_ns)

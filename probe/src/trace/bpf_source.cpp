@@ -133,6 +133,7 @@ class BpfSource : public EventSource {
   ~BpfSource() override { give_back(); }
 
   [[nodiscard]] std::string_view name() const override { return "bpf"; }
+  [[nodiscard]] std::string_view clock() const override { return "mono"; }
   [[nodiscard]] const EventPlan& plan() const override { return plan_; }
   Status set_up(const SourceSpec& spec) override;
   Status start() override;

@@ -155,7 +155,9 @@ void look_back(Case& one, const TraceWatch& watch) {
   while (page != pages.end() && one.from_ns > least_ns) {
     one.from_ns = std::max(std::min(one.from_ns, page->first_ns), least_ns);
     if (page->after_loss) return;
-    page = find([end_ns = page->gap_ns](const KeptPage& each) { return each.last_ns == end_ns; });
+    page = find([end_ns = page->gap_ns](const KeptPage& each) {
+      return each.last_ns == end_ns && each.gap_ns < end_ns;  // one in which no time passes is behind itself
+    });
   }
 }
 
@@ -202,7 +204,7 @@ Decoded decode(const TraceWatch& watch, const EventPlan& plan) {
   });
   for (Case& one : out.cases) settle(one, watch);
   std::vector<KeptPage> pages = watch.store().pages();
-  std::sort(pages.begin(), pages.end(), [](const KeptPage& a, const KeptPage& b) {
+  std::stable_sort(pages.begin(), pages.end(), [](const KeptPage& a, const KeptPage& b) {
     return std::pair{a.cpu, a.first_ns} < std::pair{b.cpu, b.first_ns};
   });
   Decoder decoder(watch, plan, out);

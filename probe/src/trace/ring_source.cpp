@@ -55,7 +55,6 @@ class RingSource : public EventSource {
  private:
   Status size_ring(const SourceSpec& spec);
   Status choose_clock();
-  Status take_clock();
   [[nodiscard]] bool takes_clock(std::string_view name) const;
   void leave_names_out() const;
   void measure_cost(const SourceSpec& spec);
@@ -69,7 +68,6 @@ class RingSource : public EventSource {
   std::optional<TraceRing> ring_;
   bool by_counter_ = false;
   TickTimes times_;
-  std::int64_t least_ = 0;  // ticks that reading both clocks took
   std::int64_t buffer_bytes_ = 0;
   std::optional<std::int64_t> event_cost_ns_;
 };
@@ -81,9 +79,6 @@ Status RingSource::set_up(const SourceSpec& spec) {
   instance_.emplace(std::move(*instance));
   if (const Status ring = size_ring(spec); !ring) return ring;
   measure_cost(spec);
-  compare_clocks();
-  if (times_.line_at(0).slope > tick_ns_max)
-    if (const Status clock = take_clock(); !clock) return clock;
   if (const Status mask = instance_->set("tracing_cpumask", cpu_mask(spec.cpus)); !mask) return mask;
   if (const Status on = enable_events(*instance_, plan_, spec.ours); !on) return on;
   if (spec.stacks)
@@ -115,13 +110,13 @@ Status RingSource::size_ring(const SourceSpec& spec) {
 // line. Its times are made those of CLOCK_MONOTONIC when a page is kept.
 Status RingSource::choose_clock() {
   by_counter_ = clock_source(root_) == "tsc" && takes_clock(counter_clock);
-  compare_clocks();
-  return by_counter_ ? Status() : take_clock();
-}
-
-Status RingSource::take_clock() {
-  by_counter_ = false;
-  if (takes_clock(usual_clock)) return {};
+  if (by_counter_) {
+    compare_clocks();
+    sleep_until_ns(monotonic_now_ns() + TickTimes::apart_ns);
+    compare_clocks();
+    by_counter_ = times_.line_at(0).slope <= tick_ns_max;
+  }
+  if (by_counter_ || takes_clock(usual_clock)) return {};
   return not_possible("the kernel's trace does not take CLOCK_MONOTONIC as its clock");
 }
 
@@ -131,21 +126,18 @@ bool RingSource::takes_clock(std::string_view name) const {
   return clock && clock->find("[" + std::string(name) + "]") != std::string::npos;
 }
 
-// Keeps the try with the shortest distance between its two readings of the counter. A round in which every try was disturbed is left out.
+// Of a few tries the one with the shortest distance between its readings of the counter.
 void RingSource::compare_clocks() {
   if (!by_counter_) return;
   constexpr int tries = 10;
-  std::int64_t least = INT64_MAX, ticks = 0, ns = 0;
-  for (int i = 0; i < tries && least / 2 > least_; ++i) {
-    const std::int64_t before = read_counter(), now_ns = monotonic_now_ns(), after = read_counter();
-    if (after - before >= least) continue;
-    least = after - before;
-    ticks = before + least / 2;
-    ns = now_ns;
-  }
-  if (least_ != 0 && least / 4 > least_) return;
-  least_ = least_ == 0 ? least : std::min(least_, least);
-  times_.add(ticks, ns);
+  const auto read = [] {
+    const std::int64_t before = read_counter(), ns = monotonic_now_ns();
+    return TickTimes::Reading{before, ns, read_counter()};
+  };
+  TickTimes::Reading best = read();
+  for (int i = 1; i < tries && !times_.is_good(best); ++i)
+    if (const TickTimes::Reading next = read(); next.apart() < best.apart()) best = next;
+  times_.add(best);
 }
 
 // With events on the kernel also writes down the name of each task at each of its switches, for tables that nobody reads here. The

@@ -38,7 +38,7 @@ class EventSource : public TracePages {
   // "tracefs", "bpf".
   [[nodiscard]] virtual std::string_view name() const = 0;
   // By which events are recorded, as the kernel calls it; all times that are told are of CLOCK_MONOTONIC.
-  [[nodiscard]] virtual std::string_view clock() const { return "mono"; }
+  [[nodiscard]] virtual std::string_view clock() const = 0;
   [[nodiscard]] virtual const EventPlan& plan() const = 0;
   // Everything but the recording itself; measures what an event costs.
   virtual Status set_up(const SourceSpec& spec) = 0;

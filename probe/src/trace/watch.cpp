@@ -61,10 +61,10 @@ void TraceWatch::read_cpu(Cpu& cpu, std::size_t thread, std::int64_t end_ns,
                                     ? stretch_of(spec_.layout, store_.scratch())
                                     : stretch_of(spec_.layout, store_.scratch(), *times, cpu.read_to_ns);
     if (stretch.events == 0) continue;
-    const KeptPage page{
+    KeptPage page{
         0, cpu.number, stretch.first_ns, stretch.last_ns, cpu.read_to_ns, stretch.after_loss, stretch.lost};
-    cpu.read_to_ns = stretch.last_ns;
     keep(page, thread);
+    cpu.read_to_ns = page.last_ns;
   }
 }
 
@@ -85,7 +85,7 @@ bool TraceWatch::read_page(int cpu) {
   return true;
 }
 
-void TraceWatch::keep(const KeptPage& page, std::size_t thread) {
+void TraceWatch::keep(KeptPage& page, std::size_t thread) {
   if (page.last_ns < wanted_from_ns_ - look_back_ns) return;
   const auto wants = [&](const Case& one) {
     return !one.read && one.overlaps(page.begin_ns(), page.last_ns);
@@ -96,12 +96,12 @@ void TraceWatch::keep(const KeptPage& page, std::size_t thread) {
       return !one.read && one.from_ns - look_back_ns <= page.last_ns && page.last_ns < one.from_ns;
     });
     if (near) {
-      by_the_clock(page);
+      retime_scratch(page);
       static_cast<void>(store_.keep(page));  // the first to go where room lacks
     }
     return;
   }
-  by_the_clock(page);
+  retime_scratch(page);
   if (store_.keep(page)) return;
   store_.drop_unless([this](const KeptPage& kept) { return needed(kept); });
   if (store_.keep(page)) return;
@@ -110,9 +110,13 @@ void TraceWatch::keep(const KeptPage& page, std::size_t thread) {
 }
 
 // The page that was read, before it is kept.
-void TraceWatch::by_the_clock(const KeptPage& page) {
-  if (const TickTimes* const times = source_.times())
-    retime(spec_.layout, store_.scratch(), *times, page.gap_ns);
+void TraceWatch::retime_scratch(KeptPage& page) {
+  const TickTimes* const times = source_.times();
+  if (times == nullptr) return;
+  retime(spec_.layout, store_.scratch(), *times, page.gap_ns);
+  const PageStretch stretch = stretch_of(spec_.layout, store_.scratch());
+  page.first_ns = stretch.first_ns;
+  page.last_ns = stretch.last_ns;
 }
 
 bool TraceWatch::needed(const KeptPage& page) const {

@@ -64,8 +64,8 @@ class TraceWatch {
   bool read_page(int cpu);
   void read_cpu(Cpu& cpu, std::size_t thread, std::int64_t end_ns, const std::function<void()>& pace);
   void note_blocked(const Cpu& cpu, std::size_t thread, std::int64_t end_ns);
-  void keep(const KeptPage& page, std::size_t thread);
-  void by_the_clock(const KeptPage& page);
+  void keep(KeptPage& page, std::size_t thread);
+  void retime_scratch(KeptPage& page);
   [[nodiscard]] bool needed(const KeptPage& page) const;
 
   WatchSpec spec_;

@@ -64,11 +64,28 @@ TEST_CASE("a second instant that is too near serves until there is a better one"
 
 TEST_CASE("the last instants are kept") {
   TickTimes times;
+  times.add(-9 * far, -far);
   for (std::int64_t i = 0; i < 3 * static_cast<std::int64_t>(TickTimes::instants_max); ++i)
     times.add(i * 3 * far, i * far);
   const std::int64_t end = 9 * static_cast<std::int64_t>(TickTimes::instants_max) * far;
   CHECK(ns_of(times, end) == end / 3);
-  CHECK(ns_of(times, 3 * far) == far);
+  CHECK(ns_of(times, -9 * far) == -3 * far);  // the line of another rate is gone
+}
+
+TEST_CASE("what disturbed a reading is left out, but not for long") {
+  TickTimes times;
+  times.add({1000, 500, 1040});
+  CHECK(ns_of(times, 1020) == 1020);  // one is no line
+  CHECK_FALSE(times.is_good({0, 0, 100}));
+  CHECK(times.is_good({0, 0, 80}));
+  CHECK_FALSE(times.is_good({80, 0, 0}));
+  times.add({2 * far + 1000, far + 500, 2 * far + 1040});
+  times.add({4 * far, 9 * far, 4 * far + 200});  // too long
+  times.add({4 * far + 40, 9 * far, 4 * far});   // backwards
+  CHECK(ns_of(times, 4 * far + 1020) == 2 * far + 500);
+  const std::int64_t later = TickTimes::old_ns;
+  times.add({2 * later + 900, later + far + 500, 2 * later + 1140});
+  CHECK(ns_of(times, 2 * later + 1020) == later + far + 500);
 }
 
 TEST_CASE("a day's ticks are told to the nanosecond") {

@@ -216,6 +216,7 @@ TEST_CASE("what was overwritten before it was read is told, and what the tables 
     CAPTURE(seed);
     SplitMix random(seed);
     FakeRings rings(12 + random.below(40));
+    rings.by_counter = seed % 2 == 0;
     TraceWatch watch = watch_of(spec_of(10, {{0}}), rings, 256);
     live(rings, watch, random, 700 * ms, 400'000);
     const Decoded decoded = decode(watch, plan_of_one());
@@ -244,6 +245,7 @@ TEST_CASE("where the memory does not suffice the cases say so, and the others ar
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SplitMix random(seed);
     FakeRings rings(4096);
+    rings.by_counter = seed % 2 == 0;
     TraceWatch watch = watch_of(spec_of(20, {{0}}), rings, 12);
     live(rings, watch, random, 300 * ms, 40'000);
     const Decoded decoded = decode(watch, plan_of_one());
