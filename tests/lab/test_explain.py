@@ -72,15 +72,15 @@ def test_a_wake_up_costs_at_most_2000_instructions_more_and_each_event_what_the_
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kernel", "least_ns", "most_ns"),
-    [(RT, 415, 430), pytest.param("5.10", 350, 400, marks=pytest.mark.sweep)],
+    ("kernel", "spread_ns"),
+    [(RT, 10), pytest.param("5.10", 60, marks=pytest.mark.sweep)],
 )
 def test_times_are_of_the_clock_though_the_cpus_counter_is_recorded(
-    tmp_path: Path, booted: Path, kernel: str, least_ns: int, most_ns: int
+    tmp_path: Path, booted: Path, kernel: str, spread_ns: int
 ) -> None:
     """From where the timer's interrupt reads the clock to the event of its first timer RT executes the same
-    instructions nearly every time, and 5.10 one of a few sequences, which another build may change. What differs
-    more is the conversion. (A guest's counter has 1 GHz: other rates are left to the unit tests and this machine.)"""
+    instructions nearly every time, and 5.10 one of a few sequences (422 and 355 to 398). What differs more is the
+    conversion. (A guest's counter has 1 GHz: other rates are left to the unit tests and this machine.)"""
     on = bench(tmp_path, kernel, snapshots=booted)
     stream = stream_of(on, cell(400, *DITHERED, *RING, "--explain-events=few", "--explain-above=1ns"))
     header = StreamReader(BytesIO(stream)).header
@@ -93,7 +93,8 @@ def test_times_are_of_the_clock_though_the_cpus_counter_is_recorded(
     since = columns["trace_events.time_ns"][expired][first] + header.t0_ns - now
     assert since.size >= 400
     low, high = np.percentile(since, (5, 95))
-    assert least_ns <= low and high <= most_ns
+    assert high - low <= spread_ns
+    assert low > 300 and high < 600
 
 
 def _events_before_stamps(columns: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:

@@ -83,7 +83,7 @@ def check(told: dict[str, Any], count: int, least: float) -> None:
 @pytest.mark.parametrize(
     ("kernels", "cpus", "count"),
     [
-        ((RT,), 1, 12),
+        ((RT,), 1, 30),
         *(pytest.param((STANDARD, RT), cpus, 1000, marks=pytest.mark.sweep) for cpus in (1, 2, 4)),
     ],
 )

@@ -80,7 +80,7 @@ PREEMPT_OFF = ["module", "preempt_off", f"hold_us={HOLD_NS // 1000}"]
     ("name", "module"),
     [
         (STANDARD, ["module", "irqs_off", f"hold_us={HOLD_NS // 1000}", "rest_us=2000"]),
-        pytest.param("6.1[preempt=full]", PREEMPT_OFF, marks=pytest.mark.sweep),
+        ("6.1[preempt=full]", PREEMPT_OFF),
     ],
 )
 def test_a_section_of_known_length_is_found_and_bounded_and_named(

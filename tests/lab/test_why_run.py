@@ -48,7 +48,7 @@ def settings(*values: str) -> list[str]:
 @pytest.mark.parametrize(
     ("kernel", "loads", "seconds"),
     [
-        (RT, "memory-alloc:100", "100ms"),
+        (RT, "memory-alloc:100", "300ms"),
         *(
             pytest.param(name, "none,cpu:100,memory-alloc:100,disk,hackbench", "2s", marks=pytest.mark.sweep)
             for name in (STANDARD, RT)

@@ -31,10 +31,6 @@ std::uint32_t delta_of(std::uint32_t word) {
   return std::endian::native == std::endian::little ? word >> 5U : word & delta_max;
 }
 
-std::uint32_t head_of(std::uint32_t kind, std::uint32_t delta) {
-  return std::endian::native == std::endian::little ? kind | delta << 5U : kind << delta_bits | delta;
-}
-
 // A time stamp has 59 bits of the clock; the others are those of the time before, or one more where they wrapped.
 std::int64_t whole_stamp(std::uint64_t stamp, std::int64_t before_ns) {
   const std::uint64_t upper = static_cast<std::uint64_t>(before_ns) & ~stamp_mask;
@@ -48,6 +44,11 @@ std::int64_t plus(std::int64_t time_ns, std::uint64_t delta_ns) {
 }
 
 }  // namespace
+
+std::uint32_t page_word(std::uint32_t kind, std::uint64_t delta) {
+  const std::uint32_t time = static_cast<std::uint32_t>(delta) & delta_max;
+  return std::endian::native == std::endian::little ? kind | time << 5U : kind << delta_bits | time;
+}
 
 std::optional<PageLayout> parse_page_layout(std::string_view header_page) {
   const auto fields = parse_trace_fields(header_page);
@@ -177,7 +178,7 @@ void retime(const PageLayout& layout, std::span<std::byte> page, const TickTimes
     now_ns = plus(now_ns, since_ns);
     const std::uint64_t time =
         one->kind == kind_time_stamp ? static_cast<std::uint64_t>(now_ns) & stamp_mask : since_ns;
-    const std::uint32_t head = head_of(one->kind, static_cast<std::uint32_t>(time & delta_max));
+    const std::uint32_t head = page_word(one->kind, time);
     std::memcpy(data.data() + one->at, &head, sizeof head);
     if (!is_long) continue;
     const auto upper = static_cast<std::uint32_t>(time >> delta_bits);

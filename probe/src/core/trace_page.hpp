@@ -24,6 +24,9 @@ struct PageLayout {
 // Nothing where the description is not understood.
 std::optional<PageLayout> parse_page_layout(std::string_view header_page);
 
+// The first word of a page's event: its kind or length, and the time since the event before.
+std::uint32_t page_word(std::uint32_t kind, std::uint64_t delta);
+
 struct PageEvent {
   std::int64_t time_ns = 0;  // by the page's clock
   std::span<const std::byte> data;

@@ -28,11 +28,6 @@ constexpr std::uint64_t commit_lost = 1U << 31U, commit_counted = 1U << 30U;
 // A record that its program has not ended so much later will never be whole.
 constexpr std::uint64_t unfinished_max = 256;
 
-std::uint32_t head(std::uint32_t kind, std::uint64_t delta_ns) {
-  const auto delta = static_cast<std::uint32_t>(delta_ns & ((1U << delta_bits) - 1));
-  return std::endian::native == std::endian::little ? kind | delta << 5U : kind << delta_bits | delta;
-}
-
 template <class Number>
 void write_at(std::span<std::byte> to, std::size_t at, Number value) {
   std::memcpy(to.data() + at, &value, sizeof value);
@@ -177,10 +172,10 @@ std::size_t BpfRing::put(std::span<std::byte> room, const BpfRecord& record, std
   const std::size_t before = is_long ? 2 * word_bytes : 0;
   if (room.size() < before + word_bytes + bytes) return 0;
   if (is_long) {
-    write_at(room, 0, head(kind_time_longer, delta));
+    write_at(room, 0, page_word(kind_time_longer, delta));
     write_at(room, word_bytes, static_cast<std::uint32_t>(delta >> delta_bits));
   }
-  write_at(room, before, head(static_cast<std::uint32_t>(bytes / word_bytes), is_long ? 0 : delta));
+  write_at(room, before, page_word(static_cast<std::uint32_t>(bytes / word_bytes), is_long ? 0 : delta));
   const auto data = room.subspan(before + word_bytes, bytes);
   write_at(data, 0, static_cast<std::uint16_t>(record.event + 1));
   write_at(data, flags_at, bpf_flags(record, event.irqs_off, reading_));
