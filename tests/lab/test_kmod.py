@@ -138,6 +138,15 @@ def test_the_module_agrees_with_the_kernels_own_tracer(tmp_path: Path, guest: Gu
     assert median["module"] == pytest.approx(median["timerlat"], rel=0.1)
 
 
+def _assert_the_first_in_a_hold_waits_for_it(late: npt.NDArray[np.int64]) -> None:
+    """Holds of 5 ms, an interrupt each millisecond. Before its first hold the task above reads its counter beside the
+    clock for 5 ms, with the CPU its own as well; the two may follow each other at once."""
+    first_in_holds = late[np.flatnonzero(np.diff(late > 100_000, prepend=False))[::2]]
+    assert len(first_in_holds) >= 5
+    assert 4_000_000 < first_in_holds[0] < 10_100_000
+    assert ((first_in_holds[1:] > 4_000_000) & (first_in_holds[1:] < 5_100_000)).all()
+
+
 @pytest.mark.slow
 def test_a_cpu_that_is_held_delays_who_is_woken_and_not_the_handler(tmp_path: Path, guest: Guest) -> None:
     """A task above the woken one has the CPU for 5 ms of each 50. Interrupts come each millisecond, so the first in a
@@ -160,10 +169,7 @@ def test_a_cpu_that_is_held_delays_who_is_woken_and_not_the_handler(tmp_path: Pa
         (tmp_path / name).write_bytes(both.files[name])
         rows[name] = read_stream(tmp_path / name).columns[0]
     late = rows["irq"]["wake_latency_ns"]
-    first_in_holds = late[np.flatnonzero(np.diff(late > 100_000, prepend=False))[::2]]
-    # Before its first hold the task above reads its counter beside the clock for 5 ms, with the CPU its own as well.
-    assert 4_000_000 < first_in_holds[0] < 10_100_000
-    assert ((first_in_holds[1:] > 4_000_000) & (first_in_holds[1:] < 5_100_000)).all()
+    _assert_the_first_in_a_hold_waits_for_it(late)
     held = int((late > 100_000).sum())
     assert (
         9 * 4 <= held <= 11 * 5 + 5
@@ -284,7 +290,7 @@ def test_the_hpets_clock_and_the_kernels_agree(tmp_path: Path, guest: Guest) -> 
         assert (rows[-1]["irq_latency_ns"] >= 0).all()
         assert (rows[-1]["wake_latency_ns"] > rows[-1]["irq_latency_ns"]).all()
     assert len(rows[0]["index"]) == 400 and rows[0]["wake_latency_ns"].max() < 200_000
-    assert 4_000_000 < rows[1]["wake_latency_ns"].max() < 5_100_000
+    _assert_the_first_in_a_hold_waits_for_it(rows[1]["wake_latency_ns"])
     assert rows[1]["irq_latency_ns"].max() < 100_000
     said = outcomes_of(only.stdout)
     assert said["interrupts"] >= 400 and said["interrupts_missed"] == 0
