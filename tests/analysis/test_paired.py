@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 
-from howlate.analysis.paired import ratio_interval, signed_rank_counts
+from howlate.analysis.paired import ratio_interval, signed_rank_tails
 
 
 def test_counts_are_those_of_every_sign_pattern() -> None:
@@ -15,15 +16,32 @@ def test_counts_are_those_of_every_sign_pattern() -> None:
     by_hand = [0] * (n * (n + 1) // 2 + 1)
     for signs in itertools.product((0, 1), repeat=n):
         by_hand[sum(rank for rank, sign in enumerate(signs, 1) if sign)] += 1
-    assert signed_rank_counts(n) == by_hand
+    assert (signed_rank_tails(n) * 2**n == np.cumsum(by_hand)).all()
 
 
 def test_ten_pairs_have_the_tabulated_critical_value() -> None:
     # Tables give 8 as the critical value of n = 10 at 5 % two-sided: P(W <= 8) = 25 / 1024.
-    assert sum(signed_rank_counts(10)[:9]) == 25
+    assert signed_rank_tails(10)[8] == 25 / 1024
     interval = ratio_interval(np.full(10, 3.0), np.full(10, 2.0))
     assert interval is not None
     assert interval.confidence == pytest.approx(1 - 50 / 1024)
+
+
+def test_the_distribution_of_many_pairs_is_the_normal_one() -> None:
+    n = 1500
+    tails = signed_rank_tails(n)
+    assert tails[-1] == pytest.approx(1, abs=1e-10)
+    middle, spread = n * (n + 1) / 4, np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+    for sigmas in (-2.5, -1.96, -1.0, 0.0, 1.0):
+        at = int(middle + sigmas * spread)
+        assert tails[at] == pytest.approx(NormalDist().cdf(sigmas), rel=0.005)
+
+
+def test_of_more_than_a_thousand_pairs_there_is_an_interval() -> None:
+    interval = ratio_interval(1.1 * np.exp(np.linspace(-0.05, 0.05, 1200)), np.ones(1200))
+    assert interval is not None
+    assert 1.095 < interval.low < 1.1 < interval.high < 1.105
+    assert interval.confidence == pytest.approx(0.95, abs=1e-4)
 
 
 def test_five_pairs_have_no_interval_and_six_have() -> None:

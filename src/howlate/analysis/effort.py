@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from howlate.analysis.bounds import trials_needed
-from howlate.analysis.paired import signed_rank_counts
+from howlate.analysis.paired import signed_rank_tails
 from howlate.analysis.sequential import trials_without_miss
 
 MISSES = (0, 1, 2, 5)
@@ -73,9 +73,4 @@ def _power(shift: float, pairs: int, confidence: float, noise: float, random: np
 
 def _critical(pairs: int, confidence: float) -> int:
     """The largest signed-rank sum that rejects on one side of a two-sided test; -1 where none does."""
-    counts, total, tail = signed_rank_counts(pairs), 2**pairs, 0
-    for value, count in enumerate(counts):
-        tail += count
-        if 2 * tail > (1 - confidence) * total:
-            return value - 1
-    return len(counts)
+    return int(np.searchsorted(2 * signed_rank_tails(pairs), 1 - confidence, side="right")) - 1

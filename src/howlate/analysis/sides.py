@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from howlate.analysis.paired import RatioInterval, ratio_interval, signed_rank_counts
+from howlate.analysis.paired import RatioInterval, ratio_interval, signed_rank_tails
 from howlate.analysis.spread import Spread, spread_of
 from howlate.model.summary import MISSES, CellSummary, ColumnSummary
 from howlate.words.say import english, to_json
@@ -198,8 +198,7 @@ def margin_p(first: Sequence[float], second: Sequence[float], margin: float = MA
     edge = float(np.log(margin))
     larger, smaller = int((walsh <= edge).sum()), int((walsh >= -edge).sum())
     wrong, direction = (larger, 1) if larger < smaller else (smaller, -1)
-    tail = sum(signed_rank_counts(n)[: wrong + 1])
-    p = min(1.0, 2 * tail / 2**n)
+    p = min(1.0, 2 * float(signed_rank_tails(n)[wrong]))
     return (p, direction) if p < 1 else (1.0, 0)
 
 
