@@ -51,6 +51,19 @@ def with_kernels(cache: Path) -> Path:
     return cache
 
 
+def warm_cache(cache: Path, *kernels: str) -> Path:
+    """A cache without results for a `howlate` of its own: it has what the tests keep for each other (booted guests,
+    modules and what they are built with, a fetched QEMU), and these kernels."""
+    with_kernels(cache)
+    booted_guests()
+    for name in ("snapshots", "headers", "modules", "roots", "emulators"):
+        (KERNELS / name).mkdir(exist_ok=True)
+        (cache / name).symlink_to(KERNELS / name)
+    for kernel in kernels:
+        bench(cache, kernel)
+    return cache
+
+
 def booted_guests() -> Path:
     """A folder of snapshots for all tests, in whichever process and session they run. Each is kept by the hash of all
     that it is made of, the probe among it, and checked before it is used."""

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from howlate.places import ROOT
-from lab.guests import bench
+from lab.guests import warm_cache
 
 THROTTLED = "6.1[sysctl.kernel.sched_rt_runtime_us=3000]"
 """Real-time tasks of this guest may run 3 ms of each second."""
@@ -42,22 +42,13 @@ def standings(found: dict[str, Any]) -> dict[str, str]:
     return {name: knob["standing"] for knob in found["knobs"] for name in knob["knobs"]}
 
 
-def new_cache(folder: Path, booted: Path) -> Path:
-    """A cache with the kernel and the booted guests, and no results."""
-    bench(folder, "6.1")
-    (folder / "snapshots").symlink_to(booted)
-    return folder
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "length_ms",
     [1200, *(pytest.param(1500 + 10 * number, marks=pytest.mark.sweep) for number in range(20))],
 )
-def test_the_knob_that_was_worsened_is_named_and_no_other(
-    tmp_path: Path, booted: Path, length_ms: int
-) -> None:
-    found = advised(new_cache(tmp_path / "cache", booted), tmp_path, THROTTLED, length_ms)
+def test_the_knob_that_was_worsened_is_named_and_no_other(tmp_path: Path, length_ms: int) -> None:
+    found = advised(warm_cache(tmp_path / "cache", THROTTLED), tmp_path, THROTTLED, length_ms)
     words = standings(found)
     assert words.pop("rt_throttling=off") == "helps"
     assert set(words.values()) == {"nothing shown"} and len(words) == 3
@@ -75,14 +66,12 @@ def test_the_knob_that_was_worsened_is_named_and_no_other(
         *(pytest.param(1100 + 10 * number, 2, marks=pytest.mark.sweep) for number in range(20)),
     ],
 )
-def test_where_nothing_was_worsened_nothing_is_named(
-    tmp_path: Path, booted: Path, length_ms: int, times: int
-) -> None:
+def test_where_nothing_was_worsened_nothing_is_named(tmp_path: Path, length_ms: int, times: int) -> None:
     """In the sweep twice the same: each time with a cache of its own, so that every cell is measured again."""
     found = []
     for turn in range(times):
         folder = tmp_path / str(turn)
         folder.mkdir()
-        found.append(advised(new_cache(folder / "cache", booted), folder, "6.1", length_ms))
+        found.append(advised(warm_cache(folder / "cache", "6.1"), folder, "6.1", length_ms))
     assert set(standings(found[0]).values()) == {"nothing shown"}
     assert all(each == found[0] for each in found)

@@ -12,7 +12,7 @@ from typing import Any
 from howlate.lab.apt import AptArchive
 from howlate.lab.kernels import get
 from howlate.lab.label import Label
-from lab.guests import KERNELS, with_kernels
+from lab.guests import KERNELS, warm_cache
 
 SETUP_SECTORS, UNDEFINED = 0x1F1, b"\x0f\x0b"
 """In a bzImage: how many sectors come before its code. An instruction that is none."""
@@ -32,11 +32,11 @@ load = "memory-alloc:100"
 """
 
 
-def bisected(folder: Path, booted: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
+def bisected(folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     (folder / "fault.toml").write_text(STUDY)
     cache = folder / "cache"
     if not cache.exists():
-        (with_kernels(cache / "howlate") / "snapshots").symlink_to(booted)
+        warm_cache(cache / "howlate")
     done = subprocess.run(
         [
             sys.executable,
@@ -57,16 +57,14 @@ def bisected(folder: Path, booted: Path, *arguments: str) -> tuple[int, dict[str
     return done.returncode, json.loads(done.stdout)
 
 
-def test_the_parameter_that_matters_is_named_and_the_others_never(tmp_path: Path, booted: Path) -> None:
-    code, found = bisected(
-        tmp_path, booted, "--good=6.1[preempt=full]", "--bad=6.1[threadirqs quiet preempt=none]"
-    )
+def test_the_parameter_that_matters_is_named_and_the_others_never(tmp_path: Path) -> None:
+    code, found = bisected(tmp_path, "--good=6.1[preempt=full]", "--bad=6.1[threadirqs quiet preempt=none]")
     assert (code, found["found"], found["change"]) == (0, "named", "preempt=full -> preempt=none")
     assert found["steps"][0]["side"] == "good"
     assert all(len(step["again_largest_ns"]) == 8 for step in found["steps"] if "again_side" in step)
 
 
-def test_a_build_that_does_not_boot_is_skipped_and_what_is_left_is_said(tmp_path: Path, booted: Path) -> None:
+def test_a_build_that_does_not_boot_is_skipped_and_what_is_left_is_said(tmp_path: Path) -> None:
     """Four builds: RT, one whose code ends in a fault, one that says that it cannot be tested, and standard."""
     kernels = {
         name: get(Label.parse(text), AptArchive(KERNELS / "apt"), KERNELS).vmlinuz
@@ -81,7 +79,7 @@ def test_a_build_that_does_not_boot_is_skipped_and_what_is_left_is_said(tmp_path
         f'dead) cp {tmp_path}/dead "$HOWLATE_KERNEL" ;; standard) cp {kernels["standard"]} "$HOWLATE_KERNEL" ;; '
         "*) exit 125 ;; esac"
     )
-    code, found = bisected(tmp_path, booted, "--revisions=revisions", f"--build={build}")
+    code, found = bisected(tmp_path, "--revisions=revisions", f"--build={build}")
     assert (code, found["found"], found["culprit"]) == (5, "range", None)
     assert [step["side"] for step in found["steps"]] == ["good", "skip", "skip", "bad"]
     assert found["suspects"] == ["dead", "untestable", "standard"]

@@ -18,7 +18,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from howlate.places import ROOT
-from lab.guests import RT, STANDARD, bench, with_kernels
+from lab.guests import RT, STANDARD, warm_cache
 
 PAGE = ROOT / "docs" / "ci.md"
 SHELL = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
@@ -103,12 +103,10 @@ def with_howlate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("kernel", "code"), [pytest.param(STANDARD, 1, id="breaks"), pytest.param(RT, 0, id="keeps")]
 )
 def test_the_jobs_fail_on_a_kernel_that_breaks_the_deadline_alone(
-    tmp_path: Path, booted: Path, kernel: str, code: int
+    tmp_path: Path, kernel: str, code: int
 ) -> None:
     """Of both services; the second finds the results of the first in the cache, and says the same."""
-    cache = with_kernels(tmp_path / "cache")
-    bench(cache, kernel)
-    (cache / "snapshots").symlink_to(booted)
+    cache = warm_cache(tmp_path / "cache", kernel)
     verdicts = []
     for name, job in (("gitlab", gitlab()), ("github", github())):
         folder = tmp_path / name

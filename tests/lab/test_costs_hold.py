@@ -12,7 +12,7 @@ from howlate.lab.apt import AptArchive
 from howlate.places import ROOT
 from howlate.targets import LabOptions
 from howlate.targets.lab import open_lab
-from lab.guests import KERNELS, STANDARD, bench
+from lab.guests import KERNELS, STANDARD, warm_cache
 
 sys.path.insert(0, str(ROOT / "bench"))
 
@@ -23,10 +23,8 @@ FOUR = "none,cpu:100,memory-alloc:100,disk:max"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("loads", [FOUR, pytest.param(f"{FOUR},hackbench:4", marks=pytest.mark.sweep)])
-def test_the_estimate_and_the_time_left_of_a_matrix_hold(tmp_path: Path, booted: Path, loads: str) -> None:
-    cache = tmp_path / "cache"
-    bench(cache, STANDARD)  # its kernel is there
-    (cache / "snapshots").symlink_to(booted)
+def test_the_estimate_and_the_time_left_of_a_matrix_hold(tmp_path: Path, loads: str) -> None:
+    cache = warm_cache(tmp_path / "cache", STANDARD)
     target = open_lab(STANDARD, LabOptions(cached=False), archive=AptArchive(KERNELS / "apt"), cache=cache)
     costs = measured(target, ["activations=400", f"load={loads}"])
     assert len(costs) == loads.count(",") + 1

@@ -15,7 +15,7 @@ import pytest
 from howlate.analysis.calibration import EXPECTED
 from howlate.places import ROOT
 from lab.equipped import modules_for
-from lab.guests import RT, STANDARD, with_cpus, with_kernels
+from lab.guests import RT, STANDARD, warm_cache, with_cpus
 
 NEVER = {RT: {"softirq", "memory-pressure"}, STANDARD: set()}
 """What PREEMPT_RT preempts."""
@@ -35,7 +35,7 @@ def calibrated(folder: Path, kernels: str, *more: str, timeout_s: float) -> dict
         env={
             **os.environ,
             "PYTHONPATH": str(ROOT / "src"),
-            "HOWLATE_CACHE": str(with_kernels(folder / "cache")),
+            "HOWLATE_CACHE": str(warm_cache(folder / "cache")),
         },
         capture_output=True,
         text=True,

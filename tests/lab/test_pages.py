@@ -14,7 +14,7 @@ import pytest
 
 from howlate.places import ROOT
 from howlate.published.load import references
-from lab.guests import KERNELS, bench, with_kernels
+from lab.guests import warm_cache
 
 TOLERANCE = 0.1
 """A probe of another commit is another guest: its instructions, and so its digits, differ by a little."""
@@ -107,17 +107,12 @@ def _alike(name: str, first: str, second: str) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", AGAIN)
-def test_a_part_measured_anew_has_the_page_s_digits(tmp_path: Path, booted: Path, page: object) -> None:
+def test_a_part_measured_anew_has_the_page_s_digits(tmp_path: Path, page: object) -> None:
     """To the last digit where the guest is the page's own; elsewhere means and medians within a tenth."""
     runs, again = page.runs, page.again  # type: ignore[attr-defined]
     (name, narrowed), *_ = again.items()
-    cache = with_kernels(tmp_path / "cache")
     kernel = next(word for word in narrowed if word.startswith("--kernels=")).removeprefix("--kernels=")
-    bench(cache, kernel)
-    (cache / "snapshots").symlink_to(booted)
-    for made in ("headers", "modules", "roots"):
-        (KERNELS / made).mkdir(exist_ok=True)
-        (cache / made).symlink_to(KERNELS / made)
+    cache = warm_cache(tmp_path / "cache", kernel)
     subprocess.run(
         [sys.executable, "-m", "howlate", *runs[name], *narrowed, "--out", str(tmp_path / name)],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "HOWLATE_CACHE": str(cache)},

@@ -9,7 +9,7 @@ import pytest
 
 from howlate.model.study import read_study
 from howlate.studies import studies
-from lab.guests import KERNELS, RT, STANDARD, bench, run_study, with_kernels
+from lab.guests import RT, STANDARD, run_study, warm_cache
 
 TINY: dict[str, tuple[str, ...]] = {
     "rts7751-2007": (
@@ -51,20 +51,9 @@ QUICK = {"rts7751-2007": (RT,), "toshiba-2010": (STANDARD,), "toshiba-mem-2010":
     ],
 )
 def test_a_published_study_runs_to_its_end_in_the_lab(
-    tmp_path: Path, booted: Path, name: str, kernels: tuple[str, ...]
+    tmp_path: Path, name: str, kernels: tuple[str, ...]
 ) -> None:
-    cache = with_kernels(tmp_path / "cache")
-    for kernel in kernels:
-        bench(cache, kernel)
-    (cache / "snapshots").symlink_to(booted)
-    for made in (
-        "headers",
-        "modules",
-        "roots",
-        "emulators",
-    ):  # what modules are built with, and a fetched QEMU, stay between runs of the suite
-        (KERNELS / made).mkdir(exist_ok=True)
-        (cache / made).symlink_to(KERNELS / made)
+    cache = warm_cache(tmp_path / "cache", *kernels)
     printed = run_study(name, kernels, cache, tmp_path, *TINY[name], timeout_s=1800)
     plan = json.loads((tmp_path / "r" / "run.json").read_text())["plan"]["cells"]
     impossible = {one["id"]: one["message"] for one in printed["failed"] if one["exit_code"] == 3}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from howlate.model.summary import CellSummary
-from lab.guests import RT, STANDARD, bench, with_kernels
+from lab.guests import RT, STANDARD, warm_cache
 from lab.resuming import Kill, Place, differences, resumed, values, whole
 
 
@@ -22,17 +22,13 @@ from lab.resuming import Kill, Place, differences, resumed, values, whole
 )
 def test_what_was_killed_and_went_on_equals_what_was_left_alone(
     tmp_path: Path,
-    booted: Path,
     kernels: tuple[str, ...],
     cells: int,
     once: tuple[int, ...],
     twice: tuple[int, ...],
 ) -> None:
     """The seeds draw the moments of the kills: those of runs that are killed once each, and of one that is twice."""
-    cache = with_kernels(tmp_path / "cache")
-    for kernel in kernels:
-        bench(cache, kernel)  # fetched before anything is killed
-    (cache / "snapshots").symlink_to(booted)
+    cache = warm_cache(tmp_path / "cache", *kernels)  # fetched before anything is killed
     place = Place(tmp_path, cache, kernels)
     place.finish("warm")  # boots the guests, unless another test did
     seconds = place.finish("alone")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lab.guests import STANDARD, bench, run_study, with_cpus, with_kernels
+from lab.guests import STANDARD, run_study, warm_cache, with_cpus
 
 STUDY = """schema = 1
 id = "placed"
@@ -46,14 +46,10 @@ STARVED = ("spin", "cpu:100,cpus=same")
     ],
 )
 def test_of_loads_on_several_cpus_only_the_starved_one_makes_its_cell_invalid(
-    tmp_path: Path, booted: Path, loads: tuple[str, ...]
+    tmp_path: Path, loads: tuple[str, ...]
 ) -> None:
-    cache = with_kernels(tmp_path / "cache")
-    machine = with_cpus(2)
-    bench(cache, STANDARD, machine=machine)
-    (cache / "snapshots").symlink_to(booted)
-    if machine.fetched is not None:
-        (cache / "emulators").symlink_to(machine.fetched.parent)
+    with_cpus(2)  # a QEMU that can run it
+    cache = warm_cache(tmp_path / "cache", STANDARD)
     (tmp_path / "placed.toml").write_text(STUDY.replace("@LOADS@", json.dumps(loads)))
     printed = run_study("placed.toml", [STANDARD], cache, tmp_path, "--turn=20us")
     cells = {(cell["labels"]["part"], cell["labels"]["load"]): cell for cell in printed["cells"]}

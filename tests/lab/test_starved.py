@@ -9,19 +9,15 @@ from pathlib import Path
 import pytest
 
 from howlate.store.stream import StreamReader
-from lab.guests import RT, STANDARD, bench, cell, run_study, stream_of, with_kernels
+from lab.guests import RT, STANDARD, bench, cell, run_study, stream_of, warm_cache
 from made_starved import check, starving
 
 LOAD = "cpu:100,nice=10"
 
 
 @pytest.mark.slow
-def test_a_load_that_the_only_cpu_has_no_time_for_makes_its_cell_invalid(
-    tmp_path: Path, booted: Path
-) -> None:
-    cache = with_kernels(tmp_path / "cache")
-    bench(cache, STANDARD)
-    (cache / "snapshots").symlink_to(booted)
+def test_a_load_that_the_only_cpu_has_no_time_for_makes_its_cell_invalid(tmp_path: Path) -> None:
+    cache = warm_cache(tmp_path / "cache", STANDARD)
     (tmp_path / "starving.toml").write_text(starving(LOAD))
     check(run_study("starving.toml", [STANDARD], cache, tmp_path)["cells"], LOAD)
     # What a load does before and after it is measured beside nothing: it does not count.

@@ -13,7 +13,7 @@ import pytest
 
 from howlate.places import ROOT
 from lab.equipped import modules_for
-from lab.guests import RT, STANDARD, run_study, with_cpus, with_kernels
+from lab.guests import RT, STANDARD, run_study, warm_cache, with_cpus
 
 UNKNOWN = 0.05
 """The largest share of the time that no event may tell the cause of."""
@@ -25,7 +25,7 @@ STACKS = ("explain=true", "explain-stacks=true", "explain-worst=20")
 
 def why(folder: Path, kernel: str, *more: str) -> list[dict[str, Any]]:
     """What `howlate why --json` says of the cells of a run of `check`."""
-    cache = with_kernels(folder / "cache")
+    cache = warm_cache(folder / "cache")
     run_study("check", [kernel], cache, folder, *more)
     done = subprocess.run(
         [sys.executable, "-m", "howlate", "why", "r", "--json"],

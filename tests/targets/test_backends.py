@@ -52,8 +52,7 @@ LAB = Path()
 @pytest.fixture(scope="session")
 def lab_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     global LAB
-    LAB = guests.with_kernels(tmp_path_factory.mktemp("lab"))
-    (LAB / "snapshots").symlink_to(guests.booted_guests())
+    LAB = guests.warm_cache(tmp_path_factory.mktemp("lab"))
 
 
 @pytest.fixture(scope="session")
