@@ -124,3 +124,37 @@ def test_events_that_were_missed_in_the_whole_run_are_told_apart_from_those_lost
     assert "the kernel lost 3 events." in told
     assert "7 events of the run were not recorded, anywhere" in told
     assert (cell_json(cell)["events_lost"], cell_json(cell)["events_missed"]) == (3, 7)
+
+
+@pytest.mark.parametrize(
+    ("cost_ns", "virtual", "took", "too_much"),
+    [
+        (0, False, "", ""),
+        (
+            100,
+            False,
+            "took about 600 ns of each wake-up, 17 % of the median, which is about 2.90 µs without it",
+            "",
+        ),
+        (
+            300,
+            False,
+            "took about 1.80 µs of each wake-up",
+            "took more than 1.00 µs of each wake-up; measure without",
+        ),
+        (300, True, "took about 1.80 µs of each wake-up", ""),
+    ],
+)
+def test_what_recording_took_of_each_wake_up_is_told_and_where_that_is_much(
+    cost_ns: int, virtual: bool, took: str, too_much: str
+) -> None:
+    """Six events are in every case."""
+    content = traced(replace(late_samples(2), event_cost_ns=cost_ns))
+    content = replace(content, run=replace(content.run, clock="virtual" if virtual else "real"))
+    (cell,) = explained_cells(content)
+    (section,) = causes_section([cell], ())
+    told = " ".join(text_of(line) for item in section.items if isinstance(item, Texts) for line in item.texts)
+    assert cell_json(cell)["own_cost_ns"] == 6 * cost_ns
+    assert took in told and too_much in told
+    assert ("recording these events took about" in told) is bool(took)
+    assert ("took more than" in told) is bool(too_much)

@@ -19,11 +19,14 @@ from howlate.model.guest_cpus import MOST_MIPS, GuestCpus
 from howlate.model.in_force import knobs_in_force, measuring_cpus, timer_slack_ns
 from howlate.model.loaded import CellContent, RunContent
 from howlate.model.preemption import preemption_of
-from howlate.model.trace import CellTrace
+from howlate.model.trace import LOSSY, NOTHING_KEPT, CellTrace
 
 _THREADS = ("ksoftirqd", "ktimers", "kworker", "migration", "rcuc", "rcuop", "rcuog", "cpuhp", "idle_inject")
 WEIGHTY = 0.05
 """A cause is worth a remedy if it has this share of all the time, or is the largest in some case."""
+OWN_SHARE, OWN_NS, OWN_VIRTUAL_NS = 0.05, 1_000, 2_000
+"""Recording may take so much of a wake-up: a share of the median or a time, whichever is larger; another time in a
+guest in virtual time, whose nanosecond is an instruction. What takes more is told."""
 LONG_IDLE_NS = 10_000
 """Above this leaving idle is worth a remedy, as the doctor has it of idle states."""
 
@@ -51,6 +54,17 @@ class ExplainedCell:
     """Samples above this are kept too; None: none for that."""
     has_idle_states: bool | None = None
     """Whether its kernel has idle states to choose from; None if nobody knows."""
+    median_ns: int | None = None
+    """Of all samples, with what recording added; None if they are too few."""
+    own_cost_ns: int = 0
+    """So much recording took of each wake-up: the least of the cases that are whole. 0 if nobody knows."""
+    own_most_ns: int = OWN_NS
+    """So much it may take."""
+
+    @property
+    def own_share(self) -> float:
+        """What recording took as a share of the median."""
+        return self.own_cost_ns / self.median_ns if self.median_ns else 0.0
 
 
 @dataclass(frozen=True)
@@ -115,6 +129,8 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
         if each.case.latency_ns > 0
     ]
     trace, column = cell.trace, cell.column
+    median_ns = column.quantiles.get("0.5") if column is not None else None
+    whole = [each for each in cases if not each.case.state & (LOSSY | NOTHING_KEPT)]
     return ExplainedCell(
         cell.summary.id,
         name,
@@ -128,6 +144,11 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
         worst=trace.worst,
         above_ns=trace.above_ns,
         has_idle_states=_has_idle_states(_facts_of(content, cell)),
+        median_ns=median_ns,
+        own_cost_ns=min((each.ns_of(Cause.OWN_COST) for each in whole), default=0),
+        own_most_ns=max(
+            OWN_VIRTUAL_NS if content.run.virtual else OWN_NS, round(OWN_SHARE * (median_ns or 0))
+        ),
     )
 
 

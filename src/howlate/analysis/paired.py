@@ -39,7 +39,7 @@ class RatioInterval:
 def signed_rank_tails(n: int) -> npt.NDArray[np.float64]:
     """P(W <= w) of the signed-rank statistic for w = 0 .. n(n+1)/2, each of the 2^n sign patterns as likely.
 
-    Up to 52 pairs the probabilities are exact, beyond to 1e-12 of themselves; those below 1e-300 are 0.
+    Up to 52 pairs the probabilities are exact, beyond to 1e-12 of themselves; those below 1e-300 are less so, or 0.
     """
     chances = np.zeros(n * (n + 1) // 2 + 1)
     chances[0] = 1
@@ -54,7 +54,7 @@ def signed_rank_tails(n: int) -> npt.NDArray[np.float64]:
 def ratio_interval(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> RatioInterval | None:
     """The Hodges-Lehmann ratio of two series of positive numbers that were measured in pairs.
 
-    None if the pairs are too few for an interval of that confidence (five have none of 95 %).
+    None if the pairs are too few for an interval of that confidence (five have none of 95 %, and none has all of it).
     """
     firsts, seconds = np.asarray(first, float), np.asarray(second, float)
     if firsts.shape != seconds.shape or firsts.ndim != 1:
@@ -65,7 +65,7 @@ def ratio_interval(first: ArrayLike, second: ArrayLike, confidence: float = 0.95
     missed = 2 * signed_rank_tails(n)
     # The largest k whose lower tail P(W < k) stays within half of what may be missed.
     k = int(np.searchsorted(missed, 1 - confidence, side="right"))
-    if k == 0:
+    if k == 0 or not missed[k - 1]:
         return None
     logs = np.log(firsts / seconds)
     i, j = np.triu_indices(n)

@@ -60,6 +60,16 @@ MORE = rule(
     "{count} smaller causes are left out, {ns:time} altogether (`howlate why --json`).",
     by="count",
 )
+RECORDING_TOOK = rule(
+    "late.recording-took",
+    "{cell}: recording these events took about {own_ns:time} of each wake-up, {share:percent} of the median, which "
+    "is about {without_ns:time} without it.",
+)
+RECORDING_TOO_MUCH = rule(
+    "late.recording-too-much",
+    "{cell}: recording these events took more than {most_ns:time} of each wake-up; measure without --explain before "
+    "you promise anything.",
+)
 ABSENT = rule(
     "late.absent", "This kernel does not have the events {events:list}; what they would show is unknown."
 )
@@ -147,6 +157,16 @@ def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Tex
     found: list[Text] = []
     if rest := sums[MOST_CAUSES:]:
         found.append(MORE(count=len(rest), ns=sum(each.total_ns for each in rest)))
+    dearest = max(cells, key=lambda cell: cell.own_share)
+    if dearest.own_share and dearest.median_ns is not None:
+        without_ns = dearest.median_ns - dearest.own_cost_ns
+        share, own_ns = dearest.own_share, dearest.own_cost_ns
+        found.append(RECORDING_TOOK(cell=dearest.name, own_ns=own_ns, share=share, without_ns=without_ns))
+    found += [
+        RECORDING_TOO_MUCH(cell=cell.name, most_ns=cell.own_most_ns)
+        for cell in cells
+        if cell.own_cost_ns > cell.own_most_ns
+    ]
     if absent := tuple(dict.fromkeys(event for cell in cells for event in cell.absent)):
         found.append(ABSENT(events=absent))
     for cell in cells:
@@ -235,6 +255,8 @@ def cell_json(cell: ExplainedCell) -> dict[str, Any]:
         "id": cell.id,
         "labels": dict(cell.labels),
         "samples": cell.samples,
+        "median_ns": cell.median_ns,
+        "own_cost_ns": cell.own_cost_ns,
         "absent": list(cell.absent),
         "cases_lost": cell.cases_lost,
         "events_lost": cell.events_lost,
