@@ -104,11 +104,12 @@ SCENES = {
     "here": Scene(
         ("--load=cpu:100", "--quantile=max", "--pairs=9", "--no-wait"),
         frozenset({"rt_throttling"}),
+        knobs=10,
         length_ms=1100,
         step_ms=5,
         runtime_us=3000,
     ),
-    "here-null": Scene(("--load=cpu:100", "--no-wait"), frozenset(), length_ms=1100, step_ms=5),
+    "here-null": Scene(("--load=cpu:100", "--no-wait"), frozenset(), knobs=10, length_ms=1100, step_ms=5),
     "idle": Scene(("--load=none",), frozenset({"cpu_dma_latency"}), frozenset({"c_states"}), length_ms=1100),
 }
 

@@ -11,7 +11,7 @@ import pytest
 from howlate.analysis.paired import ratio_interval, signed_rank_tails
 
 
-def test_counts_are_those_of_every_sign_pattern() -> None:
+def test_tails_are_those_of_every_sign_pattern() -> None:
     n = 6
     by_hand = [0] * (n * (n + 1) // 2 + 1)
     for signs in itertools.product((0, 1), repeat=n):
@@ -25,6 +25,23 @@ def test_ten_pairs_have_the_tabulated_critical_value() -> None:
     interval = ratio_interval(np.full(10, 3.0), np.full(10, 2.0))
     assert interval is not None
     assert interval.confidence == pytest.approx(1 - 50 / 1024)
+
+
+def test_tails_are_as_exact_as_is_said() -> None:
+    assert signed_rank_tails(0).tolist() == [1]
+    for n in (5, 52, 120):
+        counts = [1]
+        for rank in range(1, n + 1):
+            counts = [
+                one + other for one, other in zip(counts + [0] * rank, [0] * rank + counts, strict=True)
+            ]
+        exact = [tail / 2**n for tail in itertools.accumulate(counts)]
+        assert signed_rank_tails(n) == pytest.approx(exact, rel=0 if n <= 52 else 1e-12, abs=0)
+
+
+def test_no_number_of_pairs_has_an_interval_that_never_misses() -> None:
+    for n in (20, 1200):
+        assert ratio_interval(np.full(n, 3.0), np.full(n, 2.0), confidence=1.0) is None
 
 
 def test_the_distribution_of_many_pairs_is_the_normal_one() -> None:

@@ -25,6 +25,7 @@ from lab.late_truth import SCHEDULER, Compared, Word, compared, held_as_one
 
 KERNELS = (STANDARD, "6.1[preempt=full]", RT, "5.10")
 LOADS = ("memory-alloc:100", "hackbench:1", "cpu:100")
+OTHER_LOADS = ("memory-fault:100", "memory-access:100", "disk:max", "network:1000")
 EACH = 17
 """So many of the worst of each kernel and load: 204 in all."""
 AGREED, UNKNOWN = 0.95, 0.05
@@ -118,7 +119,7 @@ def test_of_the_worst_samples_95_percent_have_the_same_largest_part(
             marks=[] if (kernel, load) in ((RT, "none"), (STANDARD, "cpu:100")) else pytest.mark.sweep,
         )
         for kernel in (*KERNELS, "6.1@arm64")
-        for load in ("none", *LOADS)
+        for load in ("none", *LOADS, *(OTHER_LOADS if kernel in (STANDARD, RT) else ()))
     ],
 )
 def test_little_is_unknown_and_an_undisturbed_guest_has_no_invented_cause(
@@ -131,7 +132,7 @@ def test_little_is_unknown_and_an_undisturbed_guest_has_no_invented_cause(
     explained = explain_cases(trace, facts_of(kernel))
     assert len(explained) == 20
     whole_ns = sum(case.latency_ns for case in trace.cases)
-    assert sum(each.ns_of(Cause.UNKNOWN) for each in explained) <= UNKNOWN * whole_ns
+    assert sum(each.ns_of(Cause.UNKNOWN) for each in explained) < UNKNOWN * whole_ns
     if load == "none":
         others = [each.largest for each in explained if each.largest.cause not in ORDINARY]
         assert all(part.name in TICK for part in others), others
