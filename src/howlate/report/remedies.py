@@ -61,12 +61,23 @@ HIGHER_TASK = rule(
     "remedy.higher-task",
     "Another task has the same or a higher priority. Raise yours, or move the other away.",
 )
-THROTTLED = rule("remedy.throttled", "The kernel kept CPU time for ordinary tasks.")
-OWN_LATE = rule("remedy.own-late", "The activation before took longer than a period.")
+THROTTLED = rule(
+    "remedy.throttled",
+    "The kernel kept CPU time for ordinary tasks. Let the real-time tasks sleep before their share is used up, or "
+    "lift the limit (kernel.sched_rt_runtime_us; from Linux 6.12 on also the fair server's).",
+)
+OWN_LATE = rule(
+    "remedy.own-late",
+    "The activation before took longer than a period. Give it less work, or make the period longer.",
+)
 BLOCKED = rule(
     "remedy.blocked", "The task waited for a lock or for input. Use locks with priority inheritance."
 )
-STOPPED = rule("remedy.stopped", "Somebody stopped the process: a signal, a debugger, a frozen cgroup.")
+STOPPED = rule(
+    "remedy.stopped",
+    "Somebody stopped the process: a signal, a debugger, a frozen cgroup. Keep that away from it while it has "
+    "deadlines.",
+)
 PAGE_FAULT = rule(
     "remedy.page-fault", "Lock the memory (mlockall), and touch it before the first activation."
 )
