@@ -21,6 +21,8 @@ NEVER = {RT: {"softirq", "memory-pressure"}, STANDARD: set()}
 """What PREEMPT_RT preempts."""
 LEAST = {1: 0.6, 2: 0.6, 4: 0.4}
 """By number of CPUs: so large a share of the delays makes a sample late at least. Late is above 20 us a CPU."""
+FEW_MORE_NS = 2_000
+"""With few events a size may be wrong by so much more than the limit."""
 
 
 def calibrated(folder: Path, kernels: str, *more: str, timeout_s: float, code: int = 0) -> dict[str, Any]:
@@ -107,8 +109,8 @@ def test_delays_of_every_kind_are_found_measured_and_named(
 def test_with_few_events_all_are_found_but_handlers_that_began_in_idle(
     tmp_path: Path, kernels: tuple[str, ...], count: int
 ) -> None:
-    """As an old kernel's trace ring records by default. Where a handler ends is not among few events, nor are the
-    faults, whose sizes are above their limit by what a fault's beginning and end take."""
+    """As an old kernel's trace ring records by default. Where a timer's handler ends is not among few events: what
+    interrupts a delay is counted to it, so that single sizes are above the limit."""
     told = calibrated(tmp_path, ",".join(kernels), f"--count={count}", "--events=few", timeout_s=7000, code=1)
     print(f"\nfew events, {count} of each kind\n{summed(told)}")
     assert told["impossible"] == told["failed"] == []
@@ -121,6 +123,7 @@ def test_with_few_events_all_are_found_but_handlers_that_began_in_idle(
             error = kind["error_ns"]
             print(of_kernel["kernel"], kind["kind"], kind["hit"], kind["found"], kind["right"], error)
             assert kind["hit"] >= LEAST[1] * count
-            assert kind["found"] >= kind["hit"] * (0.9 if kind["kind"] == "hard-irq" else 1)
+            least = 0.9 if kind["kind"] == "hard-irq" else 1
+            assert kind["found"] >= least * (kind["hit"] - kind["unmeasurable"])
             assert kind["right"] >= 0.99 * kind["found"]
-            assert error["max"] <= error["limit"] + (1_000 if kind["kind"] == "page-faults" else 0)
+            assert error["median"] <= error["limit"] and error["max"] <= error["limit"] + FEW_MORE_NS
