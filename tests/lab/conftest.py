@@ -1,4 +1,4 @@
-"""A boot takes 7 seconds of a core: tests that are not about booting share the guests that one made."""
+"""A boot takes 3 to 9 seconds of a core: tests that are not about booting share the guests that one made."""
 
 from __future__ import annotations
 
