@@ -1,4 +1,4 @@
-"""One guest a kernel for all tests that need programs or modules of their own: a boot takes 3 to 9 seconds of a core."""
+"""One guest a kernel for all tests that need programs or modules of their own: a boot takes 3 to 9 s of a core."""
 
 from __future__ import annotations
 

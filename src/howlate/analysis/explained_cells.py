@@ -59,12 +59,17 @@ class ExplainedCell:
     own_cost_ns: int = 0
     """So much recording took of each wake-up: the least of the cases that are whole. 0 if nobody knows."""
     own_most_ns: int = OWN_NS
-    """So much it may take."""
+    """So much it may take, or OWN_SHARE of the median, whichever is larger."""
 
     @property
     def own_share(self) -> float:
         """What recording took as a share of the median."""
         return self.own_cost_ns / self.median_ns if self.median_ns else 0.0
+
+    @property
+    def is_own_cost_much(self) -> bool:
+        """Whether recording took more than it may."""
+        return self.own_cost_ns > self.own_most_ns and self.own_share > OWN_SHARE
 
 
 @dataclass(frozen=True)
@@ -146,9 +151,7 @@ def _explained(content: RunContent, cell: CellContent, name: str) -> ExplainedCe
         has_idle_states=_has_idle_states(_facts_of(content, cell)),
         median_ns=median_ns,
         own_cost_ns=min((each.ns_of(Cause.OWN_COST) for each in whole), default=0),
-        own_most_ns=max(
-            OWN_VIRTUAL_NS if content.run.virtual else OWN_NS, round(OWN_SHARE * (median_ns or 0))
-        ),
+        own_most_ns=OWN_VIRTUAL_NS if content.run.virtual else OWN_NS,
     )
 
 

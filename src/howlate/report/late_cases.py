@@ -8,7 +8,7 @@ from typing import Any
 
 from howlate.analysis.cause import Cause, CausePart, ExplainedCase
 from howlate.analysis.cause_names import NAMES, cause_caption
-from howlate.analysis.explained_cells import CauseSum, ExplainedCell, cause_sums, worst_cases
+from howlate.analysis.explained_cells import OWN_SHARE, CauseSum, ExplainedCell, cause_sums, worst_cases
 from howlate.model.finding import Finding
 from howlate.model.trace import LOSSY, NOTHING_KEPT, UNKNOWN_PRIO, TracedTask
 from howlate.report.document import Item, Section, texts
@@ -67,8 +67,8 @@ RECORDING_TOOK = rule(
 )
 RECORDING_TOO_MUCH = rule(
     "late.recording-too-much",
-    "{cell}: recording these events took more than {most_ns:time} of each wake-up; measure without --explain before "
-    "you promise anything.",
+    "Recording took more than {most_ns:time} and {share:percent} of the median of each wake-up in: {cells:list}. "
+    "Measure without --explain before you promise anything.",
 )
 ABSENT = rule(
     "late.absent", "This kernel does not have the events {events:list}; what they would show is unknown."
@@ -162,11 +162,9 @@ def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Tex
         without_ns = dearest.median_ns - dearest.own_cost_ns
         share, own_ns = dearest.own_share, dearest.own_cost_ns
         found.append(RECORDING_TOOK(cell=dearest.name, own_ns=own_ns, share=share, without_ns=without_ns))
-    found += [
-        RECORDING_TOO_MUCH(cell=cell.name, most_ns=cell.own_most_ns)
-        for cell in cells
-        if cell.own_cost_ns > cell.own_most_ns
-    ]
+    if much := [cell for cell in cells if cell.is_own_cost_much]:
+        names, most_ns = tuple(cell.name for cell in much), max(cell.own_most_ns for cell in much)
+        found.append(RECORDING_TOO_MUCH(most_ns=most_ns, share=OWN_SHARE, cells=names))
     if absent := tuple(dict.fromkeys(event for cell in cells for event in cell.absent)):
         found.append(ABSENT(events=absent))
     for cell in cells:
