@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from figures import Figure, Part, add_option, all_kept
 
+from howlate.analysis.explained_cells import OWN_NS, OWN_SHARE
 from howlate.analysis.paired import RatioInterval, ratio_interval
 from howlate.store.stream import StreamReader
 
@@ -32,7 +33,6 @@ PARTS = (
         "the median wake-up latency with `--explain` over that without, in interleaved pairs of runs",
     ),
 )
-SHARE, ABOVE_NS = 0.05, 1000.0
 NOT_POSSIBLE = 3
 
 
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace, *more: str) -> Run:
 
 def allowed(base_ns: float) -> float:
     """The largest ratio that the limit allows, by the median without."""
-    return 1 + max(SHARE, ABOVE_NS / base_ns)
+    return 1 + max(OWN_SHARE, OWN_NS / base_ns)
 
 
 def pairs(options: argparse.Namespace, explained: list[Run], without: list[Run]) -> RatioInterval | None:

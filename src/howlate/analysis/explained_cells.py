@@ -59,7 +59,7 @@ class ExplainedCell:
     own_cost_ns: int = 0
     """So much recording took of each wake-up: the least of the cases that are whole. 0 if nobody knows."""
     own_most_ns: int = OWN_NS
-    """So much it may take, or OWN_SHARE of the median, whichever is larger."""
+    """So much it may take, or OWN_SHARE of the median without it, whichever is larger."""
 
     @property
     def own_share(self) -> float:
@@ -68,8 +68,10 @@ class ExplainedCell:
 
     @property
     def is_own_cost_much(self) -> bool:
-        """Whether recording took more than it may."""
-        return self.own_cost_ns > self.own_most_ns and self.own_share > OWN_SHARE
+        """Whether recording took more than it may of what the median is without it."""
+        if self.median_ns is None:
+            return False
+        return self.own_cost_ns > max(self.own_most_ns, OWN_SHARE * (self.median_ns - self.own_cost_ns))
 
 
 @dataclass(frozen=True)
