@@ -310,8 +310,7 @@ Result<LoadSet> LoadSet::start(const std::vector<std::string>& specs, const std:
   const std::int64_t end_ns = monotonic_now_ns() + ready_within_ns;
   for (const auto& one : set.running_) {
     if (const Status status = one->wait_ready(end_ns, signals); !status) {
-      if (status.error().code == ExitCode::inconclusive)
-        static_cast<void>(set.stop());  // in order, not killed
+      if (status.error().code == ExitCode::inconclusive) set.end();  // in order, not killed
       return status.error();
     }
     if (const Status mapped = one->slots.map(); !mapped) return mapped.error();
@@ -467,9 +466,7 @@ void LoadSet::Running::finish() {
   }
 }
 
-Result<std::vector<LoadOutcome>> LoadSet::stop() {
-  for (const auto& one : running_)
-    if (!one->ended) one->ended = one->look();
+void LoadSet::end() {
   std::deque<ServedFirst> first;
   for (const auto& one : running_) {
     if (one->has_ended()) {
@@ -480,14 +477,21 @@ Result<std::vector<LoadOutcome>> LoadSet::stop() {
       ::kill(one->pid, SIGTERM);
     }
   }
-  std::vector<LoadOutcome> outcomes;
   const std::int64_t end_ns = monotonic_now_ns() + end_within_ns;
   for (const auto& one : running_) {
     one->wait_end(end_ns);
-    if (one->pid != 0) {
-      one->kill_family();
-      one->outcome.warnings.push_back("it did not end when it was asked to and was killed");
-    }
+    if (one->pid == 0) continue;
+    one->kill_family();
+    one->outcome.warnings.push_back("it did not end when it was asked to and was killed");
+  }
+}
+
+Result<std::vector<LoadOutcome>> LoadSet::stop() {
+  for (const auto& one : running_)
+    if (!one->ended) one->ended = one->look();
+  end();
+  std::vector<LoadOutcome> outcomes;
+  for (const auto& one : running_) {
     one->read_all();
     one->finish();
     outcomes.push_back(one->outcome);

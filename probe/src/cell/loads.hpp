@@ -102,6 +102,7 @@ class LoadSet {
 
  private:
   struct Running;
+  void end();  // asks all to end, also those that are not ready yet, and kills those that do not
   void ask();
   void watch_alone();
   [[nodiscard]] bool is_known() const;
