@@ -210,7 +210,20 @@ def write_client(folder: Path, key: Path) -> str:
     return f"ssh -F {shlex.quote(str(folder / 'client'))}"
 
 
-def _settings(folder: Path, port: int, host: str, environment: Mapping[str, str]) -> str:
+PARTS = {"SshdSessionPath": "sshd-session", "SshdAuthPath": "sshd-auth"}
+"""The programs that sshd starts by an absolute path (the first since OpenSSH 9.8, the second since 10.0), by the settings
+that name them (sshd_config(5))."""
+
+
+def _parts(sshd: Path) -> list[str]:
+    """Where the parts of an unpacked sshd are. An installed one finds its own, and an older one does not know the settings."""
+    if not sshd.is_relative_to(UNPACKED):
+        return []
+    places = {setting: UNPACKED / "usr/lib/openssh" / name for setting, name in PARTS.items()}
+    return [f"{setting} {path}" for setting, path in places.items() if path.exists()]
+
+
+def _settings(folder: Path, port: int, host: str, parts: Sequence[str], environment: Mapping[str, str]) -> str:
     lines = [
         f"Port {port}",
         f"ListenAddress {host}",
@@ -223,6 +236,7 @@ def _settings(folder: Path, port: int, host: str, environment: Mapping[str, str]
         "StrictModes no",
         "UsePAM no",
         "MaxStartups 100",
+        *parts,
         *(f"SetEnv {name}={value}" for name, value in environment.items()),
     ]
     return "\n".join(lines) + "\n"
@@ -254,7 +268,7 @@ def serving(
     if cable:
         client = f"{shlex.join(cable.at_this_end)} {client} -o ServerAliveInterval=1 -o ServerAliveCountMax=5"
     monkeypatch.setenv("HOWLATE_SSH", client)
-    (folder / "settings").write_text(_settings(folder, port, host, environment or {}))
+    (folder / "settings").write_text(_settings(folder, port, host, _parts(sshd), environment or {}))
     server = Server(folder, port, sshd, mounts if separate else None, cable)
     try:
         server.start()
