@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import lacks
 from spent import Spent
 
 # The tests read English, whoever starts them; those of the languages say which one they want.
@@ -52,10 +54,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Marks them, before `-m` chooses."""
     here = Path(__file__).parent
     for item in items:
-        if item.path.relative_to(here).parts[0] in ALONE and not item.get_closest_marker("beside"):
+        folder = item.path.relative_to(here).parts[0]
+        if folder == "cross":
+            item.add_marker(pytest.mark.cross)
+        if folder in ALONE and not item.get_closest_marker("beside"):
             item.add_marker(pytest.mark.alone)
     if not any("::" in argument for argument in config.args) and not config.getoption("lf", False):
         check_sweeps(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A skip that does not say what it lacks, and what brings it, fails."""
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple) and not lacks.is_whole(report.longrepr[2]):
+        report.outcome = "failed"
+        report.longrepr = (
+            f"skipped without what it lacks and what brings it (tests/lacks.py): {report.longrepr[2]}"
+        )
+    return report
 
 
 def check_sweeps(items: list[pytest.Item]) -> None:

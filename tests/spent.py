@@ -1,4 +1,5 @@
-"""What each test costs: CPU time of its process and of all the children that it waited for, and time on the clock.
+"""How each test ended, and what it cost: CPU time of its process and of all the children that it waited for, and
+time on the clock.
 
 A busy machine stretches the time on the clock and leaves the CPU time as it is, so the two together tell which tests
 are expensive and which ones only wait.
@@ -30,7 +31,9 @@ class Spent:
     def __init__(self, file: Path | None) -> None:
         self.file = file
         self.before = _clocks()
-        self.tests: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        self.costs: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        self.outcomes: dict[str, tuple[str, str]] = {}
+        """Of each test: passed, failed or skipped, and why it was skipped."""
 
     def pytest_runtest_logstart(self) -> None:
         self.before = _clocks()
@@ -44,12 +47,24 @@ class Spent:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._note_outcome(report)
         for name, value in report.user_properties:
             if name == PROPERTY:
                 cpu_s, clock_s = cast("list[float]", value)
-                self.tests[report.nodeid][0] += cpu_s
-                self.tests[report.nodeid][1] += clock_s
+                self.costs[report.nodeid][0] += cpu_s
+                self.costs[report.nodeid][1] += clock_s
+
+    def _note_outcome(self, report: pytest.TestReport) -> None:
+        """A test has several reports; what failed in one of them has failed."""
+        if report.skipped:
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+            self.outcomes[report.nodeid] = ("skipped", reason.removeprefix("Skipped: "))
+        elif report.failed:
+            self.outcomes[report.nodeid] = ("failed", "")
+        else:
+            self.outcomes.setdefault(report.nodeid, ("passed", ""))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.file is not None and not hasattr(session.config, "workerinput"):
-            self.file.write_text(json.dumps(self.tests, indent=0))
+            rows = {test: [*costs, *self.outcomes[test]] for test, costs in self.costs.items()}
+            self.file.write_text(json.dumps(rows, indent=0))

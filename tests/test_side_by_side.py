@@ -18,6 +18,7 @@ from howlate.prepare import Asked, kernels_asked, prepare
 from howlate.session import Session, begin
 from howlate.store.run_folder import RunFolder
 from howlate.targets import Target
+from lacks import skip
 from processes import until, with_word
 
 STUDY = study({"activations": "50", "dither": True}, {"load": ("none", "cpu:50")})
@@ -194,7 +195,7 @@ def probes() -> ProbeLab:
     try:
         return ProbeLab()
     except TargetError as problem:
-        pytest.skip(f"NOT TESTED: {problem.message}")
+        skip(f"the probe ({problem.message})", "./dev probe")
 
 
 REAL = study({"activations": "200", "period": "1ms", "policy": "other", "dither": True}, {"load": ("none",)})

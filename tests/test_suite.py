@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -59,7 +60,8 @@ def test_the_most_expensive_tests_are_told_and_beyond_the_budget_it_fails(tmp_pa
     burns_cpu_s, _ = map(float, lines[at + 3].split()[:2])
     assert waits_cpu_s < 0.5 < 0.9 <= waits_clock_s
     assert burns_cpu_s >= 1.2
-    assert lines[-1].startswith("about ") and "2 CPUs" in lines[-1]
+    assert lines[-2].startswith("about ") and "2 CPUs" in lines[-2]
+    assert lines[-1] == "3 passed, 0 failed, 0 skipped"
 
 
 @pytest.mark.parametrize("budget", ["abc", "-1", "nan"])
@@ -91,3 +93,30 @@ def test_the_exit_code_is_that_of_what_failed_else_of_the_budget(
     parts = [suite_tool.Part("", code, {}, 0.0, 0.0) for code in codes]
     code = suite_tool.exit_code(parts, minutes=1.0, budget_min=budget_min)
     assert code == (1 if expected == 0 and budget_min < 1 else expected)
+
+
+SKIPPING = """import pytest, lacks
+def test_without_a_program(): lacks.skip("hackbench", "apt-get install rt-tests")
+@lacks.needs_program("no-such-program", "rt-tests")
+def test_with_a_mark(): pass
+def test_passes(): pass
+def test_without_a_remedy(): pytest.skip("there is no hackbench")
+"""
+
+
+def test_a_skip_says_what_lacks_and_what_brings_it_or_fails(tmp_path: Path) -> None:
+    outcomes = tmp_path / "outcomes.json"
+    os.environ["HOWLATE_OUTCOMES"] = str(outcomes)
+    try:
+        done = ran(suite(tmp_path, {"test_skipping.py": SKIPPING}))
+    finally:
+        del os.environ["HOWLATE_OUTCOMES"]
+    assert done.returncode == 1, done.stdout
+    assert json.loads(outcomes.read_text()) == {
+        "counts": {"passed": 1, "failed": 1, "skipped": 2},
+        "skips": {
+            "lacks hackbench: apt-get install rt-tests": 1,
+            "lacks no-such-program: apt-get install rt-tests": 1,
+        },
+    }
+    assert done.stdout.splitlines()[-1] == "1 passed, 1 failed, 2 skipped"

@@ -1,10 +1,11 @@
-"""Runs the host's tests, and says what they cost: tools/suite.py MARKS [PYTEST ARGUMENTS].
+"""Runs the host's tests, and says what they cost and what was skipped: tools/suite.py MARKS [PYTEST ARGUMENTS].
 
 What may run beside others comes first, on all CPUs, then what needs the machine to itself, one test after the other
 (tests/conftest.py says which is which). Then it prints the most expensive tests of both parts, and about how long the
 whole takes on a quiet machine with two CPUs: half of the CPU time of what runs side by side and of what the caller
 built before, and the clock for the rest. Another's work on a shared machine stretches the clock alone.
 
+$HOWLATE_OUTCOMES names a file for the counts and the reasons of skips as JSON (tools/systems.py reads it).
 $HOWLATE_BUDGET_MIN is the most minutes that this may be; beyond them the exit code is 1 though no test fails.
 """
 
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ from pathlib import Path
 import pytest
 
 BUDGET = "HOWLATE_BUDGET_MIN"
+OUTCOMES = "HOWLATE_OUTCOMES"
 CPUS = 2
 """Of the machine that the budget is for."""
 MOST_WORKERS = 8
@@ -32,8 +35,8 @@ MORE_WORKERS = 1
 SHOWN = 20
 USAGE = 2
 
-Costs = Mapping[str, tuple[float, float]]
-"""Of each test: CPU seconds and seconds on the clock, as tests/spent.py writes them."""
+Costs = Mapping[str, tuple[float, float, str, str]]
+"""Of each test: CPU seconds, seconds on the clock, the outcome, the reason of a skip (tests/spent.py)."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ def slowest(parts: Sequence[Part]) -> list[str]:
     """By what each adds to the whole: where the CPUs are shared its CPU time, else the clock."""
     rows = []
     for part in parts:
-        for test, (cpu_s, clock_s) in part.costs.items():
+        for test, (cpu_s, clock_s, _, _) in part.costs.items():
             weight_s = cpu_s / CPUS if part is parts[0] else clock_s
             rows.append((weight_s, f"{cpu_s:8.1f} {clock_s:8.1f}  {test}"))
     rows.sort(reverse=True)
@@ -112,6 +115,31 @@ def account(built_cpu_s: float, parts: Sequence[Part]) -> list[str]:
     return lines
 
 
+def counts(parts: Sequence[Part]) -> dict[str, int]:
+    """How many tests passed, failed and were skipped."""
+    ended = Counter(outcome for part in parts for _, _, outcome, _ in part.costs.values())
+    return {outcome: ended[outcome] for outcome in ("passed", "failed", "skipped")}
+
+
+def skips(parts: Sequence[Part]) -> dict[str, int]:
+    """How many tests were skipped for each reason, the commonest first."""
+    reasons = Counter(
+        reason for part in parts for _, _, outcome, reason in part.costs.values() if outcome == "skipped"
+    )
+    return dict(reasons.most_common())
+
+
+def outcome_lines(parts: Sequence[Part]) -> list[str]:
+    """In the form that test runners close with, after a line for each reason of a skip."""
+    lines = [f"{count:6d} skipped: {reason}" for reason, count in skips(parts).items()]
+    return [*lines, ", ".join(f"{count} {outcome}" for outcome, count in counts(parts).items())]
+
+
+def write_outcomes(parts: Sequence[Part]) -> None:
+    if path := os.environ.get(OUTCOMES):
+        Path(path).write_text(json.dumps({"counts": counts(parts), "skips": skips(parts)}, indent=1))
+
+
 def read_budget_min() -> float:
     text = os.environ.get(BUDGET) or "inf"
     with suppress(ValueError):
@@ -125,7 +153,8 @@ def main(marks: str, *arguments: str) -> int:
     built_cpu_s, budget_min = children_cpu_s(), read_budget_min()
     parts = run_parts(marks, arguments)
     minutes = whole_min(built_cpu_s, parts)
-    print("\n".join([*slowest(parts), *account(built_cpu_s, parts)]), flush=True)
+    print("\n".join([*slowest(parts), *account(built_cpu_s, parts), *outcome_lines(parts)]), flush=True)
+    write_outcomes(parts)
     if minutes > budget_min:
         print(f"that is beyond the budget of {budget_min:g} min ({BUDGET})", file=sys.stderr)
     return exit_code(parts, minutes, budget_min)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,8 +21,6 @@ from made_series import AUTOCORRELATED, INDEPENDENT, drifting
 
 DEADLINE_NS = 200_000
 NO_MISS = Question(DEADLINE_NS)
-PUBLISHED = os.environ.get("HOWLATE_PUBLISHED_HISTOGRAM", "")
-"""A histogram of two columns, microseconds and count, that somebody measured and did not license."""
 
 
 def judged(*runs: Int64s, asked: Question = NO_MISS, **changes: Any) -> Verdict:
@@ -200,14 +196,6 @@ def test_a_histogram_of_four_modes_is_refused_for_what_it_does_not_know_and_for_
     found, rules = of_counts(us[seen].astype(np.int64), counts[seen])
     assert {"verdict.no-order", "verdict.no-missed", "extrapolation.too-coarse"} <= rules
     assert found.outcome == "INCONCLUSIVE"
-
-
-@pytest.mark.skipif(not PUBLISHED, reason="HOWLATE_PUBLISHED_HISTOGRAM does not name a published histogram")
-def test_a_published_histogram_is_refused() -> None:
-    rows = np.loadtxt(Path(PUBLISHED), dtype=np.int64)
-    rows = rows[rows[:, 1] > 0]
-    _, rules = of_counts(rows[:, 0], rows[:, 1])
-    assert {"verdict.no-order", "extrapolation.too-coarse"} <= rules
 
 
 def test_programs_get_the_same() -> None:

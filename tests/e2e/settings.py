@@ -8,16 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from e2e.commands import PROBE
+from lacks import AS_ROOT, skip
 
 
 @contextmanager
 def put_back(setting: Path) -> Iterator[str]:
     """A setting's text before the test, to which it is put back: to the word in brackets where it lists several."""
     if not os.access(setting, os.W_OK):
-        pytest.skip("NOT TESTED: no right to change a setting of this machine")
+        skip("the right to change a setting of this machine", AS_ROOT)
     text = setting.read_text()
     try:
         yield text

@@ -17,6 +17,7 @@ import pytest
 from e2e.commands import PROBE, STUDY, howlate, start
 from howlate.doctor import Aim, Facts
 from howlate.doctor._check import measuring_cpus
+from lacks import AS_ROOT, KERNEL, skip
 from processes import children_of, is_running, kill_unguarded, until, with_word, working_in
 from trace_state import tracing
 
@@ -196,7 +197,7 @@ def test_a_killed_probe_leaves_no_trace_instance(tmp_path: Path) -> None:
     words = ("--explain", "--explain-with=tracefs", "--activations=1", "--quiet")
     tried = subprocess.run([PROBE, "cyclic", *words], check=False)
     if tried.returncode == 3:
-        pytest.skip("NOT TESTED: the kernel's tracing is not to be had here")
+        skip("the kernel's tracing", AS_ROOT if os.geteuid() != 0 else KERNEL)
     before = tracing(tmp_path / "look")
     ring = ("--set", "explain=true", "--set", "explain-with=tracefs")
     process = long_run(tmp_path, "--set", "timer=timerfd", *ring)
@@ -281,7 +282,7 @@ def test_a_knob_is_put_back_however_the_run_ends(tmp_path: Path, end: str) -> No
     """By the probe itself where it can; by its guardian, or by howlate, where it was killed; by `doctor --restore`
     where nobody was left."""
     if not os.access(MIGRATION, os.W_OK):
-        pytest.skip("NOT TESTED: no right to change a setting of this machine")
+        skip("the right to change a setting of this machine", AS_ROOT)
     before = MIGRATION.read_text()
     other = "0" if before.strip() == "1" else "1"
     process = long_run(tmp_path, "--set", f"knob=timer_migration={other}")
@@ -307,7 +308,7 @@ def test_a_full_disk_is_a_sentence_and_whole_cells_are_kept(tmp_path: Path) -> N
         ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(disk)], capture_output=True, check=False
     )
     if mounted.returncode != 0:
-        pytest.skip("NOT TESTED: no right to mount a small file system")
+        skip("the right to mount", AS_ROOT)
     try:
         code, out, err = howlate(
             tmp_path,

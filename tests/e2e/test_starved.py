@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from e2e.commands import environment
+from lacks import AS_ROOT, skip
 from made_starved import check, starving
 
 LOAD = "cpu:100,nice=19,cpus=same"
@@ -29,7 +30,7 @@ def test_a_load_that_got_nothing_makes_its_cell_invalid(tmp_path: Path) -> None:
             timeout=300,
         )
         if done.returncode == 3:
-            pytest.skip("NOT TESTED: no right to SCHED_FIFO")
+            skip("the right to SCHED_FIFO", AS_ROOT)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

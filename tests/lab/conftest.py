@@ -11,6 +11,7 @@ from howlate.lab.bench import Bench
 from howlate.lab.label import Label
 from lab.equipped import DEVICES, PROGRAMS, Guest, compiled, modules_for
 from lab.guests import bench, booted_guests
+from lacks import KERNEL, skip
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +42,7 @@ def guest(equipped: Guest) -> Guest:
 
     def made(name: str) -> Bench:
         if modules_for(name).absent:
-            pytest.skip(modules_for(name).absent[0])
+            skip(modules_for(name).absent[0], KERNEL)
         return equipped(name)
 
     return made

@@ -12,8 +12,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pytest
-
 from howlate.lab.apt import AptArchive
 from howlate.lab.archive import silent
 from howlate.lab.bench import Bench
@@ -25,6 +23,7 @@ from howlate.lab.results import Results
 from howlate.lab.snapshot import Snapshots
 from howlate.targets.local import LocalTarget
 from lab.guests import KERNELS, with_kernels
+from lacks import KERNEL, skip
 
 IN_USER_SPACE = {"cobalt": ("cobalt", "cobalt-timerfd", "alchemy"), "evl": ("evl", "evl-sleep")}
 THREAD = {"cobalt": "cobalt-kernel-task", "evl": "evl-kernel-thread"}
@@ -37,7 +36,7 @@ def named(core: str, what: str) -> Path:
     """A core's kernel, probe or tool; skipped, with the reason, where nobody names it."""
     name = f"HOWLATE_{core.upper()}_{what}"
     if not os.environ.get(name):
-        pytest.skip(f"{name} names no {what.lower()} of {core}'s (docs/cores.md)")
+        skip(f"{core}'s {what.lower()}, which {name} names (docs/cores.md)", KERNEL)
     return Path(os.environ[name])
 
 

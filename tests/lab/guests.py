@@ -16,8 +16,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from howlate.errors import NotPossibleError
 from howlate.lab.apt import AptArchive
 from howlate.lab.archive import silent
@@ -33,6 +31,7 @@ from howlate.lab.watch import Limits
 from howlate.places import ROOT, guest_probe_path
 from howlate.store.stream import StreamReader
 from howlate.targets import open_target
+from lacks import MACHINE, skip
 
 KERNELS = Path(os.environ.get("HOWLATE_TEST_KERNELS") or ROOT / "build" / "test-kernels")
 """A cache of its own: what the tests need stays between their runs, and nothing of the user's cache is touched."""
@@ -115,7 +114,7 @@ def with_cpus(cpus: int) -> Machine:
     try:
         return with_emulator(machine, AptArchive(KERNELS / "apt"), KERNELS, silent)
     except NotPossibleError as problem:
-        pytest.skip(problem.message)
+        skip(f"an emulator with what these guests need ({problem.message})", MACHINE)
 
 
 def run_study(

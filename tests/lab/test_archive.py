@@ -21,16 +21,18 @@ from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label
 from howlate.lab.mirror import MirrorArchive
 from lab.made_archive import Key, MadeArchive, Served, arm64_image, bzimage, deb, elf_module, made_key, served
+from lacks import MACHINE, lack
 
 pytestmark = pytest.mark.skipif(
     shutil.which("gpg") is None or shutil.which("gpgv") is None,
-    reason="there is no gpg to sign an archive with",
+    reason=lack("gpg or gpgv", "apt-get install gpg gpgv"),
 )
 
 WITH_APT = pytest.param(
     "apt",
     marks=pytest.mark.skipif(
-        shutil.which("apt-get") is None or not HELPER.exists(), reason="there is no apt"
+        shutil.which("apt-get") is None or not HELPER.exists(),
+        reason=lack("apt, which Debian and Ubuntu have", MACHINE),
     ),
 )
 DYNAMIC = b"CONFIG_PREEMPT_VOLUNTARY=y\nCONFIG_PREEMPT_DYNAMIC=y\n# CONFIG_PREEMPT_RT is not set\n"

@@ -18,6 +18,7 @@ from howlate.lab.headers import BUILT, header_packages, headers, host_architectu
 from howlate.lab.kernel import Kernel
 from howlate.lab.label import Label
 from howlate.lab.modules import modinfo
+from lacks import KERNEL, MACHINE, skip
 
 MODULE = Path(__file__).parent / "module"
 """Says in /sys/module/howlate_test/parameters/answer that it ran: twice its parameter `half`."""
@@ -120,12 +121,12 @@ def test_a_suite_is_built_for_with_the_compiler_of_its_release() -> None:
 def archive() -> Archive:
     """Through this machine's apt, with the lists of the lab's own cache: they are large."""
     if shutil.which("apt-get") is None or not HELPER.exists():
-        pytest.skip("there is no apt")
+        skip("apt, which Debian and Ubuntu have", MACHINE)
     found = AptArchive(cache_folder() / "apt")
     try:
         found.packages()
     except (TargetError, NotPossibleError) as error:
-        pytest.skip(f"the archive cannot be reached: {error.message}")
+        skip(f"a way to the archive ({error.message})", MACHINE)
     return found
 
 
@@ -138,7 +139,7 @@ def test_equal_inputs_give_equal_modules_wherever_the_cache_is(archive: Archive,
         try:
             (module,) = build_module(MODULE, found, archive, place)
         except NotPossibleError as error:
-            pytest.skip(error.message)
+            skip(error.message, KERNEL)
         said: list[str] = []
         assert build_module(MODULE, found, archive, place, said.append) == (module,)
         assert said == []

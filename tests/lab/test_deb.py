@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 import subprocess
 import tarfile
 from pathlib import Path
@@ -13,9 +12,10 @@ import pytest
 from howlate.errors import DamagedError, NotPossibleError
 from howlate.lab.deb import data_tar, unpack
 from lab.made_archive import ar, deb
+from lacks import needs_program
 
 FILES = {"boot/vmlinuz": b"kernel" * 1000, "usr/lib/a": b"", "usr/lib/b": bytes(range(256))}
-HAS_ZSTD = pytest.mark.skipif(shutil.which("zstd") is None, reason="zstd is not installed")
+HAS_ZSTD = needs_program("zstd", "zstd")
 
 
 @pytest.mark.parametrize("compression", ["", "gz", "xz", pytest.param("zst", marks=HAS_ZSTD)])
@@ -35,7 +35,7 @@ def test_only_what_is_wanted_is_unpacked(tmp_path: Path) -> None:
     assert [p.name for p in (tmp_path / "out").rglob("*") if p.is_file()] == ["vmlinuz"]
 
 
-@pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="there is no dpkg-deb to compare with")
+@needs_program("dpkg-deb", "dpkg")
 @pytest.mark.parametrize("compression", ["gzip", "xz", "none"])
 def test_a_package_of_dpkg_is_read_as_dpkg_reads_it(tmp_path: Path, compression: str) -> None:
     tree = tmp_path / "tree"

@@ -11,6 +11,7 @@ import pytest
 from howlate.analysis.symbols import Symbols
 from howlate.errors import UsageError
 from howlate.lab import debug_info
+from lacks import needs_program
 
 SOURCE = """\
 static inline int twice(int value)
@@ -60,7 +61,7 @@ def test_it_is_of_the_kernel_that_has_its_build_id(tmp_path: Path) -> None:
         assert not info.is_of(image.replace(bytes.fromhex(info.build_id), bytes(20)))
 
 
-@pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="there is no dpkg-deb to make a package with")
+@needs_program("dpkg-deb", "dpkg")
 def test_a_folder_and_a_package_are_searched(tmp_path: Path) -> None:
     boot = tmp_path / "tree" / "usr" / "lib" / "debug" / "boot"
     boot.mkdir(parents=True)

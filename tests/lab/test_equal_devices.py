@@ -25,6 +25,7 @@ from howlate.model.capabilities import Need
 from howlate.store.stream import StreamReader
 from lab.guests import KERNELS, RT, STANDARD, bench, cell, difference, preload, stream_of, with_cpus
 from lab.test_equal import ARM, asked_all_the_time, busy_host
+from lacks import KERNEL, skip
 
 RATE = "network:1000,card=rtl8139"
 FLOODS = [f"network:flood,card={card}" for card in CARDS]
@@ -54,7 +55,7 @@ def modules_of_uio(kernel: str) -> Mapping[str, bytes]:
     modules = [Need("uio"), Need("howlate_uio")]
     found = needed(modules, label, get(label, archive, KERNELS), archive, KERNELS, silent)
     if found.absent:
-        pytest.skip(found.absent[0])
+        skip(found.absent[0], KERNEL)
     return found.files
 
 

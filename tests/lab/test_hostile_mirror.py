@@ -17,10 +17,11 @@ from howlate.lab.archive import Package
 from howlate.lab.label import Label
 from howlate.lab.mirror import MirrorArchive
 from lab.made_archive import Key, MadeArchive, Out, Spoilt, bzimage, deb, made_key, served
+from lacks import lack
 
 pytestmark = pytest.mark.skipif(
     shutil.which("gpg") is None or shutil.which("gpgv") is None,
-    reason="there is no gpg to sign an archive with",
+    reason=lack("gpg or gpgv", "apt-get install gpg gpgv"),
 )
 HEAD = b"HTTP/1.0 200 OK\r\n\r\n"
 SUITES = ("bullseye", "bookworm", "trixie")

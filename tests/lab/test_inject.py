@@ -16,6 +16,7 @@ from howlate.analysis.calibration import EXPECTED
 from howlate.places import ROOT
 from lab.equipped import modules_for
 from lab.guests import RT, STANDARD, warm_cache, with_cpus
+from lacks import KERNEL, skip
 
 PREEMPTED = {"softirq", "memory-pressure"}
 NEVER = {RT: PREEMPTED, "5.10-rt": PREEMPTED, STANDARD: set(), "5.10": set()}
@@ -32,7 +33,7 @@ def calibrated(
     """What `howlate calibrate --json` prints; its exit code is 0 where all limits are kept, else 1."""
     for kernel in kernels.split(","):
         if modules_for(kernel).absent:
-            pytest.skip(modules_for(kernel).absent[0])
+            skip(modules_for(kernel).absent[0], KERNEL)
     words = ["calibrate", f"--kernels={kernels}", *more, "--out=r", "--json"]
     done = subprocess.run(
         [sys.executable, "-m", "howlate", *words],

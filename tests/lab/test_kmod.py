@@ -26,6 +26,7 @@ from howlate.model.disturbances import disturbances
 from howlate.store.export import find_format
 from lab.equipped import Guest, modules_for
 from lab.guests import KERNELS, LIMITS, RT, STANDARD, bench, with_cpus
+from lacks import KERNEL, skip
 from probe.drive import read_stream
 from store.runs import a_folder
 
@@ -62,7 +63,7 @@ def test_the_modules_are_built_without_a_warning(name: str) -> None:
     try:
         built = build_module(KMOD, get(label, archive, KERNELS), archive, KERNELS)
     except NotPossibleError as error:
-        pytest.skip(error.message)
+        skip(f"the module for {label} ({error.message})", KERNEL)
     # Every file of kmod/ is a module, and every one is built, but the HPET's and a core's where there is none.
     absent = {"howlate_cobalt", "howlate_evl"} | ({"howlate_hpet"} if label.arch != "amd64" else set())
     expected = {path.stem for path in KMOD.glob("*.c")} - absent
@@ -219,7 +220,7 @@ def test_smis_are_counted_for_each_measuring_cpu(
     """An SMI through the chipset's port is that CPU's alone in this machine. (One of CPU 1, which is plugged in
     later, never ends there.)"""
     if modules_for(RT).absent:
-        pytest.skip(modules_for(RT).absent[0])
+        skip(modules_for(RT).absent[0], KERNEL)
     extra = {**modules_for(RT).files, **programs}
     on = bench(tmp_path / "two", RT, extra, snapshots=booted, machine=with_cpus(2))
     words = ("howlate-probe", "cyclic", "--cpus=0-1", "--period=10ms", "--duration=1s", "--quiet")
@@ -251,7 +252,7 @@ def test_what_the_firmware_takes_is_found_in_its_length(tmp_path: Path, guest: G
     ]
     done = guest(RT).run([*load("msr"), *lines], LIMITS)[-len(lines) :]
     if done[0].status == "3":
-        pytest.skip(done[0].stderr.decode())
+        skip(done[0].stderr.decode(), KERNEL)
     for line, (source, more) in zip(done, sources.items(), strict=True):
         assert line.status == "0", line.stderr
         (tmp_path / source).write_bytes(line.files["gaps"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-import shutil
 import struct
 import subprocess
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from howlate.lab.image import pvh_kernel, read_image
 from howlate.lab.kernels import cached
 from howlate.lab.own import own_kernel
 from lab.made_archive import arm64_image, bzimage
+from lacks import needs_program
 
 CONFIG = "CONFIG_PREEMPT_DYNAMIC=y\nCONFIG_PREEMPT_VOLUNTARY=y\n"
 IKCONFIG = b"IKCFG_ST" + gzip.compress(CONFIG.encode()) + b"IKCFG_ED"
@@ -32,9 +32,7 @@ PACKERS = [
     bz2.compress,
     lzma.compress,
     lambda data: lzma.compress(data, lzma.FORMAT_ALONE),
-    pytest.param(
-        zstd, marks=pytest.mark.skipif(shutil.which("zstd") is None, reason="zstd is not installed")
-    ),
+    pytest.param(zstd, marks=needs_program("zstd", "zstd")),
 ]
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 import subprocess
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.lab.archive import PackageVersion, fields
+from lacks import needs_program
 
 
 def test_a_paragraph_is_read_with_its_folded_lines() -> None:
@@ -31,7 +30,7 @@ def test_versions_are_in_debians_order() -> None:
     assert PackageVersion("1.0") == PackageVersion("1.00")
 
 
-@pytest.mark.skipif(shutil.which("dpkg") is None, reason="there is no dpkg to compare with")
+@needs_program("dpkg", "dpkg")
 def test_versions_are_in_dpkgs_order() -> None:
     real = [
         "6.1.192-2",

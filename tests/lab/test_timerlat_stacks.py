@@ -19,6 +19,7 @@ from howlate.store.run_folder import STREAM, CellFiles
 from howlate.store.trace import trace_of
 from lab.equipped import modules_for
 from lab.guests import LIMITS, RT, bench, cell
+from lacks import KERNEL, skip
 
 TRACER = "/bin/timerlat_stacks"
 DELAYED = (
@@ -71,7 +72,7 @@ def test_timerlat_names_the_function_and_the_callers_that_the_stacks_name(
 ) -> None:
     modules = modules_for(kernel)
     if modules.absent:
-        pytest.skip(modules.absent[0])
+        skip(modules.absent[0], KERNEL)
     extra = {**modules.files, TRACER.lstrip("/"): compiled(tmp_path)}
     on = bench(tmp_path / "guest", kernel, extra, snapshots=booted)
     load = ["module", "howlate_inject", "accept_delays=1"]

@@ -14,6 +14,7 @@ import pytest
 from howlate.places import ROOT
 from lab.equipped import modules_for
 from lab.guests import RT, STANDARD, run_study, warm_cache, with_cpus
+from lacks import KERNEL, skip
 
 UNKNOWN = 0.05
 """The largest share of the time that no event may tell the cause of."""
@@ -89,7 +90,7 @@ def test_stacks_name_the_function_that_kept_the_cpu_and_its_callers(
 ) -> None:
     """The delays are made in `maker_thread` of the module howlate_inject, a thread of the kernel."""
     if modules_for(kernel).absent:
-        pytest.skip(modules_for(kernel).absent[0])
+        skip(modules_for(kernel).absent[0], KERNEL)
     made = (f"inject={kind}", "inject-size=200us-300us", "inject-every=4", "inject-seed=5")
     (cell,) = why(
         tmp_path,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lacks import AS_ROOT, MACHINE, skip
 from probe.drive import probe_path
 
 
@@ -34,7 +35,7 @@ def everybodys() -> Iterator[Path]:
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 64 KiB."""
     if os.geteuid() != 0:
-        pytest.skip("mounting a small file system needs root")
+        skip("root's right to mount", AS_ROOT)
     folder = tmp_path / "small"
     folder.mkdir()
     mounted = subprocess.run(
@@ -43,6 +44,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         text=True,
     )
     if mounted.returncode != 0:
-        pytest.skip(f"a file system cannot be mounted here: {mounted.stderr.strip()}")
+        skip(f"the right to mount ({mounted.stderr})", MACHINE)
     yield folder
     subprocess.run(["umount", str(folder)], check=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lacks import MACHINE, needs_two_cpus, skip
 from probe.drive import cell, probe_list, read_stream, run, running, stall_often, wait_until_running
 
 CLOCKS = [
@@ -67,7 +68,7 @@ def test_a_system_call_costs_more_than_the_vdso(probe: Path) -> None:
         cell(run("clock", "--via", via, "--points", "100000", "--json")) for via in ("vdso", "syscall")
     )
     if vdso["clocksource"]["before"] not in ("tsc", "arch_sys_counter"):
-        pytest.skip("this clock source has no vDSO: both are system calls")
+        skip("a clock source with a vDSO", MACHINE)
     assert call["columns"]["dt_ns"]["quantiles"]["0.5"] > vdso["columns"]["dt_ns"]["quantiles"]["0.5"]
 
 
@@ -84,9 +85,7 @@ def test_the_counter_agrees_with_the_clock(probe: Path, tmp_path: Path) -> None:
     assert abs(int(rows["dt_ns"][1:].sum()) - int(spanned)) <= rows["dt_ns"].size / 2
 
 
-@pytest.mark.skipif(
-    len(os.sched_getaffinity(0)) < 2, reason="whoever stops it at work needs a CPU of its own"
-)
+@needs_two_cpus
 def test_a_stall_of_known_length_is_found_as_a_difference(probe: Path) -> None:
     name = f"clock/{max(os.sched_getaffinity(0))}"
     with running("clock", "--via", "syscall", "--points", "6000000", "--json") as one:
@@ -124,7 +123,7 @@ def test_what_cannot_be_meant_is_refused(probe: Path, words: list[str], said: st
 
 def test_every_cpu_is_taken_only_when_that_is_said(probe: Path) -> None:
     if len(os.sched_getaffinity(0)) < 2:
-        pytest.skip("one CPU is all that there is")
+        skip("a second CPU", MACHINE)
     assert run("clock", "--cpus", "all", "--points", "1000").returncode == 2
     summary = cell(run("clock", "--cpus", "all", "--occupy-all", "--points", "1000", "--json"))
     assert len(summary["threads"]) == len(os.sched_getaffinity(0))

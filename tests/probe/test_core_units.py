@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from howlate.places import ROOT
+from lacks import KERNEL, skip
 
 UNIT = ROOT / "build" / "unit" / "probe-unit"
 NEEDS = {
@@ -18,13 +19,13 @@ NEEDS = {
 @pytest.mark.parametrize("core", NEEDS)
 def test_a_cores_unit_tests_pass_with_its_own_headers(core: str) -> None:
     if not UNIT.exists():
-        pytest.skip("the unit tests are not built: ./dev test builds them")
+        skip("the unit tests", "./dev test")
     listed = subprocess.run(
         [str(UNIT), "--list-test-suites"], capture_output=True, text=True, check=True
     ).stdout
     assert "[doctest]" in listed
     if core not in listed.splitlines():
-        pytest.skip(f"the unit tests were built without {NEEDS[core]}")
+        skip(NEEDS[core], KERNEL)
     argv = [str(UNIT), f"--test-suite={core}"]
     ran = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lacks import MACHINE, skip
 from probe.activations import BUDGETS, RATIO, Task, step_cyclictest, step_task, tasks
 from probe.drive import probe_list, probe_path
 from probe.stepping import possible
@@ -23,7 +24,7 @@ def _refusal() -> str:
 @pytest.fixture(autouse=True)
 def _steps(probe: Path) -> None:
     if _refusal():
-        pytest.skip(_refusal())
+        skip(_refusal(), MACHINE)
 
 
 def _tasks() -> list[Task]:
@@ -43,7 +44,7 @@ def test_an_activation_makes_the_calls_it_is_about_and_keeps_within_its_instruct
 
 def test_an_activation_takes_at_most_half_of_cyclictests_instructions() -> None:
     if shutil.which("cyclictest") is None:
-        pytest.skip("cyclictest is not installed (rt-tests)")
+        skip("cyclictest", "apt-get install rt-tests")
     theirs = step_cyclictest()
     assert theirs.calls == {("clock_nanosleep",)}
     assert step_task(Task("clock_nanosleep")).own <= RATIO * theirs.own

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from lacks import AS_ROOT, lack, needs_two_cpus
 from probe.drive import Numbers, Stream, read_stream, run
 
 CPUS = sorted(os.sched_getaffinity(0))
 LONG = ("--period=1ms", "--activations=1300", "--quiet")
 
-several = pytest.mark.skipif(len(CPUS) < 2, reason="one CPU measures and samples at once")
+several = needs_two_cpus
 
 
 def recorded(tmp_path: Path, *words: str) -> Stream:
@@ -86,7 +87,7 @@ def test_the_threads_own_switches_and_faults_are_counted_each_second(probe: Path
 
 @pytest.mark.skipif(
     run("cyclic", "--policy=fifo:80", "--activations=1", "--quiet").returncode != 0,
-    reason="without the right to real-time scheduling nothing is injected",
+    reason=lack("the right to SCHED_FIFO", AS_ROOT),
 )
 def test_faults_made_on_purpose_are_in_their_seconds(probe: Path, tmp_path: Path) -> None:
     words = ("--policy=fifo:80", "--late-policy=backlog", "--inject=page-faults", "--inject-every=2")

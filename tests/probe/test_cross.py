@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from lacks import KERNEL, MACHINE, lack, needs_two_cpus, skip
 from probe.drive import cell, read_stream, run
 
 CPUS = sorted(os.sched_getaffinity(0))
 ASKED, ASKING = CPUS[0], CPUS[-1]
-across = pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs")
+across = needs_two_cpus
 POINTS = 200
 
 
@@ -28,7 +29,7 @@ def _interrupts(name: str) -> int:
     place = lines[0].split().index(f"CPU{ASKED}")
     row = next((line.split() for line in lines if line.split()[0] == f"{name}:"), None)
     if row is None:
-        pytest.skip(f"this kernel does not count {name}")
+        skip(f"a row {name} in /proc/interrupts", KERNEL)
     return int(row[1 + place])
 
 
@@ -109,7 +110,9 @@ def _without_membarrier() -> None:
 
 
 @across
-@pytest.mark.skipif(MEMBARRIER is None, reason="the number of the system call is not known here")
+@pytest.mark.skipif(
+    MEMBARRIER is None, reason=lack("the number of membarrier(2) on this architecture", MACHINE)
+)
 def test_a_kernel_without_membarrier_is_named_with_a_remedy(probe: Path) -> None:
     done = run("cross", "--kind", "membarrier", prepared=_without_membarrier)
     assert done.returncode == 3

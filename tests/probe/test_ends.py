@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from lacks import AS_ROOT, KERNEL, skip
 from probe.drive import cell, probe_path, read_stream, run, running
 from processes import is_running, until, with_word
 
@@ -180,7 +181,7 @@ def test_progress_lines_count_up(probe: Path) -> None:
 def test_the_trace_is_marked_and_stopped_at_the_threshold(probe: Path) -> None:
     tracing = Path("/sys/kernel/tracing")
     if not os.access(tracing / "tracing_on", os.W_OK):
-        pytest.skip("the kernel's trace cannot be reached here")
+        skip("the kernel's trace", AS_ROOT if os.geteuid() != 0 else KERNEL)
     before = (tracing / "tracing_on").read_text()
     try:
         (tracing / "tracing_on").write_text("1")

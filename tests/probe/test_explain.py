@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 from collections import Counter
 from collections.abc import Mapping
@@ -16,13 +15,14 @@ import numpy as np
 import pytest
 
 from howlate.model.facts import Facts
+from lacks import AS_ROOT, KERNEL, MACHINE, lack, needs_program, needs_root, skip
 from probe.drive import Stream, as_nobody, read_stream, run, running
 from processes import kill_unguarded, until
 from trace_state import tracing
 
 pytestmark = pytest.mark.skipif(
     run("cyclic", "--explain", "--activations=1", "--quiet").returncode == 3,
-    reason="the kernel's tracing is not to be had here",
+    reason=lack("the kernel's tracing", AS_ROOT if os.geteuid() != 0 else KERNEL),
 )
 
 ALL = ("cyclic", "--explain", "--quiet")
@@ -235,7 +235,7 @@ def test_who_recorded_is_told_and_bpf_is_refused_where_it_was_not_possible(
 @pytest.mark.parametrize("by", ["bpf", "bpf-by-address"])
 def test_a_guest_on_hardware_records_few_events_by_default(probe: Path, tmp_path: Path, by: str) -> None:
     if run(*ALL, f"--explain-with={by}", "--activations=1").returncode == 3:
-        pytest.skip(f"{by} is not possible here")
+        skip(f"a kernel that takes {by}", KERNEL)
     in_force = explained(tmp_path / by, "--activations=20", f"--explain-with={by}").raw_header["in_force"]
     bare = hypervisor() in ("", "TCGTCGTCGTCG") and os.uname().machine == "x86_64"
     assert in_force["trace"]["detail"] == ("all" if bare else "few")
@@ -246,7 +246,7 @@ def test_a_deadline_task_that_may_run_on_every_cpu_is_explained_by_the_same_reco
 ) -> None:
     words = ("--policy=deadline:300us:1ms:1ms", "--period=1ms", "--activations=50")
     if run("cyclic", "--quiet", *words).returncode == 3:
-        pytest.skip("no deadline task is to be had here")
+        skip("bandwidth for a task of SCHED_DEADLINE", MACHINE)
     usual = explained(tmp_path / "usual", "--activations=20")
     deadline = explained(tmp_path / "deadline", *words)
     assert deadline.raw_header["in_force"]["trace"]["with"] == usual.raw_header["in_force"]["trace"]["with"]
@@ -265,7 +265,7 @@ def test_bpf_tells_the_events_of_a_wake_up_in_the_contexts_that_the_trace_ring_t
         None,
     )
     if by is None:
-        pytest.skip("BPF is not possible here")
+        skip("a kernel that takes BPF programs", KERNEL)
     # A load, so that the timer always interrupts a task.
     words = ("--activations=300", "--explain-worst=300", "--explain-events=all", "--load=cpu:100")
     ring, bpf = (explained(tmp_path / with_, *words, f"--explain-with={with_}") for with_ in ("tracefs", by))
@@ -301,9 +301,8 @@ def test_stacks_are_left_to_the_trace_ring(probe: Path, tmp_path: Path) -> None:
     assert "stacks" in stream.raw_header["in_force"]["trace"]["no_bpf"]
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0 or not shutil.which("setpriv"), reason="giving up rights needs root and setpriv"
-)
+@needs_root
+@needs_program("setpriv", "util-linux")
 def test_without_the_right_it_is_refused_with_reason_and_remedy(probe: Path, everybodys: Path) -> None:
     done = as_nobody(everybodys, "cyclic", "--explain", "--policy=other", "--activations=10")
     assert done.returncode == 3

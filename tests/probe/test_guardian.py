@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from lacks import AS_ROOT, KERNEL, lack, skip
 from probe.drive import probe_path, run, running
 from processes import children_of, guardian_of, is_running, until, with_word
 from trace_state import tracing
@@ -27,7 +28,8 @@ THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 pytestmark = [
     pytest.mark.skipif(
-        os.geteuid() != 0 or not os.access(MIGRATION, os.W_OK), reason="a setting of this machine is changed"
+        os.geteuid() != 0 or not os.access(MIGRATION, os.W_OK),
+        reason=lack("the right to change a setting of this machine", AS_ROOT),
     ),
     pytest.mark.xdist_group("knobs"),
 ]
@@ -107,7 +109,7 @@ def test_it_undoes_before_the_killed_probe_is_waited_for(before: str, state: Pat
 def test_a_trace_instance_is_removed(probe: Path, tmp_path: Path, state: Path) -> None:
     ring = ("cyclic", "--explain", "--explain-with=tracefs", "--quiet")
     if run(*ring, "--activations=1").returncode == 3:
-        pytest.skip("NOT TESTED: the kernel's tracing is not to be had here")
+        skip("the kernel's tracing", KERNEL)
     seen = tracing(tmp_path / "look")
     with running(*ring, "--duration=1h") as one:
         one.progress()
@@ -149,7 +151,7 @@ while pgrep -x knob-guardian >"$2"; do sleep 0.02; done
 def test_it_outlives_a_kill_by_name(before: str, state: Path, tmp_path: Path, how: str) -> None:
     """In a namespace where no other probe is to be found."""
     if not shutil.which("pkill") or not shutil.which("unshare"):
-        pytest.skip("NOT TESTED: no pkill or no unshare")
+        skip("pkill or unshare", "apt-get install procps util-linux")
     words = map(str, (PROBE, other(before), tmp_path / "out", how, MIGRATION))
     unshared = ["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", IN_A_WORLD_OF_ITS_OWN, *words]
     done = subprocess.run(unshared, capture_output=True, text=True, timeout=120)
@@ -222,7 +224,7 @@ def test_without_a_change_there_is_none(before: str, state: Path, knob: str) -> 
     given = knob if "=" in knob else f"timer_migration={before.strip()}"
     more = () if knob == "none" else (f"--knob={given}",)
     if run("plan", json.dumps(["cyclic", *more])).stdout.startswith('{"ok": false'):
-        pytest.skip(f"NOT TESTED: {given} cannot be set here")
+        skip(f"a kernel in which {given} can be set", KERNEL)
     with running("cyclic", "--quiet", "--policy=other", "--duration=1h", *more) as one:
         one.progress()
         assert guardian_of(one.pid) == 0 and not journals(state)
@@ -231,7 +233,7 @@ def test_without_a_change_there_is_none(before: str, state: Path, knob: str) -> 
 
 def test_each_undoes_its_own_probes_changes_alone(before: str, state: Path, hold: Hold) -> None:
     if not THP.exists() or "[never]" in THP.read_text():
-        pytest.skip("NOT TESTED: no second setting to change")
+        skip("transparent huge pages that are not off already", KERNEL)
     huge = THP.read_text()
     first, second = hold(f"timer_migration={other(before)}"), hold("thp=never")
     try:
@@ -257,7 +259,7 @@ def test_it_is_never_woken_and_keeps_away_from_the_measuring_cpu(
     ring = ("--explain", "--explain-with=tracefs")
     more = (f"--knob=timer_migration={other(before)}",) if change == "knob" else ring
     if run("plan", json.dumps(["cyclic", *more])).stdout.startswith('{"ok": false'):
-        pytest.skip(f"NOT TESTED: no {change} is to be had here")
+        skip(f"a kernel with the {change}", KERNEL)
     with running("cyclic", "--quiet", f"--cpus={cpu}", "--duration=1h", *more) as one:
         one.progress()
         guardian = guardian_of(one.pid)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lacks import KERNEL, MACHINE, needs_root, skip
 from probe.drive import cell, read_stream, run
 
 HOLD_MS = 20
@@ -26,7 +27,7 @@ while True:
 """
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="a task above the measuring one needs root")
+@needs_root
 def test_a_cpu_that_is_taken_by_another_task_is_no_hardware_gap(probe: Path, tmp_path: Path) -> None:
     cpu = max(os.sched_getaffinity(0))
     with subprocess.Popen(
@@ -70,7 +71,7 @@ def test_a_task_says_what_it_cannot_tell_apart(probe: Path) -> None:
     done = run("hardware-gap", "--duration", "300ms", "--window", "100ms", "--width", "10ms", "--json")
     found = cell(done)
     if found["labels"]["source"] == "hwlat":
-        pytest.skip("this kernel watches by itself")
+        skip("a kernel without hwlat", KERNEL)
     (warning,) = (one for one in found["warnings"] if "cannot tell" in one)
     assert "hypervisor" in warning and "firmware" in warning
 
@@ -80,7 +81,7 @@ def test_without_the_tracer_it_says_so(probe: Path) -> None:
         "hardware-gap", "--source", "hwlat", "--duration", "100ms", "--window", "50ms", "--width", "1ms"
     )
     if done.returncode == 0:
-        pytest.skip("this kernel has hwlat")
+        skip("a kernel without hwlat", KERNEL)
     assert done.returncode == 3
     assert "--source spin" in done.stderr and done.stderr.count("\n") == 1
 
@@ -95,7 +96,7 @@ def test_without_the_tracer_it_says_so(probe: Path) -> None:
 )
 def test_wrong_usage_is_said(probe: Path, words: list[str], said: str) -> None:
     if "all" in words and len(os.sched_getaffinity(0)) == 1:
-        pytest.skip("one CPU")
+        skip("a second CPU", MACHINE)
     done = run("hardware-gap", "--duration", "100ms", *words)
     assert done.returncode == 2
     assert said in done.stderr

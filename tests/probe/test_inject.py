@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from howlate.analysis.calibration import EXPECTED
+from lacks import AS_ROOT, lack, skip
 from probe.drive import Running, Stream, probe_list, read_stream, run, running
 from processes import children_of, until
 
@@ -21,7 +22,7 @@ CYCLIC = ("cyclic", "--period=2ms", "--quiet")
 
 real_time = pytest.mark.skipif(
     run("cyclic", "--policy=fifo:80", "--activations=1", "--quiet").returncode != 0,
-    reason="without the right to real-time scheduling nothing is above or below the measuring thread",
+    reason=lack("the right to SCHED_FIFO", AS_ROOT),
 )
 
 
@@ -146,7 +147,7 @@ def test_without_its_module_a_kind_is_not_possible(probe: Path) -> None:
     assert {kind["module"] for kind in of_module} == {"howlate_inject"} and len(of_module) == 7
     for kind in of_module:
         if kind["available"]:
-            pytest.skip("the module is loaded here")
+            skip("a kernel without the module", "sudo rmmod howlate_inject")
         done = run("cyclic", "--activations=10", "--quiet", "--inject", kind["name"])
         assert done.returncode == 3
         assert "howlate_inject" in kind["reason"] and "howlate_inject" in done.stderr

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lacks import KERNEL, skip
 from probe.drive import probe_list, run
 
 pytestmark = pytest.mark.beside
@@ -24,7 +25,7 @@ def test_the_host_learns_which_module_it_can_use(probe: Path) -> None:
 
 def test_without_the_module_it_says_why_and_what_needs_none(probe: Path) -> None:
     if Path("/dev/howlate_irq").exists():
-        pytest.skip("the module is loaded here")
+        skip("a kernel without the module", "sudo rmmod howlate_irq howlate_hpet")
     done = run("irq", "--points", "10")
     assert done.returncode == 3
     assert done.stderr.startswith("howlate-probe: ") and done.stderr.count("\n") == 1
@@ -35,14 +36,14 @@ def test_without_the_module_it_says_why_and_what_needs_none(probe: Path) -> None
 def test_without_the_tracer_it_says_so(probe: Path) -> None:
     done = run("irq", "--source", "timerlat", "--points", "10")
     if done.returncode == 0:
-        pytest.skip("this kernel has timerlat")
+        skip("a kernel without timerlat", KERNEL)
     assert done.returncode == 3
     assert "the test cyclic" in done.stderr
 
 
 def test_without_an_hpet_or_its_module_it_says_so(probe: Path) -> None:
     if Path("/dev/howlate_hpet").exists():
-        pytest.skip("the module is loaded here")
+        skip("a kernel without the module", "sudo rmmod howlate_irq howlate_hpet")
     done = run("irq", "--source", "hpet", "--points", "10")
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1

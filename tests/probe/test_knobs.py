@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from lacks import KERNEL, MACHINE, needs_root, skip
 from probe.drive import probe_path, read_stream
 from processes import kill_unguarded
 
@@ -23,7 +24,7 @@ THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 OTHER_BOOT = "00000000-0000-4000-8000-000000000000"
 
 pytestmark = [
-    pytest.mark.skipif(os.geteuid() != 0, reason="knobs need root"),
+    needs_root,
     pytest.mark.xdist_group("knobs"),
 ]
 
@@ -99,7 +100,7 @@ def available() -> dict[str, str]:
 def need(*names: str) -> None:
     for name in names:
         if reason := available()[name]:
-            pytest.skip(f"the knob {name}: {reason}")
+            skip(f"the knob {name} ({reason})", KERNEL)
 
 
 WANTED = {
@@ -132,7 +133,7 @@ def test_after_a_kill_restore_brings_the_value_back(name: str, hold: Hold, state
     path, word, value = WANTED[name]
     before = chosen(path)
     if before == value:
-        pytest.skip(f"{path} is {value} already")
+        skip(f"a machine on which {path} is not {value} already", MACHINE)
     process = hold("--knob", f"{name}={word}")
     in_force(process)
     kill_unguarded(process.pid)
@@ -149,7 +150,7 @@ def test_another_boots_journal_is_not_restored_and_says_so(hold: Hold, state: Pa
     need("timer_migration")
     before = chosen(MIGRATION)
     if before == "0":
-        pytest.skip("timer migration is off already")
+        skip("timer migration that is on", "sudo sysctl kernel.timer_migration=1")
     process = hold("--knob", "timer_migration=off")
     in_force(process)
     kill_unguarded(process.pid)
@@ -173,7 +174,7 @@ def test_two_probes_keep_journals_of_their_own_and_refuse_each_others_knobs(hold
     in_force(first)
     in_force(second)
     if chosen(MIGRATION) == "0" and len(list(state.glob("*.journal"))) < 2:
-        pytest.skip("these values were in force before")
+        skip("a machine on which these values are not in force already", MACHINE)
     third = hold("--knob", "timer_migration=on")
     _, err = third.communicate(timeout=120)
     assert third.returncode == 3
@@ -203,7 +204,7 @@ def test_the_cpuset_goes_with_its_folders(hold: Hold, state: Path) -> None:
     need("cpuset")
     online = os.cpu_count() or 1
     if online < 2:
-        pytest.skip("one CPU only")
+        skip("a second CPU", MACHINE)
     process = hold("--knob", f"cpuset={online - 1}")
     folders = [
         Path(setting["path"])
@@ -222,13 +223,13 @@ def test_a_deadline_task_is_pinned_in_an_exclusive_cpuset(state: Path, tmp_path:
     need("cpuset")
     last = max(os.sched_getaffinity(0))
     if last == 0:
-        pytest.skip("one CPU only")
+        skip("a second CPU", MACHINE)
     path = tmp_path / "stream"
     words = ["--policy", "deadline:100us:1ms:1ms", "--knob", f"cpuset={last}", "--activations", "200"]
     argv = [str(PROBE), "cyclic", *words, "--json", "--stream", str(path)]
     done = subprocess.run(argv, env=environment(state), capture_output=True, text=True, check=False)
     if done.returncode == 3:
-        pytest.skip(done.stderr)  # cgroup v2, or no bandwidth left
+        skip(done.stderr, KERNEL)  # cgroup v2, or no bandwidth left
     assert done.returncode == 0, done.stderr
     (cell,) = json.loads(done.stdout)["cells"]
     assert cell["labels"]["cpu"] == str(last)
@@ -244,7 +245,7 @@ def test_a_deadline_task_is_pinned_in_an_exclusive_cpuset(state: Path, tmp_path:
 def test_the_stream_says_that_a_knob_was_restored(state: Path, tmp_path: Path) -> None:
     need("thp")
     if chosen(THP) == "never":
-        pytest.skip("never is in force before")
+        skip("transparent huge pages that are not off already", KERNEL)
     words = ["--knob", "thp=never", "--activations", "20", "--policy", "other", "--quiet", "--stream"]
     argv = [str(PROBE), "cyclic", *words, str(tmp_path / "stream")]
     done = subprocess.run(argv, env=environment(state), capture_output=True, text=True, check=False)
@@ -262,7 +263,7 @@ def test_a_knob_that_was_not_restored_is_told_and_the_code_says_so(state: Path) 
     theirs = next(word for word in ("always", "madvise") if word != before)
     words = ["--knob", "thp=never", "--duration", "30s", "--policy", "other", "--quiet", "--progress"]
     if before == "never":
-        pytest.skip("never is in force before")
+        skip("transparent huge pages that are not off already", KERNEL)
     argv = [str(PROBE), "cyclic", *words]
     pipe = subprocess.PIPE
     with subprocess.Popen(argv, env=environment(state), stdout=pipe, stderr=pipe, text=True) as process:
@@ -294,7 +295,7 @@ def test_knobs_that_cannot_be_set_here_say_why() -> None:
 def test_without_root_a_knob_is_refused_with_the_remedy(tmp_path: Path) -> None:
     argv = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(PROBE)]
     if subprocess.run([*argv, "--version"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("the probe cannot be run by another user from here")
+        skip("a checkout that other users may read", MACHINE)
     process = subprocess.run(
         [*argv, "hold", "--knob", "rt_throttling=off"], capture_output=True, text=True, check=False
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lacks import needs_root
 from probe.drive import probe_path
 from probe.loads_drive import NOBODY, ROOT, come_first, load_once, running
 
@@ -70,7 +71,7 @@ def test_a_report_can_be_asked_for(probe: Path) -> None:
         load.stop()
 
 
-@pytest.mark.skipif(not ROOT, reason="giving up rights needs root")
+@needs_root
 def test_rights_that_lack_are_named(probe: Path, everybodys: Path) -> None:
     binary = everybodys / "howlate-probe"
     shutil.copy2(probe, binary)

@@ -7,9 +7,8 @@ import os
 import subprocess
 from pathlib import Path
 
-import pytest
-
-from probe.loads_drive import ROOT, load_once, running
+from lacks import MACHINE, needs_root, skip
+from probe.loads_drive import load_once, running
 
 
 def test_the_disk_load_is_bounded_and_leaves_nothing(probe: Path, tmp_path: Path) -> None:
@@ -39,13 +38,13 @@ def test_the_disk_load_keeps_its_rate(probe: Path, tmp_path: Path) -> None:
     assert 0.5 < rate < 1.2
 
 
-@pytest.mark.skipif(not ROOT, reason="mounting a small file system needs root")
+@needs_root
 def test_the_disk_load_refuses_a_small_disk(probe: Path, tmp_path: Path) -> None:
     if (
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=72m", "howlate-test", str(tmp_path)]).returncode
         != 0
     ):
-        pytest.skip("a file system cannot be mounted here")
+        skip("the right to mount", MACHINE)
     try:
         done = load_once("disk:1MiB/s", f"--directory={tmp_path}", "--duration", "1s")
         assert done.returncode == 3 and "--size" in done.stderr

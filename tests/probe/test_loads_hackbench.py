@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from lacks import AS_ROOT, needs_program, skip
 from probe.loads_drive import NOBODY, ROOT, of_session, running
 
 
@@ -73,7 +74,7 @@ def test_hackbench_accounts_for_tasks_that_ended(probe: Path) -> None:
     assert told["cpu_ns"] / 1e9 >= 0.8 * kernel_s - 0.05
 
 
-@pytest.mark.skipif(shutil.which("hackbench") is None, reason="hackbench of rt-tests is not installed")
+@needs_program("hackbench", "rt-tests")
 def test_hackbench_takes_as_long_as_the_known_one(probe: Path) -> None:
     """Runs in turn on the same machine; the ratio of the medians is printed."""
     ours, theirs = [], []
@@ -96,7 +97,7 @@ def test_hackbench_takes_as_long_as_the_known_one(probe: Path) -> None:
 
 def test_a_limit_of_tasks_is_a_sentence(probe: Path, everybodys: Path) -> None:
     if not ROOT:
-        pytest.skip("giving up rights needs root")
+        skip("root's rights, to give them up", AS_ROOT)
     binary = everybodys / "howlate-probe"
     shutil.copy2(probe, binary)
     done = subprocess.run(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lacks import AS_ROOT, MACHINE, skip
 from probe.drive import probe_path
 from probe.loads_drive import ROOT, load_once, running
 from processes import children_of, until
@@ -48,7 +49,7 @@ def make_group() -> Path | None:
 def group() -> Iterator[Group]:
     folder = make_group() if ROOT else None
     if folder is None:
-        pytest.skip("a control group with a memory limit cannot be made here")
+        skip("the right to make a control group with a memory limit", AS_ROOT if not ROOT else MACHINE)
     yield Group(folder)
     assert until(lambda: not (folder / "cgroup.procs").read_text())
     folder.rmdir()

@@ -7,8 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
+from lacks import AS_ROOT, KERNEL, needs_root, skip
 from probe.loads_drive import NOBODY, ROOT, running
 from processes import children_of, until
 
@@ -36,7 +35,7 @@ def test_the_network_load_changes_nothing_outside_and_vanishes(probe: Path) -> N
         if first is None:
             _, err = load.process.communicate()
             assert load.process.returncode == 3 and err.count("\n") == 1  # it says why not
-            pytest.skip(err)
+            skip(err, AS_ROOT if not ROOT else KERNEL)
         (worker,) = children_of(load.process.pid)
         inside = str(Path(f"/proc/{worker}/ns/net").readlink())
         assert network_names() == cards
@@ -61,7 +60,7 @@ def test_a_flood_sends_more_than_a_rate(probe: Path) -> None:
     for target in ("100", "flood"):
         with running(f"network:{target}", "--path=loopback") as load:
             if load.report() is None:
-                pytest.skip(load.process.communicate()[1])
+                skip(load.process.communicate()[1], AS_ROOT if not ROOT else KERNEL)
             assert load.report() is not None
             told = load.stop()
             assert told["results"]["path"] == "loopback"
@@ -76,7 +75,7 @@ def test_the_network_load_falls_back_to_loopback_and_says_so(probe: Path, everyb
     before = [*(NOBODY if ROOT else []), "unshare", "--user", "--map-root-user", "--net", "sh", "-c"]
     setting = "ip link set lo up && echo 0 >/proc/sys/user/max_net_namespaces"
     if subprocess.run([*before, setting], capture_output=True).returncode != 0:
-        pytest.skip("user namespaces are not allowed here")
+        skip("user namespaces", KERNEL)
     words = ["load", "network:100", "--duration", "1s", "--json"]
     done = subprocess.run(
         [*before, f'{setting} && exec "$0" "$@"', str(binary), *words],
@@ -100,7 +99,7 @@ def test_the_network_load_falls_back_to_loopback_and_says_so(probe: Path, everyb
     assert "max_net_namespaces" in refused.stderr and refused.stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(not ROOT, reason="giving up rights needs root")
+@needs_root
 def test_the_network_load_works_without_rights_or_says_why_not(probe: Path, everybodys: Path) -> None:
     binary = everybodys / "howlate-probe"
     shutil.copy2(probe, binary)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lacks import AS_ROOT, needs_two_cpus, skip
 from probe.drive import cell, read_stream, run, running, stall_often, thread_id
 
 STALL_NS = 50_000_000
@@ -21,7 +22,7 @@ def real_time(probe: Path) -> Iterator[None]:
     done = run("preemption", "--points", "1")
     if done.returncode == 3:
         assert "." in done.stderr
-        pytest.skip(done.stderr)
+        skip(done.stderr, AS_ROOT)
     yield
 
 
@@ -54,9 +55,7 @@ def test_it_spins_for_half_of_the_time_at_most(probe: Path, tmp_path: Path) -> N
     assert between[pauses].sum() >= 0.4 * (resumed_ns - time_ns[0])
 
 
-@pytest.mark.skipif(
-    len(os.sched_getaffinity(0)) < 2, reason="whoever stops it at work needs a CPU of its own"
-)
+@needs_two_cpus
 def test_a_stall_of_known_length_is_found_in_one_point(probe: Path, tmp_path: Path) -> None:
     path = tmp_path / "stream"
     words = ["preemption", "--sleep", "10ms", "--spin", "10ms", "--points", "10000", "--timeout", "1s"]

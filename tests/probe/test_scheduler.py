@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lacks import AS_ROOT, lack, needs_root, needs_two_cpus, skip
 from probe.drive import Stream, cell, read_stream, run, running, threads_of
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -20,7 +21,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 def _asked(path: Path, *words: str) -> Stream:
     done = run("scheduler", *words, "--quiet", "--stream", path)
     if done.returncode == 3:
-        pytest.skip(done.stderr)
+        skip(done.stderr, AS_ROOT)
     assert done.returncode == 0, done.stderr
     return read_stream(path)
 
@@ -38,7 +39,7 @@ def test_inheritance_spares_the_work_of_who_comes_between(probe: Path, tmp_path:
     assert 0.8 * 5_000_000 <= plain - inherited <= 1.5 * 5_000_000
 
 
-@pytest.mark.skipif(len(CPUS) < 2, reason="leaves a CPU free")
+@needs_two_cpus
 def test_a_gap_is_one_in_which_the_other_task_ran(probe: Path, tmp_path: Path) -> None:
     stream = _asked(tmp_path / "stream", "--question", "throttling", "--points", "1", "--spin", "2500ms")
     assert stream.trailer is not None
@@ -54,11 +55,11 @@ def test_a_gap_is_one_in_which_the_other_task_ran(probe: Path, tmp_path: Path) -
         assert account["involuntary_switches"] >= 1
 
 
-@pytest.mark.skipif(len(CPUS) < 2, reason="leaves a CPU free")
+@needs_two_cpus
 def test_a_point_without_a_gap_is_given_up_and_counted(probe: Path) -> None:
     done = run("scheduler", "--question", "throttling", "--points", "2", "--spin", "20ms", "--json")
     if done.returncode == 3:
-        pytest.skip(done.stderr)
+        skip(done.stderr, AS_ROOT)
     found = cell(done)
     assert found["outcomes"] == {"taken": 0, "not_taken": 2}
     assert found["accounting"]["overruns"] == 2
@@ -93,7 +94,7 @@ def test_the_system_call_is_as_long_as_what_was_asked_for(probe: Path) -> None:
 def test_what_cannot_be_is_refused(probe: Path, words: list[str], code: int, says: str) -> None:
     done = run("scheduler", *words)
     if done.returncode == 3 != code:
-        pytest.skip(done.stderr)
+        skip(done.stderr, AS_ROOT)
     assert done.returncode == code
     assert says in done.stderr
 
@@ -107,7 +108,7 @@ def test_a_poll_is_as_long_as_the_descriptors_that_it_looks_at(probe: Path) -> N
         return int(cell(run("scheduler", *words, before=before))["outcomes"]["call_ns"])
 
     if shutil.which("prlimit") is None:
-        pytest.skip("prlimit is missing")
+        skip("prlimit", "apt-get install util-linux")
     assert call_ns(10_000) > 4 * call_ns(500) > 0
 
 
@@ -164,7 +165,7 @@ ANOTHER = ("setpriv", "--reuid=65533", "--regid=65533", "--clear-groups")
 """Becomes a user without rights, and without tasks."""
 NOBODY = pytest.mark.skipif(
     any(shutil.which(name) is None for name in ("prlimit", "setpriv", "nice")) or os.geteuid() != 0,
-    reason="becomes another user, which needs root, prlimit, setpriv and nice",
+    reason=lack("root's rights, prlimit, setpriv or nice", AS_ROOT),
 )
 
 
@@ -194,7 +195,8 @@ def test_who_was_started_at_a_nice_value_is_told_of_that(probe: Path, everybodys
     assert "other at nice 0" in said and "without 'nice'" in said
 
 
-@pytest.mark.skipif(len(CPUS) < 2 or os.geteuid() != 0, reason="one CPU, or no right to a deadline at all")
+@needs_two_cpus
+@needs_root
 def test_deadline_tasks_are_refused_where_they_cannot_be_kept_on_one_cpu(probe: Path) -> None:
     words = ["--policy", "deadline:30ms:50ms:100ms", "--tasks-state", "sleeping"]
     done = run("scheduler", "--question", "tasks", *words)
@@ -206,7 +208,7 @@ def _medians(stream: Stream) -> dict[str, float]:
     return {name: float(np.median(values)) for name, values in stream.columns[0].items()}
 
 
-@pytest.mark.skipif(len(CPUS) < 2, reason="leaves a CPU free")
+@needs_two_cpus
 def test_round_robin_equals_take_equal_turns(probe: Path, tmp_path: Path) -> None:
     """Whoever else takes the CPU meanwhile takes it from both alike: run and absence are compared with each other."""
     words = ["--question", "slice", "--policy", "rr:80", "--points", "3"]

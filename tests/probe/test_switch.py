@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lacks import needs_two_cpus
 from probe.drive import cell, probe_list, probe_path, read_stream, run, running
 
 CPUS = sorted(os.sched_getaffinity(0))
-across = pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs")
+across = needs_two_cpus
 
 
 def _ways() -> list[str]:

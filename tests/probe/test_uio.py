@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lacks import MACHINE, skip
 from probe.drive import probe_list, run
 
 pytestmark = pytest.mark.beside
@@ -23,7 +24,7 @@ def test_the_host_learns_what_it_can_use_and_when(probe: Path) -> None:
 @pytest.mark.parametrize("source", ["hrtimer", "edu"])
 def test_without_the_module_it_says_why_and_what_needs_none(probe: Path, source: str) -> None:
     if any(Path("/sys/class/uio").glob("*")):
-        pytest.skip("this machine has devices of UIO")
+        skip("a machine without devices of UIO", MACHINE)
     done = run("uio", "--source", source, "--points", "10")
     assert done.returncode == 3
     assert done.stderr.startswith("howlate-probe: ") and done.stderr.count("\n") == 1

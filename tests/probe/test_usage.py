@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from lacks import AS_ROOT, needs_program, needs_root, needs_two_cpus, skip
 from probe.drive import as_nobody, cell, probe_path, read_stream, run, running
 from sentences import meant
 
@@ -43,7 +43,7 @@ from sentences import meant
 )
 def test_wrong_usage_is_a_sentence_with_exit_code_2(probe: Path, words: list[str], said: str) -> None:
     if "--priorities" in words and os.geteuid() != 0:
-        pytest.skip("who may have no priority is told that first")
+        skip("the right to a priority, without which that is said first", AS_ROOT)
     done = run("cyclic", *words)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -129,7 +129,7 @@ def test_work_of_hours_is_stopped_at_once(probe: Path, tmp_path: Path) -> None:
     assert account["recorded"] == 0 and account["releases"] == account["overruns"] > 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="who may have no deadline is told that first")
+@needs_root
 def test_a_deadline_task_is_not_pinned(probe: Path) -> None:
     done = run("cyclic", "--policy", "deadline:100us:1ms:1ms", "--cpus", "0")
     assert done.returncode == 3
@@ -194,11 +194,11 @@ def test_dither_draws_its_gaps_from_the_seed_that_is_recorded(probe: Path, tmp_p
     assert gaps.min() >= 500_000 and len(set(gaps.tolist())) > 40
 
 
+@needs_root
+@needs_two_cpus
 def test_staggered_threads_are_released_apart_with_priorities_of_their_own(
     probe: Path, tmp_path: Path
 ) -> None:
-    if len(os.sched_getaffinity(0)) < 2 or os.geteuid() != 0:
-        pytest.skip("needs two CPUs and real-time priorities")
     cpus = sorted(os.sched_getaffinity(0))[:2]
     path = tmp_path / "stream"
     words = [
@@ -245,7 +245,8 @@ def test_timer_slack_is_set_and_read_back(probe: Path, tmp_path: Path) -> None:
     assert in_force["recorder"]["policy"] == ("fifo:79" if own_cpu and os.geteuid() == 0 else "other")
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv")
+@needs_root
+@needs_program("setpriv", "util-linux")
 class TestWithoutRights:
     def test_it_measures_as_other_and_says_what_lacks(self, probe: Path, everybodys: Path) -> None:
         path = everybodys / "stream"
@@ -295,7 +296,7 @@ def _faults_unlocked(path: Path, timer: str) -> int:
     return int(summary["threads"][0]["minor_faults"]) + int(summary["threads"][0]["major_faults"])
 
 
-@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="setpriv is missing")
+@needs_program("setpriv", "util-linux")
 @pytest.mark.parametrize("timer", ["clock_nanosleep", "setitimer", "timerfd"])
 def test_the_measuring_thread_takes_no_page_fault_where_memory_cannot_be_locked(
     probe: Path, tmp_path: Path, timer: str

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from howlate.report import html
+from lacks import lack
 from made_points import SWEEP, made_points, virtual_run
 from made_runs import five_cells, made_run
 from made_trace import late_samples
@@ -21,7 +22,7 @@ BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil
 DRIVER = shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(
     not (BROWSER and DRIVER),
-    reason="chromium and chromedriver are not installed (apt install chromium-driver)",
+    reason=lack("chromium or chromedriver", "apt-get install chromium-driver"),
 )
 CELLS = five_cells()
 

@@ -17,6 +17,7 @@ from howlate.report import pictures
 from howlate.report.html import asset
 from howlate.report.pictures import figures_of, rasteriser, svg_of, write_pictures
 from howlate.words.say import text_of
+from lacks import skip
 from made_points import made_points, virtual_run
 from made_runs import five_cells, made_run
 from made_trace import late_samples
@@ -114,7 +115,7 @@ def test_png_is_twice_as_fine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     try:
         rasteriser()
     except NotPossibleError as problem:
-        pytest.skip(f"NOT TESTED: {problem.message}")
+        skip(f"a program that makes PNG of SVG ({problem.message})", "apt-get install librsvg2-bin")
     one = next(item for item in figures_of([made_run(five_cells(100)[:1])]))
     monkeypatch.setattr(pictures, "figures_of", lambda *_: iter([one]))
     (path,) = write_pictures([made_run(five_cells(100)[:1])], tmp_path, "png")

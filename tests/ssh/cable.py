@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
+from lacks import AS_ROOT, skip
 
 FAR = "192.0.2.2"
 """Of a network for examples (RFC 5737)."""
@@ -81,6 +81,6 @@ def cable(folder: Path) -> Iterator[Cable]:
         assert near.stdout is not None
         far = near.stdout.readline()
         if not far:
-            pytest.skip(f"NOT TESTED: no network namespace can be had: {(folder / 'cable').read_text()}")
+            skip(f"network namespaces ({(folder / 'cable').read_text()})", AS_ROOT)
         yield Cable(near, int(far))
         near.stdin.close()

@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from howlate.places import ROOT
+from lacks import AS_ROOT, MACHINE, skip
 from processes import children_of, in_namespace, until
 from ssh.cable import FAR, Cable
 
@@ -32,10 +33,12 @@ PLACES = ("/dev/shm", "/tmp", "/var/tmp", "/run")
 
 def program(name: str) -> Path:
     """`sshd` of the system, or the one that ./dev test unpacked."""
-    for path in (shutil.which(name, path="/usr/sbin:/usr/lib/openssh"), UNPACKED / "usr/sbin" / name):
-        if path and Path(path).exists():
-            return Path(path)
-    pytest.skip(f"NOT TESTED: there is no {name}; ./dev test unpacks it into {UNPACKED}")
+    unpacked = UNPACKED / "usr/sbin" / name
+    if installed := shutil.which(name, path="/usr/sbin:/usr/lib/openssh"):
+        return Path(installed)
+    if not unpacked.exists():
+        skip(name, "./dev test")
+    return unpacked
 
 
 def _has_user(name: str) -> bool:
@@ -211,19 +214,21 @@ def write_client(folder: Path, key: Path) -> str:
 
 
 PARTS = {"SshdSessionPath": "sshd-session", "SshdAuthPath": "sshd-auth"}
-"""The programs that sshd starts by an absolute path (the first since OpenSSH 9.8, the second since 10.0), by the settings
-that name them (sshd_config(5))."""
+"""The programs that sshd starts by an absolute path (the first since OpenSSH 9.8, the second since 10.0), by the
+settings that name them (sshd_config(5))."""
 
 
 def _parts(sshd: Path) -> list[str]:
-    """Where the parts of an unpacked sshd are. An installed one finds its own, and an older one does not know the settings."""
+    """Where the parts of an unpacked sshd are: an installed one finds its own, an older one lacks the settings."""
     if not sshd.is_relative_to(UNPACKED):
         return []
     places = {setting: UNPACKED / "usr/lib/openssh" / name for setting, name in PARTS.items()}
     return [f"{setting} {path}" for setting, path in places.items() if path.exists()]
 
 
-def _settings(folder: Path, port: int, host: str, parts: Sequence[str], environment: Mapping[str, str]) -> str:
+def _settings(
+    folder: Path, port: int, host: str, parts: Sequence[str], environment: Mapping[str, str]
+) -> str:
     lines = [
         f"Port {port}",
         f"ListenAddress {host}",
@@ -255,11 +260,9 @@ def serving(
     reached over, if not the loopback; then a machine that is silent for five seconds is noticed."""
     sshd, separate = program("sshd"), has_namespaces()
     if mounts and not separate:
-        pytest.skip("NOT TESTED: file systems of its own need root")
+        skip("mount namespaces", AS_ROOT)
     if os.geteuid() == 0 and not separate and not _has_user("sshd"):
-        pytest.skip(
-            "NOT TESTED: root's sshd wants a user sshd, and mounts in a namespace cannot give it one here"
-        )
+        skip("a user sshd, which root's sshd wants and mounts in a namespace cannot give it here", MACHINE)
     user, port = keygen(folder / "user"), free_port()
     (folder / "authorized").write_bytes(user.with_suffix(".pub").read_bytes())
     host = FAR if cable else HERE

@@ -9,10 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from howlate.errors import ExitCode
 from howlate.places import ROOT
+from lacks import KERNEL, MACHINE, needs_root, skip
 from processes import until
 from ssh import server as servers
 from ssh.server import Server, alone_where_shared
@@ -52,7 +51,7 @@ def test_a_study_runs_there_and_the_doctor_looks_there(server: Server, tmp_path:
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="the kernel's tracing is root's")
+@needs_root
 def test_a_cell_is_explained_there(server: Server, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(
         'schema = 1\nid = "short"\ntitle = "Short"\nquestion = "Does it?"\ntest = "cyclic"\n'
@@ -62,7 +61,7 @@ def test_a_cell_is_explained_there(server: Server, tmp_path: Path) -> None:
     words = ("--set", "explain=true", "--set", "explain-worst=3", "--set", "explain-above=1s")
     done = howlate("run", str(tmp_path / "study.toml"), *words, "--target", server.target, "--out", str(run))
     if done.returncode == ExitCode.NOT_POSSIBLE and "--explain is not possible here" in done.stderr:
-        pytest.skip("the kernel's tracing is not to be had here")
+        skip("the kernel's tracing", KERNEL)
     assert done.returncode == 0, done.stderr
     (cell,) = (run / "cells").iterdir()
     assert (cell / "trace_cases.parquet").exists()
@@ -84,7 +83,7 @@ def test_rounds_are_measured_there_until_the_rate_is_decided(server: Server, tmp
     (row,) = shown["verdicts"]
     stolen = [told for told in row["statements"] if told["rule"] == "verdict.stolen"]
     if stolen:
-        pytest.skip(stolen[0]["text"])
+        skip(f"a host that lets it run ({stolen[0]['text']})", MACHINE)
     assert (done.returncode, row["outcome"]) == (1, "FAIL")
     assert row["rate"]["lower"] > 0.05
     assert 10 > len(shown["cells"]) == len(list((tmp_path / "run" / "cells").glob("*/summary.json")))

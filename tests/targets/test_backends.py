@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from fakes import FakeTarget
 from howlate import places
@@ -20,6 +21,7 @@ from howlate.store.frames import Kind
 from howlate.targets import Progress, Target, names, open_target
 from howlate.targets.lab import open_lab
 from lab import guests
+from lacks import skip
 from processes import until, with_word
 from rights import without_rights
 from ssh.server import Server, alone_where_shared, serving
@@ -30,7 +32,7 @@ def local() -> Target:
     try:
         return open_target("local")
     except TargetError as problem:
-        pytest.skip(f"NOT TESTED: {problem.message}")
+        skip(f"the probe ({problem.message})", "./dev probe")
 
 
 def lab() -> Target:
@@ -72,7 +74,11 @@ MARKS = {"ssh": alone_where_shared()}
 """By backend, where it may not run beside others."""
 
 
-@pytest.fixture(params=[pytest.param(name, marks=MARKS.get(name, [])) for name in sorted(BACKENDS)])
+def backends(*names: str) -> list[ParameterSet]:
+    return [pytest.param(name, marks=MARKS.get(name, [])) for name in sorted(names)]
+
+
+@pytest.fixture(params=backends(*BACKENDS))
 def target(
     request: pytest.FixtureRequest, lab_cache: None, machine: Callable[[], Server]
 ) -> Iterator[Target]:
@@ -110,9 +116,8 @@ def test_it_says_what_it_would_refuse_and_measures_nothing_for_it(target: Target
     assert found[0].options == {"period": "1ms", "duration": "2s"} and found[0].length.measuring_s == 2
 
 
+@pytest.mark.parametrize("target", backends(*(set(BACKENDS) - {"fake"})), indirect=True)
 def test_a_cpu_that_is_not_there_is_not_possible_and_says_what_is(target: Target) -> None:
-    if isinstance(target, FakeTarget):
-        pytest.skip("any CPU is there")
     for command in (("cyclic", "--cpus=4095"), ("cyclic", "--load=cpu:50,cpus=4095")):
         (found,) = target.answer([command])
         assert isinstance(found.refusal, NotPossibleError)
