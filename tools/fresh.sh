@@ -5,6 +5,7 @@
 #   ./dev fresh check|test [--suite SUITE] [PYTEST ARGUMENTS]   one of them, on Debian (bookworm, trixie, ...) or Ubuntu (noble, ...)
 # The system is made with debootstrap in a temporary folder and is gone afterwards. It takes over from this host how the archive and
 # the package index are reached (apt's mirror, pip's configuration, trusted certificates, name servers) and nothing else.
+# --record FILE notes, as lines of NAME=VALUE, how the commands ended and what they took (tools/systems.py reads it).
 # Exit code 3: the suite's archive cannot be reached from here; else the code of the last command.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
@@ -15,11 +16,13 @@ original=("$@")
 which=both
 case ${1:-} in both | check | test | wheel) which=$1 && shift ;; esac
 suite=bookworm
+record=
 arguments=()
 while [ $# -gt 0 ]; do
   case $1 in
     --suite) [ $# -gt 1 ] || die $EXIT_USAGE "--suite needs a name, such as trixie"; suite=$2 && shift ;;
     --suite=*) suite=${1#*=} ;;
+    --record) [ $# -gt 1 ] || die $EXIT_USAGE "--record needs a file"; record=$(realpath "$2") && shift ;;
     *) arguments+=("$1") ;;
   esac
   shift
@@ -100,12 +103,43 @@ else
   git clone --quiet --no-hardlinks "$root" "$bare/root/howlate"
 fi
 
+note() { # NAME=VALUE ...
+  [ -z "$record" ] || printf '%s\n' "$@" >>"$record"
+}
+
+# CPU seconds of all commands that have ended.
+cpu_s() {
+  local fields
+  read -r -a fields </proc/$BASHPID/stat
+  echo $(((fields[15] + fields[16]) / $(getconf CLK_TCK)))
+}
+
+# MB of what was fetched and is still there: packages of apt, of pip and of the lab's archive.
+fetched_mb() {
+  find "$bare/var/cache/apt/archives" "$bare/root/.cache" \( -name '*.deb' -o -path '*/pip/*' \) -type f -printf '%s\n' 2>/dev/null |
+    awk '{ bytes += $1 } END { printf "%d\n", bytes / 1e6 }'
+}
+
+disk_mb() { # without what is mounted in it
+  du --summarize --one-file-system --block-size=MB "$bare" | sed 's/MB.*//'
+}
+
+# The version that a program of the bare system says it has.
+version() { # command ...
+  chroot "$bare" env -i PATH=/root/howlate/build/sshd/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" 2>&1 | sed -n 's/^[^0-9]*\([0-9][0-9.p]*\).*/\1/p;q'
+}
+
 inside() { # command ...
   say "on the bare system: $*"
-  local started=$SECONDS code=0
+  local started=$SECONDS code=0 name=${1##*/} before
+  [ "$name" != dev ] || name=test
+  [ "$name" != howlate ] || name=check
+  before=$(cpu_s) fetched=$(fetched_mb) disk=$(disk_mb)
   chroot "$bare" /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
-    TERM="${TERM:-dumb}" sh -c 'cd /root/howlate && exec "$@"' sh "$@" </dev/null || code=$?
+    TERM="${TERM:-dumb}" HOWLATE_OUTCOMES=/root/outcomes.json sh -c 'cd /root/howlate && exec "$@"' sh "$@" </dev/null || code=$?
   say "'$*' ended with exit code $code after $((SECONDS - started)) s"
+  note "$name.code=$code" "$name.wall_s=$((SECONDS - started))" "$name.cpu_s=$(($(cpu_s) - before))" \
+    "$name.fetched_mb=$(($(fetched_mb) - fetched))" "$name.disk_mb=$(($(disk_mb) - disk))"
   # The system goes with this script, and the compiler's output with it.
   [ "$code" = 0 ] || grep --no-messages --max-count=10 --regexp='error:' "$bare/root/howlate/build/probe/build.log" >&2 || true
   return "$code"
@@ -118,5 +152,11 @@ if [ "$which" = wheel ]; then
   inside /opt/howlate/bin/howlate check
   exit
 fi
-[ "$which" = test ] || inside ./howlate check
-[ "$which" = check ] || inside ./dev test "${arguments[@]}"
+note "commit=$(git -C "$root" rev-parse --short=8 HEAD)"
+code=0
+[ "$which" = test ] || inside ./howlate check || code=$?
+[ "$which" = check ] || { [ "$code" != 0 ] && [ -z "$record" ]; } || inside ./dev test "${arguments[@]}" || code=$?
+note "gcc=$(version g++ -dumpfullversion)" "python=$(version /root/howlate/.venv/bin/python --version)" \
+  "qemu=$(version qemu-system-x86_64 --version)" "openssh=$(version sshd -V)"
+[ -z "$record" ] || [ ! -e "$bare/root/outcomes.json" ] || cp "$bare/root/outcomes.json" "$record.outcomes.json"
+exit "$code"

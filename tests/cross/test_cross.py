@@ -16,6 +16,7 @@ import pytest
 
 from howlate.model.capabilities import Capabilities
 from howlate.places import ARCHITECTURES, ROOT
+from lacks import skip
 from probe.drive import probe_list, probe_path, read_stream
 
 EMULATORS = {
@@ -48,16 +49,14 @@ def foreign(request: pytest.FixtureRequest) -> Foreign:
     path = ROOT / "build" / "cross" / arch / "howlate-probe"
     stamp = path.with_name(".built")  # the probe itself stays as old as it is where a change leaves it alone
     if not path.is_file() or not stamp.is_file():
-        pytest.skip(f"NOT TESTED: ./dev cross {arch} builds the probe")
+        skip(f"the probe for {arch}", f"./dev cross {arch}")
     if stamp.stat().st_mtime < newest_source():
-        pytest.skip(
-            f"NOT TESTED: the probe for {arch} is older than its sources; ./dev cross {arch} builds it again"
-        )
+        skip(f"a probe for {arch} that is not older than its sources", f"./dev cross {arch}")
     if ARCHITECTURES.get(os.uname().machine) == arch:
         return Foreign(arch, path, ())
     emulator = shutil.which(EMULATORS[arch])
     if emulator is None:
-        pytest.skip(f"NOT TESTED: {EMULATORS[arch]} is not installed (Debian: qemu-user)")
+        skip(EMULATORS[arch], "apt-get install qemu-user")
     return Foreign(arch, path, (emulator,))
 
 
