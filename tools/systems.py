@@ -78,7 +78,7 @@ def try_system(suite: str) -> Tried | None:
     record = LOGS / suite
     for old in (record, record.with_name(f"{suite}.outcomes.json")):
         old.unlink(missing_ok=True)
-    argv = [ROOT / "tools" / "fresh.sh", "both", "--suite", suite, "--record", record]
+    argv: list[str | Path] = [ROOT / "tools" / "fresh.sh", "both", "--suite", suite, "--record", record]
     with (LOGS / f"{suite}.log").open("wb") as log:
         code = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False).returncode
     if not record.exists() and code == NOT_POSSIBLE:
