@@ -62,6 +62,18 @@ lab_packages() {
   case $(uname -m) in aarch64) echo qemu-system-arm ;; *) echo qemu-system-x86 ;; esac
 }
 
+# The tests' browser and perf, by the names of this distribution. Ubuntu's Chromium is a snap, so there is none to install with apt.
+peer_packages() {
+  local ID='' VERSION_ID=''
+  # shellcheck source=/dev/null
+  [ ! -e /etc/os-release ] || . /etc/os-release
+  case $ID:$VERSION_ID in
+    ubuntu:22.04 | ubuntu:24.04) printf '%s\n' linux-tools-generic librsvg2-bin ;;
+    ubuntu:*) printf '%s\n' linux-perf librsvg2-bin ;;
+    *) printf '%s\n' linux-perf chromium chromium-driver ;;
+  esac
+}
+
 # Looked for by their commands: nearly free, where asking dpkg is not. (debootstrap's is not on everybody's PATH.)
 lab_is_ready() {
   local name emulator=qemu-system-x86_64

@@ -180,9 +180,15 @@ def _said(stream: StreamReader) -> Iterator[str]:
     yield from (f"{key} {trailer[key]}" for key in sorted(trailer))
 
 
+def program(name: str) -> str | None:
+    """A program of this host: Ubuntu's perf is a script that looks for one of this kernel's version."""
+    places = (shutil.which(name), *sorted(map(str, Path("/usr/lib").glob(f"linux-tools*/**/{name}"))))
+    return next((path for path in places if path and Path(path).read_bytes()[:4] == b"\x7fELF"), None)
+
+
 def with_libraries(name: str) -> dict[str, bytes]:
     """A program of this host and the libraries that it is linked to, for a guest."""
-    path = shutil.which(name)
+    path = program(name)
     assert path is not None, f"{name} is not installed"
     said = subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
     files = {f"bin/{name}": Path(path).read_bytes()}

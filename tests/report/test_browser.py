@@ -19,10 +19,12 @@ from made_runs import five_cells, made_run
 from made_trace import late_samples
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
+DRIVER = shutil.which("chromedriver") or shutil.which("chromium.chromedriver")
 pytestmark = pytest.mark.skipif(
     not (BROWSER and DRIVER),
-    reason=lack("chromium or chromedriver", "apt-get install chromium-driver"),
+    reason=lack(
+        "chromium or chromedriver", "apt-get install chromium-driver (Ubuntu: snap install chromium)"
+    ),
 )
 CELLS = five_cells()
 
