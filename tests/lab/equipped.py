@@ -34,12 +34,10 @@ PROGRAMS = (
 )
 """Files of this folder, in C."""
 MODULES = ("uio", "howlate_irq", "howlate_hpet", "howlate_uio", "howlate_inject", "msr")
-IRQS_OFF = HERE / "irqs_off"
-"""Turns interrupts off for a known time."""
-PREEMPT_OFF = HERE / "preempt_off"
-"""Turns preemption off for a known time, with an interrupt in the midst of it if that is asked for."""
-REACTS = HERE / "reacts"
-"""Does so where the next timer is near."""
+HOLDING = HERE / "holding"
+"""Modules that hold the CPU for a known time: `irqs_off` with interrupts off, `preempt_off` with preemption off, with an
+interrupt in the midst of it if that is asked for; `reacts` where the next timer is near; `core_off`, of a kernel with
+Dovetail alone, with the CPU's own interrupts off."""
 DEVICES = ("edu",)
 """What one of the modules drives."""
 
@@ -63,5 +61,5 @@ def modules_for(name: str) -> GuestModules:
     ours = needed([Need(name) for name in MODULES], label, kernel, archive, KERNELS, lambda _: None)
     if ours.absent:
         return ours
-    holding = built([IRQS_OFF, PREEMPT_OFF, REACTS], label, kernel, archive, KERNELS, lambda _: None)
+    holding = built([HOLDING], label, kernel, archive, KERNELS, lambda _: None)
     return GuestModules({**ours.files, **holding.files}, ours.lines)

@@ -14,7 +14,7 @@ from howlate.lab.bench import PROBE, Bench
 from howlate.lab.machine import Machine
 from howlate.lab.watch import Limits
 from lab.core_guests import HANDLER, THREAD, bench_of, given
-from lab.equipped import HERE, compiled
+from lab.equipped import HOLDING, compiled
 from lab.guests import LIMITS, with_cpus
 
 CORES = ("cobalt", "evl")
@@ -83,7 +83,7 @@ def told(line: Any) -> dict[str, Any]:
 def test_what_passed_in_a_stall_is_accounted_for_in_kernel_mode(tmp_path: Path, core: str) -> None:
     """A module holds the CPU with its own interrupts off for 2.5 ms of each 10, which holds the core as well. In each
     stall two or three releases are due, and the first of them is the latest."""
-    on, before = bench_of(core, tmp_path / "cache", Machine.of("amd64"), folders=[HERE / "core_off"])
+    on, before = bench_of(core, tmp_path / "cache", Machine.of("amd64"), folders=[HOLDING])
     asked = [(timer, policy) for timer in (THREAD[core], HANDLER[core]) for policy in ("skip", "backlog")]
     lines = [
         [*CYCLIC, "--period=1ms", "--duration=100ms", f"--timer={timer}", f"--late-policy={policy}"]
@@ -108,7 +108,7 @@ def test_what_passed_in_a_stall_is_accounted_for_in_kernel_mode(tmp_path: Path, 
 def test_a_run_fails_whose_planned_releases_pass_in_stalls_before_its_end(tmp_path: Path, core: str) -> None:
     """1,189 releases are planned for 1,000 activations. They are due within 24 ms, of which stalls take 18, and
     nothing is planned for the rest of the second."""
-    on, before = bench_of(core, tmp_path / "cache", Machine.of("amd64"), folders=[HERE / "core_off"])
+    on, before = bench_of(core, tmp_path / "cache", Machine.of("amd64"), folders=[HOLDING])
     ours = ["--period=20us", "--activations=1000", "--duration=1s", f"--timer={THREAD[core]}"]
     done = on.run([*before, ["module", "core_off", "hold_us=9000"], [*CYCLIC, *ours]], LIMITS)
     assert done[-1].status == "4", done[-1].stdout
