@@ -35,9 +35,9 @@ PROGRAMS = (
 """Files of this folder, in C."""
 MODULES = ("uio", "howlate_irq", "howlate_hpet", "howlate_uio", "howlate_inject", "msr")
 HOLDING = HERE / "holding"
-"""Modules that hold the CPU for a known time: `irqs_off` with interrupts off, `preempt_off` with preemption off, with an
-interrupt in the midst of it if that is asked for; `reacts` where the next timer is near; `core_off`, of a kernel with
-Dovetail alone, with the CPU's own interrupts off."""
+"""Modules that hold the CPU for a known time: `irqs_off` with interrupts off; `preempt_off` with preemption off, with
+an interrupt in the midst of it if that is asked for; `reacts` where the next timer is near; `core_off`, of a kernel
+with Dovetail alone, with the CPU's own interrupts off."""
 DEVICES = ("edu",)
 """What one of the modules drives."""
 

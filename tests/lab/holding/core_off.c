@@ -2,8 +2,8 @@
 /*
  * Turns the CPU's own interrupts off for `hold_us` of work at each multiple of `period_us` of
  * CLOCK_MONOTONIC. On a Dovetail kernel that holds back a real-time core beside Linux as well, as
- * local_irq_save() does not. Work is counted in instructions, of which a guest in virtual time
- * executes one a nanosecond. Nothing runs once it is unloaded.
+ * local_irq_save() does not. Work is counted in instructions (turns.h), of which a guest in virtual
+ * time executes one a nanosecond. Nothing runs once it is unloaded.
  */
 #include <linux/err.h>
 #include <linux/irqflags.h>
@@ -11,6 +11,8 @@
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+
+#include "sections.h"
 
 static unsigned int hold_us = 2500;
 module_param(hold_us, uint, 0444);
@@ -21,14 +23,15 @@ module_param(period_us, uint, 0444);
 MODULE_PARM_DESC(period_us, "from one section to the next");
 
 static struct task_struct *task;
+static struct sections sections;
 
 static noinline void core_off_hold(void)
 {
-	unsigned long turns = hold_us * 500UL; /* of two instructions */
-	unsigned long flags = hard_local_irq_save();
+	const unsigned long flags = hard_local_irq_save();
+	const u64 began = ktime_get_ns();
 
-	while (turns--)
-		barrier();
+	work_for_us(hold_us);
+	note_section(&sections, ktime_get_ns() - began);
 	hard_local_irq_restore(flags);
 }
 
@@ -59,6 +62,7 @@ module_init(core_off_init);
 static void __exit core_off_exit(void)
 {
 	kthread_stop(task);
+	tell_sections("core_off", &sections, hold_us);
 }
 module_exit(core_off_exit);
 

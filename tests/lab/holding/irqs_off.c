@@ -11,6 +11,8 @@
 #include <linux/ktime.h>
 #include <linux/module.h>
 
+#include "sections.h"
+
 static unsigned int hold_us = 1000;
 module_param(hold_us, uint, 0444);
 MODULE_PARM_DESC(hold_us, "how long interrupts are off");
@@ -20,15 +22,17 @@ module_param(rest_us, uint, 0444);
 MODULE_PARM_DESC(rest_us, "how long they are on in between");
 
 static struct task_struct *task;
+static struct sections sections;
 
 static noinline void irqs_off_hold(void)
 {
-	u64 end;
+	u64 began;
 
 	local_irq_disable();
-	end = ktime_get_ns() + hold_us * (u64)NSEC_PER_USEC;
-	while (ktime_get_ns() < end)
+	began = ktime_get_ns();
+	while (ktime_get_ns() < began + hold_us * (u64)NSEC_PER_USEC)
 		cpu_relax();
+	note_section(&sections, ktime_get_ns() - began);
 	local_irq_enable();
 }
 
@@ -51,6 +55,7 @@ module_init(irqs_off_init);
 static void __exit irqs_off_exit(void)
 {
 	kthread_stop(task);
+	tell_sections("irqs_off", &sections, hold_us);
 }
 module_exit(irqs_off_exit);
 

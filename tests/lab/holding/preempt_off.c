@@ -3,8 +3,8 @@
  * Turns preemption off for `hold_us` of work at each multiple of `period_us` of CLOCK_MONOTONIC: a
  * long section of known length at known instants. If `handler_us` is not 0, an interrupt comes in
  * the midst of each section, by a timer with an absolute instant, and takes so long; the section
- * is longer by that. Work is counted in instructions, of which a guest in virtual time executes one
- * a nanosecond. Nothing runs once it is unloaded.
+ * is longer by that. Work is counted in instructions (turns.h), of which a guest in virtual time
+ * executes one a nanosecond. Nothing runs once it is unloaded.
  */
 #include <linux/err.h>
 #include <linux/hrtimer.h>
@@ -13,6 +13,8 @@
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+
+#include "sections.h"
 
 static unsigned int hold_us = 500;
 module_param(hold_us, uint, 0444);
@@ -28,19 +30,16 @@ MODULE_PARM_DESC(handler_us, "how long the interrupt in the midst of a section t
 
 static struct task_struct *task;
 static struct hrtimer timer;
-
-static noinline void preempt_off_work(unsigned int us)
-{
-	unsigned long turns = us * 500UL; /* of two instructions */
-
-	while (turns--)
-		barrier();
-}
+static struct sections sections, handlers;
 
 static noinline void preempt_off_hold(void)
 {
+	u64 began;
+
 	preempt_disable();
-	preempt_off_work(hold_us);
+	began = ktime_get_ns();
+	work_for_us(hold_us);
+	note_section(&sections, ktime_get_ns() - began);
 	preempt_enable();
 }
 
@@ -66,7 +65,10 @@ static int preempt_off_run(void *unused)
 
 static enum hrtimer_restart preempt_off_interrupt(struct hrtimer *self)
 {
-	preempt_off_work(handler_us);
+	const u64 began = ktime_get_ns();
+
+	work_for_us(handler_us);
+	note_section(&handlers, ktime_get_ns() - began);
 	hrtimer_forward_now(self, ns_to_ktime(period_us * (u64)NSEC_PER_USEC));
 	return HRTIMER_RESTART;
 }
@@ -94,6 +96,9 @@ static void __exit preempt_off_exit(void)
 {
 	hrtimer_cancel(&timer);
 	kthread_stop(task);
+	tell_sections("preempt_off", &sections, hold_us);
+	if (handler_us)
+		tell_sections("preempt_off's interrupt", &handlers, handler_us);
 }
 module_exit(preempt_off_exit);
 

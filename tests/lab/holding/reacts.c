@@ -12,6 +12,8 @@
 #include <linux/module.h>
 #include <linux/sched.h>
 
+#include "sections.h"
+
 #define APIC_AT 0xfee00000
 #define APIC_COUNT 0x390
 #define NS_PER_COUNT 16
@@ -24,6 +26,7 @@ MODULE_PARM_DESC(hold_us, "how long interrupts are off");
 
 static void __iomem *apic;
 static struct task_struct *task;
+static struct sections sections;
 
 static void look(void)
 {
@@ -32,9 +35,11 @@ static void look(void)
 	local_irq_disable();
 	now = ktime_get_ns();
 	left = readl(apic + APIC_COUNT) * (u64)NS_PER_COUNT;
-	if (left && left < NEAR_NS && ((now + left) / GRID_NS) % 2)
+	if (left && left < NEAR_NS && ((now + left) / GRID_NS) % 2) {
 		while (ktime_get_ns() < now + hold_us * (u64)NSEC_PER_USEC)
 			cpu_relax();
+		note_section(&sections, ktime_get_ns() - now);
+	}
 	local_irq_enable();
 }
 
@@ -63,6 +68,7 @@ static void __exit reacts_exit(void)
 {
 	kthread_stop(task);
 	iounmap(apic);
+	tell_sections("reacts", &sections, hold_us);
 }
 module_exit(reacts_exit);
 
