@@ -29,6 +29,8 @@ class NumberRows:
     """Characters between the numbers, blanks aside."""
     what: str
     """What a line is called."""
+    begins: tuple[str, ...] = ()
+    """How a result begins: such a line between the numbers is of a second one."""
 
     def read(self, path: Path, skip: int = 0) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
         """Pieces of the file behind its first `skip` lines: the number of their first line, and their numbers, a row
@@ -57,5 +59,8 @@ class NumberRows:
                 text = raw.decode("utf-8", "replace").rstrip("\r\n")
                 if not raw.endswith(b"\n"):
                     return cut(path, number + offset, "its last line is not whole")
-                return Line(path, number + offset, text).wrong(f'"{text[:60]}" is not {self.what}')
+                line = Line(path, number + offset, text)
+                if text.startswith(self.begins):
+                    return line.second()
+                return line.wrong(f'"{text[:60]}" is not {self.what}')
         return Line(path, number, "").wrong(f"this is not {self.what}")

@@ -49,7 +49,7 @@ def foreign_of(path: Path, cores: Sequence[Core], known: Foreign) -> Foreign:
         series=series,
         known=histogram_known(series, max(core.width_ns for core in cores), missed_releases=True),
         contradictions=contradictions,
-        notes=(f"{path}: {FIRST_ALONE}",) if overflowed else (),
+        notes=(*known.notes, *([f"{path}: {FIRST_ALONE}"] if overflowed else [])),
         seconds=max(core.seconds for core in cores),
     )
 

@@ -6,17 +6,56 @@ import calendar
 import re
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from howlate.importers._text import head
+from howlate.importers._text import at_place, head, typed
 from howlate.model.units import format_duration
 
-_PERIOD = re.compile(r"(?:-i|--interval=?)([0-9]{1,9})")
-_PRIORITY = re.compile(r"(?:-p|--priority=?|--prio=?)([0-9]{1,2})")
-_TAKES = ("-i", "--interval", "-p", "--priority", "--prio")
+_SHORT = {
+    "A": "aligned",
+    "b": "breaktrace",
+    "c": "clock",
+    "d": "distance",
+    "D": "duration",
+    "F": "fifo",
+    "h": "histogram",
+    "H": "histofall",
+    "i": "interval",
+    "l": "loops",
+    "o": "oscope",
+    "p": "priority",
+    "T": "tracer",
+    "y": "policy",
+}
+"""cyclictest's short options that take a value, by their long names."""
+_OPTIONAL = {"a": "affinity", "t": "threads"}
+"""Those whose value may be left out."""
+_FLAGS = {"N": "nsecs", "S": "smp", "v": "verbose", "q": "quiet"}
+_LONG = (
+    *(*_SHORT.values(), *_OPTIONAL.values(), *_FLAGS.values()),
+    *("json", "latency", "mainaffinity", "prio", "histfile", "secaligned", "spike", "spike-nodes", "smi"),
+    *("system", "mlockall", "refresh_on_max", "relative", "resolution", "unbuffered", "priospread", "laptop"),
+    *("default-system", "dbg_cyclictest", "posix_timers", "tracemark", "numa", "nanosleep"),
+)
+_VALUED = {
+    *_SHORT.values(),
+    "json",
+    "latency",
+    "mainaffinity",
+    "prio",
+    "histfile",
+    "policy",
+    "spike",
+    "spike-nodes",
+}
+DISTANCE_US = 500
+"""Between the periods of two threads, unless -d says otherwise; of -S too."""
+
+
+ThreadOf = TypeVar("ThreadOf")
 
 
 @dataclass(frozen=True)
@@ -44,6 +83,26 @@ class RtTestsFile:
     num_threads: int
     sysinfo: SysInfo = field(default_factory=SysInfo)
     start_time: str = ""
+    thread: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By number; what a thread has is each program's own."""
+
+
+def threads_of(kind: type[ThreadOf], file: RtTestsFile, path: Path, text: str) -> dict[str, ThreadOf]:
+    """The entries of `thread` by number; an error where they are not as many as the file says."""
+    if len(file.thread) != file.num_threads or not file.thread:
+        problem = f"{file.num_threads} threads, and {len(file.thread)} follow"
+        raise at_place(path, text, "num_threads", problem)
+    for number, name in enumerate(file.thread):
+        if name != str(number):
+            raise at_place(path, text, f"thread.{name}", f"this is not thread {number}")
+    return {name: typed(kind, entry, path, text, f"thread.{name}") for name, entry in file.thread.items()}
+
+
+def ended_with(file: RtTestsFile, path: Path) -> tuple[str, ...]:
+    """The note about a program that says itself that it failed."""
+    if not file.return_code:
+        return ()
+    return (f"{path}: the program ended with the return code {file.return_code}",)
 
 
 def is_json_of(path: Path, program: str) -> bool:
@@ -57,29 +116,78 @@ def version_of(value: Mapping[str, Any]) -> str:
     return str(value.get("rt_test_version:", value.get("rt_test_version", "")))
 
 
+def command_of(value: Mapping[str, Any]) -> str:
+    """The command line, spelt with a colon in the versions so far."""
+    return str(value.get("cmdline:", value.get("cmdline", "")))
+
+
 def options_of(value: Mapping[str, Any]) -> list[str]:
-    """The command line's words, a value always in the word of its option."""
-    text = str(value.get("cmdline:", value.get("cmdline", "")))
+    """The command line's words behind the program's name."""
+    return _words(command_of(value))[1:]
+
+
+def _words(command: str) -> list[str]:
     try:
-        words = shlex.split(text)[1:]
+        return shlex.split(command)
     except ValueError:
-        words = text.split()[1:]
-    joined: list[str] = []
+        return command.split()
+
+
+def options(command: str) -> dict[str, str]:
+    """The options of a command line of cyclictest by their long names: of clustered letters ("-Sp90") each, and of
+    long ones that are shortened ("--nsec") the whole name; a flag is ""."""
+    found: dict[str, str] = {}
+    words = iter(_words(command)[1:])
     for word in words:
-        if joined and joined[-1] in _TAKES:
-            joined[-1] += word if joined[-1].startswith("-") and len(joined[-1]) == 2 else f"={word}"
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            name = _whole_name(name)
+            found[name] = value if equals or name not in _VALUED else next(words, "")
+        elif word.startswith("-"):
+            _cluster(word[1:], words, found)
+    return found
+
+
+def _whole_name(name: str) -> str:
+    if name in _LONG:
+        return name
+    return next((known for known in _LONG if name and known.startswith(name)), name)
+
+
+def _cluster(letters: str, words: Iterator[str], found: dict[str, str]) -> None:
+    for at, letter in enumerate(letters):
+        rest = letters[at + 1 :].removeprefix("=")
+        if letter in _SHORT:
+            found[_SHORT[letter]] = rest or next(words, "")
+            return
+        if letter in _OPTIONAL:
+            found[_OPTIONAL[letter]] = rest
+            if rest[:1].isdigit():
+                return
         else:
-            joined.append(word)
-    return joined
+            found[_FLAGS.get(letter, letter)] = ""
 
 
-def period_and_policy(options: list[str]) -> tuple[dict[str, str], str]:
-    """Of cyclictest's options: the period as a parameter, and the measuring policy; empty where not said."""
-    periods = [found[1] for word in options if (found := _PERIOD.fullmatch(word))]
-    priorities = [found[1] for word in options if (found := _PRIORITY.fullmatch(word))]
-    nanoseconds = int(periods[-1]) * 1000 if periods else 0
-    parameters = {"period": format_duration(nanoseconds)} if nanoseconds else {}
-    return parameters, f"fifo:{priorities[-1]}" if priorities and int(priorities[-1]) else ""
+def period_and_policy(command: str, threads: int = 1) -> tuple[dict[str, str], str]:
+    """Of cyclictest's options: the period as a parameter, where all threads have the same, and the measuring policy;
+    empty where not said."""
+    known = options(command)
+    period_us = _number(known.get("interval", ""))
+    apart_us = _number(known.get("distance", str(DISTANCE_US)))
+    same = threads == 1 or apart_us == 0
+    parameters = {"period": format_duration(period_us * 1000)} if period_us and same else {}
+    priority = _number(known.get("priority", known.get("prio", "")))
+    kind = "rr" if known.get("policy", "").lower() == "rr" else "fifo"
+    return parameters, f"{kind}:{priority}" if 0 < priority < 100 else ""
+
+
+def _number(text: str) -> int:
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
+
+
+def broken_off(path: Path, value: int | None) -> tuple[str, ...]:
+    """The note about a measurement that cyclictest's -b ended."""
+    return () if value is None else (f"{path}: -b ended the measurement at the latency {value}",)
 
 
 def started(text: str) -> float | None:

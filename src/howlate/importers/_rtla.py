@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from math import gcd
 from pathlib import Path
+from typing import Any
 
 from howlate.importers._checks import checked
 from howlate.importers._foreign import Foreign, ForeignSeries, histogram_known
-from howlate.importers._text import Line, cut, lines
+from howlate.importers._log import log_lines
+from howlate.importers._text import Line, cut
 from howlate.model.stated import Stated
 
 _DURATION = re.compile(r"(?:([0-9]{1,5}) )?([0-9]{1,3}):([0-9]{2}):([0-9]{2})")
 _FIGURES = ("over", "count", "min", "avg", "max")
+_UNIT = re.compile(r"# Time unit is (?:micro|nano)seconds \((us|ns)\)")
+_TITLE = "# RTLA "
+MOST_WIDTH = 1_000_000
 _MISSED = re.compile(r"[0-9]+ (?:missed|lost) event", re.IGNORECASE)
 
 
@@ -31,8 +36,41 @@ class RtlaTable:
     """The buckets' lower edges."""
     figures: dict[str, list[str]] = field(default_factory=dict)
     line: int = 0
+    all_kinds: list[str] = field(default_factory=list)
+    """The columns of the figures of all CPUs together."""
+    all_counts: list[int] = field(default_factory=list)
     done: bool = False
     """The figures of all CPUs together, and what rtla says after them, follow."""
+
+
+@dataclass
+class Tables:
+    """Of tables that a tool prints one after the other, until it ends, the rows of the last."""
+
+    rows: list[Any] = field(default_factory=list)
+    before: Mapping[Any, tuple[int, ...]] = field(default_factory=dict)
+    """By row what only grows in the table before."""
+    grows: dict[Any, tuple[int, ...]] = field(default_factory=dict)
+    """The same of this table."""
+    cleared: bool = False
+    """The tool cleared the screen since the last row."""
+
+    def begin(self, line: Line) -> None:
+        """A table's head. Only a tool that goes on clears the screen before it."""
+        if self.rows and not self.cleared:
+            raise line.second()
+        self.before, self.rows, self.grows = self.grows or self.before, [], {}
+
+    def add(self, line: Line, key: Any, grows: tuple[int, ...], rows: Sequence[Any]) -> None:
+        """A row; `grows`: figures that are never smaller in the next table of the same measurement."""
+        if key in self.grows:
+            raise line.wrong(f"CPU {key} stands there twice")
+        before = self.before.get(key, grows)
+        if len(before) != len(grows) or any(now < then for then, now in zip(before, grows, strict=True)):
+            raise line.second()
+        self.grows[key] = grows
+        self.rows += rows
+        self.cleared = False
 
 
 def seconds_of(text: str) -> float:
@@ -47,12 +85,20 @@ def seconds_of(text: str) -> float:
 def read_histogram(path: Path, test: str, names: Mapping[str, str]) -> Foreign:
     """`names`: the column of the samples for each kind of column, "IRQ" and "Thr", "CPU"."""
     table = RtlaTable()
-    last = _read(table, lines(path), names) or Line(path, 1, "")
+    last = _read(table, log_lines(path), names) or Line(path, 1, "")
     missing = [name for name in _FIGURES if name not in table.figures]
-    if not table.columns or missing or not last.ended:
-        problem = f'"{missing[0]}:" is missing' if missing else "its last line is not whole"
-        raise cut(path, last.number, problem)
-    series, contradictions = checked(_series(table, last), path)
+    if missing == list(_FIGURES[1:]):  # --no-summary
+        missing = []
+    if missing or not last.ended:
+        raise cut(
+            path, last.number, f'"{missing[0]}:" is missing' if missing else "its last line is not whole"
+        )
+    if table.values == [0] and "max" not in table.figures:
+        raise last.wrong("only the bucket 0 has samples, and without the summary nobody knows how wide it is")
+    if not table.columns:
+        return _quiet(path, test, table, next(iter(names.values())))
+    _check_all(table, last, names)
+    series, contradictions = checked(_series(table, last, test), path)
     width = max((its.stated.width_ns for its in series), default=0) or table.unit_ns
     return Foreign(
         path,
@@ -64,26 +110,63 @@ def read_histogram(path: Path, test: str, names: Mapping[str, str]) -> Foreign:
     )
 
 
+def _quiet(path: Path, test: str, table: RtlaTable, column: str) -> Foreign:
+    """No CPU had anything to count: the best result there is."""
+    series = [ForeignSeries(Stated(column, 0, -1, table.unit_ns, count=0), {}, table.line)]
+    known = histogram_known(series, table.unit_ns)
+    return Foreign(path, test, series, known=known, seconds=table.seconds, stop_reason="duration")
+
+
 def _read(table: RtlaTable, found: Iterator[Line], names: Mapping[str, str]) -> Line | None:
     line = None
+    titled = False
     for line in found:
         text = line.text.strip()
-        if text.startswith("# Time unit is"):
-            table.unit_ns = 1 if "(ns)" in text else 1000
+        if text.startswith(_TITLE):
+            if titled:
+                raise line.second()
+            titled = True
+        elif not titled:
+            continue
+        elif text.startswith("# Time unit is"):
+            _unit(table, line, text)
         elif text.startswith("# Duration:"):
             table.seconds = seconds_of(text.removeprefix("# Duration:"))
         elif text.startswith("Index"):
             _columns(table, line, text.split()[1:], names)
         elif text.startswith("ALL:"):
-            table.done = True
+            table.done, table.all_kinds = True, text.split()[1:]
+        elif table.done and table.all_kinds and text.startswith("count:") and not table.all_counts:
+            table.all_counts = [line.whole(word) for word in text.split()[1:]]
         elif text and not text.startswith("#") and not table.done and not _MISSED.search(text):
             _row(table, line, text)
     return line
 
 
+def _unit(table: RtlaTable, line: Line, text: str) -> None:
+    found = _UNIT.fullmatch(text)
+    if found is None:
+        raise line.wrong(f'"{text[:60]}" is no unit of rtla')
+    table.unit_ns = 1 if found[1] == "ns" else 1000
+
+
+def _check_all(table: RtlaTable, last: Line, names: Mapping[str, str]) -> None:
+    """What rtla counts over all CPUs is the sum of the columns, or a column is missing."""
+    if "count" not in table.figures:
+        return
+    for kind, total in zip(table.all_kinds, table.all_counts, strict=False):
+        own = [
+            last.whole(word)
+            for (column, _), word in zip(table.columns, table.figures["count"], strict=True)
+            if column == names.get(kind) and word != "-"
+        ]
+        if kind in names and sum(own) != total:
+            raise last.wrong(f"{kind} counts {total} over all CPUs, and the columns {sum(own)}")
+
+
 def _columns(table: RtlaTable, line: Line, words: Sequence[str], names: Mapping[str, str]) -> None:
     if table.columns:
-        raise line.wrong("a second header follows")
+        raise line.second()
     for word in words:
         kind, _, cpu = word.partition("-")
         if kind not in names:
@@ -125,22 +208,27 @@ def _nothing(table: RtlaTable, words: Sequence[str]) -> bool:
     return not table.columns and list(words) == ["0"]
 
 
-def _series(table: RtlaTable, last: Line) -> Sequence[ForeignSeries]:
+def _series(table: RtlaTable, last: Line, test: str) -> Sequence[ForeignSeries]:
     width = _width(table)
     end = table.values[-1] + max(width, table.unit_ns) if table.values else None
     cpus = list(dict.fromkeys(cpu for _, cpu in table.columns))
     found = []
     for at, (column, cpu) in enumerate(table.columns):
-        figures = {name: table.figures[name][at] for name in _FIGURES}
-        over, count = (last.whole(figures[name].replace("-", "0")) for name in ("over", "count"))
+        figures = {name: words[at] for name, words in table.figures.items()}
+        over = last.whole(figures["over"].replace("-", "0"))
+        own = sum(table.bins[at].values()) + over
+        count = last.whole(figures.get("count", str(own)).replace("-", "0"))
+        mean = _stated(figures, "avg", count)
+        if test == "osnoise" and mean is not None and _too_small(table.bins[at], mean, table.unit_ns):
+            mean = None
         stated = Stated(
             column,
             cpus.index(cpu),
             cpu,
             table.unit_ns,
-            min=_stated(figures["min"], count),
-            mean=_stated(figures["avg"], count),
-            max=_stated(figures["max"], count),
+            min=_stated(figures, "min", count),
+            mean=mean,
+            max=_stated(figures, "max", count),
             count=count,
             beyond=over,
             beyond_from_ns=end,
@@ -150,21 +238,58 @@ def _series(table: RtlaTable, last: Line) -> Sequence[ForeignSeries]:
     return found
 
 
-def _stated(word: str, count: int) -> str | None:
+def _stated(figures: Mapping[str, str], name: str, count: int) -> str | None:
+    word = figures.get(name, "-")
     return None if not count or word == "-" else word
 
 
+def _too_small(bins: Mapping[int, int], mean: str, unit: int) -> bool:
+    """rtla before Linux 6.3 adds each value of osnoise once, however often it occurred."""
+    least = sum(value * count for value, count in bins.items()) / max(sum(bins.values()), 1)
+    return float(mean) * unit < least - unit
+
+
 def _width(table: RtlaTable) -> int:
-    """Of a bucket, where the tool's extremes say that one holds several values; 0: one."""
-    steps = [after - before for before, after in pairwise(table.values)]
-    width = min(steps, default=table.unit_ns)
-    return width if width > table.unit_ns and _several(table) else 0
+    """Of a bucket that holds several values; 0: each is one value. Rows without samples are left out, so the distance
+    of rows does not tell it: it is the largest divisor of all edges that the tool's own figures allow. A smaller one
+    is not known to be the right one."""
+    unit = table.unit_ns
+    edges = [value // unit for value in table.values]
+    common = gcd(*edges) if edges else 1
+    if common == 1:
+        return 0
+    spans = _extremes(table)
+    if len(spans) == len([bins for bins in table.bins if bins]) and all(low == high for low, high in spans):
+        return 0
+    if common == 0:  # only the bucket from 0 has samples
+        return (max((high for _, high in spans), default=0) + 1) * unit
+    width = max((width for width in _divisors(common) if _allows(table, width)), default=1)
+    return width * unit if width > 1 else 0
 
 
-def _several(table: RtlaTable) -> bool:
-    """Whether some stated extreme is no edge of a bucket: rows without samples are left out, so steps alone do not
-    tell the width."""
-    edges = set(table.values)
-    stated = [word for name in ("min", "max") for word in table.figures[name] if word.isdecimal()]
-    inside = [int(word) * table.unit_ns for word in stated if table.values]
-    return any(value not in edges and value < max(edges, default=0) for value in inside)
+def _extremes(table: RtlaTable) -> list[tuple[int, int]]:
+    """The stated minimum and maximum of each column, without those that have samples beyond the range."""
+    figures = [table.figures.get(name, []) for name in ("min", "max", "over")]
+    return [
+        (int(low), int(high))
+        for low, high, over in zip(*figures, strict=False)
+        if low.isdecimal() and high.isdecimal() and over in ("0", "-")
+    ]
+
+
+def _divisors(number: int) -> list[int]:
+    return [width for width in range(1, min(number, MOST_WIDTH) + 1) if number % width == 0]
+
+
+def _allows(table: RtlaTable, width: int) -> bool:
+    """Whether the extremes of each column lie in its first and last bucket of that width."""
+    unit = table.unit_ns
+    for at, bins in enumerate(table.bins):
+        low, high, over = (table.figures.get(name, ["-"] * (at + 1))[at] for name in ("min", "max", "over"))
+        if not bins or not low.isdecimal() or not high.isdecimal():
+            continue
+        if int(low) // width * width * unit != min(bins):
+            return False
+        if over in ("0", "-") and int(high) // width * width * unit != max(bins):
+            return False
+    return True

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
 from howlate.errors import DamagedError, UsageError
 from howlate.model.decode import UNREADABLE, decoded
-from howlate.words.statement import rule
+from howlate.words.statement import Statement, rule
 
 BAD_LINE = rule(
     "import.bad-line",
@@ -23,6 +25,11 @@ CUT = rule(
     "import.cut",
     "{path} ends at line {line}, and {problem}",
     remedy="copy it again, whole: nothing of the file was imported",
+)
+SECOND_RESULT = rule(
+    "import.second-result",
+    "{path}, line {line}: a second result begins here, and the first is above it",
+    remedy="put each result into a file of its own, and import them together: nothing of the file was imported",
 )
 NO_SUCH_MAP = rule("import.no-such-map", "--map {name} means nothing for {path}", remedy="{hint}")
 BAD_MAP = rule("import.bad-map", "--map {name}={value}: {problem}", remedy="{hint}")
@@ -35,6 +42,8 @@ MOST = 2**62
 UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 _DECIMAL = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?")
+_FLOAT = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{0,40})?(?:[eE][+-]?[0-9]{1,3})?")
+"""As programs print a number that is no whole one: 1.2163423779076865e-05."""
 
 Decoded = TypeVar("Decoded")
 
@@ -52,6 +61,10 @@ class Line:
     def wrong(self, problem: str) -> DamagedError:
         """The error about this line."""
         return DamagedError(BAD_LINE(path=self.path, line=self.number, problem=problem))
+
+    def second(self) -> DamagedError:
+        """The error about a file that holds two results."""
+        return DamagedError(SECOND_RESULT(path=self.path, line=self.number))
 
     def whole(self, text: str, what: str = "a number") -> int:
         """A whole number that is not negative."""
@@ -73,7 +86,9 @@ class Line:
 
     def ns(self, text: str, unit_ns: int, what: str = "a time") -> int:
         """A time in whole nanoseconds; digits below one are cut off."""
-        value = int(Decimal(self.decimal(text, what)) * unit_ns)
+        if not _FLOAT.fullmatch(text):
+            raise self.wrong(f'"{text[:40]}" is not {what}')
+        value = int(Decimal(text) * unit_ns)
         if abs(value) >= MOST:
             raise self.wrong(f"{text} is too large")
         return value
@@ -121,31 +136,97 @@ def head(path: Path, size: int = 65536) -> str:
 
 
 def read_object(path: Path) -> tuple[Mapping[str, Any], str]:
-    """A JSON file's object, and its text; what is no JSON is an error that names the line."""
+    """A JSON file's object, and its text; what is no JSON or says something twice is an error that names the line."""
     text = "\n".join(line.text for line in lines(path))
     if not text.lstrip().startswith("{"):
         raise Line(path, 1, "").wrong("it is no JSON object")
+    twice: list[str] = []
     try:
-        return json.loads(text), text
+        value = json.loads(text, object_pairs_hook=lambda pairs: _once(pairs, twice))
     except json.JSONDecodeError as problem:
-        raise Line(path, problem.lineno, "").wrong(f"it is not JSON ({problem.msg})") from None
+        line = Line(path, problem.lineno, "")
+        if problem.msg == "Extra data" and text[problem.pos] == "{":
+            raise line.second() from None
+        raise line.wrong(f"it is not JSON ({problem.msg})") from None
     except (ValueError, RecursionError) as problem:
         raise Line(path, 1, "").wrong(f"it is not JSON ({problem})") from None
+    if twice:
+        raise _said_twice(path, text, twice[0])
+    return value, text
 
 
-def typed(kind: type[Decoded], value: object, path: Path, text: str) -> Decoded:
-    """A JSON value as a frozen type; what does not fit is an error that names the line."""
+def _once(pairs: list[tuple[str, Any]], twice: list[str]) -> dict[str, Any]:
+    """The object; of names that it has twice the first goes into `twice`."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        times = Counter(name for name, _ in pairs)
+        twice.append(next(name for name, count in times.items() if count > 1))
+    return found
+
+
+def _said_twice(path: Path, text: str, name: str) -> DamagedError:
+    """The error about a name that an object has twice: the line of the second of the two that are nearest."""
+    numbers = [
+        number
+        for number, line in enumerate(text.split("\n"), 1)
+        if re.match(rf'\s*(?:\{{\s*)?"{re.escape(name)}"\s*:', line)
+    ]
+    apart = [(after - before, after) for before, after in pairwise(numbers)]
+    return Line(path, min(apart)[1] if apart else 1, "").wrong(f"{name} stands there twice")
+
+
+def typed(kind: type[Decoded], value: object, path: Path, text: str, place: str = "") -> Decoded:
+    """A JSON value as a frozen type; what does not fit is an error that names the line. `place`: where it is."""
     try:
         return decoded(kind, value, str(path))
     except DamagedError as problem:
-        place = str(problem.statement.values.get("place", ""))
-        what = problem.statement.values.get("problem", problem)
-        raise at_place(path, text, place, getattr(what, "values", {}).get("problem", what)) from None
+        inner = _place(value, str(problem.statement.values.get("place", "")))
+        what = problem.statement.values["problem"]
+        misfit = str(what.values.get("misfit", "")) if isinstance(what, Statement) else ""
+        whole = ".".join(part for part in (place, inner) if part)
+        raise at_place(path, text, whole, _misfit(misfit)) from None
+
+
+def _place(value: object, place: str) -> str:
+    """A place like "histogram[...]" with the name of the first entry there that is no number."""
+    names: list[str] = []
+    for name in filter(None, re.split(r"[.\[\]]+", place.replace("[...]", ".*"))):
+        if name == "*" and isinstance(value, Mapping):
+            name = next((key for key, entry in value.items() if type(entry) is not int), "")
+        names += [name] if name and name != "*" else []
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return ".".join(names)
+
+
+_KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "object": "an object",
+    "array": "a list",
+    "null": "nothing",
+}
+
+
+def _misfit(text: str) -> str:
+    """What does not fit, as a sentence about the place."""
+    if found := re.fullmatch(r"object missing required field (.+)", text):
+        return f"there is no {found[1]}"
+    if found := re.fullmatch(r"expected (\w+)(?: \| null)?, got (\w+)", text):
+        expected, given = (_KINDS.get(name, name) for name in found.groups())
+        return f"it must be {expected}, not {given}"
+    return (
+        "the number is out of range"
+        if "range" in text or "64" in text
+        else "this is not what the tool writes"
+    )
 
 
 def at_place(path: Path, text: str, place: str, problem: object) -> DamagedError:
     """The error about a member of a JSON text: "thread.0.min"."""
-    return Line(path, line_of(text, place), "").wrong(f"{place}: {problem}" if place else str(problem))
+    where = place.replace(".", " ")
+    return Line(path, line_of(text, place), "").wrong(f"{where}: {problem}" if place else str(problem))
 
 
 def line_of(text: str, place: str) -> int:

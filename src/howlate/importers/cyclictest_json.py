@@ -11,13 +11,17 @@ from howlate.importers._foreign import Foreign, ForeignSeries, histogram_known
 from howlate.importers._imports import importer
 from howlate.importers._rt_tests import (
     RtTestsFile,
+    command_of,
+    ended_with,
     is_json_of,
-    options_of,
+    options,
     period_and_policy,
     started,
+    threads_of,
     version_of,
 )
-from howlate.importers._text import at_place, figures, json_bins, line_of, read_object, typed, unit_ns
+from howlate.importers._text import at_place, figures, json_bins, line_of, read_object, typed
+from howlate.importers._units import NS, US, UnitEvidence, unit_of
 from howlate.model.columns import LATENCY
 from howlate.model.stated import Stated
 
@@ -38,7 +42,8 @@ class CyclictestThread:
 class CyclictestFile(RtTestsFile):
     """The whole file."""
 
-    thread: dict[str, CyclictestThread] = field(default_factory=dict)
+    resolution_in_ns: int | None = None
+    """1 where it ran with -N, else 0."""
 
 
 def recognises(path: Path) -> bool:
@@ -48,14 +53,14 @@ def recognises(path: Path) -> bool:
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     value, text = read_object(path)
     file = typed(CyclictestFile, value, path, text)
-    if len(file.thread) != file.num_threads or not file.thread:
-        raise at_place(
-            path, text, "num_threads", f"{file.num_threads} threads, and {len(file.thread)} follow"
-        )
-    options = options_of(value)
-    unit = 1 if {"-N", "--nsecs"} & set(options) else unit_ns(mapping)
-    series, contradictions = checked(_series(file, path, text, unit), path)
-    parameters, policy = period_and_policy(options)
+    threads = threads_of(CyclictestThread, file, path, text)
+    command = command_of(value)
+    unit = _unit(mapping, file, threads, JsonSource(path, text, command))
+    some = {name: thread for name, thread in threads.items() if thread.cycles > 0}
+    if not some:
+        raise at_place(path, text, "thread", "no thread has measured anything")
+    series, contradictions = checked(_series(some, path, text, unit), path)
+    parameters, policy = period_and_policy(command, len(threads))
     return Foreign(
         path,
         "cyclictest",
@@ -66,34 +71,75 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
         facts=file.sysinfo.facts(),
         version=version_of(value),
         contradictions=contradictions,
+        notes=(*ended_with(file, path), *_asleep(threads, path, text)),
         started=started(file.start_time),
     )
 
 
-def _series(file: CyclictestFile, path: Path, text: str, unit: int) -> Sequence[ForeignSeries]:
+@dataclass(frozen=True)
+class JsonSource:
+    """The file, and the command line that it names."""
+
+    path: Path
+    text: str
+    command: str
+
+
+def _unit(
+    mapping: Mapping[str, str],
+    file: CyclictestFile,
+    threads: Mapping[str, CyclictestThread],
+    source: JsonSource,
+) -> int:
+    path, text, command = source.path, source.text, source.command
+    said = file.resolution_in_ns
+    if said not in (None, 0, 1):
+        raise at_place(path, text, "resolution_in_ns", f"{said} is neither 0 nor 1")
+    if said is not None and command and bool(said) != ("nsecs" in options(command)):
+        problem = "the command line has" + (" no -N" if said else " -N")
+        raise at_place(path, text, "resolution_in_ns", f"it is {said}, and {problem}")
+    known = UnitEvidence(
+        line_of(text, "thread"),
+        stated=None if said is None else NS if said else US,
+        command=command,
+        means=[thread.avg for thread in threads.values()],
+    )
+    return unit_of(mapping, path, known)
+
+
+def _series(
+    threads: Mapping[str, CyclictestThread], path: Path, text: str, unit: int
+) -> Sequence[ForeignSeries]:
     found = []
-    for number, (name, thread) in enumerate(file.thread.items()):
+    for name, thread in threads.items():
         place = f"thread.{name}"
         bins = json_bins(thread.histogram, path, text, f"{place}.histogram", unit)
         counted = sum(bins.values())
         figures(path, text, place, min=thread.min, max=thread.max, avg=thread.avg)
         # the file is written while the threads still run: a thread may be a sample ahead of its histogram
         beyond = max(thread.cycles - counted, 0) if thread.histogram else thread.cycles
-        some = thread.cycles > 0
         stated = Stated(
             LATENCY,
-            number,
+            int(name),
             thread.cpu,
             unit,
-            min=str(thread.min) if some else None,
-            mean=f"{thread.avg:.2f}" if some else None,
-            max=str(thread.max) if some else None,
+            min=str(thread.min),
+            mean=f"{thread.avg:.2f}",
+            max=str(thread.max),
             count=max(thread.cycles, counted),
             beyond=beyond,
             beyond_from_ns=max(bins, default=-unit) + unit if thread.histogram else None,
         )
         found.append(ForeignSeries(stated, bins, line_of(text, place)))
     return found
+
+
+def _asleep(threads: Mapping[str, CyclictestThread], path: Path, text: str) -> list[str]:
+    return [
+        f"{path}, line {line_of(text, f'thread.{name}')}: thread {name} never woke and has no latency: it is left out"
+        for name, thread in threads.items()
+        if thread.cycles <= 0
+    ]
 
 
 IMPORTER = importer("cyclictest-json", "the JSON of cyclictest (--json)", recognises, read_file, ("unit",))

@@ -10,7 +10,8 @@ import numpy as np
 
 from howlate.importers._foreign import Foreign, Raw, Rows
 from howlate.importers._imports import importer
-from howlate.importers._text import MOST, UNITS, Line, cut, head, lines
+from howlate.importers._log import log_head, log_lines
+from howlate.importers._text import MOST, UNITS, Line, cut
 from howlate.model.knowledge import Knowledge
 from howlate.model.summary import WATCHED
 from howlate.store.ingest import ACTIVATIONS
@@ -21,6 +22,8 @@ _SAMPLE = re.compile(
     r"ts: ([0-9]{1,11})\.([0-9]{1,9}), inner:([0-9]{1,12}), outer:([0-9]{1,12})"
     r"(?:, cpu:([0-9]{1,5}))?"
 )
+_OLD_SAMPLE = re.compile(r"([0-9]{1,11})\.([0-9]{10})\t([0-9]{1,12})\t([0-9]{1,12})")
+"""Of rt-tests before 1.0: nanoseconds with ten digits."""
 _NUMBERS = {
     "Latency threshold": "threshold",
     "Sample window": "window",
@@ -35,7 +38,7 @@ Sample = tuple[int, int, int]
 
 
 def recognises(path: Path) -> bool:
-    return _BEGINS in head(path)
+    return _BEGINS in log_head(path)
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
@@ -71,15 +74,19 @@ def _read(path: Path) -> tuple[dict[str, int], list[Sample], int, Line | None]:
     numbers: dict[str, int] = {}
     samples: list[Sample] = []
     largest, line = 0, None
-    for line in lines(path):
+    for line in log_lines(path):
         text = line.text.strip()
         name, _, rest = text.partition(":")
         rest = rest.strip()
-        if text.startswith("ts:"):
+        if text.startswith("ts:") or _OLD_SAMPLE.fullmatch(text):
             samples.append(_sample(line, text, samples))
-        elif line.text.startswith(_BEGINS):
-            numbers["duration"] = line.whole(line.text.removeprefix(_BEGINS).removesuffix(" seconds"))
+        elif text.startswith(_BEGINS):
+            if "duration" in numbers:
+                raise line.second()
+            numbers["duration"] = line.whole(text.removeprefix(_BEGINS).removesuffix(" seconds"))
         elif name in _NUMBERS:
+            if _NUMBERS[name] in numbers:
+                raise line.wrong(f'"{name}" stands there twice')
             numbers[_NUMBERS[name]] = line.whole(rest.removesuffix("us"))
         elif name == "Max Latency" and rest != "Below threshold":
             largest = line.whole(rest.removesuffix("us"))
@@ -87,14 +94,19 @@ def _read(path: Path) -> tuple[dict[str, int], list[Sample], int, Line | None]:
 
 
 def _sample(line: Line, text: str, before: Sequence[Sample]) -> Sample:
-    found = _SAMPLE.fullmatch(text)
+    found = _OLD_SAMPLE.fullmatch(text)
     if found is None:
-        raise line.wrong(f'"{text[:60]}" is not a sample')
-    seconds, fraction, inner, outer = found.groups()[:4]
-    time_ns = int(seconds) * UNITS["s"] + int(fraction.ljust(9, "0"))
-    if time_ns >= MOST or (before and time_ns < before[-1][0]):
-        raise line.wrong("its time is before that of the sample above it")
-    return time_ns, int(inner) * 1000, int(outer) * 1000
+        found = _SAMPLE.fullmatch(text)
+        if found is None:
+            raise line.wrong(f'"{text[:60]}" is not a sample')
+        nanoseconds = int(found[2].ljust(9, "0"))
+    else:
+        nanoseconds = int(found[2])
+    inner, outer = int(found[3]), int(found[4])
+    time_ns = int(found[1]) * UNITS["s"] + nanoseconds
+    if nanoseconds >= UNITS["s"] or time_ns >= MOST or (before and time_ns < before[-1][0]):
+        raise line.wrong("its time is before that of the sample above it, or no time")
+    return time_ns, inner * 1000, outer * 1000
 
 
 def _raw(samples: Sequence[Sample]) -> Raw:

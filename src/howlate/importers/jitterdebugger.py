@@ -3,9 +3,11 @@ the count alone: jitterdebugger leaves it out without a word."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from howlate.importers._checks import checked
 from howlate.importers._foreign import Foreign, ForeignSeries, histogram_known
@@ -38,14 +40,19 @@ class JitterdebuggerCpu:
 class JitterdebuggerFile:
     """The whole file."""
 
-    version: int
-    cpu: dict[str, JitterdebuggerCpu]
+    cpu: dict[str, dict[str, Any]]
+    version: int = 0
+    """Absent of jitterdebugger 0.1, 1 from 0.2 on; 3 has the resolution."""
     sysinfo: JitterdebuggerSystem = JitterdebuggerSystem()
 
 
 def recognises(path: Path) -> bool:
-    before, cpus, _ = head(path).partition('"cpu": {')
-    return before.lstrip().startswith("{") and bool(cpus) and '"resolution_in_ns"' in before
+    """The CPUs, each with a histogram first, in an object that no program of rt-tests wrote."""
+    before, _, after = head(path).partition('"cpu": {')
+    return before.lstrip().startswith("{") and bool(_CPU.match(after)) and '"file_version"' not in before
+
+
+_CPU = re.compile(r'\s*"[0-9]{1,6}": \{\s*"histogram": \{')
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
@@ -71,8 +78,9 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
 
 def _series(file: JitterdebuggerFile, path: Path, text: str, unit: int) -> Sequence[ForeignSeries]:
     found = []
-    for number, (name, cpu) in enumerate(file.cpu.items()):
+    for number, (name, entry) in enumerate(file.cpu.items()):
         place = f"cpu.{name}"
+        cpu = typed(JitterdebuggerCpu, entry, path, text, place)
         if not name.isdecimal() or len(name) > 6 or not 0 <= cpu.count < MOST:
             raise at_place(path, text, place, "this is not the account of a CPU")
         bins = json_bins(cpu.histogram, path, text, f"{place}.histogram", unit)

@@ -10,11 +10,14 @@ from pathlib import Path
 
 from howlate.importers._foreign import Foreign
 from howlate.importers._imports import importer
+from howlate.importers._log import log_head, log_lines
 from howlate.importers._oslat import Core, foreign_of
-from howlate.importers._text import Line, cut, head, lines
+from howlate.importers._text import Line, cut
 
 _BUCKET = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?) \(us\)")
 _FIGURES = ("Core", "Minimum", "Average", "Maximum", "Max-Min", "Duration")
+_FREQUENCY = ("Counter Freq:", "CPU Freq:")
+"""The latter before rt-tests 2."""
 OVERFLOWS = "(including overflows)"
 
 
@@ -31,13 +34,13 @@ class _Printed:
 
 
 def recognises(path: Path) -> bool:
-    text = head(path)
-    return "Counter Freq:" in text and "Core:" in text
+    text = log_head(path)
+    return any(name in text for name in _FREQUENCY) and "Core:" in text
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     table = _Printed()
-    last = _read(table, lines(path)) or Line(path, 1, "")
+    last = _read(table, log_lines(path)) or Line(path, 1, "")
     missing = [name for name in _FIGURES if name not in table.figures]
     if missing or table.last is None or not last.ended:
         what = f'"{missing[0]}" is missing' if missing else "the last bucket or the end of a line is missing"
@@ -56,6 +59,8 @@ def _read(table: _Printed, found: Iterator[Line]) -> Line | None:
     for line in found:
         name, colon, rest = line.text.strip().partition(":")
         if line.text.startswith("oslat V "):
+            if "Core" in table.figures:
+                raise line.second()
             table.version = line.text.removeprefix("oslat V ").strip()
         elif colon and (bucket := _BUCKET.fullmatch(name)):
             _bucket(table, line, bucket[1], rest)
@@ -83,6 +88,8 @@ def _bucket(table: _Printed, line: Line, label: str, rest: str) -> None:
 
 
 def _figure(table: _Printed, line: Line, name: str, rest: str) -> None:
+    if name == "Core" and name in table.figures:
+        raise line.second()
     if name in table.figures:
         raise line.wrong(f'"{name}" stands there twice')
     words = rest.replace("(us)", "").replace("(sec)", "").split()

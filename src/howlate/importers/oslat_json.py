@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from howlate.importers._foreign import Foreign
 from howlate.importers._imports import importer
 from howlate.importers._oslat import Core, foreign_of
-from howlate.importers._rt_tests import RtTestsFile, is_json_of, options_of, started, version_of
+from howlate.importers._rt_tests import (
+    RtTestsFile,
+    ended_with,
+    is_json_of,
+    options_of,
+    started,
+    threads_of,
+    version_of,
+)
 from howlate.importers._text import at_place, figures, json_bins, line_of, read_object, typed
 
 BUCKETS, WIDTH_NS = 32, 1000
@@ -29,30 +37,20 @@ class OslatThread:
     histogram: dict[str, int]
 
 
-@dataclass(frozen=True)
-class OslatFile(RtTestsFile):
-    """The whole file."""
-
-    thread: dict[str, OslatThread] = field(default_factory=dict)
-
-
 def recognises(path: Path) -> bool:
     return is_json_of(path, "oslat")
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     value, text = read_object(path)
-    file = typed(OslatFile, value, path, text)
-    if len(file.thread) != file.num_threads or not file.thread:
-        raise at_place(
-            path, text, "num_threads", f"{file.num_threads} threads, and {len(file.thread)} follow"
-        )
+    file = typed(RtTestsFile, value, path, text)
+    threads = threads_of(OslatThread, file, path, text)
     options = options_of(value)
     buckets, width = (
         _option(options, "b", "bucket-size", BUCKETS),
         _option(options, "W", "bucket-width", WIDTH_NS),
     )
-    cores = [_core(name, thread, path, text, buckets * width, width) for name, thread in file.thread.items()]
+    cores = [_core(name, thread, path, text, buckets * width, width) for name, thread in threads.items()]
     return foreign_of(
         path,
         cores,
@@ -61,6 +59,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
             "oslat",
             facts=file.sysinfo.facts(),
             version=version_of(value),
+            notes=ended_with(file, path),
             started=started(file.start_time),
         ),
     )

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
 from howlate.importers._checks import checked
 from howlate.importers._foreign import Foreign, ForeignSeries, histogram_known
 from howlate.importers._imports import importer
-from howlate.importers._rtla import seconds_of
-from howlate.importers._text import Line, cut, head, lines
+from howlate.importers._log import CLEARED, log_head, plain
+from howlate.importers._rtla import Tables, seconds_of
+from howlate.importers._text import Line, cut, lines
 from howlate.model.stated import Stated
 
 COLUMN = "period_noise_ns"
-_ESCAPE = re.compile(r"\x1b(?:c|\[[0-9;]*[A-Za-z])")
 _DURATION = re.compile(r"duration: *(.*?) *\| time is in us")
 _ROW = re.compile(r" *([0-9]{1,5}) #([0-9]{1,9}) +(.*)")
 _NAMES = (
@@ -31,28 +32,32 @@ _NAMES = (
     "softirq",
     "thread",
 )
+_LIKE_A_ROW = re.compile(r" *[0-9]{1,5} #")
+_TITLES = {"Operating System Noise": "osnoise", "Hardware-related Noise": "hwnoise"}
 _OF_HARDWARE = 7
 """hwnoise prints so many of them."""
 
 
 def recognises(path: Path) -> bool:
-    return "| time is in us" in head(path) and "Max Noise" in head(path)
+    text = log_head(path)
+    return "| time is in us" in text and "Max Noise" in text
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
-    rows, seconds, last = _last_table(lines(path))
-    if last is None or not rows:
-        raise cut(path, last.number if last else 1, "no row of a CPU stands in its last table")
-    if not last.ended:
-        raise cut(path, last.number, "its last line is not whole")
+    table = _read(lines(path))
+    if table.last is None or not table.tables.rows:
+        raise cut(path, table.last.number if table.last else 1, "no row of a CPU stands in its last table")
+    if not table.last.ended:
+        raise cut(path, table.last.number, "its last line is not whole")
+    rows: list[Row] = table.tables.rows
     series, contradictions = checked([_series(n, *row) for n, row in enumerate(rows)], path)
     single = max(int(figures["max single"]) for _, _, _, figures in rows)
     return Foreign(
         path,
-        "osnoise",
+        table.test,
         series,
         known=histogram_known(series, 1000, missed_releases=True),
-        seconds=seconds,
+        seconds=table.seconds,
         contradictions=contradictions,
         outcomes={"largest_single_noise_ns": single * 1000},
     )
@@ -62,25 +67,45 @@ Row = tuple[Line, int, int, Mapping[str, str]]
 """Where it stands, the CPU, its periods, its figures."""
 
 
-def _last_table(found: Iterator[Line]) -> tuple[list[Row], float, Line | None]:
-    rows: list[Row] = []
-    seconds = 0.0
-    line = None
-    for line in found:
-        text = _ESCAPE.sub("", line.text)
-        if header := _DURATION.match(text.strip()):
-            rows, seconds = [], seconds_of(header[1])
+@dataclass
+class _OsnoiseTop:
+    """What the file holds, as it is read."""
+
+    tables: Tables = field(default_factory=Tables)
+    test: str = "osnoise"
+    seconds: float = 0.0
+    last: Line | None = None
+
+
+def _read(found: Iterator[Line]) -> _OsnoiseTop:
+    top = _OsnoiseTop()
+    for top.last in found:
+        text = plain(top.last.text)
+        top.tables.cleared |= CLEARED in top.last.text
+        if text.strip() in _TITLES:
+            top.test = _TITLES[text.strip()]
+        elif header := _DURATION.match(text.strip()):
+            top.tables.begin(top.last)
+            top.seconds = seconds_of(header[1])
         elif row := _ROW.fullmatch(text):
-            words = row[3].split()
-            if len(words) not in (len(_NAMES), _OF_HARDWARE):
-                raise line.wrong(
-                    f"{len(words)} figures, and a CPU has {len(_NAMES)}, or {_OF_HARDWARE} of hwnoise"
-                )
-            figures = dict(zip(_NAMES, words, strict=False))
-            for name, word in figures.items():
-                line.decimal(word) if name == "available" else line.whole(word)
-            rows.append((line, int(row[1]), line.whole(row[2]), figures))
-    return rows, seconds, line
+            _row(top, top.last, row)
+        elif _LIKE_A_ROW.match(text):
+            raise top.last.wrong(f'"{text[:60].strip()}" is not the row of a CPU')
+    return top
+
+
+def _row(top: _OsnoiseTop, line: Line, row: re.Match[str]) -> None:
+    words = row[3].split()
+    if len(words) not in (len(_NAMES), _OF_HARDWARE):
+        raise line.wrong(f"{len(words)} figures, and a CPU has {len(_NAMES)}, or {_OF_HARDWARE} of hwnoise")
+    figures = dict(zip(_NAMES, words, strict=False))
+    numbers = {name: 0 if name == "available" else line.whole(word) for name, word in figures.items()}
+    line.decimal(figures["available"])
+    if numbers["max single"] > numbers["max noise"] or numbers["noise"] > numbers["runtime"]:
+        raise line.wrong(f"the columns of CPU {row[1]} are not those of the header")
+    cpu, periods = int(row[1]), line.whole(row[2])
+    grows = (periods, *(numbers[name] for name in ("runtime", "noise", "max noise", "max single")))
+    top.tables.add(line, cpu, grows, [(line, cpu, periods, figures)])
 
 
 def _series(thread: int, line: Line, cpu: int, periods: int, figures: Mapping[str, str]) -> ForeignSeries:

@@ -7,7 +7,6 @@ it puts the latencies of interrupt, thread and return to user space into one pop
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,9 +70,13 @@ class _Reader:
             if self.tool:
                 raise self.at().wrong(f"{name} follows {self.tool}: howlate imports one measurement a file")
             self.tool, self.command = name, attributes.get("command_line", "")
+        elif name in _FIGURES and self.core is not None and attributes.get("unit", "us") != "us":
+            raise self.at().wrong(f"{attributes['unit'][:20]} is not rteval's unit")
         elif name == "rteval":
             self.version = attributes.get("version", "")
         elif name == "core" and self.tool in self.stack:
+            if self.core is not None:
+                raise self.at().wrong("a core stands within a core")
             self.core = _Core(self.at().whole(attributes.get("id", ""), "a core"), self.line)
         elif name == "bucket" and self.core is not None:
             self._bucket(self.core, attributes)
@@ -122,7 +125,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     if len(set(cpus)) != len(cpus):
         raise reader.at().wrong("a core stands there twice")
     series, contradictions = checked(_series(reader), path)
-    parameters, policy = _options(reader.command)
+    parameters, policy = period_and_policy(reader.command, len(reader.cores))
     return Foreign(
         path,
         reader.tool,
@@ -166,13 +169,6 @@ def _parse(path: Path) -> _Reader:
     except OSError as problem:
         raise UsageError(UNREADABLE(path=path, reason=problem.strerror or problem)) from None
     return reader
-
-
-def _options(command: str) -> tuple[dict[str, str], str]:
-    try:
-        return period_and_policy(shlex.split(command)[1:])
-    except ValueError:
-        return {}, ""
 
 
 def _series(reader: _Reader) -> Sequence[ForeignSeries]:

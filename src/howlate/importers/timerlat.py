@@ -8,14 +8,14 @@ from pathlib import Path
 
 from howlate.importers._foreign import Foreign
 from howlate.importers._imports import importer
+from howlate.importers._log import log_head
 from howlate.importers._rtla import read_histogram
-from howlate.importers._text import head
 
 COLUMNS = {"IRQ": "irq_latency_ns", "Thr": "thread_latency_ns", "Usr": "user_latency_ns"}
 
 
 def recognises(path: Path) -> bool:
-    return "# RTLA timerlat histogram" in head(path)
+    return "# RTLA timerlat histogram" in log_head(path)
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:

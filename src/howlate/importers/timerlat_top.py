@@ -5,58 +5,85 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from howlate.importers._checks import checked
 from howlate.importers._foreign import Foreign, ForeignSeries, histogram_known
 from howlate.importers._imports import importer
-from howlate.importers._rtla import seconds_of
-from howlate.importers._text import Line, cut, head, lines
+from howlate.importers._log import CLEARED, log_head, plain
+from howlate.importers._rtla import Tables, seconds_of
+from howlate.importers._text import Line, cut, lines
 from howlate.importers.timerlat import COLUMNS
 from howlate.model.stated import Stated
 
-_TITLE = "Timer Latency"
 _ROW = re.compile(r" *([0-9]{1,5}) #([0-9]{1,18}) *\|(.*)")
-_ESCAPE = re.compile(r"\x1b(?:c|\[[0-9;]*[A-Za-z])")
-_HEADER = re.compile(r"(.*?)\| *IRQ Timer Latency \((ns|us)\)")
+_LIKE_A_ROW = re.compile(r" *[0-9]{1,5} #")
+_HEADER = re.compile(r"([^|]{0,40})\| *IRQ Timer Latency \((\w{1,20})\)")
+_UNITS = {"ns": 1, "us": 1000}
 
 
 def recognises(path: Path) -> bool:
-    return "IRQ Timer Latency (" in head(path)
+    return "IRQ Timer Latency (" in log_head(path)
+
+
+@dataclass
+class _TimerlatTop:
+    """What the file holds, as it is read."""
+
+    tables: Tables = field(default_factory=Tables)
+    unit_ns: int = 1000
+    columns: int = 0
+    cpus: int = 0
+    seconds: float = 0.0
+    last: Line | None = None
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
-    rows, seconds, last = _last_table(lines(path))
-    if last is None or not rows:
-        raise cut(path, last.number if last else 1, "no row of a CPU stands in its last table")
-    if not last.ended:
-        raise cut(path, last.number, "its last line is not whole")
-    series, contradictions = checked(rows, path)
+    top = _read(lines(path))
+    if top.last is None or not top.tables.rows:
+        raise cut(path, top.last.number if top.last else 1, "no row of a CPU stands in its last table")
+    if not top.last.ended:
+        raise cut(path, top.last.number, "its last line is not whole")
+    series, contradictions = checked(top.tables.rows, path)
     return Foreign(
         path,
         "timerlat",
         series,
-        known=histogram_known(series, series[0].stated.unit_ns),
-        seconds=seconds,
+        known=histogram_known(series, top.unit_ns),
+        seconds=top.seconds,
         contradictions=contradictions,
     )
 
 
-def _last_table(found: Iterator[Line]) -> tuple[list[ForeignSeries], float, Line | None]:
-    rows: list[ForeignSeries] = []
-    seconds, unit, columns, cpus = 0.0, 1000, 0, 0
-    line = None
-    for line in found:
-        text = _ESCAPE.sub("", line.text)
+def _read(found: Iterator[Line]) -> _TimerlatTop:
+    top = _TimerlatTop()
+    for top.last in found:
+        text = plain(top.last.text)
+        top.tables.cleared |= CLEARED in top.last.text
         if header := _HEADER.match(text):
-            rows, seconds, unit, cpus = [], seconds_of(header[1].strip()), 1 if header[2] == "ns" else 1000, 0
-            columns = text.count("|")
+            top.tables.begin(top.last)
+            _head(top, top.last, header, text)
         elif row := _ROW.fullmatch(text):
-            rows += _of_cpu(line, row, unit, columns, cpus)
-            cpus += 1
-        elif re.match(r" *[0-9]+ #", text):
-            raise line.wrong(f'"{text[:60].strip()}" is not the row of a CPU')
-    return rows, seconds, line
+            rows = _of_cpu(top.last, row, top.unit_ns, top.columns, top.cpus)
+            top.tables.add(top.last, int(row[1]), _grows(int(row[2]), rows), rows)
+            top.cpus += 1
+        elif _LIKE_A_ROW.match(text):
+            raise top.last.wrong(f'"{text[:60].strip()}" is not the row of a CPU')
+    return top
+
+
+def _head(top: _TimerlatTop, line: Line, header: re.Match[str], text: str) -> None:
+    if header[2] not in _UNITS:
+        raise line.wrong(f"{header[2]} is no unit of rtla")
+    top.unit_ns, top.columns, top.cpus = _UNITS[header[2]], text.count("|"), 0
+    top.seconds = seconds_of(header[1].strip())
+
+
+def _grows(count: int, rows: Sequence[ForeignSeries]) -> tuple[int, ...]:
+    """Count and maxima grow from table to table, and minima fall."""
+    minima = (-int(its.stated.min or 0) for its in rows)
+    return (count, *minima, *(int(its.stated.max or 0) for its in rows))
 
 
 def _of_cpu(line: Line, row: re.Match[str], unit: int, columns: int, thread: int) -> Sequence[ForeignSeries]:
