@@ -68,6 +68,7 @@ def _summaries() -> dict[str, str]:
 )
 @click.option(
     "--map",
+    "--set",
     "maps",
     multiple=True,
     metavar="NAME=VALUE",
@@ -101,7 +102,8 @@ def command(
     from howlate.errors import UsageError
     from howlate.importers import Importer, find_importer
 
-    found = {importer.name: importer for importer in (find_importer(file, form) for file in files)}
+    mapping = _pairs("map", maps)
+    found = {importer.name: importer for importer in (find_importer(file, form, mapping) for file in files)}
     if len(found) > 1:
         raise UsageError(SEVERAL_FORMATS(formats=tuple(found)))
     importer = next(iter(found.values()))
@@ -111,7 +113,7 @@ def command(
     _no(("-o", output), what="a run")
     if not importer.maps:
         _no(("--map", maps), what=f"the format {importer.name}")
-    measured = importer.read(files, _pairs("label", labels), _pairs("map", maps))
+    measured = importer.read(files, _pairs("label", labels), mapping)
     return _run(measured, out, as_json)
 
 

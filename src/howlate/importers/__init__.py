@@ -4,11 +4,14 @@ that begin with an underscore are shared. A format is found by its name or by it
 from __future__ import annotations
 
 import importlib
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
 from howlate.errors import UsageError
 from howlate.importers._importer import Imported, Importer, Measured, RunImporter
+from howlate.importers._unread import unread
+from howlate.importers.csv import names_a_column
 from howlate.model.decode import NO_FILE, UNREADABLE, suggestion
 from howlate.rooms import plugins
 from howlate.store.elsewhere import JOB, is_archive, streams_in
@@ -21,6 +24,11 @@ NO_FORMAT = rule(
     "import.no-format",
     "{path} looks like none of the formats that can be imported",
     remedy="`howlate import --help` lists them; name a file or folder of one of them, or the format with --format",
+)
+NOT_READ = rule(
+    "import.not-read",
+    "{path} is from {tool}, which howlate does not read",
+    remedy="import a result of another tool: `howlate import --help` lists the formats",
 )
 SEVERAL_FORMATS = rule(
     "import.several-formats",
@@ -61,8 +69,11 @@ def all_importers() -> tuple[Importer | RunImporter, ...]:
     return tuple(importlib.import_module(module).IMPORTER for module in plugins(__name__).values())
 
 
-def find_importer(path: Path, name: str | None = None) -> Importer | RunImporter:
-    """The format of that name, else the one that knows its own in the file or folder."""
+def find_importer(
+    path: Path, name: str | None = None, mapping: Collection[str] = ()
+) -> Importer | RunImporter:
+    """The format of that name, else the one that knows its own in the file or folder. `mapping`: the names that
+    `--map` gives; those of columns are CSV's alone."""
     known = {importer.name: importer for importer in all_importers()}
     if name is not None and name not in known:
         raise UsageError(UNKNOWN_FORMAT(name=name, hint=suggestion(name, known)))
@@ -78,6 +89,10 @@ def find_importer(path: Path, name: str | None = None) -> Importer | RunImporter
         return known[name]
     if (path / RUN).is_file() and not (path / JOB).is_file():
         raise _has_no_job(path)
+    if (tool := unread(path)) is not None:
+        raise UsageError(NOT_READ(path=path, tool=tool))
+    if path.is_file() and any(map(names_a_column, mapping)):
+        return known["csv"]
     found = [importer for importer in known.values() if importer.recognises(path)]
     if len(found) > 1:
         raise UsageError(SEVERAL_FORMATS(path=path, formats=[importer.name for importer in found]))

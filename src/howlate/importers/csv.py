@@ -4,7 +4,8 @@
 --map cpu=COLUMN, thread=COLUMN: who measured it. --map time_s=COLUMN (or _ns, _us, _ms): when.
 --map count=COLUMN: how many samples the row stands for.
 
-A column is named by the first line, or by its number from 1.
+A column is named by the first line that has all these names, or by its number from 1. Fields stand between commas,
+semicolons, tabs or blanks; lines that begin with # are left out.
 """
 
 from __future__ import annotations
@@ -32,8 +33,18 @@ NOT_MAPPED = rule(
     "nothing says which column of {path} was measured",
     remedy="name it, with its unit: --map latency_us=COLUMN; the file has {columns}",
 )
+ONLY_TIMES = rule(
+    "import.only-times",
+    "{path}: only the time of each row is named, and a latency is the difference of two",
+    remedy="add a column with what was measured (the time less the release that was due, or less the time of the row "
+    "above), and name it: --map latency_us=COLUMN",
+)
 _MEASURED = re.compile(r"([a-z][a-z0-9_]{0,40})_(ns|us|ms|s)")
 _DELIMITERS = (",", ";", "\t")
+BLANKS = " "
+"""Any number of them, where none of the others stands there."""
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]*)?(?:[eE][+-]?[0-9]{1,3})?")
+_DECIMAL_COMMA = re.compile(r"-?[0-9]{1,18},[0-9]{1,18}(?:[eE][+-]?[0-9]{1,3})?")
 PIECE = 50_000
 MOST_THREADS = 8192
 
@@ -65,15 +76,24 @@ class _Seen:
 
 def recognises(path: Path) -> bool:
     """A name that says so, or names and then as many fields of which one is a number."""
-    first, second = [*head(path).splitlines(), "", ""][:2]
+    rows = [line for line in head(path).splitlines() if line.strip() and not _is_comment(line)]
+    first, second = [*rows, "", ""][:2]
     delimiter = _delimiter(first)
     fields = [field.strip() for field in second.split(delimiter)]
     alike = len(fields) == len(first.split(delimiter)) > 1 and any(map(_is_number, fields))
-    return delimiter in first and (path.suffix in (".csv", ".tsv") or (alike and not _is_number(first[:1])))
+    named = path.suffix in (".csv", ".tsv")
+    return (
+        delimiter != BLANKS and delimiter in first and (named or (alike and not _is_number(first[:1])))
+    ) or (named and _is_number(second.strip()))
+
+
+def _is_comment(line: str) -> bool:
+    return line.startswith("#")
 
 
 def _delimiter(line: str) -> str:
-    return max(_DELIMITERS, key=line.count)
+    best = max(_DELIMITERS, key=line.count)
+    return best if best in line else BLANKS
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
@@ -109,12 +129,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
 
 
 def _columns(path: Path, mapping: Mapping[str, str]) -> Columns:
-    first = next(lines(path), None)
-    if first is None:
-        raise cut(path, 1, "it is empty")
-    delimiter = _delimiter(first.text)
-    names = [name.strip() for name in _fields(first, delimiter)]
-    titled = not all(_is_number(name) for name in names)
+    first, names, delimiter, titled = _titles(path, mapping)
     places: dict[str, int] = {}
     measured: dict[str, tuple[int, int]] = {}
     time = None
@@ -131,6 +146,8 @@ def _columns(path: Path, mapping: Mapping[str, str]) -> Columns:
             time = (place, UNITS[unit[2]])
         else:
             measured[f"{unit[1]}_ns"] = (place, UNITS[unit[2]])
+    if time is not None and not measured:
+        raise UsageError(ONLY_TIMES(path=path))
     if not measured:
         shown = ", ".join(names[:20]) if titled else f"{len(names)} columns without names: 1 to {len(names)}"
         raise UsageError(NOT_MAPPED(path=path, columns=shown))
@@ -143,14 +160,40 @@ def _columns(path: Path, mapping: Mapping[str, str]) -> Columns:
                 hint="leave one out",
             )
         )
-    return Columns(delimiter, 2 if titled else 1, measured, time, **places)
+    return Columns(delimiter, first + titled, measured, time, **places)
+
+
+def _titles(path: Path, mapping: Mapping[str, str]) -> tuple[int, list[str], str, bool]:
+    """The line that names the columns, its fields, what stands between them, and whether they are names: the first
+    line that has all names of `--map`, else the first line."""
+    wanted = {column for column in mapping.values() if not column.isdecimal()}
+    found = None
+    for line in lines(path):
+        if not line.text.strip() or _is_comment(line.text):
+            continue
+        delimiter = _delimiter(line.text)
+        if found is not None and not wanted & set(line.text.replace('"', delimiter).split(delimiter)):
+            continue  # quick: no row of samples has a name
+        names = [name.strip() for name in _fields(line, delimiter)]
+        here = (line.number, names, delimiter, not all(map(_is_number, names)))
+        found = found or here
+        if wanted <= set(names):
+            return here
+    if found is None:
+        raise cut(path, 1, "no row stands there")
+    return found
+
+
+def names_a_column(name: str) -> bool:
+    """Whether a name of `--map` is that of a measured column or of a time."""
+    return _MEASURED.fullmatch(name) is not None
 
 
 WRITE = "latency_us=COLUMN, cpu=, thread=, time_s= or count="
 
 
 def _is_number(text: str) -> bool:
-    return re.fullmatch(r"-?[0-9]+(?:\.[0-9]+)?", text) is not None
+    return _NUMBER.fullmatch(text) is not None
 
 
 def _place(path: Path, name: str, column: str, names: Sequence[str], width: int) -> int:
@@ -165,6 +208,8 @@ def _place(path: Path, name: str, column: str, names: Sequence[str], width: int)
 
 
 def _fields(line: Line, delimiter: str) -> list[str]:
+    if delimiter == BLANKS:
+        return line.text.split()
     try:
         return next(csv.reader([line.text], delimiter=delimiter, strict=True), [])
     except csv.Error as problem:
@@ -180,7 +225,7 @@ def _parsed(path: Path, columns: Columns) -> Iterator[tuple[Line, Parsed]]:
     others = (columns.cpu, columns.thread, columns.count, columns.time[0] if columns.time else None)
     most = max([*places, *(place for place in others if place is not None)])
     for line in lines(path):
-        if line.number < columns.first or not line.text.strip():
+        if line.number < columns.first or not line.text.strip() or _is_comment(line.text):
             continue
         words = _fields(line, columns.delimiter)
         if len(words) <= most:
@@ -188,6 +233,8 @@ def _parsed(path: Path, columns: Columns) -> Iterator[tuple[Line, Parsed]]:
         if not line.ended and line.number > columns.first:
             raise cut(path, line.number, "its last line is not whole")
         words = [word.strip() for word in words]
+        if columns.delimiter != ",":
+            words = [word.replace(",", ".") if _DECIMAL_COMMA.fullmatch(word) else word for word in words]
         values = tuple(line.ns(words[place], unit) for place, unit in columns.measured.values())
         cpu = -1 if columns.cpu is None else line.whole(words[columns.cpu], "a CPU")
         thread = 0 if columns.thread is None else line.whole(words[columns.thread], "a thread")
