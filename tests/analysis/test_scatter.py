@@ -62,3 +62,15 @@ def test_values_below_zero_have_no_logarithm() -> None:
     assert where is not None
     assert (where.low_ns, where.knee_ns, where.high_ns) == (-3000, -40, -40)
     assert where.rows == where.linear
+
+
+@given(st.lists(st.integers(-(2**40), 2**40), min_size=1, max_size=5))
+def test_rare_values_of_both_signs_have_rows_too(rare: list[int]) -> None:
+    """99 % before their releases, and a few after them: the logarithm begins above zero."""
+    where = grid(ValueCounts.of([-660, -600] * 500 + rare), 1_005)
+    assert where is not None
+    values = sorted({-660, -600, *rare})
+    rows = "[" + ", ".join(f"({where.row(f'{v}::BIGINT')})::BIGINT" for v in values) + "]"
+    found = duckdb.execute(f"SELECT {rows}").fetchall()[0][0]
+    assert found == sorted(found) and found[0] == 0 and max(found) < where.rows
+    assert where.rows == where.linear or where.knee_ns >= 0

@@ -156,6 +156,15 @@ def test_an_axis_is_what_was_asked_for_and_else_the_data_s(
     assert (found.low, found.high, found.log) == (low, high, log)
 
 
+def test_an_axis_of_latencies_can_begin_before_the_release() -> None:
+    panel = drawn("histogram", [subject([-900, -800, 300, 5_000])], "latency=-850ns:1us").panels[0]
+    assert (panel.picture.x.low, panel.picture.x.high, panel.picture.x.log) == (-850, 1_000, False)
+    assert unpack(panel.data["series"][0]["values"]) == [1, 1]
+    assert "1 beyond 1.00\u202fµs" in text_of(panel.aside) and "1 below -850" in text_of(panel.aside)
+    asked_log = asked(Scale(-1_000.0, 50_000.0, True, "ns", knee=1_000.0), AxisRange(log=True))
+    assert (asked_log.low, asked_log.log, asked_log.knee) == (-1_000, True, 1_000)
+
+
 def test_a_logarithmic_axis_begins_above_zero() -> None:
     found = asked(Scale(0.0, 1000.0, False, "count"), AxisRange(log=True))
     assert 0 < found.low < 1 and found.log

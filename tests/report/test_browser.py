@@ -10,10 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from howlate.analysis.describe import ValueCounts
+from howlate.analysis.histogram import histogram
+from howlate.model.bins import CellBins
+from howlate.model.loaded import RunContent
 from howlate.report import html
 from lacks import lack
+from made_cells import blocks_of, column_of, scatter_of, tail_of
 from made_points import SWEEP, made_points, virtual_run
 from made_runs import five_cells, made_run
 from made_trace import late_samples
@@ -156,6 +162,52 @@ def test_the_scripts_ticks_are_those_of_the_page_as_written(browser: Any, page: 
     browser.get(page.as_uri())
     assert {ident: ticks(browser, ident) for ident in idents} == written
     assert all(len(texts) >= 3 for texts in written.values())
+
+
+def early_run() -> RunContent:
+    """Cells of a kernel that wakes its task before the release, and of one that is late: values of both signs."""
+    cells = []
+    for number, (summary, _bins) in enumerate(CELLS[:3]):
+        rng = np.random.default_rng(number)
+        values = np.sort(rng.normal(-900, 90, 3_000).astype(np.int64))
+        values[-40:] += rng.pareto(1.0, 40).astype(np.int64) * 900 * number
+        rng.shuffle(values)
+        bins = CellBins(
+            "latency_ns",
+            histogram(ValueCounts.of(values)),
+            blocks_of(values, 0.001, 300),
+            tail_of(values),
+            (),
+            scatter_of(values),
+        )
+        columns = {"latency_ns": column_of(values, 1_000_000, 0.001)}
+        cells.append((replace(summary, columns=columns), bins))
+    return made_run(cells)
+
+
+def test_the_scripts_axis_around_zero_is_the_one_as_written(browser: Any, tmp_path: Path) -> None:
+    """Ticks, bars and the places of values, before and after a zoom back."""
+    size(browser, 1400)
+    page, bare = tmp_path / "page.html", tmp_path / "bare.html"
+    text = html.render([early_run()])
+    page.write_text(text, encoding="utf-8")
+    bare.write_text(text[: text.rindex("<script>")] + "</body></html>", encoding="utf-8")
+    idents = [f"{name}-0" for name in ("overview", "histogram", "tail")]
+    browser.get(bare.as_uri())
+    written = {ident: ticks(browser, ident) for ident in idents}
+    bars = browser.execute_script("return document.querySelector('#histogram-0 .bars').getBBox().width")
+    browser.get(page.as_uri())
+    assert {ident: ticks(browser, ident) for ident in idents} == written
+    assert all("0" in texts and any(t.startswith("-") for t in texts) for texts in written.values())
+    zoom, back = "+", "0"
+    plot = browser.find_element("css selector", "#histogram-0")
+    plot.send_keys(zoom)
+    low, high = shown(browser, "histogram-0")
+    assert low < high
+    plot.send_keys(back)
+    drawn = browser.execute_script("return document.querySelector('#histogram-0 .bars').getBBox().width")
+    assert drawn == pytest.approx(bars, rel=0.01)
+    assert browser.get_log("browser") == []
 
 
 def test_hover_reads_the_exact_numbers_of_a_block(opened: Any) -> None:

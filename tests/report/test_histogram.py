@@ -91,7 +91,7 @@ def test_one_value_and_a_second_of_silence_between_two_fit_too() -> None:
     assert alone is not None and [row[1] for row in alone.to_json()["rows"]] == [7]
     apart = sheet([subject((0, 1, 3), (1_000_000_000, 1_008_000_000, 1))])
     assert apart is not None
-    assert [row[1] for row in apart.to_json()["rows"]] == [3, *[0] * 28, 1]
+    assert [row[1] for row in apart.to_json()["rows"]] == [3, *[0] * 29, 1]
     assert sheet([subject((-16, -8, 2), (4_000, 4_016, 7))]) is not None
 
 

@@ -67,6 +67,8 @@ def grid(counts: ValueCounts, indices: int) -> Grid | None:
     per_column = -(-indices // COLUMNS)
     low, high = int(counts.values[0]), int(counts.values[-1])
     knee = at_rank(counts, -(-counts.n * 99 // 100))
+    if knee < 0 < high:  # the logarithm begins above zero
+        knee = 0
     if high - low <= _NEAR * (knee - low + 1) or high <= 1:  # nothing for a logarithm, which begins at 1
         knee = high
     linear = min(LINEAR, knee - low + 1)

@@ -12,6 +12,7 @@ from howlate.charts._figure import Figure, Key, Note, Panel
 from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
 from howlate.charts._scale import Scale, spread
 from howlate.charts._svg import el, line_path
+from howlate.charts._words import around_zero
 from howlate.words.caption import Caption
 from howlate.words.quantities import time_text
 
@@ -45,9 +46,12 @@ def draw(history: History) -> Figure | None:
     return Figure(
         name="history",
         title=Caption("One value a run"),
-        reading=Caption(
-            "Each point is a run, in the order in which they were begun; all panels share both axes. A dashed line "
-            "stands where a change was found, with the run from which on it is so."
+        reading=(
+            Caption(
+                "Each point is a run, in the order in which they were begun; all panels share both axes. A dashed "
+                "line stands where a change was found, with the run from which on it is so."
+            ),
+            around_zero(y),
         ),
         x_title=Caption("Run, the oldest first"),
         y_title=Caption("Latency"),

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from howlate.charts._bars import FEW, equal_bins
 from howlate.charts._figure import Figure, Panel, Subject
-from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, spread
+from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, from_zero, spread
 from howlate.charts._sides import Spot, maxima, measured, sides_of, spots_of, title_of
-from howlate.charts._words import column_of, names_of, things_of
+from howlate.charts._words import around_zero, column_of, names_of, things_of
 from howlate.charts.histogram import (
     FLOOR,
     bars_exact,
@@ -74,8 +74,8 @@ Parts = tuple[str, Caption, tuple[Text, ...], list[Panel]]
 def _own(drawn: Drawn, of: Caption) -> Parts:
     """Each on axes of its own. `of`: a single of what is counted."""
     how = Caption(
-        "Each panel has axes of its own, the values linear from zero to its largest: shapes "
-        "compare, sizes do not."
+        "Each panel has axes of its own, the values linear from zero to its largest (from its smallest, if that is "
+        "below zero): shapes compare, sizes do not."
     )
     title = Caption("Histograms side by side, each on its own scale")
     return "multiples-own", title, (how, _logarithmic(of)), _on_own(drawn)
@@ -85,11 +85,13 @@ def _shared(drawn: Drawn, axes: Axes, of: Caption) -> Parts:
     """All on the same axes: those that were asked for, or found."""
     title, how = Caption("Histograms side by side"), Caption("All panels share both axes: sizes compare.")
     if not axes:
-        return "multiples", title, (how, _logarithmic(of)), _on_found(drawn)
+        panels = _on_found(drawn)
+        return "multiples", title, (how, _logarithmic(of), around_zero(panels[0].picture.x)), panels
     outside = Caption(
         "What lies outside of the axes is counted beside each panel. All repetitions of a point are one."
     )
-    return "multiples", title, (how, outside, FEW), _on_axes(drawn, axes)
+    panels = _on_axes(drawn, axes)
+    return "multiples", title, (how, outside, FEW, around_zero(panels[0].picture.x)), panels
 
 
 def _logarithmic(of: Caption) -> Caption:
@@ -114,7 +116,7 @@ def _on_found(drawn: Drawn) -> list[Panel]:
     held = [_bins(spot).histogram for _, _, spot in drawn]
     x = spread(min(h.lower_ns[0] for h in held), max(h.upper_ns[-1] for h in held), "ns", 0.02)
     bits = bits_for(x)
-    merged = [merge(h, bits) for h in held]
+    merged = [merge(h, bits, x.knee) for h in held]
     y = Scale(FLOOR, max(max(h.counts) for h in merged) * 1.4, True, "count")
     return [
         _panel(row, side, spot, m, x, y, "multiples")
@@ -142,8 +144,8 @@ def _on_own(drawn: Drawn) -> list[Panel]:
     panels = []
     for row, side, spot in drawn:
         histogram = _bins(spot).histogram
-        x = Scale(0.0, histogram.upper_ns[-1] * 1.02, False, "ns")
-        bins = equal_bins(histogram, max(1, round(histogram.upper_ns[-1] / 120)))
+        x = from_zero(histogram.upper_ns[-1], "ns", 0.02, histogram.lower_ns[0])
+        bins = equal_bins(histogram, max(1, round((x.high - x.low) / 122)))
         y = Scale(FLOOR, max(bins.counts) * 1.4, True, "count")
         panels.append(_panel(row, side, spot, bins, x, y, ""))
     return panels

@@ -12,6 +12,10 @@ from howlate.words.quantities import NARROW_SPACE
 from howlate.words.say import Text
 
 Kind = Literal["ns", "s", "count", "share", "names"]
+LINEAR_UP_TO = 8
+"""An axis whose ends differ by a smaller factor is linear."""
+MOST_LINEAR_NS = 1000.0
+"""So far from zero an axis with values below it is linear at most: a microsecond."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +28,15 @@ class Scale:
     kind: Kind
     names: tuple[Text, ...] = ()
     """For the kind "names": the texts at 0.5, 1.5, ... of the axis."""
+    knee: float = 0.0
+    """Of a logarithmic axis with values of 0 or below: it is nearly linear from -knee to knee, and logarithmic beyond
+    on both sides. 0: all values are above zero."""
 
     def at(self, value: float) -> float:
         """The share of the axis at which the value lies; not clamped."""
+        if self.log and self.knee:
+            first, last, here = (octaves(v, self.knee) for v in (self.low, self.high, value))
+            return (here - first) / (last - first)
         if self.log:
             return math.log(max(value, 1e-300) / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
@@ -35,9 +45,10 @@ class Scale:
         """Places (shares) and texts of about this many ticks; all ticks for names."""
         if self.kind == "names":
             return tuple((self.at(i + 0.5), name) for i, name in enumerate(self.names))
-        values = (
-            log_ticks(self.low, self.high, about) if self.log else linear_ticks(self.low, self.high, about)
-        )
+        if self.log and self.knee:
+            values = bent_ticks(self.low, self.high, self.knee, about)
+        else:
+            values = (log_ticks if self.log else linear_ticks)(self.low, self.high, about)
         return tuple((self.at(v), tick_text(v, self.kind, self.high)) for v in values)
 
 
@@ -60,6 +71,40 @@ def log_ticks(low: float, high: float, about: int) -> list[float]:
     every = max(1, math.ceil(decades / max(1, about) - 1e-9)) if len(factors) == 1 else 1
     values = [f * 10.0**e for e in range(first, last + 1) if e % every == 0 for f in factors]
     return [v for v in values if low * (1 - 1e-9) <= v <= high * (1 + 1e-9)]
+
+
+def bent_ticks(low: float, high: float, knee: float, about: int) -> list[float]:
+    """Zero, and powers of ten from the knee on, on both sides; those of a plain axis where all values lie on one side
+    beyond the knee, or hardly any beyond it."""
+    near, far = sorted((abs(low), abs(high)))
+    if (low > 0 or high < 0) and near >= knee:
+        return log_ticks(low, high, about) if low > 0 else [-v for v in reversed(log_ticks(near, far, about))]
+    if far <= LINEAR_UP_TO * knee:
+        return linear_ticks(low, high, about)
+    powers = range(math.floor(math.log10(knee / 2)), math.ceil(math.log10(far)) + 1)
+    places = [f * 10.0**e for e in powers for f in (1, 2, 5) if f * 10.0**e >= knee / 2]
+    values = [v for v in (*(-p for p in reversed(places)), 0.0, *places) if low <= v <= high]
+    if len(values) <= about + 1:
+        return values
+    tens = [v for v in values if v == 0 or _is_power(v)]
+    every = max(1, math.ceil(len(tens) / max(1, about) - 1e-9))
+    return [v for v in tens if v == 0 or round(math.log10(abs(v))) % every == 0]
+
+
+def _is_power(value: float) -> bool:
+    return math.isclose(abs(value), 10.0 ** round(math.log10(abs(value))))
+
+
+def octaves(value: float, knee: float) -> float:
+    """The place of a value on an axis with a knee: twice as far from zero is 1 further where it is logarithmic."""
+    return math.asinh(value / knee) / math.log(2)
+
+
+def knee_of(low: float, high: float) -> float:
+    """Where an axis of these values becomes logarithmic; 0 if it is so everywhere, because all are above zero."""
+    if low > 0:
+        return 0.0
+    return 1.0 if high < 0 else max(1.0, min(-low, high, MOST_LINEAR_NS))
 
 
 def _step(rough: float) -> float:
@@ -112,14 +157,25 @@ def count_tick(value: float) -> str:
 
 
 def spread(low: float, high: float, kind: Kind, room: float = 0.03) -> Scale:
-    """A scale around values > 0: logarithmic if they span more than a factor of 8, with a little room at both
-    ends."""
-    low, high = max(1.0, low), max(1.0, high, low)
-    if high / low > 8:
+    """A scale around values of any sign, with a little room at both ends: linear if all are on one side of zero and
+    span at most a factor of 8, otherwise logarithmic."""
+    high = max(high, low)
+    knee, (near, far) = knee_of(low, high), sorted((abs(low), abs(high)))
+    if (low > 0 or high < 0) and far <= LINEAR_UP_TO * near:
+        gap = (high - low) * room or far * 0.05
+        ends = (max(0.0, low - gap), high + gap) if low > 0 else (low - gap, min(0.0, high + gap))
+        return Scale(*ends, False, kind, knee=knee)
+    if not knee:
         factor = (high / low) ** room
         return Scale(low / factor, high * factor, True, kind)
-    gap = (high - low) * room or high * 0.05
-    return Scale(max(0.0, low - gap), high + gap, False, kind)
+    first, last = octaves(low, knee), octaves(high, knee)
+    gap = (last - first) * room or 0.5
+    return Scale(value_at(first - gap, knee), value_at(last + gap, knee), True, kind, knee=knee)
+
+
+def value_at(place: float, knee: float) -> float:
+    """The inverse of `octaves`."""
+    return knee * math.sinh(place * math.log(2))
 
 
 @dataclass(frozen=True)
@@ -148,18 +204,33 @@ LEAST: Mapping[Kind, float] = {"ns": 1.0, "count": 0.6, "s": 1e-3}
 
 
 def asked(chosen: Scale, axis: AxisRange | None) -> Scale:
-    """A chart's own scale, with the user's changes. A linear one begins at 0 unless told otherwise; a range
-    that contains 0 makes it linear, because the logarithm has no 0."""
+    """A chart's own scale, with the user's changes. A linear one begins at 0, or at the smallest value if that is
+    negative, unless told otherwise; a range that contains 0 makes it linear, unless it is to be logarithmic beyond a
+    knee."""
     if axis is None or axis == AxisRange():
         return chosen
     from_zero = axis.low is not None and axis.low <= 0
     log = axis.log if axis.log is not None else chosen.log and not from_zero
+    bent = axis.low is None and (chosen.low < 0 or chosen.knee > 0)
     first = LEAST.get(chosen.kind, 1.0) if log else 0.0
-    low = axis.low if axis.low is not None else max(chosen.low, first) if log else min(chosen.low, first)
+    if axis.low is not None:
+        low = axis.low
+    elif log:
+        low = chosen.low if bent else max(chosen.low, first)
+    else:
+        low = min(chosen.low, first)
     high = axis.high if axis.high is not None else chosen.high
-    return Scale(low, high if high > low else low * 2 or 1.0, log, chosen.kind, chosen.names)
+    if high <= low:  # all values lie on the other side of the end that was asked for
+        if axis.low is None:
+            low = high / 2 if high > 0 else high * 2 or -1.0
+        else:
+            high = low * 2 if low > 0 else low / 2 or 1.0
+    return Scale(low, high, log, chosen.kind, chosen.names, knee_of(low, high) if low <= 0 else 0.0)
 
 
-def from_zero(largest: float, kind: Kind, room: float = 0.05) -> Scale:
-    """A linear scale from zero on, with a little room above."""
-    return Scale(0.0, largest * (1 + room) or 1.0, False, kind)
+def from_zero(largest: float, kind: Kind, room: float = 0.05, smallest: float = 0.0) -> Scale:
+    """A linear scale with zero in it, with a little room above the largest value and below a smallest one that is
+    negative."""
+    low, high = min(0.0, smallest, largest), max(0.0, largest)
+    gap = (high - low) * room or 1.0
+    return Scale(low - gap if low < 0 else 0.0, high + gap if high > 0 or low == 0 else 0.0, False, kind)

@@ -69,8 +69,8 @@ def columns_of(spot: Spot) -> list[str]:
     columns: dict[str, bool] = {}
     for cell in spot.subject.group.counted:
         for name, column in cell.columns.items():
-            columns[name] = columns.get(name, False) or bool(column.max)
-    return [name for name, says in columns.items() if says]
+            columns[name] = columns.get(name, False) or bool(column.max or column.min)
+    return [name for name, says in columns.items() if says] or list(columns)[:1]
 
 
 def maxima(spot: Spot, column: str) -> Spread | None:
@@ -125,13 +125,16 @@ def curves(
 def scales(
     panels: Mapping[str, Sequence[Curve]], axes: Axes = OWN_AXES, times: str = "latency"
 ) -> tuple[Scale, Scale]:
-    """Axes that all panels share, linear and from zero on, as in the studies with such figures: half as late
-    again is half as high again. `times`: which of the axes shows the times."""
+    """Axes that all panels share, linear and from zero on (or from the smallest value, if that is below zero), as in
+    the studies with such figures: half as late again is half as high again. `times`: which of the axes shows the
+    times."""
     points = [point for drawn in panels.values() for curve in drawn for point in curve.points]
     last = max(number for number, _ in points)
     x = asked(from_zero(last, "count", 0.04), axes.get("number"))
-    inside = [r.largest for number, r in points if x.low <= number <= x.high]
-    return x, asked(from_zero(max(inside, default=1.0), "ns"), axes.get(times))
+    inside = [r for number, r in points if x.low <= number <= x.high]
+    largest = max((r.largest for r in inside), default=1.0)
+    smallest = min((r.smallest for r in inside), default=0.0)
+    return x, asked(from_zero(largest, "ns", smallest=smallest), axes.get(times))
 
 
 def keys_of(panels: Mapping[str, Sequence[Curve]]) -> dict[Text, int]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from howlate.charts._figure import Subject
+from howlate.charts._scale import Scale
 from howlate.model.columns import LATENCY, RESPONSE, column_title, column_words, things
 from howlate.words.caption import Caption
+from howlate.words.quantities import time_text
+from howlate.words.say import Text
 
 NAMES = (
     Caption("Wake-up latency"),
@@ -48,6 +51,18 @@ def words_of_column(column: str) -> Caption:
 def things_of(column: str, count: int = 2) -> Caption:
     """The unit being counted: wake-ups or data points."""
     return Caption(things(column, count))
+
+
+def around_zero(x: Scale) -> Text:
+    """How to read an axis with values of 0 or below; "" for one of values above zero, or a linear one."""
+    return (
+        Caption(
+            "The axis is nearly linear within {knee} of zero, and logarithmic beyond it.",
+            knee=time_text(x.knee),
+        )
+        if x.log and x.knee
+        else ""
+    )
 
 
 def are_wake_ups(subjects: Sequence[Subject]) -> bool:

@@ -3,6 +3,7 @@ the worst."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from howlate.charts._bars import ClippedHistogram
@@ -12,7 +13,7 @@ from howlate.charts._deadline import deadlines, with_level
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Picture, Subject
 from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, spread
 from howlate.charts._svg import area_path, el, number, step_path
-from howlate.charts._words import are_wake_ups, column_of, names_of, things_of, title_of_column
+from howlate.charts._words import are_wake_ups, around_zero, column_of, names_of, things_of, title_of_column
 from howlate.model.bins import CellBins, TimeBlocks
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import grouped, seconds_text, time_text
@@ -33,9 +34,10 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     drawn, x = with_course(subjects), time_axis(subjects, axes)
     if x is None:
         return None
+    limits = deadlines([s for _, s, _ in drawn])
     found = spread(
-        min(min(b.blocks.median_ns) for _, _, b in drawn),
-        max(*(max(b.blocks.max_ns) for _, _, b in drawn), *deadlines([s for _, s, _ in drawn]), 0),
+        min(*(min(b.blocks.median_ns) for _, _, b in drawn), *limits, math.inf),
+        max(*(max(b.blocks.max_ns) for _, _, b in drawn), *limits, -math.inf),
         "ns",
         0.08,
     )
@@ -55,6 +57,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
                 value=value if late else Caption("value"),
                 of=things_of(column_of(subjects), 1),
             ),
+            around_zero(y),
             JOINED if joined > 1 else "",
             Caption(
                 "Where a block has fewer than 100 {things}, its p99 is its largest and hidden behind it.",

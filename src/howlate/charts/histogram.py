@@ -10,9 +10,19 @@ from howlate.charts._bars import FEW, ClippedHistogram, equal_bins, left_out, pi
 from howlate.charts._data import pack
 from howlate.charts._deadline import deadlines, with_upright
 from howlate.charts._figure import Chart, Figure, Note, Panel, Picture, Subject
-from howlate.charts._scale import OWN_AXES, Axes, Scale, asked, count_tick, log_ticks, spread
+from howlate.charts._scale import (
+    OWN_AXES,
+    Axes,
+    Scale,
+    asked,
+    count_tick,
+    log_ticks,
+    octaves,
+    spread,
+    value_at,
+)
 from howlate.charts._svg import el
-from howlate.charts._words import are_wake_ups, column_of, names_of, things_of
+from howlate.charts._words import are_wake_ups, around_zero, column_of, names_of, things_of
 from howlate.model.bins import CellBins, Histogram
 from howlate.words.caption import Capitalised, Caption, Listed
 from howlate.words.quantities import grouped, time_text
@@ -34,7 +44,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
     limits = deadlines([s for s, _ in drawn])
     x = spread(
         min(*(b.histogram.lower_ns[0] for _, b in drawn), *limits, math.inf),
-        max(*(b.histogram.upper_ns[-1] for _, b in drawn), *limits, 0),
+        max(*(b.histogram.upper_ns[-1] for _, b in drawn), *limits, -math.inf),
         "ns",
         0.02,
     )
@@ -49,7 +59,7 @@ def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:
         title=Caption(
             "How often which {what}", what=Caption("latency") if column.endswith("latency_ns") else value
         ),
-        reading=_reading(subjects, bool(axes), y.log),
+        reading=(_reading(subjects, bool(axes), y.log), around_zero(x)),
         x_title=title,
         y_title=Capitalised(Caption("{things} per bin", things=things)),
         panels=tuple(
@@ -97,7 +107,7 @@ def counts_of(histograms: Sequence[Histogram]) -> Scale:
 def binned_on(histogram: Histogram, x: Scale, on_axes: bool = True) -> Histogram:
     """The bars of an axis; for a requested axis those that lie within."""
     inside = ClippedHistogram.of(histogram, x).inside if on_axes else histogram
-    return merge(inside, bits_for(x)) if x.log or not on_axes else equal_bins(inside, width_on(x))
+    return merge(inside, bits_for(x), x.knee) if x.log or not on_axes else equal_bins(inside, width_on(x))
 
 
 def panel_on(
@@ -139,15 +149,16 @@ def largest_of(subject: Subject, bins: CellBins) -> int:
 
 
 def bits_for(x: Scale) -> int:
-    """Bins per octave, as a power of two, so that a bar is some pixels wide; NATIVE if the data are coarser."""
-    octaves = max(0.5, math.log2(x.high / max(1.0, x.low)))
-    bits = max(3, round(math.log2(260 / octaves)))
-    return bits if bits <= FINEST else NATIVE
+    """Bins per octave, as a power of two, so that a bar is some pixels wide; NATIVE if the data are coarser, as
+    they are away from zero."""
+    span = max(0.5, place_at(x.high, x.knee) - place_at(x.low, x.knee))
+    bits = max(3, round(math.log2(260 / span)))
+    return bits if bits <= FINEST else FINEST if x.low <= 0 <= x.high else NATIVE
 
 
-def merge(histogram: Histogram, bits: int) -> Histogram:
-    """Bins of equal width on a logarithmic axis, 2^bits an octave. Their edges are the nearest edges of the
-    given bins, so counts add up and no sample is lost or split. NATIVE: the given bins unchanged."""
+def merge(histogram: Histogram, bits: int, knee: float = 0.0) -> Histogram:
+    """Bins of equal width on a logarithmic axis, 2^bits an octave (`knee`: Scale.knee). Their edges are the nearest
+    edges of the given bins, so counts add up and no sample is lost or split. NATIVE: the given bins unchanged."""
     if bits == NATIVE:
         return histogram
     lower: list[int] = []
@@ -155,28 +166,36 @@ def merge(histogram: Histogram, bits: int) -> Histogram:
     counts: list[int] = []
     place = None
     for low, high, count in zip(histogram.lower_ns, histogram.upper_ns, histogram.counts, strict=True):
-        here = place_of(low, high, bits)
+        here = place_of(low, high, bits, knee)
         if here == place:
             upper[-1] = max(upper[-1], high)
             counts[-1] += count
         else:
-            lower.append(max(min(low, edge(here, bits)), upper[-1] if upper else -(1 << 62)))
-            upper.append(max(high, edge(here + 1, bits)))
+            lower.append(max(min(low, edge(here, bits, knee)), upper[-1] if upper else -(1 << 63)))
+            upper.append(max(high, edge(here + 1, bits, knee)))
             counts.append(count)
         place = here
     return Histogram(tuple(lower), tuple(upper), tuple(counts))
 
 
-def place_of(low: int, high: int, bits: int) -> int:
+def place_at(value: float, knee: float) -> float:
+    """In octaves."""
+    return octaves(value, knee) if knee else math.log2(max(1.0, value))
+
+
+def place_of(low: int, high: int, bits: int, knee: float = 0.0) -> int:
     """The equal bin that contains the middle of a given one."""
-    return math.floor(math.log2(max(1.0, (low + high) / 2)) * (1 << bits))
+    return math.floor(place_at((low + high) / 2, knee) * (1 << bits))
 
 
-def edge(place: int, bits: int) -> int:
+def edge(place: int, bits: int, knee: float = 0.0) -> int:
     """The edge between given bins that is nearest to the start of an equal bin."""
-    wanted = 2.0 ** (place / (1 << bits))
-    size = 1 << max(0, int(wanted).bit_length() - 8)
-    low = int(wanted) // size * size
+    octave = place / (1 << bits)
+    wanted = value_at(octave, knee) if knee else 2.0**octave
+    size = 1 << max(0, int(abs(wanted)).bit_length() - 8)
+    low = int(abs(wanted)) // size * size
+    if wanted < 0:  # mirrored: the bin whose middle is the start belongs to this one
+        return -low if low + size / 2 > -wanted else -(low + size)
     return low if low + size / 2 >= wanted else low + size
 
 
@@ -199,21 +218,24 @@ def _panel(
             time_text=time_text(native.lower_ns[0]),
             largest=time_text(largest),
         ),
-        data={**bars_exact(native, things), "merge": {**_equal(native, bits), "floor": FLOOR, "top": y.high}},
+        data={
+            **bars_exact(native, things),
+            "merge": {**_equal(native, bits, x.knee), "floor": FLOOR, "top": y.high},
+        },
         link=bins.column,
     )
 
 
-def _equal(histogram: Histogram, bits: int) -> dict[str, object]:
+def _equal(histogram: Histogram, bits: int, knee: float) -> dict[str, object]:
     """What the page needs to join bins as `merge` does, for this and every finer number of bits: the place of each
     among the finest equal ones, and where those begin."""
     if bits > FINEST:
         return {"bits": bits, "finest": FINEST}
     bins = zip(histogram.lower_ns, histogram.upper_ns, strict=True)
-    places = [place_of(low, high, FINEST) for low, high in bins]
+    places = [place_of(low, high, FINEST, knee) for low, high in bins]
     widest = 1 << (FINEST - bits)
     first, last = places[0] // widest * widest, (places[-1] // widest + 1) * widest
-    edges = (edge(place, FINEST) for place in range(first, last + 1))
+    edges = (edge(place, FINEST, knee) for place in range(first, last + 1))
     return {"bits": bits, "finest": FINEST, "first": first, "places": pack(places), "edges": pack(edges)}
 
 
@@ -249,7 +271,7 @@ def bars(histogram: Histogram, x: Scale, y: Scale, height: int) -> str:
     out: list[str] = []
     end = None
     for low, high, count in zip(histogram.lower_ns, histogram.upper_ns, histogram.counts, strict=True):
-        left, right = round(x.at(max(low, 1)) * WIDTH, 1), round(x.at(high) * WIDTH, 1)
+        left, right = (round(x.at(max(v, x.low)) * WIDTH, 1) for v in (low, high))
         top = round(height * (1 - y.at(count)))
         if low != end:
             out.append(f"{'' if end is None else f'V{height}z'}M{left:g},{height}")

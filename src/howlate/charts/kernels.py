@@ -11,7 +11,7 @@ from howlate.charts._pieces import exact_of, picture_of
 from howlate.charts._points import Point, by_rest, points_of
 from howlate.charts._rows import ROW, WIDTH, Dot, DotRow, pieces_of
 from howlate.charts._scale import Scale, spread
-from howlate.charts._words import things_of, title_of_column
+from howlate.charts._words import around_zero, things_of, title_of_column
 from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import time_text
 from howlate.words.say import Text
@@ -25,17 +25,20 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     smallest = [p.spread.medians or p.spread.maxima.smallest for p in points]
     limits = deadlines(subjects)
     ends = [*(p.spread.maxima.smallest for p in points), *limits]
-    x = spread(min(*smallest, *ends), max(*largest, *limits, 0), "ns", 0.05)
+    x = spread(min(*smallest, *ends), max(*largest, *limits), "ns", 0.05)
     panels = by_rest(points)
     return Figure(
         name="kernels",
         title=Caption("Spread over the repetitions"),
-        reading=Caption(
-            "One line a point, from the smallest to the largest maximum of its repetitions (in "
-            "virtual time: seeds), the dot at the median of the maxima. The cross is the median "
-            "of their medians: half of the {column} of a typical repetition came sooner. Lines "
-            "that do not overlap differ in every repetition.",
-            column=things_of(points[0].column),
+        reading=(
+            Caption(
+                "One line a point, from the smallest to the largest maximum of its repetitions (in "
+                "virtual time: seeds), the dot at the median of the maxima. The cross is the median "
+                "of their medians: half of the {column} of a typical repetition came sooner. Lines "
+                "that do not overlap differ in every repetition.",
+                column=things_of(points[0].column),
+            ),
+            around_zero(x),
         ),
         x_title=title_of_column(points[0].column),
         y_title="",

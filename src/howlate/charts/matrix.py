@@ -13,7 +13,7 @@ from howlate.charts._data import pack
 from howlate.charts._deadline import judged_column
 from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
-from howlate.charts._scale import Scale
+from howlate.charts._scale import Scale, knee_of
 from howlate.charts._sides import Spot, columns_of, maxima, measured, sides_of, spots_of, title_of
 from howlate.charts._svg import el
 from howlate.charts._words import title_of_column
@@ -135,7 +135,7 @@ def _panels(column: str, rows: Sequence[Entry], sides: Sequence[str], several: b
     points = list(dict.fromkeys(point for _, point, _ in rows))
     low = min(cell.maxima.median for _, _, cell in rows)
     high = max(cell.maxima.median for _, _, cell in rows)
-    shade = Scale(max(1.0, low), max(low * 1.001, high, 2.0), True, "ns")
+    shade = shade_of(low, high)
     held: dict[tuple[Text, Text], MatrixCell] = {(side, point): cell for side, point, cell in rows}
     # Sides are few and points are many: the longer list goes downwards.
     down, across = (list(points), list(sides)) if len(points) > len(sides) else (list(sides), list(points))
@@ -146,6 +146,12 @@ def _panels(column: str, rows: Sequence[Entry], sides: Sequence[str], several: b
         grid = [(r, c, held.get((c, r) if turned else (r, c))) for r in down for c in shown]
         panels.append(_panel(column, down, shown, grid, shade, several))
     return panels
+
+
+def shade_of(low: float, high: float) -> Scale:
+    """Logarithmic, with the smallest median at its beginning and the largest at its end."""
+    high = max(high, low + max(1.0, abs(low) * 0.001))
+    return Scale(low, high, True, "ns", knee=knee_of(low, high))
 
 
 def _panel(

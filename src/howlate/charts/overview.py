@@ -9,7 +9,7 @@ from howlate.charts._figure import Chart, Figure, Key, Panel, Subject
 from howlate.charts._pieces import exact_of, picture_of
 from howlate.charts._rows import ROW, WIDTH, Dot, DotRow, pieces_of
 from howlate.charts._scale import Scale, spread
-from howlate.charts._words import names_of
+from howlate.charts._words import around_zero, names_of
 from howlate.model.summary import ColumnSummary
 from howlate.words.caption import Caption
 from howlate.words.quantities import time_text
@@ -37,10 +37,13 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     return Figure(
         name="overview",
         title=Caption("At a glance"),
-        reading=Caption(
-            "One line a cell, from the median to the largest {said} seen. A mark is missing "
-            "where fewer than ten samples lie beyond it.",
-            said=value,
+        reading=(
+            Caption(
+                "One line a cell, from the median to the largest {said} seen. A mark is missing "
+                "where fewer than ten samples lie beyond it.",
+                said=value,
+            ),
+            around_zero(x),
         ),
         x_title=title,
         y_title="",

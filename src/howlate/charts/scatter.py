@@ -33,7 +33,7 @@ FLAT = 0.12
 """The same share if all values are equal."""
 FINE = 200
 """With more columns than this, each is hardly wider than a pixel."""
-NEARLY = 1 + 1e-9
+NEARLY = 1e-9
 """The edges of rows of equal ratio are rounded."""
 APART = 0.075
 """Ticks that are closer than this would overlap."""
@@ -159,8 +159,8 @@ def _panel(subject: Subject, bins: CellBins, scatter: Scatter, x: Scale, height:
 def own_scale(scatters: Sequence[Scatter], axis: AxisRange | None) -> Scale:
     """The whole range of the values on one linear axis, unless the user sets another."""
     low, high = min(c.low_ns for c in scatters), max(c.high_ns for c in scatters)
-    room = (high - low) * 0.06 or high * 0.05 or 1.0
-    return asked(Scale(max(0.0, low - room), high + room, False, "ns"), axis)
+    room = (high - low) * 0.06 or abs(high) * 0.05 or 1.0
+    return asked(Scale(max(0.0, low - room) if low >= 0 else low - room, high + room, False, "ns"), axis)
 
 
 def cells_on(scatter: Scatter, y: Scale, rows: int) -> tuple[dict[tuple[int, int], int], int]:
@@ -175,9 +175,9 @@ def cells_on(scatter: Scatter, y: Scale, rows: int) -> tuple[dict[tuple[int, int
         smallest, largest = ends[column]
         value = (
             largest
-            if largest <= high * NEARLY
+            if largest <= high + abs(high) * NEARLY
             else smallest
-            if smallest * NEARLY >= low
+            if smallest >= low - abs(low) * NEARLY
             else (low + high) / 2
         )
         place = y.at(value)
@@ -283,7 +283,7 @@ def _image(scatter: Scatter, x: Scale, first: int, behind: int, foot: float, top
 def ticks(scatter: Scatter) -> list[tuple[float, str]]:
     """Places (shares of the height) and texts: of the linear rows first, then of those above."""
     low, knee, high = scatter.low_ns, scatter.knee_ns, scatter.high_ns
-    wanted: list[float] = [low] if knee == low else list(linear_ticks(low, knee, 4))
+    wanted: list[float] = [low] if knee == low else [v for v in linear_ticks(low, knee, 4) if v <= knee]
     if scatter.rows > scatter.linear:
         wanted += [v for v in log_ticks(max(knee, 1), high, 3) if v > knee]
     kept: list[tuple[float, str]] = []

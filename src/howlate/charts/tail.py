@@ -11,7 +11,7 @@ from howlate.charts._figure import Chart, Figure, Key, Note, Panel, Subject
 from howlate.charts._pieces import Piece, exact_of, picture_of
 from howlate.charts._scale import Scale, log_ticks, spread
 from howlate.charts._svg import MARKERS, el
-from howlate.charts._words import are_wake_ups, names_of, things_of
+from howlate.charts._words import are_wake_ups, around_zero, names_of, things_of
 from howlate.model.bins import CellBins
 from howlate.words.caption import Caption
 from howlate.words.quantities import one_in, time_text
@@ -42,13 +42,16 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
         title=Caption("How rare is how late")
         if late
         else Caption("How rare is how large: {said}", said=value),
-        reading=Caption(
-            "Read across: at a {value} x, the line tells what share of the {of} was {more} than "
-            "x. Each line ends at the largest {value} seen; what lies beyond the end was not "
-            "measured, which is not the same as impossible.",
-            value=Caption("latency") if late else Caption("value"),
-            of=of,
-            more=more,
+        reading=(
+            Caption(
+                "Read across: at a {value} x, the line tells what share of the {of} was {more} than "
+                "x. Each line ends at the largest {value} seen; what lies beyond the end was not "
+                "measured, which is not the same as impossible.",
+                value=Caption("latency") if late else Caption("value"),
+                of=of,
+                more=more,
+            ),
+            around_zero(x),
         ),
         x_title=title,
         y_title=Caption("Share of {of} that were {more}", of=of, more=more),

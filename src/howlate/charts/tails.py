@@ -9,7 +9,7 @@ from howlate.charts._figure import Chart, Figure, Key, Panel, Subject
 from howlate.charts._scale import Scale, spread
 from howlate.charts._sides import LINES, Spot, measured, sides_of, spots_of, title_of
 from howlate.charts._svg import MARKERS
-from howlate.charts._words import names_of
+from howlate.charts._words import around_zero, names_of
 from howlate.charts.tail import tail_piece, tails_panel
 from howlate.words.caption import Caption
 from howlate.words.quantities import time_text
@@ -57,6 +57,7 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
                 "panels share both axes.",
                 of=of,
             ),
+            around_zero(x),
             more,
         ),
         x_title=title,

@@ -12,7 +12,7 @@ from howlate.charts._pieces import Piece, exact_of, from_bottom, picture_of
 from howlate.charts._points import KernelVersion, Point, points_of, varying, version_of
 from howlate.charts._scale import Scale, spread
 from howlate.charts._svg import el
-from howlate.charts._words import title_of_column
+from howlate.charts._words import around_zero, title_of_column
 from howlate.words.caption import Caption
 from howlate.words.quantities import time_text
 from howlate.words.say import Text
@@ -43,10 +43,13 @@ def draw(subjects: Sequence[Subject]) -> Figure | None:
     return Figure(
         name="versions",
         title=Caption("Latency against kernel version"),
-        reading=Caption(
-            "Each mark is the median of the maxima over the repetitions (in virtual time: "
-            "seeds), its line reaches from the smallest to the largest of them. All panels share "
-            "both axes. A version that is missing was not measured or has no valid repetition."
+        reading=(
+            Caption(
+                "Each mark is the median of the maxima over the repetitions (in virtual time: "
+                "seeds), its line reaches from the smallest to the largest of them. All panels share "
+                "both axes. A version that is missing was not measured or has no valid repetition."
+            ),
+            around_zero(y),
         ),
         x_title=Caption("Kernel series"),
         y_title=title_of_column(shown[0].column),

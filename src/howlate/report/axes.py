@@ -101,7 +101,9 @@ def _value(name: str, kind: Kind, text: str) -> float:
             if not 0 <= value < 1e18:
                 raise ValueError(f'"{text}" is no number of an axis')
             return value
-        ns = float(parse_duration_ns(text))
+        before_release = name == "latency" and text.startswith("-")
+        ns = float(parse_duration_ns(text.removeprefix("-") if before_release else text))
+        ns = -ns if before_release else ns
     except ValueError as problem:
         raise UsageError(BAD_VALUE(name=name, reason=problem)) from None
     return ns / 1e9 if kind == "s" else ns

@@ -62,6 +62,7 @@ def _panel(figure: Figure, panel: Panel, ident: str) -> str:
             "log": x.log,
             "kind": x.kind,
             **({"names": x.names} if x.names else {}),
+            **({"knee": x.knee} if x.log and x.knee else {}),
         },
         "plane": [panel.picture.width, panel.picture.height],
         "link": panel.link,

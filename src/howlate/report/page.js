@@ -51,6 +51,26 @@
     return ticks.filter((v) => low * (1 - 1e-9) <= v && v <= high * (1 + 1e-9));
   }
 
+  // An axis that is nearly linear up to a knee on both sides of zero: places in octaves, and back.
+  const octaves = (v, knee) => Math.asinh(v / knee) / Math.LN2;
+  const valueAt = (place, knee) => knee * Math.sinh(place * Math.LN2);
+
+  function bentTicks(low, high, knee, about) {
+    const [near, far] = [Math.abs(low), Math.abs(high)].sort((p, q) => p - q);
+    if ((low > 0 || high < 0) && near >= knee)
+      return low > 0 ? logTicks(low, high, about) : logTicks(near, far, about).map((v) => -v).reverse();
+    if (far <= 8 * knee) return linearTicks(low, high, about);
+    const places = [];
+    for (let e = Math.floor(Math.log10(knee / 2)); e <= Math.ceil(Math.log10(far)); e++)
+      for (const f of [1, 2, 5]) if (f * 10 ** e >= knee / 2) places.push(f * 10 ** e);
+    const values = [...places.map((v) => -v).reverse(), 0, ...places].filter((v) => low <= v && v <= high);
+    if (values.length <= about + 1) return values;
+    const power = (v) => Math.round(Math.log10(Math.abs(v)));
+    const tens = values.filter((v) => !v || Math.abs(Math.abs(v) / 10 ** power(v) - 1) < 1e-9);
+    const every = Math.max(1, Math.ceil(tens.length / Math.max(1, about) - 1e-9));
+    return tens.filter((v) => !v || power(v) % every === 0);
+  }
+
   const shortest = (value) => {
     const text = String(Number(value.toPrecision(7)));
     return text.includes("e") ? value.toFixed(9).replace(/\.?0+$/, "") : text;
@@ -98,9 +118,15 @@
       this.plane = element.querySelector(".plane");
       this.range = [0, 1]; // shares of the whole axis that are shown
       this.cursor = -1;
-      const { low, high, log } = this.data.x;
-      this.at = log ? (v) => Math.log(Math.max(v, 1e-300) / low) / Math.log(high / low) : (v) => (v - low) / (high - low);
-      this.value = log ? (s) => low * (high / low) ** s : (s) => low + s * (high - low);
+      const { low, high, log, knee } = this.data.x;
+      const [first, last] = [octaves(low, knee), octaves(high, knee)];
+      if (knee) {
+        this.at = (v) => (octaves(v, knee) - first) / (last - first);
+        this.value = (s) => valueAt(first + s * (last - first), knee);
+      } else {
+        this.at = log ? (v) => Math.log(Math.max(v, 1e-300) / low) / Math.log(high / low) : (v) => (v - low) / (high - low);
+        this.value = log ? (s) => low * (high / low) ** s : (s) => low + s * (high - low);
+      }
       this.makeLens();
       element.tabIndex = 0;
       element.setAttribute("role", "group");
@@ -369,10 +395,10 @@
     }
 
     drawTicks() {
-      const { kind, log, high: largest, names } = this.data.x;
+      const { kind, log, knee, high: largest, names } = this.data.x;
       const low = this.value(this.range[0]), high = this.value(this.range[1]);
       const about = Math.max(3, Math.min(8, Math.floor(this.frame.getBoundingClientRect().width / 90)));
-      const ticks = names ? this.nameTicks(low, high) : (log ? logTicks : linearTicks)(low, high, about);
+      const ticks = names ? this.nameTicks(low, high) : knee ? bentTicks(low, high, knee, about) : (log ? logTicks : linearTicks)(low, high, about);
       const group = this.frame.querySelector(".x");
       group.replaceChildren();
       for (const tick of ticks) {
@@ -401,7 +427,7 @@
       const { low, high, series } = this.intervals;
       const [width, height] = this.data.plane;
       const { floor, top } = this.data.merge;
-      const left = (v) => (this.at(Math.max(v, 1)) * width).toFixed(2);
+      const left = (v) => (this.at(Math.max(v, this.data.x.low)) * width).toFixed(2);
       let path = "", end = null;
       low.forEach((v, i) => {
         const y = height * (1 - Math.log(series[0].values[i] / floor) / Math.log(top / floor));
