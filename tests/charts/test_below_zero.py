@@ -171,7 +171,7 @@ def test_every_chart_draws_all_values_each_in_its_place(cells: list[Int64s]) -> 
         if name == "course":
             _courses_say_what_is_below(figure, cells)
         if name == "scatter":
-            for panel, values in zip(figure.panels, cells * len(KERNELS), strict=False):
+            for panel, values in zip(figure.panels, [*cells] * len(KERNELS), strict=False):
                 assert sum(unpack(panel.data["series"][2]["values"])) == len(values)
         if name in ("tail", "tails"):
             _tails_are_those_of_the_samples(figure, cells)
@@ -204,7 +204,7 @@ def _label(text: str) -> str:
 
 
 def _courses_say_what_is_below(figure: Figure, cells: Sequence[Int64s]) -> None:
-    for panel, values in zip(figure.panels, cells * len(KERNELS), strict=True):
+    for panel, values in zip(figure.panels, [*cells] * len(KERNELS), strict=True):
         assert sum(unpack(panel.data["series"][3]["values"])) == len(values)
         assert max(unpack(panel.data["series"][0]["values"])) == values.max()
         said = re.search(r"values below [^:]*: ([\d\u202f]+)", text_of(panel.aside))

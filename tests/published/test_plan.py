@@ -36,7 +36,14 @@ def unmet(table: PublishedTable, cells: list[dict[str, Any]]) -> list[str]:
         return []
     models = ("", *PREEMPTIONS)
     covered = [(cell, model) for cell in cells for model in models if table.covers(cell, model)]
-    rows = {row.label for cell, model in covered for row in table.rows_for(cell, model, any_way=True)}
+    cores = {name: {row.match[name] for row in table.rows if name in row.match} for name in table.settings}
+    asked = [{}, *({name: value} for name, wanted in cores.items() for values in wanted for value in values)]
+    rows = {
+        row.label
+        for cell, model in covered
+        for other in asked
+        for row in table.rows_for({**cell, "labels": {**cell["labels"], **other}}, model)
+    }
     missing = [row.label for row in table.rows if row.measurable and row.label not in rows]
     return [*([] if covered else ["where"]), *missing]
 

@@ -51,8 +51,8 @@ class PrintedLine:
     samples: int
     """The samples of each row; 0 if the document does not say."""
     preemption: tuple[str, ...]
-    """The preemption models of the machines beside which the row is shown; empty: of any, or of none if `why`
-    says so."""
+    """The preemption models of the machines beside which the row is shown, and no others; empty: of any, or of none
+    if `why` says so."""
     why: str
     """Why none of our figures can be compared with it."""
     figures: Mapping[str, PrintedFigure]

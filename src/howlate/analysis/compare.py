@@ -295,8 +295,9 @@ def _pair(first: SideRow, second: SideRow, refused: Statement | None, measured: 
 def _published(
     joined: Joined, place: Place, column: str, known: Mapping[str, PrintedDocument]
 ) -> list[tuple[PrintedLine, frozenset[int]]]:
-    """The figures that a document prints, each with the sides that were measured in the same way. A side
-    whose study names no document uses that of the first that does."""
+    """The figures that a document prints, each with the sides that were measured in the same way: a line of some
+    preemption models belongs to sides of these alone. A side whose study names no document uses that of the first
+    that does."""
     named = [known.get(joined.runs[member.run].study.reference) for member in place.members.values()]
     first = next((document for document in named if document is not None), None)
     stands: list[tuple[PrintedLine, set[int]]] = []
@@ -305,6 +306,8 @@ def _published(
         if document is not None and column:
             labels = {**member.group.labels, **place.labels}
             for line in document.lines(labels, column, parameters_of(member)):
+                if line.preemption and joined.sides[side].preemption not in line.preemption:
+                    continue
                 known_sides = next((sides for known_line, sides in stands if known_line == line), None)
                 if known_sides is None:
                     stands.append((line, {side}))

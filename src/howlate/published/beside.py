@@ -132,10 +132,7 @@ def _line(
     """None if the row is of other cells, or has none of the figures."""
     preemption = row.match.get(PREEMPTION, table.where.get(PREEMPTION, ()))
     if preemption:
-        as_document = table.covers(
-            cell, preemption[0]
-        )  # then rows that were measured otherwise belong there too
-        if row not in table.rows_for(cell, preemption[0], any_way=as_document):
+        if row not in table.rows_for(cell, preemption[0]):
             return None
     elif row.measurable:
         if row not in table.rows_for(cell):

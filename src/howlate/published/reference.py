@@ -199,22 +199,16 @@ class PublishedTable:
             for name, values in self.settings.items()
         )
 
-    def rows_for(
-        self, cell: Mapping[str, Any], preemption: str = "", any_way: bool = False
-    ) -> tuple[PublishedRow, ...]:
+    def rows_for(self, cell: Mapping[str, Any], preemption: str = "") -> tuple[PublishedRow, ...]:
         """The rows that correspond to a cell. `preemption` is the model of the cell's machine; without it a
-        label of that name decides, and without both, rows that require one match nothing. `any_way`: rows that were
-        measured otherwise than the document's settings say, too, whichever way the cell was."""
-        labels = _labels_of(cell, preemption)
+        label of that name decides, and without both, rows that require one match nothing."""
+        labels = {**_parameters_of(cell), **_labels_of(cell, preemption)}
         return tuple(
             row
             for row in self.rows
             if row.measurable
             and self.covers(cell, preemption, row)
-            and all(
-                (any_way and name in self.settings) or _agrees(name, labels.get(name), values)
-                for name, values in row.match.items()
-            )
+            and all(_agrees(name, labels.get(name), values) for name, values in row.match.items())
         )
 
     def published_for(self, cell: Mapping[str, Any], preemption: str = "") -> PublishedRow | None:

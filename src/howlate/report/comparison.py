@@ -281,8 +281,7 @@ def _all_lines(
     left = list(zip(block.published, block.stand, strict=True))
     for row in block.rows:
         lines += _lines(found.sides[row.side], row, figures, repeated)
-        model = found.joined.sides[row.side].preemption
-        here = [each for each in left if row.side in each[1] and model in each[0].preemption]
+        here = [each for each in left if row.side in each[1] and each[0].preemption]
         lines += [_published(line, figures, unit) for line, _sides in here]
         left = [each for each in left if each not in here]
     return [*lines, *(_published(line, figures, unit) for line, _sides in left)]

@@ -128,9 +128,8 @@ def _fits(block: Block, wanted: Wanted) -> bool:
 
 def _beside(found: Comparison, block: Block, side: int) -> PrintedLine | None:
     """The published line that stands beside this side, as the terminal's table places it."""
-    model = found.joined.sides[side].preemption
     lines = zip(block.published, block.stand, strict=True)
-    return next((line for line, sides in lines if side in sides and model in line.preemption), None)
+    return next((line for line, sides in lines if side in sides and line.preemption), None)
 
 
 def _published_text(line: PrintedLine | None, name: str) -> str:
