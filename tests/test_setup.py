@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -105,6 +106,26 @@ def test_the_cross_probe_of_this_machine_is_as_new_as_its_own_even_where_it_stay
 @pytest.fixture
 def clone(tmp_path: Path) -> Clone:
     return Clone(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["$root/build/probe", "build/unit"])
+@pytest.mark.parametrize("way", ["moved", "copied"])
+def test_a_checkout_that_was_moved_or_copied_builds_again(clone: Clone, place: str, way: str) -> None:
+    """By the real CMake, which refuses a folder that it configured under another name."""
+    project = "cmake_minimum_required(VERSION 3.22)\nproject(p NONE)\nadd_custom_target(howlate-probe)\n"
+    (clone.root / "probe" / "CMakeLists.txt").write_text(project)
+    build = f'build_probe "{place}" howlate-probe'
+    assert clone.bash(build).returncode == 0
+    kept = clone.root / place.removeprefix("$root/") / "kept"
+    kept.touch()
+    assert clone.bash(build).returncode == 0
+    assert kept.exists()
+    there = clone.root.with_name("there")
+    clone.root.rename(there) if way == "moved" else shutil.copytree(clone.root, there, symlinks=True)
+    clone.root = there
+    done = clone.bash(build)
+    assert done.returncode == 0, done.stderr
+    assert "source does not match" not in (there / place.removeprefix("$root/") / "build.log").read_text()
 
 
 BOOKWORM = {"cmake": "3.25.1-1", "g++": "4:12.2.0-3", "ninja-build": "1.11", "python3": "3.11.2-1+b1"}

@@ -382,11 +382,19 @@ probe_is_old() { # stamp
   [ ! -e "$1" ] || [ ! -x "${1%/*}/howlate-probe" ] || flags_differ "${1%/*}" || [ -n "$(find "$root/probe" \( -type d -o -name '*.[ch]pp' -o -name 'CMakeLists.txt' -o -name '*.in' \) -newer "$1" -print -quit)" ]
 }
 
+# Was this folder configured elsewhere, before the checkout was moved or copied? CMake refuses such a folder.
+is_from_elsewhere() { # folder
+  local kept=$1/CMakeCache.txt
+  [ -e "$kept" ] || return 1
+  ! { grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root/probe" "$kept" && grep -qxF "CMAKE_CACHEFILE_DIR:INTERNAL=$(cd "$1" && pwd -P)" "$kept"; }
+}
+
 # build_probe DIRECTORY TARGET [cmake option ...]; with $werror=ON warnings are errors
 build_probe() {
   local directory=$1 target=$2
   shift 2
   local log=$directory/build.log
+  if is_from_elsewhere "$directory"; then rm -rf "$directory"; fi
   mkdir -p "$directory"
   # CMake takes flags from the environment once, when it first looks at a folder.
   if flags_differ "$directory"; then rm -rf "$directory/CMakeCache.txt" "$directory/CMakeFiles"; fi
