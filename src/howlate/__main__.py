@@ -15,6 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from howlate.errors import ExitCode, HowlateError
+from howlate.outputs import surviving_readers, swallow
 from howlate.words import say
 from howlate.words.language import CatalogueError, called, choose
 from howlate.words.statement import Statement, rule
@@ -46,6 +47,11 @@ OUTPUT_NOT_WRITTEN = rule(
 def main(argv: list[str] | None = None) -> int:
     """Return the documented exit code; no traceback reaches the user."""
     _have_streams()
+    with surviving_readers():
+        return _main(argv)
+
+
+def _main(argv: list[str] | None) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # keep the effect of nohup
             signal.signal(number, _interrupt)
@@ -54,8 +60,8 @@ def main(argv: list[str] | None = None) -> int:
         code = _run(argv)
         sys.stdout.flush()
         return code
-    except (BrokenPipeError, SystemExit):  # click raises SystemExit if a pipe has no reader
-        return _reader_went_away()
+    except SystemExit as ended:  # of click, when it completed a word for a shell
+        return ended.code if isinstance(ended.code, int) else ExitCode.DONE
     except KeyboardInterrupt:
         return _print(INTERRUPTED(), ExitCode.INCONCLUSIVE)
     except CatalogueError as problem:
@@ -143,7 +149,7 @@ def _print(problem: Statement, code: ExitCode) -> int:
             f"howlate: {say.advice(say.english(problem), say.remedy(problem))}", file=sys.stderr, flush=True
         )
     except OSError:
-        _quieten(sys.stderr.fileno())
+        swallow(sys.stderr.fileno())
     return code
 
 
@@ -163,23 +169,10 @@ def _unexpected(problem: Exception) -> int:
     return _print(FAULT(fault=fault, report=report), ExitCode.BROKEN)
 
 
-def _reader_went_away() -> int:
-    """`howlate show RUN | head` is no error."""
-    _quieten(sys.stdout.fileno())
-    return ExitCode.DONE
-
-
 def _output_is_full(problem: OSError) -> int:
     """`howlate show RUN > file` on a full disk. Errors about files of a run name the file elsewhere."""
-    _quieten(sys.stdout.fileno())
+    swallow(sys.stdout.fileno())
     return _print(OUTPUT_NOT_WRITTEN(reason=problem.strerror), ExitCode.BROKEN)
-
-
-def _quieten(descriptor: int) -> None:
-    """Keep the interpreter's last flush from complaining."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, descriptor)
-    os.close(nowhere)
 
 
 def _end(code: int) -> NoReturn:
